@@ -32,25 +32,26 @@ from twin.model.ball import Ball, as_ball, as_start
 from twin.model.machine_base import without_compiling
 
 TARGETS_PER_EPISODE = 16
-"""Drawn for an episode; then they come again."""
+"""Number of targets that are drawn for an episode; then they repeat."""
 
 FINE_DISTANCE = 0.02
-"""Scale of the distance in the reward, in plate radii."""
+"""Distance scale of the closeness reward, in plate radii."""
 
 SPEED_SCALE = 0.5
-"""Plate radii in a second: scale of speeds."""
+"""Scale of speeds, in plate radii per second."""
 
 SMALLEST_NEED = 1e-6
-"""Share of the largest entry of the Jacobian below which a column says that nothing can move so."""
+"""Fraction of the Jacobian's largest entry below which a column counts as zero: the machine cannot
+move along that axis."""
 
 SIX_AXIS_LAW = {"frequency": 2.7, "damping": 0.8, "share": 0.06}
 
 PILLAR_LAW = {"frequency": 0.7, "damping": 1.0, "share": 0.05}
-"""Usual numbers: found by trial on `stewart`, and on `driving_simulator`, whose plate turns about a
-point far below it."""
+"""Default numbers: found by trial on `stewart`, and on `driving_simulator`, whose plate turns about
+a point far below it."""
 
 TILTS_OF_SLOPES = np.array([[0.0, -1.0], [1.0, 0.0]])
-"""Roll and pitch [rad] of slopes along x and y."""
+"""Roll and pitch [rad] that give unit slopes along x and y."""
 
 
 class BallBalanceSettings(TaskSettings):
@@ -115,13 +116,13 @@ class BallBalance(Task):
     def __init__(
         self, platform: Platform, settings: BallBalanceSettings, engine: str, size: int
     ) -> None:
-        """Prepare spaces and arrays.
+        """Prepare the channels and arrays of the task.
 
         Raises:
             InputError: an option that cannot be used with this machine and engine.
         """
-        given = True if settings.ball is None else settings.ball
-        ball = as_ball(given, platform.parameters)
+        ball_setting = True if settings.ball is None else settings.ball
+        ball = as_ball(ball_setting, platform.parameters)
         assert ball is not None
         self.ball: Ball = ball
         self._moves_pose = settings.action != "velocities"
@@ -141,37 +142,40 @@ class BallBalance(Task):
     def _action_channel(self) -> Channel:
         """Return the channels of an action; set the limits of increments."""
         platform, scales, settings = self.platform, self.scales, self.settings
-        share, unit = settings.action_scale, platform.coordinate_unit
+        speed_fraction, unit = settings.action_scale, platform.coordinate_unit
         if not self._moves_pose:
             self._axes = np.empty(0, dtype=np.int64)
             self._bounds = np.empty(0)
-            velocity = read_only(share * scales.speed)
+            velocity = read_only(speed_fraction * scales.speed)
             return Channel("actuator velocity", platform.n_actuators, f"{unit}/s", velocity)
-        tilts = settings.action == "tilt"
-        actuated = np.array([3, 4] if tilts else range(6), dtype=np.int64)
+        is_tilt = settings.action == "tilt"
+        actuated = np.array([3, 4] if is_tilt else range(6), dtype=np.int64)
         with without_compiling():
-            needed = np.abs(platform.jacobian(platform.home))
-        free = needed.max(axis=0) > SMALLEST_NEED * needed.max()
-        if tilts and not free[actuated].all():
+            rates_per_axis = np.abs(platform.jacobian(platform.home))
+        is_free = rates_per_axis.max(axis=0) > SMALLEST_NEED * rates_per_axis.max()
+        if is_tilt and not is_free[actuated].all():
             raise InputError("action", f"{platform.name} does not tilt; use 'velocities'")
-        self._axes = actuated[free[actuated]]
-        needed = needed[:, self._axes]
-        needed = np.maximum(needed, 1e-3 * needed.max(axis=0))
+        self._axes = actuated[is_free[actuated]]
+        rates_per_axis = rates_per_axis[:, self._axes]
+        # The lower bound keeps a leg that hardly moves along an axis from giving it a huge travel.
+        rates_per_axis = np.maximum(rates_per_axis, 1e-3 * rates_per_axis.max(axis=0))
         home = platform.home_coordinates
-        room = np.minimum(scales.upper - home, home - scales.lower)
-        way = settings.tilt * (room[:, None] / needed).min(axis=0)
-        way[self._axes >= 3] = np.minimum(way[self._axes >= 3], settings.largest_tilt)
-        self._bounds = way
-        fastest = share * (scales.speed[:, None] / needed).min(axis=0)
-        step = read_only(fastest * self.batch.period)
-        if tilts:
-            return Channel("tilt increment", 2, "rad", step)
-        return Channel("pose increment", len(step), "m, rad", step)
+        coordinate_margin = np.minimum(scales.upper - home, home - scales.lower)
+        max_displacement = settings.tilt * (coordinate_margin[:, None] / rates_per_axis).min(axis=0)
+        max_displacement[self._axes >= 3] = np.minimum(
+            max_displacement[self._axes >= 3], settings.largest_tilt
+        )
+        self._bounds = max_displacement
+        max_speed = speed_fraction * (scales.speed[:, None] / rates_per_axis).min(axis=0)
+        increment = read_only(max_speed * self.batch.period)
+        if is_tilt:
+            return Channel("tilt increment", 2, "rad", increment)
+        return Channel("pose increment", len(increment), "m, rad", increment)
 
     def _observation_channels(self) -> tuple[Channel, ...]:
         n, scales, unit = self.platform.n_actuators, self.scales, self.platform.coordinate_unit
         radius, action = self.ball.plate_radius, self.actions[0]
-        tilt = self.settings.largest_tilt
+        largest_tilt = self.settings.largest_tilt
         command: tuple[Channel, ...] = ()
         if self._moves_pose:
             command = (Channel("displacement", action.size, action.unit, read_only(self._bounds)),)
@@ -180,8 +184,8 @@ class BallBalance(Task):
             Channel("ball position", 2, "m", radius),
             Channel("ball velocity", 2, "m/s", SPEED_SCALE * radius),
             Channel("target velocity", 2, "m/s", SPEED_SCALE * radius),
-            Channel("slope", 2, "1", tilt),
-            Channel("tilt rate", 2, "rad/s", 5.0 * tilt),
+            Channel("slope", 2, "1", largest_tilt),
+            Channel("tilt rate", 2, "rad/s", 5.0 * largest_tilt),
             Channel("coordinate", n, unit, scales.half),
             Channel("rate", n, f"{unit}/s", scales.speed),
             *command,
@@ -215,8 +219,8 @@ class BallBalance(Task):
             settings.overtravel,
         )
         gain = suitable_position_loop(self.platform, 1e-3)[0]
-        scale = np.asarray(self.actions[0].scale)
-        self._law = ActionLaw(scale, self._bounds, gain, batch.period, False)
+        action_scale = np.asarray(self.actions[0].scale)
+        self._law = ActionLaw(action_scale, self._bounds, gain, batch.period, False)
 
     def begin(
         self,
@@ -225,36 +229,38 @@ class BallBalance(Task):
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw targets and the ball's start; options: `target`, `ball`, and what `names` lists.
+        """Draw targets and ball; options: `target`, `ball`, and the settings in `names`.
 
         Raises:
             InputError: an option that cannot be used.
         """
         self._check_options(options, "target", "ball")
-        settings, reach = self.settings, self.ball.plate_radius
-        drawn = {
+        settings, plate_radius = self.settings, self.ball.plate_radius
+        values = {
             name: not_negative(options.get(name, getattr(settings, name)), name)
             for name in self.names
         }
-        if not drawn.keys().isdisjoint(options):
-            read_settings(type(settings), drawn)
-        centers = _within(generator, drawn["target_radius"] * reach, TARGETS_PER_EPISODE)
+        if not values.keys().isdisjoint(options):
+            read_settings(type(settings), values)
+        target_centers = _within(
+            generator, values["target_radius"] * plate_radius, TARGETS_PER_EPISODE
+        )
         circle = np.array([0.0, 2.0 * np.pi / settings.lap, generator.uniform(0.0, 2.0 * np.pi)])
         if settings.target == "circle":
-            circle[0] = drawn["target_radius"] * reach * generator.uniform(0.5, 1.0)
+            circle[0] = values["target_radius"] * plate_radius * generator.uniform(0.5, 1.0)
             circle[1] *= generator.choice([-1.0, 1.0])
-            centers[:] = 0.0
-        place = _within(generator, drawn["start_radius"] * reach, 1)[0]
-        velocity = _within(generator, drawn["start_speed"] * reach, 1)[0]
-        start = np.concatenate([place, velocity])
+            target_centers[:] = 0.0
+        position = _within(generator, values["start_radius"] * plate_radius, 1)[0]
+        velocity = _within(generator, values["start_speed"] * plate_radius, 1)[0]
+        ball_start = np.concatenate([position, velocity])
         if options.get("target") is not None:
-            centers[:], circle[0] = as_vector(options["target"], "target", 2), 0.0
+            target_centers[:], circle[0] = as_vector(options["target"], "target", 2), 0.0
         if options.get("ball") is not None:
-            start = as_vector(as_start(options["ball"], self.ball), "ball", 4)
-        self._targets.centers[index], self._targets.circles[index] = centers, circle
+            ball_start = as_vector(as_start(options["ball"], self.ball), "ball", 4)
+        self._targets.centers[index], self._targets.circles[index] = target_centers, circle
         self._increments.offset[index] = 0.0
         self._increments.setpoint[index] = self.platform.home_coordinates
-        return Start(ball=start)
+        return Start(ball=ball_start)
 
     def command(self, actions: FloatArray) -> None:
         """Fill `drive_commands` from actions."""
@@ -265,14 +271,14 @@ class BallBalance(Task):
 
 
 def _within(generator: np.random.Generator, radius: float, count: int) -> FloatArray:
-    """Return places `(count, 2)`, evenly spread over a disc."""
+    """Return positions `(count, 2)`, uniformly distributed over a disc."""
     angle = generator.uniform(0.0, 2.0 * np.pi, count)
-    away = radius * np.sqrt(generator.uniform(0.0, 1.0, count))
-    return np.stack([away * np.cos(angle), away * np.sin(angle)], axis=1)
+    distance = radius * np.sqrt(generator.uniform(0.0, 1.0, count))
+    return np.stack([distance * np.cos(angle), distance * np.sin(angle)], axis=1)
 
 
 class BalanceLaw(LinearLaw):
-    """Balance law: the plate's slope from the error of the ball, by its own equation of motion.
+    """Balance law: the plate's slope follows from the error of the ball, by its equation of motion.
 
     A plate tilted by s accelerates the ball by g s / (1 + k). The wanted slope is therefore
 
@@ -294,11 +300,11 @@ class BalanceLaw(LinearLaw):
         """Compute the gains for the spaces of a task.
 
         Args:
-            task: of an environment, `env.unwrapped.task`.
+            task: task of an environment, `env.unwrapped.task`.
             frequency: of the response [rad/s]; default 2.7, of platforms without all six degrees of
                 freedom 0.7.
             damping: ratio of the response; default 0.8, or 1.
-            share: of the way to the wanted slope in a period; default 0.06, or 0.05.
+            share: share of the way to the wanted slope in a period; default 0.06, or 0.05.
 
         Raises:
             InputError: another task, other actions than tilts, a number not above zero.
@@ -307,16 +313,16 @@ class BalanceLaw(LinearLaw):
             raise InputError("task", f"must be of BallBalance, not {type(task).__name__}")
         if task.settings.action != "tilt":
             raise InputError("task", "the law commands tilts; make it with action='tilt'")
-        usual = SIX_AXIS_LAW if task.platform.dof == 6 else PILLAR_LAW
-        given = {"frequency": frequency, "damping": damping, "share": share}
-        chosen = {
-            name: positive(usual[name] if value is None else value, name)
-            for name, value in given.items()
+        default_numbers = SIX_AXIS_LAW if task.platform.dof == 6 else PILLAR_LAW
+        arguments = {"frequency": frequency, "damping": damping, "share": share}
+        numbers = {
+            name: positive(default_numbers[name] if value is None else value, name)
+            for name, value in arguments.items()
         }
-        share, frequency = chosen["share"], chosen["frequency"]
-        pull = task.platform.parameters.gravity / (1.0 + task.ball.inertia_factor)
-        stiffness = share * frequency**2 / pull
-        damping = share * 2.0 * chosen["damping"] * frequency / pull
+        share, frequency = numbers["share"], numbers["frequency"]
+        acceleration_per_slope = task.platform.parameters.gravity / (1.0 + task.ball.inertia_factor)
+        stiffness = share * frequency**2 / acceleration_per_slope
+        damping = share * 2.0 * numbers["damping"] * frequency / acceleration_per_slope
         parts = {
             "target error": stiffness * TILTS_OF_SLOPES,
             "ball velocity": -damping * TILTS_OF_SLOPES,

@@ -15,19 +15,19 @@ from twin.kernels.tasks.task import OBSERVATION_BOUND
 
 
 class Channel(NamedTuple):
-    """Some neighbouring numbers of an action or an observation."""
+    """Consecutive numbers of an action or an observation with one meaning."""
 
     name: str
     size: int
     unit: str
     scale: Any
-    """physical value that 1 in the space means, one number or `(size,)`"""
+    """physical value that corresponds to 1 in the space, one number or `(size,)`"""
 
 
 def channel_scales(channels: Sequence[Channel]) -> FloatArray:
     """Return the scales of all numbers of a space, in order, read-only."""
-    parts = [np.broadcast_to(np.asarray(c.scale, dtype=float), (c.size,)) for c in channels]
-    return read_only(np.concatenate(parts))
+    arrays = [np.broadcast_to(np.asarray(c.scale, dtype=float), (c.size,)) for c in channels]
+    return read_only(np.concatenate(arrays))
 
 
 def width(channels: Sequence[Channel]) -> int:
@@ -45,28 +45,30 @@ def channel_slices(channels: Sequence[Channel]) -> dict[str, slice]:
 
 
 def rescaled(channels: Sequence[Channel], scales: Mapping[str, Any]) -> tuple[Channel, ...]:
-    """Return channels with the given scales in place of their own.
+    """Return channels with the given scales in place of their default ones.
 
     Args:
-        channels: of observations or of actions.
+        channels: channels of observations or of actions.
         scales: name -> one number or `(size,)`; other names are passed over.
 
     Raises:
         InputError: another count of numbers than the channel has.
     """
-    found = []
+    rescaled_channels = []
     for channel in channels:
         scale = np.asarray(scales.get(channel.name, channel.scale), dtype=float)
         if scale.shape not in ((), (channel.size,)):
             raise InputError(
                 "scales", f"{channel.name} has {channel.size} numbers, not {scale.size}"
             )
-        found.append(channel._replace(scale=read_only(scale) if scale.ndim else float(scale)))
-    return tuple(found)
+        rescaled_channels.append(
+            channel._replace(scale=read_only(scale) if scale.ndim else float(scale))
+        )
+    return tuple(rescaled_channels)
 
 
 def check_names(scales: Mapping[str, Any], channels: Sequence[Channel]) -> None:
-    """Check that scales are of channels that there are.
+    """Check that every scale belongs to an existing channel.
 
     Raises:
         InputError: an unknown name; lists the known ones.
@@ -89,8 +91,8 @@ def saturated_shares(
         environment: id of one of the package's environments.
         steps: control periods.
         envs: environments side by side.
-        seed: of episodes and actions.
-        options: of the environment, such as the machine.
+        seed: seed of episodes and actions.
+        options: options of the environment, such as the machine.
 
     Raises:
         InputError: counts below one, or options that cannot be used.
@@ -107,12 +109,12 @@ def saturated_shares(
     )
     try:
         env.reset(seed=seed)
-        random = np.random.default_rng(seed)
-        share = np.zeros(env.single_observation_space.shape)
+        rng = np.random.default_rng(seed)
+        bound_fraction = np.zeros(env.single_observation_space.shape)
         for _ in range(steps):
-            observation, *_ = env.step(random.uniform(-1.0, 1.0, env.action_space.shape))
-            share += (np.abs(observation) >= OBSERVATION_BOUND).mean(axis=0) / steps
-        places = channel_slices(env.task.observations)
-        return {name: float(share[place].mean()) for name, place in places.items()}
+            observation, *_ = env.step(rng.uniform(-1.0, 1.0, env.action_space.shape))
+            bound_fraction += (np.abs(observation) >= OBSERVATION_BOUND).mean(axis=0) / steps
+        slices = channel_slices(env.task.observations)
+        return {name: float(bound_fraction[columns].mean()) for name, columns in slices.items()}
     finally:
         env.close()

@@ -38,8 +38,8 @@ class DelayLine:
 
         Args:
             index: number of the environment.
-            initial: what arrives until the first sample pushed has come through.
-            delay_steps: control periods by which samples are late.
+            initial: sample that arrives until the first pushed one does.
+            delay_steps: delay of the samples in control periods.
             noise_std: standard deviation added to each number; 0 for none.
             generator: seeds the noise; untouched without noise.
         """
@@ -62,7 +62,7 @@ class DelayLine:
         return self._history[self._rows, self._delay_steps]
 
     def _lengthen(self, periods: int, sample: Any) -> None:
-        """Keep so many periods at least, of samples as wide as this one."""
+        """Extend the history to at least `periods` samples as wide as `sample`."""
         size, length, width = self._history.shape
         if length < periods or width != len(sample):
             history = np.zeros((size, max(length, periods), len(sample)), dtype=sample.dtype)

@@ -37,7 +37,7 @@ class Frames:
     """
 
     def __init__(self, task: Task, render_mode: str, size: tuple[int, int]) -> None:
-        """Keep the task to draw, with "human" in a window, else in pictures of a size [pixels]."""
+        """Keep the task to draw, in a window for "human", else in pictures of `size` [pixels]."""
         self.size = size
         batch: BatchedPlant = task.batch
         self.platform, self.render_mode, self.ball = task.platform, render_mode, batch.rolling_ball
@@ -53,12 +53,12 @@ class Frames:
         """
         from twin.viewer.camera import Camera
 
-        opened = self._opened = self._opened or self._open()
+        display = self._opened = self._opened or self._open()
         ball = None if scene.ball is None or self.ball is None else scene.ball[:7]
-        seen = scene._replace(ball=ball)._asdict()
-        if isinstance(opened, Camera):
-            return opened.image(**seen)
-        opened.show(**seen)
+        drawn = scene._replace(ball=ball)._asdict()
+        if isinstance(display, Camera):
+            return display.image(**drawn)
+        display.show(**drawn)
         return None
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ RENDER_SIZE = (640, 480)
 
 
 def check_render_size(render_size: Any) -> tuple[int, int]:
-    """Return width and height [pixels] as given; raises InputError where no camera has them."""
+    """Return width and height [pixels]; raises InputError where no camera can have them."""
     try:
         width, height = (whole_number(value, "", 1, MAX_PIXELS) for value in render_size)
     except (TypeError, ValueError):
@@ -108,7 +108,7 @@ RENDER_MODES = ("human", "rgb_array")
 """`rgb_array_list` is what `gymnasium.make` makes of `rgb_array`."""
 
 THE_MACHINE = np.array([0])
-"""Indices of the machines of a single environment."""
+"""Indices of the machines of a single environment: there is one."""
 
 
 def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
@@ -159,7 +159,7 @@ class PlatformEnv(gym.Env[Any, Any]):
             render_size: width and height of pictures [pixels].
             randomisation: path -> distribution over numbers of platform.toml and of the task, drawn
                 for every episode; a file or a `Randomisation`; None for none.
-            options: of the task, see the table.
+            options: options of the task, see the table.
 
         Raises:
             InputError: an argument that cannot be used.
@@ -268,7 +268,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         self._running, self._closed = False, True
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make copies anew from the arguments, as Gymnasium's own are; they have no episode."""
+        """Pickle the constructor's arguments, as Gymnasium does; a copy has no episode."""
         return partial(type(self), *self._given, **self._options), (), {"spec": self.spec}
 
     def _check_open(self) -> None:
@@ -290,7 +290,7 @@ class MachineInfo:
         self._index = index
 
     def __call__(self) -> dict[str, Any]:
-        """Return what there is now; nothing with the option `info=False`."""
+        """Return the present `info`; an empty one with the option `info=False`."""
         if not self._wanted:
             return {}
         info: dict[str, Any] = {name: value.copy() for name, value in self._arrays}

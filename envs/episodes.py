@@ -16,13 +16,13 @@ from twin.errors import InputError, brief
 from twin.kernels.tasks.task import OBSERVATION_BOUND, accept
 
 SIGNAL_SETTINGS = ("observation_noise", "observation_delay", "action_noise", "action_delay")
-"""Settings of all tasks that a randomisation may vary as `task.<name>`."""
+"""Settings of all tasks that a randomisation may vary as `task.<name>`, besides the task's own."""
 
 EPISODE_DURATION = "episode_duration"
-"""One more such setting."""
+"""Name of the setting for the duration of an episode, which a randomisation may also vary."""
 
 MAX_NOISE = 1.0
-"""Largest noise, in parts of a number's scale."""
+"""Largest noise, relative to the scale of its channel."""
 
 MAX_DELAY = 1.0
 """[s] Longest delay."""
@@ -64,7 +64,7 @@ class Episodes:
             engine: "analytic", "mujoco" or "bullet".
             size: number of machines.
             randomisation: path -> distribution, a file, or a `Randomisation`; None for none.
-            options: of the task.
+            options: options of the task.
 
         Raises:
             InputError: an argument that cannot be used.
@@ -92,17 +92,17 @@ class Episodes:
         generators: Sequence[np.random.Generator],
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        """Begin new episodes in `indices` `(m,)`, each with the generator of its number.
+        """Begin new episodes in `indices` `(m,)`; each machine has its own random generator.
 
         Raises:
             InputError: an option that cannot be used.
         """
-        task, given = self.task, as_options(options)
+        task, reset_options = self.task, as_options(options)
         platforms, starts, signals = [], [], []
         for index, generator in zip(indices, generators, strict=True):
             platform, values = self._draw(index, generator)
             task.clear(index)
-            values |= given
+            values |= reset_options
             signals.append(self._signal_settings(values))
             self.max_steps[index] = self._steps(values.pop(EPISODE_DURATION, self._longest))
             starts.append(task.begin(index, generator, platform, values))
@@ -209,14 +209,14 @@ class Episodes:
         """Return the machine of the next episode, and values of the task that were varied."""
         if self.randomisation is None:
             return self.platform, {}
-        drawn = self.randomisation.sample(generator, self.platform.parameters, self.share)
-        own = {f"task.{name}": value for name, value in drawn.task_values.items()}
-        self.varied[index] = {**drawn.values, **own}
+        sample = self.randomisation.sample(generator, self.platform.parameters, self.share)
+        task_values = {f"task.{name}": value for name, value in sample.task_values.items()}
+        self.varied[index] = {**sample.values, **task_values}
         nominal = self.platform
-        if not drawn.values:
-            return nominal, dict(drawn.task_values)
-        platform = Platform(drawn.parameters, limits=nominal.limits, like=nominal)
-        return platform, dict(drawn.task_values)
+        if not sample.values:
+            return nominal, dict(sample.task_values)
+        platform = Platform(sample.parameters, limits=nominal.limits, like=nominal)
+        return platform, dict(sample.task_values)
 
     def _randomisation(self, given: Any) -> Any:
         if given is None:
@@ -231,8 +231,8 @@ class Episodes:
 
 def machine_or_default(machine: Any, task_type: type[Task]) -> Any:
     """Return the given machine, or the task's default one for None and an empty name."""
-    nothing = machine is None or (isinstance(machine, str) and not machine)
-    return task_type.default_machine if nothing else machine
+    is_missing = machine is None or (isinstance(machine, str) and not machine)
+    return task_type.default_machine if is_missing else machine
 
 
 def as_seed(value: Any) -> int | None:

@@ -21,17 +21,20 @@ from twin.motion import Motion, MultiSineMotion, axis_names
 from twin.motion.recording import BASE_AXES, free_axes
 
 FADE_TIME = 0.5
-"""[s] over which a motion rises from rest and returns to it, at most a quarter of it."""
+"""[s] Time in which a motion fades in from rest, and out again; at most a quarter of its
+duration."""
 
 SHRINK_FACTOR = 0.85
+"""Factor on the amplitude after each try whose motion exceeds a limit of the machine."""
 
 MAX_TRIES = 40
+"""Largest number of tries; after them the amplitude would be 0.85^40 = 0.0015 of the first one."""
 
 DEFAULT_ACCELERATION = 0.5
-"""[m/s2] largest usual RMS acceleration along each axis."""
+"""[m/s2] Upper limit of the default RMS acceleration along each axis."""
 
 RATE_DIGITS = 12
-"""Digits after the point of rates, so that legs that are alike have the same."""
+"""Decimals to which rates are rounded, so that identical legs have identical rates."""
 
 
 Rows = tuple[FloatArray, FloatArray, FloatArray]
@@ -60,36 +63,38 @@ def random_motion(
 
     Args:
         platform: the machine.
-        scales: of its actuators.
-        generator: of everything random.
+        scales: scales of its actuators.
+        generator: random generator of the motion.
         duration: [s].
         lowest: frequency [Hz].
         highest: frequency [Hz].
         lines: number of sines.
-        share: of travel and speed, 0 to 1.
-        period: of the samples [s].
-        rows: overwritten; those after the end of the motion stay.
+        share: share of travel and speed, 0 to 1.
+        period: period of the samples [s].
+        rows: arrays that are overwritten; samples after the end of the motion stay as they are.
 
     Returns:
-        What makes the motion.
+        Function that makes the motion.
 
     Raises:
         InputError: no motion within the limits is found.
     """
     radius, jacobian = _about_home(platform)
     frequencies = np.sort(np.exp(generator.uniform(np.log(lowest), np.log(highest), lines)))
+    # Equal frequencies would make one sine of two.
     frequencies += 1e-9 * np.arange(lines)
     directions = generator.standard_normal((lines, 6))
     seed = int(generator.integers(2**31))
+    # The last three entries are rotations: at the joints' radius they count like translations.
     directions[:, 3:] /= radius
-    kept = directions
+    twists = directions
     if platform.dof < 6:
         directions *= np.isin(BASE_AXES, free_axes(platform))
-        kept = platform.constrain(np.tile(platform.home, (lines, 1)), directions).twist
-    effect = np.abs(kept @ jacobian.T)
-    travel = (effect.sum(axis=0) / scales.half).max()
-    speed = ((2.0 * np.pi * frequencies) @ effect / scales.speed).max()
-    amplitude = directions * (share / max(float(travel), float(speed), 1e-300))
+        twists = platform.constrain(np.tile(platform.home, (lines, 1)), directions).twist
+    leg_rates = np.abs(twists @ jacobian.T)
+    travel_use = (leg_rates.sum(axis=0) / scales.half).max()
+    speed_use = ((2.0 * np.pi * frequencies) @ leg_rates / scales.speed).max()
+    amplitude = directions * (share / max(float(travel_use), float(speed_use), 1e-300))
     for _ in range(MAX_TRIES):
         motion = partial(_motion, platform, frequencies, amplitude, duration, seed)
         fill = _sampled if platform.n_deflections else _filled
@@ -124,7 +129,7 @@ def _filled(
 def _sampled(
     platform: Platform, motion: partial[Motion], scales: Scales, period: float, rows: Rows
 ) -> bool:
-    """Fill `rows` with a motion as `_filled` does; what springs in series yield is left out."""
+    """Fill `rows` with a motion as `_filled` does; deflections of series springs are neglected."""
     reference = sample_reference(platform, motion(), period)
     pose, coordinates, rates = rows
     pose[:], coordinates[:], rates[:] = reference.pose, reference.coordinates, reference.rates
@@ -150,23 +155,23 @@ def _motion(
 
 
 TRAVEL_FRACTION, SPEED_FRACTION = 0.085, 0.14
-"""Shares of the actuators' half travel and of their speed that the RMS of the motion along one axis
-may take: peaks along three axes take less than half of them."""
+"""Fractions of the actuators' half travel and of their speed that the RMS of the motion along one
+axis may take: peaks along three axes take less than half of them."""
 
 
 class Spectrum(NamedTuple):
-    """RMS along one axis of lines of one acceleration, spread evenly over a band's logarithm."""
+    """RMS along one axis of a sum of sines of equal acceleration, even over a band's logarithm."""
 
     acceleration: float
-    """[m/s2]"""
+    """[m/s2] RMS acceleration"""
     velocity: float
-    """[m/s]"""
+    """[m/s] RMS velocity"""
     displacement: float
     """[m]"""
 
 
 class ShakingTables(NamedTuple):
-    """Course of the base of one machine."""
+    """Motion of one machine's base, sampled."""
 
     mean: FloatArray
     """`(p, ratio, 3)` mean acceleration over each step of the engine [m/s2]"""
@@ -190,18 +195,22 @@ def spectrum(acceleration: float, lowest: float, highest: float) -> Spectrum:
 
 
 def leg_effect(platform: Platform) -> FloatArray:
-    """Return `(n,)` rate of each actuator at home per speed of the platform, worst direction."""
+    """Return the largest rate `(n,)` of each actuator at home per speed of the platform."""
     with without_compiling():
-        effect = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1)
-    return np.asarray(np.round(effect, RATE_DIGITS))
+        rate_per_speed = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1)
+    return np.asarray(np.round(rate_per_speed, RATE_DIGITS))
 
 
 def usual_acceleration(platform: Platform, scales: Scales, lowest: float, highest: float) -> float:
     """Return the RMS acceleration [m/s2] of a base that the actuators could make up for."""
-    unit = spectrum(1.0, lowest, highest)
-    effect = np.maximum(leg_effect(platform), 1e-12)
-    travel = TRAVEL_FRACTION * float((_reach(platform, scales) / effect).min()) / unit.displacement
-    speed = SPEED_FRACTION * float((scales.speed / effect).min()) / unit.velocity
+    unit_spectrum = spectrum(1.0, lowest, highest)
+    rate_per_speed = np.maximum(leg_effect(platform), 1e-12)
+    travel = (
+        TRAVEL_FRACTION
+        * float((_reach(platform, scales) / rate_per_speed).min())
+        / unit_spectrum.displacement
+    )
+    speed = SPEED_FRACTION * float((scales.speed / rate_per_speed).min()) / unit_spectrum.velocity
     return min(DEFAULT_ACCELERATION, travel, speed)
 
 
@@ -211,11 +220,11 @@ def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
     It accelerates the platform's mass, and yields against the springs of struts.
     """
     force = platform.parameters.platform.body.mass * level.acceleration
-    effect = np.maximum(leg_effect(platform), 1e-12)
+    rate_per_speed = np.maximum(leg_effect(platform), 1e-12)
     if platform.leg.has_axial_spring:
         stiffness = platform.leg_springs.stiffness
-        return np.asarray(force / effect + stiffness * level.displacement * effect)
-    return np.asarray(force / effect)
+        return np.asarray(force / rate_per_speed + stiffness * level.displacement * rate_per_speed)
+    return np.asarray(force / rate_per_speed)
 
 
 def _reach(platform: Platform, scales: Scales) -> FloatArray:
@@ -234,23 +243,24 @@ def random_lines(
     One line in each of `count` parts of the band's logarithm, all of one size, at random places
     and phases; RMS `acceleration` along each axis.
     """
-    share = (np.arange(count) + generator.uniform(size=(3, count))) / count
+    band_fraction = (np.arange(count) + generator.uniform(size=(3, count))) / count
     lines = np.empty((3, count, 3))
-    lines[..., 0] = lowest * (highest / lowest) ** share
+    lines[..., 0] = lowest * (highest / lowest) ** band_fraction
+    # `count` sines of equal amplitude a have the RMS a sqrt(count / 2).
     lines[..., 1] = acceleration * sqrt(2.0 / count)
     lines[..., 2] = generator.uniform(0.0, 2.0 * pi, (3, count))
     return lines
 
 
 def shaking_tables(lines: FloatArray, periods: int, ratio: int, step: float) -> ShakingTables:
-    """Return what a base does over `periods` control periods of `ratio` steps [s]."""
+    """Return the base motion over `periods` control periods of `ratio` steps of `step` [s]."""
     tables = ShakingTables(np.empty((periods, ratio, 3)), np.empty((periods + 1, 3)))
     fill_tables(lines, step, tables)
     return tables
 
 
 def fill_tables(lines: FloatArray, step: float, tables: ShakingTables) -> None:
-    """Fill tables with what a base does, in steps [s] of the engine."""
+    """Fill tables with the base motion in engine steps of `step` [s]."""
     periods, ratio, _ = tables.mean.shape
     duration = periods * ratio * step
     fill_shaking(lines, duration, min(FADE_TIME, 0.25 * duration), step, *tables)

@@ -25,22 +25,23 @@ from twin.simulation.batched import make_batched_plant
 from twin.simulation.scene import Scene
 
 SHARE_OF_WEIGHT = 2.0
-"""Times the largest force that holds the machine at home: that of an actuator without limit."""
+"""Effort scale of an actuator without limit, relative to the largest force that holds the machine
+at home."""
 
 LONGEST_EPISODE = 1e6
-"""[s] Of one that only `max_episode_steps` truncates."""
+"""[s] Longest episode duration that can be set."""
 
 
 def machine_scales(platform: Platform) -> Scales:
     """Return the scales of a machine's actuators, read-only."""
     lower, upper = platform.minimum_coordinates, platform.maximum_coordinates
-    half = 0.5 * (upper - lower)
+    half_stroke = 0.5 * (upper - lower)
     holding = forces_at_home(platform)
     weight = SHARE_OF_WEIGHT * max(float(np.abs(holding).max()), 1.0)
-    speeds = actuator_limit(platform, "speed", 2.0 * np.pi * half)
+    speeds = actuator_limit(platform, "speed", 2.0 * np.pi * half_stroke)
     efforts = actuator_limit(platform, "effort", weight)
-    parts = (lower, upper, 0.5 * (lower + upper), half, speeds, efforts, holding)
-    return Scales(*(read_only(np.asarray(part, dtype=float)) for part in parts))
+    values = (lower, upper, 0.5 * (lower + upper), half_stroke, speeds, efforts, holding)
+    return Scales(*(read_only(np.asarray(value, dtype=float)) for value in values))
 
 
 Scale = Annotated[float, Field(gt=0.0)]
@@ -88,16 +89,16 @@ class TaskSettings(BaseModel):
 
 
 class Start(NamedTuple):
-    """Start of a machine's episode; None for the default."""
+    """Initial state of a machine's episode; None for the default."""
 
     pose: FloatArray | None = None
     """`(7,)`, default home"""
     twist: FloatArray | None = None
     """`(6,)`, default rest"""
     deflection: FloatArray | None = None
-    """`(2k,)`, default where springs rest"""
+    """`(2k,)`, default static deflection"""
     ball: Any = None
-    """start of the ball, where there is one"""
+    """initial state of the ball, where there is one"""
 
 
 class Task(ABC):
@@ -106,9 +107,9 @@ class Task(ABC):
     Arrays are overwritten by every step; copy those that are kept.
 
     Attributes:
-        platform: the machine as its parameters describe it; scales and tables are those of it.
+        platform: the machine with its nominal parameters, on which scales and tables are based.
         settings: the task's options.
-        batch: the machines.
+        batch: batched plant of all machines.
         actions: channels of an action; 1 is `scale`, and no number exceeds 1.
         observations: channels of an observation.
         observation: `(N, o)`, float32.
@@ -129,7 +130,8 @@ class Task(ABC):
     termination_reasons: ClassVar[tuple[str, ...]]
     """Reasons for an episode's end, by code; the first is empty, the second "engine"."""
     names: ClassVar[tuple[str, ...]] = ()
-    """Settings that a randomisation may vary beside the machine: `task.<name>`."""
+    """Settings of the task that a randomisation may vary as `task.<name>`, besides the
+    machine's."""
     kernel: Callable[[Any, Any, Any], None] | None = None
     """`evaluate` of the task's kernels, a static method; None where a task overrides `evaluate`."""
 
@@ -187,7 +189,7 @@ class Task(ABC):
         self._group()
 
     def _group(self, *own: Any) -> None:
-        """Keep the arrays of all tasks, and a task's `own` ones, as its kernel takes them."""
+        """Group the arrays of all tasks and a task's `own` ones in the form its kernel takes."""
         history = History(self.steps, self.last_action, self._action_before)
         results = Results(
             self.observation,
@@ -212,20 +214,20 @@ class Task(ABC):
         }
 
     def clear(self, index: int) -> None:
-        """Forget steps and actions of an environment whose episode is over."""
+        """Clear steps and actions of an environment whose episode is over."""
         self.steps[index] = 0
         self.last_action[index] = self._action_before[index] = 0.0
 
     def _check_options(self, options: Mapping[str, Any], *own: str) -> None:
-        """Refuse options of `reset` other than a task's `own` and what `names` lists.
+        """Refuse options of `reset` other than a task's `own` and the settings in `names`.
 
         Raises:
             InputError: another option; lists those there are.
         """
-        known = (*own, *self.names)
-        unknown = sorted(set(options) - set(known))
+        allowed = (*own, *self.names)
+        unknown = sorted(set(options) - set(allowed))
         if unknown:
-            raise InputError("options", f"{unknown[0]!r} is none; there are {', '.join(known)}")
+            raise InputError("options", f"{unknown[0]!r} is none; there are {', '.join(allowed)}")
 
     def _weights(self, given: Mapping[str, float]) -> FloatArray:
         unknown = sorted(set(given) - set(self.terms))
@@ -233,10 +235,10 @@ class Task(ABC):
             raise InputError(
                 "weights", f"{unknown[0]!r} is no term; there are {', '.join(self.terms)}"
             )
-        return np.array([given.get(name, usual) for name, usual in self.terms.items()])
+        return np.array([given.get(name, default) for name, default in self.terms.items()])
 
     def default_values(self) -> dict[str, float]:
-        """Return what those of `names` are where nothing varies them."""
+        """Return the values of the settings in `names` where no randomisation varies them."""
         return {name: getattr(self.settings, name) for name in self.names}
 
     @abstractmethod
@@ -250,8 +252,8 @@ class Task(ABC):
         """Draw the episode of a machine with the parameters of `platform`.
 
         Args:
-            index: of the machine.
-            generator: of everything random in the episode.
+            index: index of the machine.
+            generator: random generator of everything that is drawn in the episode.
             platform: its machine, with varied parameters.
             options: those of `reset`, and values of the task that were varied.
 
@@ -288,10 +290,10 @@ class Task(ABC):
             indices: numbers of machines.
             values: name of a channel -> `(N, size)`, or `(N,)` for a channel of one number.
         """
-        for name, place in channel_slices(self.observations).items():
-            value = np.asarray(values[name]).reshape(self.size, -1)[indices] / self._scale[place]
+        for name, columns in channel_slices(self.observations).items():
+            value = np.asarray(values[name]).reshape(self.size, -1)[indices] / self._scale[columns]
             bounded_value = np.clip(value, -OBSERVATION_BOUND, OBSERVATION_BOUND)
-            self.observation[indices, place] = bounded_value
+            self.observation[indices, columns] = bounded_value
 
     def write_reward(self, indices: Any, terms: Mapping[str, Any]) -> None:
         """Fill terms and rewards of `indices` `(m,)` from the terms `(N,)` of all machines."""
@@ -320,13 +322,13 @@ def read_settings(settings_type: type[TaskSettings], options: Mapping[str, Any])
     try:
         return settings_type(**options)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "options"
-        if first["type"] == "extra_forbidden":
-            known = ", ".join(settings_type.model_fields)
-            message = f"got an unexpected keyword argument {field!r}; there are {known}"
+        first_error = error.errors()[0]
+        field = ".".join(str(part) for part in first_error["loc"]) or "options"
+        if first_error["type"] == "extra_forbidden":
+            known_options = ", ".join(settings_type.model_fields)
+            message = f"got an unexpected keyword argument {field!r}; there are {known_options}"
             raise UnknownOptionError(field, message) from None
-        raise InputError(field, first["msg"]) from None
+        raise InputError(field, first_error["msg"]) from None
 
 
 class LinearLaw:
@@ -342,15 +344,15 @@ class LinearLaw:
         """Take the gains in physical units.
 
         Args:
-            task: whose channels are meant.
+            task: task whose channels the names refer to.
             parts: name of an observation -> `(a, size)` action's unit per observation's unit.
         """
-        scales, where = channel_scales(task.observations), channel_slices(task.observations)
-        moved = channel_scales(task.actions)
-        gains = np.zeros((len(moved), len(scales)))
-        for name, part in parts.items():
-            gains[:, where[name]] = part
-        self.gains = read_only(gains * scales / moved[:, None])
+        scales, slices = channel_scales(task.observations), channel_slices(task.observations)
+        action_scales = channel_scales(task.actions)
+        gains = np.zeros((len(action_scales), len(scales)))
+        for name, gain in parts.items():
+            gains[:, slices[name]] = gain
+        self.gains = read_only(gains * scales / action_scales[:, None])
 
     def __call__(self, observation: Any) -> FloatArray:
         """Return actions `(..., a)` for observations `(..., o)`."""

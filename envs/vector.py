@@ -35,14 +35,14 @@ AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
 class SubEnvironment:
     """One machine of a vector environment.
 
-    It has what a single environment has beside `reset` and `step`, and takes further attributes.
+    It has the attributes of a single environment except `reset` and `step`, and takes others.
     """
 
     _env: Any
     _index: int
 
     def __init__(self, env: SubEnvironmentAccess, index: int) -> None:
-        """Take the environment and the number of the machine in it."""
+        """Keep the vector environment and the index of the machine in it."""
         self.__dict__.update(_env=env, _index=index)
 
     @property
@@ -97,7 +97,7 @@ class SubEnvironment:
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Keep an attribute of the caller's own.
+        """Store an attribute that the caller defines.
 
         Raises:
             InputError: one that the environment has.
@@ -121,33 +121,38 @@ class SubEnvironmentAccess:
         """Return the results of a method, or an attribute, of all sub-environments.
 
         Args:
-            name: such as "render" or "platform".
-            arguments: of the method.
-            options: of the method.
+            name: name of the method or attribute, such as "render" or "platform".
+            arguments: positional arguments of the method.
+            options: keyword arguments of the method.
         """
-        found = [getattr(each, name) for each in self.envs]
-        return tuple(each(*arguments, **options) if callable(each) else each for each in found)
+        attributes = [getattr(attribute, name) for attribute in self.envs]
+        return tuple(
+            attribute(*arguments, **options) if callable(attribute) else attribute
+            for attribute in attributes
+        )
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """Return an attribute of all sub-environments."""
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Keep an attribute of the caller's own in all sub-environments.
+        """Store an attribute that the caller defines in all sub-environments.
 
         Args:
-            name: of none that the environment has.
-            values: one, or a list or tuple with one per sub-environment.
+            name: name that the environment does not have itself.
+            values: one value, or a list or tuple with one per sub-environment.
 
         Raises:
             InputError: an attribute of the environment, or another count of values.
         """
-        for each, value in zip(self.envs, _as_values(values, len(self.envs)), strict=True):
-            setattr(each, name, value)
+        for sub_environment, value in zip(
+            self.envs, _as_values(values, len(self.envs)), strict=True
+        ):
+            setattr(sub_environment, name, value)
 
 
 def _as_values(values: Any, size: int) -> list[Any]:
-    """Return a list or tuple of one value each, or one value as often.
+    """Return a list with one value for each sub-environment, from a list or from one value.
 
     Raises:
         InputError: another count.
@@ -198,7 +203,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             render_mode: "rgb_array" or None.
             render_size: width and height of pictures [pixels].
             randomisation: as of the single environment.
-            options: of the task.
+            options: options of the task.
 
         Raises:
             InputError: an argument that cannot be used.
@@ -255,7 +260,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         """Begin episodes in all machines, or in those of the option `reset_mask` `(N,)`.
 
         Args:
-            seed: of machine i seed + i; or one per machine.
+            seed: machine i gets the seed `seed` + i; or one seed per machine.
             options: the task's, and `reset_mask`.
 
         Raises:
@@ -263,12 +268,12 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             ClosedEngineError: the environment is closed.
         """
         self._check_open()
-        given = as_options(options)
-        mask = _mask(given.pop("reset_mask", None), self.num_envs)
+        reset_options = as_options(options)
+        mask = _mask(reset_options.pop("reset_mask", None), self.num_envs)
         seeds = _seeds(seed, self.num_envs)
         indices = np.flatnonzero(mask)
         self._seed_generators(seeds, indices.tolist(), renew=True)
-        self._begin(indices, given)
+        self._begin(indices, reset_options)
         self._over[indices] = False
         infos: dict[str, Any] = self._infos(mask)
         self._add_randomised(infos, indices)
@@ -284,35 +289,35 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         """
         self._check_open()
         task = self.task
-        before = self._over.copy()
+        was_over = self._over.copy()
         self._check_started()
-        if self.autoreset_mode is AutoresetMode.DISABLED and before.any():
+        if self.autoreset_mode is AutoresetMode.DISABLED and was_over.any():
             raise StateError("some episodes are over; call reset, with reset_mask for some of them")
         self.episodes.step(as_array(actions, "action"))
         infos: dict[str, Any] = {}
-        if self.autoreset_mode is AutoresetMode.NEXT_STEP and before.any():
-            self._begin(np.flatnonzero(before), {})
-            self._add_randomised(infos, np.flatnonzero(before))
-            task.reward[before] = 0.0
-            task.termination_code[before] = 0
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP and was_over.any():
+            self._begin(np.flatnonzero(was_over), {})
+            self._add_randomised(infos, np.flatnonzero(was_over))
+            task.reward[was_over] = 0.0
+            task.termination_code[was_over] = 0
         terminated = task.termination_code != 0
         truncated, limit = self.episodes.truncated, self.max_episode_steps
         if limit is not None:
             truncated |= task.steps >= limit
-        over = terminated | truncated
+        is_over = terminated | truncated
         reward = task.reward.copy()
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
-            indices = np.flatnonzero(over)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and is_over.any():
+            indices = np.flatnonzero(is_over)
             for index in indices.tolist():
-                last = {
+                final_values = {
                     "final_obs": task.observation[index].copy(),
                     "final_info": MachineInfo(task, index)(),
                 }
-                infos = self._add_info(infos, last, index)
+                infos = self._add_info(infos, final_values, index)
             self._begin(indices, {})
             self._add_randomised(infos, indices)
-            over = np.zeros_like(over)
-        self._over = over
+            is_over = np.zeros_like(is_over)
+        self._over = is_over
         infos |= self._infos(self._everywhere)
         return task.observation.copy(), reward, terminated, truncated, infos
 
@@ -332,10 +337,10 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         return tuple(self._frames.frame(self.task.scene(index)) for index in range(self.num_envs))
 
     def close_extras(self, **_: Any) -> None:
-        """Free engines and pictures; what was refused by the constructor has none."""
-        for part in (getattr(self, "_frames", None), getattr(self, "episodes", None)):
-            if part is not None:
-                part.close()
+        """Free engines and pictures; an environment that its constructor refused has none."""
+        for resource in (getattr(self, "_frames", None), getattr(self, "episodes", None)):
+            if resource is not None:
+                resource.close()
 
     def _begin(self, indices: Any, options: dict[str, Any]) -> None:
         generators = [self._generators[index] for index in indices.tolist()]
@@ -344,12 +349,12 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         self._started[indices] = True
 
     def _add_randomised(self, infos: dict[str, Any], indices: Any) -> None:
-        """Add to `infos` what was varied in `indices` that have begun."""
+        """Add to `infos` the parameters that were varied in the new episodes of `indices`."""
         for index in indices.tolist() if self.task.settings.info else ():
             infos |= self._add_info(infos, {"randomised": dict(self.episodes.varied[index])}, index)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make copies anew from the arguments; they have no episodes."""
+        """Pickle the constructor's arguments; a copy is made from them and has no episodes."""
         keywords = {
             "max_episode_steps": self.max_episode_steps,
             "autoreset_mode": self.autoreset_mode,
@@ -413,7 +418,7 @@ def _seeds(seed: Any, size: int) -> list[Any]:
         return [as_seed(int(seed) + index) for index in range(size)]
     if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, str):
         raise InputError("seed", f"must be one number, or {size}, not {brief(seed)}")
-    seeds = [as_seed(each) for each in seed]
+    seeds = [as_seed(value) for value in seed]
     if len(seeds) != size:
         raise InputError("seed", f"must be one number, or {size}, not {len(seeds)}")
     return seeds

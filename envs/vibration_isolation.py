@@ -40,32 +40,36 @@ from twin.model.machine_base import characteristic_length, without_compiling
 from twin.simulation.scene import Scene
 
 SHARE_OF_EFFORT = 0.2
+"""Default force of an action of 1, at most, as a fraction of an actuator's effort."""
 
 EFFORT_SCALE = 0.2
-"""Scale of the effort beside that which holds the machine, per effort of an actuator."""
+"""Scale of the observed effort beyond the holding effort, as a fraction of an actuator's effort."""
 
 START_FRACTION = 0.25
-"""Least scale of the effort, per effort that reaches an action's speed in a control period."""
+"""Minimum scale of the observed effort, relative to the effort that reaches an action's speed in a
+control period."""
 
 TURNING_LEVEL = 0.1
-"""Level of angular rates in the reward, per base velocity over the joints' mean radius."""
+"""Level of angular rates in the reward, relative to the base velocity over the joints' mean
+radius."""
 
 QUIET_NOISE = 0.01
-"""Default noise of a reading, in parts of an observation's scale."""
+"""Default noise of a reading, relative to the scale of its observation."""
 
 JERK_FRACTION = 0.1
-"""Scale of the platform's acceleration, per acceleration that reaches an action's speed in a
-control period. Actions that change by twice their range in a period just reach the bound."""
+"""Scale of the platform's acceleration, relative to the acceleration that reaches an action's speed
+in a control period. Actions that change by twice their range in a period just reach the bound."""
 
 COOPERATION_FACTOR = 0.75
-"""Fraction of the platform's speed along an axis, per speed of legs that all help, by which the
-scale of its acceleration grows where it is more than 1."""
+"""Weight of the largest platform speed per leg speed along an axis, with all legs moving together.
+Where the product is more than 1, the scale of the platform's acceleration grows by it."""
 
 ROTATION_FACTOR = 2.0
-"""Scale of the angular acceleration, per acceleration over the joints' mean radius."""
+"""Scale of the angular acceleration, relative to the acceleration over the joints' mean radius."""
 
 ACTION_FACTOR = 5.0
-"""Meaning of an action of 1, per RMS velocity of the base, or per force that goes with it."""
+"""Speed or force of an action of 1, relative to the RMS velocity of the base, or to the force that
+goes with it."""
 
 BEHIND_SPRINGS = {"base": 1.1, "delay": -0.004, "velocity": 0.3, "acceleration": 0.004}
 
@@ -155,7 +159,7 @@ class VibrationIsolation(Task):
     def __init__(
         self, platform: Platform, settings: VibrationIsolationSettings, engine: str, size: int
     ) -> None:
-        """Prepare spaces and tables.
+        """Prepare the channels and the tables of the shaking.
 
         Raises:
             InputError: an option that cannot be used with this machine and engine.
@@ -175,37 +179,52 @@ class VibrationIsolation(Task):
         return {"mode": "force" if self.settings.action == "forces" else "velocity"}
 
     def _action_channel(self, level: Spectrum) -> Channel:
-        platform, scales, share = self.platform, self.scales, self.settings.action_scale
+        platform, scales, scale_fraction = self.platform, self.scales, self.settings.action_scale
         n, unit = platform.n_actuators, platform.coordinate_unit
         if self.settings.action == "forces":
-            size = (share or SHARE_OF_EFFORT) * scales.effort
-            if share is None:
-                size = np.minimum(size, ACTION_FACTOR * shaking_force(platform, level))
-            return Channel("actuator force", n, platform.force_unit, size)
-        size = ACTION_FACTOR * level.velocity * np.maximum(leg_effect(platform), 1e-12)
-        size = np.minimum(scales.speed, size) if share is None else share * scales.speed
-        return Channel("actuator velocity", n, f"{unit}/s", size)
+            effort_scale = (scale_fraction or SHARE_OF_EFFORT) * scales.effort
+            if scale_fraction is None:
+                effort_scale = np.minimum(
+                    effort_scale, ACTION_FACTOR * shaking_force(platform, level)
+                )
+            return Channel("actuator force", n, platform.force_unit, effort_scale)
+        effort_scale = ACTION_FACTOR * level.velocity * np.maximum(leg_effect(platform), 1e-12)
+        effort_scale = (
+            np.minimum(scales.speed, effort_scale)
+            if scale_fraction is None
+            else scale_fraction * scales.speed
+        )
+        return Channel("actuator velocity", n, f"{unit}/s", effort_scale)
 
     def _observation_channels(self, level: Spectrum) -> tuple[Channel, ...]:
         platform, n, unit = self.platform, self.platform.n_actuators, self.platform.coordinate_unit
         radius = characteristic_length(platform.platform_joints)
-        effect = np.maximum(leg_effect(platform), 1e-12)
-        legs = np.linalg.pinv(platform.jacobian(platform.home))
-        starting = START_FRACTION * self._starting_effort(legs)
-        effort = np.maximum(EFFORT_SCALE * self.scales.effort, starting)
-        together = max(1.0, COOPERATION_FACTOR * float(np.linalg.norm(legs[:3], axis=1).max()))
-        abrupt = together * JERK_FRACTION * ACTION_FACTOR * level.velocity / self.batch.period
-        felt = max(level.acceleration, abrupt)
+        leg_motion_per_base = np.maximum(leg_effect(platform), 1e-12)
+        inverse_jacobian = np.linalg.pinv(platform.jacobian(platform.home))
+        starting_effort = START_FRACTION * self._starting_effort(inverse_jacobian)
+        effort_scale = np.maximum(EFFORT_SCALE * self.scales.effort, starting_effort)
+        joint_motion_factor = max(
+            1.0, COOPERATION_FACTOR * float(np.linalg.norm(inverse_jacobian[:3], axis=1).max())
+        )
+        abrupt_acceleration = (
+            joint_motion_factor * JERK_FRACTION * ACTION_FACTOR * level.velocity / self.batch.period
+        )
+        acceleration_scale = max(level.acceleration, abrupt_acceleration)
         return (
-            Channel("platform acceleration", 3, "m/s2", felt),
+            Channel("platform acceleration", 3, "m/s2", acceleration_scale),
             Channel("platform angular rate", 3, "rad/s", level.velocity / radius),
-            Channel("platform angular acceleration", 3, "rad/s2", ROTATION_FACTOR * felt / radius),
+            Channel(
+                "platform angular acceleration",
+                3,
+                "rad/s2",
+                ROTATION_FACTOR * acceleration_scale / radius,
+            ),
             Channel("base acceleration", 3, "m/s2", level.acceleration),
             Channel("platform velocity", 3, "m/s", level.velocity),
             Channel("base velocity", 3, "m/s", level.velocity),
-            Channel("coordinate", n, unit, level.displacement * effect),
-            Channel("rate", n, f"{unit}/s", level.velocity * effect),
-            Channel("effort", n, platform.force_unit, effort),
+            Channel("coordinate", n, unit, level.displacement * leg_motion_per_base),
+            Channel("rate", n, f"{unit}/s", level.velocity * leg_motion_per_base),
+            Channel("effort", n, platform.force_unit, effort_scale),
             Channel("last action", n, "1", 1.0),
         )
 
@@ -219,18 +238,18 @@ class VibrationIsolation(Task):
         if self.settings.action == "forces":
             return 0.0
         with without_compiling():
-            mass = platform.mass_matrix(platform.home)
-        inertia = np.einsum("ki,kl,li->i", legs, mass, legs)
-        return float((inertia * self.actions[0].scale).max()) / self.batch.period
+            mass_matrix = platform.mass_matrix(platform.home)
+        leg_inertia = np.einsum("ki,kl,li->i", legs, mass_matrix, legs)
+        return float((leg_inertia * self.actions[0].scale).max()) / self.batch.period
 
     def _make_arrays(self, level: Spectrum) -> None:
         settings, batch, size = self.settings, self.batch, self.size
         n, scales = self.platform.n_actuators, self.scales
-        periods = int(np.ceil(settings.duration / batch.period - 1e-9))
+        period_count = int(np.ceil(settings.duration / batch.period - 1e-9))
         self._shaking = Shaking(
-            np.zeros((size, periods + 1, batch.ratio, 3)),
-            np.zeros((size, periods + 1, 3)),
-            np.zeros((size, periods + 1, 9)),
+            np.zeros((size, period_count + 1, batch.ratio, 3)),
+            np.zeros((size, period_count + 1, 3)),
+            np.zeros((size, period_count + 1, 9)),
         )
         self._memory = Memory(*(np.zeros((size, width)) for width in (n, 7, 6, 18, 2, 3)))
         shapes = [(size, 3)] * 4 + [(size,)]
@@ -248,19 +267,30 @@ class VibrationIsolation(Task):
             self._law = ActionLaw(scale, scales.holding, 0.0)
         else:
             self._law = ActionLaw(scale, np.zeros(n), settings.centring)
-        given = (settings.accelerometer_noise, settings.gyroscope_noise)
+        given_noise = (settings.accelerometer_noise, settings.gyroscope_noise)
         self._radius = characteristic_length(self.platform.platform_joints)
-        usual = (QUIET_NOISE * level.acceleration, QUIET_NOISE * level.velocity / self._radius)
-        linear, turning = (q if g is None else g for g, q in zip(given, usual, strict=True))
-        self._noise = np.repeat([linear, turning, linear], 3)
+        default_noise = (
+            QUIET_NOISE * level.acceleration,
+            QUIET_NOISE * level.velocity / self._radius,
+        )
+        acceleration_noise, rate_noise = (
+            default if value is None else value
+            for value, default in zip(given_noise, default_noise, strict=True)
+        )
+        self._noise = np.repeat([acceleration_noise, rate_noise, acceleration_noise], 3)
         self.shaking = np.zeros((size, batch.ratio, 3))
         self._fill = SameTypes(fill_command)
-        tables, now = (self._shaking.mean, self._memory.start), (batch.measured, self.shaking)
-        self._filled = Bundle(self.steps, self._law, *tables, *now, self.drive_commands)
+        shaking_tables, current_arrays = (
+            (self._shaking.mean, self._memory.start),
+            (batch.measured, self.shaking),
+        )
+        self._filled = Bundle(
+            self.steps, self._law, *shaking_tables, *current_arrays, self.drive_commands
+        )
         self._group(self._shaking, limits, self._signals, self._memory)
 
     def default_values(self) -> dict[str, float]:
-        """Return what those of `names` are where nothing varies them."""
+        """Return the values of the settings in `names` where no randomisation varies them."""
         return {**super().default_values(), "acceleration": self.acceleration}
 
     def begin(
@@ -270,7 +300,7 @@ class VibrationIsolation(Task):
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw how the base shakes; options: what `names` lists.
+        """Draw the shaking of the base for an episode; `options` may have the settings in `names`.
 
         Raises:
             InputError: an option that cannot be used.
@@ -282,19 +312,20 @@ class VibrationIsolation(Task):
         )
         highest = max(highest, lowest)
         if options:
-            drawn = zip(self.names, (acceleration, lowest, highest), strict=True)
-            read_settings(type(self.settings), dict(drawn))
-        lines = random_lines(generator, acceleration, lowest, highest, self.settings.lines)
+            drawn_values = zip(self.names, (acceleration, lowest, highest), strict=True)
+            read_settings(type(self.settings), dict(drawn_values))
+        sine_lines = random_lines(generator, acceleration, lowest, highest, self.settings.lines)
         shaking = self._shaking
         tables = ShakingTables(shaking.mean[index, :-1], shaking.displacement[index])
-        fill_tables(lines, self.batch.timestep, tables)
+        fill_tables(sine_lines, self.batch.timestep, tables)
         generator.standard_normal(out=shaking.noise[index])
         shaking.noise[index] *= self._noise
-        level, along = spectrum(acceleration, lowest, highest), np.sqrt(3.0)
+        # Three equal axes: the norm of a vector is sqrt(3) times the level of one axis.
+        level, axis_factor = spectrum(acceleration, lowest, highest), np.sqrt(3.0)
         radius = self._radius
         if platform.platform_joints is not self.platform.platform_joints:
             radius = characteristic_length(platform.platform_joints)
-        self._memory.levels[index] = along * np.array(
+        self._memory.levels[index] = axis_factor * np.array(
             [level.acceleration, level.displacement, TURNING_LEVEL * level.velocity / radius]
         )
         return Start()
@@ -306,8 +337,8 @@ class VibrationIsolation(Task):
     def scene(self, index: int) -> Scene:
         """Return the scene of a machine, with the displacement of its base."""
         displacement = self._shaking.displacement[index]
-        now = displacement[min(self.steps[index], len(displacement) - 1)]
-        return super().scene(index)._replace(base_displacement=now)
+        current_displacement = displacement[min(self.steps[index], len(displacement) - 1)]
+        return super().scene(index)._replace(base_displacement=current_displacement)
 
 
 class IsolationLaw(LinearLaw):
@@ -338,7 +369,7 @@ class IsolationLaw(LinearLaw):
         """Compute the gains for the spaces of a task.
 
         Args:
-            task: of an environment, `env.unwrapped.task`.
+            task: task of an environment, `env.unwrapped.task`.
             base: part of the base's velocity compensated; default 1.1 behind springs, else 1.
             delay: [s] of the base's measured velocity, less than zero where it leads, as velocities
                 that fade do; default -4 ms behind springs, else 3 ms.
@@ -356,16 +387,18 @@ class IsolationLaw(LinearLaw):
                 "task", "the law commands velocities; make it with action='velocities'"
             )
         jacobian = task.platform.jacobian(task.platform.home)[:, :3]
-        usual = BEHIND_SPRINGS if task.platform.n_deflections else RIGID_GAINS
-        given = {
-            name: usual[name] if value is None else float(as_vector([value], name, 1)[0])
-            for name, value in zip(usual, (base, delay, velocity, acceleration), strict=True)
+        standard_gains = BEHIND_SPRINGS if task.platform.n_deflections else RIGID_GAINS
+        gains = {
+            name: standard_gains[name] if value is None else float(as_vector([value], name, 1)[0])
+            for name, value in zip(
+                standard_gains, (base, delay, velocity, acceleration), strict=True
+            )
         }
         weights = {
-            "base velocity": given["base"],
-            "base acceleration": given["base"] * given["delay"],
-            "platform velocity": given["velocity"],
-            "platform acceleration": given["acceleration"],
+            "base velocity": gains["base"],
+            "base acceleration": gains["base"] * gains["delay"],
+            "platform velocity": gains["velocity"],
+            "platform acceleration": gains["acceleration"],
         }
         super().__init__(task, {name: -gain * jacobian for name, gain in weights.items()})
 

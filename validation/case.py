@@ -23,7 +23,7 @@ class Case:
     """
 
     key: str
-    """name, also its anchor in the report"""
+    """name of the case, also its anchor in the report"""
     text: str
     """docstring of the module: the title, then what is compared with what, for an engineer"""
     machines: tuple[str, ...] = ()
@@ -31,13 +31,13 @@ class Case:
     kinds: tuple[str, ...] = ()
     """the only kinds of legs it applies to; empty: every kind"""
     because: str = ""
-    """why other machines or kinds of legs are left out"""
+    """reason why other machines or kinds of legs are left out"""
     needs_gravity: bool = False
-    """whether nothing would move without gravity"""
+    """whether the case makes no sense without gravity, since nothing would move"""
     condition: Condition | None = None
-    """what else decides"""
+    """further condition on the machine; None: none"""
     cost: float = 1.0
-    """[s] it takes about, for the costliest machine; the costliest cases are started first"""
+    """[s] approximate run time on the slowest machine; the slowest cases are started first"""
 
     def __post_init__(self) -> None:
         if (self.machines or self.kinds) and not self.because:
@@ -91,7 +91,7 @@ class Case:
 
 
 class CaseModule(Protocol):
-    """A module in `cases`."""
+    """A module in `cases`: a `CASE` and a function `run`."""
 
     CASE: Case
 

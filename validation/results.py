@@ -32,7 +32,7 @@ class Measure:
     at_least: bool = False
     """the tolerance is a lower bound instead of an upper one"""
     at_bound: bool = False
-    """the value may lie at its bound by design, as that of a limit that is kept exactly"""
+    """the value may lie at its bound by design, like that of a limit that is reached exactly"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
@@ -135,7 +135,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Map:
-    """Fields next to each other over common axes, each with its own colour scale."""
+    """Fields side by side over common axes, each with a separate colour scale."""
 
     title: str
     x_label: str
@@ -151,7 +151,7 @@ Figure = Plot | Map
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers side by side, as texts.
+    """Numbers in rows and columns, as texts.
 
     Raises:
         InputError: a row that has not one text per column.

@@ -83,12 +83,12 @@ def left_out(
 
 
 def engine_notes(machines: Sequence[str | Path]) -> list[str]:
-    """Return what engines do otherwise than the machines' files say, a sentence each."""
-    found = []
+    """Return notes where engines deviate from the machines' files, one sentence each."""
+    notes = []
     for machine in machines:
         parameters = load(machine).parameters
-        found.append(least_mass_note(make_mechanism(parameters), parameters))
-    return [note for note in found if note]
+        notes.append(least_mass_note(make_mechanism(parameters), parameters))
+    return [note for note in notes if note]
 
 
 def run_case(task: Task) -> CaseResult:
@@ -124,17 +124,17 @@ def _several(value: Any, field: str) -> list[Any]:
 def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> list[Task]:
     modules = _modules(cases)
     tasks: list[Task] = []
-    names: dict[str, str | Path] = {}
+    machine_by_name: dict[str, str | Path] = {}
     obstacles: list[str] = []
     for machine in machines:
         platform = load(machine)
-        if platform.name in names:
+        if platform.name in machine_by_name:
             raise InputError(
                 "machines",
-                f"{str(machine)!r} and {str(names[platform.name])!r} are both called "
+                f"{str(machine)!r} and {str(machine_by_name[platform.name])!r} are both called "
                 f"{platform.name!r}; give one of them another name",
             )
-        names[platform.name] = machine
+        machine_by_name[platform.name] = machine
         for key, module in modules.items():
             reason = module.CASE.obstacle(platform)
             if reason:
@@ -144,7 +144,8 @@ def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> lis
     if not tasks:
         reasons = "; ".join(dict.fromkeys(obstacles))
         raise InputError(
-            "cases", f"{', '.join(modules)} make no sense for {', '.join(names)} ({reasons})"
+            "cases",
+            f"{', '.join(modules)} make no sense for {', '.join(machine_by_name)} ({reasons})",
         )
     return tasks
 
@@ -166,26 +167,26 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]
         return
     # Spawned, not forked: engines and compiled code hold threads that do not survive a fork.
     with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        # A long case begun last would keep one core busy alone.
-        costly = sorted(tasks, key=lambda task: -load_case(task[2]).CASE.cost)
-        waiting = {pool.submit(run_case, task): task for task in costly}
+        # A long case started last would run alone on one core.
+        by_cost = sorted(tasks, key=lambda task: -load_case(task[2]).CASE.cost)
+        pending = {pool.submit(run_case, task): task for task in by_cost}
         try:
-            for future in as_completed(waiting):
-                yield waiting[future], _collected(future, waiting[future])
+            for future in as_completed(pending):
+                yield pending[future], _collected(future, pending[future])
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Give processes begun herein one thread each: more would wait for each other, at full load."""
-    before = dict(os.environ)
+    """Limit worker processes started in this block to one thread each; more would compete."""
+    environment = dict(os.environ)
     os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"))
     try:
         yield
     finally:
         os.environ.clear()
-        os.environ.update(before)
+        os.environ.update(environment)
 
 
 def _collected(future: Future[CaseResult], task: Task) -> CaseResult:

@@ -16,43 +16,45 @@ from twin.motion.cueing.manoeuvre import TIME_STEP, as_driven, lane_changes
 from twin.motion.motion import smooth_rise
 
 DRIVE_DURATION = 12.0
-"""[s] of a random drive, as of the named manoeuvres."""
+"""[s] Duration of a random drive, and of the named manoeuvres."""
 
 DRIVE_NAME = "drive"
 """Name of random drives among the manoeuvres."""
 
 START_SPEEDS = (30.0 / 3.6, 100.0 / 3.6)
-"""[m/s] at the start of a drive."""
+"""[m/s] Lowest and highest speed at the start of a drive."""
 
 MIN_SPEED, MAX_SPEED = 5.0, 40.0
-"""[m/s] between which a drive stays, as planned."""
+"""[m/s] Lowest and highest planned speed of a drive."""
 
 SIDE_ACCELERATION, BRAKE_ACCELERATION, THROTTLE_ACCELERATION = 4.5, 6.0, 3.5
-"""[m/s2] of accelerations at intensity 1."""
+"""[m/s2] Largest lateral acceleration, deceleration and acceleration at intensity 1."""
 
 LARGEST_STEER = 0.3
-"""[rad]"""
+"""[rad] Largest angle of the front wheels."""
 
 USUAL_CAR = Car()
+"""Car of a manoeuvre for which none is given."""
 
 PERIOD_TOLERANCE = 1e-9
-"""Part of a control period by which it may miss a whole number of steps."""
+"""Relative error of the control period up to which it counts as a whole number of steps."""
 
 RISE_TIME = 0.3
-"""[s] of steps of the wheel and the pedals."""
+"""[s] Rise time of steps of the wheel and the pedals."""
 
 
 class Drive(NamedTuple):
-    """A random drive."""
+    """A random drive of the car: what its driver feels, and how it was made."""
 
     felt: FloatArray
-    """`(n, 6)` what the driver feels: specific force and angular rate, every `TIME_STEP`"""
+    """`(n, 6)` specific force [m/s2] and angular rate [rad/s] at the driver's head, every
+    `TIME_STEP`"""
     speed: float
-    """[m/s] at the start"""
+    """[m/s] speed at the start"""
     intensity: float
-    """share of the largest accelerations"""
+    """fraction of the largest accelerations"""
     manoeuvres: tuple[str, ...]
-    """pieces in their order"""
+    """names of the pieces in their order"""
 
     @property
     def manoeuvre(self) -> Manoeuvre:
@@ -61,14 +63,14 @@ class Drive(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A part of a drive: reference accelerations of the car."""
+    """A part of a drive: reference accelerations of the car, every half `TIME_STEP`."""
 
     side: FloatArray
     """`(m,)` [m/s2] acceleration to the left"""
     along: FloatArray
-    """`(m,)` [m/s2] of engine and brakes"""
+    """`(m,)` [m/s2] longitudinal acceleration by engine and brakes"""
     seconds: float
-    """that it lasts"""
+    """[s] duration"""
 
 
 def random_drive(generator: np.random.Generator, intensity: float, car: Car | None = None) -> Drive:
@@ -79,35 +81,38 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
     model.
 
     Args:
-        generator: of all that is random.
+        generator: random generator of the drive.
         intensity: share of the largest accelerations, above 0 up to 1.
         car: default the one of `Car`.
     """
-    chosen = USUAL_CAR if car is None else car
+    drive_car = USUAL_CAR if car is None else car
     time = np.arange(2 * round(DRIVE_DURATION / TIME_STEP) + 1, dtype=np.float64) * (
         0.5 * TIME_STEP
     )
-    side, along = np.zeros((2, len(time)))
+    lateral, longitudinal = np.zeros((2, len(time)))
     speed = float(generator.uniform(*START_SPEEDS))
-    begin, now, names = float(generator.uniform(0.3, 1.0)), speed, []
-    while begin < DRIVE_DURATION - 2.5:
+    piece_start, present_speed, names = float(generator.uniform(0.3, 1.0)), speed, []
+    # No piece starts in the last 2.5 s, which would cut it off.
+    while piece_start < DRIVE_DURATION - 2.5:
         name = tuple(DRIVE_PIECES)[generator.integers(len(DRIVE_PIECES))]
-        share = intensity * float(generator.uniform(0.5, 1.0))
-        first = int(2.0 * begin / TIME_STEP)
-        piece = DRIVE_PIECES[name](time[first:] - begin, share, now, generator)
-        side[first:] += piece.side
-        along[first:] += piece.along
+        piece_intensity = intensity * float(generator.uniform(0.5, 1.0))
+        first_sample = int(2.0 * piece_start / TIME_STEP)
+        piece = DRIVE_PIECES[name](
+            time[first_sample:] - piece_start, piece_intensity, present_speed, generator
+        )
+        lateral[first_sample:] += piece.side
+        longitudinal[first_sample:] += piece.along
         names.append(name)
-        begin += piece.seconds + float(generator.uniform(0.2, 1.0))
-        now = float(expected_speed(speed, along)[-1])
-    steer = wheel_angle(chosen, expected_speed(speed, along), side)
-    return Drive(chosen.sensed(speed, steer, along), speed, intensity, tuple(names))
+        piece_start += piece.seconds + float(generator.uniform(0.2, 1.0))
+        present_speed = float(expected_speed(speed, longitudinal)[-1])
+    steer = wheel_angle(drive_car, expected_speed(speed, longitudinal), lateral)
+    return Drive(drive_car.sensed(speed, steer, longitudinal), speed, intensity, tuple(names))
 
 
 def expected_speed(speed: float, along: FloatArray) -> FloatArray:
     """Return speeds `(m,)` [m/s] at half steps that the pedals alone would give."""
-    gained = 0.5 * TIME_STEP * np.cumsum(along)
-    return np.asarray(np.clip(speed + gained, MIN_SPEED, MAX_SPEED))
+    speed_change = 0.5 * TIME_STEP * np.cumsum(along)
+    return np.asarray(np.clip(speed + speed_change, MIN_SPEED, MAX_SPEED))
 
 
 def wheel_angle(car: Car, speed: FloatArray, side: FloatArray) -> FloatArray:
@@ -117,16 +122,18 @@ def wheel_angle(car: Car, speed: FloatArray, side: FloatArray) -> FloatArray:
         Steady turning of the bicycle model: angle = a (L / v^2 + K), K the understeer gradient
         m / L (rear / C_front - front / C_rear).
     """
-    base = car.front + car.rear
+    wheelbase = car.front + car.rear
     front, rear = car.front_tyre.stiffness, car.rear_tyre.stiffness
-    gradient = car.mass / base * (car.rear / front - car.front / rear)
-    return np.asarray(np.clip(side * (base / speed**2 + gradient), -LARGEST_STEER, LARGEST_STEER))
+    gradient = car.mass / wheelbase * (car.rear / front - car.front / rear)
+    return np.asarray(
+        np.clip(side * (wheelbase / speed**2 + gradient), -LARGEST_STEER, LARGEST_STEER)
+    )
 
 
 def plateau(time: FloatArray, seconds: float, rise: float = RISE_TIME) -> FloatArray:
-    """Return a smooth rise from 0 to 1 at time 0, and a smooth fall after so many seconds."""
-    up, down = (smooth_rise((time - begin) / rise) for begin in (0.0, seconds))
-    return np.asarray(up - down)
+    """Return a smooth rise from 0 to 1 at time 0, and a smooth fall after `seconds`."""
+    rise_part, fall_part = (smooth_rise((time - begin) / rise) for begin in (0.0, seconds))
+    return np.asarray(rise_part - fall_part)
 
 
 def _sign(generator: np.random.Generator) -> float:
@@ -137,17 +144,17 @@ def _step_steer(
     time: FloatArray, share: float, speed: float, generator: np.random.Generator
 ) -> Piece:
     seconds = float(generator.uniform(1.5, 4.0))
-    side = _sign(generator) * share * SIDE_ACCELERATION * plateau(time, seconds)
-    return Piece(side, 0.0 * time, seconds + RISE_TIME)
+    lateral = _sign(generator) * share * SIDE_ACCELERATION * plateau(time, seconds)
+    return Piece(lateral, 0.0 * time, seconds + RISE_TIME)
 
 
 def _double_lane_change(
     time: FloatArray, share: float, speed: float, generator: np.random.Generator
 ) -> Piece:
-    sign, pause = _sign(generator), float(generator.uniform(0.2, 1.5))
-    size = sign * share * SIDE_ACCELERATION
-    side = lane_changes(time, ((0.0, size), (2.0 + pause, -size)))
-    return Piece(side, 0.0 * time, 4.0 + pause)
+    sign, pause_time = _sign(generator), float(generator.uniform(0.2, 1.5))
+    amplitude = sign * share * SIDE_ACCELERATION
+    lateral = lane_changes(time, ((0.0, amplitude), (2.0 + pause_time, -amplitude)))
+    return Piece(lateral, 0.0 * time, 4.0 + pause_time)
 
 
 def _slalom(time: FloatArray, share: float, speed: float, generator: np.random.Generator) -> Piece:
@@ -157,17 +164,17 @@ def _slalom(time: FloatArray, share: float, speed: float, generator: np.random.G
 
 
 def _braking(time: FloatArray, share: float, speed: float, generator: np.random.Generator) -> Piece:
-    size = share * BRAKE_ACCELERATION
-    seconds = min(float(generator.uniform(1.0, 3.5)), max(speed - MIN_SPEED, 0.0) / size)
-    return Piece(0.0 * time, -size * plateau(time, seconds), seconds + RISE_TIME)
+    deceleration = share * BRAKE_ACCELERATION
+    seconds = min(float(generator.uniform(1.0, 3.5)), max(speed - MIN_SPEED, 0.0) / deceleration)
+    return Piece(0.0 * time, -deceleration * plateau(time, seconds), seconds + RISE_TIME)
 
 
 def _acceleration(
     time: FloatArray, share: float, speed: float, generator: np.random.Generator
 ) -> Piece:
-    size = share * THROTTLE_ACCELERATION
-    seconds = min(float(generator.uniform(1.0, 4.0)), max(MAX_SPEED - speed, 0.0) / size)
-    return Piece(0.0 * time, size * plateau(time, seconds), seconds + RISE_TIME)
+    acceleration = share * THROTTLE_ACCELERATION
+    seconds = min(float(generator.uniform(1.0, 4.0)), max(MAX_SPEED - speed, 0.0) / acceleration)
+    return Piece(0.0 * time, acceleration * plateau(time, seconds), seconds + RISE_TIME)
 
 
 DRIVE_PIECES: dict[str, Callable[[FloatArray, float, float, np.random.Generator], Piece]] = {
@@ -177,7 +184,7 @@ DRIVE_PIECES: dict[str, Callable[[FloatArray, float, float, np.random.Generator]
     "braking": _braking,
     "acceleration": _acceleration,
 }
-"""Name -> part of a drive, from times since its begin, intensity and speed."""
+"""Name -> function that makes a piece from times since its start, intensity and speed."""
 
 
 def as_manoeuvre(value: Any) -> Manoeuvre | None:
@@ -196,9 +203,9 @@ def as_manoeuvre(value: Any) -> Manoeuvre | None:
     if isinstance(value, str) and value in MANOEUVRES:
         return _named(value)
     if isinstance(value, str) and not value.lower().endswith(".csv"):
-        known = ", ".join((DRIVE_NAME, *MANOEUVRES))
+        known_names = ", ".join((DRIVE_NAME, *MANOEUVRES))
         raise InputError(
-            "manoeuvre", f"unknown manoeuvre {brief(value)}; known: {known}, or a CSV file"
+            "manoeuvre", f"unknown manoeuvre {brief(value)}; known: {known_names}, or a CSV file"
         )
     return read_manoeuvre(value)
 
@@ -210,12 +217,13 @@ def _named(name: str) -> Manoeuvre:
 
 def fill_driven(drive: Drive, period: float, table: FloatArray) -> None:
     """Fill a table as `fill_table` does with the manoeuvre of a drive."""
-    every = round(period / TIME_STEP)
-    if abs(every * TIME_STEP - period) > PERIOD_TOLERANCE * period:
+    stride = round(period / TIME_STEP)
+    if abs(stride * TIME_STEP - period) > PERIOD_TOLERANCE * period:
         fill_table(drive.manoeuvre, period, table)
         return
-    rows = drive.felt[::every][: len(table)]
-    table[: len(rows)], table[len(rows) :] = rows, drive.felt[-1]
+    samples = drive.felt[::stride][: len(table)]
+    # The table has specific force, then angular rate; the force at rest is subtracted below.
+    table[: len(samples)], table[len(samples) :] = samples, drive.felt[-1]
     table[:, 2] -= GRAVITY
 
 

@@ -53,25 +53,25 @@ from twin.motion.motion import AxisSample
 from twin.simulation.scene import Scene
 
 POSE_ACTIONS = {"increments": INCREMENT_ACTIONS, "accelerations": ACCELERATION_ACTIONS}
-"""Kinds of actions on the pose."""
+"""Options for actions on the pose, with their modes in the kernel."""
 
 FULL_SPEED = 0.1
-"""[s] in which the largest accelerations that can be commanded lead to full speed."""
+"""[s] Time in which the largest acceleration that can be commanded leads to full speed."""
 
 FORCE_SCALE = 5.0
-"""[m/s2] of a manoeuvre that counts as one, less rest."""
+"""[m/s2] Scale of the manoeuvre's specific force, less that at rest, in the observation."""
 
 RATE_SCALE = 0.5
-"""[rad/s]"""
+"""[rad/s] Scale of the manoeuvre's angular rate in the observation."""
 
 THRESHOLD_SCALE = 10.0
-"""Thresholds of perception that count as one."""
+"""Scale of perceived motion in the observation, in thresholds of perception."""
 
 ACTION_KINDS = {
     "accelerations": ("pose acceleration", "/s2"),
     "increments": ("pose increment", ""),
 }
-"""Kinds of actions on the pose: name, and what their units end with."""
+"""Kinds of actions on the pose: name of the channel, and the ending of its units."""
 
 
 MIN_INTENSITY, MAX_INTENSITY = 1e-3, 10.0
@@ -128,30 +128,33 @@ def intensity_bounds(drives: bool, largest: Any, lowest: Any) -> tuple[float, fl
 
     Args:
         drives: whether manoeuvres are random drives; others have the largest.
-        largest: of it.
-        lowest: of random drives, where it is below the largest.
+        largest: largest intensity.
+        lowest: lowest intensity of random drives, where it is below the largest.
 
     Raises:
         InputError: no numbers, or out of range.
     """
-    high, low = positive(largest, "intensity"), positive(lowest, "lowest_intensity")
-    most = 1.0 if drives else MAX_INTENSITY
-    if not MIN_INTENSITY <= high <= most:
-        raise InputError("intensity", f"must lie from {MIN_INTENSITY:g} to {most:g}")
-    if not MIN_INTENSITY <= low <= 1.0:
+    high_intensity, low_intensity = (
+        positive(largest, "intensity"),
+        positive(lowest, "lowest_intensity"),
+    )
+    max_allowed = 1.0 if drives else MAX_INTENSITY
+    if not MIN_INTENSITY <= high_intensity <= max_allowed:
+        raise InputError("intensity", f"must lie from {MIN_INTENSITY:g} to {max_allowed:g}")
+    if not MIN_INTENSITY <= low_intensity <= 1.0:
         raise InputError("lowest_intensity", f"must lie from {MIN_INTENSITY:g} to 1")
-    return (min(low, high) if drives else high), high
+    return (min(low_intensity, high_intensity) if drives else high_intensity), high_intensity
 
 
 class Axes(NamedTuple):
-    """Axes x, y, z, yaw, pitch, roll of the machine, with their travel."""
+    """Axes x, y, z, yaw, pitch, roll of the machine, with their travel and speed."""
 
     free: Any
-    """`(k,)` numbers of those it has"""
+    """`(k,)` indices of the axes along which the machine can move"""
     travel: FloatArray
-    """`(6,)` [m, rad] to either side; 1 where it has none"""
+    """`(6,)` [m, rad] travel from home to either side; 1 where the machine cannot move"""
     speed: FloatArray
-    """`(6,)` [m/s, rad/s]; 0 where it has none"""
+    """`(6,)` [m/s, rad/s] largest speed; 0 where the machine cannot move"""
 
 
 def machine_axes(platform: Platform) -> Axes:
@@ -184,14 +187,21 @@ def perception_models(period: float) -> FloatArray:
     """
     from scipy.linalg import expm
 
-    step = positive(period, "period")
-    rows = np.empty((2, MODEL_SIZE))
-    for row, model in zip(rows, (OTOLITH_PERCEIVER, CANAL_PERCEIVER), strict=True):
-        exact = expm(step * model.with_input())[:2]
-        right = exact[:, 3] / step
-        left = exact[:, 2] - right
-        row[:] = [*exact[:, :2].ravel(), *left, *right, *model.output, model.through]
-    return rows
+    checked_period = positive(period, "period")
+    models = np.empty((2, MODEL_SIZE))
+    for model_row, perceiver in zip(models, (OTOLITH_PERCEIVER, CANAL_PERCEIVER), strict=True):
+        transition = expm(checked_period * perceiver.with_input())[:2]
+        # Columns 2 and 3 of the exponential are the effects of the input and of its derivative.
+        end_gain = transition[:, 3] / checked_period
+        start_gain = transition[:, 2] - end_gain
+        model_row[:] = [
+            *transition[:, :2].ravel(),
+            *start_gain,
+            *end_gain,
+            *perceiver.output,
+            perceiver.through,
+        ]
+    return models
 
 
 def make_command(
@@ -204,18 +214,18 @@ def make_command(
     margin: float,
     gain: float,
 ) -> Command:
-    """Return what turns actions into speeds of a machine's actuators.
+    """Return the constants with which actions are turned into speeds of a machine's actuators.
 
     Args:
         platform: the machine.
-        axes: its own.
-        scales: of its actuators.
+        axes: axes of the machine.
+        scales: scales of its actuators.
         mode: a value of `POSE_ACTIONS`.
-        period: of control [s].
+        period: control period [s].
         margin: share of the actuators' range that commands keep off at either end.
         gain: [1/s] of the correction of position.
     """
-    kept = 2.0 * margin * scales.half
+    range_margin = 2.0 * margin * scales.half
     return Command(
         platform.constants.legs,
         platform.home.copy(),
@@ -226,8 +236,8 @@ def make_command(
         axes.speed,
         scales.speed * period,
         scales.speed / FULL_SPEED,
-        scales.lower + kept,
-        scales.upper - kept,
+        scales.lower + range_margin,
+        scales.upper - range_margin,
         gain,
     )
 
@@ -262,17 +272,17 @@ def make_constants(
 
 def make_senses(size: int, length: int) -> Senses:
     """Return empty arrays for `size` environments and manoeuvres of `length` periods."""
-    rows = (size, 6)
+    sense_shape = (size, 6)
     return Senses(
         table=np.zeros((size, length, 6)),
         vehicle_states=np.zeros((size, 6, 2)),
         platform_states=np.zeros((size, 6, 2)),
-        vehicle=np.zeros(rows),
-        platform=np.zeros(rows),
-        left=np.zeros(rows),
-        right=np.zeros(rows),
+        vehicle=np.zeros(sense_shape),
+        platform=np.zeros(sense_shape),
+        left=np.zeros(sense_shape),
+        right=np.zeros(sense_shape),
         before=np.zeros((size, 7)),
-        turning=np.zeros(rows),
+        turning=np.zeros(sense_shape),
         sums=np.zeros((size, 2)),
     )
 
@@ -284,7 +294,7 @@ def make_signals(size: int) -> Signals:
 
 
 def make_command_state(size: int, actuators: int) -> CommandState:
-    """Return empty arrays for `size` environments of machines with so many actuators."""
+    """Return empty arrays for `size` environments of machines with `actuators` actuators."""
     return CommandState(*np.zeros((2, size, 6)), *np.zeros((2, size, actuators)))
 
 
@@ -302,8 +312,10 @@ def action_channel(
         if not np.allclose(rescaled([speed], settings.scales)[0].scale, speed.scale, rtol=1e-6):
             raise InputError("scales", f"{speed.name} is the whole speed of the actuators")
         return speed
-    name, end = ACTION_KINDS[settings.action]
-    channel = rescaled([_on_axes(name, machine.free, machine.scale, end)], settings.scales)[0]
+    name, unit_suffix = ACTION_KINDS[settings.action]
+    channel = rescaled([_on_axes(name, machine.free, machine.scale, unit_suffix)], settings.scales)[
+        0
+    ]
     machine.scale[machine.free] = channel.scale
     return channel
 
@@ -311,13 +323,13 @@ def action_channel(
 def observation_channels(
     platform: Platform, scales: Scales, axes: Axes, action: Channel, settings: MotionCueingSettings
 ) -> tuple[Channel, ...]:
-    """Return what the numbers of an observation are, in the order of the kernel."""
-    felt, free = THRESHOLD_SCALE * PERCEPTION_THRESHOLDS, axes.free
+    """Return the channels of an observation, in the order of the kernel."""
+    perception_scale, free = THRESHOLD_SCALE * PERCEPTION_THRESHOLDS, axes.free
     channels = [
-        Channel("force perceived in the vehicle", 3, "m/s2", felt[:3]),
-        Channel("rotation perceived in the vehicle", 3, "rad/s", felt[3:]),
-        Channel("force perceived on the platform", 3, "m/s2", felt[:3]),
-        Channel("rotation perceived on the platform", 3, "rad/s", felt[3:]),
+        Channel("force perceived in the vehicle", 3, "m/s2", perception_scale[:3]),
+        Channel("rotation perceived in the vehicle", 3, "rad/s", perception_scale[3:]),
+        Channel("force perceived on the platform", 3, "m/s2", perception_scale[:3]),
+        Channel("rotation perceived on the platform", 3, "rad/s", perception_scale[3:]),
     ]
     for k in range(settings.preview + 1):
         channels.append(Channel(f"specific force {k}", 3, "m/s2", FORCE_SCALE))
@@ -334,9 +346,9 @@ def observation_channels(
 
 
 def _on_axes(name: str, free: Any, scale: FloatArray, end: str = "") -> Channel:
-    """Return a channel of the free axes; `end` of the units."""
-    parts = (("m", (free < 3).any()), ("rad", (free >= 3).any()))
-    unit = ", ".join(f"{each}{end}" for each, there in parts if there)
+    """Return a channel of the machine's free axes; `end` is the ending of its units."""
+    unit_parts = (("m", (free < 3).any()), ("rad", (free >= 3).any()))
+    unit = ", ".join(f"{unit_part}{end}" for unit_part, is_present in unit_parts if is_present)
     return Channel(name, len(free), unit, scale[free])
 
 
@@ -345,8 +357,8 @@ class MotionCueing(Task):
 
     Attributes:
         head: `(3,)` [m] of the platform's driver from the reference point, platform axes.
-        axes: what the machine has along x, y, z, yaw, pitch, roll.
-        machine: what turns actions into the actuators' speeds.
+        axes: axes along which the machine can move, with their travel and speed.
+        machine: constants with which actions are turned into actuator speeds.
         commands: `(N, 6)` commanded axes about home.
         senses: manoeuvres, and what both drivers sense.
     """
@@ -372,7 +384,7 @@ class MotionCueing(Task):
     def __init__(
         self, platform: Platform, settings: MotionCueingSettings, engine: str, size: int
     ) -> None:
-        """Make batch and arrays.
+        """Make the batched plant, the channels and the arrays of the task.
 
         Raises:
             InputError: an option that cannot be used with this machine and engine.
@@ -397,18 +409,18 @@ class MotionCueing(Task):
         self.observations = observation_channels(platform, self.scales, self.axes, action, settings)
         self._allocate()
         self.manoeuvre = as_manoeuvre(settings.manoeuvre)
-        seconds = (
+        longest_duration = (
             DRIVE_DURATION
             if self.manoeuvre is None
             else max(DRIVE_DURATION, self.manoeuvre.duration)
         )
-        self._prepare(round(seconds / period) + 1)
+        self._prepare(round(longest_duration / period) + 1)
 
     def _prepare(self, length: int) -> None:
-        """Make the arrays of manoeuvres of so many periods and of what they are perceived as."""
+        """Make the arrays of manoeuvres of `length` periods and of their perception."""
         size, settings = self.size, self.settings
         self.senses, self._signals = make_senses(size, length), make_signals(size)
-        spacing = settings.preview_spacing
+        preview_spacing = settings.preview_spacing
         self._constants = make_constants(
             self.platform,
             self.axes,
@@ -416,7 +428,7 @@ class MotionCueing(Task):
             size,
             head=self.head,
             period=self.batch.period,
-            ahead=[spacing * k for k in range(settings.preview + 1)],
+            ahead=[preview_spacing * k for k in range(settings.preview + 1)],
             on_pose=settings.action in POSE_ACTIONS,
         )
         self._state = make_command_state(size, self.platform.n_actuators)
@@ -451,8 +463,8 @@ class MotionCueing(Task):
         """Draw the manoeuvre of a machine.
 
         Args:
-            index: of the machine.
-            generator: of everything random.
+            index: index of the machine.
+            generator: random generator of everything that is drawn.
             platform: the machine.
             options: `manoeuvre` and what `names` lists, instead of those of the settings.
 
@@ -462,16 +474,20 @@ class MotionCueing(Task):
         self._check_options(options, "manoeuvre")
         manoeuvre = as_manoeuvre(options["manoeuvre"]) if "manoeuvre" in options else self.manoeuvre
         values = [options.get(name, getattr(self.settings, name)) for name in self.names]
-        low, high = intensity_bounds(manoeuvre is None, *values)
-        share = float(generator.uniform(low, high)) if high > low else low
+        low_intensity, high_intensity = intensity_bounds(manoeuvre is None, *values)
+        intensity = (
+            float(generator.uniform(low_intensity, high_intensity))
+            if high_intensity > low_intensity
+            else low_intensity
+        )
         table = self.senses.table[index]
         if manoeuvre is None:
-            fill_driven(random_drive(generator, share), self.batch.period, table)
+            fill_driven(random_drive(generator, intensity), self.batch.period, table)
         elif manoeuvre.duration > (len(table) - 0.5) * self.batch.period:
             raise InputError("manoeuvre", "is longer than that of the settings; give it to `make`")
         else:
-            fill_table(manoeuvre.scaled(share), self.batch.period, table)
-        self.intensity[index] = share
+            fill_table(manoeuvre.scaled(intensity), self.batch.period, table)
+        self.intensity[index] = intensity
         self._constants.low[index] = platform.minimum_coordinates
         self._constants.high[index] = platform.maximum_coordinates
         return Start()
@@ -491,8 +507,8 @@ class MotionCueing(Task):
         scene = super().scene(index)
         if self.settings.action not in POSE_ACTIONS:
             return scene
-        still = np.zeros((1, 6))
-        axes = AxisSample(self.commands[index : index + 1], still, still)
+        zero_motion = np.zeros((1, 6))
+        axes = AxisSample(self.commands[index : index + 1], zero_motion, zero_motion)
         return scene._replace(ghost=motion_of_axes(self.platform, axes).pose[0])
 
     def _check(self, platform: Platform, settings: Any) -> None:

@@ -19,20 +19,20 @@ from twin.motion.cueing.algorithm import REST_FORCE
 from twin.motion.motion import AxisSample
 
 WASHOUT_ALGORITHMS = {each.name: each for each in (ClassicalWashout, AdaptiveWashout)}
-"""Name -> algorithm that needs the present sample of the manoeuvre alone."""
+"""Name -> algorithm that needs only the present sample of the manoeuvre."""
 
 RETURN_RATE = 5.0
-"""[1/s] at which commanded speeds bring the command back to its reference."""
+"""[1/s] Rate at which commanded speeds bring the command back to its reference."""
 
 LEAN_AXES = ((0, 4, LEAN_SIGNS[0]), (1, 5, LEAN_SIGNS[1]))
-"""Surge and sway: index of the axis, of its lean (pitch, roll), sign of the lean for the axis."""
+"""Surge and sway: index of the axis, index of its tilt axis (pitch, roll), sign of the tilt."""
 
 
 class AxisPolicy:
     """Actions that bring the command to reference axes, which subclasses compute.
 
     Attributes:
-        task: of the environment.
+        task: task of the environment.
     """
 
     def __init__(self, environment: Any) -> None:
@@ -50,27 +50,27 @@ class AxisPolicy:
 
     def _seen(self, observation: Any, name: str) -> FloatArray:
         """Return the physical values of a channel."""
-        place = self._places[name]
-        return np.asarray(observation, dtype=np.float64)[place] * self._sizes[place]
+        columns = self._places[name]
+        return np.asarray(observation, dtype=np.float64)[columns] * self._sizes[columns]
 
     def _toward(self, observation: Any, reference: AxisSample) -> FloatArray:
         """Return the action `(k,)` that leads from the command to axes one period later.
 
         Args:
-            observation: now.
-            reference: values and rates `(6,)`.
+            observation: present observation.
+            reference: values and rates `(6,)` of the axes one period later.
         """
         machine = self.task.machine
         command = self._seen(observation, "commanded displacement")
         rates = self._seen(observation, "commanded velocity")
         free, period = machine.free, machine.period
-        away = reference.values[free] - command
+        displacement = reference.values[free] - command
         if self.task.settings.action == "increments":
-            action = away / machine.scale[free]
+            action = displacement / machine.scale[free]
         else:
-            left = away - 0.5 * period * (rates + reference.rates[free])
-            change = reference.rates[free] + RETURN_RATE * left - rates
-            action = change / (period * machine.scale[free])
+            remaining = displacement - 0.5 * period * (rates + reference.rates[free])
+            rate_change = reference.rates[free] + RETURN_RATE * remaining - rates
+            action = rate_change / (period * machine.scale[free])
         return np.asarray(np.clip(action, -1.0, 1.0))
 
 
@@ -78,11 +78,11 @@ class MotionPolicy(AxisPolicy):
     """Follows a motion of a cueing algorithm, such as `cue(platform, manoeuvre).motion`.
 
     Attributes:
-        motion: which; its axes about the machine's home.
+        motion: motion to follow; its axes are about the machine's home.
     """
 
     def __init__(self, environment: Any, motion: CuedMotion) -> None:
-        """Take the motion; call `begin` after every reset.
+        """Keep the motion; call `begin` after every reset.
 
         Raises:
             InputError: another task, or actions on the actuators, no cued motion.
@@ -94,7 +94,7 @@ class MotionPolicy(AxisPolicy):
         self.begin()
 
     def begin(self) -> None:
-        """Start again."""
+        """Start the motion from its beginning."""
         self._time = 0.0
 
     def __call__(self, observation: Any) -> FloatArray:
@@ -114,9 +114,9 @@ class WashoutPolicy(AxisPolicy):
         """Prepare the filter; call `begin` after every reset.
 
         Args:
-            environment: of MotionCueing, with actions on the pose.
+            environment: environment of MotionCueing, with actions on the pose.
             algorithm: a key of `WASHOUT_ALGORITHMS`.
-            options: of the algorithm, such as `settings`.
+            options: options of the algorithm, such as `settings`.
 
         Raises:
             InputError: another task, actions on the actuators, unknown algorithm or options.
@@ -130,18 +130,20 @@ class WashoutPolicy(AxisPolicy):
         self.begin()
 
     def begin(self) -> None:
-        """Put the filter at rest."""
+        """Reset the filter to rest."""
         task = self.task
-        make = WASHOUT_ALGORITHMS[self.algorithm]
-        self._filter = make(task.platform, task.head, period=task.machine.period, **self._options)
+        algorithm_type = WASHOUT_ALGORITHMS[self.algorithm]
+        self._filter = algorithm_type(
+            task.platform, task.head, period=task.machine.period, **self._options
+        )
         self._row = self._filter.row()
 
     def __call__(self, observation: Any) -> FloatArray:
         """Return the action `(k,)` for what the vehicle's driver feels now."""
         force = self._seen(observation, "specific force 0")
         self._filter.step(force + REST_FORCE, self._seen(observation, "angular rate 0"))
-        before, self._row = self._row, self._filter.row()
-        return self._toward(observation, self._reference(before))
+        previous_row, self._row = self._row, self._filter.row()
+        return self._toward(observation, self._reference(previous_row))
 
     def _reference(self, before: FloatArray) -> AxisSample:
         """Return the axes of the reference point, where the filter moves the head."""
@@ -154,6 +156,7 @@ class WashoutPolicy(AxisPolicy):
 
 
 HEAVE_AXIS, YAW_AXIS = 2, 3
+"""Indices of heave and yaw among the axes x, y, z, yaw, pitch, roll."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,35 +164,36 @@ class TiltGains:
     """Gains of `TiltLaw`; found by a search for the largest return on `stewart`."""
 
     surge: float = 0.31
-    """[1] of the specific force that the lean does not give, as acceleration along the axis"""
+    """[1] factor from the specific force that the tilt does not provide to the acceleration along
+    the axis"""
     given: float = 0.47
-    """[1] share of the lean's part that is taken off"""
+    """[1] fraction of the tilt's specific force that is subtracted"""
     frequency: float = 2.28
-    """[rad/s] at which surge and sway come back to the middle"""
+    """[rad/s] natural frequency with which surge and sway return to the centre"""
     damping: float = 3.77
-    """[1] ratio of it"""
+    """[1] damping ratio of that return"""
     lean: float = 0.6
-    """[1] share of the specific force that the lean gives in the end"""
+    """[1] fraction of the steady specific force that tilt provides"""
     lean_frequency: float = 38.0
-    """[rad/s] of the lean"""
+    """[rad/s] natural frequency of the tilt"""
     lean_damping: float = 0.97
-    """[1] ratio of it"""
+    """[1] damping ratio of the tilt"""
     turn: float = 1.84
-    """[1/s] at which rates of roll and pitch follow those of the manoeuvre"""
+    """[1/s] rate at which roll and pitch rates follow those of the manoeuvre"""
     heave: float = 2.11
-    """[1] as `surge`"""
+    """[1] the same factor for heave, where there is no tilt"""
     heave_frequency: float = 6.17
-    """[rad/s] at which heave comes back, critically damped"""
+    """[rad/s] natural frequency with which heave returns, critically damped"""
     yaw: float = 13.8
-    """[1/s] at which the yaw rate follows that of the manoeuvre"""
+    """[1/s] rate at which the yaw rate follows that of the manoeuvre"""
     yaw_return: float = 0.39
-    """[1/s] at which yaw comes back"""
+    """[1/s] rate at which yaw returns to the centre"""
 
     def __post_init__(self) -> None:
-        """Check the numbers; raises InputError."""
-        for each in fields(self):
-            value = bounded(getattr(self, each.name), each.name, 0.0, 1e3)
-            object.__setattr__(self, each.name, value)
+        """Check that all gains are in range; raises InputError."""
+        for gain in fields(self):
+            value = bounded(getattr(self, gain.name), gain.name, 0.0, 1e3)
+            object.__setattr__(self, gain.name, value)
 
 
 class TiltLaw(LinearLaw):
@@ -209,7 +213,7 @@ class TiltLaw(LinearLaw):
         """Compute the gains for the spaces of a task.
 
         Args:
-            task: of an environment, `env.unwrapped.task`.
+            task: task of an environment, `env.unwrapped.task`.
             gains: default those of `TiltGains`.
 
         Raises:
@@ -218,35 +222,39 @@ class TiltLaw(LinearLaw):
         if not isinstance(task, MotionCueing) or task.settings.action != "accelerations":
             raise InputError("task", "must be of MotionCueing with action='accelerations'")
         k = TiltGains() if gains is None else gains
-        force, rate, place, speed = (np.zeros((6, size)) for size in (3, 3, 6, 6))
-        for axis, lean, sign in LEAN_AXES:
-            force[axis, axis] = k.surge
-            place[axis, lean] = -k.surge * k.given * GRAVITY * sign
-            place[axis, axis], speed[axis, axis] = _oscillator(k.frequency, k.damping)
-            force[lean, axis] = k.lean_frequency**2 * k.lean * sign / GRAVITY
-            place[lean, lean], speed[lean, lean] = _oscillator(k.lean_frequency, k.lean_damping)
+        force_gain, rate_gain, pose_gain, speed_gain = (
+            np.zeros((6, size)) for size in (3, 3, 6, 6)
+        )
+        for axis, tilt_axis, sign in LEAN_AXES:
+            force_gain[axis, axis] = k.surge
+            pose_gain[axis, tilt_axis] = -k.surge * k.given * GRAVITY * sign
+            pose_gain[axis, axis], speed_gain[axis, axis] = _oscillator(k.frequency, k.damping)
+            force_gain[tilt_axis, axis] = k.lean_frequency**2 * k.lean * sign / GRAVITY
+            pose_gain[tilt_axis, tilt_axis], speed_gain[tilt_axis, tilt_axis] = _oscillator(
+                k.lean_frequency, k.lean_damping
+            )
             # Yaw, pitch, roll turn about z, y, x.
-            rate[lean, 5 - lean] = k.turn
-            speed[lean, lean] -= k.turn
-        force[HEAVE_AXIS, HEAVE_AXIS] = k.heave
-        place[HEAVE_AXIS, HEAVE_AXIS], speed[HEAVE_AXIS, HEAVE_AXIS] = _oscillator(
+            rate_gain[tilt_axis, 5 - tilt_axis] = k.turn
+            speed_gain[tilt_axis, tilt_axis] -= k.turn
+        force_gain[HEAVE_AXIS, HEAVE_AXIS] = k.heave
+        pose_gain[HEAVE_AXIS, HEAVE_AXIS], speed_gain[HEAVE_AXIS, HEAVE_AXIS] = _oscillator(
             k.heave_frequency, 1.0
         )
-        rate[YAW_AXIS, 2], place[YAW_AXIS, YAW_AXIS], speed[YAW_AXIS, YAW_AXIS] = (
+        rate_gain[YAW_AXIS, 2], pose_gain[YAW_AXIS, YAW_AXIS], speed_gain[YAW_AXIS, YAW_AXIS] = (
             k.yaw,
             -k.yaw * k.yaw_return,
             -k.yaw,
         )
         free = task.machine.free
         parts = {
-            "specific force 0": force[free],
-            "angular rate 0": rate[free],
-            "commanded displacement": place[np.ix_(free, free)],
-            "commanded velocity": speed[np.ix_(free, free)],
+            "specific force 0": force_gain[free],
+            "angular rate 0": rate_gain[free],
+            "commanded displacement": pose_gain[np.ix_(free, free)],
+            "commanded velocity": speed_gain[np.ix_(free, free)],
         }
         super().__init__(task, parts)
 
 
 def _oscillator(frequency: float, damping: float) -> tuple[float, float]:
-    """Return the gains of displacement and velocity of an oscillator."""
+    """Return the acceleration's gains for displacement and velocity of a damped oscillator."""
     return -(frequency**2), -2.0 * damping * frequency

@@ -147,12 +147,14 @@ class PoseTrackingEnv(PlatformEnv):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Do one control period; see `PlatformEnv`."""
-        found = super().step(action)
+        result = super().step(action)
         if self._goals is None:
-            return found
-        seen = self._goals.seen(found[0])
-        reward = float(self._goals.reward(seen["achieved_goal"], seen["desired_goal"]))
-        return seen, reward, *found[2:]
+            return result
+        goal_observation = self._goals.seen(result[0])
+        reward = float(
+            self._goals.reward(goal_observation["achieved_goal"], goal_observation["desired_goal"])
+        )
+        return goal_observation, reward, *result[2:]
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
         """Return the rewards of goals `(..., 6)`: a number for one pair, an array for many.

@@ -22,31 +22,31 @@ from twin.model.device import THREADS_PER_BLOCK, CardModel, as_card_array, is_on
 from twin.plant.signals import COMMAND_MODES
 
 MAX_MOTIONS = 256
-"""Random motions drawn by default, at most: some 3 ms each."""
+"""Default limit on the number of random motions that are drawn: each takes some 3 ms."""
 
 
 def place(task: PoseTracking) -> tuple[Rows, Views]:
-    """Give the arrays of a task places in rows; return these and what views them."""
+    """Assign rows of the card's tables to the arrays of a task; return the rows and their views."""
     machines, _, history, results, _, _, signals = task.groups
     size, n = task.size, task.platform.n_actuators
     drives, rows = task.batch.drives, Rows()
-    own = (
+    task_arrays = (
         np.zeros((size, n)),
         np.zeros_like(task.last_action),
         *(results[index] for index in (2, 4, 5)),
     )
-    groups = (machines, drives[:-1], history, signals, own)
+    groups = (machines, drives[:-1], history, signals, task_arrays)
     return rows, Views(*(rows.add(group) for group in groups))
 
 
 def layout_of(task: PoseTracking, rows: Rows, views: Views, last: int) -> Layout:
-    """Return the numbers that the kernel of a task is made for.
+    """Return the sizes and constants for which the kernel of a task is compiled.
 
     Args:
-        task: with its stock of motions.
-        rows: of its arrays.
-        views: of the same.
-        last: control periods of an episode.
+        task: task with its stock of motions.
+        rows: rows of its arrays.
+        views: views of the same rows.
+        last: number of control periods in an episode.
     """
     batch, law, reference, limits = task.batch, task.acting.law, task.groups[4], task.groups[5]
     legs = batch.platform.constants.legs
@@ -68,7 +68,7 @@ def layout_of(task: PoseTracking, rows: Rows, views: Views, last: int) -> Layout
 
 
 def tables_of(task: PoseTracking, rows: Rows, copy: Any) -> Tables:
-    """Return the stock on a card; `copy` takes a flat array there."""
+    """Return the tables of the stock on a card; `copy` copies a flat array there."""
     body, legs = task.platform.constants[:2]
     scales, results, reference = task.groups[1], task.groups[3], task.groups[4]
     shared = np.concatenate([*scales, task.acting.law.scale, results[1], results[3]])
@@ -78,7 +78,7 @@ def tables_of(task: PoseTracking, rows: Rows, copy: Any) -> Tables:
 
 
 def empty_states(size: int, layout: Layout, copy: Any) -> States:
-    """Return states of machines that all begin an episode next, each on the motion of its index."""
+    """Return states in which every machine next starts an episode, on the motion of its index."""
     floats, numbers = layout.entries
     motion = (np.arange(size) - 1) % layout.motions
     arrays = (
@@ -98,10 +98,10 @@ def prepare(task: PoseTracking, size: int, last: int, copy: Any) -> tuple[Any, T
     """Return the kernel of a task whose episodes have begun, its tables and states.
 
     Args:
-        task: with its stock of motions.
+        task: task with its stock of motions.
         size: number of machines on the card.
-        last: control periods of an episode.
-        copy: takes a flat array to the card.
+        last: number of control periods in an episode.
+        copy: copies a flat array to the card.
     """
     rows, views = place(task)
     layout = layout_of(task, rows, views, last)
@@ -145,28 +145,28 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         Args:
             num_envs: number of machines.
             machine: name, path of a platform.toml, or a Platform.
-            configuration: of the machine's parameters; None for an ideal plant.
+            configuration: configuration of the machine's parameters; None for an ideal plant.
             engine: "analytic".
             max_episode_steps: control periods after which an episode is truncated.
             motions: number of motions in the stock; default one per machine, at most 256.
             randomisation: None.
             render_mode: None.
             autoreset_mode: "NextStep".
-            options: of the task.
+            options: options of the task.
 
         Raises:
             InputError: an argument that cannot be used on a card, or there is no card.
             MissingDependencyError: the extra `cuda` is not installed.
         """
         mode = getattr(autoreset_mode, "value", autoreset_mode)
-        for name, value, known in (
+        for name, value, allowed in (
             ("engine", engine, "analytic"), ("randomisation", randomisation, None),
             ("render_mode", render_mode, None), ("autoreset_mode", mode, "NextStep"),
             ("episode_duration", options.get("episode_duration"), None),
             *((name, options.get(name, 0.0), 0.0) for name in SIGNAL_SETTINGS),
         ):  # fmt: skip
-            if value != known:
-                raise InputError(name, f"must be {known} on a graphics card, not {brief(value)}")
+            if value != allowed:
+                raise InputError(name, f"must be {allowed} on a graphics card, not {brief(value)}")
         if options.get("action") == "pose":
             raise InputError("action", "must be velocities or forces on a graphics card")
         if type(num_envs) is not int or num_envs < 1:
@@ -189,6 +189,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
+        # No limit: more control periods than any run has.
         self._last = 2**62 if max_episode_steps in (None, -1) else max_episode_steps
         self._started: tuple[Any, Any, Any] | None = None
 
@@ -198,7 +199,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         """Begin episodes in all machines; a seed, and the first call, draw the motions.
 
         Args:
-            seed: of motion i seed + i.
+            seed: motion i is drawn with the seed `seed` + i.
             options: none.
 
         Raises:
@@ -214,8 +215,8 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         kernel, tables, states = self._started
         states.over.copy_to_device(np.ones(self.num_envs, dtype=bool))
         states.motion.copy_to_device((np.arange(self.num_envs) - 1) % self.stock_size)
-        nothing = np.zeros(self.num_envs * width(self.task.actions))
-        self._launch(kernel, tables, states, self._model.copied(nothing))
+        no_actions = np.zeros(self.num_envs * width(self.task.actions))
+        self._launch(kernel, tables, states, self._model.copied(no_actions))
         return self._observation(states), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -234,14 +235,16 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         return self._observation(states), states.reward, states.terminated, states.truncated, {}
 
     def close_extras(self, **_: Any) -> None:
-        """Forget the arrays on the card."""
+        """Release the arrays on the card."""
         self._started = None
 
     def _draw(self, seed: int | None) -> None:
-        """Draw the stock and put it on the card."""
+        """Draw the stock of motions and copy it to the card."""
         size = self.stock_size
         seeds = [None if seed is None else seed + index for index in range(size)]
-        self._episodes.reset(np.arange(size), [seeding.np_random(each)[0] for each in seeds])
+        self._episodes.reset(
+            np.arange(size), [seeding.np_random(episode_seed)[0] for episode_seed in seeds]
+        )
         started = prepare(self.task, self.num_envs, self._last, self._model.copied)
         if self._started is not None:
             started = (self._started[0], *started[1:])  # the kernel is the same
@@ -257,15 +260,17 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
     def _taken(self, actions: Any) -> Any:
         """Return actions as a flat array on the card."""
         shape = (self.num_envs, width(self.task.actions))
-        given = actions if is_on_card(actions) else np.asarray(actions, dtype=np.float64)
-        if tuple(given.shape) != shape:
-            raise InputError("actions", f"must have shape {shape}, not {tuple(given.shape)}")
-        if not is_on_card(given):
-            return self._model.copied(given.reshape(-1))
-        mine = as_card_array(given)
-        if not mine.is_c_contiguous():
+        checked_actions = actions if is_on_card(actions) else np.asarray(actions, dtype=np.float64)
+        if tuple(checked_actions.shape) != shape:
+            raise InputError(
+                "actions", f"must have shape {shape}, not {tuple(checked_actions.shape)}"
+            )
+        if not is_on_card(checked_actions):
+            return self._model.copied(checked_actions.reshape(-1))
+        card_actions = as_card_array(checked_actions)
+        if not card_actions.is_c_contiguous():
             raise InputError("actions", "must be contiguous on the card")
-        return mine.reshape(shape[0] * shape[1])
+        return card_actions.reshape(shape[0] * shape[1])
 
     def _check_open(self) -> None:
         if self.closed:

@@ -44,25 +44,25 @@ ACTION_FRACTION = 0.2
 """Fraction of speed, effort or travel that an action of 1 adds to the motion."""
 
 LEAST_GAIN = 1.0
-"""[1/s] Gain of the position loop that the spread of coordinates counts with where it is less."""
+"""[1/s] Minimum gain of the position loop for the spread of coordinates under random actions."""
 
 CONTROLLER_PERIOD = 1e-3
-"""[s] Period that the position loop's gain is derived for, as those of `twin.control`."""
+"""[s] Control period for which the position loop's gain is derived, that of `twin.control`."""
 
 ERROR_SCALE = 0.005
-"""Scale of errors of coordinates, in half travels."""
+"""Scale of errors of coordinates, in half strokes of an actuator."""
 
 DEVIATION_SCALE = 0.4
-"""Least scale of errors, per deviation of the coordinates under random actions."""
+"""Minimum scale of errors, relative to the deviation of the coordinates under random actions."""
 
 RATE_SCALE = 0.1
-"""Scale of errors of rates, and of changes in a period, per speed of an actuator."""
+"""Scale of errors of rates, and of their changes in a period, relative to an actuator's speed."""
 
 FORGETTING_TIME = 1.0
-"""[s] over which accumulated errors fade."""
+"""[s] Time constant with which accumulated errors decay."""
 
 REWARD_SCALE = 0.001
-"""Scale of the error of position in the reward, in half travels."""
+"""Scale of the position error in the reward, in half strokes of an actuator."""
 
 MEASURED_CHANNELS = ("coordinate", "rate", "last action")
 """Channels of an observation that do not depend on the reference."""
@@ -130,30 +130,30 @@ class TrackingActions:
     """Commands of a batched plant from actions.
 
     Attributes:
-        channel: of the numbers of an action.
-        reach: length taken for half the travel [m].
+        channel: channel of an action.
+        reach: length [m] that corresponds to half an actuator's travel.
         spread: deviation of the coordinates from the reference under random actions, 0 where they
             are not speeds on top of it [m, rad].
         law: meaning of the actions.
     """
 
     def __init__(self, settings: PoseTrackingSettings, batch: BatchedPlant, scales: Scales) -> None:
-        """Scale the actions to a machine."""
+        """Choose the scale of the actions for a machine."""
         self._settings, self._batch, self._scales = settings, batch, scales
         platform = batch.platform
-        share = settings.action_scale or (ACTION_FRACTION if settings.residual else 1.0)
+        scale_fraction = settings.action_scale or (ACTION_FRACTION if settings.residual else 1.0)
         n, unit = platform.n_actuators, platform.coordinate_unit
         self._radius = characteristic_length(platform.platform_joints)
         self.reach = float(scales.half.max()) * (1.0 if unit == "m" else self._radius)
         if settings.action == "velocities":
-            channel = Channel("actuator velocity", n, f"{unit}/s", share * scales.speed)
+            channel = Channel("actuator velocity", n, f"{unit}/s", scale_fraction * scales.speed)
         elif settings.action == "forces":
-            force = platform.force_unit
-            channel = Channel("actuator force", n, force, share * scales.effort)
+            force_unit = platform.force_unit
+            channel = Channel("actuator force", n, force_unit, scale_fraction * scales.effort)
         else:
-            way = share * float(scales.half.min()) * batch.period
-            way *= 1.0 if unit == "m" else self._radius
-            steps = np.array([way] * 3 + [way / self._radius] * 3)
+            translation = scale_fraction * float(scales.half.min()) * batch.period
+            translation *= 1.0 if unit == "m" else self._radius
+            steps = np.array([translation] * 3 + [translation / self._radius] * 3)
             channel = Channel("pose increment", 6, "m, rad", steps)
         self.channel = rescaled([channel], settings.scales)[0]
         self._increments = Increments(
@@ -171,19 +171,19 @@ class TrackingActions:
         bounds = np.array([self.reach] * 3 + [self.reach / self._radius] * 3)
         scale = np.asarray(self.channel.scale)
         # Uniform actions have a variance of 1/3; the loop forgets their sum at its gain.
-        added = settings.residual and settings.action == "velocities"
-        forgotten = 6.0 * max(gain, LEAST_GAIN) / batch.period
-        self.spread = scale / np.sqrt(forgotten) if added else np.zeros(n)
+        is_added = settings.residual and settings.action == "velocities"
+        decay_factor = 6.0 * max(gain, LEAST_GAIN) / batch.period
+        self.spread = scale / np.sqrt(decay_factor) if is_added else np.zeros(n)
         self._velocities, self._poses = SameTypes(fill_velocity_command), SameTypes(pose_command)
         self._bound: FloatArray | None = None
         self._bundle: Bundle
         self.law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
 
     def begin(self, index: int, pose: FloatArray, coordinates: FloatArray) -> None:
-        """Begin an episode of a machine at `pose` `(7,)`, its actuators at `coordinates` `(n,)`."""
+        """Draw a motion, or take a given one; options: `motion` and the settings in `names`."""
         increments = self._increments
-        start = 0.0 if self.law.residual else displacement(pose, increments.home)
-        increments.offset[index], increments.setpoint[index] = start, coordinates
+        initial_offset = 0.0 if self.law.residual else displacement(pose, increments.home)
+        increments.offset[index], increments.setpoint[index] = initial_offset, coordinates
 
     def fill(
         self,
@@ -218,14 +218,14 @@ def make_reference(size: int, length: int, actuators: int) -> ReferenceArrays:
 
 
 def lengthened(reference: ReferenceArrays, length: int) -> ReferenceArrays:
-    """Return references of `length` control instants, more than before, at rest on their ends."""
-    more = length - reference.pose.shape[1]
+    """Return references of `length` control instants, more than before, which end at rest."""
+    added_instants = length - reference.pose.shape[1]
     pose, coordinates = (
-        np.concatenate([part, np.repeat(part[:, -1:], more, axis=1)], axis=1)
-        for part in (reference.pose, reference.coordinates)
+        np.concatenate([array, np.repeat(array[:, -1:], added_instants, axis=1)], axis=1)
+        for array in (reference.pose, reference.coordinates)
     )
-    still = np.zeros((len(pose), more, coordinates.shape[2]))
-    return ReferenceArrays(pose, coordinates, np.concatenate([reference.rates, still], axis=1))
+    zero_rates = np.zeros((len(pose), added_instants, coordinates.shape[2]))
+    return ReferenceArrays(pose, coordinates, np.concatenate([reference.rates, zero_rates], axis=1))
 
 
 def fill_reference(reference: ReferenceArrays, index: int, given: Reference) -> None:
@@ -239,11 +239,11 @@ def fill_reference(reference: ReferenceArrays, index: int, given: Reference) -> 
 
 
 class PoseTracking(Task):
-    """Follow a random or a given motion.
+    """Follow a random motion, or one that the user has given.
 
     Attributes:
-        acting: commands from actions.
-        limits: numbers of observation, reward and termination.
+        acting: conversion of actions into commands.
+        limits: constants of observation, reward and termination.
     """
 
     title: ClassVar[str] = "pose tracking"
@@ -265,7 +265,7 @@ class PoseTracking(Task):
     def __init__(
         self, platform: Platform, settings: PoseTrackingSettings, engine: str, size: int
     ) -> None:
-        """Prepare spaces and tables.
+        """Prepare the channels and the arrays of the reference.
 
         Raises:
             InputError: an option that cannot be used with this machine and engine.
@@ -301,17 +301,17 @@ class PoseTracking(Task):
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw a motion, or take the given one; options: `motion`, and what `names` lists.
+        """Draw a motion, or take a given one; options: `motion` and the settings in `names`.
 
         Raises:
             InputError: another option, or a motion that the machine cannot follow.
         """
         self._check_options(options, "motion")
-        own = options.get("motion")
-        motion = self.settings.motion if own is None else own
-        if own is None and self._given is None:
+        motion_option = options.get("motion")
+        motion = self.settings.motion if motion_option is None else motion_option
+        if motion_option is None and self._given is None:
             return self._drawn(index, generator, platform, options)
-        reference = self._given if own is None else self._sampled(motion)
+        reference = self._given if motion_option is None else self._sampled(motion)
         assert reference is not None
         self._motions[index] = motion
         if len(reference.time) > self._last + 1:
@@ -335,45 +335,46 @@ class PoseTracking(Task):
         return self._options
 
     def _channels(self) -> tuple[Channel, ...]:
-        """Return what the numbers of an observation are."""
+        """Return the channels of an observation."""
         n, unit, scales = self.platform.n_actuators, self.platform.coordinate_unit, self.scales
-        fine = np.maximum(ERROR_SCALE * scales.half, DEVIATION_SCALE * self.acting.spread)
-        change = RATE_SCALE * scales.speed
+        error_scale = np.maximum(ERROR_SCALE * scales.half, DEVIATION_SCALE * self.acting.spread)
+        increment_scale = RATE_SCALE * scales.speed
         return (
-            Channel("coordinate error", n, unit, fine),
-            Channel("rate error", n, f"{unit}/s", change),
-            Channel("accumulated error", n, f"{unit} s", FORGETTING_TIME * fine),
+            Channel("coordinate error", n, unit, error_scale),
+            Channel("rate error", n, f"{unit}/s", increment_scale),
+            Channel("accumulated error", n, f"{unit} s", FORGETTING_TIME * error_scale),
             Channel("coordinate", n, unit, scales.half),
             Channel("rate", n, f"{unit}/s", scales.speed),
             Channel("reference rate", n, f"{unit}/s", scales.speed),
             *(
-                Channel(f"reference change {ahead}", n, f"{unit}/s", change)
-                for ahead in range(1, self.settings.preview + 1)
+                Channel(f"reference change {preview}", n, f"{unit}/s", increment_scale)
+                for preview in range(1, self.settings.preview + 1)
             ),
             Channel("last action", self.actions[0].size, "1", 1.0),
         )
 
     def _make_limits(self) -> Limits:
-        """Return the numbers of observation, reward and termination."""
+        """Return the constants of observation, reward and termination."""
         settings, reach = self.settings, self.acting.reach
         radius = characteristic_length(self.platform.platform_joints)
-        largest = settings.largest_position_error or 0.5 * reach
+        largest_error = settings.largest_position_error or 0.5 * reach
         leak = float(np.exp(-self.batch.period / FORGETTING_TIME))
-        close, attitude = REWARD_SCALE * reach, settings.largest_attitude_error
+        position_scale, largest_attitude = REWARD_SCALE * reach, settings.largest_attitude_error
         return Limits(
             self.batch.period,
             settings.preview,
             leak,
-            close,
-            close / radius,
-            largest,
-            attitude,
+            position_scale,
+            position_scale / radius,
+            largest_error,
+            largest_attitude,
             settings.overtravel,
         )
 
     @property
     def motions(self) -> list[Motion | None]:
         """Reference of each environment; None before its first episode."""
+        # Random motions are stored as functions and made on the first request.
         for index, motion in enumerate(self._motions):
             if not isinstance(motion, Motion | None):
                 self._motions[index] = motion()
@@ -388,24 +389,24 @@ class PoseTracking(Task):
     ) -> Start:
         """Draw a motion for an environment."""
         settings, reference = self.settings, self._reference
-        drawn = {
+        values = {
             name: positive(options[name], name) if name in options else getattr(settings, name)
             for name in self.names
         }
-        drawn["highest_frequency"] = max(drawn["highest_frequency"], drawn["lowest_frequency"])
-        if not drawn.keys().isdisjoint(options):
-            read_settings(PoseTrackingSettings, drawn)
+        values["highest_frequency"] = max(values["highest_frequency"], values["lowest_frequency"])
+        if not values.keys().isdisjoint(options):
+            read_settings(PoseTrackingSettings, values)
         count = int(np.ceil(settings.duration / self.batch.period - 1e-9)) + 1
-        pose, coordinates, rates = (part[index, :count] for part in reference)
+        pose, coordinates, rates = (array[index, :count] for array in reference)
         self._motions[index] = random_motion(
             self.platform,
             self.scales,
             generator,
             duration=settings.duration,
-            lowest=drawn["lowest_frequency"],
-            highest=drawn["highest_frequency"],
+            lowest=values["lowest_frequency"],
+            highest=values["highest_frequency"],
             lines=settings.lines,
-            share=drawn["amplitude"],
+            share=values["amplitude"],
             period=self.batch.period,
             rows=(pose, coordinates, rates),
         )
@@ -429,16 +430,16 @@ class Goals:
     parts of `scale`.
 
     Attributes:
-        space: of the observations.
-        scale: `(6,)` [m, rad].
+        space: space of the observations.
+        scale: `(6,)` size of a goal of one [m, rad].
     """
 
     def __init__(self, task: PoseTracking) -> None:
-        """Take the task, whose arrays are read after every step."""
+        """Keep a reference to the task, whose arrays are read after every step."""
         self._task = task
         self.scale: FloatArray = task.acting.law.bounds
-        places = channel_slices(task.observations)
-        self._kept = np.concatenate([np.r_[places[name]] for name in MEASURED_CHANNELS])
+        slices = channel_slices(task.observations)
+        self._kept = np.concatenate([np.r_[slices[name]] for name in MEASURED_CHANNELS])
         shapes = {"observation": self._kept.size, "achieved_goal": 6, "desired_goal": 6}
         self.space = spaces.Dict(
             {
@@ -451,8 +452,10 @@ class Goals:
         """Return the numbers of an observation that do not depend on the goal, and both goals."""
         task = self._task
         poses = np.stack([task.batch.pose[0], task.signals["reference_pose"][0]])
-        goals = displacement(poses, task.platform.home) / self.scale
-        achieved, desired = np.clip(goals, -OBSERVATION_BOUND, OBSERVATION_BOUND).astype(np.float32)
+        scaled_goals = displacement(poses, task.platform.home) / self.scale
+        achieved, desired = np.clip(scaled_goals, -OBSERVATION_BOUND, OBSERVATION_BOUND).astype(
+            np.float32
+        )
         return {
             "observation": observation[self._kept],
             "achieved_goal": achieved,
@@ -460,16 +463,21 @@ class Goals:
         }
 
     def reward(self, achieved: Any, desired: Any) -> Any:
-        """Return the terms of position and orientation, weighted, of goals `(..., 6)`."""
+        """Return the weighted reward terms of position and orientation for goals `(..., 6)`."""
         from scipy.spatial.transform import Rotation
 
         task, limits = self._task, self._task.limits
-        first, second = (np.asarray(goal, dtype=float) * self.scale for goal in (achieved, desired))
-        shape = first.shape[:-1]
-        position = np.linalg.norm(first[..., :3] - second[..., :3], axis=-1)
-        turns = (Rotation.from_rotvec(goal[..., 3:].reshape(-1, 3)) for goal in (first, second))
-        one, other = turns
-        angle = (one.inv() * other).magnitude().reshape(shape)
+        achieved_goal, desired_goal = (
+            np.asarray(goal, dtype=float) * self.scale for goal in (achieved, desired)
+        )
+        shape = achieved_goal.shape[:-1]
+        position = np.linalg.norm(achieved_goal[..., :3] - desired_goal[..., :3], axis=-1)
+        rotations = (
+            Rotation.from_rotvec(goal[..., 3:].reshape(-1, 3))
+            for goal in (achieved_goal, desired_goal)
+        )
+        achieved_rotation, desired_rotation = rotations
+        angle = (achieved_rotation.inv() * desired_rotation).magnitude().reshape(shape)
         weights = dict(zip(task.terms, task.weights, strict=True))
         return weights["position"] * _closeness(
             position, limits.position_scale, limits.largest_position
@@ -479,5 +487,5 @@ class Goals:
 
 
 def _closeness(error: Any, scale: float, largest: float) -> Any:
-    """Return `twin.kernels.tasks.task.closeness` of arrays."""
+    """Return `twin.kernels.tasks.task.closeness` for arrays of errors."""
     return np.maximum(0.0, 1.0 - np.log1p(error / scale) / np.log1p(largest / scale))

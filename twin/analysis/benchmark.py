@@ -18,10 +18,10 @@ from twin.model.machine_model import MachineModel
 from twin.rotations import quaternion_from_angles
 
 BATCH_SIZE = 4096
-"""States in one batched call."""
+"""Number of states in one batched call."""
 
 TIMING_ROUNDS = 5
-"""Rounds, of which the fastest counts: what slows a round down is other work on the machine."""
+"""Number of timing rounds; the fastest counts, as other work on the computer slows the rest."""
 
 MIN_ROUND_TIME = 0.03
 """[s] Shortest time of one round."""
@@ -65,10 +65,10 @@ def function_times(platform: MachineModel) -> Iterator[FunctionTime]:
         "energy": (platform.energy, (pose, twist)),
     }
     for name, (function, arrays) in calls.items():
-        first = [array[0] for array in arrays]
-        one = _seconds(lambda f=function, a=first: f(*a))  # type: ignore[misc]
+        first_row = [array[0] for array in arrays]
+        scalar_time = _seconds(lambda f=function, a=first_row: f(*a))  # type: ignore[misc]
         batch = _seconds(lambda f=function, a=arrays: f(*a))  # type: ignore[misc]
-        yield FunctionTime(name, one, batch / BATCH_SIZE)
+        yield FunctionTime(name, scalar_time, batch / BATCH_SIZE)
 
 
 def step_times(platform: MachineModel) -> Iterator[StepTime]:
@@ -89,18 +89,18 @@ def _step_seconds(
     fastest = np.inf
     for _ in range(TIMING_ROUNDS):
         engine.reset()
-        start = clock.perf_counter()
+        start_time = clock.perf_counter()
         for _ in range(ENGINE_STEPS):
             engine.step(forces)
-        fastest = min(fastest, (clock.perf_counter() - start) / ENGINE_STEPS)
+        fastest = min(fastest, (clock.perf_counter() - start_time) / ENGINE_STEPS)
     engine.close()
     return float(fastest)
 
 
 def _motion(platform: MachineModel, generator: np.random.Generator) -> PlatformMotion:
-    reach = 0.02 * float(platform.home_reaches.mean())
+    amplitude = 0.02 * float(platform.home_reaches.mean())
     poses = np.tile(platform.home, (BATCH_SIZE, 1))
-    poses[:, :3] += generator.uniform(-reach, reach, (BATCH_SIZE, 3))
+    poses[:, :3] += generator.uniform(-amplitude, amplitude, (BATCH_SIZE, 3))
     poses[:, 3:] = quaternion_from_angles(generator.uniform(-0.03, 0.03, (BATCH_SIZE, 3)))
     return platform.constrain(poses, *generator.normal(0.0, 0.1, (2, BATCH_SIZE, 6)))
 
@@ -108,13 +108,13 @@ def _motion(platform: MachineModel, generator: np.random.Generator) -> PlatformM
 def _seconds(call: Callable[[], object]) -> float:
     """Return the time of one call [s]: compiled first, then the fastest round."""
     call()
-    start = clock.perf_counter()
+    start_time = clock.perf_counter()
     call()
-    count = max(1, int(MIN_ROUND_TIME / max(clock.perf_counter() - start, 1e-9)))
+    count = max(1, int(MIN_ROUND_TIME / max(clock.perf_counter() - start_time, 1e-9)))
     fastest = np.inf
     for _ in range(TIMING_ROUNDS):
-        start = clock.perf_counter()
+        start_time = clock.perf_counter()
         for _ in range(count):
             call()
-        fastest = min(fastest, (clock.perf_counter() - start) / count)
+        fastest = min(fastest, (clock.perf_counter() - start_time) / count)
     return float(fastest)

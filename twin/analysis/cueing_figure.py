@@ -1,4 +1,4 @@
-"""Figures of motion cueing: what is perceived, where the platform goes, what its legs need."""
+"""Figures of motion cueing: perceived motion, tilt of the platform, use of the actuators."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
     """Return a plotly figure of one manoeuvre cued by some algorithms, over time [s].
 
     Panels: the two perceived quantities in which the vehicle moves most, vehicle against platform
-    [m/s2], [deg/s]; tilt [deg] of the platform; the share of the actuators' range and, where the
-    machine has a limit, of their speed that is taken, the largest of all actuators.
+    [m/s2], [deg/s]; tilt [deg] of the platform; the fraction of the actuators' range and, where the
+    machine has a limit, of their speed that is used, the largest of all actuators.
 
     Args:
         platform: the machine.
@@ -37,31 +37,33 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
     machine = as_model(platform)
     if not outcomes or not all(isinstance(value, Outcome) for value in outcomes.values()):
         raise InputError("outcomes", "must map names to at least one Outcome")
-    first = next(iter(outcomes.values()))
-    size = np.abs(np.hstack(first.error.vehicle)).max(axis=0) / PERCEPTION_THRESHOLDS
+    first_outcome = next(iter(outcomes.values()))
+    size = np.abs(np.hstack(first_outcome.error.vehicle)).max(axis=0) / PERCEPTION_THRESHOLDS
     panels = [_sensed(outcomes, column) for column in sorted(canonical.order(-size)[:2].tolist())]
     panels.append(Axes("pitch (line), roll (dash) [deg]", _tilts(outcomes)))
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
     lengths = {
-        name: np.abs(2.0 * one.use.coordinates - low - high) / (high - low)
-        for name, one in outcomes.items()
+        name: np.abs(2.0 * outcome.use.coordinates - low - high) / (high - low)
+        for name, outcome in outcomes.items()
     }
     panels.append(Axes("share of actuator range", _shares(outcomes, lengths)))
     limit = machine.parameters.leg.actuator.speed
     if limit is not None:
-        speeds = {name: np.abs(one.use.rates) / limit for name, one in outcomes.items()}
+        speeds = {name: np.abs(outcome.use.rates) / limit for name, outcome in outcomes.items()}
         panels.append(Axes("share of actuator speed", _shares(outcomes, speeds)))
-    title = f"{machine.name}: {first.cue.manoeuvre.name}"
+    title = f"{machine.name}: {first_outcome.cue.manoeuvre.name}"
     return panels_figure(panels, "time [s]", title=title)
 
 
 def _sensed(outcomes: Mapping[str, Outcome], column: int) -> Axes:
-    factor, unit = (1.0, "m/s²") if column < 3 else (180.0 / np.pi, "deg/s")
-    first = next(iter(outcomes.values())).error
-    lines = [Line("vehicle", first.time, factor * np.hstack(first.vehicle)[:, column])]
+    unit_factor, unit = (1.0, "m/s²") if column < 3 else (180.0 / np.pi, "deg/s")
+    first_error = next(iter(outcomes.values())).error
+    lines = [
+        Line("vehicle", first_error.time, unit_factor * np.hstack(first_error.vehicle)[:, column])
+    ]
     lines += [
-        Line(name, one.error.time, factor * np.hstack(one.error.platform)[:, column])
-        for name, one in outcomes.items()
+        Line(name, outcome.error.time, unit_factor * np.hstack(outcome.error.platform)[:, column])
+        for name, outcome in outcomes.items()
     ]
     return Axes(f"perceived {PERCEIVED_QUANTITIES[column]} [{unit}]", lines)
 
@@ -69,13 +71,16 @@ def _sensed(outcomes: Mapping[str, Outcome], column: int) -> Axes:
 def _tilts(outcomes: Mapping[str, Outcome]) -> list[Line]:
     lines = []
     for column, style in ((4, "line"), (5, "dash")):
-        for name, one in outcomes.items():
-            angles = np.degrees(one.cue.motion.axes(one.use.time).values[:, column])
-            lines.append(Line(name, one.use.time, angles, style))
+        for name, outcome in outcomes.items():
+            angles = np.degrees(outcome.cue.motion.axes(outcome.use.time).values[:, column])
+            lines.append(Line(name, outcome.use.time, angles, style))
     return lines
 
 
 def _shares(outcomes: Mapping[str, Outcome], values: Mapping[str, FloatArray]) -> list[Line]:
-    lines = [Line(name, outcomes[name].use.time, each.max(axis=1)) for name, each in values.items()]
+    lines = [
+        Line(name, outcomes[name].use.time, fractions.max(axis=1))
+        for name, fractions in values.items()
+    ]
     time = next(iter(outcomes.values())).use.time[[0, -1]]
     return [*lines, Line("limit", time, np.ones(2), "dot")]

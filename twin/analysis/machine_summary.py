@@ -17,7 +17,7 @@ from twin.model.machine_model import MachineModel
 
 
 class AxisSpan(NamedTuple):
-    """Range of one axis from home, the others as at home."""
+    """Range of one axis from home, with the other axes at home."""
 
     axis: str
     unit: str
@@ -47,8 +47,8 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
     with without_compiling():
         condition = float(platform.condition_number(platform.home))
         forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR).tolist()
-        known = axis_ranges(platform) if ranges is None else ranges
-        distance, first, second = closest_legs(platform, platform.home[None])
+        known_ranges = axis_ranges(platform) if ranges is None else ranges
+        distance, first_leg, second_leg = closest_legs(platform, platform.home[None])
     body, stroke = platform.parameters.platform.body, sorted({leg.actuator.stroke for leg in legs})
     rows = [
         SummaryRow(
@@ -90,13 +90,17 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
             "closest legs at home",
             distance,
             "m",
-            f"between the axes of legs {first} and {second}, of those that share no joint; "
+            f"between the axes of legs {first_leg} and {second_leg}, of those that share no joint; "
             "below a leg's width they collide, perhaps as the joints are in the wrong order",
         )
     )
-    for one in known:
-        note = f"from home, the other axes as there; ends: {one.ends[0]}; {one.ends[1]}"
-        rows.append(SummaryRow(f"{one.axis} range", list(one.span), one.unit, note))
+    for axis_range in known_ranges:
+        note = (
+            f"from home, the other axes as there; ends: {axis_range.ends[0]}; {axis_range.ends[1]}"
+        )
+        rows.append(
+            SummaryRow(f"{axis_range.axis} range", list(axis_range.span), axis_range.unit, note)
+        )
     return rows
 
 
@@ -106,8 +110,8 @@ def _friction(platform: MachineModel) -> list[SummaryRow]:
     if not drives.friction.any():
         return []
     value = sorted(set(drives.friction.tolist()))
-    place = "leg" if unit == "N" else "crank"
-    note = f"dry, at the {place}; {drives.breakaway.max():.4g} {unit} to break away"
+    actuator_name = "leg" if unit == "N" else "crank"
+    note = f"dry, at the {actuator_name}; {drives.breakaway.max():.4g} {unit} to break away"
     return [
         SummaryRow("friction of the drives", value[0] if len(value) == 1 else value, unit, note)
     ]
@@ -129,10 +133,10 @@ def axis_ranges(platform: MachineModel) -> Ranges:
             for name in names
         )
     return [
-        AxisSpan(one.axis, "m", one.alone, one.ends)
-        if one.unit == "m"
-        else AxisSpan(one.axis, "deg", _degrees(one.alone), one.ends)
-        for one in ranges
+        AxisSpan(axis_range.axis, "m", axis_range.alone, axis_range.ends)
+        if axis_range.unit == "m"
+        else AxisSpan(axis_range.axis, "deg", _degrees(axis_range.alone), axis_range.ends)
+        for axis_range in ranges
     ]
 
 
@@ -141,6 +145,6 @@ def _degrees(span: tuple[float, float]) -> tuple[float, float]:
 
 
 def moved_home(platform: MachineModel, axis: str, value: float, unit: str) -> FloatArray:
-    """Return home `(7,)` moved along one axis of `axis_ranges` by a value in its unit."""
-    scale = np.pi / 180.0 if unit == "deg" else 1.0
-    return Chart.about(platform, (axis,)).poses([scale * value])
+    """Return the home pose `(7,)` moved along one axis of `axis_ranges` by a value in its unit."""
+    unit_scale = np.pi / 180.0 if unit == "deg" else 1.0
+    return Chart.about(platform, (axis,)).poses([unit_scale * value])

@@ -1,4 +1,4 @@
-"""Poses in words, as seen from home: "highest", or "12 mm up, pitched forward 8 deg"."""
+"""Descriptions of poses relative to home, such as "12 mm up, pitched forward 8 deg"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twin.model.machine_model import MachineModel
 from twin.rotations import displacement
 
 END_TOLERANCE = 1e-6
-"""Fraction of the stroke: an actuator so close to an end is at it."""
+"""Fraction of the stroke within which an actuator counts as being at its end."""
 
 MIN_STROKE_FRACTION = 0.01
 """Fraction of the stroke above which a displacement is named."""
@@ -20,7 +20,7 @@ MIN_RELATIVE_SIZE = 0.2
 """Fraction of the largest displacement above which another one is named too."""
 
 MAX_NAMED_AXES = 3
-"""Displacements that are named at most."""
+"""Maximum number of displacements that are named."""
 
 TRANSLATION_WORDS = (("forward", "back"), ("left", "right"), ("up", "down"))
 """Positive and negative displacements along x, y and z."""
@@ -34,28 +34,32 @@ ROTATION_WORDS = (
 
 
 def pose_name(platform: MachineModel, pose: Any) -> str:
-    """Return a pose `(7,)` in words: its largest displacements and turns from home.
+    """Return a description of a pose `(7,)`: its largest displacements and rotations from home.
 
     Raises:
         InputError: not a pose.
         UnreachablePoseError: a leg cannot reach it.
     """
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
-    shares = (platform.inverse_kinematics(pose) - platform.minimum_coordinates) / stroke
-    moved = displacement(pose, platform.home)
-    if (shares < END_TOLERANCE).all() or (shares > 1.0 - END_TOLERANCE).all():
-        return "highest" if moved[2] > 0.0 else "lowest"
-    reach = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    travel = float(stroke.mean()) if platform.coordinate_unit == "m" else reach
-    sizes = np.abs(moved) * np.repeat([1.0, reach], 3) / travel
-    named = (sizes > MIN_STROKE_FRACTION) & (sizes > MIN_RELATIVE_SIZE * sizes.max())
+    stroke_fractions = (platform.inverse_kinematics(pose) - platform.minimum_coordinates) / stroke
+    displacements = displacement(pose, platform.home)
+    if (stroke_fractions < END_TOLERANCE).all() or (stroke_fractions > 1.0 - END_TOLERANCE).all():
+        return "highest" if displacements[2] > 0.0 else "lowest"
+    joint_radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    travel = float(stroke.mean()) if platform.coordinate_unit == "m" else joint_radius
+    relative_sizes = np.abs(displacements) * np.repeat([1.0, joint_radius], 3) / travel
+    is_named = (relative_sizes > MIN_STROKE_FRACTION) & (
+        relative_sizes > MIN_RELATIVE_SIZE * relative_sizes.max()
+    )
     parts = []
-    for column in sorted(np.argsort(-sizes)[:MAX_NAMED_AXES]):
-        if not named[column]:
+    for column in sorted(np.argsort(-relative_sizes)[:MAX_NAMED_AXES]):
+        if not is_named[column]:
             continue
-        direction = (*TRANSLATION_WORDS, *ROTATION_WORDS)[column][int(moved[column] < 0.0)]
+        direction = (*TRANSLATION_WORDS, *ROTATION_WORDS)[column][int(displacements[column] < 0.0)]
         if column < len(TRANSLATION_WORDS):
-            parts.append(f"{number(1e3 * abs(moved[column]), 3)} mm {direction}")
+            parts.append(f"{number(1e3 * abs(displacements[column]), 3)} mm {direction}")
         else:
-            parts.append(f"{direction} {number(float(np.degrees(abs(moved[column]))), 2)} deg")
+            parts.append(
+                f"{direction} {number(float(np.degrees(abs(displacements[column]))), 2)} deg"
+            )
     return ", ".join(parts) or "home"

@@ -57,8 +57,9 @@ MAX_STEP = 0.3
 """Largest Newton step, relative to the platform's radius, or [rad]."""
 
 STEP_TOLERANCE = 1e-14
-"""Newton step, relative to the platform's radius, or [rad], at which the search has converged:
-what is left is rounding."""
+"""Newton step, relative to the platform's radius, or [rad], at which the search has converged to
+rounding error.
+"""
 
 STALLED_TOLERANCE = 1e-10
 """Newton step, relative to the platform's radius, or [rad], that is accepted where rounding stops
@@ -76,7 +77,7 @@ class Springs(NamedTuple):
     damping: FloatArray
     """`(n,)` [N s/m], for cranks [N m s/rad]"""
     rest: FloatArray
-    """`(n,)` coordinates [m] or [rad] at which the springs carry nothing"""
+    """`(n,)` coordinates [m] or [rad] at which the springs carry no load"""
     own: bool
     """whether they are the machine's struts, part of its dynamics"""
 
@@ -141,7 +142,7 @@ def rest_length_forces(platform: MachineModel, lengths: Any) -> FloatArray:
 
 
 class Stiffness(NamedTuple):
-    """A stiffness matrix in parts: push = -total @ displacement, base axes, reference point.
+    """Parts of a stiffness matrix: wrench = -total @ displacement, base axes, reference point.
 
     Blocks of each `(..., 6, 6)`: [N/m], [N/rad]; [N m/m], [N m/rad].
     """
@@ -149,7 +150,7 @@ class Stiffness(NamedTuple):
     elastic: FloatArray
     """stiffness of the springs along the actuators"""
     geometric: FloatArray
-    """change of the legs' forces as they turn"""
+    """geometric stiffness: the loaded legs change their direction"""
     weight: FloatArray
     """change of the weights of platform and legs"""
 
@@ -198,14 +199,14 @@ def compliance_matrix(
         InputError: wrong shapes, not finite, or no stiffness known.
         SingularPoseError: nothing holds the machine in some direction.
     """
-    total = stiffness_matrix(platform, pose, stiffness=stiffness, carried=carried).total
+    stiffness_total = stiffness_matrix(platform, pose, stiffness=stiffness, carried=carried).total
     try:
-        return np.asarray(np.linalg.inv(total), dtype=np.float64)
+        return np.asarray(np.linalg.inv(stiffness_total), dtype=np.float64)
     except np.linalg.LinAlgError:
-        place = platform.home if pose is None else as_pose(pose)
+        checked_pose = platform.home if pose is None else as_pose(pose)
         raise SingularPoseError(
             f"nothing holds {platform.name} in some direction at this pose; move away from it",
-            {"index": 0, "pose": place},
+            {"index": 0, "pose": checked_pose},
         ) from None
 
 
@@ -222,10 +223,12 @@ def stiffness_parts(
     )
     jacobian = platform.jacobian(poses)
     elastic = np.einsum("kia,i,kib->kab", jacobian, stiffness, jacobian)
-    turning = platform.jacobian_derivative(poses[:, None], np.eye(6))
-    geometric = -np.einsum("kbia,ki->kab", turning, forces)
-    weight = _weight_stiffness(platform, poses)
-    return Stiffness(*(part.reshape((*shape, 6, 6)) for part in (elastic, geometric, weight)))
+    jacobian_derivatives = platform.jacobian_derivative(poses[:, None], np.eye(6))
+    geometric = -np.einsum("kbia,ki->kab", jacobian_derivatives, forces)
+    weight_part = _weight_stiffness(platform, poses)
+    return Stiffness(
+        *(matrix.reshape((*shape, 6, 6)) for matrix in (elastic, geometric, weight_part))
+    )
 
 
 def weight_wrench(platform: MachineModel, pose: Any) -> FloatArray:
@@ -268,15 +271,15 @@ def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """
     if platform.parameters.gravity == 0.0:
         return np.zeros((len(poses), 6, 6))
-    forces, answer = np.zeros(platform.n_actuators), np.zeros((6, 6))
+    forces, matrix = np.zeros(platform.n_actuators), np.zeros((6, 6))
     struts = strut_springs(platform)
     if struts is not None:
         jacobian = platform.jacobian(poses)
         forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
-        answer = np.einsum("kia,i,kib->kab", jacobian, struts.stiffness, jacobian)
+        matrix = np.einsum("kia,i,kib->kab", jacobian, struts.stiffness, jacobian)
     holding_wrench = -weight_wrench(platform, poses)
     slopes = forward_dynamics_derivatives(platform, poses, ZERO_VECTOR, forces, holding_wrench).pose
-    return np.asarray(-(platform.mass_matrix(poses) @ slopes + answer))
+    return np.asarray(-(platform.mass_matrix(poses) @ slopes + matrix))
 
 
 class EquilibriumError(StateError):
@@ -284,7 +287,7 @@ class EquilibriumError(StateError):
 
 
 class Balance(NamedTuple):
-    """A machine on springs with what acts on it; arrays broadcast against poses."""
+    """A machine on springs with its loads; arrays broadcast against poses."""
 
     platform: MachineModel
     springs: Springs
@@ -301,7 +304,7 @@ class Balance(NamedTuple):
         return np.asarray(self.springs.stiffness * (self.rest - coordinates) + self.forces)
 
     def net(self, pose: FloatArray) -> FloatArray:
-        """Return the wrench `(..., 6)` left over."""
+        """Return the net wrench `(..., 6)` [N], [N m]."""
         legs = np.einsum("...ij,...i->...j", self.platform.jacobian(pose), self.carried(pose))
         return np.asarray(legs + weight_wrench(self.platform, pose) + self.wrench)
 
@@ -315,7 +318,7 @@ def net_wrench(
     wrench: Any = None,
     stiffness: Any = None,
 ) -> FloatArray:
-    """Return the wrench `(..., 6)` [N], [N m] left over on a machine at rest; zero in equilibrium.
+    """Return the net wrench `(..., 6)` [N], [N m] on a machine at rest; zero in equilibrium.
 
     Springs, weights of platform and legs, actuator forces and the external wrench, about the
     reference point.
@@ -363,14 +366,14 @@ def static_pose(
         EquilibriumError: none was found from the guess, or only an unstable one.
     """
     springs = springs_of(platform, stiffness)
-    start = platform.home if guess is None else guess
-    shape, poses, balance = _balance(platform, springs, start, coordinates, forces, wrench)
-    found = np.empty((len(poses), 7))
+    initial_pose = platform.home if guess is None else guess
+    shape, poses, balance = _balance(platform, springs, initial_pose, coordinates, forces, wrench)
+    poses_found = np.empty((len(poses), 7))
     for index in range(len(poses)):
-        one = Balance(platform, springs, *(array[index] for array in balance[2:]))
-        begin = _unloaded(platform, one.rest) if guess is None else poses[index]
-        found[index] = _solve(one, begin, index)
-    return found.reshape((*shape, 7))
+        pose_balance = Balance(platform, springs, *(array[index] for array in balance[2:]))
+        initial = _unloaded(platform, pose_balance.rest) if guess is None else poses[index]
+        poses_found[index] = _solve(pose_balance, initial, index)
+    return poses_found.reshape((*shape, 7))
 
 
 def commanded_coordinates(
@@ -378,8 +381,8 @@ def commanded_coordinates(
 ) -> FloatArray:
     """Return the rest coordinates `(..., n)` [m], [rad] that bring a machine to poses under load.
 
-    They exceed the coordinates of the pose by what the springs give way: commanding them removes
-    the sag.
+    They are the coordinates of the pose plus the spring deflections under load: commanding them
+    compensates the sag.
 
     Args:
         platform: the machine.
@@ -401,10 +404,10 @@ def _balance(
     platform: MachineModel, springs: Springs, pose: Any, coordinates: Any, forces: Any, wrench: Any
 ) -> tuple[tuple[int, ...], FloatArray, Balance]:
     n = platform.n_actuators
-    given = springs.rest if coordinates is None else coordinates
+    commanded = springs.rest if coordinates is None else coordinates
     shape, (poses, *loads) = flatten_batch(
         pose=as_pose(pose),
-        coordinates=as_floats(given, "coordinates", n),
+        coordinates=as_floats(commanded, "coordinates", n),
         forces=as_floats(np.zeros(n) if forces is None else forces, "forces", n),
         wrench=as_floats(ZERO_VECTOR if wrench is None else wrench, "wrench", 6),
     )
@@ -426,24 +429,24 @@ def _solve(balance: Balance, pose: FloatArray, index: int) -> FloatArray:
         Deuflhard, Newton Methods for Nonlinear Problems, section 3.1: natural monotonicity test.
     """
     platform, stiffness = balance.platform, balance.springs.stiffness
-    scale = characteristic_scale(platform)
+    length_scale = characteristic_scale(platform)
     net = np.full(6, np.nan)
     try:
         for _ in range(NEWTON_STEPS):
             net = balance.net(pose)
-            parts = stiffness_parts(platform, pose, stiffness, balance.carried(pose))
-            matrix, stable = _descent(parts)
+            stiffness_sum = stiffness_parts(platform, pose, stiffness, balance.carried(pose))
+            matrix, stable = _descent(stiffness_sum)
             step = np.linalg.solve(matrix, net)
-            size = float(np.linalg.norm(step / scale))
+            size = float(np.linalg.norm(step / length_scale))
             if size <= STEP_TOLERANCE:
                 return _checked(pose, net, stable, index)
-            factor = min(1.0, MAX_STEP / size)
+            step_fraction = min(1.0, MAX_STEP / size)
             for _ in range(MAX_HALVINGS):
-                trial = displaced(pose, factor * step)
+                trial = displaced(pose, step_fraction * step)
                 next_step = np.linalg.solve(matrix, balance.net(trial))
-                if np.linalg.norm(next_step / scale) < size:
+                if np.linalg.norm(next_step / length_scale) < size:
                     break
-                factor *= 0.5
+                step_fraction *= 0.5
             else:
                 if size <= STALLED_TOLERANCE:
                     return _checked(pose, net, stable, index)
@@ -509,23 +512,25 @@ def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = 
         EquilibriumError: the equilibrium is unstable.
     """
     springs = springs_of(platform, stiffness)
-    place = as_pose(platform.home if pose is None else pose)
-    total = stiffness_matrix(platform, place, stiffness=stiffness).total
-    root = np.linalg.inv(np.linalg.cholesky(platform.mass_matrix(place)))
-    across = np.swapaxes(root, -1, -2)
-    squares, vectors = np.linalg.eigh(root @ (0.5 * (total + np.swapaxes(total, -1, -2))) @ across)
-    if not (squares > 0.0).all():
+    checked_pose = as_pose(platform.home if pose is None else pose)
+    stiffness_total = stiffness_matrix(platform, checked_pose, stiffness=stiffness).total
+    root = np.linalg.inv(np.linalg.cholesky(platform.mass_matrix(checked_pose)))
+    root_transpose = np.swapaxes(root, -1, -2)
+    eigenvalues, vectors = np.linalg.eigh(
+        root @ (0.5 * (stiffness_total + np.swapaxes(stiffness_total, -1, -2))) @ root_transpose
+    )
+    if not (eigenvalues > 0.0).all():
         raise EquilibriumError(
             f"{platform.name} is unstable here: its weight overcomes the springs. Stiffen them or "
             "choose another pose.",
-            {"index": 0, "pose": place},
+            {"index": 0, "pose": checked_pose},
         )
-    chosen = np.empty_like(vectors)
-    for index in np.ndindex(squares.shape[:-1]):
-        chosen[index] = canonical.modes(squares[index], vectors[index])
-    shapes = across @ chosen
-    rates = platform.jacobian(place) @ shapes
-    omega = np.sqrt(squares)
+    canonical_vectors = np.empty_like(vectors)
+    for index in np.ndindex(eigenvalues.shape[:-1]):
+        canonical_vectors[index] = canonical.modes(eigenvalues[index], vectors[index])
+    shapes = root_transpose @ canonical_vectors
+    rates = platform.jacobian(checked_pose) @ shapes
+    omega = np.sqrt(eigenvalues)
     damping = np.einsum("...ik,i->...k", rates**2, springs.damping) / (2.0 * omega)
     return Modes(omega / (2.0 * np.pi), damping, shapes)
 
@@ -550,12 +555,12 @@ def with_strut_stiffness(platform: Model, factor: Any) -> Model:
     """
     if strut_springs(as_model(platform)) is None:
         raise InputError("platform", f"{platform.name} has no struts")
-    scale = positive(factor, "factor")
+    checked_factor = positive(factor, "factor")
     content = platform.parameters.model_dump()
     for table in (content, *content["variant"]):
         axial = table["leg"]["axial"]
-        axial["stiffness"] *= scale
-        axial["damping"] *= scale
+        axial["stiffness"] *= checked_factor
+        axial["damping"] *= checked_factor
     return changed(platform, content)
 
 
@@ -615,16 +620,18 @@ def sag(
             f"{platform.name} cannot hold any load at this pose; move away from it",
             {"index": 0, "pose": commanded},
         ) from None
-    rest = platform.inverse_kinematics(commanded)
-    found = static_pose(platform, rest, wrench=wrench, stiffness=stiffness, guess=commanded)
-    return Sag(commanded, found, load, predicted, displacement(found, commanded))
+    commanded_lengths = platform.inverse_kinematics(commanded)
+    loaded_pose = static_pose(
+        platform, commanded_lengths, wrench=wrench, stiffness=stiffness, guess=commanded
+    )
+    return Sag(commanded, loaded_pose, load, predicted, displacement(loaded_pose, commanded))
 
 
 class SagSweep(NamedTuple):
     """Sag of one machine over a factor on its stiffness or on gravity."""
 
     factors: FloatArray
-    """`(k,)`"""
+    """factors `(k,)` on stiffness or gravity"""
     sags: tuple[Sag, ...]
 
 
@@ -671,7 +678,7 @@ def sag_figure(sweep: SagSweep, x_label: str) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    exact, predicted = (
+    solved, predicted = (
         np.array([getattr(sag, name) for sag in sweep.sags]) for name in ("exact", "predicted")
     )
     panels = []
@@ -680,9 +687,9 @@ def sag_figure(sweep: SagSweep, x_label: str) -> Any:
         ("rotation [rad]", slice(3, 6)),
     ):
         curves = (
-            ("exact", exact, "line"),
+            ("exact", solved, "line"),
             ("predicted by the stiffness", predicted, "dash"),
-            ("error of the prediction", exact - predicted, "line+markers"),
+            ("error of the prediction", solved - predicted, "line+markers"),
         )
         lines = [
             Line(name, sweep.factors, _sizes(values[:, columns]), style)
@@ -700,6 +707,6 @@ def _factors(factors: Any) -> FloatArray:
 
 
 def _sizes(values: FloatArray) -> FloatArray:
-    """Return lengths of rows; zeros, which have no place on decades, are left out."""
+    """Return the norms of rows; zeros become NaN, as the axis is logarithmic."""
     sizes = np.linalg.norm(values, axis=1)
     return np.where(sizes > 0.0, sizes, np.nan)

@@ -45,23 +45,27 @@ class TrackingErrors:
             raise InputError("trajectory", "must be of a closed loop; simulate with a controller")
         self.time = signals["time"]
         rows = np.searchsorted(trajectory.time, self.time - 1e-9 * (1.0 + self.time))
-        kept = np.minimum(rows, len(trajectory.time) - 1)
-        if not np.allclose(trajectory.time[kept], self.time, rtol=0.0, atol=1e-9):
+        valid_rows = np.minimum(rows, len(trajectory.time) - 1)
+        if not np.allclose(trajectory.time[valid_rows], self.time, rtol=0.0, atol=1e-9):
             raise InputError("trajectory", "must hold a state at every control instant")
-        pose, reference = trajectory.pose[kept], signals["reference_pose"]
+        pose, reference = trajectory.pose[valid_rows], signals["reference_pose"]
         self.position = np.linalg.norm(pose[:, :3] - reference[:, :3], axis=1)
         self.rotation = angle_between(pose[:, 3:], reference[:, 3:])
         self.actuators = signals["setpoint"] - signals["measured"]
 
     def root_mean_square(self) -> tuple[float, float, float]:
         """Return the root mean squares: position [m], rotation [rad], actuators [m, rad]."""
-        parts = (self.position, self.rotation, self.actuators)
-        position, rotation, actuators = (float(np.sqrt(np.mean(part**2))) for part in parts)
+        error_arrays = (self.position, self.rotation, self.actuators)
+        position, rotation, actuators = (
+            float(np.sqrt(np.mean(errors**2))) for errors in error_arrays
+        )
         return position, rotation, actuators
 
 
 NOTED_ERROR_RATIO = 5.0
-"""Ratio of the actuators' errors to `expected_error` from which a run is remarked on. Adopted."""
+"""Ratio of the actuators' errors to `expected_error` above which a run gets a remark (engineering
+choice).
+"""
 
 
 def expected_error(platform: MachineModel, trajectory: Trajectory) -> float:
@@ -87,10 +91,10 @@ def expected_error(platform: MachineModel, trajectory: Trajectory) -> float:
     lag = loop_lag(platform, float(time[1] - time[0]))
     stiffness = 2.0 * POSITION_LAG_FACTOR * lag**2
     dry = drives.breakaway / equivalent_inertia(platform)
-    left = lag * np.abs(rates) + stiffness * (accelerations + dry)
+    remaining_error = lag * np.abs(rates) + stiffness * (accelerations + dry)
     yielding = drives.compliance * np.abs(trajectory.forces).max(axis=0)
-    left = left + drives.half_backlash + drives.resolution + yielding
-    return float(np.sqrt(np.mean(left**2)))
+    remaining_error = remaining_error + drives.half_backlash + drives.resolution + yielding
+    return float(np.sqrt(np.mean(remaining_error**2)))
 
 
 def tracking_remark(platform: MachineModel, trajectory: Trajectory) -> str:
@@ -99,16 +103,16 @@ def tracking_remark(platform: MachineModel, trajectory: Trajectory) -> str:
     Nothing is said of runs that were stopped or met limits, which say so themselves, and of drives
     that take positions and close their own loops.
     """
-    met = trajectory.stopped or trajectory.saturation.sentences()
-    if met or takes_positions(platform):
+    is_limited = trajectory.stopped or trajectory.saturation.sentences()
+    if is_limited or takes_positions(platform):
         return ""
-    found = TrackingErrors(trajectory).root_mean_square()[2]
+    error = TrackingErrors(trajectory).root_mean_square()[2]
     expected = expected_error(platform, trajectory)
-    if found <= NOTED_ERROR_RATIO * expected:
+    if error <= NOTED_ERROR_RATIO * expected:
         return ""
     lag, unit = 1e3 * loop_lag(platform, DEFAULT_PERIOD), f"m{trajectory.coordinate_unit}"
     return (
-        f"the actuators' error of {1e3 * found:.3g} {unit} is {found / expected:.0f} times what "
+        f"the actuators' error of {1e3 * error:.3g} {unit} is {error / expected:.0f} times what "
         f"the lag of {lag:.3g} ms explains ({1e3 * expected:.2g} {unit}): the loops are slow for "
         "the masses that they move; compare other controllers (feedforward knows the masses), or "
         "set the gains in [control]"
@@ -131,15 +135,15 @@ def tracking_figure(trajectory: Trajectory) -> Any:
     names = legs(errors.actuators.shape[1])
     rotary = trajectory.coordinate_unit == "rad"
     reference = signals["reference_pose"]
-    start = trajectory.pose[0, :3]
+    start_position = trajectory.pose[0, :3]
     panels = [
         Axes(
             "displacement [m]",
             [
-                *columns(trajectory.time, trajectory.pose[:, :3] - start, POSITION_NAMES),
+                *columns(trajectory.time, trajectory.pose[:, :3] - start_position, POSITION_NAMES),
                 *columns(
                     time,
-                    reference[:, :3] - start,
+                    reference[:, :3] - start_position,
                     [f"{n} reference" for n in POSITION_NAMES],
                     "dash",
                 ),
@@ -165,6 +169,6 @@ def tracking_figure(trajectory: Trajectory) -> Any:
             columns(trajectory.time, trajectory.forces, names, "steps"),
         ),
     ]
-    stop = f"; stopped: {trajectory.stopped}" if trajectory.stopped else ""
-    title = f"{trajectory.machine} in {trajectory.engine}, closed loop{stop}"
+    stop_text = f"; stopped: {trajectory.stopped}" if trajectory.stopped else ""
+    title = f"{trajectory.machine} in {trajectory.engine}, closed loop{stop_text}"
     return panels_figure(panels, "time [s]", title=title)

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from twin.errors import InputError, StateError, brief
 
 LARGEST_ENTRY = 1e150
-"""Largest entry of an array: its square is a number too."""
+"""Largest entry of an array, such that its square is still a finite number."""
 
 MOST_AXES = 16
+"""Largest number of axes of an array that a caller may pass."""
 
 QUATERNION_TOLERANCE = 1e-6
-"""How far the norm of a given quaternion may be from one before it is refused."""
+"""Largest deviation of a quaternion's norm from one before it is refused."""
 
 PARALLEL_SINE_SQUARED = 1e-12
 """Square of the sine between directions below which segments count as parallel."""
@@ -36,7 +37,8 @@ IndexArray = NDArray[np.int64]
 Kind = TypeVar("Kind")
 
 SMALLEST_NUMBER, LARGEST_NUMBER = 1e-30, 1e30
-"""Bounds of a single positive number in SI: beyond any machine; ratios of two stay finite."""
+"""Bounds of a single positive number in SI: no machine exceeds them, and ratios of two numbers stay
+finite."""
 
 
 def as_array(value: Any, field: str) -> NDArray[Any]:
@@ -71,9 +73,9 @@ def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
     if last is not None and (array.ndim == 0 or array.shape[-1] != last):
         raise InputError(field, f"last axis must have size {last}, got shape {array.shape}")
     if not np.abs(array).max(initial=0.0) <= LARGEST_ENTRY:
-        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST_ENTRY))[0])
-        limit = f", at most {LARGEST_ENTRY:g}" if np.isfinite(array[where]) else ""
-        raise InputError(field, f"must be finite{limit}, entry {where} is {array[where]}")
+        index = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST_ENTRY))[0])
+        limit_text = f", at most {LARGEST_ENTRY:g}" if np.isfinite(array[index]) else ""
+        raise InputError(field, f"must be finite{limit_text}, entry {index} is {array[index]}")
     if array.ndim > MOST_AXES:
         raise InputError(field, f"must have at most {MOST_AXES} axes, got {array.ndim}")
     return array
@@ -96,7 +98,7 @@ def as_vector(value: Any, field: str, size: int) -> FloatArray:
 
 
 def quaternion_norm(quaternion: FloatArray, field: str) -> FloatArray:
-    """Return the norms `(...)` of quaternions `(..., 4)`; raises InputError if one is not one."""
+    """Return the norms `(...)` of quaternions `(..., 4)`; raises InputError unless all are one."""
     if quaternion.ndim == 1:  # one pose, as in most calls: numbers are sooner done than arrays
         w, x, y, z = quaternion.tolist()
         norm = np.asarray(sqrt(w * w + x * x + y * y + z * z))
@@ -107,11 +109,11 @@ def quaternion_norm(quaternion: FloatArray, field: str) -> FloatArray:
         with np.errstate(over="ignore"):
             norm = np.asarray(np.sqrt(w * w + x * x + y * y + z * z))
     if norm.size and not np.abs(norm - 1.0).max() <= QUATERNION_TOLERANCE:
-        worst = norm.flat[int(np.abs(norm - 1.0).argmax())]
+        worst_norm = norm.flat[int(np.abs(norm - 1.0).argmax())]
         raise InputError(
             field,
             "the quaternion (scalar first; the last four entries of a pose) must have norm 1, got "
-            f"{worst:.9g}; divide it by its norm",
+            f"{worst_norm:.9g}; divide it by its norm",
         )
     return norm
 
@@ -162,8 +164,8 @@ def not_negative(value: Any, field: str) -> float:
     """Return a number from zero to `LARGEST_NUMBER`; raises InputError otherwise."""
     number = as_floats(value, field)
     if number.shape != () or not 0.0 <= number <= LARGEST_NUMBER:
-        least = "must be zero or more, at most"
-        raise InputError(field, f"{least} {LARGEST_NUMBER:g}, got {brief(value)}")
+        message_start = "must be zero or more, at most"
+        raise InputError(field, f"{message_start} {LARGEST_NUMBER:g}, got {brief(value)}")
     return float(number)
 
 
@@ -179,30 +181,32 @@ def bounded(value: Any, field: str, low: float, high: float) -> float:
 
 def whole_number(value: Any, field: str, low: int, high: int | None = None) -> int:
     """Return a whole number from `low`, up to `high` if any; raises InputError otherwise."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
-        end = "" if high is None else f" to {high}"
-        raise InputError(field, f"must be a whole number from {low}{end}, got {brief(value)}")
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or value < low or (high is not None and value > high):
+        upper_text = "" if high is None else f" to {high}"
+        raise InputError(
+            field, f"must be a whole number from {low}{upper_text}, got {brief(value)}"
+        )
     return int(value)
 
 
 def one_or_each(value: Any, field: str, count: int, *, zero: bool = False) -> FloatArray:
-    """Return one number for each of `count`, from one for all or one each.
+    """Return `count` numbers, from one number for all or from one number for each.
 
     Args:
         value: one number or `(count,)`.
         field: name of the argument, for the message.
-        count: of the legs, actuators or inputs.
-        zero: whether zero is allowed beside numbers above it.
+        count: number of legs, actuators or inputs.
+        zero: whether zero is allowed in addition to positive numbers.
 
     Raises:
         InputError: another shape, not finite, or too small.
     """
     numbers = as_floats(value, field)
-    least = "zero or more" if zero else "above zero"
+    lower_text = "zero or more" if zero else "above zero"
     if numbers.shape not in ((), (count,)) or not (numbers >= 0.0 if zero else numbers > 0.0).all():
         raise InputError(
-            field, f"must be one number or {count} numbers, {least}, got {brief(value)}"
+            field, f"must be one number or {count} numbers, {lower_text}, got {brief(value)}"
         )
     return np.broadcast_to(numbers, (count,)).copy()
 
@@ -252,9 +256,9 @@ def flatten_batch(**arrays: FloatArray) -> tuple[tuple[int, ...], list[FloatArra
     try:
         shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
     except ValueError:
-        given = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        shapes_text = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise InputError(
-            ", ".join(arrays), f"leading axes must broadcast against each other, got {given}"
+            ", ".join(arrays), f"leading axes must broadcast against each other, got {shapes_text}"
         ) from None
     return shape, [
         np.require(
@@ -266,38 +270,40 @@ def flatten_batch(**arrays: FloatArray) -> tuple[tuple[int, ...], list[FloatArra
 
 
 def read_only(array: Any) -> FloatArray:
-    """Return a float64 copy that cannot be written to, for arrays that are shared."""
+    """Return a read-only float64 copy, for arrays that are shared."""
     copy = np.array(array, dtype=np.float64)
     copy.flags.writeable = False
     return copy
 
 
 def call_name(function: Any) -> str:
-    """Return the name of a function in messages; of an object that is called, its class."""
+    """Return the name of a function for messages; for a callable object, that of its class."""
     name = getattr(function, "__qualname__", None) or type(function).__name__
     return str(name).rpartition("<locals>.")[2]
 
 
 def check_arguments(function: Callable[..., Any], field: str, *names: str) -> None:
-    """Check that a function can be called with so many positional arguments.
+    """Check that a function can be called with the positional arguments `names`.
 
     Args:
-        function: of the user.
+        function: function of the user.
         field: the argument as which it was given.
-        names: of its arguments, for the message.
+        names: names of its arguments, for the message.
 
     Raises:
         InputError: it takes others.
     """
     try:
-        given = signature(function)
+        function_signature = signature(function)
     except (TypeError, ValueError):  # some callables written in C have no signature
         return
     try:
-        given.bind(*names)
+        function_signature.bind(*names)
     except TypeError as error:
-        call = f"{field}({', '.join(names)})"
-        raise InputError(field, f"is called with {' and '.join(names)}: {call} ({error})") from None
+        call_text = f"{field}({', '.join(names)})"
+        raise InputError(
+            field, f"is called with {' and '.join(names)}: {call_text} ({error})"
+        ) from None
 
 
 def segment_distance(
@@ -308,28 +314,44 @@ def segment_distance(
     The smallest is between inner points, where the common perpendicular meets both segments, or
     between an end of one and the nearest point of the other.
     """
-    one, other, gap = first_end - first, second_end - second, first - second
-    best = np.minimum(_to_segment(first, second, other), _to_segment(first_end, second, other))
-    best = np.minimum(best, _to_segment(second, first, one))
-    best = np.minimum(best, _to_segment(second_end, first, one))
-    a, b, c = _dot(one, one), _dot(one, other), _dot(other, other)
-    d, e = _dot(one, gap), _dot(other, gap)
+    first_vector, second_vector, start_offset = (
+        first_end - first,
+        second_end - second,
+        first - second,
+    )
+    squared_distance = np.minimum(
+        _to_segment(first, second, second_vector), _to_segment(first_end, second, second_vector)
+    )
+    squared_distance = np.minimum(squared_distance, _to_segment(second, first, first_vector))
+    squared_distance = np.minimum(squared_distance, _to_segment(second_end, first, first_vector))
+    a, b, c = (
+        _dot(first_vector, first_vector),
+        _dot(first_vector, second_vector),
+        _dot(second_vector, second_vector),
+    )
+    d, e = _dot(first_vector, start_offset), _dot(second_vector, start_offset)
     determinant = a * c - b * b
-    crossing = determinant > PARALLEL_SINE_SQUARED * a * c
-    safe = np.where(crossing, determinant, 1.0)
-    s, t = (b * e - c * d) / safe, (a * e - b * d) / safe
-    inside = crossing & (s > 0.0) & (s < 1.0) & (t > 0.0) & (t < 1.0)
-    between = gap + s[..., None] * one - t[..., None] * other
-    return np.sqrt(np.where(inside, np.minimum(best, _dot(between, between)), best))
+    not_parallel = determinant > PARALLEL_SINE_SQUARED * a * c
+    divisor = np.where(not_parallel, determinant, 1.0)
+    s, t = (b * e - c * d) / divisor, (a * e - b * d) / divisor
+    is_inner = not_parallel & (s > 0.0) & (s < 1.0) & (t > 0.0) & (t < 1.0)
+    perpendicular = start_offset + s[..., None] * first_vector - t[..., None] * second_vector
+    return np.sqrt(
+        np.where(
+            is_inner,
+            np.minimum(squared_distance, _dot(perpendicular, perpendicular)),
+            squared_distance,
+        )
+    )
 
 
 def _to_segment(point: FloatArray, start: FloatArray, vector: FloatArray) -> FloatArray:
-    """Return the squares of the distances of points to segments `start + [0, 1] vector`."""
-    away = point - start
-    size = _dot(vector, vector)
-    share = _dot(away, vector) / np.where(size > 0.0, size, 1.0)
-    rest = away - np.clip(share, 0.0, 1.0)[..., None] * vector
-    return _dot(rest, rest)
+    """Return the squared distances of points from segments `start + [0, 1] vector`."""
+    offset = point - start
+    squared_length = _dot(vector, vector)
+    fraction = _dot(offset, vector) / np.where(squared_length > 0.0, squared_length, 1.0)
+    distance_vector = offset - np.clip(fraction, 0.0, 1.0)[..., None] * vector
+    return _dot(distance_vector, distance_vector)
 
 
 def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -368,14 +390,14 @@ def quaternion_product(left: FloatArray, right: FloatArray) -> FloatArray:
 
 def quaternion_from_vector(vector: FloatArray) -> FloatArray:
     """Return the unit quaternions `(..., 4)` of rotation vectors `(..., 3)` [rad]."""
-    half = 0.5 * np.linalg.norm(vector, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vector], axis=-1)
+    half_angle = 0.5 * np.linalg.norm(vector, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half_angle), 0.5 * np.sinc(half_angle / np.pi) * vector], axis=-1)
 
 
 def rotated(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
     """Return vectors `(..., 3)` rotated by unit quaternions `(..., 4)`."""
-    turn = 2.0 * cross(quaternion[..., 1:], vector)
-    return vector + quaternion[..., :1] * turn + cross(quaternion[..., 1:], turn)
+    twice_cross = 2.0 * cross(quaternion[..., 1:], vector)
+    return vector + quaternion[..., :1] * twice_cross + cross(quaternion[..., 1:], twice_cross)
 
 
 def rotation_matrix(quaternion: FloatArray) -> FloatArray:
@@ -391,12 +413,12 @@ def rotation_matrix(quaternion: FloatArray) -> FloatArray:
 
 def turned(pose: FloatArray, step: FloatArray) -> FloatArray:
     """Return poses `(..., 7)` moved by translations and rotation vectors `(..., 6)`, base axes."""
-    attitude = quaternion_product(quaternion_from_vector(step[..., 3:]), pose[..., 3:])
-    return np.concatenate([pose[..., :3] + step[..., :3], attitude], axis=-1)
+    quaternion = quaternion_product(quaternion_from_vector(step[..., 3:]), pose[..., 3:])
+    return np.concatenate([pose[..., :3] + step[..., :3], quaternion], axis=-1)
 
 
 class NotCopied:
-    """An object that holds a connection, a file or a library's memory: each is the only one."""
+    """An object that owns a connection, a file or memory of a library, and cannot be copied."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Refuse `copy`, `deepcopy` and `pickle`; raises StateError."""

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from twin.basics.arrays import FloatArray
 
 MAX_BYTES = 2_000_000_000
-"""Bytes that one file may take in memory; an hour of 60 columns at 1 kHz takes 1.7e9."""
+"""[byte] Memory that one file may take; an hour of 60 columns at 1 kHz takes 1.7e9."""
 
 MAX_COLUMNS = 10_000
-"""Columns of one table or log; those of a machine have some hundred."""
+"""Maximum number of columns of one table or log; those of a machine have some hundred."""
 
 BYTES_VARIABLE = "TWIN_MAX_BYTES"
 """Environment variable that replaces `MAX_BYTES`."""
@@ -41,31 +41,32 @@ COLUMNS_VARIABLE = "TWIN_MAX_COLUMNS"
 """Environment variable that replaces `MAX_COLUMNS`."""
 
 CHECKSUM_KEY = "crc32"
-"""Name of the checksum in the JSON of the first line, or among the metadata."""
+"""Key of the checksum in the JSON of the first line, or among the metadata."""
 
 NO_CHECKSUM = "0" * 8
-"""Placeholder while it is computed."""
+"""Placeholder in the file while the checksum is computed."""
 
 CHECKSUM_ENTRY = re.compile(rb'"crc32": "([0-9a-f]{8})"(?=\}\s*\Z)')
-"""The last entry of a first line; others of the name are a user's."""
+"""Pattern of the checksum as the last entry of a first line; other entries of that name are a
+user's."""
 
 LONGEST_LINE = 1_000_000
-"""[byte] Longest first line."""
+"""[byte] Maximum length of the first line."""
 
 AT_ONCE = 1 << 20
-"""[byte] Size of the blocks that are read at once."""
+"""[byte] Size of the blocks in which a file is read."""
 
 UNFINISHED_PREFIX = ".twin-"
-"""Beginning of the names of files that are not whole yet."""
+"""Beginning of the names of unfinished files."""
 
 
 def max_bytes() -> int:
-    """Return how many bytes a file may take in memory."""
+    """Return the number of bytes that a file may take in memory."""
     return _limit(BYTES_VARIABLE, MAX_BYTES)
 
 
 def check_bytes(path: str | Path, count: int) -> None:
-    """Check that a file may take so many bytes in memory.
+    """Check that a file of `count` bytes may be read into memory.
 
     Raises:
         InputError: names the file, the limit and the variable that raises it.
@@ -80,7 +81,7 @@ def check_bytes(path: str | Path, count: int) -> None:
 
 
 def check_columns(path: str | Path, names: Sized) -> None:
-    """Check that a file may have columns or channels of so many names.
+    """Check that a file may have as many columns or channels as there are names.
 
     Raises:
         InputError: names the file, the limit and the variable that raises it.
@@ -99,7 +100,7 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
 
     Raises:
         InputError: they are too large.
-        Exception: of any kind, where the file is damaged or no .npz.
+        Exception: an error of any kind, where the file is damaged or no .npz.
     """
     import numpy as np
 
@@ -125,7 +126,7 @@ def _limit(variable: str, default: int) -> int:
 
 
 def write_checksum(file: IO[bytes]) -> None:
-    """Put the checksum of a whole file in place of `NO_CHECKSUM` in its first line."""
+    """Replace `NO_CHECKSUM` in the first line of a file by the checksum of the whole file."""
     checksum = _computed(file)
     file.seek(0)
     entry = CHECKSUM_ENTRY.search(file.readline())
@@ -135,7 +136,7 @@ def write_checksum(file: IO[bytes]) -> None:
 
 
 def check_checksum(path: str | Path) -> None:
-    """Warn where a file has a checksum that does not fit; ends of lines may have changed.
+    """Warn if a file has a checksum that does not match; line ends may have changed.
 
     Raises:
         OSError: the file cannot be read.
@@ -148,7 +149,7 @@ def check_checksum(path: str | Path) -> None:
 
 
 def warn_changed(path: str | Path) -> None:
-    """Warn that a file does not fit its checksum."""
+    """Warn that a file does not match its checksum."""
     warnings.warn(
         f"{path} does not fit its checksum {CHECKSUM_KEY!r}: it is damaged, unless it "
         "was changed on purpose after it was written",
@@ -158,7 +159,7 @@ def warn_changed(path: str | Path) -> None:
 
 
 def table_checksum(values: FloatArray, start: int = 0) -> int:
-    """Return the checksum of the rows `(m, columns)` of a table that go on after `start`."""
+    """Return the checksum of table rows `(m, columns)`, continued from the checksum `start`."""
     import numpy as np
 
     return zlib.crc32(np.ascontiguousarray(values).data, start)
@@ -170,8 +171,8 @@ def _computed(file: IO[bytes]) -> int:
         f'"{CHECKSUM_KEY}": "{NO_CHECKSUM}"'.encode(), file.readline(LONGEST_LINE), 1
     )
     checksum = zlib.crc32(line.replace(b"\r", b""))
-    while part := file.read(AT_ONCE):
-        checksum = zlib.crc32(part.replace(b"\r", b""), checksum)
+    while block := file.read(AT_ONCE):
+        checksum = zlib.crc32(block.replace(b"\r", b""), checksum)
     return checksum
 
 
@@ -179,22 +180,22 @@ def _computed(file: IO[bytes]) -> int:
 def temporary_place(
     folder: str | Path | None, prefix: str, ending: str = "", *, is_folder: bool = False
 ) -> Iterator[Path]:
-    """Lend a new file or folder, locked for as long as it is lent, and remove it afterwards.
+    """Provide a new file or folder that is locked inside the block, and remove it afterwards.
 
     It may be renamed meanwhile; then it stays. The system frees the lock of a process that is
     killed: what is not locked is a leftover, and `remove_leftovers` removes it.
 
     Args:
-        folder: where it lies; None for the system's folder of temporary files.
-        prefix: of its name.
-        ending: of its name.
+        folder: parent folder; None for the system's folder of temporary files.
+        prefix: prefix of its name.
+        ending: ending of its name.
         is_folder: whether it is a folder.
 
     Raises:
         OSError: it cannot be made.
     """
-    place = Path(tempfile.gettempdir() if folder is None else folder)
-    path, lock = _locked_place(place, prefix, ending, is_folder)
+    parent = Path(tempfile.gettempdir() if folder is None else folder)
+    path, lock = _locked_place(parent, prefix, ending, is_folder)
     try:
         yield path
     finally:
@@ -203,7 +204,7 @@ def temporary_place(
 
 
 def remove_leftovers(folder: str | Path, prefix: str) -> None:
-    """Remove what killed processes left in a folder under names with a prefix.
+    """Remove files in a folder that killed processes have left under names with a prefix.
 
     Where the file system has no locks, everything stays.
     """
@@ -216,26 +217,26 @@ def remove_leftovers(folder: str | Path, prefix: str) -> None:
 
 
 def remove_oldest(folder: str | Path, pattern: str, keep: int) -> None:
-    """Remove files of processes that are gone, but for the newest ones.
+    """Remove files of processes that no longer run, except for the newest ones.
 
     Args:
-        folder: where they lie.
-        pattern: of their names, whose first number between underscores is that of the process.
-        keep: number of the newest files that stay, whosever they are.
+        folder: folder of the files.
+        pattern: pattern of their names, whose first number between underscores is the process id.
+        keep: number of the newest files that stay, of whatever process.
     """
-    found = []
+    files_by_time = []
     for path in Path(folder).glob(pattern):
         with suppress(OSError):
-            found.append((path.stat().st_mtime, path))
-    for _, path in sorted(found, reverse=True)[keep:]:
-        number = next((part for part in path.name.split("_") if part.isdecimal()), None)
-        if number is None or not _is_alive(int(number)):
+            files_by_time.append((path.stat().st_mtime, path))
+    for _, path in sorted(files_by_time, reverse=True)[keep:]:
+        process_id = next((part for part in path.name.split("_") if part.isdecimal()), None)
+        if process_id is None or not _is_alive(int(process_id)):
             with suppress(OSError):
                 path.unlink()
 
 
 def _is_alive(number: int) -> bool:
-    """Return whether there is a process of a number."""
+    """Return whether a process with this id exists."""
     try:
         os.kill(number, 0)
     except (ProcessLookupError, OverflowError):
@@ -265,7 +266,7 @@ def _locked_place(folder: Path, prefix: str, ending: str, is_folder: bool) -> tu
 
 
 def _lock(path: Path) -> int | None:
-    """Return a handle that holds the lock of a file or folder, None where another has it.
+    """Return a handle that holds the lock of a file or folder; None if another process has it.
 
     Raises:
         OSError: the file system has no locks.
@@ -322,7 +323,7 @@ def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Pat
 
 @lru_cache(maxsize=1024)
 def _clean(folder: Path) -> None:
-    """Remove what killed processes left in a folder, once in this process."""
+    """Remove the leftovers of killed processes in a folder, once in each process."""
     remove_leftovers(folder, UNFINISHED_PREFIX)
 
 
@@ -347,18 +348,19 @@ def append_bytes(file: FileIO, data: bytes) -> None:
     Raises:
         OSError: they cannot be written.
     """
-    end = file.seek(0, os.SEEK_END)
+    original_size = file.seek(0, os.SEEK_END)
     try:
+        # Without a buffer a write may take only a part of the data.
         while data:
             data = data[file.write(data) or 0 :]
     except OSError:
-        file.truncate(end)
+        file.truncate(original_size)
         raise
 
 
 @contextmanager
 def new_folder(path: str | Path, field: str) -> Iterator[Path]:
-    """Make a folder, if need be, to write into; one that is new goes again where that fails.
+    """Create a folder, if necessary, to write into; a new one is removed after an error.
 
     Args:
         path: the folder; those above it are made too.
@@ -367,18 +369,18 @@ def new_folder(path: str | Path, field: str) -> Iterator[Path]:
     Raises:
         InputError: it cannot be made, or what is written inside fails for the system.
     """
-    made: list[Path] = []
+    new_folders: list[Path] = []
     try:
         target = Path(path)
-        made = [each for each in (target, *target.parents) if not each.exists()]
+        new_folders = [folder for folder in (target, *target.parents) if not folder.exists()]
         target.mkdir(parents=True, exist_ok=True)
         yield target
     except BaseException as error:
-        if made:
-            shutil.rmtree(made[0], ignore_errors=True)
-        for each in made[1:]:
+        if new_folders:
+            shutil.rmtree(new_folders[0], ignore_errors=True)
+        for folder in new_folders[1:]:
             with suppress(OSError):
-                each.rmdir()
+                folder.rmdir()
         if isinstance(error, TwinError) or not isinstance(error, OSError | TypeError | ValueError):
             raise
         reason = getattr(error, "strerror", None) or error

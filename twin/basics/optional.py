@@ -13,7 +13,8 @@ from twin.errors import MissingDependencyError
 
 EXTRA_COMMAND = "pip install platform-twin[{}]"
 TRAINING_COMMAND = f"pip install torch==2.13.0 && {EXTRA_COMMAND.format('rl')}"
-"""PyTorch by its version first: the extra alone may bring a several times larger build."""
+"""The command installs PyTorch first, by its version: the extra alone may bring a several times
+larger build."""
 
 OPTIONAL_LIBRARIES = {
     "plotly": ("Plotting", EXTRA_COMMAND.format("report")),
@@ -46,7 +47,7 @@ OPTIONAL_LIBRARIES = {
     "mujoco": ("The MuJoCo engine", "pip install mujoco"),
     "pybullet": ("The PyBullet engine", "pip install pybullet"),
 }
-"""Library -> what needs it, as the start of a sentence, and the command that installs it."""
+"""Library -> use of the library, as the start of a sentence, and the command that installs it."""
 
 
 def optional(module: str, purpose: str | None = None) -> ModuleType:
@@ -54,24 +55,26 @@ def optional(module: str, purpose: str | None = None) -> ModuleType:
 
     Args:
         module: dotted name; its first part is one of `OPTIONAL_LIBRARIES`.
-        purpose: what needs it, where that is more than the table says.
+        purpose: use of the library; default: that in the table.
 
     Raises:
         MissingDependencyError: the library is not installed, or fails when it is imported; then
             the message gives the cause.
     """
     library = module.partition(".")[0]
-    usual, command = OPTIONAL_LIBRARIES[library]
+    default_purpose, command = OPTIONAL_LIBRARIES[library]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name == library:
-            raise MissingDependencyError(library, purpose or usual, command) from None
-        fault: Exception = error
+            raise MissingDependencyError(library, purpose or default_purpose, command) from None
+        import_fault: Exception = error
     except Exception as error:  # a library for another numpy raises anything
-        fault = error
-    cause = f"{type(fault).__name__}: {fault}"
-    raise MissingDependencyError(library, purpose or usual, command, cause) from fault
+        import_fault = error
+    cause = f"{type(import_fault).__name__}: {import_fault}"
+    raise MissingDependencyError(
+        library, purpose or default_purpose, command, cause
+    ) from import_fault
 
 
 @lru_cache(maxsize=1)
@@ -79,13 +82,13 @@ def _installed() -> tuple[tuple[str, str], ...]:
     from importlib.metadata import PackageNotFoundError, version
     from platform import python_version
 
-    found = [("platform-twin", version("platform-twin")), ("python", python_version())]
+    versions = [("platform-twin", version("platform-twin")), ("python", python_version())]
     for library in ("numpy", "scipy", "numba", "mujoco", "pybullet"):
         try:
-            found.append((library, version(library)))
+            versions.append((library, version(library)))
         except PackageNotFoundError:
             continue
-    return tuple(found)
+    return tuple(versions)
 
 
 def library_versions() -> dict[str, str]:

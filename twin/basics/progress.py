@@ -13,17 +13,17 @@ from numba.core import event
 from twin.errors import InputError, brief
 
 DELAY_OF_BAR = 2.0
-"""Seconds of computing after which a progress bar appears."""
+"""[s] Computing time after which a progress bar appears."""
 
 STEPS_BETWEEN_LOOKS = 64
-"""Steps between two looks at the clock, as a rule: some are as short as a microsecond."""
+"""Default number of steps between two readings of the clock: some steps take only a microsecond."""
 
 COMPILE_EVENT = "numba:compile"
-"""Kind of the events that numba reports when it compiles a function that is not in the cache."""
+"""Kind of the numba events for the compilation of a function that is not in the cache."""
 
 
 class Progress:
-    """A progress bar on a terminal, shown from `DELAY_OF_BAR` on; use it with `with`."""
+    """A progress bar on a terminal, shown after `DELAY_OF_BAR`; use it with `with`."""
 
     def __init__(
         self, title: str, steps: int, shown: bool | None = None, *, every: int = STEPS_BETWEEN_LOOKS
@@ -31,10 +31,10 @@ class Progress:
         """Describe the work.
 
         Args:
-            title: of the work.
-            steps: how many.
+            title: title of the work.
+            steps: number of steps.
             shown: True to show it at once, False never, None when it takes a while.
-            every: steps between two looks at the clock; 1 where each step takes long.
+            every: steps between two readings of the clock; 1 where each step takes long.
 
         Raises:
             InputError: `shown` is none of these.
@@ -81,7 +81,7 @@ class Progress:
 
 
 class Watcher(event.Listener):
-    """Pauses the collection of garbage, a fifth of the time; says once that compiling takes long.
+    """Pauses garbage collection while numba compiles (a fifth of the time); reports it once.
 
     Numba's own lock lets one thread compile at a time, and a kernel compiles those that it calls.
     """
@@ -92,7 +92,7 @@ class Watcher(event.Listener):
         self._said = not sys.stderr.isatty() or current_process().name != "MainProcess"
 
     def on_start(self, _: event.Event) -> None:
-        """Count a compilation in."""
+        """Count the start of a compilation."""
         if self._depth == 0:
             self._collecting = gc.isenabled()
             gc.disable()
@@ -102,12 +102,12 @@ class Watcher(event.Listener):
             print("compiling the equations, once on this computer, 5 to 20 s", file=sys.stderr)
 
     def on_end(self, _: event.Event) -> None:
-        """Count a compilation out."""
+        """Count the end of a compilation."""
         self._depth -= 1
         if self._depth == 0 and self._collecting:
             gc.enable()
 
 
 def watch_compilation() -> None:
-    """Watch all compilations of this process."""
+    """Report and time all compilations of this process."""
     event.register(COMPILE_EVENT, Watcher())  # type: ignore[no-untyped-call]

@@ -29,38 +29,39 @@ TIME_NAMES = (
 """Names of the column of times, in the order of preference."""
 
 COMMENT_MARK = "#"
-"""Begins a line that is left out."""
+"""Mark that begins a comment line."""
 
 SAMPLE_LINES = 60
-"""Lines in which the header is looked for."""
+"""Number of lines in which the header is searched."""
 
 BODY_LINES = 5
-"""Lines below a header that tell whether it is one."""
+"""Number of lines below a possible header by which it is judged."""
 
 LEAST_NUMBERS = 0.75
-"""Least share of numbers among the cells of a row that are not empty."""
+"""Minimum fraction of numbers among the cells of a row that are not empty."""
 
 SAMPLE_BYTES = 1 << 20
-"""Bytes that tell the encoding: words stand in the header and above it, below it are numbers."""
+"""Number of bytes by which the encoding is determined: the words of a file are in and above its
+header."""
 
 LONGEST_LINE = 1_000_000
-"""Characters; longer lines are no table."""
+"""Maximum number of characters in a line; longer lines are no table."""
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 """A number with a decimal comma."""
 
 
 class Layout(NamedTuple):
-    """Layout of a table as a program wrote it."""
+    """Format of a table as a program wrote it."""
 
     encoding: str
     delimiter: str
     decimal: str
-    """A point or a comma"""
+    """decimal mark, a point or a comma"""
     line: int
-    """Number of the header's line, from 1"""
+    """line number of the header, from 1"""
     names: tuple[str, ...]
-    """Cells of the header"""
+    """cells of the header"""
 
 
 class TextTable:
@@ -68,12 +69,12 @@ class TextTable:
 
     Attributes:
         path: the file.
-        layout: how it is written.
+        layout: format in which it is written.
         first_line: the first line of the file, without its end.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Find out how a file is written.
+        """Determine the format of a file.
 
         Raises:
             InputError: no file, no text, or nothing in it.
@@ -104,7 +105,7 @@ class TextTable:
             InputError: a line that is no CSV, or a row with another number of cells.
         """
         layout = self.layout
-        swap = layout.decimal == ","
+        has_decimal_comma = layout.decimal == ","
         with self._open(layout.encoding) as stream:
             for _ in range(layout.line):
                 stream.readline()
@@ -121,7 +122,10 @@ class TextTable:
                             f"{len(layout.names)}; complete the line, remove it, or write decimals "
                             "with a point"
                         )
-                    yield line, [cell.replace(",", ".") for cell in cells] if swap else cells
+                    yield (
+                        line,
+                        [cell.replace(",", ".") for cell in cells] if has_decimal_comma else cells,
+                    )
             except csv.Error as error:
                 line = layout.line + reader.line_num
                 self.fail(f"line {line}: is not CSV ({error}); check quotes and line ends")
@@ -134,46 +138,56 @@ class TextTable:
     def _encoding(self) -> str:
         """Return the encoding: UTF-8 unless a mark or a byte says otherwise."""
         with self.path.open("rb") as stream:
-            begin = stream.read(SAMPLE_BYTES)
-        if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            first_bytes = stream.read(SAMPLE_BYTES)
+        if first_bytes.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "utf-16"
         try:
-            codecs.getincrementaldecoder("utf-8")().decode(begin)
+            codecs.getincrementaldecoder("utf-8")().decode(first_bytes)
         except UnicodeDecodeError:
             return "cp1252"
         return "utf-8-sig"
 
     def _layout(self, encoding: str, lines: list[str]) -> Layout:
-        filled = [(k + 1, line) for k, line in enumerate(lines) if line.strip(" ,;|\t")]
-        plain = [(k, line) for k, line in filled if not line.lstrip().startswith(COMMENT_MARK)]
-        if not plain:
+        nonempty_lines = [(k + 1, line) for k, line in enumerate(lines) if line.strip(" ,;|\t")]
+        content_lines = [
+            (k, line) for k, line in nonempty_lines if not line.lstrip().startswith(COMMENT_MARK)
+        ]
+        if not content_lines:
             self.fail("is empty; the first line must name the columns, such as: time [s],z [m]")
-        best: Layout | None = None
-        for place, (line, text) in enumerate(plain):
-            body = [row for _, row in plain[place + 1 : place + 1 + BODY_LINES]]
+        best_layout: Layout | None = None
+        for line_index, (line, text) in enumerate(content_lines):
+            rows_below = [
+                row for _, row in content_lines[line_index + 1 : line_index + 1 + BODY_LINES]
+            ]
             for delimiter in DELIMITERS:
                 names = _cells(text, delimiter)
                 if all(_is_number(name, delimiter) for name in names):
                     continue
-                fits = [_is_row(_cells(row, delimiter), len(names), delimiter) for row in body]
-                wider = best is None or len(names) > len(best.names)
-                if body and 2 * sum(fits) >= len(fits) and wider:
-                    best = Layout(encoding, delimiter, ".", line, tuple(names))
-        if best is None:
-            line, text = plain[0]
+                row_matches = [
+                    _is_row(_cells(row, delimiter), len(names), delimiter) for row in rows_below
+                ]
+                has_more_columns = best_layout is None or len(names) > len(best_layout.names)
+                if rows_below and 2 * sum(row_matches) >= len(row_matches) and has_more_columns:
+                    best_layout = Layout(encoding, delimiter, ".", line, tuple(names))
+        if best_layout is None:
+            line, text = content_lines[0]
             delimiter = max(DELIMITERS, key=text.count)
-            best = Layout(encoding, delimiter, ".", line, tuple(_cells(text, delimiter)))
-        rows = [_cells(text, best.delimiter) for line, text in plain if line > best.line]
-        numbers = [cell for row in rows for cell in row]
-        commas = any(DECIMAL_COMMA.fullmatch(cell) for cell in numbers)
-        points = any(
-            DECIMAL_COMMA.fullmatch(cell.replace(".", ",")) for cell in numbers if "." in cell
+            best_layout = Layout(encoding, delimiter, ".", line, tuple(_cells(text, delimiter)))
+        rows = [
+            _cells(text, best_layout.delimiter)
+            for line, text in content_lines
+            if line > best_layout.line
+        ]
+        body_cells = [cell for row in rows for cell in row]
+        any_comma = any(DECIMAL_COMMA.fullmatch(cell) for cell in body_cells)
+        any_point = any(
+            DECIMAL_COMMA.fullmatch(cell.replace(".", ",")) for cell in body_cells if "." in cell
         )
-        return best._replace(decimal="," if commas and not points else ".")
+        return best_layout._replace(decimal="," if any_comma and not any_point else ".")
 
 
 def parse_time(cell: str) -> float:
-    """Return the seconds that a number or an ISO 8601 date and time means; without zone, UTC.
+    """Return the time [s] of a number or of an ISO 8601 date and time; UTC without a zone.
 
     Raises:
         ValueError: neither of the two.
@@ -193,7 +207,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _is_row(cells: list[str], count: int, delimiter: str) -> bool:
-    """Return whether cells are a row of numbers: some may be empty or a time, few may be words."""
+    """Return whether cells are a row of numbers; some may be empty or times, few may be words."""
     if len(cells) != count:
         return False
     numbers = [_is_number(cell, delimiter) for cell in cells if cell]

@@ -13,13 +13,14 @@ CONTROL_CHARACTERS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
     "\ufffe\uffff]"
 )
-"""Control characters but for tabs and ends of lines, marks of direction, and what is no Unicode."""
+"""Control characters except for tabs and line feeds, direction marks, and invalid Unicode."""
 
 LARGEST_FILE = 1_000_000
-"""Bytes; files of machines, sweeps and distributions have a few thousand."""
+"""[byte] Maximum size of a file; those of machines, sweeps and distributions have a few
+thousand."""
 
 MAX_DEPTH = 30
-"""Tables and lists inside each other; files of this package have at most ten."""
+"""Maximum depth of nested tables and lists; files of this package have at most ten levels."""
 
 
 def visible(text: str) -> str:
@@ -78,18 +79,22 @@ def toml_content(raw: bytes, file: str | Path) -> dict[str, Any]:
 
 
 def _fault(content: Any) -> str:
-    """Return what is wrong with a content, level by level; empty for nothing."""
+    """Return the first fault of a content, level by level; empty if there is none."""
     level = [content]
     for _ in range(MAX_DEPTH):
-        inside: list[Any] = []
-        for each in level:
-            entries = list(each.items()) if isinstance(each, dict) else list(enumerate(each, 1))
-            inside += [entry for _, entry in entries if isinstance(entry, dict | list)]
+        next_level: list[Any] = []
+        for container in level:
+            entries = (
+                list(container.items())
+                if isinstance(container, dict)
+                else list(enumerate(container, 1))
+            )
+            next_level += [entry for _, entry in entries if isinstance(entry, dict | list)]
             for name, entry in entries:
                 if CONTROL_CHARACTERS.search(f"{name}{entry if isinstance(entry, str) else ''}"):
-                    shown = f"{name} = {brief(entry)}" if isinstance(entry, str) else str(name)
-                    return f"has control characters in {visible(shown)}; remove them"
-        if not inside:
+                    fault_text = f"{name} = {brief(entry)}" if isinstance(entry, str) else str(name)
+                    return f"has control characters in {visible(fault_text)}; remove them"
+        if not next_level:
             return ""
-        level = inside
+        level = next_level
     return f"is nested more than {MAX_DEPTH} levels deep"

@@ -41,31 +41,36 @@ from twin.model.machine_model import MachineModel
 from twin.rotations import angles_from_quaternion
 
 MAX_UNIT_RATIO = 50.0
-"""How many times more or less poses must vary than the legs say for a wrong unit."""
+"""Ratio of the spread of measured poses to that of the legs' poses above which, or below its
+inverse, a unit is wrong.
+"""
 
 SWAPPED_LEGS_MISFIT = 0.02
-"""Distance per mean arm between poses and the file's machine from which legs may be swapped."""
+"""Misfit of the poses to the file's machine, over the mean arm, above which swapped legs are
+searched for.
+"""
 
 SWAPPED_LEGS_RATIO = 5.0
-"""How many times smaller it must be with two legs swapped to name them."""
+"""Ratio by which the misfit must fall with two legs swapped for them to be reported."""
 
 MIN_POSES_FOR_HOLDOUT = 12
 """Number of poses below which none is held out."""
 
 ROBUST_ROUNDS = 3
-"""Robust fits, each without the poses that the one before found wrong."""
+"""Number of robust fits, each without the outliers of the one before."""
 
 MAX_PLAUSIBLE_ERROR = 0.05
-"""Error of a joint per mean arm of the platform that no machine has."""
+"""Error of a joint over the platform's mean arm above which it is implausible."""
 
 MAX_UNEXPLAINED_DISTANCE = 0.05
-"""Distance per mean arm between poses and the file's machine that a fit has to explain."""
+"""Misfit over the mean arm above which a fit must explain most of it."""
 
 MAX_REMAINING_FRACTION = 0.2
-"""Share of that distance that may be left."""
+"""Largest fraction of that misfit that may remain after the fit."""
 
 MAX_UNSHOWN_FRACTION = 0.05
-"""Fraction of an unknown in directions that are not shown from which it has no standard error."""
+"""Squared fraction of an unknown in unobservable directions above which it has no standard error.
+"""
 
 PREDICTION_POSES = 100
 """Poses all over the workspace at which the remaining error is predicted."""
@@ -81,13 +86,13 @@ def check_units(machine: MachineModel, poses: MeasuredPoses) -> None:
         InputError: names the unit that would fit.
     """
     units = (machine.coordinate_unit,) * machine.n_actuators
-    legs = Channel("coordinates", poses.numbers, poses.coordinates, units)
-    for finding in unit_findings(Log((legs,)), machine):
+    coordinates_channel = Channel("coordinates", poses.numbers, poses.coordinates, units)
+    for finding in unit_findings(Log((coordinates_channel,)), machine):
         raise InputError(finding.channel, finding.message)
 
 
 def only_frames(model: MeasurementModel) -> Gauge:
-    """Return the directions of the frames alone, for the machine as in its file."""
+    """Return the gauge in which the frames alone are unknown, for the machine of the file."""
     frames = np.arange(model.size) >= model.size - N_FRAME_UNKNOWNS
     return Gauge(np.eye(model.size)[:, frames & (model.scales > 0.0)], 0)
 
@@ -106,30 +111,30 @@ def fitted_frames(
         platform = model.start(poses)
         frames, misfit = _aligned(platform, poses, free, arm)
     except InputError as error:
-        swapped = _swapped_legs(model, poses, free, np.inf)
-        raise InputError(error.field, f"{error.message}{swapped}") from None
+        swap_text = _swapped_legs(model, poses, free, np.inf)
+        raise InputError(error.field, f"{error.message}{swap_text}") from None
     if misfit > SWAPPED_LEGS_MISFIT * arm and (
-        swapped := _swapped_legs(model, poses, free, misfit)
+        swap_text := _swapped_legs(model, poses, free, misfit)
     ):
-        raise InputError("coordinates", f"do not fit the poses{swapped}")
+        raise InputError("coordinates", f"do not fit the poses{swap_text}")
     _check_scale(platform, poses, arm)
     model = MeasurementModel(model.errors, frames, free)
-    found = solve(Residuals(model, poses), only_frames(model), None, robust=True)
-    return MeasurementModel(model.errors, model.at(found.unknowns).frames, free)
+    solution = solve(Residuals(model, poses), only_frames(model), None, robust=True)
+    return MeasurementModel(model.errors, model.at(solution.unknowns).frames, free)
 
 
 def _aligned(
     platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool], arm: float
 ) -> tuple[Frames, float]:
-    """Return guessed frames and how far [m] measured poses are from platform poses in them."""
+    """Return initial frames, and the misfit [m] of the measured poses in them."""
     frames = aligned(platform, poses, free)
     return frames, _misfit(frames, platform, poses, arm)
 
 
 def _misfit(frames: Frames, platform: FloatArray, poses: MeasuredPoses, arm: float) -> float:
     """Return the distance [m] between measured and platform poses, angles times the arm."""
-    off = differences(frames.measured(platform), poses) * np.repeat([1.0, arm], 3)
-    return float(np.sqrt(np.nanmean(off**2)))
+    errors = differences(frames.measured(platform), poses) * np.repeat([1.0, arm], 3)
+    return float(np.sqrt(np.nanmean(errors**2)))
 
 
 def _swapped_legs(
@@ -137,31 +142,45 @@ def _swapped_legs(
 ) -> str:
     """Return a hint at two legs whose columns are swapped; empty where there are none."""
     n, arm = model.machine.n_actuators, model.machine.parameters.mean_arm
-    best, found = misfit / SWAPPED_LEGS_RATIO, ""
+    lowest_misfit, swap_text = misfit / SWAPPED_LEGS_RATIO, ""
     for a, b in combinations(range(n), 2):
-        order = np.arange(n)
-        order[[a, b]] = b, a
+        leg_order = np.arange(n)
+        leg_order[[a, b]] = b, a
         try:
-            now = _aligned(model.start(poses.with_legs(order)), poses, free, arm)[1]
+            misfit_now = _aligned(model.start(poses.with_legs(leg_order)), poses, free, arm)[1]
         except InputError:
             continue
-        if now < min(best, SWAPPED_LEGS_MISFIT * arm):
-            best, found = now, f"; the columns of legs {a + 1} and {b + 1} seem to be swapped"
-    return found
+        if misfit_now < min(lowest_misfit, SWAPPED_LEGS_MISFIT * arm):
+            lowest_misfit, swap_text = (
+                misfit_now,
+                f"; the columns of legs {a + 1} and {b + 1} seem to be swapped",
+            )
+    return swap_text
 
 
 def _check_scale(platform: FloatArray, poses: MeasuredPoses, arm: float) -> None:
-    """Check that places and angles vary about as much as the legs say.
+    """Check that positions and angles vary about as much as the legs' poses do.
 
     Raises:
         InputError: they do not, so that a unit must be wrong.
     """
-    place, turn = _spread(platform[:, :3]), _spread(angles_from_quaternion(platform[:, 3:]))
-    here, there = poses.values[:, :3], poses.values[:, 3:]
-    for name, values, expected in (("position", here, place + arm * turn), ("angles", there, turn)):
-        found = _spread(values[np.isfinite(values).all(axis=1)])
-        if found and not expected / MAX_UNIT_RATIO < found < MAX_UNIT_RATIO * expected:
-            message = f"vary by {found:.3g}, the coordinates of the legs say {expected:.3g}"
+    position_spread, rotation_spread = (
+        _spread(platform[:, :3]),
+        _spread(angles_from_quaternion(platform[:, 3:])),
+    )
+    positions, angles = poses.values[:, :3], poses.values[:, 3:]
+    for name, values, expected in (
+        ("position", positions, position_spread + arm * rotation_spread),
+        ("angles", angles, rotation_spread),
+    ):
+        measured_spread = _spread(values[np.isfinite(values).all(axis=1)])
+        if (
+            measured_spread
+            and not expected / MAX_UNIT_RATIO < measured_spread < MAX_UNIT_RATIO * expected
+        ):
+            message = (
+                f"vary by {measured_spread:.3g}, the coordinates of the legs say {expected:.3g}"
+            )
             raise InputError(name, f"{message} (SI units); check units and what belongs together")
 
 
@@ -176,7 +195,7 @@ class PoseErrors(NamedTuple):
     position: FloatArray
     """`(m,)` distance [m] between predicted and measured target"""
     angle: FloatArray
-    """`(m,)` angle [rad] between them"""
+    """`(m,)` angle [rad] between predicted and measured target"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +218,7 @@ class Calibration:
 
     @property
     def checked(self) -> MeasuredPoses:
-        """Poses that errors are of: those kept apart, else those that were fitted."""
+        """Poses on which errors are evaluated: the holdout, else those that were fitted."""
         return self.apart if len(self.apart) else self.used
 
     @property
@@ -209,21 +228,21 @@ class Calibration:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Standard errors `(n, k)` of `errors`, where the joints lie as near the file's as can be.
+        """Standard errors `(n, k)` of `errors`, with the joints as near to the file's as possible.
 
-        Infinite where the poses say nothing.
+        Infinite for errors that the poses do not determine.
         """
         variances = np.diag(self.after.covariance)
-        held = (self.after.unseen**2).sum(axis=0) > MAX_UNSHOWN_FRACTION
-        held &= self.tolerance is None
-        held |= (self.gauge.basis**2).sum(axis=1) < MAX_UNSHOWN_FRACTION
-        deviations: FloatArray = np.where(held, np.inf, np.sqrt(variances))
+        is_unshown = (self.after.unseen**2).sum(axis=0) > MAX_UNSHOWN_FRACTION
+        is_unshown &= self.tolerance is None
+        is_unshown |= (self.gauge.basis**2).sum(axis=1) < MAX_UNSHOWN_FRACTION
+        deviations: FloatArray = np.where(is_unshown, np.inf, np.sqrt(variances))
         deviations = deviations[:-N_FRAME_UNKNOWNS] * self.model.scales[:-N_FRAME_UNKNOWNS]
         return deviations.reshape(self.model.errors.shape)
 
     @property
     def implausible(self) -> bool:
-        """Whether a joint would be farther from the file's place than machines are made."""
+        """Whether a joint is implausibly far from its position in the file."""
         size = MAX_PLAUSIBLE_ERROR * self.machine.parameters.mean_arm
         return bool((np.abs(self.errors / self.model.errors.scales) > size).any())
 
@@ -234,7 +253,7 @@ class Calibration:
 
     @property
     def unseen(self) -> list[str]:
-        """Unknowns that the poses do not show, in words."""
+        """Descriptions of the unknowns that the poses do not determine."""
         return in_words(self.after.unseen, self.model)
 
     @property
@@ -244,8 +263,8 @@ class Calibration:
 
     def errors_of(self, poses: MeasuredPoses) -> tuple[PoseErrors, PoseErrors]:
         """Return errors of poses `before` and `after`; both with frames fitted to the poses."""
-        found = [self._errors(solution, poses) for solution in (self.before, self.after)]
-        return found[0], found[1]
+        pose_errors = [self._errors(solution, poses) for solution in (self.before, self.after)]
+        return pose_errors[0], pose_errors[1]
 
     @cached_property
     def expected(self) -> PoseErrors:
@@ -254,18 +273,18 @@ class Calibration:
         return expected_errors(self.model, self.after.unknowns, self.after.covariance, poses)
 
     def corrected(self, coordinates: Any) -> FloatArray:
-        """Return the coordinates `(..., n)` of the calibrated machine of recorded ones."""
+        """Return recorded coordinates `(..., n)` corrected by the calibrated offsets."""
         corrected: FloatArray = np.asarray(coordinates, dtype=float) + self.errors[:, -1]
         return corrected
 
     def _errors(self, solution: Solution, poses: MeasuredPoses) -> PoseErrors:
         setting = self.model.at(solution.unknowns)
-        start = self.model.start(poses)
-        predicted = self.model.predicted(setting, poses, start)
+        initial = self.model.start(poses)
+        predicted = self.model.predicted(setting, poses, initial)
         if not np.isfinite(predicted).all():
             raise InputError("poses", "the calibrated machine cannot reach one that is kept apart")
-        parts = differences(predicted, poses)
-        return PoseErrors(_norm(parts[:, :3]), _norm(parts[:, 3:]))
+        components = differences(predicted, poses)
+        return PoseErrors(_norm(components[:, :3]), _norm(components[:, 3:]))
 
 
 def expected_errors(
@@ -277,11 +296,11 @@ def expected_errors(
         InputError: the machine with these unknowns reaches none of the poses.
     """
     setting, platform = model.at(unknowns), model.start(poses)
-    reached = np.isfinite(model.geometry(setting, platform).rows).all(axis=(1, 2))
-    if not reached.any():
+    is_reached = np.isfinite(model.geometry(setting, platform).rows).all(axis=(1, 2))
+    if not is_reached.any():
         message = "lead to a machine that cannot move; check units, signs and the order of legs"
         raise InputError("poses", message)
-    slopes, _ = model.pose_slopes(setting, setting.frames.measured(platform[reached]))
+    slopes, _ = model.pose_slopes(setting, setting.frames.measured(platform[is_reached]))
     variances = np.einsum("miu,uv,miv->mi", slopes, covariance, slopes)
     return PoseErrors(np.sqrt(variances[:, :3].sum(axis=1)), np.sqrt(variances[:, 3:].sum(axis=1)))
 
@@ -313,7 +332,7 @@ def calibrate(
     as_instance(machine, "machine", MachineModel)
     as_instance(poses, "poses", MeasuredPoses)
     one_of(frames, "frames", FRAME_CHOICES)
-    free = frames in ("both", "tracker"), frames in ("both", "target")
+    free_frames = frames in ("both", "tracker"), frames in ("both", "target")
     if tolerance is not None:
         positive(tolerance, "tolerance")
     as_flag(robust, "robust")
@@ -322,15 +341,20 @@ def calibrate(
     if poses.coordinates.shape[1] != machine.n_actuators:
         raise InputError("poses", f"must have the coordinates of {machine.n_actuators} legs")
     check_units(machine, poses)
-    used, kept = _split(poses, bounded(apart, "apart", 0.0, 0.5))
-    model = fitted_frames(machine, used, free)
-    wrong = _wrong(Residuals(model, used), tolerance) if robust else ~used.there
-    left, used = used.kept(wrong), used.kept(~wrong)
+    used, holdout = _split(poses, bounded(apart, "apart", 0.0, 0.5))
+    model = fitted_frames(machine, used, free_frames)
+    is_outlier = _wrong(Residuals(model, used), tolerance) if robust else ~used.there
+    outliers, used = used.kept(is_outlier), used.kept(~is_outlier)
     residuals, gauge = Residuals(model, used), gauge_of(model)
-    before, after = (solve(residuals, only_frames(model), None), solve(residuals, gauge, tolerance))
-    found = Calibration(machine, frames, tolerance, model, gauge, before, after, used, kept, left)
-    _check_explained(found)
-    return found
+    frames_alone, with_errors = (
+        solve(residuals, only_frames(model), None),
+        solve(residuals, gauge, tolerance),
+    )
+    calibration = Calibration(
+        machine, frames, tolerance, model, gauge, frames_alone, with_errors, used, holdout, outliers
+    )
+    _check_explained(calibration)
+    return calibration
 
 
 def _check_explained(found: Calibration) -> None:
@@ -340,17 +364,22 @@ def _check_explained(found: Calibration) -> None:
         InputError: they do not, so that poses or coordinates belong to another machine.
     """
     arm = found.machine.parameters.mean_arm
-    before = _distance(found.errors_of(found.used)[0], arm)
-    if before <= MAX_UNEXPLAINED_DISTANCE * arm:
+    error_before = _distance(found.errors_of(found.used)[0], arm)
+    if error_before <= MAX_UNEXPLAINED_DISTANCE * arm:
         return
-    message = f"are {1e3 * before:.3g} mm (root mean square) from those of the file's machine, and "
+    message = (
+        f"are {1e3 * error_before:.3g} mm (root mean square) from those of the file's machine, and "
+    )
     try:
-        left = _distance(found.errors_of(found.checked)[1], arm)
-        message += f"errors of joints and offsets leave {1e3 * left:.3g} mm of that"
+        error_left = _distance(found.errors_of(found.checked)[1], arm)
+        message += f"errors of joints and offsets leave {1e3 * error_left:.3g} mm of that"
     except InputError:
-        left = np.inf
+        error_left = np.inf
         message += "a machine fitted to them does not reach all of them"
-    if left > MAX_REMAINING_FRACTION * before or not found.after.counts.sum() > found.after.rank:
+    if (
+        error_left > MAX_REMAINING_FRACTION * error_before
+        or not found.after.counts.sum() > found.after.rank
+    ):
         message += "; check units, signs and order of legs, and whether the rows belong together"
         frames = "" if found.frames_free == "both" else ", or --frames both"
         raise InputError("poses", f"{message}{frames}")
@@ -362,31 +391,31 @@ def _distance(errors: PoseErrors, arm: float) -> float:
 
 
 def _wrong(residuals: Residuals, tolerance: float | None) -> BoolArray:
-    """Return which poses `(m,)` are wrong beyond noise by fits in which they count little."""
+    """Return which poses `(m,)` are outliers, by robust fits in which they have little weight."""
     gauge, poses = gauge_of(residuals.model), residuals.poses
-    wrong = np.zeros(len(poses), dtype=bool)
+    is_outlier = np.zeros(len(poses), dtype=bool)
     for _ in range(ROBUST_ROUNDS):
-        rest = Residuals(residuals.model, poses.kept(~wrong))
-        found = solve(rest, gauge, tolerance, robust=True).wrong
-        wrong[~wrong] = found
-        if not found.any():
+        remaining = Residuals(residuals.model, poses.kept(~is_outlier))
+        new_outliers = solve(remaining, gauge, tolerance, robust=True).wrong
+        is_outlier[~is_outlier] = new_outliers
+        if not new_outliers.any():
             break
-    return wrong
+    return is_outlier
 
 
 def _split(poses: MeasuredPoses, share: float) -> tuple[MeasuredPoses, MeasuredPoses]:
-    """Return the poses that are fitted and those that are kept apart, spread over all."""
-    apart = np.zeros(len(poses), dtype=bool)
+    """Return the poses that are fitted and the holdout, evenly spaced among all."""
+    is_holdout = np.zeros(len(poses), dtype=bool)
     count = round(share * len(poses))
     if len(poses) >= MIN_POSES_FOR_HOLDOUT and count:
-        apart[np.linspace(0, len(poses) - 1, count + 2).round().astype(int)[1:-1]] = True
-    return poses.kept(~apart), poses.kept(apart)
+        is_holdout[np.linspace(0, len(poses) - 1, count + 2).round().astype(int)[1:-1]] = True
+    return poses.kept(~is_holdout), poses.kept(is_holdout)
 
 
 def _norm(parts: FloatArray) -> FloatArray:
-    """Return the lengths `(m,)` of what is measured of vectors `(m, 3)`; NaN of nothing."""
-    there = np.isfinite(parts).any(axis=1)
-    return np.where(there, np.sqrt(np.nansum(parts**2, axis=1)), np.nan)
+    """Return norms `(m,)` of the measured parts of vectors `(m, 3)`; NaN if nothing is measured."""
+    is_measured = np.isfinite(parts).any(axis=1)
+    return np.where(is_measured, np.sqrt(np.nansum(parts**2, axis=1)), np.nan)
 
 
 def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> str:
@@ -413,8 +442,8 @@ def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> 
         lines.append(f"configuration = {json.dumps(applied)}")
     lines.append(f"source = {json.dumps(note)}")
     rows = errors.rows(values)
-    for side, start in (("base", BASE_JOINT), ("platform", PLATFORM_JOINT)):
-        points = rows[:, start : start + 3]
+    for side, first_entry in (("base", BASE_JOINT), ("platform", PLATFORM_JOINT)):
+        points = rows[:, first_entry : first_entry + 3]
         table = {"layout": "points", "order": range(1, len(rows) + 1), "coordinates": points}
         lines += _table(f"{side}.joints", table)
     if errors.has_crank:
@@ -441,11 +470,11 @@ def _crank(found: Calibration, number: int, row: FloatArray, offset: float) -> d
     if getattr(leg, "axis_angles", None) is not None:
         raise InputError("leg.axis_angles", "give `axis` as directions in the machine's file")
     axis, zero = row[AXIS : AXIS + 3], row[ZERO : ZERO + 3]
-    turned = np.cos(offset) * zero + np.sin(offset) * np.cross(axis, zero)
-    place = found.machine.parameters.home_places[number - 1]
+    zero_direction = np.cos(offset) * zero + np.sin(offset) * np.cross(axis, zero)
+    leg_geometry = found.machine.parameters.home_places[number - 1]
     return {
-        "axis": leg.side(place) * axis,  # type: ignore[attr-defined]
-        "zero": turned,
+        "axis": leg.side(leg_geometry) * axis,  # type: ignore[attr-defined]
+        "zero": zero_direction,
         "crank_length": row[CRANK_LENGTH],
         "rod_length": row[ROD_LENGTH],
     }

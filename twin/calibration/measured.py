@@ -38,10 +38,10 @@ MIN_NOISE = (1e-12, 1e-12, 0.0)
 """Smallest standard deviations: what is measured is divided by its noise."""
 
 MIN_COS_PITCH = 0.1
-"""Least cosine of the pitch at which yaw and roll have a meaning one by one."""
+"""Smallest cosine of the pitch at which yaw and roll can be used separately (gimbal lock)."""
 
 FRAME_CHOICES = ("both", "tracker", "target", "known")
-"""Which frames are unknown."""
+"""Choices of the frames that are unknown."""
 
 IDENTITY_POSE = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 """Pose of a frame in itself."""
@@ -57,7 +57,7 @@ FRAME_UNKNOWN_NAMES = tuple(
 """Names of the twelve unknowns of both frames."""
 
 MIN_POSES = 3
-"""Poses from which frames can be guessed."""
+"""Minimum number of poses from which the frames can be estimated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +65,13 @@ class MeasuredPoses:
     """k poses of a machine at rest."""
 
     coordinates: FloatArray
-    """`(k, n)` as recorded [m or rad]"""
+    """`(k, n)` actuator coordinates as recorded [m or rad]"""
     values: FloatArray
     """`(k, 6)` x, y, z [m], yaw, pitch and roll [rad]; NaN where not measured"""
     noise: FloatArray
     """`(k, 3)` standard deviations of positions [m], angles [rad] and coordinates"""
     numbers: FloatArray
-    """`(k,)` times in the file, by which messages name the poses"""
+    """`(k,)` numbers (times) in the file, by which messages name the poses"""
     platform: FloatArray | None = None
     """`(k, 7)` true poses of the platform in the base, of simulated measurements"""
 
@@ -85,8 +85,8 @@ class MeasuredPoses:
         shapes = {"coordinates": -1, "values": len(POSE_COMPONENTS), "noise": 3, "platform": 7}
         arrays = {name: getattr(self, name) for name in shapes if getattr(self, name) is not None}
         for name, array in arrays.items():
-            given = np.nan_to_num(array, posinf=np.inf) if name == "values" else array
-            shape = as_floats(given, name).shape
+            checked = np.nan_to_num(array, posinf=np.inf) if name == "values" else array
+            shape = as_floats(checked, name).shape
             if len(shape) != 2 or shape[0] != numbers.size or shapes[name] not in (-1, shape[1]):
                 raise InputError(name, f"must have a row for each of {numbers.size} poses")
             arrays[name] = np.asarray(array, dtype=float)
@@ -160,22 +160,22 @@ class MeasuredPoses:
         if len(rows) < len(legs):
             raise InputError("time", "every pose needs a time or number of its own")
         table = np.full((len(legs), len(POSE_COMPONENTS) + len(NOISE_NAMES)), np.nan)
-        given = (position_noise, angle_noise, coordinate_noise)
-        for column, (name, option) in enumerate(zip(NOISE_NAMES, given, strict=True)):
+        noise_values = (position_noise, angle_noise, coordinate_noise)
+        for column, (name, option) in enumerate(zip(NOISE_NAMES, noise_values, strict=True)):
             if option is not None:
                 table[:, 6 + column] = not_negative(option, name)
         for channel in log.channels:
-            found = _columns(channel.name)
-            if not found:
+            column_names = _columns(channel.name)
+            if not column_names:
                 continue
-            lost = [time for time in channel.time.tolist() if time not in rows]
-            if lost:
-                message = f"has a value at {lost[0]:.9g}, where there are no coordinates"
+            missing_times = [time for time in channel.time.tolist() if time not in rows]
+            if missing_times:
+                message = f"has a value at {missing_times[0]:.9g}, where there are no coordinates"
                 raise InputError(channel.name, message)
             values = channel.values
             if channel.name == "pose":
                 values = np.hstack([values[:, :3], angles_from_quaternion(values[:, 3:])])
-            table[np.ix_([rows[time] for time in channel.time.tolist()], found)] = values
+            table[np.ix_([rows[time] for time in channel.time.tolist()], column_names)] = values
         values, noise = table[:, :6], table[:, 6:]
         noise = np.where(np.isfinite(noise), noise, DEFAULT_NOISE)
         _check(values, legs.time)
@@ -211,8 +211,10 @@ def own_mapping(log: Log, machine: MachineModel) -> LogMapping:
     widths = {"coordinates": machine.n_actuators, "pose": 7}
     signals = {}
     for name in ("coordinates", "pose", *POSE_COMPONENTS, *NOISE_NAMES):
-        parts = [f"{name} {number + 1}" for number in range(widths.get(name, 0))]
-        channels = [name] if name in log else [part for part in parts if part in log]
+        components = [f"{name} {number + 1}" for number in range(widths.get(name, 0))]
+        channels = (
+            [name] if name in log else [component for component in components if component in log]
+        )
         if channels:
             signals[name] = {"channels": channels}
     if "coordinates" not in signals or not signals.keys() & {"pose", *POSE_COMPONENTS}:
@@ -230,31 +232,40 @@ def check_noise(noise: FloatArray) -> None:
     Raises:
         InputError: one is below `MIN_NOISE`.
     """
-    for name, column, least in zip(NOISE_NAMES, np.moveaxis(noise, -1, 0), MIN_NOISE, strict=True):
-        if column.size and not column.min() >= least:
-            message = f"must be {least:g} or more (m or rad), got {column.min():.3g}"
+    for name, column, min_noise in zip(
+        NOISE_NAMES, np.moveaxis(noise, -1, 0), MIN_NOISE, strict=True
+    ):
+        if column.size and not column.min() >= min_noise:
+            message = f"must be {min_noise:g} or more (m or rad), got {column.min():.3g}"
             raise InputError(name, message)
 
 
 def _columns(name: str) -> list[int]:
     """Return the columns of a signal among components and noises; none for other signals."""
-    known = (*POSE_COMPONENTS, *NOISE_NAMES)
-    return list(range(6)) if name == "pose" else [known.index(name)] if name in known else []
+    known_names = (*POSE_COMPONENTS, *NOISE_NAMES)
+    return (
+        list(range(6))
+        if name == "pose"
+        else [known_names.index(name)]
+        if name in known_names
+        else []
+    )
 
 
 def _check(values: FloatArray, numbers: FloatArray) -> None:
-    nothing = np.isnan(values).all(axis=1)
-    if nothing.all():
+    is_empty = np.isnan(values).all(axis=1)
+    if is_empty.all():
         raise InputError("pose", "no row has a pose, or a part of one")
-    large = np.abs(np.nan_to_num(values[:, 3:])) > 2.0 * np.pi
-    if large.any():
-        row, column = np.argwhere(large)[0]
+    is_too_large = np.abs(np.nan_to_num(values[:, 3:])) > 2.0 * np.pi
+    if is_too_large.any():
+        row, column = np.argwhere(is_too_large)[0]
         message = f"is {values[row, 3 + column]:.6g} rad at {numbers[row]:.9g}: maybe degrees"
         raise InputError(POSE_COMPONENTS[3 + column], message)
     partial = np.isnan(values).any(axis=1) & np.isfinite(values[:, 3:]).any(axis=1)
-    steep = partial & (np.cos(np.nan_to_num(values[:, 4])) < MIN_COS_PITCH)
-    if steep.any():
-        row = float(numbers[int(np.argmax(steep))])
+    # Component 4 is the pitch.
+    is_near_gimbal_lock = partial & (np.cos(np.nan_to_num(values[:, 4])) < MIN_COS_PITCH)
+    if is_near_gimbal_lock.any():
+        row = float(numbers[int(np.argmax(is_near_gimbal_lock))])
         message = f"is near 90 deg at {row:.9g}, where yaw and roll cannot be told apart"
         raise InputError("pitch", f"{message}; turn the frame of the tracker or measure all six")
 
@@ -284,17 +295,17 @@ class Frames(NamedTuple):
 
 
 def product(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the product of poses `(m, 7)` or `(7,)`: the frame `right`, given in `left`."""
+    """Return the composed poses `(m, 7)`: the frame `right`, which is given in the frame `left`."""
     left, right = np.broadcast_arrays(np.atleast_2d(left), np.atleast_2d(right))
-    place = left[:, :3] + rotated(left[:, 3:], right[:, :3])
-    return np.hstack([place, quaternion_product(left[:, 3:], right[:, 3:])])
+    position = left[:, :3] + rotated(left[:, 3:], right[:, :3])
+    return np.hstack([position, quaternion_product(left[:, 3:], right[:, 3:])])
 
 
 def inverse(pose: FloatArray) -> FloatArray:
     """Return the inverse `(m, 7)` of poses `(m, 7)` or `(7,)`."""
     pose = np.atleast_2d(pose)
-    back = pose[:, 3:] * CONJUGATE_SIGNS
-    return np.hstack([-rotated(back, pose[:, :3]), back])
+    conjugate = pose[:, 3:] * CONJUGATE_SIGNS
+    return np.hstack([-rotated(conjugate, pose[:, :3]), conjugate])
 
 
 def by_frames(frames: Frames, errors: FloatArray, measured: FloatArray) -> FloatArray:
@@ -309,25 +320,25 @@ def by_frames(frames: Frames, errors: FloatArray, measured: FloatArray) -> Float
         Displacements [m] and rotation vectors [rad], axes of the tracker.
     """
     slopes = np.zeros((len(measured), 6, 12))
-    turn = _rates(errors[3:6])
-    slopes[:, :3, :3], slopes[:, 3:, 3:6] = np.eye(3), turn
-    slopes[:, :3, 3:6] = -cross_matrix(measured[:, :3] - frames.tracker[:3]) @ turn
+    rotation_rates = _rates(errors[3:6])
+    slopes[:, :3, :3], slopes[:, 3:, 3:6] = np.eye(3), rotation_rates
+    slopes[:, :3, 3:6] = -cross_matrix(measured[:, :3] - frames.tracker[:3]) @ rotation_rates
     platform = rotation_matrix(product(measured, inverse(frames.target))[:, 3:])
     slopes[:, :3, 6:9], slopes[:, 3:, 9:] = platform, platform @ _rates(errors[9:])
     return slopes
 
 
 def _moved(pose: FloatArray, errors: FloatArray) -> FloatArray:
-    turn = quaternion_from_angles(0.5 * errors[3:], "rodrigues")
+    rotation = quaternion_from_angles(0.5 * errors[3:], "rodrigues")
     return np.concatenate(
-        [pose[:3] + errors[:3], quaternion_product(turn[None], pose[None, 3:])[0]]
+        [pose[:3] + errors[:3], quaternion_product(rotation[None], pose[None, 3:])[0]]
     )
 
 
 def _rates(turn: FloatArray) -> FloatArray:
-    """Return the derivative `(3, 3)` of a rotation vector on top by a turn."""
-    half = 0.5 * turn
-    rates: FloatArray = (np.eye(3) + cross_matrix(half)) / (1.0 + half @ half)
+    """Return the derivative `(3, 3)` of the rotation vector by the Rodrigues error `turn`."""
+    half_angle = 0.5 * turn
+    rates: FloatArray = (np.eye(3) + cross_matrix(half_angle)) / (1.0 + half_angle @ half_angle)
     return rates
 
 
@@ -345,27 +356,34 @@ def aligned(platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool])
     Turns follow from A R = Y B^T, linear in both, by the smallest singular vector; places from
     least squares. Without angles the tracker's turn is that between both clouds of points.
     """
-    places = np.isfinite(poses.values[:, :3]).all(axis=1)
-    turned = np.isfinite(poses.values[:, 3:]).all(axis=1)
+    position_mask = np.isfinite(poses.values[:, :3]).all(axis=1)
+    rotation_mask = np.isfinite(poses.values[:, 3:]).all(axis=1)
     tracker: FloatArray = np.eye(3)
     target: FloatArray = np.eye(3)
     if not any(free):
         return Frames()
-    if turned.sum() >= MIN_POSES:
-        mine, theirs = (rotation_matrix(each[turned, 3:]) for each in (platform, poses.poses))
-        tracker, target = _turns(mine, theirs, free)
-    elif places.sum() >= MIN_POSES and free[0]:
-        mine, theirs = (
-            a[places, :3] - a[places, :3].mean(axis=0) for a in (platform, poses.values)
+    if rotation_mask.sum() >= MIN_POSES:
+        platform_rotations, measured_rotations = (
+            rotation_matrix(poses_of_side[rotation_mask, 3:])
+            for poses_of_side in (platform, poses.poses)
         )
-        tracker = _nearest(theirs.T @ mine)
+        tracker, target = _turns(platform_rotations, measured_rotations, free)
+    elif position_mask.sum() >= MIN_POSES and free[0]:
+        platform_rotations, measured_rotations = (
+            a[position_mask, :3] - a[position_mask, :3].mean(axis=0)
+            for a in (platform, poses.values)
+        )
+        tracker = _nearest(measured_rotations.T @ platform_rotations)
     origins: FloatArray = np.zeros(6)
-    if places.sum() >= MIN_POSES:
-        here, there = platform[places], poses.values[places, :3]
-        rows = np.tile(np.eye(3, 6), (len(here), 1, 1)) * free[0]
-        rows[:, :, 3:] = tracker @ rotation_matrix(here[:, 3:]) * free[1]
-        left = there - here[:, :3] @ tracker.T
-        origins = np.asarray(np.linalg.lstsq(rows.reshape(-1, 6), left.ravel(), rcond=1e-6)[0])
+    if position_mask.sum() >= MIN_POSES:
+        platform_positions, measured_positions = (
+            platform[position_mask],
+            poses.values[position_mask, :3],
+        )
+        rows = np.tile(np.eye(3, 6), (len(platform_positions), 1, 1)) * free[0]
+        rows[:, :, 3:] = tracker @ rotation_matrix(platform_positions[:, 3:]) * free[1]
+        residual = measured_positions - platform_positions[:, :3] @ tracker.T
+        origins = np.asarray(np.linalg.lstsq(rows.reshape(-1, 6), residual.ravel(), rcond=1e-6)[0])
     return Frames(
         np.concatenate([origins[:3], quaternion_of(tracker)]),
         np.concatenate([origins[3:], quaternion_of(target)]),
@@ -375,7 +393,7 @@ def aligned(platform: FloatArray, poses: MeasuredPoses, free: tuple[bool, bool])
 def _turns(
     mine: FloatArray, theirs: FloatArray, free: tuple[bool, bool]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return rotations of tracker and target that turn `mine` `(m, 3, 3)` into `theirs`."""
+    """Return rotations A, B of tracker and target with `theirs` = A `mine` B, both `(m, 3, 3)`."""
     if free == (True, False):
         return _nearest(np.einsum("mij,mkj->ik", theirs, mine)), np.eye(3)
     if free == (False, True):
@@ -384,14 +402,14 @@ def _turns(
         np.hstack([np.kron(np.eye(3), a.T), -np.kron(b, np.eye(3))])
         for a, b in zip(mine, theirs, strict=True)
     ]
-    last = np.linalg.svd(np.concatenate(rows))[2][-1].reshape(2, 3, 3)
-    sign = np.sign(np.linalg.det(last[0])) or 1.0
-    return _nearest(sign * last[0]), _nearest(sign * last[1]).T
+    null_vector = np.linalg.svd(np.concatenate(rows))[2][-1].reshape(2, 3, 3)
+    sign = np.sign(np.linalg.det(null_vector[0])) or 1.0
+    return _nearest(sign * null_vector[0]), _nearest(sign * null_vector[1]).T
 
 
 def _nearest(matrix: FloatArray) -> FloatArray:
     """Return the rotation nearest to a matrix `(3, 3)`."""
-    left, _, right = np.linalg.svd(matrix)
-    flip = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
-    nearest: FloatArray = left @ flip @ right
+    left_vectors, _, right = np.linalg.svd(matrix)
+    flip = np.diag([1.0, 1.0, np.sign(np.linalg.det(left_vectors @ right))])
+    nearest: FloatArray = left_vectors @ flip @ right
     return nearest

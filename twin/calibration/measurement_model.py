@@ -26,19 +26,21 @@ JOINT_ERROR_NAMES = tuple(
 )
 
 CRANK_ERROR_NAMES = ("crank axis 1", "crank axis 2", "crank length", "rod length")
-"""The axis turns about the crank's direction at angle 0, and about the horizontal across it."""
+"""Names of the errors of a crank: its axis rotates about the crank's direction at angle 0, and
+about the direction perpendicular to both.
+"""
 
 AXIS_ERROR_INDEX = 6
-"""Where the two turns of an axis are among the errors of a leg."""
+"""Index, among the errors of a leg, of the first of the two rotations of a crank's axis."""
 
 MAX_NEWTON_STEPS = 40
-"""Newton steps from the pose of the machine without errors."""
+"""Maximum number of Newton steps from the pose of the machine without errors."""
 
 MAX_STEP_ANGLE = 1.0
-"""[rad] Largest rotation of a step; longer ones lead nowhere."""
+"""[rad] Largest rotation in one Newton step; longer ones diverge."""
 
 STEP_TOLERANCE = 1e-13
-"""Last step [m, rad] of a solved pose; steps shrink quadratically before."""
+"""Newton step [m, rad] below which a pose is solved; convergence is quadratic."""
 
 N_FRAME_UNKNOWNS = len(FRAME_UNKNOWN_NAMES)
 
@@ -55,7 +57,7 @@ class LegErrors:
     """
 
     def __init__(self, machine: MachineModel) -> None:
-        """Take the geometry of `machine` as that without errors."""
+        """Store the geometry of `machine` as that without errors."""
         self.machine = machine
         self.nominal: FloatArray = machine.constants.legs.rows
         self.has_crank: bool = machine.leg.has_crank
@@ -73,7 +75,7 @@ class LegErrors:
 
     @property
     def scales(self) -> FloatArray:
-        """Size `(n, k)` of each error that moves a point of the leg by about 1 m."""
+        """Scale `(n, k)` of each error: the size that moves a point of the leg by about 1 m."""
         angles = np.array(self.units) == "rad"
         return np.where(angles, 1.0 / self.arms[:, None], 1.0)
 
@@ -85,32 +87,32 @@ class LegErrors:
         if self.has_crank:
             rows[:, CRANK_LENGTH] += errors[:, 8]
             rows[:, ROD_LENGTH] += errors[:, 9]
-            turn = self._axes(errors)
+            rotation = self._axes(errors)
             for entry in (AXIS, ZERO):
                 vector = self.nominal[:, entry : entry + 3]
-                half = vector + np.cross(turn, vector)
-                size = 1.0 + np.einsum("ni,ni->n", turn, turn)[:, None]
-                rows[:, entry : entry + 3] = vector + 2.0 * np.cross(turn, half) / size
+                half_rotated = vector + np.cross(rotation, vector)
+                size = 1.0 + np.einsum("ni,ni->n", rotation, rotation)[:, None]
+                rows[:, entry : entry + 3] = vector + 2.0 * np.cross(rotation, half_rotated) / size
         return rows
 
     def slopes(self, errors: FloatArray) -> FloatArray:
         """Return the derivatives `(n k, n, LEG_SIZE)` of `rows` by the errors, leg after leg."""
         n, k = self.shape
-        found = np.zeros((n, k, n, self.nominal.shape[1]))
+        slopes = np.zeros((n, k, n, self.nominal.shape[1]))
         legs = np.arange(n)
         for axis in range(3):
-            found[legs, axis, legs, BASE_JOINT + axis] = 1.0
-            found[legs, 3 + axis, legs, PLATFORM_JOINT + axis] = 1.0
+            slopes[legs, axis, legs, BASE_JOINT + axis] = 1.0
+            slopes[legs, 3 + axis, legs, PLATFORM_JOINT + axis] = 1.0
         if self.has_crank:
-            found[legs, 8, legs, CRANK_LENGTH] = found[legs, 9, legs, ROD_LENGTH] = 1.0
-            turn, now = self._axes(errors), self.rows(errors)
-            size = 1.0 + np.einsum("ni,ni->n", turn, turn)[:, None]
-            for index, way in enumerate(self._directions()):
-                rate = (way + np.cross(turn, way)) / size
+            slopes[legs, 8, legs, CRANK_LENGTH] = slopes[legs, 9, legs, ROD_LENGTH] = 1.0
+            rotation, present_rows = self._axes(errors), self.rows(errors)
+            size = 1.0 + np.einsum("ni,ni->n", rotation, rotation)[:, None]
+            for index, direction in enumerate(self._directions()):
+                rate = (direction + np.cross(rotation, direction)) / size
                 for entry in (AXIS, ZERO):
-                    change = np.cross(rate, now[:, entry : entry + 3])
-                    found[legs, AXIS_ERROR_INDEX + index, legs, entry : entry + 3] = change
-        return found.reshape(n * k, n, -1)
+                    vector_rate = np.cross(rate, present_rows[:, entry : entry + 3])
+                    slopes[legs, AXIS_ERROR_INDEX + index, legs, entry : entry + 3] = vector_rate
+        return slopes.reshape(n * k, n, -1)
 
     def _directions(self) -> tuple[FloatArray, FloatArray]:
         axis, zero = self.nominal[:, AXIS : AXIS + 3], self.nominal[:, ZERO : ZERO + 3]
@@ -121,16 +123,18 @@ class LegErrors:
 
         An error is twice that, the angle itself for small ones.
         """
-        first, second = self._directions()
-        turn: FloatArray = 0.5 * (errors[:, 6:7] * first + errors[:, 7:8] * second)
-        return turn
+        first_direction, second_direction = self._directions()
+        rotation: FloatArray = 0.5 * (
+            errors[:, 6:7] * first_direction + errors[:, 7:8] * second_direction
+        )
+        return rotation
 
 
 def legs_with(errors: LegErrors, values: FloatArray) -> Legs:
     """Return the kernels' legs with errors `(n, k)`."""
     legs = errors.machine.constants.legs
-    changed: Legs = type(legs)(errors.rows(values))  # type: ignore[call-arg]
-    return changed
+    changed_legs: Legs = type(legs)(errors.rows(values))  # type: ignore[call-arg]
+    return changed_legs
 
 
 def by_errors(errors: LegErrors, values: FloatArray, poses: FloatArray) -> FloatArray:
@@ -142,11 +146,16 @@ def by_errors(errors: LegErrors, values: FloatArray, poses: FloatArray) -> Float
 
     legs, count = legs_with(errors, values), errors.machine.n_actuators
     slopes = np.concatenate([legs.rows[None], errors.slopes(values)])
-    body = np.zeros((len(slopes), len(errors.machine.constants.body)))
-    found = np.full((len(poses), count + 6 - errors.machine.dof, len(slopes) - 1), np.nan)
-    if geometry_by_parameters(legs, Slopes(body, slopes), slope_width(), poses, found) >= 0:
-        found[:] = np.nan
-    return found
+    body_slopes = np.zeros((len(slopes), len(errors.machine.constants.body)))
+    slopes_of_poses = np.full((len(poses), count + 6 - errors.machine.dof, len(slopes) - 1), np.nan)
+    if (
+        geometry_by_parameters(
+            legs, Slopes(body_slopes, slopes), slope_width(), poses, slopes_of_poses
+        )
+        >= 0
+    ):
+        slopes_of_poses[:] = np.nan
+    return slopes_of_poses
 
 
 def solved(legs: Legs, coordinates: FloatArray, start: FloatArray, constraints: int) -> FloatArray:
@@ -157,10 +166,10 @@ def solved(legs: Legs, coordinates: FloatArray, start: FloatArray, constraints: 
     poses = start.copy()
     for _ in range(MAX_NEWTON_STEPS):
         at = geometry(legs, poses, constraints)
-        wanted = np.pad(coordinates, ((0, 0), (0, constraints))) - at.values
-        if not (np.isfinite(at.rows).all() and np.isfinite(wanted).all()):
+        residual = np.pad(coordinates, ((0, 0), (0, constraints))) - at.values
+        if not (np.isfinite(at.rows).all() and np.isfinite(residual).all()):
             break
-        step = np.einsum("mij,mj->mi", np.linalg.pinv(at.rows), wanted)
+        step = np.einsum("mij,mj->mi", np.linalg.pinv(at.rows), residual)
         if not np.abs(step[:, 3:]).max(initial=0.0) < MAX_STEP_ANGLE:
             break
         poses = displaced(poses, step)
@@ -170,18 +179,18 @@ def solved(legs: Legs, coordinates: FloatArray, start: FloatArray, constraints: 
 
 
 class Setting(NamedTuple):
-    """Legs and frames that a vector of unknowns stands for."""
+    """Legs and frames with the errors of a vector of unknowns."""
 
     errors: FloatArray
     """`(n, k)` of the legs"""
     legs: Legs
     frames: Frames
     frame_errors: FloatArray
-    """`(12,)`"""
+    """errors of tracker and target frames `(12,)` [m], [rad]"""
 
 
 class MeasurementModel:
-    """Poses of the target on a machine as functions of unknowns."""
+    """Measurement model: poses of the target as functions of the unknowns."""
 
     def __init__(self, errors: LegErrors, frames: Frames | None, free: tuple[bool, bool]) -> None:
         """Prepare the model about the machine without errors.
@@ -195,8 +204,8 @@ class MeasurementModel:
         self._located = frames is not None or not any(free)
         self.machine = errors.machine
         self.constraints = 6 - self.machine.dof
-        turn = 1.0 / self.machine.parameters.mean_arm
-        scales = np.repeat(free, 6) * np.tile(np.repeat([1.0, turn], 3), 2)
+        angle_scale = 1.0 / self.machine.parameters.mean_arm
+        scales = np.repeat(free, 6) * np.tile(np.repeat([1.0, angle_scale], 3), 2)
         self.scales = np.concatenate([errors.scales.ravel(), scales])
         self.size = len(self.scales)
 
@@ -210,7 +219,7 @@ class MeasurementModel:
         )
 
     def at(self, unknowns: FloatArray) -> Setting:
-        """Return what unknowns stand for."""
+        """Return the legs and frames of a vector of unknowns."""
         values = unknowns * self.scales
         errors = values[:-N_FRAME_UNKNOWNS].reshape(self.errors.shape)
         frames = values[-N_FRAME_UNKNOWNS:]
@@ -229,19 +238,21 @@ class MeasurementModel:
         Raises:
             InputError: no pose is found for some coordinates.
         """
-        near = poses.platform
-        if near is None and self._located:
-            near = np.where(poses.full[:, None], self.frames.platform(poses.poses), np.nan)
-        found = np.empty((len(poses), 7))
+        initial_poses = poses.platform
+        if initial_poses is None and self._located:
+            initial_poses = np.where(poses.full[:, None], self.frames.platform(poses.poses), np.nan)
+        poses_found = np.empty((len(poses), 7))
         for row, coordinates in enumerate(poses.coordinates):
             try:
-                found[row] = self._pose(coordinates, None if near is None else near[row])
+                poses_found[row] = self._pose(
+                    coordinates, None if initial_poses is None else initial_poses[row]
+                )
             except ForwardKinematicsError:
                 number = f"{poses.numbers[row]:.9g}"
                 message = f"no pose of the file's machine was found for those at {number}"
                 hint = "check units, signs and the order of legs"
                 raise InputError("coordinates", f"{message}; {hint}") from None
-        return found
+        return poses_found
 
     def _pose(self, coordinates: FloatArray, near: FloatArray | None) -> FloatArray:
         """Return the platform pose `(7,)` of coordinates `(n,)`, from a pose near it if known."""
@@ -276,11 +287,11 @@ class MeasurementModel:
 
         The platform's in axes of the base, the target's in axes of the tracker.
         """
-        back = rotation_matrix(setting.frames.tracker[3:]).T
+        base_to_tracker = rotation_matrix(setting.frames.tracker[3:]).T
         target = rotation_matrix(platform[:, 3:]) @ setting.frames.target[:3]
         slopes = np.zeros((len(platform), 6, 6))
-        slopes[:, :3, :3] = slopes[:, 3:, 3:] = back
-        slopes[:, :3, 3:] = cross_matrix(target) @ back
+        slopes[:, :3, :3] = slopes[:, 3:, 3:] = base_to_tracker
+        slopes[:, :3, 3:] = cross_matrix(target) @ base_to_tracker
         return slopes
 
     def frame_slopes(self, setting: Setting, measured: FloatArray) -> FloatArray:
@@ -318,30 +329,31 @@ class Residuals:
             message = "no pose was found for some of them; check units and the order of legs"
             raise InputError("coordinates", message)
         rates = self._rates(predicted) @ model.pose_slopes(setting, predicted)[1]
+        # Column 2 of the noise is that of the coordinates.
         covariance = np.einsum("mij,m,mkj->mik", rates, poses.noise[:, 2] ** 2, rates)
         covariance[:, range(6), range(6)] += np.repeat(poses.noise[:, :2] ** 2, 3, axis=1)
         self._weights = np.zeros_like(covariance)
-        for weight, given, there in zip(
+        for weight, deviations, is_measured in zip(
             self._weights, covariance, np.isfinite(poses.values), strict=True
         ):
-            block = np.ix_(there, there)
-            weight[block] = np.linalg.inv(np.linalg.cholesky(given[block]))
+            block = np.ix_(is_measured, is_measured)
+            weight[block] = np.linalg.inv(np.linalg.cholesky(deviations[block]))
 
     def values(self, unknowns: FloatArray) -> FloatArray:
         """Return the residuals `(m, 6)`; NaN where there is no solution."""
         predicted = self._predicted(self.model.at(unknowns))
         if not np.isfinite(predicted).all():
             return np.full((len(predicted), 6), np.nan)
-        found = np.nan_to_num(differences(predicted, self.poses))
-        return np.asarray(np.einsum("mij,mj->mi", self._weights, found))
+        errors = np.nan_to_num(differences(predicted, self.poses))
+        return np.asarray(np.einsum("mij,mj->mi", self._weights, errors))
 
     def slopes(self, unknowns: FloatArray) -> FloatArray:
         """Return the derivatives `(m, 6, u)` of the residuals."""
         setting = self.model.at(unknowns)
         predicted = self._predicted(setting)
         slopes, _ = self.model.pose_slopes(setting, predicted)
-        found: FloatArray = self._weights @ self._rates(predicted) @ slopes
-        return found
+        weighted_slopes: FloatArray = self._weights @ self._rates(predicted) @ slopes
+        return weighted_slopes
 
     def _predicted(self, setting: Setting) -> FloatArray:
         return self.model.predicted(setting, self.poses, self._start)
@@ -349,9 +361,11 @@ class Residuals:
     def _rates(self, predicted: FloatArray) -> FloatArray:
         """Return the derivatives `(m, 6, 6)` of `differences` by displacement and turn."""
         rates = np.tile(np.eye(6), (len(predicted), 1, 1))
-        turns = displacement(predicted, self.poses.poses)[:, 3:]
-        whole = self.poses.full[:, None, None]
-        rates[:, 3:, 3:] = np.where(whole, _of_vector(turns), _of_angles(predicted))
+        rotation_errors = displacement(predicted, self.poses.poses)[:, 3:]
+        has_all_angles = self.poses.full[:, None, None]
+        rates[:, 3:, 3:] = np.where(
+            has_all_angles, _of_vector(rotation_errors), _of_angles(predicted)
+        )
         return rates
 
 
@@ -362,21 +376,21 @@ def differences(predicted: FloatArray, poses: MeasuredPoses) -> FloatArray:
     differences of yaw, pitch and roll.
     """
     angles = angles_from_quaternion(predicted[:, 3:]) - poses.values[:, 3:]
-    turns = (angles + np.pi) % (2.0 * np.pi) - np.pi
-    whole = displacement(predicted, poses.poses)[:, 3:]
-    turns = np.where(poses.full[:, None], whole, turns)
-    return np.hstack([predicted[:, :3] - poses.values[:, :3], turns])
+    angle_errors = (angles + np.pi) % (2.0 * np.pi) - np.pi
+    rotation_errors = displacement(predicted, poses.poses)[:, 3:]
+    angle_errors = np.where(poses.full[:, None], rotation_errors, angle_errors)
+    return np.hstack([predicted[:, :3] - poses.values[:, :3], angle_errors])
 
 
 def _of_angles(poses: FloatArray) -> FloatArray:
     """Return the derivatives `(m, 3, 3)` of yaw, pitch and roll by a rotation vector on top."""
     yaw, pitch, _ = angles_from_quaternion(poses[:, 3:]).T
     cosine, sine, zero = np.cos(yaw), np.sin(yaw), np.zeros(len(yaw))
-    flat, tangent = 1.0 / np.cos(pitch), np.tan(pitch)
+    inverse_cosine, tangent = 1.0 / np.cos(pitch), np.tan(pitch)
     rows = [
         [cosine * tangent, sine * tangent, zero + 1.0],
         [-sine, cosine, zero],
-        [cosine * flat, sine * flat, zero],
+        [cosine * inverse_cosine, sine * inverse_cosine, zero],
     ]
     return np.moveaxis(np.array(rows), -1, 0)
 
@@ -386,10 +400,12 @@ def _of_vector(turns: FloatArray) -> FloatArray:
 
     1 - [v] / 2 + (1 - h cot h) [v]^2 / |v|^2 with h = |v| / 2.
     """
-    cross, half = cross_matrix(turns), 0.5 * np.linalg.norm(turns, axis=1)
-    safe = np.maximum(half, 1e-4)  # Below, the last factor is 1 / 12 to rounding.
-    factor = np.where(half > safe * 0.99, 1.0 - safe / np.tan(safe), safe**2 / 3.0) / (
-        4.0 * safe**2
-    )
+    cross, half_angle = cross_matrix(turns), 0.5 * np.linalg.norm(turns, axis=1)
+    safe_half_angle = np.maximum(half_angle, 1e-4)  # Below, the last factor is 1 / 12 to rounding.
+    factor = np.where(
+        half_angle > safe_half_angle * 0.99,
+        1.0 - safe_half_angle / np.tan(safe_half_angle),
+        safe_half_angle**2 / 3.0,
+    ) / (4.0 * safe_half_angle**2)
     rates: FloatArray = np.eye(3) - 0.5 * cross + factor[:, None, None] * cross @ cross
     return rates

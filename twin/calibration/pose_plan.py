@@ -41,16 +41,18 @@ from twin.motion.specification import convention_of
 from twin.rotations import angles_from_quaternion
 
 CANDIDATE_COUNT = 600
-"""Poses among which a plan chooses."""
+"""Number of random candidate poses from which a plan chooses."""
 
 MAX_POSES = 500
 """Largest number of planned poses."""
 
 MAX_EXCHANGES = 200
-"""Chosen poses that are exchanged for better ones, the first ones first."""
+"""Maximum number of exchanges of a chosen pose for a better one, oldest first."""
 
 DEFAULT_TOLERANCE = 1e-3
-"""[m] Tolerance of joints where none is given; it matters only until poses show more."""
+"""[m] Tolerance of joints where none is given; it is the prior until the poses determine the errors
+better.
+"""
 
 SAMPLE_PERIOD = 0.05
 """[s] Time between the samples of the motion through all poses."""
@@ -63,12 +65,12 @@ REST_TIME = 2.0
 
 
 class Plan(NamedTuple):
-    """Poses to measure, and what they will show."""
+    """Poses to measure, and the accuracy to expect from them."""
 
     poses: FloatArray
     """`(m, 7)` of the platform in the base"""
     coordinates: FloatArray
-    """`(m, n)`"""
+    """actuator coordinates at the poses `(m, n)` [m or rad]"""
     observability: dict[str, float]
     random: dict[str, float]
     """indices of as many poses drawn at random"""
@@ -107,8 +109,8 @@ def plan(
     if tolerance is not None:
         positive(tolerance, "tolerance")
     one_of(frames, "frames", FRAME_CHOICES)
-    free = frames in ("both", "tracker"), frames in ("both", "target")
-    model = MeasurementModel(LegErrors(machine), Frames(), free)
+    free_frames = frames in ("both", "tracker"), frames in ("both", "target")
+    model = MeasurementModel(LegErrors(machine), Frames(), free_frames)
     places = poses_within(machine, CANDIDATE_COUNT, seed)
     candidates = simulated(machine, places, measured=measured, noise=noise)
     rows = Residuals(model, candidates).slopes(np.zeros(model.size))
@@ -116,21 +118,21 @@ def plan(
     weights = np.where(np.arange(model.size) < legs, 1.0 / (tolerance or DEFAULT_TOLERANCE), 1e-3)
     basis = gauge_of(model).basis
     prior = basis * weights[:, None]
-    chosen = _exchanged(rows @ basis, prior.T @ prior, count)
+    chosen_rows = _exchanged(rows @ basis, prior.T @ prior, count)
     # Through the triangular factor of all rows, since squares lose what exact measurements leave.
-    seen = (rows[chosen] @ basis).reshape(-1, basis.shape[1])
-    triangle = np.linalg.qr(np.vstack([seen, prior])).R
+    information_rows = (rows[chosen_rows] @ basis).reshape(-1, basis.shape[1])
+    triangle = np.linalg.qr(np.vstack([information_rows, prior])).R
     root = np.linalg.solve(triangle.T, basis.T)
     covariance = root.T @ root
     deviations = np.sqrt(np.diag(covariance))[:legs] * model.scales[:legs]
-    elsewhere = simulated(machine, poses_within(machine, CANDIDATE_COUNT // 3, seed + 1))
-    start = np.zeros(model.size)
+    other_poses = simulated(machine, poses_within(machine, CANDIDATE_COUNT // 3, seed + 1))
+    nominal = np.zeros(model.size)
     return Plan(
-        places[chosen],
-        candidates.coordinates[chosen],
-        _indices(rows[chosen] @ basis),
+        places[chosen_rows],
+        candidates.coordinates[chosen_rows],
+        _indices(rows[chosen_rows] @ basis),
         _indices(rows[:count] @ basis),
-        expected_errors(model, start, covariance, elsewhere),
+        expected_errors(model, nominal, covariance, other_poses),
         deviations.reshape(model.errors.shape),
     )
 
@@ -141,33 +143,33 @@ def _exchanged(rows: FloatArray, prior: FloatArray, count: int) -> list[int]:
     Poses are added one by one, then each is replaced by the best for the others: exchange of
     Fedorov (1972) without repeated poses.
     """
-    chosen: list[int] = []
-    total = prior.copy()
+    chosen_rows: list[int] = []
+    information = prior.copy()
     for _ in range(count):
-        best = _best(rows, total, chosen)
-        chosen.append(best)
-        total += rows[best].T @ rows[best]
+        best_row = _best(rows, information, chosen_rows)
+        chosen_rows.append(best_row)
+        information += rows[best_row].T @ rows[best_row]
     for _ in range(min(MAX_EXCHANGES, 2 * count)):
-        old = chosen.pop(0)
-        total -= rows[old].T @ rows[old]
-        best = _best(rows, total, chosen)
-        chosen.append(best)
-        total += rows[best].T @ rows[best]
-    return chosen
+        removed_row = chosen_rows.pop(0)
+        information -= rows[removed_row].T @ rows[removed_row]
+        best_row = _best(rows, information, chosen_rows)
+        chosen_rows.append(best_row)
+        information += rows[best_row].T @ rows[best_row]
+    return chosen_rows
 
 
 def _best(rows: FloatArray, total: FloatArray, taken: list[int]) -> int:
     """Return the pose that raises the determinant of `total` most: that of 1 + J total^-1 J^T."""
     inverse = np.linalg.inv(total)
     gains = np.eye(rows.shape[1]) + rows @ inverse @ np.swapaxes(rows, 1, 2)
-    sizes = np.linalg.slogdet(gains)[1]
-    sizes[taken] = -np.inf
-    return int(np.argmax(sizes))
+    log_determinants = np.linalg.slogdet(gains)[1]
+    log_determinants[taken] = -np.inf
+    return int(np.argmax(log_determinants))
 
 
 def _indices(rows: FloatArray) -> dict[str, float]:
-    sizes = np.linalg.svd(rows.reshape(-1, rows.shape[2]), compute_uv=False)
-    return observability(sizes[sizes > 1e-9 * sizes[0]], len(rows))
+    singular_values = np.linalg.svd(rows.reshape(-1, rows.shape[2]), compute_uv=False)
+    return observability(singular_values[singular_values > 1e-9 * singular_values[0]], len(rows))
 
 
 def write_table(found: Plan, machine: MachineModel, path: str | Path) -> Path:
@@ -194,13 +196,15 @@ def write_visits(found: Plan, machine: MachineModel, path: str | Path) -> Path:
         InputError: the place cannot be written to.
     """
     convention = convention_of(machine)
-    back = quaternion_product(found.poses[:, 3:], machine.home[None, 3:] * CONJUGATE_SIGNS)
-    places = np.hstack(
-        [found.poses[:, :3] - machine.home[:3], angles_from_quaternion(back, convention)]
+    home_conjugate = quaternion_product(
+        found.poses[:, 3:], machine.home[None, 3:] * CONJUGATE_SIGNS
+    )
+    visit_axes = np.hstack(
+        [found.poses[:, :3] - machine.home[:3], angles_from_quaternion(home_conjugate, convention)]
     )
     phase = np.arange(0.0, MOVE_TIME + REST_TIME, SAMPLE_PERIOD) / MOVE_TIME
-    shares = np.concatenate([minimum_jerk(phase)[0], minimum_jerk(1.0 - phase)[0]])
-    samples = (places[:, None] * shares[:, None]).reshape(-1, places.shape[1])
+    path_fractions = np.concatenate([minimum_jerk(phase)[0], minimum_jerk(1.0 - phase)[0]])
+    samples = (visit_axes[:, None] * path_fractions[:, None]).reshape(-1, visit_axes.shape[1])
     columns = dict(zip(axis_names(convention), samples.T, strict=True))
     time = SAMPLE_PERIOD * np.arange(len(samples))
     motion = RecordedMotion(machine.home, time, columns, convention=convention)

@@ -17,7 +17,7 @@ from twin.charts.results_page import results_page
 from twin.errors import listed
 
 MAX_LISTED = 8
-"""Combinations that are named at most."""
+"""Maximum number of combinations that the page lists."""
 
 FRAME_SENTENCES = {
     "both": "The frames of tracker and target are unknown",
@@ -27,50 +27,52 @@ FRAME_SENTENCES = {
 }
 
 INTERVAL_FACTOR = 1.96
-"""Standard errors on either side of an estimate that hold the truth in 95 % of cases."""
+"""Half-width of a 95 % interval in standard errors."""
 
 
 def error_rows(found: Calibration) -> list[tuple[str, ...]]:
     """Return rows of errors of poses: name, mean, 95 % quantile, largest, unit."""
     errors = found.errors_of(found.checked)
     return [
-        (f"{part}, {when}", *_statistics(1e6 * getattr(each, part)), unit)
-        for part, unit in (("position", "um"), ("angle", "urad"))
-        for when, each in zip(("before", "after"), errors, strict=True)
+        (f"{component}, {stage}", *_statistics(1e6 * getattr(pose_errors, component)), unit)
+        for component, unit in (("position", "um"), ("angle", "urad"))
+        for stage, pose_errors in zip(("before", "after"), errors, strict=True)
     ]
 
 
 def findings(found: Calibration) -> list[str]:
-    """Return what is fixed, what the poses do not show, and what does not fit."""
-    after = found.after
-    texts = [
+    """Return findings: what is fixed, what is unobservable, and which poses do not fit."""
+    solution = found.after
+    sentences = [
         f"{FRAME_SENTENCES[found.frames_free]}: {found.gauge.free} directions of the "
         "errors are shown by no measurement and fixed, so that joints lie as near to the file's "
         "as they can. Of "
-        f"{len(after.sizes)} others, frames included, the poses show {after.rank}."
+        f"{len(solution.sizes)} others, frames included, the poses show {solution.rank}."
     ]
     source = "held at the file's value" if found.tolerance is None else "from the tolerance"
-    unseen = found.unseen
-    texts += [f"Not shown: {text} ({source})." for text in unseen[:MAX_LISTED]]
-    if len(unseen) > MAX_LISTED:
-        texts.append(f"Not shown: {len(unseen) - MAX_LISTED} more combinations ({source}).")
-    poses = [(found.left_out, "left out"), (found.used.kept(after.wrong), "try --robust")]
-    for these, remedy in poses:
-        if len(these):
-            numbers = listed(f"{value:.9g}" for value in these.numbers)
-            texts.append(f"Wrong beyond noise ({remedy}): the poses at {numbers}.")
+    unobservable = found.unseen
+    sentences += [f"Not shown: {text} ({source})." for text in unobservable[:MAX_LISTED]]
+    if len(unobservable) > MAX_LISTED:
+        sentences.append(
+            f"Not shown: {len(unobservable) - MAX_LISTED} more combinations ({source})."
+        )
+    poses = [(found.left_out, "left out"), (found.used.kept(solution.wrong), "try --robust")]
+    for poses_of_remedy, remedy in poses:
+        if len(poses_of_remedy):
+            numbers = listed(f"{value:.9g}" for value in poses_of_remedy.numbers)
+            sentences.append(f"Wrong beyond noise ({remedy}): the poses at {numbers}.")
     if found.implausible:
         far = np.abs(found.errors / found.model.errors.scales).max()
-        texts.append(
+        sentences.append(
             f"A joint or offset is {1e3 * far:.3g} mm from the file's, farther than machines are "
             "usually made: check units, frames and the order of legs, unless the file is a draft."
         )
-    if after.noisy:
-        texts.append(
-            f"Residuals are {np.sqrt(after.ratio):.3g} times the stated noise, and the standard "
+    if solution.noisy:
+        sentences.append(
+            f"Residuals are {np.sqrt(solution.ratio):.3g} times the stated noise, and the standard "
             "errors are raised by that: noise is larger, or something else than joints is wrong."
         )
-    return texts
+    return sentences
 
 
 def _statistics(values: FloatArray) -> tuple[str, str, str]:
@@ -78,9 +80,9 @@ def _statistics(values: FloatArray) -> tuple[str, str, str]:
     values = values[np.isfinite(values)]
     if not len(values):
         return "-", "-", "-"
-    found = values.mean(), np.quantile(values, 0.95), values.max()
-    mean, most, largest = (number(float(value), 3) for value in found)
-    return mean, most, largest
+    statistics = values.mean(), np.quantile(values, 0.95), values.max()
+    mean, quantile, largest = (number(float(value), 3) for value in statistics)
+    return mean, quantile, largest
 
 
 def write_report(found: Calibration, path: str | Path) -> Path:
@@ -112,7 +114,7 @@ def page_of(found: Calibration) -> str:
         names=joints.names,
         legs=_corrections(found),
         rotary="rad" in joints.units,
-        expected=[1e6 * float(np.sqrt(np.mean(each**2))) for each in found.expected],
+        expected=[1e6 * float(np.sqrt(np.mean(errors**2))) for errors in found.expected],
         indices=[
             (name, value, INDEX_MEANINGS[name]) for name, value in found.observability.items()
         ],
@@ -121,32 +123,32 @@ def page_of(found: Calibration) -> str:
 
 def _corrections(found: Calibration) -> list[list[tuple[float, float]]]:
     """Return value and half interval of every error, leg by leg, in um and urad."""
-    half = INTERVAL_FACTOR * found.standard_errors
+    half_widths = INTERVAL_FACTOR * found.standard_errors
     return [
         [(1e6 * float(value), 1e6 * float(width)) for value, width in zip(*leg, strict=True)]
-        for leg in zip(found.errors, half, strict=True)
+        for leg in zip(found.errors, half_widths, strict=True)
     ]
 
 
 def _charts(found: Calibration) -> list[tuple[str, str, Any]]:
     """Return title, explanation and figure of each chart."""
     checked, fitted = found.checked, found.used
-    before, after = found.errors_of(checked)
+    before_errors, after_errors = found.errors_of(checked)
     of_poses = [
         Axes(
-            f"{part} [µ{unit}]",
+            f"{component} [µ{unit}]",
             [
-                _points("before", checked.numbers, 1e6 * getattr(before, part)),
-                _points("after", checked.numbers, 1e6 * getattr(after, part)),
+                _points("before", checked.numbers, 1e6 * getattr(before_errors, component)),
+                _points("after", checked.numbers, 1e6 * getattr(after_errors, component)),
             ],
             log_y=True,
         )
-        for part, unit in zip(PoseErrors._fields, ("m", "rad"), strict=True)
-        if np.isfinite(getattr(after, part)).any()
+        for component, unit in zip(PoseErrors._fields, ("m", "rad"), strict=True)
+        if np.isfinite(getattr(after_errors, component)).any()
     ]
     residuals = [
-        _points(name, fitted.numbers, np.sqrt(each.squares / np.maximum(each.counts, 1.0)))
-        for name, each in (("before", found.before), ("after", found.after))
+        _points(name, fitted.numbers, np.sqrt(solution.squares / np.maximum(solution.counts, 1.0)))
+        for name, solution in (("before", found.before), ("after", found.after))
     ]
     sizes = found.after.sizes
     order = np.arange(1.0, len(sizes) + 1.0)
@@ -176,6 +178,6 @@ def _charts(found: Calibration) -> list[tuple[str, str, Any]]:
 
 
 def _points(name: str, x: Any, y: Any) -> Line:
-    """Return markers where there are values above zero."""
-    there = np.isfinite(y) & (y > 0.0)
-    return Line(name, np.asarray(x, dtype=float)[there], y[there], "markers")
+    """Return a curve of markers at the values above zero."""
+    is_positive = np.isfinite(y) & (y > 0.0)
+    return Line(name, np.asarray(x, dtype=float)[is_positive], y[is_positive], "markers")

@@ -36,13 +36,13 @@ from twin.model.machine_model import MachineModel
 from twin.rotations import angles_from_quaternion, displaced
 
 NOISE_STREAM = 1
-"""Stream of the noise: poses that are drawn with the same seed use other random numbers."""
+"""Random stream of the noise, so that poses drawn with the same seed are independent of it."""
 
 MAX_HALVINGS = 30
-"""Bisections of a straight way from home, until it meets a limit."""
+"""Number of bisections of a straight path from home to the first limit."""
 
 LIMIT_FRACTION = 0.98
-"""Fraction of the way to the limit at which half of the poses are."""
+"""Fraction of the distance to the limit at which half of the poses lie."""
 
 
 def simulated(
@@ -71,8 +71,8 @@ def simulated(
     """
     as_instance(machine, "machine", MachineModel)
     names = as_array(measured, "measured").ravel().tolist()
-    known = [one_of(name, "measured", POSE_COMPONENTS) for name in names]
-    if not known:
+    measured_components = [one_of(name, "measured", POSE_COMPONENTS) for name in names]
+    if not measured_components:
         raise InputError("measured", f"must be one or more of {', '.join(POSE_COMPONENTS)}")
     deviations = as_vector(noise, "noise", 3)
     check_noise(deviations)
@@ -80,21 +80,29 @@ def simulated(
     values = np.zeros(legs.shape) if errors is None else as_floats(errors, "errors")
     if values.shape != legs.shape:
         raise InputError("errors", f"must have shape {legs.shape}, got {values.shape}")
-    at, true = np.atleast_2d(as_pose(poses, "poses")), legs_with(legs, values)
+    at, true_legs = np.atleast_2d(as_pose(poses, "poses")), legs_with(legs, values)
     if size:
-        at = constrained(true, at, np.zeros((len(at), 6)), np.zeros((len(at), 6)))[0]
-    coordinates = geometry(true, at, size).values[:, : machine.n_actuators] - values[:, -1]
+        at = constrained(true_legs, at, np.zeros((len(at), 6)), np.zeros((len(at), 6)))[0]
+    coordinates = geometry(true_legs, at, size).values[:, : machine.n_actuators] - values[:, -1]
     if not np.isfinite(coordinates).all():
         raise InputError("poses", "a leg cannot reach one of them")
-    seen = as_instance(Frames() if frames is None else frames, "frames", Frames).measured(at)
+    measured_poses = as_instance(Frames() if frames is None else frames, "frames", Frames).measured(
+        at
+    )
     if seed is not None:
         random = np.random.default_rng([whole_number(seed, "seed", 0), NOISE_STREAM])
-        seen = displaced(seen, random.normal(size=(len(at), 6)) * np.repeat(deviations[:2], 3))
+        measured_poses = displaced(
+            measured_poses, random.normal(size=(len(at), 6)) * np.repeat(deviations[:2], 3)
+        )
         coordinates = coordinates + deviations[2] * random.normal(size=coordinates.shape)
-    components = np.hstack([seen[:, :3], angles_from_quaternion(seen[:, 3:])])
-    kept = np.where([name in known for name in POSE_COMPONENTS], components, np.nan)
-    each = np.tile(deviations, (len(at), 1))
-    return MeasuredPoses(coordinates, kept, each, np.arange(1.0, len(at) + 1.0), at)
+    components = np.hstack([measured_poses[:, :3], angles_from_quaternion(measured_poses[:, 3:])])
+    component_values = np.where(
+        [name in measured_components for name in POSE_COMPONENTS], components, np.nan
+    )
+    noise_rows = np.tile(deviations, (len(at), 1))
+    return MeasuredPoses(
+        coordinates, component_values, noise_rows, np.arange(1.0, len(at) + 1.0), at
+    )
 
 
 def poses_within(machine: MachineModel, count: int, seed: int = 0) -> FloatArray:
@@ -106,38 +114,48 @@ def poses_within(machine: MachineModel, count: int, seed: int = 0) -> FloatArray
     as_instance(machine, "machine", MachineModel)
     whole_number(count, "count", 0)
     whole_number(seed, "seed", 0)
-    random, inside = np.random.default_rng(seed), Admissible(machine, machine.home)
+    random, admissible = np.random.default_rng(seed), Admissible(machine, machine.home)
     size = machine.parameters.mean_arm
-    ways = random.normal(size=(count, 6))
-    ways *= size * np.repeat([1.0, 1.0 / size], 3) / np.linalg.norm(ways, axis=1)[:, None]
+    travel_directions = random.normal(size=(count, 6))
+    travel_directions *= (
+        size * np.repeat([1.0, 1.0 / size], 3) / np.linalg.norm(travel_directions, axis=1)[:, None]
+    )
 
     def at(shares: FloatArray) -> FloatArray:
-        return machine.constrain(displaced(machine.home, shares[:, None] * ways)).pose
+        return machine.constrain(displaced(machine.home, shares[:, None] * travel_directions)).pose
 
-    low, high = np.zeros(count), np.full(count, 2.0)
+    inside_radius, outside_radius = np.zeros(count), np.full(count, 2.0)
     for _ in range(MAX_HALVINGS):
-        middle = 0.5 * (low + high)
-        poses = at(middle)
-        good = inside.inside(poses)
-        good[good] = joints_allow(machine, poses[good])
-        low, high = np.where(good, middle, low), np.where(good, high, middle)
-    inner = random.random(count) ** 0.5
-    return at(low * np.where(np.arange(count) % 2, LIMIT_FRACTION, inner))
+        radius = 0.5 * (inside_radius + outside_radius)
+        poses = at(radius)
+        is_inside = admissible.inside(poses)
+        is_inside[is_inside] = joints_allow(machine, poses[is_inside])
+        inside_radius, outside_radius = (
+            np.where(is_inside, radius, inside_radius),
+            np.where(is_inside, outside_radius, radius),
+        )
+    # The square root shifts the random poses towards the limits.
+    radius_fraction = random.random(count) ** 0.5
+    return at(inside_radius * np.where(np.arange(count) % 2, LIMIT_FRACTION, radius_fraction))
 
 
 def joints_allow(machine: MachineModel, poses: FloatArray) -> BoolArray:
     """Return whether `(m,)` all joints with a limit keep it at poses `(m, 7)` in reach."""
-    good = np.ones(len(poses), dtype=bool)
+    is_allowed = np.ones(len(poses), dtype=bool)
     if not len(poses):
-        return good
-    now = directions(machine, leg_points(machine, poses))
+        return is_allowed
+    leg_directions = directions(machine, leg_points(machine, poses))
     home = directions(machine, leg_points(machine, machine.home[None]))
     for field in JOINT_NAMES:
-        present, neutral = getattr(now, field), getattr(home, field)
+        direction, neutral = getattr(leg_directions, field), getattr(home, field)
         for number, leg in enumerate(machine.parameters.legs):
             limit = getattr(leg, field, None)
-            if present is None or limit is None:
+            if direction is None or limit is None:
                 continue
-            middle = neutral[0, number] if limit.neutral is None else np.array(limit.neutral)
-            good &= angle_between(present[:, number], middle) <= limit.maximum_angle
-    return good
+            neutral_direction = (
+                neutral[0, number] if limit.neutral is None else np.array(limit.neutral)
+            )
+            is_allowed &= (
+                angle_between(direction[:, number], neutral_direction) <= limit.maximum_angle
+            )
+    return is_allowed

@@ -21,13 +21,15 @@ from twin.calibration.simulated import poses_within, simulated
 from twin.model.machine_model import MachineModel
 
 GAUGE_POSES = 200
-"""Number of full poses that show everything that can be seen."""
+"""Number of random full poses from which the observable directions are found."""
 
 NULL_RATIO = 1e-9
-"""Singular value per largest below which a direction leaves all measurements as they are."""
+"""Singular value over the largest below which a direction is unobservable."""
 
 MIN_SQUARED_COSINE = 0.98
-"""Square of the cosine between a direction and the motion of all joints that names it."""
+"""Square of the cosine between a direction and a common motion of all joints above which the motion
+describes it.
+"""
 
 MAX_NAMED_UNKNOWNS = 3
 """Unknowns of a direction that a sentence names."""
@@ -36,7 +38,7 @@ MIN_NAMED_FRACTION = 0.3
 """Fraction of the largest entry of a direction from which on an unknown is named."""
 
 MAX_STANDARD_ERROR = 0.01
-"""Standard error, per mean arm of the platform, beyond which the data say nothing."""
+"""Standard error over the platform's mean arm above which a direction counts as unobservable."""
 
 SOLVER_TOLERANCE = 1e-12
 """Relative change of cost, unknowns and gradient at which the search ends."""
@@ -45,13 +47,13 @@ MAX_SOLVER_STEPS = 100
 """Evaluations of the least-squares solver."""
 
 ROBUST_SCALE = 2.0
-"""Residual in standard deviations from which a robust fit counts it linearly."""
+"""Residual in standard deviations above which a robust fit weights it linearly."""
 
 CHI_SQUARED_QUANTILE = 0.999
 """Quantile of chi squared above which residuals are larger than the stated noise explains."""
 
 OUTLIER_PROBABILITY = 1e-5
-"""Probability by chance of a pose as far off as one that counts as wrong."""
+"""Probability under the noise below which a pose counts as an outlier."""
 
 INDEX_MEANINGS = {
     "O1": "geometric mean of the singular values, per root of the number of poses",
@@ -63,10 +65,12 @@ INDEX_MEANINGS = {
 
 
 class Gauge(NamedTuple):
-    """Unknowns without what no measurement shows."""
+    """Gauge: the observable subspace of the unknowns."""
 
     basis: FloatArray
-    """`(u, q)` orthonormal: unknowns that are left; in them legs are nearest to the file's"""
+    """`(u, q)` orthonormal basis of the observable unknowns, in which the legs are nearest to the
+    file's
+    """
     free: int
     """directions of the legs' errors that are fixed by that"""
 
@@ -80,14 +84,16 @@ def gauge_of(model: MeasurementModel) -> Gauge:
     """
     poses = simulated(model.machine, _rich(model.machine), frames=model.frames)
     slopes = Residuals(model, poses).slopes(np.zeros(model.size)).reshape(-1, model.size)
-    used = model.scales > 0.0
-    _, sizes, directions = np.linalg.svd(slopes[:, used])
-    none = directions[(sizes > NULL_RATIO * sizes[0]).sum() :]
+    is_used = model.scales > 0.0
+    _, singular_values, directions = np.linalg.svd(slopes[:, is_used])
+    null_directions = directions[(singular_values > NULL_RATIO * singular_values[0]).sum() :]
     legs = model.size - N_FRAME_UNKNOWNS
-    kept = null_space(none[:, :legs], rcond=1e-6) if len(none) else np.eye(legs)
-    frames = np.eye(model.size)[:, legs:][:, used[legs:]]
-    basis = np.hstack([np.pad(kept, ((0, N_FRAME_UNKNOWNS), (0, 0))), frames])
-    return Gauge(basis, legs - kept.shape[1])
+    kept_directions = (
+        null_space(null_directions[:, :legs], rcond=1e-6) if len(null_directions) else np.eye(legs)
+    )
+    frames = np.eye(model.size)[:, legs:][:, is_used[legs:]]
+    basis = np.hstack([np.pad(kept_directions, ((0, N_FRAME_UNKNOWNS), (0, 0))), frames])
+    return Gauge(basis, legs - kept_directions.shape[1])
 
 
 @lru_cache(maxsize=8)
@@ -101,34 +107,36 @@ def in_words(directions: FloatArray, model: MeasurementModel) -> list[str]:
     Motions of all joints of a side come first. The others are combined so that each has an unknown
     of its own.
     """
-    found, names = [], model.names
+    sentences, names = [], model.names
     for name, motion in _rigid_motions(model):
-        inside = directions @ motion
-        if inside @ inside > MIN_SQUARED_COSINE:
-            found.append(name)
-            left = null_space(inside[None])
-            directions = left.T @ directions
+        overlap = directions @ motion
+        if overlap @ overlap > MIN_SQUARED_COSINE:
+            sentences.append(name)
+            remaining = null_space(overlap[None])
+            directions = remaining.T @ directions
     if not len(directions):
-        return found
-    own = qr(directions, pivoting=True, mode="r")[1][: len(directions)]
-    reduced = np.linalg.solve(directions[:, own], directions)
-    for number, row in zip(own, reduced, strict=True):
-        others = [
+        return sentences
+    pivot_columns = qr(directions, pivoting=True, mode="r")[1][: len(directions)]
+    reduced = np.linalg.solve(directions[:, pivot_columns], directions)
+    for number, row in zip(pivot_columns, reduced, strict=True):
+        other_terms = [
             k for k in np.argsort(-np.abs(row)) if k != number and abs(row[k]) > MIN_NAMED_FRACTION
         ]
         text = names[number]
-        if others:
-            text += " together with " + ", ".join(names[k] for k in others[:MAX_NAMED_UNKNOWNS])
-        if len(others) > MAX_NAMED_UNKNOWNS:
-            text += f" and {len(others) - MAX_NAMED_UNKNOWNS} more"
-        found.append(text)
-    return found
+        if other_terms:
+            text += " together with " + ", ".join(
+                names[k] for k in other_terms[:MAX_NAMED_UNKNOWNS]
+            )
+        if len(other_terms) > MAX_NAMED_UNKNOWNS:
+            text += f" and {len(other_terms) - MAX_NAMED_UNKNOWNS} more"
+        sentences.append(text)
+    return sentences
 
 
 def _rigid_motions(model: MeasurementModel) -> Iterator[tuple[str, FloatArray]]:
     """Yield motions of all joints of a side: their names, and unit directions `(u,)`."""
     machine, (n, k) = model.machine, model.errors.shape
-    for side, first, points in (
+    for side, first_column, points in (
         ("base", 0, machine.base_joints),
         ("platform", 3, machine.platform_joints),
     ):
@@ -138,7 +146,7 @@ def _rigid_motions(model: MeasurementModel) -> Iterator[tuple[str, FloatArray]]:
                 ("turn about", np.cross(axis, points - points.mean(axis=0))),
             ):
                 errors = np.zeros((n, k))
-                errors[:, first : first + 3] = motion
+                errors[:, first_column : first_column + 3] = motion
                 direction = np.pad(errors.ravel(), (0, N_FRAME_UNKNOWNS))
                 yield (
                     f"{word} {'xyz'[index]} of all {side} joints",
@@ -159,9 +167,9 @@ class Solution(NamedTuple):
     squares: FloatArray
     """`(m,)` sum of squared residuals of each pose"""
     counts: FloatArray
-    """`(m,)` residuals of each pose"""
+    """`(m,)` number of residuals of each pose"""
     rank: int
-    """directions that are estimated from the data"""
+    """number of directions that are estimated from the data"""
 
     ratio: float
     """sum of squares per degree of freedom: 1 where noise is as stated and nothing else"""
@@ -174,8 +182,8 @@ class Solution(NamedTuple):
 
         Too large for the stated noise, and for the median of all poses if that is larger.
         """
-        usual = chi2.ppf(0.5, np.maximum(self.counts, 1.0))
-        size = max(1.0, float(np.median(self.squares / usual)))
+        expected_median = chi2.ppf(0.5, np.maximum(self.counts, 1.0))
+        size = max(1.0, float(np.median(self.squares / expected_median)))
         return self.squares > size * chi2.ppf(
             1.0 - OUTLIER_PROBABILITY, np.maximum(self.counts, 1.0)
         )
@@ -194,17 +202,19 @@ def solve(
             Without it, they are held at the file's values.
         robust: whether large residuals count linearly.
     """
-    model, start = residuals.model, np.zeros(residuals.model.size)
+    model, nominal = residuals.model, np.zeros(residuals.model.size)
     legs = model.size - N_FRAME_UNKNOWNS
-    slopes = residuals.slopes(start).reshape(-1, model.size) @ gauge.basis
-    _, sizes, rows = np.linalg.svd(slopes, full_matrices=len(slopes) < slopes.shape[1])
-    sizes = np.pad(sizes, (0, len(rows) - len(sizes)))
-    least = 1.0 / (MAX_STANDARD_ERROR * model.machine.parameters.mean_arm)
-    unseen, basis = rows[sizes <= least] @ gauge.basis.T, gauge.basis
+    slopes = residuals.slopes(nominal).reshape(-1, model.size) @ gauge.basis
+    _, singular_values, rows = np.linalg.svd(slopes, full_matrices=len(slopes) < slopes.shape[1])
+    singular_values = np.pad(singular_values, (0, len(rows) - len(singular_values)))
+    min_singular_value = 1.0 / (MAX_STANDARD_ERROR * model.machine.parameters.mean_arm)
+    unobservable, basis = rows[singular_values <= min_singular_value] @ gauge.basis.T, gauge.basis
     prior = np.zeros((0, model.size))
     if tolerance is not None:
         prior = np.eye(legs, model.size) / tolerance
-    basis = gauge.basis @ rows[_kept(sizes, least, rows, prior @ gauge.basis)].T
+    basis = (
+        gauge.basis @ rows[_kept(singular_values, min_singular_value, rows, prior @ gauge.basis)].T
+    )
     prior = prior @ basis
 
     def values(y: FloatArray) -> FloatArray:
@@ -213,11 +223,11 @@ def solve(
     def jacobian(y: FloatArray) -> FloatArray:
         return np.concatenate([*(residuals.slopes(basis @ y) @ basis), prior])
 
-    best = np.zeros(basis.shape[1])
-    if len(best):
-        best = least_squares(
+    estimate = np.zeros(basis.shape[1])
+    if len(estimate):
+        estimate = least_squares(
             values,
-            best,
+            estimate,
             jacobian,
             x_scale="jac",
             ftol=SOLVER_TOLERANCE,
@@ -227,16 +237,28 @@ def solve(
             loss="soft_l1" if robust else "linear",
             f_scale=ROBUST_SCALE,
         ).x
-    unknowns = basis @ best
-    root = basis @ np.linalg.pinv(jacobian(best))
-    squares = (residuals.values(unknowns) ** 2).sum(axis=1)
+    unknowns = basis @ estimate
+    root = basis @ np.linalg.pinv(jacobian(estimate))
+    squared_errors = (residuals.values(unknowns) ** 2).sum(axis=1)
     counts = np.isfinite(residuals.poses.values).sum(axis=1).astype(float)
-    rank = int((sizes > least).sum())
-    freedom = max(float(counts.sum()) - rank, 0.0)
-    ratio = float(squares.sum()) / freedom if freedom else 1.0
-    noisy = freedom > 0.0 and ratio * freedom > chi2.ppf(CHI_SQUARED_QUANTILE, freedom)
+    rank = int((singular_values > min_singular_value).sum())
+    degrees_of_freedom = max(float(counts.sum()) - rank, 0.0)
+    ratio = float(squared_errors.sum()) / degrees_of_freedom if degrees_of_freedom else 1.0
+    noisy = degrees_of_freedom > 0.0 and ratio * degrees_of_freedom > chi2.ppf(
+        CHI_SQUARED_QUANTILE, degrees_of_freedom
+    )
     covariance = root @ root.T * (ratio if noisy else 1.0)
-    return Solution(unknowns, covariance, unseen, sizes, squares, counts, rank, ratio, bool(noisy))
+    return Solution(
+        unknowns,
+        covariance,
+        unobservable,
+        singular_values,
+        squared_errors,
+        counts,
+        rank,
+        ratio,
+        bool(noisy),
+    )
 
 
 def _kept(sizes: FloatArray, least: float, rows: FloatArray, prior: FloatArray) -> Any:
@@ -256,7 +278,13 @@ def observability(sizes: FloatArray, poses: int) -> dict[str, float]:
     """
     if not len(sizes) or sizes.min() <= 0.0:
         return dict.fromkeys(INDEX_MEANINGS, 0.0)
-    least, most = float(sizes.min()), float(sizes.max())
+    smallest, largest = float(sizes.min()), float(sizes.max())
     mean = float(np.exp(np.log(sizes).mean()) / np.sqrt(poses))
-    values = (mean, least / most, least, least**2 / most, float(1.0 / (1.0 / sizes).sum()))
+    values = (
+        mean,
+        smallest / largest,
+        smallest,
+        smallest**2 / largest,
+        float(1.0 / (1.0 / sizes).sum()),
+    )
     return dict(zip(INDEX_MEANINGS, values, strict=True))

@@ -30,7 +30,7 @@ class MovingLine(NamedTuple):
     """`(frames, points, 3)` [m]"""
     color: str
     width: float
-    """[pixels]"""
+    """[pixels] line width"""
 
 
 def animated_figure(lines: Sequence[MovingLine], times: FloatArray, title: str) -> Any:
@@ -39,7 +39,7 @@ def animated_figure(lines: Sequence[MovingLine], times: FloatArray, title: str) 
     Args:
         lines: all with one frame per time.
         times: `(frames,)` [s], evenly spaced.
-        title: of the figure.
+        title: title of the figure.
 
     Raises:
         MissingDependencyError: plotly is not installed.
@@ -50,13 +50,13 @@ def animated_figure(lines: Sequence[MovingLine], times: FloatArray, title: str) 
         for number, time in enumerate(times)
     ]
     figure = figures.Figure(data=_traces(figures, lines, 0), frames=frames)
-    wait = 1e3 * float(times[-1] - times[0]) / max(1, len(times) - 1)
+    frame_time = 1e3 * float(times[-1] - times[0]) / max(1, len(times) - 1)
     figure.update_layout(
         **layout(FIGURE_HEIGHT, TITLE_HEIGHT) | {"hovermode": False},
         title={"text": html.escape(title), "x": 0.01},
         showlegend=False,
         scene=_scene(lines),
-        updatemenus=[_buttons(wait)],
+        updatemenus=[_buttons(frame_time)],
         sliders=[_slider([frame.name for frame in frames])],
     )
     return figure
@@ -75,22 +75,22 @@ def _traces(figures: Any, lines: Sequence[MovingLine], number: int) -> list[Any]
 
 
 def _scene(lines: Sequence[MovingLine]) -> dict[str, Any]:
-    """Return axes of one scale that hold all frames."""
+    """Return the axes of the scene, equal in scale, that contain all frames."""
     points = np.concatenate([line.points.reshape(-1, 3) for line in lines])
-    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
-    room = SCENE_MARGIN * float((high - low).max())
-    low, high = low - room, high + room
-    size = (high - low) / (high - low).max()
+    minimum, maximum = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    margin = SCENE_MARGIN * float((maximum - minimum).max())
+    minimum, maximum = minimum - margin, maximum + margin
+    relative_extent = (maximum - minimum) / (maximum - minimum).max()
     axes = {
         f"{name}axis": {
-            "range": [float(low[k]), float(high[k])],
+            "range": [float(minimum[k]), float(maximum[k])],
             "title": {"text": f"{name} [m]"},
             "gridcolor": GRID_COLOR,
             "showbackground": False,
         }
         for k, name in enumerate("xyz")
     }
-    ratio = {name: float(value) for name, value in zip("xyz", size, strict=True)}
+    ratio = {name: float(value) for name, value in zip("xyz", relative_extent, strict=True)}
     camera = {"eye": {"x": 0.9, "y": -1.25, "z": 0.5}}
     return {**axes, "aspectmode": "manual", "aspectratio": ratio, "camera": camera}
 
@@ -103,8 +103,8 @@ def _steps(wait: float) -> dict[str, Any]:
 def _buttons(wait: float) -> dict[str, Any]:
     play = {"label": "Play", "method": "animate", "args": [None, _steps(wait)]}
     pause = {"label": "Pause", "method": "animate", "args": [[None], _steps(0.0)]}
-    place = {"x": 0.0, "y": 0.0, "xanchor": "left", "yanchor": "top", "direction": "left"}
-    return {"type": "buttons", "showactive": False, "buttons": [play, pause], **place}
+    position = {"x": 0.0, "y": 0.0, "xanchor": "left", "yanchor": "top", "direction": "left"}
+    return {"type": "buttons", "showactive": False, "buttons": [play, pause], **position}
 
 
 def _slider(names: Sequence[str]) -> dict[str, Any]:

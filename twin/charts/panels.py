@@ -18,13 +18,13 @@ from twin.charts.style import PLOTLY_CONFIG, TITLE_SIZE, axis, curve_color, layo
 from twin.errors import InputError
 
 LEADING_DIGITS = (5.0, 2.0, 1.0)
-"""First digits of round numbers."""
+"""First digits of round numbers, largest first."""
 
 LABEL_ROUNDING = 1e-9
-"""Relative distance below a round number at which a number is rounded to it."""
+"""Relative distance below a round number at which a number is rounded up to it."""
 
 MAX_POINTS = 2000
-"""Points drawn per curve at most: more than a screen has columns."""
+"""Maximum number of points drawn per curve: more than a screen has columns."""
 
 PANEL_HEIGHT = 200
 """[pixels] Height of one panel among others."""
@@ -36,40 +36,41 @@ TITLE_HEIGHT = 28
 """[pixels] Space above the first legend, for the title."""
 
 PANEL_GAP = 54
-"""[pixels] Space above each panel: room for the ticks of the one above and two rows of its
-legend."""
+"""[pixels] Space above each panel: for the ticks of the one above and two rows of its legend."""
 
 FOOTER_HEIGHT = 66
 """[pixels] Space below the last panel, for tick labels, axis title and margins."""
 
 FEW_DECADES = 2.5
-"""Decades below which an axis gets ticks at 1, 2 and 5 instead of at powers of ten."""
+"""Number of decades below which an axis gets ticks at 1, 2 and 5 instead of at powers of ten."""
 
 MAX_PLACE_TICKS = 6
-"""Number of places of an x axis in decades up to which they are its ticks: a time step is read at
-its point."""
+"""Maximum number of different x values for which each gets its own tick on a logarithmic axis: a
+time step is read at its point."""
 
 MIN_DECADES = 1e-6
-"""Decades below which values are equal: on an axis in decades they get one whole decade."""
+"""Number of decades below which values count as equal: on a logarithmic axis they get one whole
+decade."""
 
 LOG_TICKS = 5
 """Approximate number of ticks at powers of ten."""
 
 CURVE_ROUNDING = 1e-11
-"""Variation relative to the size, or in units below size one, that is rounding and no motion: some
-hundred steps of an engine leave 1e-15 to 1e-13, the smallest motion shown on purpose is 1e-7."""
+"""Variation relative to the values' size (absolute below one) that counts as rounding: some hundred
+steps of an engine leave 1e-15 to 1e-13, the smallest motion shown on purpose is 1e-7."""
 
 FLAT_RANGE = 1e-3
-"""Half the range drawn around values that are equal, relative to their size."""
+"""Half the range drawn around equal values, relative to their size."""
 
 LOG_STEPS = ((1.0, 2.0, 5.0), np.arange(1.0, 10.0), np.arange(1.0, 10.0, 0.1))
-"""Ticks of a decade: the first of these sets of which two ticks are visible."""
+"""Multiples of a power of ten with ticks: the first of these sets of which two ticks are
+visible."""
 
 LOG_TICK_SIZE = 11
-"""Font size of ticks in decades: Plotly enlarges the base of a power."""
+"""Font size of ticks at powers of ten: Plotly enlarges the base of a power."""
 
 SVG_POINTS = 400
-"""Points drawn of a curve in a small chart at most."""
+"""Maximum number of points drawn per curve in a small chart."""
 
 
 def number(value: float | None, digits: int = 6) -> str:
@@ -112,7 +113,7 @@ def round_below(value: float) -> float:
 
 
 class Line(NamedTuple):
-    """One curve: `x` and `y` `(k,)`, as a `twin.validation.results.Curve`, or as "steps"."""
+    """One curve: `x` and `y` `(k,)`; `style` as in `twin.validation.results.Curve`, or "steps"."""
 
     name: str
     x: FloatArray
@@ -121,7 +122,7 @@ class Line(NamedTuple):
 
 
 class Axes(NamedTuple):
-    """Curves against one y axis."""
+    """The curves of one panel, against one y axis."""
 
     y_label: str
     lines: Sequence[Line]
@@ -153,35 +154,42 @@ def panels_figure(
         MissingDependencyError: plotly is not installed.
     """
     figures = optional("plotly.graph_objects")
-    size = SINGLE_PANEL_HEIGHT if len(panels) == 1 else PANEL_HEIGHT
-    inner = len(panels) * (size + PANEL_GAP) - PANEL_GAP
-    top = PANEL_GAP + (TITLE_HEIGHT if title else 0)
-    figure = figures.Figure(layout=layout(inner + top + FOOTER_HEIGHT, top))
+    panel_height = SINGLE_PANEL_HEIGHT if len(panels) == 1 else PANEL_HEIGHT
+    plot_height = len(panels) * (panel_height + PANEL_GAP) - PANEL_GAP
+    top_margin = PANEL_GAP + (TITLE_HEIGHT if title else 0)
+    figure = figures.Figure(layout=layout(plot_height + top_margin + FOOTER_HEIGHT, top_margin))
     if title:
-        text = {"text": html.escape(title), "font": {"size": TITLE_SIZE}}
-        figure.layout.title = {**text, "x": 0.01, "y": 0.99, "yanchor": "top"}
+        title_text = {"text": html.escape(title), "font": {"size": TITLE_SIZE}}
+        figure.layout.title = {**title_text, "x": 0.01, "y": 0.99, "yanchor": "top"}
     colors: dict[str, str] = {}
-    last = len(panels) - 1
+    last_panel = len(panels) - 1
     for k, panel in enumerate(panels):
-        number = "" if k == 0 else str(k + 1)
-        high = 1.0 - k * (size + PANEL_GAP) / inner
-        low = max(0.0, high - size / inner)
-        x_axis = axis(html.escape(x_label) if k == last else "") | _scale(panel, 1, log_x)
+        axis_suffix = "" if k == 0 else str(k + 1)
+        panel_top = 1.0 - k * (panel_height + PANEL_GAP) / plot_height
+        panel_bottom = max(0.0, panel_top - panel_height / plot_height)
+        x_axis = axis(html.escape(x_label) if k == last_panel else "") | _scale(panel, 1, log_x)
         y_axis = axis(html.escape(panel.y_label)) | _scale(panel, 2, panel.log_y)
-        if k != last:
-            x_axis |= {"showticklabels": False, "matches": f"x{last + 1}"}
-        figure.layout[f"xaxis{number}"] = x_axis | {"anchor": f"y{number}"}
-        figure.layout[f"yaxis{number}"] = y_axis | {"anchor": f"x{number}", "domain": [low, high]}
-        figure.layout[f"legend{number}"] = legend(high + 3 / inner)
-        complete = any(line.name not in colors for line in panel.lines)
-        named: set[str] = set()
+        if k != last_panel:
+            x_axis |= {"showticklabels": False, "matches": f"x{last_panel + 1}"}
+        figure.layout[f"xaxis{axis_suffix}"] = x_axis | {"anchor": f"y{axis_suffix}"}
+        figure.layout[f"yaxis{axis_suffix}"] = y_axis | {
+            "anchor": f"x{axis_suffix}",
+            "domain": [panel_bottom, panel_top],
+        }
+        figure.layout[f"legend{axis_suffix}"] = legend(panel_top + 3 / plot_height)
+        adds_names = any(line.name not in colors for line in panel.lines)
+        shown_names: set[str] = set()
         for line in panel.lines:
             if line.name not in colors:
                 colors[line.name] = _next_color(panel, colors)
-            trace = _trace(line, colors[line.name], complete and line.name not in named)
-            named.add(line.name)
-            place = {"xaxis": f"x{number}", "yaxis": f"y{number}", "legend": f"legend{number}"}
-            figure.add_trace(figures.Scatter(**trace, **place))
+            trace = _trace(line, colors[line.name], adds_names and line.name not in shown_names)
+            shown_names.add(line.name)
+            axis_names = {
+                "xaxis": f"x{axis_suffix}",
+                "yaxis": f"y{axis_suffix}",
+                "legend": f"legend{axis_suffix}",
+            }
+            figure.add_trace(figures.Scatter(**trace, **axis_names))
     return figure
 
 
@@ -205,25 +213,25 @@ def thin_out(x: FloatArray, y: FloatArray, count: int = MAX_POINTS) -> Any:
         return np.arange(size)
     edges = np.linspace(1, size - 1, (count - 2) // 2 + 1).astype(int)
     finite = np.isfinite(y)
-    known = np.where(finite, y, np.median(y[finite]) if finite.any() else 0.0)
-    kept = [0, size - 1]
+    finite_values = np.where(finite, y, np.median(y[finite]) if finite.any() else 0.0)
+    indices = [0, size - 1]
     for start, stop in pairwise(edges):
-        stretch = known[start:stop]
-        kept += [start + int(stretch.argmin()), start + int(stretch.argmax())]
-    return np.unique(kept)
+        segment = finite_values[start:stop]
+        indices += [start + int(segment.argmin()), start + int(segment.argmax())]
+    return np.unique(indices)
 
 
 def _next_color(panel: Axes, colors: dict[str, str]) -> str:
     """Return the first colour that no line of this panel has yet."""
-    taken = {colors[line.name] for line in panel.lines if line.name in colors}
+    used_colors = {colors[line.name] for line in panel.lines if line.name in colors}
     for k in range(len(panel.lines)):
-        if curve_color(k) not in taken:
+        if curve_color(k) not in used_colors:
             return curve_color(k)
-    return curve_color(len(taken))
+    return curve_color(len(used_colors))
 
 
 def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
-    """Return the settings of a linear axis, or of one in decades with readable ticks.
+    """Return the settings of a linear axis, or of a logarithmic one with readable ticks.
 
     Values that span too little for two ticks of a decade get a linear axis too.
     """
@@ -234,15 +242,15 @@ def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
     values = values[values > 0.0]
     low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
     settings: dict[str, Any] = {"type": "log", "tickfont": {"size": LOG_TICK_SIZE}}
-    places = np.unique(values)
-    if column == 1 and 2 < places.size <= MAX_PLACE_TICKS:
-        return settings | _ticks(places)
+    distinct = np.unique(values)
+    if column == 1 and 2 < distinct.size <= MAX_PLACE_TICKS:
+        return settings | _ticks(distinct)
     decades = np.log10(high) - np.log10(low)
     if decades >= FEW_DECADES:
         return settings | {"dtick": max(1, round(decades / LOG_TICKS))}
     if decades < MIN_DECADES:
-        middle = float(np.log10(low))
-        return settings | {"range": [middle - 0.5, middle + 0.5]}
+        middle_power = float(np.log10(low))
+        return settings | {"range": [middle_power - 0.5, middle_power + 0.5]}
     powers = 10.0 ** np.arange(np.floor(np.log10(low)) - 1, np.ceil(np.log10(high)) + 1)
     for steps in LOG_STEPS:
         ticks = [float(f"{step * power:.2g}") for power in powers for step in steps]
@@ -256,25 +264,25 @@ def _ticks(places: Iterable[float]) -> dict[str, Any]:
 
 
 def _flat(values: FloatArray, least: float = 1.0) -> dict[str, Any]:
-    """Return the range of an axis whose values differ by rounding only, so that they look equal.
+    """Return the axis range of values that differ by rounding only, so that they look equal.
 
     Rounding is measured by the largest value, or by `least` where that is larger.
     """
-    low, high = float(values.min()), float(values.max())
-    size = max(least, abs(low), abs(high))
-    if high - low > CURVE_ROUNDING * size:
+    minimum, maximum = float(values.min()), float(values.max())
+    magnitude = max(least, abs(minimum), abs(maximum))
+    if maximum - minimum > CURVE_ROUNDING * magnitude:
         return {}
-    middle, half = 0.5 * (low + high), FLAT_RANGE * size
-    return {"range": [middle - half, middle + half]}
+    center, half_range = 0.5 * (minimum + maximum), FLAT_RANGE * magnitude
+    return {"range": [center - half_range, center + half_range]}
 
 
 def _trace(line: Line, color: str, in_legend: bool) -> dict[str, Any]:
-    kept = thin_out(line.x, line.y)
+    shown = thin_out(line.x, line.y)
     modes = {"markers": "markers", "line+markers": "lines+markers"}
     dashes = {"dash": "dash", "dot": "dot"}
     return {
-        "x": np.asarray(line.x, dtype=np.float32)[kept],
-        "y": np.asarray(line.y, dtype=np.float32)[kept],
+        "x": np.asarray(line.x, dtype=np.float32)[shown],
+        "y": np.asarray(line.y, dtype=np.float32)[shown],
         "name": html.escape(line.name),
         "legendgroup": line.name,
         "showlegend": in_legend,
@@ -314,15 +322,15 @@ def small_chart(label: str, lines: Sequence[Line], x_label: str) -> str:
     """Return an SVG element with curves over a common axis, their ranges and names.
 
     Args:
-        label: of the y axis, with its unit.
+        label: label of the y axis, with its unit.
         lines: curves `(k,)` of finite numbers.
-        x_label: of the x axis, with its unit.
+        x_label: label of the x axis, with its unit.
     """
     x = _range(np.concatenate([line.x for line in lines]))
     y = _range(np.concatenate([line.y for line in lines]))
     text = '<text x="{}" y="{}" text-anchor="{}">{}</text>'
     bottom, right = SVG_HEIGHT - BOTTOM_MARGIN, SVG_WIDTH - RIGHT_MARGIN
-    parts = [
+    elements = [
         f'<rect x="{LEFT_MARGIN}" y="{TOP_MARGIN}" width="{right - LEFT_MARGIN}" '
         f'height="{bottom - TOP_MARGIN}" fill="none" stroke="#bbb"/>',
         text.format(LEFT_MARGIN, 12, "start", html.escape(label)),
@@ -332,25 +340,27 @@ def small_chart(label: str, lines: Sequence[Line], x_label: str) -> str:
         text.format(right, bottom + 12, "end", f"{x[1]:.3g}"),
         text.format((LEFT_MARGIN + right) // 2, SVG_HEIGHT - 6, "middle", html.escape(x_label)),
     ]
-    for number, line in enumerate(lines):
-        color = curve_color(number)
-        rows = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), SVG_POINTS)).astype(int))
-        across = LEFT_MARGIN + (line.x[rows] - x[0]) / (x[1] - x[0]) * (right - LEFT_MARGIN)
-        down = bottom - (line.y[rows] - y[0]) / (y[1] - y[0]) * (bottom - TOP_MARGIN)
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True))
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{color}"/>')
-        name = text.format(
-            right - 40 * (len(lines) - 1 - number), 12, "end", html.escape(line.name)
+    for line_index, line in enumerate(lines):
+        color = curve_color(line_index)
+        indices = np.unique(
+            np.linspace(0, len(line.x) - 1, min(len(line.x), SVG_POINTS)).astype(int)
         )
-        parts.append(name.replace("<text", f'<text fill="{color}"'))
+        x_pixels = LEFT_MARGIN + (line.x[indices] - x[0]) / (x[1] - x[0]) * (right - LEFT_MARGIN)
+        y_pixels = bottom - (line.y[indices] - y[0]) / (y[1] - y[0]) * (bottom - TOP_MARGIN)
+        points = " ".join(f"{px:.1f},{py:.1f}" for px, py in zip(x_pixels, y_pixels, strict=True))
+        elements.append(f'<polyline points="{points}" fill="none" stroke="{color}"/>')
+        name = text.format(
+            right - 40 * (len(lines) - 1 - line_index), 12, "end", html.escape(line.name)
+        )
+        elements.append(name.replace("<text", f'<text fill="{color}"'))
     return (
         f'<svg width="{SVG_WIDTH}" height="{SVG_HEIGHT}" font-family="sans-serif" font-size="10" '
-        f'fill="#444" style="background:#fff">{"".join(parts)}</svg>'
+        f'fill="#444" style="background:#fff">{"".join(elements)}</svg>'
     )
 
 
 def _range(values: FloatArray) -> tuple[float, float]:
     """Return the ends of an axis; of values that are equal to rounding, a little around them."""
     low, high = float(values.min()), float(values.max())
-    room = max(1e-9, 1e-6 * max(abs(low), abs(high)))
-    return (low, high) if high - low > room else (low - room, high + room)
+    min_range = max(1e-9, 1e-6 * max(abs(low), abs(high)))
+    return (low, high) if high - low > min_range else (low - min_range, high + min_range)

@@ -11,7 +11,7 @@ from twin.charts import style
 from twin.charts.panels import number
 
 TEMPLATE_FOLDER = Path(__file__).parent
-"""Folder of the template that those of all results extend."""
+"""Folder of the base template that the templates of all results extend."""
 
 
 def results_page(
@@ -20,11 +20,11 @@ def results_page(
     """Return a page of results.
 
     Args:
-        template: that extends `results_page.html`.
-        title: of the page.
-        date: in the form of ISO 8601.
+        template: template that extends `results_page.html`.
+        title: title of the page.
+        date: date in ISO 8601.
         charts: title, explanation and plotly figure of each.
-        values: of the template.
+        values: values of the template.
 
     Raises:
         MissingDependencyError: plotly or jinja2 is not installed.
@@ -40,11 +40,13 @@ def results_page(
     )
     templates.filters["number"] = number
     options = {"full_html": False, "include_plotlyjs": False, "config": dict(style.PLOTLY_CONFIG)}
-    drawn = [(name, text, markup(figure.to_html(**options))) for name, text, figure in charts]
+    rendered_charts = [
+        (name, text, markup(figure.to_html(**options))) for name, text, figure in charts
+    ]
     page: str = templates.get_template(template.name).render(
         title=title,
         date=date,
-        charts=drawn,
+        charts=rendered_charts,
         style=style,
         plotly=markup(offline.get_plotlyjs()),
         **values,

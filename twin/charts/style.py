@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 FONT_FAMILY = "Inter, 'Segoe UI', 'Helvetica Neue', system-ui, -apple-system, Arial, sans-serif"
-"""Fonts that systems have; nothing is loaded."""
+"""Fonts that operating systems have; none is loaded."""
 
 TEXT_COLOR = "#1b2733"
 MUTED_COLOR = "#566370"
@@ -23,7 +23,8 @@ CURVE_COLORS = (
     "#6b4fa3",
     "#7a5c3e",
 )
-"""Distinct for all common kinds of colour blindness (after Okabe and Ito), dark enough on white."""
+"""Colours that are distinct for all common kinds of colour blindness (after Okabe and Ito), dark
+enough on white."""
 
 DARK_COLORS = {
     "ink": "#e4e8ec",
@@ -42,14 +43,14 @@ PLOTLY_CONFIG = {
     "plotlyServerURL": "",
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
-"""Plotly's settings outside the figure: nothing on the page offers to upload it."""
+"""Plotly's settings outside the figure: no button on the page uploads it."""
 
 FONT_SIZE = 12
 TITLE_SIZE = 15
 
 
 def curve_color(index: int) -> str:
-    """Return the colour of the curve with this number, from 0; repeats after the last."""
+    """Return the colour of the curve with this index, from 0; colours repeat after the last."""
     return CURVE_COLORS[index % len(CURVE_COLORS)]
 
 
@@ -71,7 +72,7 @@ def layout(height: int, top: int) -> dict[str, Any]:
 
 
 def legend(bottom: float) -> dict[str, Any]:
-    """Return a legend in one row whose lower edge is at `bottom`, a share of the figure."""
+    """Return a legend in one row whose lower edge is at `bottom`, as a fraction of the figure."""
     return {
         "orientation": "h",
         "x": 0,

@@ -19,10 +19,10 @@ from twin.errors import TwinError, TwinWarning
 WRONG_USAGE = 2
 
 DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""A full disk, a quota or a limit of the size of files."""
+"""Errors of the system: a full disk, an exhausted quota, a file that is too large."""
 
 LONGEST_NAME = 300
-"""Characters of a file's name in a message."""
+"""Maximum number of characters of a file name in a message."""
 
 
 class Group(TyperGroup):
@@ -44,20 +44,20 @@ class Group(TyperGroup):
             _say(f"{error.strerror}: {str(error.filename or 'while writing')[:LONGEST_NAME]}")
             raise typer.Exit(WRONG_USAGE) from None
         except typer.BadParameter as error:
-            field, message = error.param_hint, error.format_message()
-            told = f"{field}: {error.message}" if isinstance(field, str) else message
-            _say(" ".join(told.split()))
+            option_name, message = error.param_hint, error.format_message()
+            text = f"{option_name}: {error.message}" if isinstance(option_name, str) else message
+            _say(" ".join(text.split()))
             raise typer.Exit(WRONG_USAGE) from None
 
 
 def one_line(error: TwinError) -> str:
     """Return the message of an error on one line, its parts separated by semicolons."""
-    head, *parts = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
-    return f"{head} {'; '.join(parts)}".strip()
+    first_part, *parts = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    return f"{first_part} {'; '.join(parts)}".strip()
 
 
 def _say(text: str) -> None:
-    """Print a line of the program about itself, on the error stream."""
+    """Print a message of the program on the error stream."""
     typer.echo(f"twin: {visible(text)}", err=True)
 
 
@@ -82,7 +82,7 @@ _show_others = warnings.showwarning
 def _show_warning(
     message: Warning | str, category: type[Warning], *place: Any, **more: Any
 ) -> None:
-    """Print a warning of the package as one line; others as Python does."""
+    """Print a warning of the package as one line; other warnings are printed as usual."""
     if issubclass(category, TwinWarning):
         _say(str(message))
     else:

@@ -120,17 +120,17 @@ def calibrate(
         _propose(platform, plan, settings, noise, out, visits)
     elif poses is not None:
         settings = {"frames": frames, "tolerance": tolerance, "robust": robust, "apart": apart}
-        found = _calibrate(platform, poses, mapping, settings, noise)
+        calibration = _calibrate(platform, poses, mapping, settings, noise)
         if out is not None:
-            write(out, _machine_text(found, machine, poses, out))
+            write(out, _machine_text(calibration, machine, poses, out))
         if offsets is not None:
             from twin.calibration.calibration import offsets_text
 
-            write(offsets, offsets_text(found))
+            write(offsets, offsets_text(calibration))
         if report is not None:
             from twin.calibration.report import write_report
 
-            line(f"wrote {write_report(found, report)}")
+            line(f"wrote {write_report(calibration, report)}")
 
 
 def _calibrate(
@@ -146,11 +146,13 @@ def _calibrate(
     from twin.cli.tables.calibrate import print_calibration
     from twin.logs import LogMapping
 
-    rules = None if mapping is None else LogMapping.read(mapping)
-    given = dict(zip(NOISE_NAMES, noise, strict=True))
-    found = calibrate(platform, read_poses(poses, platform, rules, **given), **settings)
-    print_calibration(found)
-    return found
+    log_mapping = None if mapping is None else LogMapping.read(mapping)
+    noise_by_name = dict(zip(NOISE_NAMES, noise, strict=True))
+    calibration = calibrate(
+        platform, read_poses(poses, platform, log_mapping, **noise_by_name), **settings
+    )
+    print_calibration(calibration)
+    return calibration
 
 
 def _propose(
@@ -161,30 +163,31 @@ def _propose(
     out: Path | None,
     visits: Path | None,
 ) -> None:
-    """Print which poses to measure and what they will show; write them."""
+    """Print the poses to measure and the accuracy to expect; write them to files."""
     from twin.calibration.measured import DEFAULT_NOISE
     from twin.calibration.pose_plan import plan, write_table, write_visits
     from twin.cli.tables.calibrate import print_plan
 
     position, angle, coordinate = (
-        usual if value is None else value for value, usual in zip(noise, DEFAULT_NOISE, strict=True)
+        default if value is None else value
+        for value, default in zip(noise, DEFAULT_NOISE, strict=True)
     )
-    found = plan(platform, count, noise=(position, angle, coordinate), **settings)
-    print_plan(found, platform)
+    pose_plan = plan(platform, count, noise=(position, angle, coordinate), **settings)
+    print_plan(pose_plan, platform)
     if out is not None:
-        line(f"wrote {write_table(found, platform, out)}")
+        line(f"wrote {write_table(pose_plan, platform, out)}")
     if visits is not None:
-        line(f"wrote {write_visits(found, platform, visits)}")
+        line(f"wrote {write_visits(pose_plan, platform, visits)}")
 
 
 def _machine_text(found: Calibration, machine: str, poses: Path, out: Path) -> str:
-    """Return the text of the calibrated machine's file, with what it is from."""
+    """Return the text of the calibrated machine's file, with a note on its origin."""
     import hashlib
     from datetime import UTC, datetime
 
     from twin.calibration.calibration import machine_text
 
-    mark = hashlib.sha256(poses.read_bytes()).hexdigest()[:12] if poses.is_file() else "a folder"
-    day = datetime.now(UTC).date()
-    note = f"twin calibrate: {len(found.used)} poses of {poses.name} ({mark}), {day}"
+    digest = hashlib.sha256(poses.read_bytes()).hexdigest()[:12] if poses.is_file() else "a folder"
+    date = datetime.now(UTC).date()
+    note = f"twin calibrate: {len(found.used)} poses of {poses.name} ({digest}), {date}"
     return machine_text(found, machine, note, out)

@@ -26,39 +26,41 @@ def closed_loop(
 
     Args:
         platform: the machine.
-        controller: with its reference.
+        controller: controller with its reference.
         duration: [s]; rounded to control periods.
-        engine: name.
-        fidelity: of the engine.
-        timestep: of the engine [s]; None: `dividing_step`.
-        seed: of the sensors' errors.
+        engine: name of the engine.
+        fidelity: fidelity of the engine.
+        timestep: time step of the engine [s]; None: that of `dividing_step`.
+        seed: seed of the sensors' errors.
         every_period: keep one instant per control period, instead of every step.
 
     Raises:
         InputError: as `simulate`.
     """
-    step = dividing_step(platform, controller.period) if timestep is None else timestep
+    engine_step = dividing_step(platform, controller.period) if timestep is None else timestep
     return simulate(
         platform,
         max(1, round(duration / controller.period)) * controller.period,
         controller=controller,
         plant=Plant(platform, seed=seed),
         engine=engine,
-        timestep=step,
+        timestep=engine_step,
         fidelity=fidelity,
-        every=round(controller.period / step) if every_period else 1,
+        every=round(controller.period / engine_step) if every_period else 1,
     )
 
 
 def saturated(run: Trajectory) -> list[str]:
-    """Return sentences on the actuators that were at their limits, and on limits left out."""
+    """Return sentences on the actuators that reached their limits, and on limits that were off."""
     sentences = run.saturation.sentences(rotary=run.coordinate_unit == "rad")
-    free = [] if run.limits else ["the actuators' limits of force and speed were left out"]
-    return free + sentences
+    unlimited_note = (
+        [] if run.limits else ["the actuators' limits of force and speed were left out"]
+    )
+    return unlimited_note + sentences
 
 
 def generic_note(platform: MachineModel) -> list[str]:
-    """Return the source of a configuration that the file does not give; else nothing."""
+    """Return the source of a generic configuration that the machine's file does not contain."""
     configuration = platform.parameters.configuration
     if configuration is None or not configuration.applied:
         return []

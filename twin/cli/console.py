@@ -19,19 +19,20 @@ from rich.text import Text
 from twin.basics.toml import visible
 
 MAX_WIDTH = 100
-"""Columns of tables and sentences at most, and where the output goes to a file."""
+"""Largest width of tables and sentences in characters; it is used where the output goes to a
+file."""
 
 LONGEST_WORD = 36
-"""Characters of a word or number that are kept together."""
+"""Number of characters of a word or number that are kept together."""
 
 COLUMN_GAP = 2
-"""Characters between two columns."""
+"""Number of characters between two columns."""
 
 NOTICE_PERIOD = 1.0
-"""[s] Between two notices of the same kind."""
+"""[s] Minimum time between two notices of the same kind."""
 
 VERDICT_COLORS = {"pass": "green", "tight": "yellow", "fail": "bold red", "info": "cyan"}
-"""Cells with these texts are coloured; the word says it too."""
+"""Colours of cells with these texts; the text alone also says it."""
 
 
 class Column(NamedTuple):
@@ -39,7 +40,7 @@ class Column(NamedTuple):
 
     title: str
     number: bool = False
-    """aligned to the right and kept on one line"""
+    """whether its cells are numbers: aligned to the right and kept on one line"""
 
 
 def line(text: str = "", bold: bool = False) -> None:
@@ -54,7 +55,7 @@ def paragraph(text: str, mark: str = "", bold: bool = False) -> None:
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str = "") -> None:
-    """Print rows of texts under the columns' titles, below a line with the table's own.
+    """Print rows of texts under the columns' titles, below a line with the title of the table.
 
     Titles and texts wrap between words; numbers stay on one line. A table that is too wide is
     printed in parts, each with the texts before the first number.
@@ -62,34 +63,47 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str =
     if title:
         paragraph(title, bold=True)
     cells = [tuple(map(visible, row)) for row in rows]
-    least = [_least(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
-    for part in _parts(columns, least, _console().width):
-        shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-        full = sum(max(least[k], len(columns[k].title)) + COLUMN_GAP for k in part)
-        for k in part:
+    min_widths = [_least(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
+    for column_indices in _parts(columns, min_widths, _console().width):
+        rich_table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        total_width = sum(
+            max(min_widths[k], len(columns[k].title)) + COLUMN_GAP for k in column_indices
+        )
+        for k in column_indices:
             number, title = columns[k].number, columns[k].title
             # Where titles must wrap, rich takes room from all columns alike, also from numbers.
-            title = fill(title, least[k]) if number and full > _console().width else title
-            side: Any = "right" if number else "left"
-            shown.add_column(Text(title), justify=side, min_width=least[k], overflow="fold")
+            title = (
+                fill(title, min_widths[k]) if number and total_width > _console().width else title
+            )
+            alignment: Any = "right" if number else "left"
+            rich_table.add_column(
+                Text(title), justify=alignment, min_width=min_widths[k], overflow="fold"
+            )
         for row in cells:
-            shown.add_row(*(Text(row[k], style=VERDICT_COLORS.get(row[k], "")) for k in part))
-        _console().print(shown)
+            rich_table.add_row(
+                *(Text(row[k], style=VERDICT_COLORS.get(row[k], "")) for k in column_indices)
+            )
+        _console().print(rich_table)
 
 
 def _least(column: Column, cells: list[str]) -> int:
-    """Return the least width of a column: of its numbers, or of its longest word."""
+    """Return the minimum width of a column: that of its longest number or word."""
     texts = [column.title.split(), *([cell] if column.number else cell.split() for cell in cells)]
-    return min(LONGEST_WORD, max((len(word) for words in texts for word in words), default=0))
+    return min(
+        LONGEST_WORD, max((len(word) for text_words in texts for word in text_words), default=0)
+    )
 
 
 def _parts(columns: Sequence[Column], least: list[int], width: int) -> list[list[int]]:
-    """Return the columns of every part of a table that is not wider than `width`."""
-    keys = next((k for k, column in enumerate(columns) if column.number), len(columns))
-    parts = [list(range(keys))]
-    for k in range(keys, len(columns)):
-        wide = sum(least[j] + COLUMN_GAP for j in (*parts[-1], k)) > width and len(parts[-1]) > keys
-        parts = [*parts, [*range(keys), k]] if wide else [*parts[:-1], [*parts[-1], k]]
+    """Return the columns of each part of a table that is too wide for `width`."""
+    key_count = next((k for k, column in enumerate(columns) if column.number), len(columns))
+    parts = [list(range(key_count))]
+    for k in range(key_count, len(columns)):
+        is_too_wide = (
+            sum(least[j] + COLUMN_GAP for j in (*parts[-1], k)) > width
+            and len(parts[-1]) > key_count
+        )
+        parts = [*parts, [*range(key_count), k]] if is_too_wide else [*parts[:-1], [*parts[-1], k]]
     return parts
 
 
@@ -99,10 +113,10 @@ def _console() -> Console:
 
 
 class Notices:
-    """Lines of a loop that goes on, printed once a second at most and only where they are new."""
+    """Repeated messages of a running loop, printed at most once a second and only when new."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start without messages."""
         self._shown: set[str] = set()
         self._due = 0.0
 
@@ -111,11 +125,11 @@ class Notices:
         if clock.monotonic() < self._due:
             return
         self._due = clock.monotonic() + NOTICE_PERIOD
-        found = list(lines())
-        for text in found:
+        present_lines = list(lines())
+        for text in present_lines:
             if text not in self._shown:
                 paragraph(text)
-        self._shown = set(found)
+        self._shown = set(present_lines)
 
 
 @contextmanager
@@ -123,8 +137,8 @@ def progress_bar(title: str, parts: int | None, done: int = 0) -> Iterator[Calla
     """Show a bar on a terminal, with the name of the part that is under way or has just ended.
 
     Args:
-        title: of the whole work.
-        parts: how many there are; None where this is not known.
+        title: title of the whole work.
+        parts: number of parts; None where it is not known.
         done: count of parts at the first call of what is yielded: 1 where it is called after
             each part, 0 where it is called before.
 
@@ -150,15 +164,15 @@ def interruption() -> Iterator[Callable[[], bool]]:
     # A list, read now and then: a handler may run while its own thread holds the lock of an event,
     # and one that came just before a wait without end would never run.
     requests: list[int] = []
-    numbers = [signal.SIGINT, signal.SIGTERM]
+    signals = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        numbers.append(signal.SIGHUP)
-    before = {
+        signals.append(signal.SIGHUP)
+    previous_handlers = {
         number: signal.signal(number, lambda number, _: requests.append(number))
-        for number in numbers
+        for number in signals
     }
     try:
         yield lambda: bool(requests)
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)

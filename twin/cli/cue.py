@@ -82,24 +82,25 @@ def cue(
     if manoeuvre is not None and source is not None:
         raise InputError("input", "takes the place of --manoeuvre: give one of the two")
     if manoeuvre not in (None, *cueing.MANOEUVRES):
-        known = ", ".join(cueing.MANOEUVRES)
+        manoeuvre_names = ", ".join(cueing.MANOEUVRES)
         raise InputError(
-            "manoeuvre", f"must be one of {known}, not {manoeuvre!r}; --input takes a file"
+            "manoeuvre",
+            f"must be one of {manoeuvre_names}, not {manoeuvre!r}; --input takes a file",
         )
     if source is None:
-        driven = cueing.make_manoeuvre(manoeuvre or "braking")
+        drive = cueing.make_manoeuvre(manoeuvre or "braking")
     else:
-        driven = cueing.read_manoeuvre(source)
+        drive = cueing.read_manoeuvre(source)
     platform = load(machine, configuration)
     names = tuple(cueing.ALGORITHMS) if compare else (algorithm,)
     outcomes = cueing.compare(
-        platform, driven, names, head=quantities(head, "head", "m"), scale=scale
+        platform, drive, names, head=quantities(head, "head", "m"), scale=scale
     )
-    still = cueing.standstill_error(driven)
-    chosen = outcomes[algorithm]
-    line(f"{platform.name}: {driven.name}, {driven.duration:g} s", bold=True)
-    errors = (still.total, still.total_correlation, still.total_false_cue)
-    rows = [_row(name, one) for name, one in outcomes.items()]
+    rest_error = cueing.standstill_error(drive)
+    outcome = outcomes[algorithm]
+    line(f"{platform.name}: {drive.name}, {drive.duration:g} s", bold=True)
+    errors = (rest_error.total, rest_error.total_correlation, rest_error.total_false_cue)
+    rows = [_row(name, outcome_of_algorithm) for name, outcome_of_algorithm in outcomes.items()]
     rows.append(("at rest", *(f"{error:.2f}" for error in errors), "0", "0", "0", "1", ""))
     titles = (
         *("error [1]", "correlation [1]", "false cues [1]", "length [%]", "speed [%]"),
@@ -107,28 +108,31 @@ def cue(
     )
     table((Column("algorithm"), *(Column(title, True) for title in titles)), rows)
     line("errors and false cues: root mean square over six senses, in thresholds of perception")
-    parts = zip(SENSED_MOTIONS, chosen.error.relative, chosen.error.correlation, strict=True)
-    senses = [(name, f"{error:.2f}", f"{same:.2f}") for name, error, same in parts]
+    parts = zip(SENSED_MOTIONS, outcome.error.relative, outcome.error.correlation, strict=True)
+    senses = [(name, f"{error:.2f}", f"{corr:.2f}") for name, error, corr in parts]
     columns = (Column("sense"), Column("error [1]", True), Column("correlation [1]", True))
     table(columns, senses, algorithm)
     if "predictive" in outcomes:
         _print_speed(outcomes["predictive"])
     if out is not None:
-        written = cueing.write_motion(chosen.cue.motion, out)
+        written = cueing.write_motion(outcome.cue.motion, out)
         reader = f"twin.motion.read_recording(path, {platform.name}'s home)"
         line(f"wrote {written}; read it with {reader}")
     write_plot(plot, lambda: cueing_figure(platform, outcomes))
 
 
 def _row(name: str, one: Outcome) -> tuple[str, ...]:
-    error, use = one.error, one.use
-    shares = (f"{100.0 * share:.1f}" for share in (use.length, use.speed, use.acceleration))
+    error, limit_use = one.error, one.use
+    limit_fractions = (
+        f"{100.0 * fraction:.1f}"
+        for fraction in (limit_use.length, limit_use.speed, limit_use.acceleration)
+    )
     return (
         name,
         f"{error.total:.2f}",
         f"{error.total_correlation:.2f}",
         f"{error.total_false_cue:.2f}",
-        *shares,
+        *limit_fractions,
         f"{one.cue.shrink:.2f}",
         f"{one.step_milliseconds:.2f}",
     )
@@ -138,9 +142,9 @@ def _print_speed(one: Outcome) -> None:
     """Print whether the predictive algorithm keeps up with real time."""
     from twin.motion.cueing.predictive import DEFAULT_PERIOD
 
-    longest, period = 1e3 * float(one.cue.step_time.max()), one.cue.motion.period
-    word = "in real time" if longest < 1e3 * period else "not in real time at every step"
+    longest_step, period = 1e3 * float(one.cue.step_time.max()), one.cue.motion.period
+    verdict = "in real time" if longest_step < 1e3 * period else "not in real time at every step"
     line(
-        f"predictive: {one.step_milliseconds:.1f} ms a step, at most {longest:.1f} ms, of "
-        f"{1e3 * DEFAULT_PERIOD:g} ms: {word}"
+        f"predictive: {one.step_milliseconds:.1f} ms a step, at most {longest_step:.1f} ms, of "
+        f"{1e3 * DEFAULT_PERIOD:g} ms: {verdict}"
     )

@@ -10,10 +10,10 @@ from twin.simulation.live.runner import Source
 from twin.viewer.window import Window
 
 FRAME_TIME = 1.0 / 50.0
-"""[s] between two pictures."""
+"""[s] Time between two pictures."""
 
 TEXT_UPDATE_TIME = 0.25
-"""[s] between two updates of the text in the window's corner."""
+"""[s] Time between two updates of the text in the window's corner."""
 
 KEY_ACTIONS = {32: "pause", 259: "reset", 262: "step", 71: "ghost"}
 """GLFW's codes of space, backspace, right arrow and G -> names of actions."""
@@ -51,7 +51,7 @@ def watch(source: Source, *, dark: bool = False) -> None:
 
 
 class _Pressed:
-    """Keys that were pressed: noted on the window's thread, taken by the loop."""
+    """Keys that the user has pressed, recorded by the window's thread and read by the loop."""
 
     def __init__(self) -> None:
         self.paused = self.ghost = False
@@ -59,7 +59,7 @@ class _Pressed:
         self._once: set[str] = set()
 
     def note(self, code: int) -> None:
-        """Take note of a key."""
+        """Record a pressed key by its GLFW code."""
         with self._lock:
             match KEY_ACTIONS.get(code):
                 case "pause":
@@ -72,29 +72,31 @@ class _Pressed:
     def take(self, name: str) -> bool:
         """Return whether the key was pressed since the last call."""
         with self._lock:
-            asked = name in self._once
+            is_pressed = name in self._once
             self._once.discard(name)
-        return asked
+        return is_pressed
 
 
 def _run(source: Source, window: Window, pressed: _Pressed) -> None:
-    """Advance and show until the window is closed."""
-    written, shown, said = -TEXT_UPDATE_TIME, 0.0, ""
+    """Advance and show the source until the window is closed."""
+    last_update, last_time, last_message = -TEXT_UPDATE_TIME, 0.0, ""
     while window.is_open:
         if pressed.take("reset"):
             source.reset()
-        stepped = pressed.take("step")
+        is_step = pressed.take("step")
         if not pressed.paused:
             source.advance(FRAME_TIME)
-        elif stepped:
+        elif is_step:
             source.advance(source.period)
         scene = source.scene
         window.show(**(scene if pressed.ghost else scene._replace(ghost=None))._asdict())
         now = clock.monotonic()
-        if now - written >= TEXT_UPDATE_TIME:
-            factor = 0.0 if source.time < shown else (source.time - shown) / (now - written)
+        if now - last_update >= TEXT_UPDATE_TIME:
+            factor = (
+                0.0 if source.time < last_time else (source.time - last_time) / (now - last_update)
+            )
             window.write("time\nreal time", f"{source.time:.1f} s\n{factor:.2f}")
-            written, shown = now, source.time
-        if source.stopped and source.stopped != said:
+            last_update, last_time = now, source.time
+        if source.stopped and source.stopped != last_message:
             line(f"stopped: {source.stopped} (backspace resets)", bold=True)
-        said = source.stopped
+        last_message = source.stopped

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from twin.link.emulation import Emulation, FileRecording
 
 LOG_ENDINGS = (".mcap", ".csv", ".parquet")
-"""Endings of logs."""
+"""Endings of log files."""
 
 Parameters = Annotated[
     list[str] | None,
@@ -121,7 +121,7 @@ def emulate(
 
     check_files(log=(log, *LOG_ENDINGS))
     design = load(machine, configuration)
-    played = EmulatedMachine(
+    emulated = EmulatedMachine(
         _hidden(design, parameters or [], configuration),
         design=design,
         period=1.0 / positive(rate, "rate"),
@@ -131,32 +131,32 @@ def emulate(
         engine=engine,
         watchdog=watchdog,
     )
-    end = inf if duration is None else positive(duration, "duration")
-    emulation = _emulation(played, listen, to or [], allow_remote or [])
+    end_time = inf if duration is None else positive(duration, "duration")
+    emulation = _emulation(emulated, listen, to or [], allow_remote or [])
     if log is not None:
-        emulation.recording = _recording(played, log, replace)
+        emulation.recording = _recording(emulated, log, replace)
     try:
-        played.warm()
+        emulated.warm()
         with interruption() as requested, pace.priority(priority):
-            how = "step by step" if lockstep else f"at {rate:g} Hz"
+            pace_text = "step by step" if lockstep else f"at {rate:g} Hz"
             address = emulation.link.address
-            line(f"{design.name} in {engine} plays {how} on udp://{address}", bold=True)
+            line(f"{design.name} in {engine} plays {pace_text} on udp://{address}", bold=True)
             line("Ctrl-C ends it")
-            play = emulation.run_in_steps if lockstep else emulation.run
-            play(end, _told(emulation, requested))
+            run_emulation = emulation.run_in_steps if lockstep else emulation.run
+            run_emulation(end_time, _told(emulation, requested))
     finally:  # before anything is printed: the terminal may be gone
         _finish(emulation)
     _print_summary(emulation, lockstep)
-    played.close()
+    emulated.close()
 
 
 def _recording(played: EmulatedMachine, log: Path, replace: bool) -> FileRecording:
-    """Begin the file into which the measurements go until the end, and print its name."""
+    """Create the file to which the measurements are written until the end, and print its name."""
     from twin.link.emulation import FileRecording
 
-    found = FileRecording(played.platform, played.period, log, replace=replace)
-    line(f"measurements go to {found.recorder.part} until the end")
-    return found
+    recording = FileRecording(played.platform, played.period, log, replace=replace)
+    line(f"measurements go to {recording.recorder.part} until the end")
+    return recording
 
 
 def _finish(emulation: Emulation) -> None:
@@ -172,16 +172,16 @@ def _finish(emulation: Emulation) -> None:
 
 
 def _told(emulation: Emulation, requested: Callable[[], bool]) -> Callable[[], bool]:
-    """Return the request to end, which also prints what is refused and cannot be written."""
+    """Return a function that prints refusals and faults, and returns whether to end."""
     from twin.link.emulation import FileRecording
 
     notices = Notices()
 
     def lines() -> list[str]:
         recording = emulation.recording
-        fault = recording.recorder.fault if isinstance(recording, FileRecording) else ""
+        fault_text = recording.recorder.fault if isinstance(recording, FileRecording) else ""
         refused = refused_lines(emulation.link.counts.reasons)
-        return [*refused, *([f"{fault}; it is tried again"] if fault else [])]
+        return [*refused, *([f"{fault_text}; it is tried again"] if fault_text else [])]
 
     def ended() -> bool:
         notices.show_due(lines)
@@ -193,7 +193,7 @@ def _told(emulation: Emulation, requested: Callable[[], bool]) -> Callable[[], b
 def _emulation(
     played: EmulatedMachine, listen: str, to: list[str], allowed: list[str]
 ) -> Emulation:
-    """Return the machine on its link."""
+    """Return the emulated machine connected to its link."""
     from twin.link.emulation import Emulation
     from twin.link.transport import UdpLink, parse_address
     from twin.link.transport.address import check_allowed
@@ -207,36 +207,36 @@ def _emulation(
 
 
 def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Platform:
-    """Return the machine as it really is."""
+    """Return the emulated machine; its parameters differ from those the control unit knows."""
     from twin.analysis.platform import load
     from twin.basics.toml import read_toml
 
-    found = design
+    machine = design
     for text in texts:
         if not text.endswith(".toml"):
-            found = found.with_(parameters=settings_from([text], "parameters"))
+            machine = machine.with_(parameters=settings_from([text], "parameters"))
             continue
         content = read_toml(text)
         if {"extends", "base"} & content.keys():
-            found = load(text, configuration)
+            machine = load(text, configuration)
         else:
-            found = found.with_(parameters=_flat(content))
-    if found.n_actuators != design.n_actuators:
+            machine = machine.with_(parameters=_flat(content))
+    if machine.n_actuators != design.n_actuators:
         raise InputError("parameters", f"must be of a machine with {design.n_actuators} legs")
-    return found
+    return machine
 
 
 def _flat(content: dict[str, object], start: str = "") -> dict[str, float | str]:
     """Return the numbers of nested tables by their dotted paths."""
-    found: dict[str, float | str] = {}
+    values: dict[str, float | str] = {}
     for name, value in content.items():
         if isinstance(value, dict):
-            found |= _flat(value, f"{start}{name}.")
+            values |= _flat(value, f"{start}{name}.")
         elif isinstance(value, int | float | str):
-            found[f"{start}{name}"] = value
+            values[f"{start}{name}"] = value
         else:
             raise InputError(f"{start}{name}", "must be one number, or a text with a unit")
-    return found
+    return values
 
 
 def _print_summary(emulation: Emulation, lockstep: bool) -> None:

@@ -62,31 +62,31 @@ def evaluate(
     from twin.training.evaluation import evaluate as run
 
     check_files(json=(json, ".json"), markdown=(markdown, ".md"))
-    own = environment_options(
+    environment_settings = environment_options(
         option, machine=machine, configuration=configuration, randomisation=randomisation
     )
     engines = engine or get_args(options.EngineName)
-    parts = count_parts(len(policy), len(engines), episodes)
-    with progress_bar("evaluating", parts, done=1) as show:
-        found = run(
+    part_count = count_parts(len(policy), len(engines), episodes)
+    with progress_bar("evaluating", part_count, done=1) as show:
+        evaluation = run(
             environment,
             policy,
             engines=engines,
             episodes=episodes,
             seed=seed,
-            options=own,
+            options=environment_settings,
             jobs=jobs or ((os.cpu_count() or 1) if find_spec("joblib") else 1),
             show=show,
         )
-    for sentence in changes_from_training(found):
+    for sentence in changes_from_training(evaluation):
         paragraph(sentence, bold=True)
-    first, _, unit = found.titles[0].partition(" [")
-    titles = [*report_columns(found)[:-1], f"difference [{unit}" if unit else "difference [1]"]
+    metric_name, _, unit = evaluation.titles[0].partition(" [")
+    titles = [*report_columns(evaluation)[:-1], f"difference [{unit}" if unit else "difference [1]"]
     columns = [Column(title, k > 1) for k, title in enumerate(titles)]
-    table(columns, report_rows(found))
+    table(columns, report_rows(evaluation))
     line(
         f"{episodes} episode{'s' * (episodes != 1)}, the same for all; means with 95 % intervals; "
-        f"differences of the {first} from {policy[0]}, by episode"
+        f"differences of the {metric_name} from {policy[0]}, by episode"
     )
-    write(json, as_json(found, command_line()))
-    write(markdown, as_markdown(found, command_line()))
+    write(json, as_json(evaluation, command_line()))
+    write(markdown, as_markdown(evaluation, command_line()))

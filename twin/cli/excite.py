@@ -70,44 +70,48 @@ def excite(
 
     check_files(reads=(machine,), replace=replace, out=(out, ".csv"))
     platform = load(machine, configuration)
-    chosen = select(platform, parameters, settings_from(spread or (), "spread"))
-    sigma = in_unit(noise, "noise", platform.force_unit, "a force of this machine")
-    found = make(platform, chosen, duration, noise=sigma, highest=highest, seed=seed)
-    _print_errors(found, platform.name)
-    for reason in found.visibility.sentences:
+    selected = select(platform, parameters, settings_from(spread or (), "spread"))
+    force_noise = in_unit(noise, "noise", platform.force_unit, "a force of this machine")
+    excitation = make(platform, selected, duration, noise=force_noise, highest=highest, seed=seed)
+    _print_errors(excitation, platform.name)
+    for reason in excitation.visibility.sentences:
         paragraph(f"{reason[0].upper()}{reason[1:]}.", "- ")
-    if found.unpredicted:
-        _print_trial(platform, found, chosen)
-    line(found.feasibility.summary)
+    if excitation.unpredicted:
+        _print_trial(platform, excitation, selected)
+    line(excitation.feasibility.summary)
     if out is not None:
-        write(out, motion_table(found.motion))
-        name = f" --configuration {configuration}" if configuration else ""
-        line(f"play it: twin track {machine}{name} --motion {out}")
+        write(out, motion_table(excitation.motion))
+        configuration_option = f" --configuration {configuration}" if configuration else ""
+        line(f"play it: twin track {machine}{configuration_option} --motion {out}")
 
 
 def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Parameter]) -> None:
-    """Print what a simulated run shows of the parameters that forces do not, or why nothing."""
+    """Print the errors, in a simulated run, of parameters that forces alone do not show."""
     from twin.errors import InputError
     from twin.identification.excitation import trial
     from twin.identification.linear.model import FORCE_ERROR_PREFIX
 
-    together = [each for each in chosen if not each.path.startswith(FORCE_ERROR_PREFIX)]
+    trial_parameters = [
+        parameter_of_trial
+        for parameter_of_trial in chosen
+        if not parameter_of_trial.path.startswith(FORCE_ERROR_PREFIX)
+    ]
     try:
-        seen = trial(platform, found.motion, together)
+        trial_result = trial(platform, found.motion, trial_parameters)
     except InputError as error:
         names = ", ".join(parameter.words for parameter in found.unpredicted)
         paragraph(f"Not predicted: {names} ({error}).")
         return
-    errors = zip(seen.parameters, seen.expected_errors, strict=True)
+    errors = zip(trial_result.parameters, trial_result.expected_errors, strict=True)
     rows = [
         (
             parameter.words,
             parameter.unit,
             f"{parameter.spread:.3g}",
-            f"{after:.3g}",
-            f"{100.0 * after / parameter.spread:.3g} %",
+            f"{standard_error:.3g}",
+            f"{100.0 * standard_error / parameter.spread:.3g} %",
         )
-        for parameter, after in errors
+        for parameter, standard_error in errors
         if parameter in found.unpredicted
     ]
     columns = (
@@ -129,18 +133,21 @@ def _print_errors(found: Excitation, name: str) -> None:
         Column("this motion", True),
         Column("of spread", True),
     )
-    seen = found.visibility
+    visibility = found.visibility
     rows = [
         (
             parameter.words,
             parameter.unit,
             f"{parameter.spread:.3g}",
-            f"{before:.3g}",
-            f"{after:.3g}",
-            f"{100.0 * after / parameter.spread:.3g} %",
+            f"{random_error:.3g}",
+            f"{error:.3g}",
+            f"{100.0 * error / parameter.spread:.3g} %",
         )
-        for parameter, before, after in zip(
-            seen.parameters, found.random.expected_errors, seen.expected_errors, strict=True
+        for parameter, random_error, error in zip(
+            visibility.parameters,
+            found.random.expected_errors,
+            visibility.expected_errors,
+            strict=True,
         )
     ]
     title = f"{name}: standard errors to expect from {found.motion.duration:.4g} s"

@@ -66,31 +66,34 @@ def feasible(
         raise InputError("range", "poses at rest have no motion; leave one of the two out")
     if plot is not None and motion is None:
         raise InputError("plot", "margins over time need a motion; give --motion")
-    platform, body = load(machine, configuration), _payload(payload)
+    platform, payload_body = load(machine, configuration), _payload(payload)
     if over_range:
-        found = range_feasibility(platform, payload=body)
+        verdict = range_feasibility(platform, payload=payload_body)
     else:
-        given = None
+        motion_to_judge = None
         if motion is not None:
-            steady = 0.0 if fade is None else fade
-            words = motion_specification(motion, axis, amplitude, frequency, duration, steady)
-            given, seconds = given_motion(words, platform, column, absolute)
-            for note in motion_notes(given, seconds):
+            # Without a fade the motion is judged at its full size from the start.
+            fade_time = 0.0 if fade is None else fade
+            specification = motion_specification(
+                motion, axis, amplitude, frequency, duration, fade_time
+            )
+            motion_to_judge, seconds = given_motion(specification, platform, column, absolute)
+            for note in motion_notes(motion_to_judge, seconds):
                 line(note)
-        found = feasibility(platform, given, payload=body)
-    print_feasibility(found)
+        verdict = feasibility(platform, motion_to_judge, payload=payload_body)
+    print_feasibility(verdict)
     if json is not None:
         from twin.analysis.feasibility.feasibility import feasibility_record
 
-        write_json(json, feasibility_record(found))
+        write_json(json, feasibility_record(verdict))
 
     def figure() -> Any:
         from twin.analysis.feasibility.feasibility import feasibility_figure
 
-        return feasibility_figure(found)
+        return feasibility_figure(verdict)
 
     write_plot(plot, figure)
-    raise typer.Exit(int(not found.feasible))
+    raise typer.Exit(int(not verdict.feasible))
 
 
 def _payload(text: str | None) -> Payload | None:

@@ -79,7 +79,13 @@ def frequency(
     from twin.control import make_controller
 
     check_files(reads=(machine,), json=(json, ".json"), plot=(plot, PAGE_ENDING))
-    given = {"timestep": timestep, "low": low, "high": high, "length": length, "speed": speed}
+    measurement_options = {
+        "timestep": timestep,
+        "low": low,
+        "high": high,
+        "length": length,
+        "speed": speed,
+    }
     measured = measure_response(
         load(machine, configuration),
         controller=partial(make_controller, controller),
@@ -89,7 +95,7 @@ def frequency(
         engine=engine,
         fidelity=fidelity,
         progress=None,
-        **{name: value for name, value in given.items() if value is not None},
+        **{name: value for name, value in measurement_options.items() if value is not None},
     )
     print_responses(measured)
     write_json(json, response_content(measured))

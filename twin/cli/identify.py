@@ -100,46 +100,48 @@ def identify(
     if report is not None:
         optional("jinja2")
     platform = load(machine, configuration)
-    (span,) = quantities(window, "window", "s") or (0.1,)
-    unit = f"{platform.force_unit}/A"
-    factor = in_unit(force_per_current, "force_per_current", unit, "that of this machine's motors")
-    recorded, sources = _read(logs, mapping, platform)
+    (window_time,) = quantities(window, "window", "s") or (0.1,)
+    factor_unit = f"{platform.force_unit}/A"
+    factor = in_unit(
+        force_per_current, "force_per_current", factor_unit, "that of this machine's motors"
+    )
+    signal_logs, sources = _read(logs, mapping, platform)
     with Progress(f"identifying {platform.name}", TYPICAL_EVALUATIONS, every=1) as progress:
-        found = identify(
+        result = identify(
             platform,
-            recorded,
+            signal_logs,
             parameters,
             spreads=settings_from(spread or (), "spread"),
             force_per_current=factor,
             unseen=unseen,  # type: ignore[arg-type]
-            window=span,
+            window=window_time,
             robust=robust,
             sources=sources,
             tick=progress.tick,
         )
-    print_identification(found)
+    print_identification(result)
     if out is not None:
-        line(f"wrote {write_identified(found, machine, out, replace=replace)}")
+        line(f"wrote {write_identified(result, machine, out, replace=replace)}")
     if report is not None:
         from twin.identification.result.report import write_report
 
-        line(f"wrote {write_report(found, report)}")
+        line(f"wrote {write_report(result, report)}")
 
 
 def _read(
     paths: list[Path], mapping: Path | None, platform: Platform
 ) -> tuple[list[Log], list[Source]]:
-    """Return logs in signals of the machine, and where they are from; print their faults."""
+    """Return logs with signals of the machine, and their sources; print faults of the logs."""
     from twin.cli.console import line
     from twin.identification.result.identification import Source
     from twin.identification.result.identify import AUXILIARY_SIGNALS, INPUT_SIGNALS
     from twin.logs import LogMapping, check_log, read_signals, sha256_of
 
-    rule = None if mapping is None else LogMapping.read(mapping)
+    rules = None if mapping is None else LogMapping.read(mapping)
     signals = (*INPUT_SIGNALS, *AUXILIARY_SIGNALS)
-    logs = [read_signals(path, signals, rule, platform) for path in paths]
+    logs = [read_signals(path, signals, rules, platform) for path in paths]
     for path, log in zip(paths, logs, strict=True):
         for finding in check_log(log, platform):
             line(f"{path}: {finding}")
-    named = zip(paths, logs, strict=True)
-    return logs, [Source(path.name, sha256_of(path), log.duration) for path, log in named]
+    paths_with_logs = zip(paths, logs, strict=True)
+    return logs, [Source(path.name, sha256_of(path), log.duration) for path, log in paths_with_logs]

@@ -98,32 +98,34 @@ def imu(
         compensated=(compensated, ""),
         json=(json, ""),
     )
-    width = {} if bandwidth is None else {"bandwidth": positive(bandwidth, "bandwidth")}
+    sensor_changes = {} if bandwidth is None else {"bandwidth": positive(bandwidth, "bandwidth")}
     platform = load(machine, configuration)
-    own = platform.parameters.imu
-    sensor = (own or InertialSensor(source="none: at the reference point")).model_copy(update=width)
-    wanted = read_recording(motion, platform.home)
+    machine_sensor = platform.parameters.imu
+    sensor = (machine_sensor or InertialSensor(source="none: at the reference point")).model_copy(
+        update=sensor_changes
+    )
+    reference = read_recording(motion, platform.home)
     with renamed_fields(rate="log_rate"):
         readings = (
             read_thesis_log(log, rate=log_rate, force_unit=force_unit, rate_unit=rate_unit)
             if layout == "thesis"
             else read_inertial_log(log)
         )
-    found = compare_log(platform, wanted, readings, sensor, resolution=resolution)
-    change = compensate(wanted, found, phase=phase) if compensated or plot else None
-    content = summary(found, change)
-    _print(platform.name, found, content, own is None)
-    if compensated is not None and change is not None:
-        line(f"wrote {write_compensation(change, compensated)}")
+    comparison = compare_log(platform, reference, readings, sensor, resolution=resolution)
+    compensation = compensate(reference, comparison, phase=phase) if compensated or plot else None
+    content = summary(comparison, compensation)
+    _print(platform.name, comparison, content, machine_sensor is None)
+    if compensated is not None and compensation is not None:
+        line(f"wrote {write_compensation(compensation, compensated)}")
     if plot is not None:
         from twin.analysis.inertial.report import write_inertial_page
 
-        line(f"wrote {write_inertial_page(found, plot, change)}")
+        line(f"wrote {write_inertial_page(comparison, plot, compensation)}")
     write_json(json, content)
 
 
 def _print(name: str, found: InertialComparison, content: Any, without_sensor: bool) -> None:
-    """Print the common stretch of log and motion, and a table per channel."""
+    """Print the common time span of log and motion, and a table per channel."""
     from twin.analysis.inertial.report import table_rows
     from twin.charts.panels import number
 
@@ -135,9 +137,11 @@ def _print(name: str, found: InertialComparison, content: Any, without_sensor: b
         line("the machine has no [imu]: taken to be at the reference point along the platform")
     titles = ("frequency [Hz]", "ratio [1]", "ratio [dB]", "coherence [1]")
     for channel, response in found.responses.items():
-        figures = content["channels"][channel]
+        channel_content = content["channels"][channel]
         reference, measured = (
-            number(figures[f"{kind}_rms"], 4) for kind in ("reference", "measured")
+            number(channel_content[f"{signal}_rms"], 4) for signal in ("reference", "measured")
         )
-        title = f"{channel}: rms reference {reference}, measured {measured} {figures['unit']}"
+        title = (
+            f"{channel}: rms reference {reference}, measured {measured} {channel_content['unit']}"
+        )
         table([Column(text, True) for text in titles], table_rows(response), title)

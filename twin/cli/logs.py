@@ -39,16 +39,18 @@ def logs(
     from twin.logs.mapping import guessed_mapping
 
     check_files(reads=(file,), replace=replace, map=(map, ".toml"))
-    found = read_log(file, time=time or "time")
+    log = read_log(file, time=time or "time")
     rows = []
-    for channel in found.channels:
+    for channel in log.channels:
         for column, unit in enumerate(channel.units):
             values = channel.values[:, column]
             name = channel.name if channel.width == 1 else f"{channel.name} {column + 1}"
-            ends = (values.min(), values.max()) if len(values) else (float("nan"),) * 2
-            rows.append((name, unit, str(len(values)), *(number(float(end), 5) for end in ends)))
+            extremes = (values.min(), values.max()) if len(values) else (float("nan"),) * 2
+            rows.append(
+                (name, unit, str(len(values)), *(number(float(end), 5) for end in extremes))
+            )
     titles = ("samples", "smallest", "largest")
     table((Column("channel"), Column("unit"), *(Column(title, True) for title in titles)), rows)
-    start, stop = found.span
+    start, stop = log.span
     line(f"{file}: {stop - start:.6g} s from {start:.6f} s on")
-    write(map, guessed_mapping(found, time))
+    write(map, guessed_mapping(log, time))

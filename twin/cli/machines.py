@@ -23,13 +23,19 @@ def list_machines() -> None:
 
     titles = [Column(name) for name in ("machine", "title", "legs")]
     columns = (*titles, Column("dof", True), Column("actuators", True))
-    for block, names in (("shipped", machine_names()), ("gallery", gallery_names())):
+    for group_name, names in (("shipped", machine_names()), ("gallery", gallery_names())):
         machines = [(name, load(name)) for name in names]
         rows = [
-            (name, m.parameters.title, m.kind, str(m.dof), str(m.n_actuators))
-            for name, m in machines
+            (
+                name,
+                platform.parameters.title,
+                platform.kind,
+                str(platform.dof),
+                str(platform.n_actuators),
+            )
+            for name, platform in machines
         ]
-        table(columns, rows, block)
+        table(columns, rows, group_name)
 
 
 @app.command()
@@ -100,10 +106,10 @@ def export(
     from twin.analysis.platform import load
     from twin.engines.export import export as write_model
 
-    given = {"fmi": fmi, "timestep": timestep}
-    chosen = {name: value for name, value in given.items() if value is not None}
+    requested = {"fmi": fmi, "timestep": timestep}
+    given_options = {name: value for name, value in requested.items() if value is not None}
     platform = load(machine, configuration)
-    for path in write_model(platform, form, out, **chosen):
+    for path in write_model(platform, form, out, **given_options):
         line(f"wrote {path} ({path.stat().st_size / 1e3:.0f} kB)")
     if form == "fmu" and any(leg.drive or leg.encoder for leg in platform.parameters.legs):
         line("the unit takes forces of the actuators: it has no drives and no sensors")

@@ -40,10 +40,10 @@ def given_motion(
     columns: Sequence[str] | None = None,
     absolute: bool = False,
 ) -> tuple[Motion | None, float]:
-    """Return the motion that is asked for, of a name or a file, and how long it is followed [s].
+    """Return the requested motion, by name or from a file, and how long [s] it is followed.
 
     Args:
-        requested: name or path, and size.
+        requested: name or path of the motion, and its settings.
         platform: the machine.
         columns: options such as "z=Heave [mm]" for a table.
         absolute: whether a table's axes are in the base frame.
@@ -68,16 +68,16 @@ def given_motion(
 
 
 def motion_notes(motion: Motion | None, seconds: float) -> Iterator[str]:
-    """Yield what a user may not expect of a motion that is followed for `seconds` [s]."""
+    """Yield notes on what a user may not expect of a motion that is followed for `seconds` [s]."""
     from twin.motion import ChirpMotion, RecordedMotion, SineMotion
 
     if motion is None:
         return
     if isinstance(motion, RecordedMotion):
-        home = motion.center[:3].any()
+        is_about_home = motion.center[:3].any()
         yield (
             "axes of a table are taken about home (--absolute: in the base frame)"
-            if home
+            if is_about_home
             else "axes are taken in the base frame"
         )
     if seconds < motion.duration * (1.0 - 1e-9):

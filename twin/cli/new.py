@@ -43,10 +43,10 @@ DEFAULT_ANSWERS = {
     "inertia": ("Three moments of inertia of plate and payload (empty: estimated)", ""),
     "leg_mass": ("Mass of one leg (empty: estimated)", ""),
 }
-"""Questions by field of a data sheet, each with what is taken for an empty answer."""
+"""Questions by field of a data sheet, each with the value for an empty answer."""
 
 OPTION_NAMES = (*DEFAULT_ANSWERS, "horns", "horn_angle", "drive", "backlash")
-"""Options that are fields of a data sheet; the last ones are not asked for."""
+"""Options that are fields of a data sheet; the user is not asked for the last four."""
 
 
 def _known(legs: str | None) -> str | None:
@@ -131,16 +131,16 @@ def new(
     leg_mass: Annotated[str | None, _value("Mass of one leg.")] = None,
 ) -> None:
     """Write a platform.toml from a data sheet, by options or questions; else a template."""
-    given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
-    given |= {"title": title}
-    asked = any(given.values()) or (legs is None and not template and _on_a_terminal())
-    if template or not asked:
+    data_fields = {name: value for name, value in locals().items() if name in OPTION_NAMES}
+    data_fields |= {"title": title}
+    has_data = any(data_fields.values()) or (legs is None and not template and _on_a_terminal())
+    if template or not has_data:
         from twin.machine.file.read import write_template
 
         written = write_template(path, legs or "ups", replace=replace_file)
         line(f"wrote {written}, a template: fill in your numbers")
     else:
-        written = _from_data_sheet(path, legs, given, replace_file)
+        written = _from_data_sheet(path, legs, data_fields, replace_file)
     line(f"next: twin info {written}")
     line(f"      twin feasible {written}")
 
@@ -161,12 +161,14 @@ def _from_data_sheet(
     sheet = DataSheet(legs=legs or "ups", **given)
     if _on_a_terminal() and sheet.missing():
         sheet = _asked(sheet, legs)
-    names = {name: f"--{name.replace('_', '-')}" for name in OPTION_NAMES}
-    first, *more = [names[name] for name in sheet.missing()] or [""]
-    if first:
-        needed = f"missing; also needed: {', '.join(more)}" if more else "missing"
-        raise InputError(first, needed)
-    with renamed_fields(legs="--legs", **names):
+    option_names = {name: f"--{name.replace('_', '-')}" for name in OPTION_NAMES}
+    first_missing, *others_missing = [option_names[name] for name in sheet.missing()] or [""]
+    if first_missing:
+        message = (
+            f"missing; also needed: {', '.join(others_missing)}" if others_missing else "missing"
+        )
+        raise InputError(first_missing, message)
+    with renamed_fields(legs="--legs", **option_names):
         written = write_data_sheet(path, sheet, replace=replace_file)
     line(f"wrote {written}")
     paragraph(
@@ -177,10 +179,12 @@ def _from_data_sheet(
 
 
 def _asked(sheet: DataSheet, legs: str | None) -> DataSheet:
-    """Return a data sheet with answers for what it leaves out."""
+    """Return a data sheet completed with the user's answers."""
     if legs is None:
-        kind = typer.prompt(f"Kind of the legs: {', '.join(LEG_KINDS)}", "ups", value_proc=_kind)
-        sheet = _with(sheet, "legs", kind)
+        leg_kind = typer.prompt(
+            f"Kind of the legs: {', '.join(LEG_KINDS)}", "ups", value_proc=_kind
+        )
+        sheet = _with(sheet, "legs", leg_kind)
     for name, (question, default) in DEFAULT_ANSWERS.items():
         if getattr(sheet, name) is not None or not sheet.takes(name):
             continue
@@ -204,19 +208,19 @@ def _kind(answer: str) -> str:
 
 
 def _checked(sheet: DataSheet, name: str) -> Callable[[str], str]:
-    """Return a function that gives back an answer if it is a number of the right unit."""
+    """Return a function that returns an answer if it is a number with the right unit."""
 
     def check(answer: str) -> str:
         text = answer.strip()
-        filled = _with(sheet, name, text)
+        sheet_with_answer = _with(sheet, name, text)
         try:
             if text and name.endswith("_spacing"):
-                filled.spacing(name.removesuffix("_spacing"))
+                sheet_with_answer.spacing(name.removesuffix("_spacing"))
             elif text and name == "inertia":
-                filled.moments()
+                sheet_with_answer.moments()
             elif text:
-                filled.si(name)
-            elif name in filled.missing() and name != "shortest":
+                sheet_with_answer.si(name)
+            elif name in sheet_with_answer.missing() and name != "shortest":
                 raise InputError(name, "is needed")
         except InputError as error:
             raise typer.BadParameter(error.message) from None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SenseName = Literal["magnitude", "signed"]
 
 PLOT_FREQUENCIES = (2.0, 70.0, 24)
-"""Lowest and highest frequency [Hz] of the plot under shaking, and their number."""
+"""Lowest and highest frequency [Hz] of the plot under shaking, and the number of frequencies."""
 
 
 Dynamic = Annotated[bool, typer.Option("--dynamic", help="Also search under shaking, 2 to 70 Hz.")]
@@ -78,15 +78,15 @@ def payload(
     platform = load(machine, configuration)
     in_unit(limit, "limit", platform.force_unit, f"the limit of {platform.name}")
     limits: dict[str, Any] = {"limit": limit, "sense": sense}
-    steps: dict[str, Any] = limits | {"start": start, "step": step}
+    search_options: dict[str, Any] = limits | {"start": start, "step": step}
     with renamed_fields(shares="grid"):
-        still = static_payload(platform, grid=grid, **steps)
-    print_static(platform, still)
+        static_result = static_payload(platform, grid=grid, **search_options)
+    print_static(platform, static_result)
     shaken = None
     if dynamic:
-        shaken = _shaken(platform, checked=not unchecked, **steps)
+        shaken = _shaken(platform, checked=not unchecked, **search_options)
         print_dynamic(platform, *shaken)
-    write_json(json, payload_record(platform, still, shaken))
+    write_json(json, payload_record(platform, static_result, shaken))
 
     def figure() -> Any:
         import numpy as np
@@ -94,10 +94,10 @@ def payload(
         from twin.analysis.payload.dynamic import frequency_sweep, static_figure, sweep_figure
 
         if shaken is None:
-            return static_figure(platform, still)
+            return static_figure(platform, static_result)
         frequencies = np.geomspace(*PLOT_FREQUENCIES)
-        found = frequency_sweep(platform, shaken[0], shaken[2], frequencies, **limits)
-        return sweep_figure(platform, found)
+        frequency_limits = frequency_sweep(platform, shaken[0], shaken[2], frequencies, **limits)
+        return sweep_figure(platform, frequency_limits)
 
     write_plot(plot, figure)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from twin.basics.arrays import FloatArray
 
 MAX_UNITS_SHOWN = 3
-"""Units of each kind in a message."""
+"""Maximum number of units of each kind in a message."""
 
 NUMBERED_AXES = ("x", "y", "z")
 ANGLE_NAMES = ("yaw", "pitch", "roll")
@@ -42,15 +42,15 @@ def quantity(text: Any, field: str, *units: str) -> Measured:
     number, problem = _number(text), f"must be a plain number, not {brief(text)}"
     for unit in units if number is not None else UNITS.keys() & units:
         try:
-            found = Measured(to_si(text if number is None else number, unit))
+            measured = Measured(to_si(text if number is None else number, unit))
         except ValueError as error:
             problem = str(error)
             continue
-        found.unit = "" if number is not None else unit
-        return found
+        measured.unit = "" if number is not None else unit
+        return measured
     if len(units) > 1 and number is None:
-        known = ", ".join(", ".join([*UNITS[unit]][:MAX_UNITS_SHOWN]) for unit in units)
-        problem = f"{brief(text)} is no number with one of the units {known}"
+        unit_list = ", ".join(", ".join([*UNITS[unit]][:MAX_UNITS_SHOWN]) for unit in units)
+        problem = f"{brief(text)} is no number with one of the units {unit_list}"
     raise InputError(field, problem)
 
 
@@ -68,8 +68,10 @@ def quantities(text: str | None, field: str, *units: str) -> list[float] | None:
     if text is None:
         return None
     parts = text.split(",")
-    each = [units[min(k, len(units) - 1)] for k in range(len(parts))]
-    return [quantity(part.strip(), field, unit) for part, unit in zip(parts, each, strict=True)]
+    part_units = [units[min(k, len(units) - 1)] for k in range(len(parts))]
+    return [
+        quantity(part.strip(), field, unit) for part, unit in zip(parts, part_units, strict=True)
+    ]
 
 
 def in_unit(value: float | None, field: str, unit: str, of: str) -> float | None:
@@ -79,14 +81,14 @@ def in_unit(value: float | None, field: str, unit: str, of: str) -> float | None
         value: as `quantity` returns it, or a number.
         field: name of the option, for the message.
         unit: SI unit that it must have, if any was written.
-        of: what it is used for, for the message.
+        of: description of its use, for the message.
 
     Raises:
         InputError: another unit.
     """
-    given = getattr(value, "unit", "")
-    if given and given != unit:
-        raise InputError(field, f"has a unit of {given}, but {of} is in {unit}")
+    given_unit = getattr(value, "unit", "")
+    if given_unit and given_unit != unit:
+        raise InputError(field, f"has a unit of {given_unit}, but {of} is in {unit}")
     return value
 
 
@@ -137,18 +139,18 @@ def pose_of(platform: Platform, text: str | None, field: str = "pose") -> FloatA
     angles = angles_from_quaternion(platform.home[3:])
     values = dict(zip((*NUMBERED_AXES, *ANGLE_NAMES), (*platform.home[:3], *angles), strict=True))
     for k, part in enumerate(parts):
-        name, equal, value = part.partition("=")
-        if not equal:
+        name, equal_sign, value = part.partition("=")
+        if not equal_sign:
             name, value = (NUMBERED_AXES[k] if k < len(NUMBERED_AXES) else "", part)
         name = name.strip()
         if name not in values:
             form = "7 numbers, or x, y, z and names such as pitch=3 deg"
             raise InputError(field, f"must be {form}, not {brief(text)}")
         values[name] = quantity(value.strip(), field, "m" if name in NUMBERED_AXES else "rad")
-    found = pose_from_angles(
+    pose = pose_from_angles(
         [values[name] for name in NUMBERED_AXES], [values[name] for name in ANGLE_NAMES]
     )
-    return np.asarray(platform.constrain(found).pose)
+    return np.asarray(platform.constrain(pose).pose)
 
 
 def _number(text: Any) -> float | None:

@@ -59,7 +59,7 @@ def record(
     from twin.datasets import record_dataset
 
     check_files(replace=replace, log=(log, ".mcap", ".csv", ".parquet"))
-    own = environment_options(
+    overrides = environment_options(
         option,
         machine=machine,
         configuration=configuration,
@@ -67,17 +67,17 @@ def record(
         randomisation=randomisation,
     )
     _check_new(lerobot)
-    ids = {policy: dataset}
+    datasets = {policy: dataset}
     if levels:
-        ids, own = _levels(environment, policy, dataset, own)
-    about: dict[str, Any] = {"episodes": episodes, "seed": seed, "description": description}
+        datasets, overrides = _levels(environment, policy, dataset, overrides)
+    shared: dict[str, Any] = {"episodes": episodes, "seed": seed, "description": description}
     rows = []
-    for each, name in ids.items():
-        _say_changes(environment, each, own)
-        found = record_dataset(environment, each, dataset=name, options=own, **about)
-        rows.append(_row(each, found))
-        line(f"wrote {name} to {found.storage.data_path.parent}")
-        _write_copies(found, each if levels else "", lerobot, log)
+    for actor, name in datasets.items():
+        _say_changes(environment, actor, overrides)
+        recorded = record_dataset(environment, actor, dataset=name, options=overrides, **shared)
+        rows.append(_row(actor, recorded))
+        line(f"wrote {name} to {recorded.storage.data_path.parent}")
+        _write_copies(recorded, actor if levels else "", lerobot, log)
     titles = ("level" if levels else "policy", "actions")
     table((*map(Column, titles), *(Column(title, True) for title in TABLE_COLUMNS)), rows)
 
@@ -90,17 +90,17 @@ def _write_copies(found: Any, level: str, lerobot: Path | None, log: Path | None
     if lerobot is not None:
         line(f"wrote {write_lerobot(found, lerobot / level)}")
     if log is not None:
-        place = log.with_stem(f"{log.stem}_{level}") if level else log
-        line(f"wrote {write_log(episode_log(found), place)}")
+        log_file = log.with_stem(f"{log.stem}_{level}") if level else log
+        line(f"wrote {write_log(episode_log(found), log_file)}")
 
 
 def _say_changes(environment: str, policy: str, own: dict[str, Any]) -> None:
-    """Print in which options a policy does not act as it was trained."""
+    """Print the options that differ from those of a policy's training."""
     from twin.datasets.record import requested
     from twin.training.environments import change_text, option_differences
 
-    actor, saved, options = requested(environment, policy, own)
-    differences = {} if saved is None else option_differences(saved, options)
+    actor, trained_policy, options = requested(environment, policy, own)
+    differences = {} if trained_policy is None else option_differences(trained_policy, options)
     if differences:
         paragraph(change_text(actor, differences, "recorded"), bold=True)
 
@@ -127,8 +127,8 @@ def _levels(
 
     if policy != "random":
         raise InputError("levels", "takes no policy: there is an expert for every task")
-    space, _, version = dataset.rpartition("-")
-    ids = {level: f"{space}/{level}-{version}" for level in DATASET_LEVELS}
+    id_prefix, _, version = dataset.rpartition("-")
+    ids = {level: f"{id_prefix}/{level}-{version}" for level in DATASET_LEVELS}
     return ids, {**expert_of(environment).options, **own}
 
 
@@ -136,7 +136,7 @@ TABLE_COLUMNS = ("episodes", "steps", "mean return", "least", "largest", "size [
 
 
 def _row(name: str, found: Any) -> tuple[str, ...]:
-    """Return what the table says of a dataset."""
+    """Return the row of the table for a dataset."""
     returns = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
     numbers = (sum(returns) / len(returns), min(returns), max(returns))
     return (

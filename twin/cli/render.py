@@ -96,32 +96,32 @@ def render(
 
     width, height = _size(size)
     look = Look(width, height, _view(view), quality, ghost, dark)
-    picture = out.suffix == PICTURE_SUFFIX
+    is_picture = out.suffix == PICTURE_SUFFIX
     _check(out, width, height)
-    if not picture and time is not None:
+    if not is_picture and time is not None:
         raise InputError("time", f"is for pictures, files that end in {PICTURE_SUFFIX}")
-    if picture and (start is not None or rate is not None):
+    if is_picture and (start is not None or rate is not None):
         raise InputError("start, rate", "are for films; a picture takes --time")
     if trajectory is not None and motion is not None:
         raise InputError("trajectory", "holds its own motion: leave out --motion")
     payload = None
     if trajectory is None:
         platform: MachineModel = load(machine, configuration)
-        words = motion_specification(motion or "sine", axis, amplitude, frequency, duration, fade)
-        given, seconds = given_motion(words, platform)
-        law = make_controller(controller, platform, given)
-        run = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
-        shown = run(platform, law, seconds)
+        spec = motion_specification(motion or "sine", axis, amplitude, frequency, duration, fade)
+        reference, seconds = given_motion(spec, platform)
+        law = make_controller(controller, platform, reference)
+        simulate = partial(closed_loop, engine=engine, fidelity=fidelity, every_period=True)
+        run = simulate(platform, law, seconds)
     else:
-        platform, payload, shown = _saved(trajectory, machine, configuration)
-    if picture:
-        written = write_picture(shown, platform, out, look=look, payload=payload, time=time)
+        platform, payload, run = _saved(trajectory, machine, configuration)
+    if is_picture:
+        written = write_picture(run, platform, out, look=look, payload=payload, time=time)
     else:
         written = write_film(
-            shown, platform, out, look=look, payload=payload, rate=rate, speed=speed, start=start
+            run, platform, out, look=look, payload=payload, rate=rate, speed=speed, start=start
         )
-    if shown.stopped:
-        line(f"stopped: {shown.stopped}", bold=True)
+    if run.stopped:
+        line(f"stopped: {run.stopped}", bold=True)
     line(f"wrote {written} ({written.stat().st_size / 1e3:.0f} kB)")
 
 
@@ -134,11 +134,11 @@ def _saved(
     from twin.simulation.trajectory import Trajectory
 
     with renamed_fields(path="trajectory"):
-        run = Trajectory.load(file)
+        trajectory = Trajectory.load(file)
     if configuration is not None:
-        return load(machine, configuration), None, run
-    recorded = machine_of(run, machine)
-    return recorded.platform, recorded.payload, run
+        return load(machine, configuration), None, trajectory
+    recorded = machine_of(trajectory, machine)
+    return recorded.platform, recorded.payload, trajectory
 
 
 def _check(out: Path, width: int, height: int) -> None:
@@ -158,10 +158,10 @@ def _check(out: Path, width: int, height: int) -> None:
 
 def _size(text: str) -> tuple[int, int]:
     """Return width and height [pixels] of a text such as 640x480."""
-    parts = text.lower().split("x")
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+    sizes = text.lower().split("x")
+    if len(sizes) != 2 or not all(part.isascii() and part.isdigit() for part in sizes):
         raise InputError("size", f"must be pixels such as 640x480, got {text!r}")
-    return int(parts[0]), int(parts[1])
+    return int(sizes[0]), int(sizes[1])
 
 
 def _view(text: str) -> View:

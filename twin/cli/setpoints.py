@@ -61,26 +61,30 @@ def setpoints(
 
     check_files(reads=(machine, motion), replace=replace, out=(out, ".csv"))
     platform = load(machine, configuration)
-    known = UNITS[platform.coordinate_unit]
+    units_in_si = UNITS[platform.coordinate_unit]
     unit = units or platform.coordinate_unit
-    if unit not in known:
-        raise InputError("units", f"must be one of {', '.join(known)}, not {unit!r}")
-    words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-    given, seconds = given_motion(words, platform, column, absolute)
-    if given is None:
+    if unit not in units_in_si:
+        raise InputError("units", f"must be one of {', '.join(units_in_si)}, not {unit!r}")
+    specification = motion_specification(motion, axis, amplitude, frequency, duration, fade)
+    motion_to_sample, seconds = given_motion(specification, platform, column, absolute)
+    if motion_to_sample is None:
         raise InputError("motion", "'still' has no setpoints; give a motion or a file")
-    for note in motion_notes(given, seconds):
+    for note in motion_notes(motion_to_sample, seconds):
         line(note)
-    print_banner(platform, given)
-    reference = sample_reference(platform, given, cycle, min(seconds, given.duration))
-    outside = reference.reachable < 1.0
-    if outside.any():
-        first = float(reference.time[outside.argmax()])
+    print_banner(platform, motion_to_sample)
+    reference = sample_reference(
+        platform, motion_to_sample, cycle, min(seconds, motion_to_sample.duration)
+    )
+    out_of_range = reference.reachable < 1.0
+    if out_of_range.any():
+        first_time = float(reference.time[out_of_range.argmax()])
         raise InputError(
-            "motion", f"leaves the actuators' ranges at {first:.4g} s: see twin feasible"
+            "motion", f"leaves the actuators' ranges at {first_time:.4g} s: see twin feasible"
         )
-    start = platform.minimum_coordinates if from_minimum else np.zeros(platform.n_actuators)
-    values = (reference.coordinates - start) / known[unit]
+    zero_coordinates = (
+        platform.minimum_coordinates if from_minimum else np.zeros(platform.n_actuators)
+    )
+    values = (reference.coordinates - zero_coordinates) / units_in_si[unit]
     titles = ["time [s]", *(f"leg {k + 1} [{unit}]" for k in range(platform.n_actuators))]
     rows = (
         ",".join([f"{time:.9g}", *(f"{value:.9g}" for value in row)])

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from twin.shadow.session import ShadowSession
 
 POLL_INTERVAL = 0.2
-"""[s] between two looks at whether samples come."""
+"""[s] Longest wait for a sample before the source is checked again."""
 
 REFRESH_INTERVAL = 0.25
-"""[s] between two live tables."""
+"""[s] Interval between two updates of the live table."""
 
 FromSource = Annotated[
     str,
@@ -108,28 +108,32 @@ def shadow(
 
     check_files(log=(log, ".mcap", ".parquet", ".csv"), alarms=(alarms, ".csv"))
     platform, remote = load(machine, configuration), allow_remote or ()
-    known = None if mapping is None else LogMapping.read(mapping)
-    with ExitStack() as opened:
-        samples = open_source(source, platform, mapping=known, allow_remote=remote)
-        opened.callback(samples.close)
-        sent = None
+    log_mapping = None if mapping is None else LogMapping.read(mapping)
+    with ExitStack() as resources:
+        samples = open_source(source, platform, mapping=log_mapping, allow_remote=remote)
+        resources.callback(samples.close)
+        estimate_sender = None
         if telemetry is not None:
-            sent = open_telemetry(telemetry, platform, allow_remote=remote)
-            opened.callback(sent.close)
+            estimate_sender = open_telemetry(telemetry, platform, allow_remote=remote)
+            resources.callback(estimate_sender.close)
         _check_targets(source, log, alarms)
-        added = AlarmTable(alarms)
+        alarm_table = AlarmTable(alarms)
         recorder = None if log is None else _recorder(log, platform, ring, replace)
         if recorder is not None:
-            opened.callback(recorder.close)
-        first = _first(samples, platform)
-        limits = _thresholds(platform, rate, first, thresholds)
-        forced = "command_forces" in first.values and "command_rates" not in first.values
-        mode: Mode | None = "force" if forced else None
-        watch = Shadow(platform, rate, thresholds=limits, mode=mode, learning=learning)
-        session = ShadowSession(watch, samples, ring=ring, telemetry=sent, recorder=recorder)
-        window = _window(platform, port, not no_browser, opened) if view else None
-        _play(session, first, added, seconds, window)
-    _finish(session, added)
+            resources.callback(recorder.close)
+        first_sample = _first(samples, platform)
+        alarm_limits = _thresholds(platform, rate, first_sample, thresholds)
+        is_force_mode = (
+            "command_forces" in first_sample.values and "command_rates" not in first_sample.values
+        )
+        mode: Mode | None = "force" if is_force_mode else None
+        shadow_model = Shadow(platform, rate, thresholds=alarm_limits, mode=mode, learning=learning)
+        session = ShadowSession(
+            shadow_model, samples, ring=ring, telemetry=estimate_sender, recorder=recorder
+        )
+        window = _window(platform, port, not no_browser, resources) if view else None
+        _play(session, first_sample, alarm_table, seconds, window)
+    _finish(session, alarm_table)
     raise typer.Exit(int(bool(session.alarms)))
 
 
@@ -171,22 +175,22 @@ def _check_targets(source: str, log: Path | None, alarms: Path | None) -> None:
     scheme, _, replayed = source.partition(":")
     if scheme != "replay":
         return
-    targets = [("alarms", alarms), *(("log", each) for each in files_of(log) if log is not None)]
+    targets = [("alarms", alarms), *(("log", file) for file in files_of(log) if log is not None)]
     for option, path in targets:
         if path is not None and path.exists() and path.samefile(replayed):
             raise InputError(option, f"{path} is the file that is replayed; name another one")
 
 
 def _recorder(log: Path, platform: Platform, ring: float, replace: bool) -> LogRecorder:
-    """Begin the file into which the samples go until the end, and print its name."""
+    """Create the file to which samples are written until the end, and print its name."""
     from twin.basics.arrays import positive
     from twin.logs.recorder import LogRecorder
     from twin.shadow.session import metadata_of
 
     keep = positive(ring, "ring")
-    found = LogRecorder(log, metadata_of(platform.name), keep=keep, replace=replace)
-    line(f"samples go to {found.part} until the end")
-    return found
+    recorder = LogRecorder(log, metadata_of(platform.name), keep=keep, replace=replace)
+    line(f"samples go to {recorder.part} until the end")
+    return recorder
 
 
 def _finish(session: ShadowSession, alarms: AlarmTable) -> None:
@@ -195,10 +199,10 @@ def _finish(session: ShadowSession, alarms: AlarmTable) -> None:
     Raises:
         InputError: alarms are not in their file.
     """
-    told = len(session.alarms)
+    alarms_shown = len(session.alarms)
     if session.judge_short():
-        alarms.add(session.alarms[told:])
-        for alarm in session.alarms[told:]:
+        alarms.add(session.alarms[alarms_shown:])
+        for alarm in session.alarms[alarms_shown:]:
             paragraph(f"{alarm}; look at {alarm.look_at}")
     alarms.add([])
     for text in [*counts(session), *refusals(session)]:
@@ -246,10 +250,10 @@ def _thresholds(platform: Platform, rate: float, first: Sample, path: Path | Non
         return read_thresholds(path)
     channels = [name for name in DEFAULT_CHANNELS if name in first.values]
     line(f"deriving thresholds from machines that measure {', '.join(['coordinates', *channels])}")
-    found = derive_thresholds(platform, rate, channels=channels)
+    derived = derive_thresholds(platform, rate, channels=channels)
     if path is not None:
-        line(f"wrote {write_thresholds(found, path)}")
-    return found
+        line(f"wrote {write_thresholds(derived, path)}")
+    return derived
 
 
 def _run(
@@ -267,21 +271,21 @@ def _run(
     from rich.console import Console
     from rich.live import Live
 
-    console, shown, due, notices = Console(), 0, 0.0, Notices()
+    console, alarms_shown, next_refresh, notices = Console(), 0, 0.0, Notices()
     session.take(first)
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while not (session.source.ended or requested()):
             session.receive(POLL_INTERVAL)
             if window is not None:
                 window.offer(session)
-            if len(session.alarms) > shown:
-                found, shown = session.alarms[shown:], len(session.alarms)
-                table.add(found)
-                for alarm in found if not console.is_terminal else ():
+            if len(session.alarms) > alarms_shown:
+                new_alarms, alarms_shown = session.alarms[alarms_shown:], len(session.alarms)
+                table.add(new_alarms)
+                for alarm in new_alarms if not console.is_terminal else ():
                     paragraph(f"{alarm}; look at {alarm.look_at}")
-            if console.is_terminal and clock.monotonic() >= due:
+            if console.is_terminal and clock.monotonic() >= next_refresh:
                 live.update(live_table(session), refresh=True)
-                due = clock.monotonic() + REFRESH_INTERVAL
+                next_refresh = clock.monotonic() + REFRESH_INTERVAL
             elif not console.is_terminal:
                 notices.show_due(lambda: [*refusals(session), *faults(session, table)])
             if seconds is not None and session.elapsed >= seconds:

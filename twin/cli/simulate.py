@@ -70,12 +70,12 @@ def simulate(
 
     check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING))
     platform = load(machine, configuration)
-    start = pose_of(platform, pose)
-    forces = constant_forces(platform, force, start)
-    began = clock.perf_counter()
+    initial_pose = pose_of(platform, pose)
+    forces = constant_forces(platform, force, initial_pose)
+    start_time = clock.perf_counter()
     motion = platform.simulate(
         duration,
-        pose=start,
+        pose=initial_pose,
         twist=quantities(twist, "twist", *(["m/s"] * 3), "rad/s"),
         forces=forces,
         engine=engine,
@@ -83,16 +83,19 @@ def simulate(
         fidelity=fidelity,
         every=every,
     )
-    seconds = clock.perf_counter() - began
+    computing_time = clock.perf_counter() - start_time
     names = [f"{axis} [m]" for axis in "xyz"] + [f"q{part} [1]" for part in "wxyz"]
-    coordinate, unit = platform.parameters.leg.coordinate, platform.coordinate_unit
-    names += [f"{coordinate} {k + 1} [{unit}]" for k in range(platform.n_actuators)]
-    ends = ([*motion.pose[k], *motion.lengths[k]] for k in (0, -1))
-    columns = [[f"{round(value, 6) + 0.0:.6f}" for value in end] for end in ends]
+    coordinate, unit_name = platform.parameters.leg.coordinate, platform.coordinate_unit
+    names += [f"{coordinate} {k + 1} [{unit_name}]" for k in range(platform.n_actuators)]
+    first_and_last = ([*motion.pose[k], *motion.lengths[k]] for k in (0, -1))
+    columns = [
+        [f"{round(value, 6) + 0.0:.6f}" for value in values_at_end]
+        for values_at_end in first_and_last
+    ]
     times = [Column(f"at {number(float(motion.time[k]))} s", True) for k in (0, -1)]
     table((Column("quantity"), *times), zip(names, *columns, strict=True))
     steps = round(float(motion.time[-1]) / motion.timestep)
-    line(f"{platform.name} in {motion.engine}: {steps} steps in {seconds:.3g} s")
+    line(f"{platform.name} in {motion.engine}: {steps} steps in {computing_time:.3g} s")
     # An engine's platform is off the constraints of its fixed foot by the loop gap.
     if not platform.within_limits(platform.constrain(motion.pose).pose).all():
         line("the actuators leave their limits on the way; the model has no end stops")

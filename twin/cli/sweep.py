@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BackendName = Literal["loky", "ray", "serial"]
 
 SHOWN_FAILURES = 5
-"""Failed runs that are printed."""
+"""Maximum number of failed runs that are printed."""
 
 
 Subject = Annotated[
@@ -154,31 +154,31 @@ def sweep(
     from twin.sweep.work import DONE_STATUS, STOPPED_STATUS
 
     check_files(json=(json, ""))
-    course = {"name": motion, "axis": axis, "amplitude": amplitude}
-    course |= {"frequency": frequency, "duration": duration}
+    motion_options = {"name": motion, "axis": axis, "amplitude": amplitude}
+    motion_options |= {"frequency": frequency, "duration": duration}
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
     changes |= {"configurations": configuration, "timestep": timestep, "measure": measure}
     changes |= {"engines": engine or None, "fidelity": fidelity}
-    wanted = described(subject, set_ or [], samples, course, changes)
-    folder = default_folder(wanted) if out is None else out
-    cluster: dict[str, Any] = {"workers": workers, "backend": backend}
-    cluster |= {"address": address, "retries": retries}
-    began = clock.perf_counter()
+    plan = described(subject, set_ or [], samples, motion_options, changes)
+    folder = default_folder(plan) if out is None else out
+    backend_options: dict[str, Any] = {"workers": workers, "backend": backend}
+    backend_options |= {"address": address, "retries": retries}
+    start_time = clock.perf_counter()
     try:
-        rows = run_sweep(wanted, folder, resume=not new, **cluster).to_pylist()
+        results = run_sweep(plan, folder, resume=not new, **backend_options).to_pylist()
     except KeyboardInterrupt:
         line(f"interrupted; {folder} keeps what is finished, the same command computes the rest")
         raise
-    print_runs(wanted, rows)
-    failed = [row for row in rows if row["status"] not in (DONE_STATUS, STOPPED_STATUS)]
-    seconds = clock.perf_counter() - began
-    line(f"{len(rows)} runs of {wanted.machine} in {seconds:.3g} s: {folder / 'results.parquet'}")
-    for row in failed[:SHOWN_FAILURES]:
+    print_runs(plan, results)
+    failed_runs = [row for row in results if row["status"] not in (DONE_STATUS, STOPPED_STATUS)]
+    run_time = clock.perf_counter() - start_time
+    line(f"{len(results)} runs of {plan.machine} in {run_time:.3g} s: {folder / 'results.parquet'}")
+    for row in failed_runs[:SHOWN_FAILURES]:
         line(f"run {row['run']} {row['status']}: {row['error']}", bold=True)
-    if len(failed) > SHOWN_FAILURES:
-        line(f"and {len(failed) - SHOWN_FAILURES} more: see the columns status and error")
-    write_json(json, {"sweep": wanted.model_dump(mode="json"), "runs": rows})
-    raise typer.Exit(int(bool(failed)))
+    if len(failed_runs) > SHOWN_FAILURES:
+        line(f"and {len(failed_runs) - SHOWN_FAILURES} more: see the columns status and error")
+    write_json(json, {"sweep": plan.model_dump(mode="json"), "runs": results})
+    raise typer.Exit(int(bool(failed_runs)))
 
 
 def described(
@@ -204,9 +204,9 @@ def described(
     from twin.sweep import Sweep
     from twin.sweep.description import sweep_from
 
-    own = read_toml(subject) if Path(subject).suffix == ".toml" else {}
-    from_file = "machine" in own
-    content: dict[str, Any] = own if from_file else {"machine": subject}
+    file_content = read_toml(subject) if Path(subject).suffix == ".toml" else {}
+    from_file = "machine" in file_content
+    content: dict[str, Any] = file_content if from_file else {"machine": subject}
     content |= {name: value for name, value in changes.items() if value is not None}
     tables: dict[str, dict[str, Any]] = {
         "motion": {name: value for name, value in motion.items() if value is not None},
@@ -214,25 +214,27 @@ def described(
         "sampling": {} if samples is None else {"count": samples},
     }
     for name, table in tables.items():
-        found = content.get(name, {})
-        if table and not isinstance(found, dict):
+        existing = content.get(name, {})
+        if table and not isinstance(existing, dict):
             raise ParameterError(subject, [(name, f"must be a table such as [{name}]")])
         if table:
-            content[name] = found | table
+            content[name] = existing | table
     check_amplitude(content.get("motion", {}), motion.get("amplitude"))
     return sweep_from(content, subject) if from_file else Sweep(**content)
 
 
 def default_folder(sweep: Sweep) -> Path:
-    """Return the folder's name of a sweep; no other sweep has it."""
+    """Return the default folder of a sweep's results; its name contains a digest of the sweep."""
     digest = hashlib.sha256(sweep.model_dump_json().encode()).hexdigest()[:8]
     machine = Path(sweep.machine)
-    own = machine.stem != "platform"  # otherwise the folder names the machine
-    return Path(f"sweep-{machine.stem if own else machine.resolve().parent.name}-{digest}")
+    names_machine = machine.stem != "platform"  # otherwise the folder names the machine
+    return Path(
+        f"sweep-{machine.stem if names_machine else machine.resolve().parent.name}-{digest}"
+    )
 
 
 def _value(text: str) -> tuple[str, str]:
-    path, equal, values = text.partition("=")
-    if not (equal and path.strip() and values.strip()):
+    path, equal_sign, values = text.partition("=")
+    if not (equal_sign and path.strip() and values.strip()):
         raise InputError("set", f"must look like leg.drive.delay=0:0.004:5, got {text!r}")
     return path.strip(), values.strip()

@@ -68,22 +68,22 @@ def track(
     platform = load(machine, configuration, limits=not no_limits)
     if log is not None:
         _check_sensor(platform)
-    step = None if timestep is None else positive(timestep, "timestep")
-    words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-    reference, seconds = given_motion(words, platform, column, absolute)
+    engine_step = None if timestep is None else positive(timestep, "timestep")
+    spec = motion_specification(motion, axis, amplitude, frequency, duration, fade)
+    reference, seconds = given_motion(spec, platform, column, absolute)
     for note in (*motion_notes(reference, seconds), *generic_note(platform)):
         line(note)
     print_banner(platform, reference)
     law = make_controller(controller, platform, reference)
-    start = clock.perf_counter()
+    start_time = clock.perf_counter()
     run = closed_loop(
-        platform, law, seconds, engine=engine, fidelity=fidelity, timestep=step, seed=seed
+        platform, law, seconds, engine=engine, fidelity=fidelity, timestep=engine_step, seed=seed
     )
-    taken = clock.perf_counter() - start
+    elapsed = clock.perf_counter() - start_time
     _print_errors(run, platform)
     line(
         f"{platform.name} in {run.engine}, {controller}: {float(run.time[-1]):.4g} s at "
-        f"{1e3 * law.period:g} ms over {1e3 * run.timestep:g} ms, in {taken:.3g} s"
+        f"{1e3 * law.period:g} ms over {1e3 * run.timestep:g} ms, in {elapsed:.3g} s"
     )
     _print_end(run, platform)
     save(run, out)
@@ -116,7 +116,7 @@ def _print_end(run: Trajectory, platform: Platform) -> None:
 
 
 def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:
-    """Return the readings of the inertial sensor, one row per sample of its own."""
+    """Return the readings of the inertial sensor, one row for each of its samples."""
     import numpy as np
 
     from twin.plant.inertial_sensor import InertialLog
@@ -124,10 +124,11 @@ def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:
     time, readings = run.signals["time"], run.signals["inertial"]
     sensor = platform.parameters.imu
     rate = None if sensor is None else sensor.output_rate
-    kept = np.ones(len(time), dtype=bool)
+    is_sample = np.ones(len(time), dtype=bool)
     if rate is not None:
-        kept[1:] = np.diff(np.floor(time * rate + 1e-6)) > 0.0
-    return InertialLog(time[kept], readings[kept, :3], readings[kept, 3:])
+        # The sensor gives a new sample whenever its sample count, time times rate, rises by one.
+        is_sample[1:] = np.diff(np.floor(time * rate + 1e-6)) > 0.0
+    return InertialLog(time[is_sample], readings[is_sample, :3], readings[is_sample, 3:])
 
 
 def _print_errors(run: Trajectory, platform: Platform) -> None:
@@ -138,12 +139,16 @@ def _print_errors(run: Trajectory, platform: Platform) -> None:
     from twin.control.position_loop import has_encoders, takes_positions
 
     errors, unit = TrackingErrors(run), platform.coordinate_unit
-    means = errors.root_mean_square()
+    rms_errors = errors.root_mean_square()
     largest = (errors.position.max(), errors.rotation.max(), np.abs(errors.actuators).max())
     rows = [
-        (name, number(1e3 * mean, 4), number(1e3 * float(most), 4), f"m{kind}")
-        for name, mean, most, kind in zip(
-            ("position", "rotation", "actuators"), means, largest, ("m", "rad", unit), strict=True
+        (name, number(1e3 * rms_error, 4), number(1e3 * float(largest_error), 4), f"m{error_unit}")
+        for name, rms_error, largest_error, error_unit in zip(
+            ("position", "rotation", "actuators"),
+            rms_errors,
+            largest,
+            ("m", "rad", unit),
+            strict=True,
         )
     ]
     if takes_positions(platform) and not has_encoders(platform):

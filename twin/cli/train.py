@@ -16,7 +16,7 @@ from twin.cli.values import environment_options, settings_from
 AlgorithmName = Literal["ppo", "sac", "ars"]
 
 MAX_STEPS = 1e12
-"""Largest number of steps that may be asked for."""
+"""Largest number of steps that the user may ask for."""
 
 Steps = Annotated[
     float, typer.Option(min=1.0, help="Steps of all environments together, such as 3e6.")
@@ -69,7 +69,7 @@ def train(
     from twin.training.run import PICTURE_FILE, POLICY_FILE
     from twin.training.run import train as run
 
-    began, used = clock.perf_counter(), clock.process_time()
+    start_time, start_processor_time = clock.perf_counter(), clock.process_time()
     training = run(
         environment,
         out,
@@ -90,10 +90,14 @@ def train(
         threads=threads,
         command=command_line(),
     )
-    seconds, processor = clock.perf_counter() - began, clock.process_time() - used
-    state = "finished" if training.finished else "interrupted; continue with --resume"
+    run_time, processor_time = (
+        clock.perf_counter() - start_time,
+        clock.process_time() - start_processor_time,
+    )
+    state_text = "finished" if training.finished else "interrupted; continue with --resume"
     line(
-        f"{training.steps} steps in {seconds:.0f} s ({processor:.0f} s of processor time): {state}"
+        f"{training.steps} steps in {run_time:.0f} s ({processor_time:.0f} s of processor time): "
+        f"{state_text}"
     )
     for name in (POLICY_FILE, PICTURE_FILE):
         line(f"wrote {training.folder / name}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LoopName = Literal["velocity", "position"]
 
 GAIN_UNITS = "velocity loop: N s/m (cranks: N m s/rad) and s; position loop: 1/s and 1/s2"
-"""Units of gain and time, or of gain and integral."""
+"""Units of gain and integral time, or of gain and integral gain."""
 
 
 def _seconds(bound: str) -> Any:
@@ -110,17 +110,17 @@ def tune(
     if carried and loop == "position":
         raise InputError("carried", "is for the velocity loop")
     step: dict[str, Any] = _given({"size": size, "carried": carried or None})
-    kind: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
-    study = kind(engine=engine, fidelity=fidelity, **step)
-    rule = changed(study.specification, **_given(bounds))
+    study_type: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
+    study = study_type(engine=engine, fidelity=fidelity, **step)
+    specification = changed(study.specification, **_given(bounds))
     with _iterations(f"tuning the {loop} loop of {platform.name}") as watch:
-        found = study.tune(platform, specification=rule, watch=watch, **_given(search))
-    _print(found)
-    snippet = control_snippet(platform, found)
+        tuning = study.tune(platform, specification=specification, watch=watch, **_given(search))
+    _print(tuning)
+    snippet = control_snippet(platform, tuning)
     line(snippet.rstrip())
     write(out, snippet)
-    write_plot(plot, lambda: tuning_figure(found))
-    raise typer.Exit(int(not found.search.met))
+    write_plot(plot, lambda: tuning_figure(tuning))
+    raise typer.Exit(int(not tuning.search.met))
 
 
 def _units(platform: Platform, loop: str) -> tuple[str, str, str]:

@@ -35,25 +35,25 @@ def validate(
     for note in engine_notes(names):
         line(note)
     rows = []
-    for one in content["cases"]:
-        seconds = number(one["seconds"], 3)
-        rows.append((one["verdict"], one["machine"], one["case"], one["title"], seconds))
+    for entry in content["cases"]:
+        seconds = number(entry["seconds"], 3)
+        rows.append((entry["verdict"], entry["machine"], entry["case"], entry["title"], seconds))
     titles = [Column(name) for name in ("verdict", "machine", "case", "title")]
     table((*titles, Column("time [s]", True)), rows)
-    for one in content["cases"]:
-        where = f"{one['machine']}, {one['case']}"
-        if one["error"]:
-            line(f"fail: {where}: {one['error']}")
-        for measure in one["measures"]:
+    for entry in content["cases"]:
+        label = f"{entry['machine']}, {entry['case']}"
+        if entry["error"]:
+            line(f"fail: {label}: {entry['error']}")
+        for measure in entry["measures"]:
             if measure["verdict"] == "fail":
                 value, tolerance = number(measure["value"], 4), number(measure["tolerance"], 4)
                 unit = "" if measure["unit"] == "1" else f" {measure['unit']}"
                 bound = f"{measure['bound']} {tolerance}{unit}"
-                line(f"fail: {where}: {measure['name']} is {value}, must be {bound}")
-        for statement in one["statements"]:
+                line(f"fail: {label}: {measure['name']} is {value}, must be {bound}")
+        for statement in entry["statements"]:
             if statement["verdict"] == "fail":
                 verdicts = f"{statement['agreement']}, on record is {statement['recorded']}"
-                line(f"fail: {where}: {statement['source']}: {verdicts}")
+                line(f"fail: {label}: {statement['source']}: {verdicts}")
     counts = content["counts"]
     judged = counts["measures"]["pass"] + counts["measures"]["fail"]
     line(
@@ -62,11 +62,11 @@ def validate(
         f"{content['seconds']:.1f} s",
         bold=True,
     )
-    said = counts["statements"]
-    if any(said.values()):
+    papers = counts["statements"]
+    if any(papers.values()):
         line(
-            f"published statements: {said['reproduced']} reproduced, {said['differs']} differ, "
-            f"{said['not_given']} not given; {said['changed']} not as on record"
+            f"published statements: {papers['reproduced']} reproduced, {papers['differs']} differ, "
+            f"{papers['not_given']} not given; {papers['changed']} not as on record"
         )
     for path in (out, json):
         if path is not None:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from twin.simulation.trajectory import Trajectory
 
 HOLDING_FORCES = "hold"
-"""Value of --force for the forces that carry a machine at the pose it starts from."""
+"""Value of --force that stands for the forces that hold a machine at its initial pose."""
 
 PAGE_ENDING = ".html"
-"""Ending of the names of pages."""
+"""Ending of the file names of pages."""
 
 TRAJECTORY_ENDINGS = (".npz", ".csv", ".parquet", ".mcap")
-"""Endings of saved trajectories; .mcap is that of a log."""
+"""Endings of saved trajectories; .mcap is the ending of a log."""
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def check_files(
             with renamed_fields(path=option):
                 check_place(path, *endings)
             check_replaced(path, option, replace=replace)
-            if any(_is_same_file(path, each) for each in reads if each):
+            if any(_is_same_file(path, name) for name in reads if name):
                 raise InputError(option, f"{path} is a file that is read; name another one")
             if PAGE_ENDING in endings:
                 optional("plotly")
@@ -138,9 +138,9 @@ def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
     import numpy as np
 
     if text.strip() == HOLDING_FORCES:
-        rest = np.zeros(6)
-        start = platform.home if pose is None else pose
-        return platform.inverse_dynamics(start, rest, rest)
+        no_motion = np.zeros(6)
+        initial_pose = platform.home if pose is None else pose
+        return platform.inverse_dynamics(initial_pose, no_motion, no_motion)
     values = quantities(text, "force", platform.force_unit) or []
     if len(values) not in (1, platform.n_actuators):
         raise InputError(
@@ -162,22 +162,22 @@ def settings_from(texts: Iterable[str], option: str) -> dict[str, Any]:
     Raises:
         InputError: a text without =, or a name that comes twice.
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for item in texts:
-        name, equals, text = item.partition("=")
-        if not equals or not name.strip():
+        name, equal_sign, text = item.partition("=")
+        if not equal_sign or not name.strip():
             raise InputError(option, f"must look like name=value, not {item!r}")
-        if name in found:
+        if name in settings:
             raise InputError(option, f"{name} is given twice")
         try:
-            found[name] = json.loads(text)
+            settings[name] = json.loads(text)
         except ValueError:
-            found[name] = text
-    return found
+            settings[name] = text
+    return settings
 
 
 def environment_options(texts: Iterable[str] | None, **given: Any) -> dict[str, Any]:
-    """Return the options of an environment, from --option and from options of their own.
+    """Return the options of an environment, from --option and from options with other names.
 
     Args:
         texts: values of --option.
@@ -186,11 +186,11 @@ def environment_options(texts: Iterable[str] | None, **given: Any) -> dict[str, 
     Raises:
         InputError: a text that is no setting, or an option that is given both ways.
     """
-    found = settings_from(texts or (), "option")
+    options = settings_from(texts or (), "option")
     for name, value in given.items():
         if value is None:
             continue
-        if name in found:
+        if name in options:
             raise InputError("option", f"{name} is given twice")
-        found[name] = value
-    return found
+        options[name] = value
+    return options

@@ -92,10 +92,10 @@ def view(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
-    chosen: dict[str, Any] = {"engine": engine, "controller": controller, "comparison": compare}
-    given = {name: value for name, value in chosen.items() if value is not None}
-    given |= {"limits": False} if no_limits else {}
-    _check(machine, given, replay, env, policy)
+    settings: dict[str, Any] = {"engine": engine, "controller": controller, "comparison": compare}
+    requested = {name: value for name, value in settings.items() if value is not None}
+    requested |= {"limits": False} if no_limits else {}
+    _check(machine, requested, replay, env, policy)
     if motion is not None and (replay is not None or env is not None):
         raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
     if dark and not desktop:
@@ -103,29 +103,29 @@ def view(
     if not desktop:
         optional("viser")
     if replay is not None:
-        source, make = _replay(machine, configuration, replay)
+        source, make_page = _replay(machine, configuration, replay)
     elif env is not None:
-        source, make = _environment(env, policy, machine, configuration, given)
+        source, make_page = _environment(env, policy, machine, configuration, requested)
     else:
         from twin.page.machine_page import machine_page
         from twin.simulation.live.machine_session import MachineSession
 
         assert machine is not None
         with renamed_fields(comparison="compare"):
-            source = live = MachineSession(machine, configuration=configuration, **given)
-        make = partial(machine_page, session=live, upload_limit=upload_limit)
+            source = live = MachineSession(machine, configuration=configuration, **requested)
+        make_page = partial(machine_page, session=live, upload_limit=upload_limit)
     try:
         if motion is not None:
-            words = motion_specification(motion, axis, amplitude, frequency, duration, fade)
-            course, _ = given_motion(words, live.platform)
-            if course is not None:
-                live.play(course, loop=True)
+            spec = motion_specification(motion, axis, amplitude, frequency, duration, fade)
+            reference, _ = given_motion(spec, live.platform)
+            if reference is not None:
+                live.play(reference, loop=True)
         if desktop:
             from twin.cli.desktop import watch
 
             watch(source, dark=dark)
         else:
-            _serve(make, source.platform.name, host, port, browser=not no_browser)
+            _serve(make_page, source.platform.name, host, port, browser=not no_browser)
     finally:
         source.close()
 
@@ -137,7 +137,7 @@ def _check(
     environment: str | None,
     policy: str | None,
 ) -> None:
-    """Refuse options that do not go together."""
+    """Refuse options that cannot be used together."""
     if replay is not None and environment is not None:
         raise InputError("replay", "cannot be shown together with --env; give one of them")
     if replay is not None and given:
@@ -151,13 +151,13 @@ def _check(
 
 
 STOP_TIMEOUT = 1.0
-"""[s] to wait for the end of a run."""
+"""[s] Longest wait for the end of a run."""
 
 POLL_INTERVAL = 0.1
-"""[s] between two looks for Ctrl-C."""
+"""[s] Interval between two checks for Ctrl-C."""
 
 Shown = tuple["Source", Callable[[Any], "Page"]]
-"""Source of states, and the function that makes its page."""
+"""Source of states, and the function that makes the page of it."""
 
 
 def _replay(machine: str | None, configuration: str | None, file: Path) -> Shown:
@@ -167,10 +167,12 @@ def _replay(machine: str | None, configuration: str | None, file: Path) -> Shown
     from twin.simulation.live.replay import Replay
     from twin.simulation.trajectory import Trajectory
 
-    known = machine if machine is None or configuration is None else load(machine, configuration)
+    machine_or_platform = (
+        machine if machine is None or configuration is None else load(machine, configuration)
+    )
     with renamed_fields(path="replay", trajectory="replay"):
-        played = Replay(Trajectory.load(file), known)
-    return played, partial(replay_page, replay=played)
+        replay = Replay(Trajectory.load(file), machine_or_platform)
+    return replay, partial(replay_page, replay=replay)
 
 
 def _environment(
@@ -184,11 +186,11 @@ def _environment(
     from twin.page.environment import EnvironmentSession, environment_page
 
     options: dict[str, Any] = {"machine": machine, "configuration": configuration, **given}
-    chosen = {key: value for key, value in options.items() if value is not None}
-    acted = EnvironmentSession(name, policy, **chosen)
-    if acted.changes:
-        paragraph(acted.changes, bold=True)
-    return acted, partial(environment_page, session=acted)
+    given_settings = {key: value for key, value in options.items() if value is not None}
+    session = EnvironmentSession(name, policy, **given_settings)
+    if session.changes:
+        paragraph(session.changes, bold=True)
+    return session, partial(environment_page, session=session)
 
 
 def _serve(
@@ -205,9 +207,9 @@ def _serve(
                 line(f"{page.label()}: {server.url}", bold=True)
                 if server.warning:
                     line(server.warning)
-                opened = browser and server.show()
-                shown = "opened in the browser" if opened else "open this address"
-                line(f"{shown}; Ctrl-C ends it")
+                is_opened = browser and server.show()
+                state_text = "opened in the browser" if is_opened else "open this address"
+                line(f"{state_text}; Ctrl-C ends it")
                 while not requested():
                     time.sleep(POLL_INTERVAL)
             finally:

@@ -25,11 +25,11 @@ Environments = Annotated[
     ),
 ]
 SHORT_DURATION = 0.01
-"""[s] of the simulations and of the motion."""
+"""[s] Duration of the simulations and of the motion."""
 
 
 class Part(NamedTuple):
-    """A part of the work: one thing that a user may do with a machine."""
+    """One thing that a user may do with a machine, and whose code is compiled."""
 
     machine: str
     name: str
@@ -53,16 +53,19 @@ def warm(
     from twin.envs import environment_ids
     from twin.machine.machine import machine_names
 
-    tasks = [one_of(each, "environment", environment_ids()) for each in environment or ()]
-    found = [load(name, configuration) for name in machines or machine_names()]
-    parts = [part for platform in found for part in _parts(platform, tasks, engine)]
+    tasks = [
+        one_of(environment_name, "environment", environment_ids())
+        for environment_name in environment or ()
+    ]
+    platforms = [load(name, configuration) for name in machines or machine_names()]
+    parts = [part for platform in platforms for part in _parts(platform, tasks, engine)]
     rows = []
     with progress_bar("compiling", len(parts)) as show:
         for part in parts:
             show(f"{part.machine}: {part.name}")
-            began = clock.perf_counter()
+            start_time = clock.perf_counter()
             part.do()
-            rows.append((part.machine, part.name, f"{clock.perf_counter() - began:.1f}"))
+            rows.append((part.machine, part.name, f"{clock.perf_counter() - start_time:.1f}"))
     table((Column("machine"), Column("part"), Column("time [s]", True)), rows)
     line(f"compiled or loaded in {sum(float(row[-1]) for row in rows):.0f} s")
 
@@ -70,14 +73,14 @@ def warm(
 def _parts(
     platform: Platform, environments: list[str], engine: options.EngineName
 ) -> Iterator[Part]:
-    """Yield what is compiled for a machine, each part on top of those before it."""
+    """Yield the parts that are compiled for a machine; each part uses those before it."""
     name = platform.name
     yield Part(name, "kinematics", partial(_kinematics, platform))
     yield Part(name, "dynamics", partial(_dynamics, platform))
     yield Part(name, "simulation", partial(_simulate, platform, engine))
     yield Part(name, "drives and cascade", partial(_track, platform, engine))
-    for each in environments:
-        yield Part(name, each, partial(_step, platform, engine, each))
+    for environment in environments:
+        yield Part(name, environment, partial(_step, platform, engine, environment))
 
 
 def _kinematics(platform: Platform) -> None:
@@ -88,18 +91,18 @@ def _kinematics(platform: Platform) -> None:
 def _dynamics(platform: Platform) -> None:
     import numpy as np
 
-    rest = np.zeros(6)
-    forces = platform.inverse_dynamics(platform.home, rest, rest)
-    platform.forward_dynamics(platform.home, rest, forces)
-    platform.energy(platform.home, rest)
+    no_motion = np.zeros(6)
+    forces = platform.inverse_dynamics(platform.home, no_motion, no_motion)
+    platform.forward_dynamics(platform.home, no_motion, forces)
+    platform.energy(platform.home, no_motion)
 
 
 def _simulate(platform: Platform, engine: options.EngineName) -> None:
     import numpy as np
 
-    rest = np.zeros(6)
-    holding = platform.inverse_dynamics(platform.home, rest, rest)
-    platform.simulate(SHORT_DURATION, forces=holding, engine=engine)
+    no_motion = np.zeros(6)
+    holding_forces = platform.inverse_dynamics(platform.home, no_motion, no_motion)
+    platform.simulate(SHORT_DURATION, forces=holding_forces, engine=engine)
 
 
 def _track(platform: Platform, engine: options.EngineName) -> None:
@@ -108,8 +111,8 @@ def _track(platform: Platform, engine: options.EngineName) -> None:
     from twin.control import make_controller
 
     motion = motion_specification("still", "z", None, 1.0, SHORT_DURATION).motion_of(platform)
-    law = make_controller("cascade", platform, motion)
-    closed_loop(platform, law, SHORT_DURATION, engine=engine, fidelity="accurate")
+    controller = make_controller("cascade", platform, motion)
+    closed_loop(platform, controller, SHORT_DURATION, engine=engine, fidelity="accurate")
 
 
 def _step(platform: Platform, engine: options.EngineName, environment: str) -> None:

@@ -45,11 +45,11 @@ def workspace(
     unit = "N/m" if platform.coordinate_unit == "m" else "N m/rad"
     in_unit(stiffness, "stiffness", unit, f"that of {platform.name}")
     with progress_bar("workspace", PART_COUNT) as advance, renamed_fields(center="pose"):
-        found = workspace_analysis(platform, center, stiffness=stiffness, advance=advance)
+        analysis = workspace_analysis(platform, center, stiffness=stiffness, advance=advance)
     columns = [Column(name) for name in ("quantity", "value", "note")]
-    table(columns, summary_rows(found), f"{platform.name}: {platform.parameters.title}")
-    write_json(json, workspace_content(found))
+    table(columns, summary_rows(analysis), f"{platform.name}: {platform.parameters.title}")
+    write_json(json, workspace_content(analysis))
     if plot is not None:
         from twin.analysis.workspace.report.page import write_page
 
-        line(f"wrote {write_page(found, plot)}")
+        line(f"wrote {write_page(analysis, plot)}")

@@ -38,7 +38,7 @@ def make_controller(
     Args:
         name: one of `controller_names()`.
         platform: the machine.
-        motion: where it shall go; default: stay at home.
+        motion: reference motion; default: stay at home.
         options: further keyword arguments of that controller's class.
 
     Raises:
@@ -54,13 +54,18 @@ def make_controller(
     module, cls = CONTROLLERS[one_of(name, "controller", CONTROLLERS)]
     controller_class = getattr(import_module(module), cls)
     parameters = signature(controller_class).parameters.values()
-    known = {each.name for each in parameters if each.kind is not each.VAR_KEYWORD}
-    known -= {"platform", "motion"}
+    option_names = {
+        parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD
+    }
+    option_names -= {"platform", "motion"}
     # A class that hands options on checks them itself.
-    unknown = [] if len(known) < len(parameters) - 2 else sorted(set(options) - known)
-    if unknown:
+    unknown_options = (
+        [] if len(option_names) < len(parameters) - 2 else sorted(set(options) - option_names)
+    )
+    if unknown_options:
         raise InputError(
-            unknown[0], f"no option of the controller {name}; it takes: {', '.join(sorted(known))}"
+            unknown_options[0],
+            f"no option of the controller {name}; it takes: {', '.join(sorted(option_names))}",
         )
     controller: Controller = controller_class(platform, motion, **options)
     return controller

@@ -20,7 +20,7 @@ from twin.plant.signals import Command, Measurement
 
 
 class Cascade(Controller):
-    """Each actuator by itself: speed command = feedforward + gain e + integral of e.
+    """Decentralised PI position loops: speed command = feedforward + gain e + integral of e.
 
     The drives close the velocity loops. Where the command is limited the integral stops, and it
     starts such that the first command is the present speed. Velocity feedforward begins
@@ -55,8 +55,8 @@ class Cascade(Controller):
 
         Args:
             platform: the machine.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
+            motion: reference motion; default: stay at home.
+            period: control period [s].
             position_gain: [1/s].
             position_integral: [1/s2].
             velocity_gain: of the velocity loop [N s/m] or [N m s/rad], one number or `(n,)`.
@@ -74,13 +74,17 @@ class Cascade(Controller):
             velocity_gain=velocity_gain,
             velocity_time=velocity_time,
         )
-        own = configured_gains(platform)
+        machine_gains = configured_gains(platform)
         gain, integral = suitable_position_loop(platform, self.period)
-        begin, rise = (0.0, 0.0) if own is None else (own.feedforward_start, own.feedforward_rise)
+        default_start, default_rise = (
+            (0.0, 0.0)
+            if machine_gains is None
+            else (machine_gains.feedforward_start, machine_gains.feedforward_rise)
+        )
         self.position_gain = _given(position_gain, gain, "position_gain")
         self.position_integral = _given(position_integral, integral, "position_integral")
-        self._begin = _given(feedforward_start, begin, "feedforward_start")
-        self._rise = _given(feedforward_rise, rise, "feedforward_rise")
+        self._begin = _given(feedforward_start, default_start, "feedforward_start")
+        self._rise = _given(feedforward_rise, default_rise, "feedforward_rise")
         self._loop = PositionLoop(platform, self.period, self.position_gain, self.position_integral)
         positioned = takes_positions(platform)
         self._positions = PositionCommands(platform, self.period) if positioned else None
@@ -97,35 +101,35 @@ class Cascade(Controller):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`, without a jump in the command."""
-        row = self.reference.row(self.first)
-        error = self.reference.coordinates[row] - measurement.coordinates
+        """Start at `measurement`, without a step in the command."""
+        row_index = self.reference.row(self.first)
+        error = self.reference.coordinates[row_index] - measurement.coordinates
         if self._positions is not None:
             self._positions.start(error)
         feedforward = (
-            self._feedforward_fraction(self.first * self.period) * self.reference.rates[row]
+            self._feedforward_fraction(self.first * self.period) * self.reference.rates[row_index]
         )
         # What stretches the springs at the start is in the integrals of the velocity loops.
-        self._held = self._stretching[row]
-        self._start_loop(row, error, measurement.rates, feedforward)
+        self._held = self._stretching[row_index]
+        self._start_loop(row_index, error, measurement.rates, feedforward)
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return speeds for control period `step`."""
-        row = self.reference.row(step)
-        setpoint, rates = self.reference.coordinates[row], self.reference.rates[row]
+        row_index = self.reference.row(step)
+        setpoint, rates = self.reference.coordinates[row_index], self.reference.rates[row_index]
         measured = measurement.coordinates
         if self._positions is not None:
             command = self._positions.update(setpoint, rates, setpoint - measured)
             return Command(command, "position")
         fraction = self._feedforward_fraction(step * self.period)
-        command = self._loop_speeds(row, setpoint, rates, measurement, fraction)
+        command = self._loop_speeds(row_index, setpoint, rates, measurement, fraction)
         self.limited = self._loop.limited
-        return Command(command, feedforward=self._stretching[row] - self._held)
+        return Command(command, feedforward=self._stretching[row_index] - self._held)
 
     def _start_loop(
         self, row: int, error: FloatArray, rates: FloatArray, feedforward: FloatArray
     ) -> None:
-        """Begin the position loop without a jump."""
+        """Start the position loop without a step in the speed command."""
         if self._sharing is not None:
             error = self._sharing.consistent(row, error)
         self._loop.start(error, rates, feedforward)
@@ -149,8 +153,8 @@ class Cascade(Controller):
             return 0.0
         if time >= self._begin + self._rise:
             return 1.0
-        part = (time - self._begin) / self._rise
-        return part * part * (3.0 - 2.0 * part)
+        progress = (time - self._begin) / self._rise
+        return progress * progress * (3.0 - 2.0 * progress)
 
 
 def _given(value: Any, default: float, field: str) -> float:

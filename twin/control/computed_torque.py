@@ -1,6 +1,6 @@
-"""Computed torque in task space: the platform's error is made a linear oscillator of choice.
+"""Computed torque in task space: the pose error follows a linear second-order equation.
 
-Commanded accelerations of a controller that have not acted yet.
+`Prediction` keeps the commanded accelerations that have not acted yet.
 """
 
 from __future__ import annotations
@@ -45,38 +45,38 @@ class Prediction:
     middle of that span, so that the state is needed `lead` after the readings.
 
     Attributes:
-        lead: [s] by which state and reference are moved on; zero where nothing is predicted.
+        lead: [s] by which state and reference are predicted ahead; zero without prediction.
     """
 
     def __init__(self, drives: DriveModel, period: float, enabled: bool = True) -> None:
-        whole = int(drives.lead / period + 1e-9)
-        rest = drives.lead - whole * period
+        whole_periods = int(drives.lead / period + 1e-9)
+        remainder = drives.lead - whole_periods * period
         self.lead = drives.lead + 0.5 * period if enabled else 0.0
         # The last half period belongs to the next command; the last one is taken for it.
-        spans = [rest, *[period] * whole, 0.5 * period]
+        durations = [remainder, *[period] * whole_periods, 0.5 * period]
         self._reading_age = 0.5 * period if enabled and drives.resolution.any() else 0.0
-        self._spans = np.array(spans) if enabled else np.zeros(0)
-        self._kept = np.zeros((whole + 1, 6))
+        self._spans = np.array(durations) if enabled else np.zeros(0)
+        self._kept = np.zeros((whole_periods + 1, 6))
         self._pending = np.zeros((len(self._spans), 6))
 
     def start(self) -> None:
-        """Begin at rest: nothing is on its way."""
+        """Start at rest, with no commanded acceleration still to act."""
         self._kept[:] = 0.0
 
     def keep(self, acceleration: FloatArray) -> None:
-        """Add the acceleration `(6,)` commanded now."""
+        """Append the acceleration `(6,)`, base axes, that was commanded in this period."""
         self._kept[:-1] = self._kept[1:]
         self._kept[-1] = acceleration
 
     def caught_up(self) -> FloatArray:
-        """Return the change `(6,)` of the twist since the middle of its readings.
+        """Return the change `(6,)` of the twist from the middle of the rate readings until now.
 
         Rates of encoders are differences over the past period.
         """
         return np.asarray(self._reading_age * self._kept[0])
 
     def pending(self) -> tuple[FloatArray, FloatArray]:
-        """Return spans `(d,)` [s] and the accelerations `(d, 6)` in them, the next one first."""
+        """Return durations `(d,)` [s] and accelerations `(d, 6)` still to act, the next first."""
         if len(self._pending):
             self._pending[:-1] = self._kept
             self._pending[-1] = self._kept[-1]
@@ -84,21 +84,23 @@ class Prediction:
 
 
 LAG_BANDWIDTH_PRODUCT = 1.0 / 3.0
-"""Adopted: bandwidth times the lag of the loop; the prediction hides the lag, not its errors."""
+"""Engineering choice: largest bandwidth times loop lag. The prediction compensates the lag, but not
+errors of the model over it."""
 
 PERIOD_BANDWIDTH_PRODUCT = 0.25
-"""Adopted: largest bandwidth times the control period."""
+"""Engineering choice: largest bandwidth times the control period."""
 
 DAMPING_RATIO = 1.0
 INTEGRAL_FRACTION = 0.1
-"""Adopted: gain of the integral, as a fraction of the bandwidth cubed."""
+"""Engineering choice: integral gain, as a fraction of the bandwidth cubed."""
 
 FORCE_FADE_TIME = 0.5
-"""[s] Adopted: time over which the difference of the first force from the model's fades out."""
+"""[s] Engineering choice: time over which the difference of the first force from the model's fades
+out."""
 
 
 class ComputedTorque(Controller):
-    """Forces of a model for the acceleration that lets the platform's error decay as chosen.
+    """Computed torque: model forces for the acceleration that lets the pose error decay.
 
         acceleration = a_ref + Kd (t_ref - t) + Kp e + Ki int(e),   Kp = w^2, Kd = 2 d w
         forces       = ID(pose, twist, acceleration) + m_motor q'' + friction(q_ref')
@@ -109,10 +111,10 @@ class ComputedTorque(Controller):
     accelerations that are on their way, and so is the reference.
 
     Attributes:
-        model: what the controller takes the machine for.
+        model: the controller's model of the machine.
         bandwidth: w [rad/s].
         damping: damping ratio d.
-        integral_share: Ki in parts of w^3.
+        integral_share: Ki as a fraction of w^3.
 
     Reference:
         Luh, Walker and Paul, Resolved-acceleration control of mechanical manipulators, IEEE
@@ -138,12 +140,12 @@ class ComputedTorque(Controller):
 
         Args:
             platform: the machine.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
-            model: what the controller takes the machine for; default the machine itself.
+            motion: reference motion; default: stay at home.
+            period: control period [s].
+            model: the controller's model of the machine; default the machine itself.
             bandwidth: [rad/s]; default `suitable_bandwidth`.
             damping: of the error.
-            integral_share: Ki in parts of bandwidth cubed, zero for none.
+            integral_share: Ki as a fraction of the bandwidth cubed, zero for none.
             prediction: move state and reference on by delay and lag.
             friction: compensate the drives' friction along the reference.
 
@@ -152,27 +154,29 @@ class ComputedTorque(Controller):
                 the platform alone.
         """
         super().__init__(platform, motion, period=period)
-        known = self.model = as_model(platform if model is None else model)
-        _check(known, platform)
-        chosen = suitable_bandwidth(known, self.period) if bandwidth is None else bandwidth
-        self.bandwidth = bounded(chosen, "bandwidth", 1e-3, 1e6)
+        controller_model = self.model = as_model(platform if model is None else model)
+        _check(controller_model, platform)
+        chosen_bandwidth = (
+            suitable_bandwidth(controller_model, self.period) if bandwidth is None else bandwidth
+        )
+        self.bandwidth = bounded(chosen_bandwidth, "bandwidth", 1e-3, 1e6)
         self.damping = bounded(damping, "damping", 1e-3, 1e3)
         self.integral_share = not_negative(integral_share, "integral_share")
-        self._drives = drives = drive_model(known)
+        self._drives = drives = drive_model(controller_model)
         self._prediction = Prediction(drives, self.period, as_flag(prediction, "prediction"))
         self._friction = as_flag(friction, "friction")
         self._task_reference: TaskReference
         self._prepare(self.reference)
         self._gains = np.tile([self.bandwidth**2, 2.0 * self.damping * self.bandwidth], (6, 1))
-        n = known.n_actuators
-        legs = known.constants.legs
-        self._find_work = kinematics.make_work(n, 6 - known.dof)
+        n = controller_model.n_actuators
+        legs = controller_model.constants.legs
+        self._find_work = kinematics.make_work(n, 6 - controller_model.dof)
         self._work = interpreted(make_work)(legs)
         self._state, self._ahead = np.zeros(13), np.zeros(13)
         self._integral, self._error, self._acceleration = (np.zeros(6) for _ in range(3))
         self._offset, self._legs, self._turning = (np.zeros(n) for _ in range(3))
         self._machine = RigidMachine(
-            known.constants.body, legs, drives.inertia, np.zeros(0), np.zeros(6)
+            controller_model.constants.body, legs, drives.inertia, np.zeros(0), np.zeros(6)
         )
 
     def _prepare(self, reference: Reference) -> None:
@@ -182,7 +186,7 @@ class ComputedTorque(Controller):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`: the first force differs from the present one by feedback only."""
+        """Start at `measurement`; the first force differs from the present one by feedback only."""
         self._state[:7] = self.model.forward_kinematics(
             measurement.coordinates - self._drives.wound_up(measurement.forces),
             self.reference.pose[self.reference.row(self.first)],
@@ -191,9 +195,11 @@ class ComputedTorque(Controller):
         self._cut = False
         self._integral[:] = 0.0
         self._legs[:] = measurement.forces
-        rest = np.zeros(6)
+        zero_twist = np.zeros(6)
         pose = self.model.constrain(self._state[:7]).pose
-        self._offset = measurement.forces - self.model.inverse_dynamics(pose, rest, rest)
+        self._offset = measurement.forces - self.model.inverse_dynamics(
+            pose, zero_twist, zero_twist
+        )
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return forces for control period `step`.
@@ -201,7 +207,7 @@ class ComputedTorque(Controller):
         Raises:
             ControlError: the readings belong to no pose, or to a singular one.
         """
-        row = self.reference.row(step)
+        row_index = self.reference.row(step)
         legs = self.model.constants.legs
         coordinates = measurement.coordinates - self._drives.wound_up(self._legs)
         self._ask(task_state(legs, coordinates, measurement.rates, self._state, self._find_work))
@@ -226,21 +232,25 @@ class ComputedTorque(Controller):
                 self._work,
             )
         )
-        fading = max(0.0, 1.0 - (step - self.first) * self.period / FORCE_FADE_TIME)
-        friction = self._task_reference.friction[row]
-        force = self._legs + self._turning + friction + fading * self._offset
+        fade_factor = max(0.0, 1.0 - (step - self.first) * self.period / FORCE_FADE_TIME)
+        friction = self._task_reference.friction[row_index]
+        force = self._legs + self._turning + friction + fade_factor * self._offset
         limit = self._drives.largest
-        given = np.minimum(np.maximum(force, -limit), limit)
-        self._cut = bool((given != force).any())
+        limited_force = np.minimum(np.maximum(force, -limit), limit)
+        self._cut = bool((limited_force != force).any())
         if self.integral_share and not self._cut:
             rate = self.integral_share * self.bandwidth**3 * self.period
             self._integral += rate * self._error
-        return Command(given, "force")
+        return Command(limited_force, "force")
 
     def _setpoint(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return pose, twist and acceleration where the platform shall be at the lead's end."""
-        row, reference = self.reference.row(step), self._task_reference
-        return reference.pose[row], reference.twist[row], reference.acceleration[row]
+        """Return the reference pose, twist and acceleration `lead` seconds after the readings."""
+        row_index, reference = self.reference.row(step), self._task_reference
+        return (
+            reference.pose[row_index],
+            reference.twist[row_index],
+            reference.acceleration[row_index],
+        )
 
     def signals(self) -> dict[str, FloatArray]:
         """Return the estimated state of the platform, the error and the acceleration."""
@@ -261,7 +271,7 @@ class ComputedTorque(Controller):
 
 
 def suitable_bandwidth(platform: MachineModel, period: float = DEFAULT_PERIOD) -> float:
-    """Return the bandwidth [rad/s] that lag and transmissions leave.
+    """Return the largest bandwidth [rad/s] that loop lag and transmissions allow.
 
     The gains are made for motor and leg together. Above the frequency at which the leg swings on
     its transmission they act on the motor alone, or on the `limiting_mass`, and the loop is

@@ -34,31 +34,31 @@ from twin.plant.signals import COMMAND_MODES, Command, Measurement
 MAX_PERIODS = 10_000_000
 
 MAX_MEASUREMENT_GAP = 5e-3
-"""[s] Adopted: longest time without a measurement."""
+"""[s] Engineering choice: longest time without a measurement."""
 
 MAX_SATURATION_TIME = 0.5
-"""[s] Adopted: longest time for which drives may stay below their commands."""
+"""[s] Engineering choice: longest time that drives may be saturated."""
 
 MAX_FOLLOWING_ERROR = 0.25
-"""Adopted: largest error of an actuator, in parts of its stroke."""
+"""Engineering choice: largest following error of an actuator, as a fraction of its stroke."""
 
 OVERSPEED_FACTOR = 1.5
-"""Adopted: largest speed of an actuator, in parts of its limit."""
+"""Engineering choice: largest speed of an actuator, relative to its speed limit."""
 
 LIKELY_CAUSE = "unstable gains or too fast a motion"
-"""What messages name as the likely cause of large errors and speeds."""
+"""Likely cause that the messages about large errors and speeds state."""
 
 DEFAULT_PERIOD = 1e-3
 """[s] Control period of the thesis and of most motion platforms."""
 
 WHOLE_STROKE = 1.0
-"""Distance from home, in parts of the stroke, that no actuator within its limits has."""
+"""Following error of one whole stroke, which no actuator within its limits exceeds."""
 
 
 class Reference(NamedTuple):
     """A motion at every control instant; after its end the last row holds. Read-only arrays.
 
-    A part of a longer motion says with `begin` where it belongs.
+    `begin` places a segment of a longer motion on the loop's time axis.
     """
 
     period: float
@@ -66,11 +66,11 @@ class Reference(NamedTuple):
     time: FloatArray
     """`(k,)` [s]"""
     pose: FloatArray
-    """`(k, 7)`"""
+    """`(k, 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: FloatArray
-    """`(k, 6)`"""
+    """`(k, 6)` of the platform, base axes [m/s, rad/s]"""
     acceleration: FloatArray
-    """`(k, 6)`"""
+    """`(k, 6)` of the platform, base axes [m/s2, rad/s2]"""
     coordinates: FloatArray
     """`(k, n)` of what the actuators move [m, rad], without springs in series; where a leg cannot
     reach the pose, those before"""
@@ -95,8 +95,8 @@ def sample_reference(
 
     Args:
         platform: the machine.
-        motion: where it shall go. After its end the machine rests at its last pose.
-        period: of the controller [s].
+        motion: reference motion. After its end the machine rests at its last pose.
+        period: control period [s].
         duration: [s], default that of the motion; longer ones rest at the end. The last row is at
             rest, also where the motion ends on the way.
 
@@ -107,25 +107,27 @@ def sample_reference(
     as_model(platform)
     if not isinstance(motion, Motion):
         raise InputError("motion", f"must be a motion of twin.motion, not {brief(motion)}")
-    step = positive(period, "period")
-    length = positive(motion.duration if duration is None else duration, "duration")
-    if length / step > MAX_PERIODS:
+    sample_time = positive(period, "period")
+    total_time = positive(motion.duration if duration is None else duration, "duration")
+    if total_time / sample_time > MAX_PERIODS:
         raise InputError("duration", f"takes more than {MAX_PERIODS} control periods")
-    count = int(np.ceil(length / step - 1e-9)) + 1
-    time = np.asarray(np.arange(count) * step, dtype=np.float64)
-    inside = np.minimum(time, motion.duration)
-    pose, twist, acceleration = followed(platform, motion, inside)
-    rest = time > motion.duration * (1.0 + 1e-12)
-    rest[-1] = True  # it holds for ever
-    twist, acceleration = (np.where(rest[:, None], 0.0, part) for part in (twist, acceleration))
-    return reference_of(platform, step, time, pose, twist, acceleration)
+    n_rows = int(np.ceil(total_time / sample_time - 1e-9)) + 1
+    time = np.asarray(np.arange(n_rows) * sample_time, dtype=np.float64)
+    motion_time = np.minimum(time, motion.duration)
+    pose, twist, acceleration = followed(platform, motion, motion_time)
+    after_end = time > motion.duration * (1.0 + 1e-12)
+    after_end[-1] = True  # it holds for ever
+    twist, acceleration = (
+        np.where(after_end[:, None], 0.0, rates) for rates in (twist, acceleration)
+    )
+    return reference_of(platform, sample_time, time, pose, twist, acceleration)
 
 
 def still_reference(platform: MachineModel, pose: FloatArray, period: float = 1e-3) -> Reference:
-    """Return the reference of a machine that shall stay where it is."""
-    rows = np.asarray(pose, dtype=float)[None]
+    """Return the reference of a machine that holds a pose `(7,)`."""
+    poses = np.asarray(pose, dtype=float)[None]
     zero = np.zeros((1, 6))
-    return reference_of(platform, period, np.zeros(1), rows, zero, zero)
+    return reference_of(platform, period, np.zeros(1), poses, zero, zero)
 
 
 def reference_of(
@@ -142,19 +144,23 @@ def reference_of(
     poses = np.ascontiguousarray(pose)
     coordinates = np.empty((len(poses), platform.n_actuators))
     inverse_kinematics_batch(platform.constants.legs, poses, coordinates)
-    reached = np.isfinite(coordinates).all(axis=1)
-    low, high = platform.minimum_coordinates, platform.maximum_coordinates
-    slack = 1e-9 * (high - low)
-    within = (coordinates >= low - slack) & (coordinates <= high + slack)
-    coordinates = _held(coordinates, reached, platform.home_coordinates)
+    solvable = np.isfinite(coordinates).all(axis=1)
+    lower_limits, upper_limits = platform.minimum_coordinates, platform.maximum_coordinates
+    tolerance = 1e-9 * (upper_limits - lower_limits)
+    within_stroke = (coordinates >= lower_limits - tolerance) & (
+        coordinates <= upper_limits + tolerance
+    )
+    coordinates = _held(coordinates, solvable, platform.home_coordinates)
     rates, accelerations = (np.zeros_like(coordinates) for _ in range(2))
-    if reached.any():
-        motion = (part[reached] for part in (poses, twist, acceleration))
-        rates[reached], accelerations[reached] = _derivatives(platform, *motion)
+    if solvable.any():
+        motion = (values[solvable] for values in (poses, twist, acceleration))
+        rates[solvable], accelerations[solvable] = _derivatives(platform, *motion)
     if platform.n_deflections:
-        good = reached & within.all(axis=1)
-        along = (coordinates, rates, accelerations)
-        _leave_out_springs(platform, (poses, twist, acceleration), period, along, good)
+        reachable = solvable & within_stroke.all(axis=1)
+        actuator_motion = (coordinates, rates, accelerations)
+        _leave_out_springs(
+            platform, (poses, twist, acceleration), period, actuator_motion, reachable
+        )
     parts = (
         time,
         poses,
@@ -163,9 +169,9 @@ def reference_of(
         coordinates,
         rates,
         accelerations,
-        (reached & within.all(axis=1)).astype(float),
+        (solvable & within_stroke.all(axis=1)).astype(float),
     )
-    return Reference._make((period, *(read_only(part) for part in parts), begin))
+    return Reference._make((period, *(read_only(values) for values in parts), begin))
 
 
 def _leave_out_springs(
@@ -175,18 +181,18 @@ def _leave_out_springs(
     along: tuple[FloatArray, FloatArray, FloatArray],
     good: Any,
 ) -> None:
-    """Take from coordinates and derivatives, in place, what springs in series yield on the way.
+    """Subtract the quasi-static deflection of series springs from an actuator motion, in place.
 
-    The springs follow without swinging; what they do beyond that is the plant's to show. Rows that
-    are not `good`, out of reach, keep the yield before them.
+    The reference takes the springs without oscillation; the plant adds their dynamics. Rows that
+    are not `good` (out of reach) take the deflection of the last good row before them.
     """
     k = platform.n_deflections
     yields: FloatArray = np.zeros((len(good), k))
     if good.any():
-        yields[good] = static_deflection(platform, *(part[good] for part in motion))[:, :k]
+        yields[good] = static_deflection(platform, *(values[good] for values in motion))[:, :k]
     yields = _held(yields, good, np.zeros(k))
-    for part in along:
-        part -= yields
+    for values in along:
+        values -= yields
         yields = np.gradient(yields, period, axis=0) if len(yields) > 1 else 0.0 * yields
     if not (motion[1][-1].any() or motion[2][-1].any()):
         # Differences give no rate for springs that have just come to rest.
@@ -195,8 +201,8 @@ def _leave_out_springs(
 
 def _held(values: FloatArray, good: Any, first: FloatArray) -> FloatArray:
     """Return rows `(k, n)`, those that are not `good` replaced by the last good one before."""
-    last = np.maximum.accumulate(np.where(good, np.arange(len(good)), -1))
-    return np.where((last >= 0)[:, None], values[last], first)
+    last_reachable = np.maximum.accumulate(np.where(good, np.arange(len(good)), -1))
+    return np.where((last_reachable >= 0)[:, None], values[last_reachable], first)
 
 
 def _derivatives(
@@ -204,10 +210,10 @@ def _derivatives(
 ) -> tuple[FloatArray, FloatArray]:
     """Return rates and accelerations `(k, n)` of the actuators' coordinates."""
     jacobian = platform.jacobian(pose)
-    change = platform.jacobian_derivative(pose, twist)
+    jacobian_rate = platform.jacobian_derivative(pose, twist)
     rates = np.einsum("kij,kj->ki", jacobian, twist)
-    bent = np.einsum("kij,kj->ki", change, twist)
-    return rates, np.einsum("kij,kj->ki", jacobian, acceleration) + bent
+    velocity_product = np.einsum("kij,kj->ki", jacobian_rate, twist)
+    return rates, np.einsum("kij,kj->ki", jacobian, acceleration) + velocity_product
 
 
 class Supervisor:
@@ -239,8 +245,8 @@ class Supervisor:
         Args:
             platform: the machine.
             reference: of the controller.
-            period: of the controller [s].
-            following: largest error of an actuator in parts of its stroke.
+            period: control period [s].
+            following: largest error of an actuator, as a fraction of its stroke.
             saturation: [s] that drives may be at their limits without a break.
             patience: [s] that sensors may be silent.
 
@@ -261,7 +267,7 @@ class Supervisor:
         self.start()
 
     def start(self) -> None:
-        """Begin to watch: nothing was silent or limited so far."""
+        """Start supervision with the counters of dropouts and saturation at zero."""
         self._silent = self._limited = 0
 
     def redirect(self, reference: Reference) -> None:
@@ -276,10 +282,10 @@ class Supervisor:
                 return f"sensor dropout: no reading for {1e3 * self._patience:g} ms"
             return ""
         self._silent = 0
-        row = self._reference.row(step)
-        if self._reference.reachable[row] == 0.0:
-            return self._unreachable(row)
-        setpoint = self._reference.coordinates[row]
+        row_index = self._reference.row(step)
+        if self._reference.reachable[row_index] == 0.0:
+            return self._unreachable(row_index)
+        setpoint = self._reference.coordinates[row_index]
         if not all_near(setpoint, measurement.coordinates, self.following):
             error = np.abs(setpoint - measurement.coordinates)
             leg, unit = int(np.argmax(error / self.following)) + 1, self._unit
@@ -297,7 +303,7 @@ class Supervisor:
         return ""
 
     def check_command(self, command: Command, limited: bool) -> str:
-        """Return why a command ends the motion; `limited`: some drive stays below its command."""
+        """Return why a command ends the motion; `limited` tells that some drive is saturated."""
         parts = {
             "command": command.values,
             "feedforward": command.feedforward,
@@ -375,8 +381,8 @@ class Controller(ABC):
 
         Args:
             platform: the machine as the controller knows it.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
+            motion: reference motion; default: stay at home.
+            period: control period [s].
             velocity_gain: one number or `(n,)`; default the machine's, or derived from its masses.
             velocity_time: one number or `(n,)` [s]; default likewise.
 
@@ -405,7 +411,7 @@ class Controller(ABC):
 
     @abstractmethod
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`, without a jump in the first command."""
+        """Start at `measurement`, without a step in the first command."""
 
     @abstractmethod
     def update(self, step: int, measurement: Measurement) -> Command:
@@ -418,8 +424,8 @@ class Controller(ABC):
     def redirect(self, reference: Reference) -> None:
         """Follow another reference from now on; its `begin` is the time of its first row.
 
-        What was summed up, estimated, limited and faded in stays: where the other reference goes on
-        as the old one would, so does the command. Nothing is designed again.
+        Integrals, estimates, limits and fades keep their values, so that the command is continuous
+        where the new reference continues the old one. Gains are not designed again.
 
         Args:
             reference: of this machine and this period.
@@ -433,7 +439,7 @@ class Controller(ABC):
         self._prepare(_usable(self.platform, reference, self.period, "reference"))
 
     def _prepare(self, reference: Reference) -> None:
-        """Take a reference with all that the controller derives from it.
+        """Store a reference and everything that the controller derives from it.
 
         A controller that derives values from its reference overrides this method, calls it in its
         constructor as well, and stores nothing before all values are derived.
@@ -458,13 +464,13 @@ def _reference(platform: MachineModel, motion: Any, period: float) -> Reference:
 
 
 def _usable(platform: MachineModel, reference: Reference, period: float, field: str) -> Reference:
-    """Return a reference that fits; `field`: as which it was given."""
-    rows, n = len(reference.time), platform.n_actuators
-    shapes = [(rows, *tail) for tail in ((), (7,), (6,), (6,), (n,), (n,), (n,), ())]
+    """Return a checked reference; `field` is the argument's name in error messages."""
+    n_rows, n = len(reference.time), platform.n_actuators
+    shapes = [(n_rows, *row_shape) for row_shape in ((), (7,), (6,), (6,), (n,), (n,), (n,), ())]
     parts = reference[1:-1]
-    if abs(reference.period - period) > 1e-12 or [np.shape(part) for part in parts] != shapes:
+    if abs(reference.period - period) > 1e-12 or [np.shape(values) for values in parts] != shapes:
         raise InputError(field, "is a reference of another machine or of another period")
-    if not rows or not all(np.isfinite(part).all() for part in parts):
+    if not n_rows or not all(np.isfinite(values).all() for values in parts):
         raise InputError(field, "is a reference without rows, or with values that are not finite")
     if type(reference.begin) is not int:
         raise InputError(
@@ -525,7 +531,7 @@ class FunctionController(Controller):
         self._call = f"controller {call_name(function)}(time, measurement)"
 
     def start(self, measurement: Measurement) -> None:
-        """Do nothing: the function keeps its own state."""
+        """Do nothing, because the user's function keeps its own state."""
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the function's command in control period `step`, checked.
@@ -534,15 +540,15 @@ class FunctionController(Controller):
             InputError: it returns no command, or one of another shape or that is not finite; names
                 the function.
         """
-        found: Any = self.function(step * self.period, measurement)
-        if not isinstance(found, Command):
-            return Command(self._checked(found), self.mode)  # type: ignore[arg-type]
-        if found.mode not in COMMAND_MODES:
-            raise InputError(self._call, f"unknown mode {brief(found.mode)} of its Command")
-        for part in (found.values, found.feedforward, found.brakes):
-            if part is not None:
-                self._checked(part)
-        return found
+        returned: Any = self.function(step * self.period, measurement)
+        if not isinstance(returned, Command):
+            return Command(self._checked(returned), self.mode)  # type: ignore[arg-type]
+        if returned.mode not in COMMAND_MODES:
+            raise InputError(self._call, f"unknown mode {brief(returned.mode)} of its Command")
+        for values in (returned.values, returned.feedforward, returned.brakes):
+            if values is not None:
+                self._checked(values)
+        return returned
 
     def redirect(self, reference: Reference) -> None:
         """Record and watch another reference from now on; see `Controller.redirect`."""
@@ -559,7 +565,7 @@ class FunctionController(Controller):
 
 
 def as_controller(platform: MachineModel, given: Any, period: float | None = None) -> Controller:
-    """Return a controller of a machine as it is, or a function as a controller.
+    """Return a controller unchanged, or a function wrapped as a controller.
 
     Args:
         platform: the machine.

@@ -1,6 +1,6 @@
 """The cascade with the forces of a model: inverse dynamics of the reference, drives included.
 
-Coordinates, rates and forces of the motors along a reference, computed beforehand.
+Coordinates, rates and forces of the motors along a reference are computed once, before the loop.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
 
 DRIVE_PERIOD = 0.5e-3
-"""[s] Adopted: of the drives' velocity loops. Over a control period they compare one command with
-speeds at their own samples, the first at the command's begin: the mean speed is the commanded one
-for a reference that is looked at half of both periods' difference ahead."""
+"""[s] Engineering choice: sampling period of the drives' velocity loops. They compare one command
+with the speeds at their own samples over a control period, the first at its beginning. The mean
+speed equals the commanded one if the reference is read half of the difference of both periods
+ahead."""
 
 
 class FeedforwardTable(NamedTuple):
     """One row per control instant; after the end the last row holds. Read-only arrays."""
 
     coordinates: FloatArray
-    """`(k, n)` of the motors, where the legs shall be now: with backlash and wind-up"""
+    """`(k, n)` of the motors [m, rad] for the present leg coordinates, with backlash and wind-up"""
     rates: FloatArray
-    """`(k, n)` of the motors, ahead by the drives' delay; backlash left out"""
+    """`(k, n)` of the motors [m/s, rad/s], ahead by the drives' delay, without backlash"""
     forces: FloatArray
-    """`(k, n)` of the motors, ahead by delay and lag"""
+    """`(k, n)` of the motors [N, N m], ahead by the drives' delay and lag"""
     leg_forces: FloatArray
-    """`(k, n)` on the legs, now"""
+    """`(k, n)` on the legs [N, N m], at the row's own instant"""
 
 
 def feedforward_table(
@@ -61,33 +62,39 @@ def feedforward_table(
     """
     if platform.n_deflections:
         raise InputError("platform", "springs inside its legs: actuators alone do not move it")
-    known = reference.reachable > 0.0
+    reachable = reference.reachable > 0.0
     # The loop stops before poses that cannot be reached. The rows before them stay valid.
-    held = np.maximum.accumulate(np.where(known, np.arange(len(known)), int(np.argmax(known))))
+    last_reachable = np.maximum.accumulate(
+        np.where(reachable, np.arange(len(reachable)), int(np.argmax(reachable)))
+    )
     pose, twist, acceleration = (
-        np.where(known[:, None], part, otherwise)[held]
-        for part, otherwise in (
+        np.where(reachable[:, None], values, fill_value)[last_reachable]
+        for values, fill_value in (
             (reference.pose, platform.home),
             (reference.twist, 0.0),
             (reference.acceleration, 0.0),
         )
     )
     legs = platform.inverse_dynamics(pose, twist, acceleration)
-    rates, accelerations = reference.rates[held], reference.accelerations[held]
-    wound = legs * drives.compliance
-    motor_rates = rates + _slope(wound, reference.period)
-    motor_accelerations = accelerations + _slope(_slope(wound, reference.period), reference.period)
-    half = 0.5 * reference.period
-    age = half - 0.5 * min(DRIVE_PERIOD, reference.period)
-    rate_lead, force_lead = (drives.delay + age, drives.lead + half) if preview else (0.0, 0.0)
+    rates, accelerations = reference.rates[last_reachable], reference.accelerations[last_reachable]
+    wind_up = legs * drives.compliance
+    motor_rates = rates + _slope(wind_up, reference.period)
+    motor_accelerations = accelerations + _slope(
+        _slope(wind_up, reference.period), reference.period
+    )
+    half_period = 0.5 * reference.period
+    speed_age = half_period - 0.5 * min(DRIVE_PERIOD, reference.period)
+    rate_lead, force_lead = (
+        (drives.delay + speed_age, drives.lead + half_period) if preview else (0.0, 0.0)
+    )
     forces = ahead(legs + drives.inertia * motor_accelerations, force_lead / reference.period)
     if friction:
         forces = forces + drives.friction_force(ahead(motor_rates, force_lead / reference.period))
     return FeedforwardTable(
         *(
-            read_only(part)
-            for part in (
-                reference.coordinates[held] + drives.wound_up(legs),
+            read_only(values)
+            for values in (
+                reference.coordinates[last_reachable] + drives.wound_up(legs),
                 ahead(motor_rates, rate_lead / reference.period),
                 forces,
                 legs,
@@ -104,28 +111,33 @@ def _slope(rows: FloatArray, period: float) -> FloatArray:
 def ahead(rows: FloatArray, lead: float) -> FloatArray:
     """Return rows `(k, m)` as they will be `lead` rows later; after the end the last one holds.
 
-    Between rows by the cubic through four neighbours (Catmull and Rom): a share of 0.999 of what
-    moves at 70 Hz survives half a period of 1 ms, of straight lines 0.976.
+    Values between rows are those of the cubic through four neighbours (Catmull and Rom). Half a
+    period of 1 ms ahead, it keeps 0.999 of the amplitude of a 70 Hz sine, a straight line 0.976.
     """
-    last = len(rows) - 1
-    place = np.minimum(np.arange(len(rows)) + lead, float(last))
-    low = np.floor(place).astype(int)
-    u = (place - low)[:, None]
-    before, start, end, after = (rows[np.clip(low + k, 0, last)] for k in (-1, 0, 1, 2))
-    slope, bend = 0.5 * (end - before), before - 2.5 * start + 2.0 * end - 0.5 * after
-    twist = 1.5 * (start - end) + 0.5 * (after - before)
-    return np.asarray(start + u * (slope + u * (bend + u * twist)))
+    last_row = len(rows) - 1
+    row_position = np.minimum(np.arange(len(rows)) + lead, float(last_row))
+    row_below = np.floor(row_position).astype(int)
+    u = (row_position - row_below)[:, None]
+    previous, left_value, right_value, following = (
+        rows[np.clip(row_below + k, 0, last_row)] for k in (-1, 0, 1, 2)
+    )
+    slope, curvature = (
+        0.5 * (right_value - previous),
+        previous - 2.5 * left_value + 2.0 * right_value - 0.5 * following,
+    )
+    twist = 1.5 * (left_value - right_value) + 0.5 * (following - previous)
+    return np.asarray(left_value + u * (slope + u * (curvature + u * twist)))
 
 
 class TaskReference(NamedTuple):
-    """One row per control instant, each as it will be some time later. Read-only arrays."""
+    """Reference at every control instant, read a fixed time ahead. Read-only arrays."""
 
     pose: FloatArray
-    """`(k, 7)`"""
+    """`(k, 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: FloatArray
-    """`(k, 6)`"""
+    """`(k, 6)` of the platform, base axes [m/s, rad/s]"""
     acceleration: FloatArray
-    """`(k, 6)`"""
+    """`(k, 6)` of the platform, base axes [m/s2, rad/s2]"""
     friction: FloatArray
     """`(k, n)` of the drives"""
 
@@ -134,14 +146,15 @@ def task_reference(
     reference: Reference, drives: DriveModel, lead: float, friction: bool
 ) -> TaskReference:
     """Return the reference as it will be `lead` [s] later, with the drives' friction or zeros."""
-    rows = lead / reference.period
+    lead_rows = lead / reference.period
     pose, twist, acceleration = (
-        ahead(part, rows) for part in (reference.pose, reference.twist, reference.acceleration)
+        ahead(values, lead_rows)
+        for values in (reference.pose, reference.twist, reference.acceleration)
     )
     pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
-    rates = np.nan_to_num(ahead(reference.rates, rows))
+    rates = np.nan_to_num(ahead(reference.rates, lead_rows))
     loss = drives.friction_force(rates) if friction else np.zeros_like(rates)
-    return TaskReference(*(read_only(part) for part in (pose, twist, acceleration, loss)))
+    return TaskReference(*(read_only(values) for values in (pose, twist, acceleration, loss)))
 
 
 class InverseDynamicsFeedforward(Cascade):
@@ -154,7 +167,7 @@ class InverseDynamicsFeedforward(Cascade):
     half a period of the controller, for forces also the current loop's lag.
 
     Attributes:
-        table: what is known beforehand.
+        table: feedforward of the whole reference, computed in advance.
     """
 
     name: ClassVar[str] = "feedforward"
@@ -177,9 +190,9 @@ class InverseDynamicsFeedforward(Cascade):
 
         Args:
             platform: the machine.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
-            model: what the controller takes the machine for; default the machine itself.
+            motion: reference motion; default: stay at home.
+            period: control period [s].
+            model: the controller's model of the machine; default the machine itself.
             position_gain: [1/s]; default the machine's.
             position_integral: [1/s2]; default the machine's.
             velocity_gain: of the drives' velocity loops; default derived from the masses that
@@ -192,11 +205,11 @@ class InverseDynamicsFeedforward(Cascade):
             InputError: an argument that cannot be used, or springs in the legs.
             SingularPoseError: the reference passes a singular pose.
         """
-        known = self.model = as_model(platform if model is None else model)
-        self._drives = drive_model(known)
+        controller_model = self.model = as_model(platform if model is None else model)
+        self._drives = drive_model(controller_model)
         self._preview = as_flag(preview, "preview")
         self._friction = as_flag(friction, "friction")
-        gain, time = derived_velocity_loop(known, control_period(period))
+        gain, time = derived_velocity_loop(controller_model, control_period(period))
         super().__init__(
             platform,
             motion,
@@ -217,19 +230,21 @@ class InverseDynamicsFeedforward(Cascade):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`, without a jump in the command."""
-        row = self.reference.row(self.first)
-        error = self.table.coordinates[row] - measurement.coordinates
-        self._start_loop(row, error, measurement.rates, self.table.rates[row])
+        """Start at `measurement`, without a step in the command."""
+        row_index = self.reference.row(self.first)
+        error = self.table.coordinates[row_index] - measurement.coordinates
+        self._start_loop(row_index, error, measurement.rates, self.table.rates[row_index])
         # The integrals of the velocity loops hold the machine when the controller begins.
         self._held = measurement.forces
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return speeds and forces for control period `step`."""
-        row = self.reference.row(step)
+        row_index = self.reference.row(step)
         table = self.table
-        command = self._loop_speeds(row, table.coordinates[row], table.rates[row], measurement)
-        self._force = table.forces[row] - self._held
+        command = self._loop_speeds(
+            row_index, table.coordinates[row_index], table.rates[row_index], measurement
+        )
+        self._force = table.forces[row_index] - self._held
         return Command(command, "velocity", self._force)
 
     def signals(self) -> dict[str, FloatArray]:

@@ -27,56 +27,60 @@ DISPLACEMENT_STEP = 1e-4
 """Displacement of the platform for central differences, over its characteristic length."""
 
 FRICTION_SMOOTHING_SPEED = 5e-4
-"""Speed over which the friction of a model changes its sign, in strokes per second."""
+"""Speed over which modelled friction changes its sign, in strokes per second."""
 
 BACKLASH_SMOOTHING_FORCE = 0.1
 """Force over which the backlash of a model changes its side, over the largest holding force."""
 
 MIN_LAG = 0.7e-3
-"""[s] Adopted: makes the thesis' 20 N per mm/s of what its machine moves without motors."""
+"""[s] Engineering choice: smallest loop lag. With the mass that the thesis' machine moves without
+motors, it gives the thesis' velocity gain of 20 N per mm/s."""
 
 INTEGRAL_TIME_FACTOR = 2.0
-"""Adopted: integral time over the slowest time constant; it gives a damping ratio of 0.7."""
+"""Engineering choice: integral time over the slowest time constant; it gives a damping ratio of
+0.7."""
 
 STIFFNESS_MARGIN = 2.0
-"""Adopted: stiffness of the velocity loops over the stiffness that the weight takes away."""
+"""Engineering choice: stiffness of the velocity loops over the negative stiffness of gravity."""
 
 LOOP_SEPARATION = 4.0
-"""Adopted: ratio of the slowest velocity loop's bandwidth to that of the position loop."""
+"""Engineering choice: ratio of the slowest velocity loop's bandwidth to that of the position
+loop."""
 
 POSITION_LAG_FACTOR = 20.0
-"""Adopted: time constant of the position loop over the sum of the lags, at least."""
+"""Engineering choice: time constant of the position loop over the sum of the lags, at least."""
 
 RELATIVE_FREQUENCIES = np.geomspace(0.05, 100.0, 4000)
 """Frequencies at which the loops are examined, in units of 1 / lag."""
 
 MIN_DAMPING = 0.25
-"""Adopted: of the velocity loop in the heaviest mode."""
+"""Engineering choice: smallest damping ratio of the velocity loop in the heaviest mode."""
 
 TORQUE_LOOP_SEPARATION = 8.0
-"""Adopted: ratio of the bandwidth of the heaviest mode's velocity loop to the position loop's."""
+"""Engineering choice: ratio of the bandwidth of the heaviest mode's velocity loop to the position
+loop's."""
 
 
 @lru_cache(maxsize=32)
 def falling_stiffness(platform: MachineModel) -> float:
-    """Return how fast holding forces fall with a displacement, at worst [N/m, N m/rad].
+    """Return the largest negative stiffness of gravity at home [N/m, N m/rad].
 
     At rest the actuators give G(q). Held by constant forces, a machine with D = dG/dq leaves home
     along each eigenvector of D with a negative eigenvalue, as a pendulum that stands upside down.
     The result is minus the smallest eigenvalue of the symmetric part of D at home, zero where none
     is negative. D is by central differences over all motions that the legs allow.
     """
-    length = characteristic_length(platform.platform_joints)
-    steps = DISPLACEMENT_STEP * np.diag(np.repeat([length, 1.0], 3))
+    reference_length = characteristic_length(platform.platform_joints)
+    steps = DISPLACEMENT_STEP * np.diag(np.repeat([reference_length, 1.0], 3))
     poses = platform.constrain(displaced(np.tile(platform.home, (12, 1)), [*steps, *-steps])).pose
-    rest, k = np.zeros((12, 6)), platform.n_deflections
-    inside = static_deflection(platform, poses, rest, rest) if k else None
-    forces = platform.inverse_dynamics(poses, rest, rest, deflection=inside)
+    zero_twists, k = np.zeros((12, 6)), platform.n_deflections
+    deflection = static_deflection(platform, poses, zero_twists, zero_twists) if k else None
+    forces = platform.inverse_dynamics(poses, zero_twists, zero_twists, deflection=deflection)
     coordinates = platform.inverse_kinematics(poses)
-    if inside is not None:
-        coordinates = coordinates - inside[:, :k]
-    changes, rises = (ends[:6] - ends[6:] for ends in (coordinates, forces))
-    stiffness = np.linalg.pinv(changes, rcond=1e-6) @ rises
+    if deflection is not None:
+        coordinates = coordinates - deflection[:, :k]
+    coordinate_changes, force_changes = (ends[:6] - ends[6:] for ends in (coordinates, forces))
+    stiffness = np.linalg.pinv(coordinate_changes, rcond=1e-6) @ force_changes
     return max(0.0, -float(np.linalg.eigvalsh(0.5 * (stiffness + stiffness.T))[0]))
 
 
@@ -85,9 +89,9 @@ class DriveModel(NamedTuple):
 
     inertia: FloatArray
     friction: FloatArray
-    """while sliding"""
+    """Coulomb friction while sliding [N, N m]"""
     breakaway: FloatArray
-    """at rest"""
+    """breakaway friction at rest [N, N m]"""
     stribeck_speed: FloatArray
     viscous: FloatArray
     half_backlash: FloatArray
@@ -96,27 +100,29 @@ class DriveModel(NamedTuple):
     largest: FloatArray
     """effort for a short time, infinite where unknown"""
     smoothing: FloatArray
-    """speed over which friction changes its sign"""
+    """speed [m/s, rad/s] over which the modelled friction changes its sign"""
     touching: FloatArray
-    """force over which the backlash changes its side"""
+    """force [N, N m] over which the modelled backlash changes its side"""
     resolution: FloatArray
     """one count of the encoder; zero where readings are exact"""
     delay: float
-    """[s]"""
+    """[s] pure delay from a command to its effect"""
     lag: float
-    """[s]"""
+    """[s] time constant of the current loop"""
 
     def friction_force(self, rates: FloatArray) -> FloatArray:
         """Return the friction `(..., n)` that a motor overcomes at `rates` `(..., n)`.
 
         Coulomb with Stribeck's rise towards rest, its sign smoothed, and viscous.
         """
-        rise = (self.breakaway - self.friction) * np.exp(-((rates / self.stribeck_speed) ** 2))
-        sign = np.tanh(rates / self.smoothing)
-        return np.asarray((self.friction + rise) * sign + self.viscous * rates)
+        breakaway_excess = (self.breakaway - self.friction) * np.exp(
+            -((rates / self.stribeck_speed) ** 2)
+        )
+        direction = np.tanh(rates / self.smoothing)
+        return np.asarray((self.friction + breakaway_excess) * direction + self.viscous * rates)
 
     def wound_up(self, forces: FloatArray) -> FloatArray:
-        """Return the lead of motors over their legs `(..., n)` that they push with `forces`."""
+        """Return the wind-up `(..., n)` [m, rad]: motor less leg coordinate under `forces`."""
         return np.asarray(
             self.half_backlash * np.tanh(forces / self.touching) + self.compliance * forces
         )
@@ -135,30 +141,42 @@ def drive_model(platform: MachineModel) -> DriveModel:
     """
     legs, limits = as_model(platform).parameters.legs, platform.limits
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
-    rows = []
+    drive_rows = []
     for leg in legs:
-        most = inf if leg.actuator.effort is None or not limits else leg.actuator.effort
+        effort_limit = inf if leg.actuator.effort is None or not limits else leg.actuator.effort
         if leg.drive is None:
-            rows.append((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, most, 0.0))
+            drive_rows.append((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, effort_limit, 0.0))
             continue
-        reflected = leg.drive.reflected()
-        turn = leg.drive.turn
-        rows.append(
+        reflected_drive = leg.drive.reflected()
+        travel_per_turn = leg.drive.turn
+        drive_rows.append(
             (
-                reflected.inertia,
-                reflected.friction,
-                reflected.friction * leg.drive.breakaway,
-                reflected.stribeck_speed,
-                reflected.viscous,
-                0.5 * reflected.backlash,
-                1.0 / reflected.stiffness if reflected.stiffness > 0.0 else 0.0,
-                reflected.peak if limits and reflected.peak is not None else most,
-                0.0 if leg.encoder is None or turn is None else leg.encoder.resolution(turn),
+                reflected_drive.inertia,
+                reflected_drive.friction,
+                reflected_drive.friction * leg.drive.breakaway,
+                reflected_drive.stribeck_speed,
+                reflected_drive.viscous,
+                0.5 * reflected_drive.backlash,
+                1.0 / reflected_drive.stiffness if reflected_drive.stiffness > 0.0 else 0.0,
+                reflected_drive.peak
+                if limits and reflected_drive.peak is not None
+                else effort_limit,
+                0.0
+                if leg.encoder is None or travel_per_turn is None
+                else leg.encoder.resolution(travel_per_turn),
             )
         )
-    inertia, friction, breakaway, speed, viscous, half_backlash, yielding, largest, counts = (
-        np.array(column) for column in zip(*rows, strict=True)
-    )
+    (
+        inertia,
+        friction,
+        breakaway,
+        speed,
+        viscous,
+        half_backlash,
+        yielding,
+        largest_effort,
+        counts,
+    ) = (np.array(column) for column in zip(*drive_rows, strict=True))
     drives = [leg.drive for leg in legs if leg.drive is not None]
     return DriveModel(
         inertia,
@@ -168,7 +186,7 @@ def drive_model(platform: MachineModel) -> DriveModel:
         viscous,
         half_backlash,
         yielding,
-        largest,
+        largest_effort,
         FRICTION_SMOOTHING_SPEED * stroke,
         np.full(len(legs), BACKLASH_SMOOTHING_FORCE * _holding(platform)),
         counts,
@@ -178,14 +196,14 @@ def drive_model(platform: MachineModel) -> DriveModel:
 
 
 def _holding(platform: MachineModel) -> float:
-    """Return the largest force that holds the machine at home; without gravity, one unit."""
-    rest = np.zeros(6)
-    forces = platform.inverse_dynamics(platform.home, rest, rest)
+    """Return the largest holding force at home [N, N m]; 1 without gravity."""
+    zero_twist = np.zeros(6)
+    forces = platform.inverse_dynamics(platform.home, zero_twist, zero_twist)
     return float(np.abs(forces).max()) or 1.0
 
 
 def configured_gains(platform: MachineModel) -> CascadeGains | None:
-    """Return the gains of the machine's parameters, None if it has none."""
+    """Return the gains in the machine's parameters; None if the file has none."""
     return platform.parameters.control
 
 
@@ -204,7 +222,7 @@ class Burden(NamedTuple):
 
     lightest: float
     common: float
-    """mass when all actuators give the same force"""
+    """mass [kg, kg m2] that an actuator accelerates when all actuators give the same force"""
     heaviest: float
 
 
@@ -226,15 +244,21 @@ def limiting_mass(platform: MachineModel, lag: float) -> float:
         platform: the machine.
         lag: T, sum of the small lags [s].
     """
-    moved, s, steepest = burden(platform), 1j * RELATIVE_FREQUENCIES / lag, 0.0
-    load = _loads(platform)[:, None]
+    moved_masses, s, steepest = burden(platform), 1j * RELATIVE_FREQUENCIES / lag, 0.0
+    load_masses = _loads(platform)[:, None]
     for motor, stiffness, damping in _couplings(platform):
         spring = damping * s + stiffness
-        speed = (load * s * s + spring) / (s * (motor * load * s * s + (motor + load) * spring))
+        speed = (load_masses * s * s + spring) / (
+            s * (motor * load_masses * s * s + (motor + load_masses) * spring)
+        )
         loop = speed * np.exp(-s * lag)
         crossing = (loop.imag[:, 1:] * loop.imag[:, :-1] <= 0.0) & (loop.real[:, 1:] < 0.0)
         steepest = max(steepest, float(-loop.real[:, 1:][crossing].min(initial=0.0)))
-    return max(moved.lightest, 2.0 * lag / (np.pi * steepest)) if steepest else moved.lightest
+    return (
+        max(moved_masses.lightest, 2.0 * lag / (np.pi * steepest))
+        if steepest
+        else moved_masses.lightest
+    )
 
 
 @lru_cache(maxsize=32)
@@ -247,15 +271,15 @@ def _locked_mobility(platform: MachineModel) -> FloatArray | None:
     """
     if not platform.n_deflections:
         return None
-    own = 1.0 / float(np.linalg.eigvalsh(mobility(platform))[-1])
-    if platform.leg_springs.stiffness.max() < own / (8.0 * MIN_LAG**2):
+    lightest_mass = 1.0 / float(np.linalg.eigvalsh(mobility(platform))[-1])
+    if platform.leg_springs.stiffness.max() < lightest_mass / (8.0 * MIN_LAG**2):
         return None
     jacobian = platform.jacobian(platform.home)
     return np.asarray(jacobian @ np.linalg.solve(platform.mass_matrix(platform.home), jacobian.T))
 
 
 def _loads(platform: MachineModel) -> FloatArray:
-    """Return the masses `(dof,)` behind transmissions or stiff springs, one of each mode."""
+    """Return the modal masses `(dof,)` [kg, kg m2] behind transmissions or stiff springs."""
     locked = _locked_mobility(platform)
     response = mobility(platform) if locked is None else locked
     return np.asarray(1.0 / np.linalg.eigvalsh(response)[-platform.dof :])
@@ -267,13 +291,18 @@ def _couplings(platform: MachineModel) -> set[tuple[float, float, float]]:
     Legs before stiff springs in series count as motors, and the springs as their transmissions.
     """
     if _locked_mobility(platform) is not None:
-        springs, own = platform.leg_springs, burden(platform).lightest
-        return {(own, *each) for each in zip(springs.stiffness, springs.damping, strict=True)}
+        springs, motor_mass = platform.leg_springs, burden(platform).lightest
+        return {
+            (motor_mass, *coupling)
+            for coupling in zip(springs.stiffness, springs.damping, strict=True)
+        }
     drives = [leg.drive for leg in platform.parameters.legs]
-    reflected = [drive.reflected() for drive in drives if drive is not None]
-    found = {(each.inertia, each.stiffness, each.damping) for each in reflected}
-    if len(reflected) == len(drives) and all(m * k > 0.0 for m, k, _ in found):
-        return found
+    reflected_drives = [drive.reflected() for drive in drives if drive is not None]
+    distinct_couplings = {
+        (coupling.inertia, coupling.stiffness, coupling.damping) for coupling in reflected_drives
+    }
+    if len(reflected_drives) == len(drives) and all(m * k > 0.0 for m, k, _ in distinct_couplings):
+        return distinct_couplings
     return set()
 
 
@@ -287,16 +316,19 @@ def _speed_per_effort(platform: MachineModel, step: float) -> float:
     couplings = _couplings(platform)
     if not couplings:
         return step / burden(platform).lightest
-    load = _loads(platform)[:, None]
-    time, largest = np.linspace(0.0, step, 65), 0.0
+    load_masses = _loads(platform)[:, None]
+    time, largest_speed = np.linspace(0.0, step, 65), 0.0
     for motor, stiffness, damping in couplings:
-        reduced = motor * load / (motor + load)
+        reduced = motor * load_masses / (motor + load_masses)
         decay = 0.5 * damping / reduced
+        # The small offset avoids a division by zero at critical damping.
         root = np.sqrt(decay**2 - stiffness / reduced + 0j) + 1e-9 / step
-        swing = (np.exp((root - decay) * time) - np.exp(-(root + decay) * time)) / (2.0 * root)
-        speed = (time + load / motor * swing.real) / (motor + load)
-        largest = max(largest, float(speed.max()))
-    return largest
+        oscillation = (np.exp((root - decay) * time) - np.exp(-(root + decay) * time)) / (
+            2.0 * root
+        )
+        speed = (time + load_masses / motor * oscillation.real) / (motor + load_masses)
+        largest_speed = max(largest_speed, float(speed.max()))
+    return largest_speed
 
 
 @lru_cache(maxsize=32)
@@ -309,11 +341,11 @@ def burden(platform: MachineModel) -> Burden:
     drives = [leg.drive for leg in platform.parameters.legs]
     motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
     response = np.linalg.eigvalsh(mobility(platform))[-platform.dof :]
-    alone = min(motors)
-    lightest = alone if alone > 0.0 else 1.0 / float(response[-1])
+    lightest_motor = min(motors)
+    lightest = lightest_motor if lightest_motor > 0.0 else 1.0 / float(response[-1])
     heaviest = float(_loads(platform)[0]) + max(motors)
-    together = equivalent_inertia(platform, _locked_mobility(platform))
-    return Burden(lightest, float(together.max()), heaviest)
+    common_mass = equivalent_inertia(platform, _locked_mobility(platform))
+    return Burden(lightest, float(common_mass.max()), heaviest)
 
 
 def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatArray, FloatArray]:
@@ -328,33 +360,43 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
     Reference:
         Kessler, "Das symmetrische Optimum", Regelungstechnik 6, 1958.
     """
-    lag, moved = loop_lag(platform, period), burden(platform)
-    gain = min(moved.common / (2.0 * lag), limiting_mass(platform, lag) / lag)
-    time, falling = (
-        INTEGRAL_TIME_FACTOR * moved.heaviest / gain,
+    lag, moved_masses = loop_lag(platform, period), burden(platform)
+    gain = min(moved_masses.common / (2.0 * lag), limiting_mass(platform, lag) / lag)
+    time, required_stiffness = (
+        INTEGRAL_TIME_FACTOR * moved_masses.heaviest / gain,
         STIFFNESS_MARGIN * falling_stiffness(platform),
     )
-    time = max(4.0 * lag, min(time, gain / falling) if falling > 0.0 else time)
+    # The symmetrical optimum has the integral time 4 T for the sum T of small lags.
+    time = max(
+        4.0 * lag, min(time, gain / required_stiffness) if required_stiffness > 0.0 else time
+    )
     n = platform.n_actuators
     return read_only(np.full(n, gain)), read_only(np.full(n, time))
 
 
 def suitable_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatArray, FloatArray]:
     """Return the gains and times of the velocity loops in the machine's file, or derived ones."""
-    own, n = configured_gains(platform), platform.n_actuators
-    gain = None if own is None else own.velocity_gain or own.crank_velocity_gain
-    if own is None or gain is None:
+    configured, n = configured_gains(platform), platform.n_actuators
+    gain = (
+        None if configured is None else configured.velocity_gain or configured.crank_velocity_gain
+    )
+    if configured is None or gain is None:
         return derived_velocity_loop(platform, period)
-    return read_only(np.full(n, gain)), read_only(np.full(n, own.velocity_time))
+    return read_only(np.full(n, gain)), read_only(np.full(n, configured.velocity_time))
 
 
 def suitable_position_loop(platform: MachineModel, period: float) -> tuple[float, float]:
     """Return gain [1/s] and integral gain [1/s2] of the position loop."""
-    own = configured_gains(platform)
-    if own is not None:
-        return own.position_gain, own.position_integral
-    slowest = float(suitable_velocity_loop(platform, period)[0][0]) / burden(platform).heaviest
-    gain = min(1.0 / (POSITION_LAG_FACTOR * loop_lag(platform, period)), slowest / LOOP_SEPARATION)
+    configured = configured_gains(platform)
+    if configured is not None:
+        return configured.position_gain, configured.position_integral
+    slowest_bandwidth = (
+        float(suitable_velocity_loop(platform, period)[0][0]) / burden(platform).heaviest
+    )
+    gain = min(
+        1.0 / (POSITION_LAG_FACTOR * loop_lag(platform, period)),
+        slowest_bandwidth / LOOP_SEPARATION,
+    )
     return gain, gain**2 / 10.0
 
 
@@ -372,10 +414,11 @@ def spring_forces(platform: MachineModel, coordinates: FloatArray) -> FloatArray
 def unstable_velocity_loop(platform: MachineModel, gains: FloatArray, timestep: float) -> str:
     """Return why velocity loops of `gains` `(n, 2)` cannot work at the engine's step; else empty.
 
-    A speed that is corrected by more than twice its error in one step grows, whatever else there
-    is; so it does with an integral time T below the step h: with b the share of the error that a
-    step corrects, the product of the poles is 1 - b + b h / T. Slower instabilities show in the
-    motion, and the supervisor sees them.
+    The columns of `gains` are the gain, and the gain per integral time. A loop that corrects a
+    speed by more than twice its error in one step is unstable. So is a loop with an integral time T
+    below the step h: with b the fraction of the error that a step corrects, the product of the
+    poles is 1 - b + b h / T. Slower instabilities show in the motion, and the supervisor stops
+    them.
     """
     if not (np.isfinite(gains).all() and (gains[:, 0] >= timestep * gains[:, 1]).all()):
         return (
@@ -395,13 +438,13 @@ class TorqueLoops(NamedTuple):
     """Gains of loops in torque mode."""
 
     velocity_gain: FloatArray
-    """`(n,)`"""
+    """`(n,)` gains of the drives' velocity loops [N s/m, N m s/rad]"""
     velocity_time: FloatArray
     """`(n,)` [s]"""
     position_gain: float
-    """[1/s]"""
+    """[1/s] gain of the position loop"""
     position_integral: float
-    """[1/s2]"""
+    """[1/s2] integral gain of the position loop"""
 
 
 def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
@@ -410,18 +453,19 @@ def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     The velocity gain is that of the symmetrical optimum for `limiting_mass`, its integral time at
     least what leaves the heaviest one `MIN_DAMPING`.
     """
-    moved = burden(platform)
+    moved_masses = burden(platform)
     lag = loop_lag(platform, period)
     gain, integral = suitable_position_loop(platform, period)
-    own = configured_gains(platform)
-    if own is not None and not drive_model(platform).inertia.any():
+    configured = configured_gains(platform)
+    if configured is not None and not drive_model(platform).inertia.any():
         return TorqueLoops(*suitable_velocity_loop(platform, period), gain, integral)
     default, time = derived_velocity_loop(platform, period)
     velocity = np.minimum(default, limiting_mass(platform, lag) / (2.0 * lag))
-    slowest = float(velocity.min()) / moved.heaviest
-    time = np.maximum(time, 4.0 * MIN_DAMPING**2 / slowest)
-    if own is None:
-        gain = min(gain, slowest / TORQUE_LOOP_SEPARATION)
+    slowest_bandwidth = float(velocity.min()) / moved_masses.heaviest
+    # A PI loop around one mass has the damping ratio sqrt(bandwidth * integral time) / 2.
+    time = np.maximum(time, 4.0 * MIN_DAMPING**2 / slowest_bandwidth)
+    if configured is None:
+        gain = min(gain, slowest_bandwidth / TORQUE_LOOP_SEPARATION)
         integral = gain**2 / 10.0
     return TorqueLoops(read_only(velocity), read_only(time), gain, integral)
 
@@ -434,5 +478,5 @@ def transmission_ratio(platform: MachineModel) -> float:
     drives = drive_model(platform)
     if not (drives.compliance.any() and drives.inertia.all()):
         return 1.0
-    moved = burden(platform)
-    return moved.heaviest / moved.lightest
+    moved_masses = burden(platform)
+    return moved_masses.heaviest / moved_masses.lightest

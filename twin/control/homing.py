@@ -15,14 +15,14 @@ from twin.plant.homing import PHASE_NAMES, Homing, HomingInputs, homing_settings
 from twin.plant.signals import Command, Measurement
 
 UNKNOWN_POSITION_ERROR = 2.0
-"""Strokes: before homing the distance to the start is unknown."""
+"""Allowed following error in strokes: before homing, the distance to the start is unknown."""
 
 
 class HomingController(Controller):
     """Homes a machine whose every leg has an encoder with an index pulse; then holds it there.
 
     Attributes:
-        homing: the machine of states, with the decoder of the counts.
+        homing: the homing state machine, with the decoder of the encoder counts.
         ready: whether all actuators rest at the start.
     """
 
@@ -46,7 +46,7 @@ class HomingController(Controller):
             index_coordinates: `(n,)` of one index pulse per actuator [m, rad], from calibration;
                 default those of the encoders that seed 0 draws.
             start: coordinates `(n,)` to go to; default those of home.
-            period: of the controller [s].
+            period: control period [s].
             velocity_gain: of the drives' velocity loops, one number or `(n,)`.
             velocity_time: [s], one number or `(n,)`.
             options: further entries of `HomingSettings`.
@@ -58,12 +58,14 @@ class HomingController(Controller):
             platform, period=period, velocity_gain=velocity_gain, velocity_time=velocity_time
         )
         encoders = machine_encoders(platform)
-        known = encoders.index_coordinates if index_coordinates is None else index_coordinates
+        calibrated_coordinates = (
+            encoders.index_coordinates if index_coordinates is None else index_coordinates
+        )
         self._settings = homing_settings(
             platform,
             encoders.resolution,
             encoders.turn,
-            known,
+            calibrated_coordinates,
             start=start,
             period=self.period,
             **options,

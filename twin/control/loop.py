@@ -32,32 +32,34 @@ RESERVED_SIGNALS = (
     *("time", "setpoint", "measured", "command", "command_mode", "command_feedforward", "limited"),
     *("reference_pose", "inertial"),
 )
-"""Names of what the loop records itself."""
+"""Names of the loop's own recorded signals, which a controller must not use."""
 
 RAMP_TIME = 0.15
-"""[s] Adopted: duration of the ramp from the present speeds to zero."""
+"""[s] Engineering choice: duration of the ramp from the present speeds to zero."""
 
 SETTLING_TIME = 0.1
-"""[s] Adopted: rest under the velocity loops before the brakes close."""
+"""[s] Engineering choice: time that the velocity loops hold the machine still before the brakes
+close."""
 
 SWING_OUT_TIME = 0.3
-"""[s] Adopted: time after the brakes have closed, while elastic parts swing out."""
+"""[s] Engineering choice: time after the brakes have closed, while elastic parts swing out."""
 
 STANDSTILL_SPEED = 5e-3
-"""[1/s] Adopted: speed, in strokes per second, below which a machine is at rest."""
+"""[1/s] Engineering choice: speed, in strokes per second, below which a machine is at rest."""
 
 MAX_STANDSTILL_WAIT = 2.0
-"""[s] Adopted: longest further wait until it is at rest."""
+"""[s] Engineering choice: longest further wait until it is at rest."""
 
 UNSENSED_STANDSTILL_WAIT = 0.5
-"""[s] Adopted: further wait where no sensor measures the speed."""
+"""[s] Engineering choice: further wait where no sensor measures the speed."""
 
 FADE_TIME = 0.5
-"""[s] Adopted: time over which the shift of the position and the initial force fade to zero."""
+"""[s] Engineering choice: time over which the shift of the position and the initial force fade to
+zero."""
 
 RATE_FADE_TIME = 0.02
-"""[s] Adopted: time over which the shift of the rate fades to zero. A longer one would let
-differences that the encoders do not resolve move the machine."""
+"""[s] Engineering choice: time over which the shift of the rate fades to zero. A longer one would
+let differences that the encoders do not resolve move the machine."""
 
 RATIO_TOLERANCE = 1e-9
 """Rounding error of a control period that still counts as a whole number of engine steps."""
@@ -67,7 +69,7 @@ class Records:
     """Rows of the loop's own signals and of the controller's, all or the last ones."""
 
     def __init__(self, keep: int | None) -> None:
-        """Begin without rows; `keep`: number of rows that are kept, None for all."""
+        """Start without rows; `keep` is the largest number of stored rows, None for all."""
         self._rows: deque[dict[str, Any]] = deque(maxlen=keep)
         self._noted: dict[str, FloatArray] | None = None
         self._changed = False
@@ -89,20 +91,20 @@ class Records:
                 )
             self._rows.clear()
         self._changed = False
-        found = {}
+        checked_signals = {}
         for name, value in signals.items():
             if name in RESERVED_SIGNALS:
                 raise InputError(
                     "signals", f"the loop itself records {brief(name)}; take another name"
                 )
-            found[name] = np.array(value, dtype=float)
-            if not np.isfinite(found[name]).all():
+            checked_signals[name] = np.array(value, dtype=float)
+            if not np.isfinite(checked_signals[name]).all():
                 return f"the controller's {name} is not finite"
-        self._noted = found
+        self._noted = checked_signals
         return ""
 
     def add(self, own: Mapping[str, Any], read: Callable[[], Mapping[str, Any]]) -> None:
-        """Add a row: the loop's `own` signals and the controller's that were noted last.
+        """Append a row: the loop's `own` signals, and the controller's from the last `note`.
 
         Without noted signals, after a stop in the first period, those that `read` returns.
         """
@@ -119,7 +121,7 @@ class Records:
 
 
 class SafeStop:
-    """Brings a machine to rest by its drives' velocity loops, whatever the controller did.
+    """Brings a machine to rest by the drives' velocity loops, independently of the controller.
 
     The loops get gains derived from the machine's masses: those of the controller may be the
     reason to stop. After the ramp they hold still, and brakes close where there are any.
@@ -133,13 +135,13 @@ class SafeStop:
         gain, time = derived_velocity_loop(platform, period)
         self.gains = np.column_stack([gain, gain / time])
         drives = [leg.drive for leg in platform.parameters.legs]
-        closing = [0.0 if drive is None else drive.brake_engage_time for drive in drives]
+        engage_times = [0.0 if drive is None else drive.brake_engage_time for drive in drives]
         self._brakes = np.array(
             [float(drive is not None and drive.reflected().brake > 0.0) for drive in drives]
         )
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
         self._fastest = actuator_limit(platform, "speed", stroke)
-        self.duration = RAMP_TIME + SETTLING_TIME + max(closing) + SWING_OUT_TIME
+        self.duration = RAMP_TIME + SETTLING_TIME + max(engage_times) + SWING_OUT_TIME
         self._still = STANDSTILL_SPEED * stroke
         self._unseen = takes_positions(platform) and not has_encoders(platform)
         self._period = period
@@ -160,13 +162,15 @@ class SafeStop:
 
     def done(self, step: int, measurement: Measurement) -> bool:
         """Return whether the machine is at rest, braked where it can be."""
-        waited = (step - self._begin) * self._period - self.duration
-        if waited < 0.0:
+        waiting_time = (step - self._begin) * self._period - self.duration
+        if waiting_time < 0.0:
             return False
         if self._unseen:
-            return waited >= UNSENSED_STANDSTILL_WAIT
-        still = not measurement.valid or bool((np.abs(measurement.rates) <= self._still).all())
-        return still or waited >= MAX_STANDSTILL_WAIT
+            return waiting_time >= UNSENSED_STANDSTILL_WAIT
+        at_standstill = not measurement.valid or bool(
+            (np.abs(measurement.rates) <= self._still).all()
+        )
+        return at_standstill or waiting_time >= MAX_STANDSTILL_WAIT
 
 
 class Handover:
@@ -184,27 +188,27 @@ class Handover:
     def __init__(
         self, reference: Reference, step: int, measurement: Measurement, efforts: FloatArray
     ) -> None:
-        """Begin in control period `step` where motors give `efforts` `(n,)`."""
-        row = reference.row(step)
+        """Start the handover in control period `step`, with the motors at `efforts` `(n,)`."""
+        row_index = reference.row(step)
         self._period, self._first = reference.period, step
-        self._error = reference.coordinates[row] - measurement.coordinates
-        self._slip = reference.rates[row] - measurement.rates
+        self._error = reference.coordinates[row_index] - measurement.coordinates
+        self._slip = reference.rates[row_index] - measurement.rates
         self._efforts = efforts
         self._offset: FloatArray | None = None
 
     def over(self, step: int) -> bool:
-        """Return whether it has ended in control period `step`."""
+        """Return whether the handover has ended in control period `step`."""
         return self._elapsed(step) >= FADE_TIME
 
     def shown(self, step: int, measurement: Measurement) -> Measurement:
-        """Return the measurement that the controller gets."""
+        """Return the shifted measurement that the new controller receives in period `step`."""
         shift, rate = self._shift(self._elapsed(step))
         return measurement._replace(
             coordinates=measurement.coordinates + shift, rates=measurement.rates + rate
         )
 
     def corrected(self, step: int, command: Command) -> Command:
-        """Return the command that the drives get."""
+        """Return the command for the drives, corrected for the shift of the measurement."""
         elapsed = self._elapsed(step)
         if command.mode == "velocity":
             return command._replace(values=command.values - self._shift(elapsed)[1])
@@ -222,9 +226,9 @@ class Handover:
         u, w = time / FADE_TIME, min(time / RATE_FADE_TIME, 1.0)
         shift = self._error * (1.0 - u * u * (3.0 - 2.0 * u))
         rate = self._error * (6.0 * u * (u - 1.0) / FADE_TIME)
-        left = 1.0 - w
-        return shift + self._slip * (time * left * left), rate + self._slip * (
-            left * (1.0 - 3.0 * w)
+        fade_remaining = 1.0 - w
+        return shift + self._slip * (time * fade_remaining * fade_remaining), rate + self._slip * (
+            fade_remaining * (1.0 - 3.0 * w)
         )
 
 
@@ -271,7 +275,7 @@ class ClosedLoop:
         self.stopped = ""
 
     def start(self, timestep: float, state: State) -> None:
-        """Begin at the engine's `state`, with steps of `timestep` [s].
+        """Start the loop at the engine's `state`, with engine steps of `timestep` [s].
 
         Raises:
             InputError: the control period is no multiple of the engine's step, or the step is too
@@ -293,7 +297,7 @@ class ClosedLoop:
         self.finished = False
 
     def springs(self, pose: Any) -> FloatArray | None:
-        """Return where springs in the legs rest `(2k,)` at a pose, default home; None: none."""
+        """Return static spring deflections `(2k,)` at a pose, default home; None if no springs."""
         if not self.platform.n_deflections:
             return None
         return resting_deflection(self.platform, pose)
@@ -320,11 +324,11 @@ class ClosedLoop:
         return forces
 
     def abandon(self, reason: str) -> None:
-        """Take note that the engine itself had to stop."""
+        """Record that the engine itself stopped the simulation."""
         self.stopped = self.stopped or reason
 
     def redirect(self, reference: Reference) -> None:
-        """Let controller and supervisor follow another reference from now on; see `Controller`.
+        """Give controller and supervisor a new reference; see `Controller.redirect`.
 
         Args:
             reference: of this machine and the controller's period; its `begin` counts the control
@@ -335,14 +339,14 @@ class ClosedLoop:
             SingularPoseError: it passes a singular pose; likewise.
         """
         self.controller.redirect(reference)
-        watch = self._watch if self._running else self._supervisor
-        if watch is not None:
-            watch.redirect(reference)
+        supervisor = self._watch if self._running else self._supervisor
+        if supervisor is not None:
+            supervisor.redirect(reference)
 
     def replace(
         self, controller: Controller | ControlFunction, supervisor: Supervisor | None = None
     ) -> None:
-        """Let another controller take over from the next control period on, drives running.
+        """Hand the running machine over to another controller at the next control period.
 
         Its first speeds are the present ones and its first forces those that the motors give;
         what it commands beyond them fades in over `FADE_TIME`. If its `signals` have other
@@ -389,8 +393,8 @@ class ClosedLoop:
             command = Command(measurement.rates) if reason else self._ask(step, measurement)
             reason = reason or self.stopped
             if not reason:
-                below = self.controller.limited or bool(np.count_nonzero(limited))
-                reason = self._watch.check_command(command, below)
+                below_command = self.controller.limited or bool(np.count_nonzero(limited))
+                reason = self._watch.check_command(command, below_command)
                 reason = reason or self._records.note(self.controller.signals())
             if reason:
                 self._halt(reason, step, state, measurement)
@@ -408,7 +412,7 @@ class ClosedLoop:
         self.plant.set_gains(self._stop.gains)
 
     def _ask(self, step: int, measurement: Measurement) -> Command:
-        """Return the controller's command; where it has none, `stopped` says why."""
+        """Return the controller's command; where it fails, the reason is put into `stopped`."""
         controller, handover = self.controller, self._handover
         if self._taking_over:
             self._taking_over = False
@@ -416,12 +420,12 @@ class ClosedLoop:
         elif handover is not None and handover.over(step):
             handover = None
         self._handover = handover
-        shifted = measurement if handover is None else handover.shown(step, measurement)
+        shown_measurement = measurement if handover is None else handover.shown(step, measurement)
         try:
             if self._fresh:
                 self._fresh, controller.first = False, step
-                controller.start(shifted)
-            update = controller.update(step, shifted)
+                controller.start(shown_measurement)
+            update = controller.update(step, shown_measurement)
         except StateError as error:
             self.stopped = str(error)
             return Command(np.zeros(self.platform.n_actuators))
@@ -437,10 +441,10 @@ class ClosedLoop:
         limited: FloatArray,
     ) -> None:
         reference = self.controller.reference
-        row = reference.row(step)
-        own = {
+        row_index = reference.row(step)
+        loop_signals = {
             "time": state.time,
-            "setpoint": reference.coordinates[row],
+            "setpoint": reference.coordinates[row_index],
             "measured": measurement.coordinates.copy(),
             "command": command.values,
             "command_mode": COMMAND_MODES.index(command.mode),
@@ -448,15 +452,15 @@ class ClosedLoop:
             if command.feedforward is None
             else command.feedforward,
             "limited": limited,
-            "reference_pose": reference.pose[row],
+            "reference_pose": reference.pose[row_index],
         }
         if measurement.inertial.size:
-            own["inertial"] = measurement.inertial
-        self._records.add(own, self.controller.signals)
+            loop_signals["inertial"] = measurement.inertial
+        self._records.add(loop_signals, self.controller.signals)
 
 
 def _whole_steps(period: float, timestep: float) -> int:
-    """Return the steps of the engine in a control period.
+    """Return the whole number of engine steps in a control period.
 
     Raises:
         InputError: it is no multiple of them.
@@ -471,7 +475,7 @@ def _whole_steps(period: float, timestep: float) -> int:
 
 
 def _checked(command: Any, n: int) -> Command:
-    """Return a command with arrays `(n,)` of its own: controllers may use theirs again.
+    """Return a checked command with copied arrays `(n,)`: controllers may overwrite theirs.
 
     Raises:
         InputError: no command, or wrong shapes.
@@ -490,7 +494,7 @@ def _checked(command: Any, n: int) -> Command:
 
 
 def _own(value: Any, n: int) -> FloatArray:
-    found = np.array(value, dtype=float)
-    if found.shape != (n,):
-        raise InputError("controller", f"a command's arrays have shape ({n},), not {found.shape}")
-    return found
+    copied = np.array(value, dtype=float)
+    if copied.shape != (n,):
+        raise InputError("controller", f"a command's arrays have shape ({n},), not {copied.shape}")
+    return copied

@@ -13,18 +13,19 @@ from twin.plant.drives import actuator_limit
 from twin.plant.signals import Measurement
 
 CORRECTION_LAG_FACTOR = 10.0
-"""Adopted: time constant of the correction by encoders over the lag of the drives."""
+"""Engineering choice: time constant of the encoder correction over the lag of the drives."""
 
 INTERNAL_FORCE_DROOP = 0.01
-"""Adopted: speed that a leg gives way per internal force, times the gain of its velocity loop.
-Internal forces decay in some 100 integral times of that loop, slower than legs swing."""
+"""Engineering choice: yielding speed of a leg per internal force, times the gain of its velocity
+loop. Internal forces then decay within about 100 integral times of that loop, slower than the legs
+oscillate."""
 
 
 class PositionCommands:
     """Setpoints, ahead by the lag of the drives; corrected slowly where there are encoders.
 
-    Without encoders nothing is fed back. What the machine begins with stays: the lead that holds
-    it at the start, as the integral of a velocity loop does.
+    Without encoders nothing is fed back. The initial lead of the setpoint, which holds the machine
+    at the start as the integral of a velocity loop would, is kept.
 
     Attributes:
         lag: `(n,)` [s] from a position to the motion that follows it.
@@ -34,8 +35,16 @@ class PositionCommands:
     def __init__(self, platform: MachineModel, period: float) -> None:
         """Take the drives of a machine of position drives; `period` of the controller [s]."""
         legs = platform.parameters.legs
-        found = [(leg.drive, leg.drive.positioning()) for leg in legs if leg.drive is not None]
-        self.lag = np.array([drive.delay + _lag(how) for drive, how in found if how is not None])
+        drive_positioning = [
+            (leg.drive, leg.drive.positioning()) for leg in legs if leg.drive is not None
+        ]
+        self.lag = np.array(
+            [
+                drive.delay + _lag(positioning)
+                for drive, positioning in drive_positioning
+                if positioning is not None
+            ]
+        )
         self.measured = has_encoders(platform)
         self._correction_fraction = (
             period / (CORRECTION_LAG_FACTOR * self.lag) if self.measured else np.zeros(len(legs))
@@ -43,7 +52,7 @@ class PositionCommands:
         self._offset = np.zeros(len(legs))
 
     def start(self, error: FloatArray) -> None:
-        """Begin with an `error` `(n,)`: setpoints less measured coordinates."""
+        """Start with an `error` `(n,)` [m, rad]: setpoint minus measured coordinate."""
         self._offset = -error
 
     def update(self, setpoint: FloatArray, rates: FloatArray, error: FloatArray) -> FloatArray:
@@ -71,7 +80,7 @@ def has_encoders(platform: MachineModel) -> bool:
 
 
 class PositionLoop:
-    """Each actuator by itself: speed = fraction of the reference's + gain e + integral of e.
+    """Decentralised PI: speed = fraction of the reference rate + gain e + integral of e.
 
     Where the speed is limited the integral stops.
 
@@ -92,7 +101,7 @@ class PositionLoop:
         self.limited = False
 
     def start(self, error: FloatArray, rates: FloatArray, feedforward: FloatArray) -> None:
-        """Begin without a jump at an error, speeds and a feedforward `(n,)`."""
+        """Start at an error, speeds and a feedforward `(n,)`, without a step in the command."""
         speed = self._loops[row.SPEED_ROW]
         self._loops[row.INTEGRAL_ROW] = rates - feedforward - self.gain * error
         self._loops[row.COMMAND_ROW] = np.clip(rates, -speed, speed)
@@ -118,11 +127,11 @@ class PositionLoop:
 class LoadSharing:
     """Correction of position loops of redundant legs, each with integrals of its own.
 
-    Forces N of legs that hold each other move nothing, and to first order no motion of the
-    platform changes the coordinates along them: N' dq = 0. So an integral along N never comes to
-    rest: small errors of the readings let some legs lift the others, without limit. The law
-    leaves that part out of the position errors, and lets legs give way to the internal force that
-    is measured:
+    Internal forces N, with which legs only push against each other, move nothing, and to first
+    order no motion of the platform changes the coordinates along them: N' dq = 0. So an integral
+    along N never comes to
+    rest: small errors of the readings let some legs lift the others, without limit. The law removes
+    that part from the position errors, and lets legs yield to the measured internal force:
 
         e <- e - N N' e,        v <- v - D N N' f,        D = INTERNAL_FORCE_DROOP / velocity gain
 
@@ -138,8 +147,8 @@ class LoadSharing:
             gain: `(n,)` of the velocity loops [N s/m] or [N m s/rad].
         """
         # The supervisor stops the machine before it follows a pose that its legs cannot reach.
-        reachable = reference.reachable[:, None] > 0.0
-        poses = np.where(reachable, reference.pose, platform.home)
+        is_reachable = reference.reachable[:, None] > 0.0
+        poses = np.where(is_reachable, reference.pose, platform.home)
         self._internal = internal_forces(platform, poses)
         self._droop = INTERNAL_FORCE_DROOP / gain
 
@@ -187,11 +196,11 @@ def needs_load_sharing(platform: MachineModel) -> bool:
 
 
 def internal_forces(platform: MachineModel, poses: FloatArray) -> FloatArray:
-    """Return orthonormal forces `(k, n, n - dof)` that hold each other at poses `(k, 7)`.
+    """Return an orthonormal basis `(k, n, n - dof)` of internal forces at poses `(k, 7)`.
 
     They are the actuators' part of the null space of [J; C]^T.
     """
-    n, free = platform.n_actuators, platform.n_actuators - platform.dof
-    rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=1)
-    balanced = np.linalg.svd(np.swapaxes(rows, 1, 2))[2][:, -free:, :n]
-    return np.asarray(np.linalg.qr(np.swapaxes(balanced, 1, 2))[0])
+    n, n_internal = platform.n_actuators, platform.n_actuators - platform.dof
+    motion_rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=1)
+    null_forces = np.linalg.svd(np.swapaxes(motion_rows, 1, 2))[2][:, -n_internal:, :n]
+    return np.asarray(np.linalg.qr(np.swapaxes(null_forces, 1, 2))[0])

@@ -22,16 +22,17 @@ if TYPE_CHECKING:
     from twin.control.controller import Controller
 
 ROUNDING_TOLERANCE = 1e-6
-"""Largest excess of a rounded action over its space; it is cut."""
+"""Largest amount by which a rounded action may exceed its space; it is clipped."""
 
 TRACKING_PREFIX = "twin/PoseTracking"
-"""Environments whose actions are commands of the drives, and whose episodes have a motion."""
+"""Beginning of the ids of environments whose actions are drive commands, and whose episodes have a
+motion."""
 
 COMMAND_MODES = {"velocities": "velocity", "forces": "force"}
-"""Option `action` of the environment -> mode of the commands that fit it."""
+"""Option `action` of the environment -> command mode that fits it."""
 
 ZERO_EFFORT_FRACTION = 1e-9
-"""Share of the efforts below which a feedforward counts as zero."""
+"""Fraction of the efforts below which a feedforward counts as zero."""
 
 ACTION_ADVICE = "take residual=False, or a larger action_scale"
 
@@ -41,18 +42,18 @@ LAW_ENVIRONMENTS = {
 """Law -> environment that it acts in."""
 
 ACTOR_NAMES = ("random", "zero", *controller_names(), *LAW_ENVIRONMENTS)
-"""Actors without a file."""
+"""Names of the actors that need no file."""
 
 
 Act = Callable[[Any], Any]
-"""Observation to action."""
+"""Function from an observation to an action."""
 
 
 class Actor(ABC):
     """Chooses the actions of one environment.
 
     Attributes:
-        name: of the algorithm, in the dataset.
+        name: name of the algorithm in the dataset.
     """
 
     name: str
@@ -72,12 +73,12 @@ class Chance(Actor):
     name = "random"
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        """Take the action space of `env`."""
+        """Keep the action space of `env`."""
         self._space: Any = env.action_space
         self._generator = np.random.default_rng(0)
 
     def begin(self, seed: int) -> None:
-        """Start the episode's own random numbers."""
+        """Seed the random numbers of the episode."""
         # The environment draws from the seed itself.
         self._generator = np.random.default_rng([seed, 1])
 
@@ -90,7 +91,7 @@ class Function(Actor):
     """A function from observations to actions."""
 
     def __init__(self, function: Act, name: str) -> None:
-        """Take the function and its name in the dataset."""
+        """Keep the function and its name in the dataset."""
         self.name, self._function = name, function
 
     def act(self, observation: Any) -> Any:
@@ -99,10 +100,10 @@ class Function(Actor):
 
 
 class LawActor(Actor):
-    """A law of the task by name, made anew for every episode."""
+    """A law of the task by name, with a new instance for every episode."""
 
     def __init__(self, name: str, env: gymnasium.Env[Any, Any]) -> None:
-        """Take the name of a law and its environment."""
+        """Keep the name of a law and its environment."""
         self.name, self._env = name, env
         self._law: Act | None = None
 
@@ -123,14 +124,14 @@ class Noisy(Actor):
     """Another actor with normally distributed noise on its actions, cut to the action space."""
 
     def __init__(self, actor: Actor, env: gymnasium.Env[Any, Any], deviation: float) -> None:
-        """Take an actor and the standard deviation of the noise, in units of the actions."""
+        """Keep an actor and the standard deviation of the noise, in units of the actions."""
         self.name = f"{actor.name} with noise of {deviation:.3g}"
         self._actor, self._deviation = actor, deviation
         self._space: Any = env.action_space
         self._generator = np.random.default_rng(0)
 
     def begin(self, seed: int) -> None:
-        """Start the actor, and the episode's own noise."""
+        """Start the actor, and the noise of the episode."""
         self._actor.begin(seed)
         self._generator = np.random.default_rng([seed, 2])
 
@@ -148,15 +149,15 @@ def as_action(action: Any, space: Any) -> Any:
         InputError: wrong shape, not finite, or outside the space.
     """
     try:
-        found = np.asarray(action, dtype=np.float64)
+        checked = np.asarray(action, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("policy", f"gave {brief(action)}, which is not an action") from None
-    if found.shape != space.shape:
-        raise InputError("policy", f"gave an action of shape {found.shape}, not {space.shape}")
-    beyond = np.maximum(found - space.high, space.low - found).max(initial=0.0)
-    if not beyond <= ROUNDING_TOLERANCE:
+    if checked.shape != space.shape:
+        raise InputError("policy", f"gave an action of shape {checked.shape}, not {space.shape}")
+    excess = np.maximum(checked - space.high, space.low - checked).max(initial=0.0)
+    if not excess <= ROUNDING_TOLERANCE:
         raise InputError("policy", "gave an action outside the action space; clip it to the space")
-    return np.clip(found, space.low, space.high).astype(space.dtype)
+    return np.clip(checked, space.low, space.high).astype(space.dtype)
 
 
 class ControllerActor(Actor):
@@ -166,10 +167,10 @@ class ControllerActor(Actor):
     describes it. Its action is the command less the part that the environment adds by itself.
 
     Attributes:
-        name: of the controller.
-        cuts: whether commands beyond the range of actions are cut to it, rather than refused.
-        controller: of the episode, None before the first.
-        last_command: `(n,)` of its last command, speeds or forces.
+        name: name of the controller.
+        cuts: whether commands beyond the range of actions are clipped rather than refused.
+        controller: controller of the episode; None before the first.
+        last_command: `(n,)` its last command, speeds or forces of the actuators.
     """
 
     def __init__(self, name: str, env: gymnasium.Env[Any, Any]) -> None:
@@ -195,7 +196,7 @@ class ControllerActor(Actor):
         self.last_command: FloatArray = np.zeros(0)
 
     def begin(self, seed: int) -> None:
-        """Make the controller anew for the motion of the episode.
+        """Make a new controller for the motion of the episode.
 
         Raises:
             InputError: a controller that does not fit the machine.
@@ -229,17 +230,18 @@ class ControllerActor(Actor):
                 f"{task.settings.action}: set the option action",
             )
         self._check_feedforward(command.feedforward)
+        # An action of zero shows the command that the environment adds by itself.
         task.command(np.zeros(task.last_action.shape))
         self.last_command = command.values.copy()
-        own, scale = task.drive_commands[0], np.asarray(task.actions[0].scale)
-        action = (command.values - own) / scale
-        most = float(np.abs(action).max())
-        if not most <= 1.0 + 1e-9 and not self.cuts:
+        environment_command, scale = task.drive_commands[0], np.asarray(task.actions[0].scale)
+        action = (command.values - environment_command) / scale
+        largest_action = float(np.abs(action).max())
+        if not largest_action <= 1.0 + 1e-9 and not self.cuts:
             unit = task.actions[0].unit
             raise InputError(
                 "policy",
-                f"the controller {self.name} commands {most:.3g} times the range of an action "
-                f"({float(np.max(scale)):.4g} {unit}); {ACTION_ADVICE}",
+                f"the controller {self.name} commands {largest_action:.3g} times the range of an "
+                f"action ({float(np.max(scale)):.4g} {unit}); {ACTION_ADVICE}",
             )
         return np.asarray(np.clip(action, -1.0, 1.0))
 
@@ -255,12 +257,13 @@ class ControllerActor(Actor):
     def _check_feedforward(self, feedforward: FloatArray | None) -> None:
         if feedforward is None:
             return
-        size = float(np.abs(feedforward).max())
-        if size > ZERO_EFFORT_FRACTION * float(np.max(self._task.scales.effort)):
+        largest_feedforward = float(np.abs(feedforward).max())
+        if largest_feedforward > ZERO_EFFORT_FRACTION * float(np.max(self._task.scales.effort)):
             raise InputError(
                 "policy",
-                f"the controller {self.name} adds {size:.3g} {self._task.platform.force_unit} to "
-                "the drives' own forces, which an action cannot express",
+                f"the controller {self.name} adds {largest_feedforward:.3g} "
+                f"{self._task.platform.force_unit} to the drives' own forces, which an action "
+                "cannot express",
             )
 
 
@@ -293,8 +296,8 @@ def make_actor(policy: Any, env: gymnasium.Env[Any, Any], saved: Policy | None) 
         if policy == "random":
             return Chance(env)
         if policy == "zero":
-            nothing = np.zeros(env.action_space.shape or ())
-            return Function(lambda _: nothing, "zero")
+            zero_action = np.zeros(env.action_space.shape or ())
+            return Function(lambda _: zero_action, "zero")
         if policy not in LAW_ENVIRONMENTS:
             return ControllerActor(policy, env)
         if env.spec is None or env.spec.id != LAW_ENVIRONMENTS[policy]:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import gymnasium
 
 RECORDING_PREFIX = ".recording-"
-"""Beginning of the names of unfinished recordings' folders; Minari passes over hidden ones."""
+"""Beginning of the names of unfinished recordings' folders; Minari ignores hidden folders."""
 
 
 Numbers = dict[str, Any]
-"""Lists by name, one entry per instant; dictionaries of the same inside."""
+"""Lists of arrays by name, one entry per instant; nested dictionaries contain the same."""
 
 
 class EpisodeRecord:
@@ -36,7 +36,7 @@ class EpisodeRecord:
     """
 
     def __init__(self, observation: Any, info: Mapping[str, Any]) -> None:
-        """Begin with the results of `reset`."""
+        """Start with the results of `reset`."""
         self._observations = [np.array(observation)]
         self._infos = _lists(info)
         self._first = dict(info)
@@ -73,15 +73,15 @@ class EpisodeRecord:
         Raises:
             MissingDependencyError: Minari is not installed.
         """
-        ends = np.array(self._ends)
+        end_flags = np.array(self._ends)
         return optional("minari.data_collector").EpisodeBuffer(
             id=number,
             seed=seed,
             observations=np.stack(self._observations),
             actions=np.stack(self._actions),
             rewards=np.array(self._rewards),
-            terminations=ends[:, 0],
-            truncations=ends[:, 1],
+            terminations=end_flags[:, 0],
+            truncations=end_flags[:, 1],
             infos=_stacked(self._infos),
         )
 
@@ -92,12 +92,12 @@ class EpisodeRecord:
             MissingDependencyError: Minari is not installed.
         """
         callback = optional("minari").EpisodeMetadataCallback()
-        found: dict[str, Any] = callback({"rewards": np.array(self._rewards)})
-        found |= {name: value for name, value in self._last.items() if isinstance(value, str)}
+        metadata: dict[str, Any] = callback({"rewards": np.array(self._rewards)})
+        metadata |= {name: value for name, value in self._last.items() if isinstance(value, str)}
         for name, value in self._first.items():
             if name not in self._last:
-                found[name] = json.dumps(value, default=_plain)
-        return found
+                metadata[name] = json.dumps(value, default=_plain)
+        return metadata
 
 
 def play(
@@ -111,12 +111,12 @@ def play(
     observation, info = env.reset(seed=seed)
     record = EpisodeRecord(observation, info)
     actor.begin(seed)
-    ended, step = False, done
-    while not ended:
+    is_over, step = False, done
+    while not is_over:
         action = as_action(actor.act(observation), env.action_space)
         observation, reward, terminated, truncated, info = env.step(action)
         record.add(action, observation, reward, terminated, truncated, info)
-        ended = bool(terminated or truncated)
+        is_over = bool(terminated or truncated)
         step += 1
         bar.tick(step)
     return record
@@ -127,19 +127,19 @@ def _is_number(value: Any) -> bool:
 
 
 def _lists(info: Mapping[str, Any]) -> Numbers:
-    """Return a list with its first entry for every number in `info`."""
-    found: Numbers = {}
+    """Return a list with its first entry for every numeric value in `info`."""
+    lists: Numbers = {}
     for name, value in info.items():
         if isinstance(value, Mapping):
-            inner = _lists(value)
-            found |= {name: inner} if inner else {}
+            inner_lists = _lists(value)
+            lists |= {name: inner_lists} if inner_lists else {}
         elif _is_number(value):
-            found[name] = [np.array(value)]
-    return found
+            lists[name] = [np.array(value)]
+    return lists
 
 
 def _append(lists: Numbers, info: Mapping[str, Any]) -> None:
-    """Add an instant; a name that is missing at one of them is dropped."""
+    """Add the values of an instant; a name that is missing at one instant is removed."""
     for name in list(lists):
         if name not in info:
             del lists[name]
@@ -166,7 +166,7 @@ class Writer:
     def __init__(
         self, place: Path, dataset: str, env: gymnasium.Env[Any, Any], summary: Mapping[str, Any]
     ) -> None:
-        """Take the folder and the id of the dataset, its environment, and what describes it."""
+        """Keep the folder and the id of the dataset, its environment and its description."""
         self._place, self._dataset = place, dataset
         self._summary = dict(summary)
         self._env, self._count = env, 0
@@ -207,7 +207,7 @@ class Writer:
                     self._finish()
 
     def _finish(self) -> None:
-        """Make the folder a dataset."""
+        """Turn the hidden folder into a dataset."""
         version = optional("minari").__version__
         summary = {"dataset_id": self._dataset, "minari_version": version, **self._summary}
         self._storage.update_metadata(summary)
@@ -220,7 +220,7 @@ class Writer:
 
 
 def open_to_others(folder: Path) -> None:
-    """Give a temporary folder, which is its maker's alone, the usual rights."""
+    """Give a temporary folder, which only its owner can read, the default permissions."""
     mask = os.umask(0)
     os.umask(mask)
     folder.chmod(0o777 & ~mask)
@@ -228,7 +228,7 @@ def open_to_others(folder: Path) -> None:
 
 @contextmanager
 def system_faults(field: str, place: str | Path) -> Iterator[None]:
-    """Make what the system refuses, such as a full disk, one error of the package.
+    """Turn errors of the operating system, such as a full disk, into an error of the package.
 
     Raises:
         InputError: inside, an error of the system.

@@ -22,10 +22,10 @@ EPISODES_PATH = "meta/episodes/chunk-000/file-000.parquet"
 TASKS_PATH, INFO_PATH, STATISTICS_PATH = "meta/tasks.parquet", "meta/info.json", "meta/stats.json"
 
 QUANTILES = (1, 10, 50, 90, 99)
-"""[%] among the statistics of a feature."""
+"""[%] Quantiles in the statistics of a feature."""
 
 Columns = dict[str, Any]
-"""Feature -> its values at every frame, `(frames,)` or `(frames, width)`."""
+"""Feature -> its values in every frame, `(frames,)` or `(frames, width)`."""
 
 
 def write_lerobot(dataset: Any, folder: str | Path) -> Path:
@@ -45,31 +45,33 @@ def write_lerobot(dataset: Any, folder: str | Path) -> Path:
         MissingDependencyError: pyarrow is not installed.
     """
     parquet = optional("pyarrow.parquet", "A dataset of LeRobot")
-    place = as_path(folder, "folder")
-    if place.exists():
-        raise InputError("folder", f"{place} exists; take another one")
+    target_folder = as_path(folder, "folder")
+    if target_folder.exists():
+        raise InputError("folder", f"{target_folder} exists; take another one")
     task = task_of(dataset)
     episodes = list(_episodes(dataset, 1.0 / _rate(task)))
-    whole = {name: np.concatenate([each[name] for each in episodes]) for name in episodes[0]}
+    all_frames = {
+        name: np.concatenate([episode[name] for episode in episodes]) for name in episodes[0]
+    }
     name = f"{task.title} of {task.platform.name}"
-    info = _info(dataset, task, whole)
+    info = _info(dataset, task, all_frames)
     files = {
-        DATA_PATH.format(chunk_index=0, file_index=0): whole,
+        DATA_PATH.format(chunk_index=0, file_index=0): all_frames,
         EPISODES_PATH: _about(episodes, name),
     }
-    with system_faults("folder", place):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(place.parent, RECORDING_PREFIX)
-        with temporary_place(place.parent, RECORDING_PREFIX, is_folder=True) as root:
-            for file, columns in files.items():
+    with system_faults("folder", target_folder):
+        target_folder.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(target_folder.parent, RECORDING_PREFIX)
+        with temporary_place(target_folder.parent, RECORDING_PREFIX, is_folder=True) as root:
+            for file, table_columns in files.items():
                 (root / file).parent.mkdir(parents=True, exist_ok=True)
-                parquet.write_table(_table(columns), root / file)
+                parquet.write_table(_table(table_columns), root / file)
             parquet.write_table(_tasks(name), root / TASKS_PATH)
-            for file, content in ((INFO_PATH, info), (STATISTICS_PATH, _statistics(whole))):
+            for file, content in ((INFO_PATH, info), (STATISTICS_PATH, _statistics(all_frames))):
                 (root / file).write_text(json.dumps(content, indent=1), encoding="utf-8")
             open_to_others(root)
-            root.rename(place)
-    return place
+            root.rename(target_folder)
+    return target_folder
 
 
 def task_of(dataset: Any) -> Any:
@@ -98,24 +100,24 @@ def _rate(task: Any) -> int:
 
 def _episodes(dataset: Any, period: float) -> Iterator[Columns]:
     """Yield the features of every episode."""
-    before = 0
+    frames_before = 0
     for number, episode in enumerate(dataset.iterate_episodes()):
         count = len(episode.actions)
         frames = np.arange(count)
-        end = frames == count - 1
+        is_last = frames == count - 1
         yield {
             "observation.state": episode.observations[:-1].astype(np.float32),
             "action": episode.actions.astype(np.float32),
             "next.reward": episode.rewards.astype(np.float32),
-            "next.done": end,
+            "next.done": is_last,
             "next.truncated": episode.truncations.astype(bool),
             "timestamp": (frames * period).astype(np.float32),
             "frame_index": frames,
             "episode_index": np.full(count, number),
-            "index": before + frames,
+            "index": frames_before + frames,
             "task_index": np.zeros(count, dtype=np.int64),
         }
-        before += count
+        frames_before += count
 
 
 def _info(dataset: Any, task: Any, whole: Columns) -> dict[str, Any]:
@@ -148,7 +150,7 @@ def _info(dataset: Any, task: Any, whole: Columns) -> dict[str, Any]:
 
 
 def _names(channels: Any) -> list[str]:
-    """Return a name for every number of the channels, with its place where there are several."""
+    """Return a name for every number of the channels, numbered where a channel has several."""
     return [
         f"{channel.name} {k + 1}" if channel.size > 1 else channel.name
         for channel in channels
@@ -157,57 +159,65 @@ def _names(channels: Any) -> list[str]:
 
 
 def _about(episodes: list[Columns], task: str) -> Columns:
-    """Return the table of the episodes: lengths, places in the data, statistics."""
-    lengths = np.array([len(each["index"]) for each in episodes])
-    ends = np.cumsum(lengths)
+    """Return the table of the episodes: lengths, indices in the data, statistics."""
+    lengths = np.array([len(item["index"]) for item in episodes])
+    end_indices = np.cumsum(lengths)
     zeros = np.zeros(len(episodes), dtype=np.int64)
     table: Columns = {
         "episode_index": np.arange(len(episodes)),
         "tasks": [[task]] * len(episodes),
         "length": lengths,
-        "dataset_from_index": ends - lengths,
-        "dataset_to_index": ends,
+        "dataset_from_index": end_indices - lengths,
+        "dataset_to_index": end_indices,
     }
     for name in ("data/chunk_index", "data/file_index"):
         table |= {name: zeros, f"meta/episodes/{name.removeprefix('data/')}": zeros}
-    found = [_statistics(each) for each in episodes]
-    for feature, each in found[0].items():
-        for name in each:
-            table[f"stats/{feature}/{name}"] = [row[feature][name] for row in found]
+    statistics = [_statistics(item) for item in episodes]
+    for feature, item in statistics[0].items():
+        for name in item:
+            table[f"stats/{feature}/{name}"] = [
+                episode_statistics[feature][name] for episode_statistics in statistics
+            ]
     return table
 
 
 def _tasks(task: str) -> Any:
     """Return the table of tasks, whose texts are the index of a data frame: LeRobot asks for it."""
     columns = {"task_index": ("int64", [0]), "task": ("unicode", [task])}
-    about = {
+    pandas_metadata = {
         "index_columns": ["task"],
         "column_indexes": [],
         "columns": [
-            {"name": name, "field_name": name, "pandas_type": kind, "numpy_type": "object"}
-            for name, (kind, _) in columns.items()
+            {"name": name, "field_name": name, "pandas_type": pandas_type, "numpy_type": "object"}
+            for name, (pandas_type, _) in columns.items()
         ],
     }
     table = optional("pyarrow").table({name: values for name, (_, values) in columns.items()})
-    return table.replace_schema_metadata({"pandas": json.dumps(about)})
+    return table.replace_schema_metadata({"pandas": json.dumps(pandas_metadata)})
 
 
 def _statistics(columns: Columns) -> dict[str, dict[str, list[Any]]]:
-    """Return least, largest and mean value, deviation, count and quantiles of every feature."""
-    found = {}
+    """Return minimum, maximum, mean, deviation, count and quantiles of every feature."""
+    statistics = {}
     for name, column in columns.items():
         values = column.reshape(len(column), -1).astype(np.float64)
-        parts = {
+        values_by_statistic = {
             "min": values.min(axis=0),
             "max": values.max(axis=0),
             "mean": values.mean(axis=0),
             "std": values.std(axis=0),
             "count": np.array([len(values)]),
         }
-        rows = np.percentile(values, QUANTILES, axis=0)
-        parts |= {f"q{share:02d}": row for share, row in zip(QUANTILES, rows, strict=True)}
-        found[name] = {kind: part.tolist() for kind, part in parts.items()}
-    return found
+        quantile_rows = np.percentile(values, QUANTILES, axis=0)
+        values_by_statistic |= {
+            f"q{percentage:02d}": row
+            for percentage, row in zip(QUANTILES, quantile_rows, strict=True)
+        }
+        statistics[name] = {
+            kind: statistic_values.tolist()
+            for kind, statistic_values in values_by_statistic.items()
+        }
+    return statistics
 
 
 def _table(columns: Columns) -> Any:

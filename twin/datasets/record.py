@@ -34,23 +34,23 @@ DATASET_LEVELS = _, MEDIUM, EXPERT = ("random", "medium", "expert")
 FORCE_OPTIONS = {"configuration": "hardware", "action": "forces", "residual": False}
 
 NOISE_RANGE = (0.01, 10.0)
-"""Least and largest standard deviation of a medium actor's noise, in units of the actions."""
+"""Smallest and largest standard deviation of a medium actor's noise, in units of the actions."""
 
 NOISE_HALVINGS = 6
-"""Halvings of the noise's logarithm: they find it to a tenth of its value."""
+"""Number of bisections of the noise's logarithm: they determine it to a tenth of its value."""
 
 PROBE_EPISODES = 6
-"""Episodes from which a mean return is estimated."""
+"""Number of episodes from which a mean return is estimated."""
 
 DATASET_ID = re.compile(r"(?:[-_\w][-_\w/]*[-_\w]/)?[-_\w]+?-v\d+")
-"""Id of Minari: namespaces, a name, a version."""
+"""Pattern of Minari's ids: namespaces, a name, a version."""
 
 LARGEST_SEED = 2**32 - 1
 """Upper bound of seeds of recordings, exclusive."""
 
 
 class Expert(NamedTuple):
-    """A baseline that solves a task well, by name, and the options that it acts in."""
+    """Name of a baseline that solves a task well, and the options with which it acts."""
 
     name: str
     options: Mapping[str, Any]
@@ -106,25 +106,25 @@ def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) 
 
         def mean_return(actor: Actor) -> float:
             nonlocal done
-            found = []
+            returns = []
             for seed in range(PROBE_EPISODES):
-                found.append(play(env, actor, seed, bar, done).total)
+                returns.append(play(env, actor, seed, bar, done).total)
                 done += limit
-            return float(np.mean(found))
+            return float(np.mean(returns))
 
         target = 0.5 * (mean_return(Chance(env)) + mean_return(expert))
-        low, high = np.log(NOISE_RANGE)
+        lower_log, upper_log = np.log(NOISE_RANGE)
         for _ in range(NOISE_HALVINGS):
-            middle = 0.5 * (low + high)
-            if mean_return(Noisy(expert, env, float(np.exp(middle)))) > target:
-                low = middle
+            middle_log = 0.5 * (lower_log + upper_log)
+            if mean_return(Noisy(expert, env, float(np.exp(middle_log)))) > target:
+                lower_log = middle_log
             else:
-                high = middle
-    return Noisy(expert, env, float(np.exp(0.5 * (low + high))))
+                upper_log = middle_log
+    return Noisy(expert, env, float(np.exp(0.5 * (lower_log + upper_log))))
 
 
 def step_limit(env: gymnasium.Env[Any, Any]) -> int:
-    """Return the largest number of steps of an episode, 1 where there is none."""
+    """Return the largest number of steps of an episode; 1 where there is no limit."""
     return (env.spec.max_episode_steps if env.spec else None) or 1
 
 
@@ -136,7 +136,7 @@ def episode_log(dataset: Any, number: int = 0) -> Log:
 
     Args:
         dataset: a `minari.MinariDataset` of an environment of this package, with its infos.
-        number: of the episode, from 0.
+        number: number of the episode, from 0.
 
     Raises:
         InputError: no such episode, or another environment.
@@ -145,7 +145,7 @@ def episode_log(dataset: Any, number: int = 0) -> Log:
         raise InputError("number", f"must be from 0 to {dataset.total_episodes - 1}")
     task, episode = task_of(dataset), dataset[int(dataset.episode_indices[number])]
     time = task.batch.period * np.arange(len(episode.rewards) + 1)
-    known = signal_units(task.platform)
+    units_by_signal = signal_units(task.platform)
     actions = episode.actions
     channels = [
         Channel("action", time[:-1], actions, ("1",) * actions.shape[1]),
@@ -153,8 +153,15 @@ def episode_log(dataset: Any, number: int = 0) -> Log:
     ]
     for name, values in (episode.infos or {}).items():
         if not isinstance(values, dict):
-            rows = np.reshape(values, (len(time), -1)).astype(float)
-            channels.append(Channel(name, time, rows, known.get(name, ("",) * rows.shape[1])))
+            values_by_instant = np.reshape(values, (len(time), -1)).astype(float)
+            channels.append(
+                Channel(
+                    name,
+                    time,
+                    values_by_instant,
+                    units_by_signal.get(name, ("",) * values_by_instant.shape[1]),
+                )
+            )
     return Log(tuple(channels), {"machine": task.platform.name, "dataset": dataset.spec.dataset_id})
 
 
@@ -181,12 +188,12 @@ def record_dataset(
         policy: "random", "zero", the name of a controller (where motions are followed) or of a law
             of the task, "medium", "expert", a function from observations to actions, or the name or
             file of a trained policy.
-        episodes: their number.
+        episodes: number of episodes.
         dataset: id of the dataset, such as "twin/tracking/random-v0".
-        seed: of the whole recording.
+        seed: seed of the whole recording.
         options: of the environment, in place of those that a trained policy was trained with, or
             that the expert acts in.
-        description: of the dataset; default: one made from the arguments.
+        description: description of the dataset; default: one made from the arguments.
         progress: whether to show a progress bar; default: if it takes a while.
 
     Raises:
@@ -197,14 +204,14 @@ def record_dataset(
     """
     for library in ("h5py", "minari"):
         optional(library)
-    place = _place(dataset)
+    dataset_folder = _place(dataset)
     whole_number(episodes, "episodes", 1)
     whole_number(seed, "seed", 0, LARGEST_SEED)
-    chosen, saved, own = requested(environment, policy, options)
-    with explained_differences(saved, own, str(policy)):
-        env = _make(environment, own)
+    actor_request, trained_policy, environment_options = requested(environment, policy, options)
+    with explained_differences(trained_policy, environment_options, str(policy)):
+        env = _make(environment, environment_options)
     try:
-        actor: Any = make_actor(chosen, env, saved)
+        actor: Any = make_actor(actor_request, env, trained_policy)
         if policy == MEDIUM:
             actor = halfway(env, actor, progress)
         summary = {
@@ -214,7 +221,7 @@ def record_dataset(
             "recording_seed": int(seed),
             **_channels(env),
         }
-        with Writer(place, dataset, env, summary) as writer:
+        with Writer(dataset_folder, dataset, env, summary) as writer:
             _run(
                 env, actor, np.random.SeedSequence(seed).generate_state(episodes), writer, progress
             )
@@ -227,21 +234,23 @@ class Request(NamedTuple):
     """Actor of a recording, and the options of the environment that it acts in."""
 
     actor: Any
-    """name, file or function; the expert's for a level"""
+    """name, file or function of the actor; for a level, the expert's name"""
     saved: Policy | None
-    """the trained policy of that name; None for another actor"""
+    """trained policy of that name; None for another actor"""
     options: dict[str, Any]
 
 
 def requested(environment: str, policy: Any, options: Mapping[str, Any] | None) -> Request:
-    """Return what `record_dataset` makes of its policy and options.
+    """Return the actor, its trained policy and the options for the arguments of `record_dataset`.
 
     Raises:
         InputError: no such policy, one for another environment, or another scale of its actions.
     """
-    chosen, given = of_level(environment, policy, options)
-    saved = saved_policy(chosen, environment)
-    return Request(chosen, saved, merged_options(saved, given, str(policy)))
+    actor, actor_options = of_level(environment, policy, options)
+    trained_policy = saved_policy(actor, environment)
+    return Request(
+        actor, trained_policy, merged_options(trained_policy, actor_options, str(policy))
+    )
 
 
 def _run(
@@ -261,14 +270,14 @@ def _place(dataset: Any) -> Path:
             "dataset",
             f"must look like namespace/name-v0, not {brief(dataset)}: letters, digits, - _ /",
         )
-    place = Path(optional("minari.storage").get_dataset_path(dataset))
-    if place.exists():
+    dataset_folder = Path(optional("minari.storage").get_dataset_path(dataset))
+    if dataset_folder.exists():
         raise InputError("dataset", f"{dataset} exists; take another name or version")
-    return place
+    return dataset_folder
 
 
 def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
-    """Return an environment that a dataset can describe."""
+    """Return an environment whose spaces and options a dataset can store."""
     import gymnasium
 
     if "randomisation" in options:
@@ -293,11 +302,11 @@ def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
 
 
 def _as_data(randomisation: Any) -> Any:
-    """Return a randomisation as plain data, which the dataset can keep."""
+    """Return a randomisation as plain data, which a dataset can store."""
     from twin.machine.randomisation import Randomisation, as_randomisation
 
-    whole = isinstance(randomisation, (Randomisation, Path))
-    if whole or (isinstance(randomisation, str) and randomisation.endswith(".toml")):
+    has_file_or_object = isinstance(randomisation, (Randomisation, Path))
+    if has_file_or_object or (isinstance(randomisation, str) and randomisation.endswith(".toml")):
         return as_randomisation(randomisation).as_dict()
     return randomisation
 
@@ -312,6 +321,6 @@ def _description(environment: str, name: str, episodes: int, seed: int) -> str:
 def _channels(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
     """Return the names, units and scales of observations and actions."""
     return {
-        f"{kind}_channels": [channel.model_dump(mode="json") for channel in found]
-        for kind, found in zip(("observation", "action"), channels(env), strict=True)
+        f"{kind}_channels": [channel.model_dump(mode="json") for channel in channel_list]
+        for kind, channel_list in zip(("observation", "action"), channels(env), strict=True)
     }

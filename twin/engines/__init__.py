@@ -48,11 +48,12 @@ def make_engine(
     one_of(name, "engine", ENGINES)
     module, cls = ENGINES[name]
     engine_class = getattr(import_module(module), cls)
-    known = set(engine_class.__init__.__kwdefaults__ or ())
-    unknown = sorted(set(options) - known)
-    if unknown:
+    option_names = set(engine_class.__init__.__kwdefaults__ or ())
+    unknown_options = sorted(set(options) - option_names)
+    if unknown_options:
         raise InputError(
-            unknown[0], f"no option of the {name} engine; it takes: {', '.join(sorted(known))}"
+            unknown_options[0],
+            f"no option of the {name} engine; it takes: {', '.join(sorted(option_names))}",
         )
     engine: Engine = engine_class(platform, timestep, fidelity, **options)
     return engine

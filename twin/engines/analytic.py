@@ -49,9 +49,16 @@ class RollingBall:
 
     def place(self, pose: FloatArray, twist: FloatArray, start: FloatArray | None) -> None:
         """Put the ball at a start `(4,)` on the plate, the machine at `pose` and `twist`."""
-        own, place = self.y[None, self._size :], np.empty((1, 13))
-        first = CENTERED_STATE if start is None else start
-        put_balls(self._constants, pose[None], twist[None], first[None].copy(), own, place)
+        ball_state, ball_motion = self.y[None, self._size :], np.empty((1, 13))
+        start_state = CENTERED_STATE if start is None else start
+        put_balls(
+            self._constants,
+            pose[None],
+            twist[None],
+            start_state[None].copy(),
+            ball_state,
+            ball_motion,
+        )
         self.status = BALL_ROLLING
 
     def advance(self, body: FloatArray, legs: Legs, load: Load) -> bool:
@@ -62,23 +69,25 @@ class RollingBall:
             legs: constants of the legs.
             load: constant forces on the machine.
         """
-        ball, step, count = self._constants, self._step, self._count
-        done, self.status = rolling_steps(body, legs, ball, self.status, self.y, load, step, count)
-        return bool(done == self._count)
+        ball, substep, n_substeps = self._constants, self._step, self._count
+        succeeded, self.status = rolling_steps(
+            body, legs, ball, self.status, self.y, load, substep, n_substeps
+        )
+        return bool(succeeded == self._count)
 
     def read(self) -> FloatArray:
         """Return pose and twist `(13,)` of the ball in the base frame."""
-        y, place = self.y[None], np.empty((1, 13))
-        own: FloatArray = place[0]
-        fill_balls(self._constants, y[:, :7], y[:, 7:13], y[:, self._size :], place)
-        return own
+        y, ball_motion = self.y[None], np.empty((1, 13))
+        ball_pose_twist: FloatArray = ball_motion[0]
+        fill_balls(self._constants, y[:, :7], y[:, 7:13], y[:, self._size :], ball_motion)
+        return ball_pose_twist
 
     def content(self) -> bytes:
         """Return everything that determines the future."""
         return np.append(self.y, float(self.status)).tobytes()
 
     def load(self, content: bytes) -> None:
-        """Take over what `content` returned."""
+        """Restore the state from what `content` returned."""
         values = np.frombuffer(content)
         self.y[:], self.status = values[:-1], int(values[-1])
 
@@ -90,7 +99,7 @@ class AnalyticEngine(BaseEngine):
     Runge-Kutta step of order four. With a ball "accurate" takes eight Runge-Kutta steps.
 
     Attributes:
-        rolling: what is known of the ball, its status included; None without one.
+        rolling: state and status of the ball; None without one.
     """
 
     name = "analytic"
@@ -127,8 +136,12 @@ class AnalyticEngine(BaseEngine):
         self._motion = self._y, self._lengths, self._rates
         self._settings: tuple[Any, ...] = ()
         if fidelity == "accurate":
-            count = MAX_SUBSTEPS
-            substeps = np.empty(count), np.empty((count, size)), np.empty((count, 5, size))
+            n_substeps = MAX_SUBSTEPS
+            substeps = (
+                np.empty(n_substeps),
+                np.empty((n_substeps, size)),
+                np.empty((n_substeps, 5, size)),
+            )
             self._settings = ACCURATE_TOLERANCES, substeps
         kernel: Any = fixed_step if fidelity == "fast" else adaptive_step
         self._move = SameTypes(kernel)
@@ -144,13 +157,13 @@ class AnalyticEngine(BaseEngine):
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         if self.rolling is None:
-            held = forces, wrench, self.timestep
-            done = self._move(*self._constants, *held, *self._motion, *self._settings)
+            inputs = forces, wrench, self.timestep
+            succeeded = self._move(*self._constants, *inputs, *self._motion, *self._settings)
         else:
             load = Load(forces, np.zeros_like(forces), wrench)
-            done = self.rolling.advance(*self._constants, load)
+            succeeded = self.rolling.advance(*self._constants, load)
             self._measure()
-        return 0.0, "" if done else "the state is singular or overflows"
+        return 0.0, "" if succeeded else "the state is singular or overflows"
 
     def _measure(self) -> None:
         """Fill coordinates and rates of the actuators."""
@@ -164,7 +177,7 @@ class AnalyticEngine(BaseEngine):
         return State(time, y[:7], y[7:STATE_SIZE], lengths, rates, y[STATE_SIZE:])
 
     def _gap(self) -> float:
-        """Return zero: leg states follow from the pose."""
+        """Return zero: leg states follow from the pose, so that loops cannot open."""
         return 0.0
 
     def _content(self) -> bytes:

@@ -30,13 +30,14 @@ MAGIC = b"twin-state-3\n"
 DIGEST_BYTES = hashlib.sha256().digest_size
 
 LARGEST_GAP = 1e-2
-"""Default loop gap [m] that stops an engine: ten times what a bad but usable setting leaves."""
+"""Default loop gap [m] that stops an engine: ten times the gap of poor but usable settings."""
 
 KEPT_STEPS = 100
-"""Steps the dump can replay at most."""
+"""Largest number of steps that a dump can replay."""
 
 KEPT_DUMPS = 20
-"""Adopted: newest dumps that stay; of others, those of processes that are gone are removed."""
+"""Engineering choice: number of newest dumps that are kept. Older ones are removed once their
+process has ended."""
 
 NO_BALL = "this engine was made without one; make it with ball=True or a Ball"
 
@@ -95,14 +96,14 @@ def unpack(head: Header, saved: bytes) -> tuple[int, bytes]:
     if hashlib.sha256(data).digest() != digest:
         raise InputError("saved", "is damaged; use what `save` returned, unchanged")
     line, _, content = data.partition(b"\n")
-    given = json.loads(line)
-    for name, own in head._asdict().items():
-        if given[name] != own:
+    stored = json.loads(line)
+    for name, expected in head._asdict().items():
+        if stored[name] != expected:
             raise InputError(
                 "saved",
-                f"belongs to another {name}: it has {given[name]!r}, this engine {own!r}",
+                f"belongs to another {name}: it has {stored[name]!r}, this engine {expected!r}",
             )
-    return int(given["steps"]), content
+    return int(stored["steps"]), content
 
 
 class Guard:
@@ -137,7 +138,7 @@ class Guard:
         self._steps: deque[tuple[FloatArray, FloatArray, FloatArray]] = deque()
 
     def start(self, saved: bytes) -> None:
-        """Begin a new history at a saved state."""
+        """Start a new step history at a saved state."""
         self._saved = saved
         self._steps.clear()
 
@@ -172,14 +173,14 @@ class Guard:
         path: Path | None = None
         try:
             path = self.dump(reason)
-            kept = (
+            report = (
                 f"The last {len(self._steps)} steps are in {path}; replay them with "
                 "twin.engines.base.replay(path)."
             )
         except OSError as error:
-            kept = f"The last steps could not be written to the temporary folder ({error})."
+            report = f"The last steps could not be written to the temporary folder ({error})."
         raise SimulationStoppedError(
-            f"{self.engine} stopped at t = {state.time:.6g} s: {reason}. {kept} A smaller time "
+            f"{self.engine} stopped at t = {state.time:.6g} s: {reason}. {report} A smaller time "
             "step, smaller forces or the 'accurate' fidelity usually help.",
             {"reason": reason, "dump": path, "state": state},
         )
@@ -229,8 +230,8 @@ def replay(path: str | Path) -> list[State]:
     engine = make_engine(name, MachineModel(parameters), *settings, **options)
     try:
         states = [engine.restore(saved)]
-        for forces, wrench, shaking in steps:
-            engine.shake(shaking)
+        for forces, wrench, base_acceleration in steps:
+            engine.shake(base_acceleration)
             states.append(engine.step(forces, wrench))
     except SimulationStoppedError as stopped:
         states.append(stopped.data["state"])
@@ -249,7 +250,7 @@ class BaseEngine(ABC):
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Keep the arguments: a copy is made of them."""
+        """Store the constructor's arguments, from which copies are made."""
         engine = super().__new__(cls)
         engine._arguments = args, kwargs
         return engine
@@ -292,7 +293,7 @@ class BaseEngine(ABC):
         return f"<engine {self.name!r} of {self.platform.name!r}: {self.fidelity}, {step}>"
 
     def _identify(self, library: str = "", options: Mapping[str, Any] | None = None) -> None:
-        """Add what else the future depends on: the simulator's version and keyword arguments."""
+        """Complete the header with the simulator's version and the engine's keyword arguments."""
         made_of = (self.name, self.platform, self.timestep, self.fidelity)
         if self._ball is not None:
             options = {**(options or {}), "ball": asdict(self._ball)}
@@ -304,17 +305,17 @@ class BaseEngine(ABC):
     ) -> State:
         """Put the machine at `pose` with `twist`, loops closed; see `Engine.reset`."""
         self._check_open()
-        place = one_pose(self.platform.home if pose is None else pose)
+        start_pose = one_pose(self.platform.home if pose is None else pose)
         motion = as_vector(ZERO_VECTOR if twist is None else twist, "twist", 6)
-        inner = self._no_internal if deflection is None else deflection
-        inner = as_vector(inner, "deflection", len(self._no_internal))
-        legs = self.platform.leg_coordinates(place, motion, deflection=inner)
-        start = self._ball_start(ball)
+        spring_state = self._no_internal if deflection is None else deflection
+        spring_state = as_vector(spring_state, "deflection", len(self._no_internal))
+        legs = self.platform.leg_coordinates(start_pose, motion, deflection=spring_state)
+        ball_start = self._ball_start(ball)
         self._shaking = np.zeros(3)
         self._apply_field()
-        self._place(place, motion, inner, legs)
+        self._place(start_pose, motion, spring_state, legs)
         if self._ball is not None:
-            self._place_ball(self._ball, place, motion, start)
+            self._place_ball(self._ball, start_pose, motion, ball_start)
         return self._begin(0)
 
     def shake(self, acceleration: Any) -> None:
@@ -327,14 +328,14 @@ class BaseEngine(ABC):
         """Advance by one time step; see `Engine.step`."""
         self._check_ready()
         force = as_vector(forces, "forces", self.platform.n_actuators)
-        load = self._no_wrench if wrench is None else as_vector(wrench, "wrench", 6)
+        platform_wrench = self._no_wrench if wrench is None else as_vector(wrench, "wrench", 6)
         saved = self.save() if self._guard.wants_saved else None
-        self._guard.record(saved, force, load, self._shaking)
-        gap, warning = self._advance(force, load)
+        self._guard.record(saved, force, platform_wrench, self._shaking)
+        loop_gap, warning = self._advance(force, platform_wrench)
         self._steps += 1
         state = self._read()
         try:
-            self._guard.check(state, gap, warning)
+            self._guard.check(state, loop_gap, warning)
         except SimulationStoppedError:
             self._ready = False
             self._free()
@@ -412,7 +413,7 @@ class BaseEngine(ABC):
 
     @abstractmethod
     def _read(self) -> State:
-        """Return the present state in arrays of its own."""
+        """Return the present state in new arrays."""
 
     @abstractmethod
     def _gap(self) -> float:
@@ -424,7 +425,7 @@ class BaseEngine(ABC):
 
     @abstractmethod
     def _load(self, content: bytes) -> None:
-        """Take over what `_content` returned."""
+        """Restore the simulator's state from what `_content` returned."""
 
     @abstractmethod
     def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
@@ -445,7 +446,7 @@ class BaseEngine(ABC):
         return as_vector(as_start(start, self._ball), "ball", 4)
 
     def _free(self) -> None:  # noqa: B027 (only some simulators have something to free)
-        """Let go of the simulator's memory; `_place` and `_load` may be called again."""
+        """Free the simulator's memory; `_place` and `_load` allocate it again."""
 
     def _begin(self, steps: int) -> State:
         self._steps, self._ready = steps, True
@@ -469,7 +470,7 @@ def _made_again(
     saved: bytes | None,
     closed: bool,
 ) -> BaseEngine:
-    """Return an engine made again, restored where it had a state."""
+    """Return a new engine from stored arguments, restored to its saved state if it had one."""
     engine = engine_type(*args, **kwargs)
     if saved is not None:
         engine.restore(saved)

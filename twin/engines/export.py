@@ -59,8 +59,8 @@ def export(platform: MachineModel, form: str, folder: str | Path, **options: Any
     texts = {
         name: _writer(module, function)(platform) for name, module, function in EXPORT_FORMATS[form]
     }
-    with new_folder(folder, "folder") as target:
-        return [write_text(target / name, text) for name, text in texts.items()]
+    with new_folder(folder, "folder") as export_folder:
+        return [write_text(export_folder / name, text) for name, text in texts.items()]
 
 
 def _writer(module: str, function: str) -> Callable[[MachineModel], str]:

@@ -65,7 +65,8 @@ GYRATION_FRACTION = 0.1
 """Radius of gyration of a part that gets the least mass, per reach of the legs."""
 
 ARM_FRACTION = 0.1
-"""Distance of both points from their joint, per length of the leg or rod at home."""
+"""Distance of both tether points from their joint, relative to the leg's or rod's length at
+home."""
 
 
 def as_segments(payload: Any, gravity: float) -> tuple[Segment, ...]:
@@ -88,10 +89,10 @@ def as_segments(payload: Any, gravity: float) -> tuple[Segment, ...]:
         raise InputError("payload", f"must be an Occupant or segments ({error})") from None
     origins(segments)
     for segment in segments:
-        numbers = np.concatenate([np.ravel(field) for field in segment[3:]])
+        segment_numbers = np.concatenate([np.ravel(field) for field in segment[3:]])
         if segment.joint not in JOINT_TYPES:
             raise InputError("payload", f"{segment.name}: no joint {segment.joint!r}")
-        if not (np.isfinite(numbers).all() and segment.mass > 0.0):
+        if not (np.isfinite(segment_numbers).all() and segment.mass > 0.0):
             raise InputError("payload", f"{segment.name}: needs finite numbers and a mass above 0")
     return segments
 
@@ -117,9 +118,9 @@ def _body(segment: Segment) -> Body:
     name = f"payload_{segment.name}"
     joints: tuple[Joint, ...] = ()
     if segment.joint != "fixed":
-        kind: Literal["hinge", "slide"] = "hinge" if segment.joint == "hinge" else "slide"
+        joint_kind: Literal["hinge", "slide"] = "hinge" if segment.joint == "hinge" else "slide"
         spring = Spring(segment.stiffness, segment.damping, segment.rest)
-        joints = (Joint(name, kind, segment.axis, spring=spring),)
+        joints = (Joint(name, joint_kind, segment.axis, spring=spring),)
     return Body(
         name,
         PLATFORM_NAME if segment.parent == PLATFORM_NAME else f"payload_{segment.parent}",
@@ -148,11 +149,11 @@ class Mechanism:
     home: FloatArray
     """`(7,)` pose of the platform where all joint coordinates are zero"""
     reach: float
-    """[m] that no tip of a leg gets away from its base joint"""
+    """[m] upper bound of the distance between a leg's tip and its base joint"""
     base_plate: Cylinder
-    """on the floor"""
+    """base plate on the floor"""
     base_shapes: tuple[Shape, ...]
-    """what else is fixed"""
+    """all other shapes fixed to the base"""
     bodies: tuple[Body, ...]
     """parents before children"""
     points: tuple[Point, ...]
@@ -177,8 +178,8 @@ class Mechanism:
     def joint_names(self) -> tuple[str, ...]:
         """Names of all joints: leg by leg, then those of bodies that the platform carries."""
         legs = tuple(name for leg in self.leg_joints for name in leg)
-        others = (joint.name for body in self.bodies for joint in body.joints)
-        return legs + tuple(name for name in others if name not in legs)
+        body_joints = (joint.name for body in self.bodies for joint in body.joints)
+        return legs + tuple(name for name in body_joints if name not in legs)
 
     @property
     def carried(self) -> tuple[str, ...]:
@@ -188,36 +189,41 @@ class Mechanism:
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
         """All joints in the order of `joint_names`."""
-        found = {joint.name: joint for body in self.bodies for joint in body.joints}
-        return tuple(found[name] for name in self.joint_names)
+        joint_by_name = {joint.name: joint for body in self.bodies for joint in body.joints}
+        return tuple(joint_by_name[name] for name in self.joint_names)
 
     @cached_property
     def home_frames(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         """Origin `(3,)` [m] and rotation to base `(3, 3)` of every body at home, by name."""
         frames = {BASE_NAME: (np.zeros(3), np.eye(3))}
         for body in self.bodies:
-            origin, turn = frames[body.parent]
-            own = np.eye(3) if body.rotation is None else body.rotation
-            frames[body.name] = (origin + turn @ body.position, turn @ own)
+            origin, parent_rotation = frames[body.parent]
+            body_rotation = np.eye(3) if body.rotation is None else body.rotation
+            frames[body.name] = (
+                origin + parent_rotation @ body.position,
+                parent_rotation @ body_rotation,
+            )
         return frames
 
     def home_place(self, point: Point) -> FloatArray:
         """Return the place `(3,)` [m] of a point in the base at home."""
-        origin, turn = self.home_frames[point.body]
-        return origin + turn @ point.position
+        origin, body_rotation = self.home_frames[point.body]
+        return origin + body_rotation @ point.position
 
     @cached_property
     def colors(self) -> frozenset[str]:
         """Colours of all shapes."""
-        moving = (shape for body in self.bodies for shape in body.shapes)
-        shapes: Iterator[Shape] = chain((self.base_plate,), self.base_shapes, moving)
+        body_shapes = (shape for body in self.bodies for shape in body.shapes)
+        shapes: Iterator[Shape] = chain((self.base_plate,), self.base_shapes, body_shapes)
         return frozenset(shape.color for shape in shapes)
 
     def viscosity(self, joint: str) -> float:
         """Return the viscous resistance [N s/m] or [N m s/rad] of a joint, its damper included."""
-        own = self.joints[self.joint_names.index(joint)].spring
-        rubbing = sum(friction.viscous for friction in self.frictions if joint in friction.joints)
-        return (own.damping if own else 0.0) + rubbing
+        joint_spring = self.joints[self.joint_names.index(joint)].spring
+        viscous_friction = sum(
+            friction.viscous for friction in self.frictions if joint in friction.joints
+        )
+        return (joint_spring.damping if joint_spring else 0.0) + viscous_friction
 
     def body(self, name: str) -> Body:
         """Return a body by its name."""
@@ -225,7 +231,9 @@ class Mechanism:
 
     def moved_by(self, joint: str) -> str:
         """Return the name of the body that a joint moves."""
-        return next(b.name for b in self.bodies if joint in [own.name for own in b.joints])
+        return next(
+            b.name for b in self.bodies if joint in [body_joint.name for body_joint in b.joints]
+        )
 
     def point(self, name: str) -> Point:
         """Return a point by its name."""
@@ -246,8 +254,8 @@ class Mechanism:
     @cached_property
     def measured(self) -> IndexArray:
         """`(m, n)` joints that add up to the n actuator coordinates."""
-        rows = [self.indices(actuator.measured) for actuator in self.actuators]
-        return np.stack(rows, axis=1)
+        joint_indices = [self.indices(actuator.measured) for actuator in self.actuators]
+        return np.stack(joint_indices, axis=1)
 
     def carriers(self) -> tuple[str, ...]:
         """Return the joints between base and platform; none if the platform is free."""
@@ -277,20 +285,20 @@ def machine_mass(parameters: MachineParameters) -> float:
 
 
 def least_mass(parameters: MachineParameters) -> float:
-    """Return the mass [kg] that a part of a leg that moves by itself has in an engine at least."""
+    """Return the smallest mass [kg] that an engine gives to a moving part of a leg."""
     return MIN_MASS_FRACTION * machine_mass(parameters)
 
 
 def with_least_masses(bodies: Sequence[Body], parameters: MachineParameters) -> list[Body]:
-    """Return platform and legs, in which every moving part has at least the least mass.
+    """Return the bodies of platform and legs with masses raised to `least_mass` where needed.
 
     A body that carries a heavier one on its joints moves that mass and stays as it is.
     """
-    least = least_mass(parameters)
-    moment = least * (GYRATION_FRACTION * max(leg.reach for leg in parameters.legs)) ** 2
-    light = light_bodies(bodies, least)
+    floor_mass = least_mass(parameters)
+    moment = floor_mass * (GYRATION_FRACTION * max(leg.reach for leg in parameters.legs)) ** 2
+    light = light_bodies(bodies, floor_mass)
     return [
-        body._replace(mass=Mass(least, body.mass.center, moment * np.eye(3)))
+        body._replace(mass=Mass(floor_mass, body.mass.center, moment * np.eye(3)))
         if body.name in light
         else body
         for body in bodies
@@ -301,20 +309,20 @@ def light_bodies(bodies: Sequence[Body], least: float) -> tuple[str, ...]:
     """Return the names of bodies on joints that move less than the least mass [kg]."""
 
     def moved(body: Body) -> float:
-        carried = (moved(other) for other in bodies if other.parent == body.name)
-        return body.mass.mass + sum(carried)
+        carried_masses = (moved(child) for child in bodies if child.parent == body.name)
+        return body.mass.mass + sum(carried_masses)
 
     return tuple(body.name for body in bodies if body.joints and moved(body) < least)
 
 
 def least_mass_note(machine: Mechanism, parameters: MachineParameters) -> str:
-    """Return the sentence about parts of legs that have the least mass; empty without such."""
+    """Return a note on leg parts whose mass was raised to `least_mass`; empty if none."""
     least = least_mass(parameters)
-    light = [body.name for body in machine.bodies if body.joints and body.mass.mass == least]
-    if not light:
+    light_names = [body.name for body in machine.bodies if body.joints and body.mass.mass == least]
+    if not light_names:
         return ""
     return (
-        f"{machine.name}: in MuJoCo and Bullet {listed(light)} have {least:.2g} kg each, "
+        f"{machine.name}: in MuJoCo and Bullet {listed(light_names)} have {least:.2g} kg each, "
         f"{MIN_MASS_FRACTION:g} of the machine's mass, because an engine divides by the mass of "
         "every part that moves. The file gives them less; the analytic engine takes them as they "
         "are."
@@ -327,11 +335,11 @@ def check_masses(machine: Mechanism, parameters: MachineParameters, engine: str)
     Raises:
         InputError: the platform's mass is below `MIN_MASS_FRACTION` of the machine's.
     """
-    least, own = least_mass(parameters), parameters.platform.body.mass
-    if own < least:
+    least, mass = least_mass(parameters), parameters.platform.body.mass
+    if mass < least:
         raise InputError(
             "platform.body.mass",
-            f"{own:.3g} kg is {own / machine_mass(parameters):.2g} of the mass of "
+            f"{mass:.3g} kg is {mass / machine_mass(parameters):.2g} of the mass of "
             f"{parameters.name}, {machine_mass(parameters):.3g} kg; the {engine} engine is exact "
             f"from {MIN_MASS_FRACTION:g} on. Give at least {least:.2g} kg, lighter legs, or use "
             "the analytic engine",
@@ -342,7 +350,7 @@ def check_masses(machine: Mechanism, parameters: MachineParameters, engine: str)
 
 
 class JointForces:
-    """Forces of joints by themselves, apart from their actuators.
+    """Passive joint forces: springs, dampers and friction, without actuators.
 
     Attributes:
         joints: `(k,)` places in `Mechanism.joint_names` of the joints that do something.
@@ -357,16 +365,18 @@ class JointForces:
             if viscous or friction.coulomb
         ]
         self.joints = np.unique([*sprung, *(k for pair, _ in pairs for k in pair)]).astype(np.int64)
-        own = [machine.joints[k].spring if springs else None for k in self.joints]
-        none = Spring(0.0, 0.0)
+        joint_springs = [machine.joints[k].spring if springs else None for k in self.joints]
+        no_spring = Spring(0.0, 0.0)
         self._stiffness, self._damping, self._zero = (
-            np.array([spring or none for spring in own], dtype=float).reshape(-1, 3).T
+            np.array([spring or no_spring for spring in joint_springs], dtype=float)
+            .reshape(-1, 3)
+            .T
         )
-        share = 1.0 if viscous else 0.0
+        viscous_scale = 1.0 if viscous else 0.0
         self._frictions = [
             (
                 np.searchsorted(self.joints, pair),
-                friction._replace(viscous=share * friction.viscous),
+                friction._replace(viscous=viscous_scale * friction.viscous),
             )
             for pair, friction in pairs
         ]
@@ -388,9 +398,9 @@ class JointMotion(NamedTuple):
     values: FloatArray
     """`(joints,)` [m] or [rad], zero at home"""
     rates: FloatArray
-    """`(joints,)`"""
+    """`(joints,)` [m/s] or [rad/s]"""
     accelerations: FloatArray
-    """`(joints,)`"""
+    """`(joints,)` [m/s2] or [rad/s2]"""
 
 
 def joint_motion(
@@ -401,12 +411,17 @@ def joint_motion(
     `carried` `(2c,)` are the coordinates of the joints of bodies that the platform carries, then
     their rates; by default they rest on it.
     """
-    count = len(machine.carried)
-    rest = np.zeros((3, count))
+    n_carried = len(machine.carried)
+    zero_motion = np.zeros((3, n_carried))
     if carried is not None:
-        rest[:2] = carried.reshape(2, count)
-    parts = zip(legs, rest, strict=True)
-    return JointMotion(*(np.concatenate([part.ravel(), own]) for part, own in parts))
+        zero_motion[:2] = carried.reshape(2, n_carried)
+    parts = zip(legs, zero_motion, strict=True)
+    return JointMotion(
+        *(
+            np.concatenate([leg_values.ravel(), carried_values])
+            for leg_values, carried_values in parts
+        )
+    )
 
 
 def joint_tethers(
@@ -420,12 +435,12 @@ def joint_tethers(
     """
     points: list[Point] = []
     tethers: list[Tether] = []
-    for number, leg in enumerate(legs, start=1):
+    for leg_number, leg in enumerate(legs, start=1):
         for field in ("base_joint", "elbow_joint", "platform_joint"):
             limit = getattr(leg, field, None)
             if limit is not None:
-                start = "elbow" if leg.has_crank else "base_joint"
-                ends, tether = _tether(machine, number, start, field, limit)
+                leg_start = "elbow" if leg.has_crank else "base_joint"
+                ends, tether = _tether(machine, leg_number, leg_start, field, limit)
                 points += ends
                 tethers.append(tether)
     return tuple(points), tuple(tethers)
@@ -436,23 +451,33 @@ def _tether(
 ) -> tuple[list[Point], Tether]:
     """Return the points and the tether of one joint; the leg or rod begins at point `start`."""
     leg = f"leg_{number}"
-    first, tip = machine.point(f"{leg}_{start}"), machine.point(f"{leg}_tip")
-    along = machine.home_place(tip) - machine.home_place(first)
+    first_point, tip = machine.point(f"{leg}_{start}"), machine.point(f"{leg}_tip")
+    leg_vector = machine.home_place(tip) - machine.home_place(first_point)
     if field == "platform_joint":
-        joint, carrier, body, away = tip, PLATFORM_NAME, tip.body, -along
+        joint, carrier, body, leg_direction = tip, PLATFORM_NAME, tip.body, -leg_vector
     else:
-        joint, carrier, body, away = first, first.body, machine.moved_by(f"{leg}_first"), along
-    neutral = away
+        joint, carrier, body, leg_direction = (
+            first_point,
+            first_point.body,
+            machine.moved_by(f"{leg}_first"),
+            leg_vector,
+        )
+    neutral = leg_direction
     if limit.neutral is not None:
         neutral = machine.home_frames[carrier][1] @ np.array(limit.neutral)
-    arm = ARM_FRACTION * float(np.linalg.norm(along))
+    tether_arm = ARM_FRACTION * float(np.linalg.norm(leg_vector))
     points = []
-    for end, owner, direction in (("direction", body, away), ("neutral", carrier, neutral)):
-        origin, turn = machine.home_frames[owner]
-        place = machine.home_place(joint) + arm * unit(direction)
-        points.append(Point(f"{leg}_{field}_{end}", owner, turn.T @ (place - origin)))
-    length = 2.0 * arm * math.sin(0.5 * limit.maximum_angle)
-    return points, Tether(f"{leg}_{field}_limit", points[0].name, points[1].name, length)
+    for end_name, owner, direction in (
+        ("direction", body, leg_direction),
+        ("neutral", carrier, neutral),
+    ):
+        origin, owner_rotation = machine.home_frames[owner]
+        end_position = machine.home_place(joint) + tether_arm * unit(direction)
+        points.append(
+            Point(f"{leg}_{field}_{end_name}", owner, owner_rotation.T @ (end_position - origin))
+        )
+    tether_length = 2.0 * tether_arm * math.sin(0.5 * limit.maximum_angle)
+    return points, Tether(f"{leg}_{field}_limit", points[0].name, points[1].name, tether_length)
 
 
 def make_mechanism(
@@ -460,30 +485,30 @@ def make_mechanism(
 ) -> Mechanism:
     """Return the mechanism of a machine, with a payload and a ball on its platform if given."""
     kind = LEG_KINDS[parameters.leg.kind]
-    look = machine_drawing(parameters)
+    machine_look = machine_drawing(parameters)
     pairs = list(zip(parameters.legs, parameters.home_places, strict=True))
-    legs = [kind.make_leg(leg, place, look) for leg, place in pairs]
+    legs = [kind.make_leg(leg, place, machine_look) for leg, place in pairs]
     platform = Body(
         PLATFORM_NAME,
         BASE_NAME,
         np.array(parameters.home.position),
         parameters.home_rotation,
         mass=_platform_mass(parameters),
-        shapes=_platform_shapes(look),
+        shapes=_platform_shapes(machine_look),
         free=True,
     )
     if kind.carry is not None:
         for leg, place in pairs:
             platform = kind.carry(leg, place, platform)
-    own = [body for leg in legs for body in leg.bodies]
-    own = with_least_masses([platform, *own], parameters)
-    bodies = [*own, *carried_bodies(payload)]
+    leg_bodies = [body for leg in legs for body in leg.bodies]
+    leg_bodies = with_least_masses([platform, *leg_bodies], parameters)
+    bodies = [*leg_bodies, *carried_bodies(payload)]
     machine = Mechanism(
         name=parameters.name,
         gravity=parameters.gravity,
         home=np.array([*parameters.home.position, *parameters.home.orientation]),
         reach=max(leg.reach for leg in parameters.legs),
-        base_plate=_base_plate(look),
+        base_plate=_base_plate(machine_look),
         base_shapes=tuple(shape for leg in legs for shape in leg.base_shapes),
         bodies=_parents_first(bodies),
         points=(
@@ -509,15 +534,15 @@ def machine_drawing(parameters: MachineParameters) -> Drawing:
 
 
 def _parents_first(bodies: list[Body]) -> tuple[Body, ...]:
-    """Return bodies in their order, but none before its parent."""
-    ordered: list[Body] = []
-    known = {BASE_NAME}
+    """Return the bodies reordered so that every parent comes before its children."""
+    ordered_bodies: list[Body] = []
+    placed_names = {BASE_NAME}
     while bodies:
-        following = next(body for body in bodies if body.parent in known)
-        bodies.remove(following)
-        ordered.append(following)
-        known.add(following.name)
-    return tuple(ordered)
+        next_body = next(body for body in bodies if body.parent in placed_names)
+        bodies.remove(next_body)
+        ordered_bodies.append(next_body)
+        placed_names.add(next_body.name)
+    return tuple(ordered_bodies)
 
 
 def _platform_mass(parameters: MachineParameters) -> Mass:
@@ -526,12 +551,12 @@ def _platform_mass(parameters: MachineParameters) -> Mass:
 
 
 def _platform_points(joints: FloatArray) -> tuple[Point, ...]:
-    middle = (Point(name, PLATFORM_NAME, np.zeros(3)) for name in ("reference", "imu"))
+    middle_points = (Point(name, PLATFORM_NAME, np.zeros(3)) for name in ("reference", "imu"))
     corners = (
-        Point(f"leg_{number}_platform_joint", PLATFORM_NAME, joint)
-        for number, joint in enumerate(joints, start=1)
+        Point(f"leg_{joint_number}_platform_joint", PLATFORM_NAME, joint)
+        for joint_number, joint in enumerate(joints, start=1)
     )
-    return (*middle, *corners)
+    return (*middle_points, *corners)
 
 
 def _base_plate(look: Drawing) -> Cylinder:
@@ -541,9 +566,9 @@ def _base_plate(look: Drawing) -> Cylinder:
 
 def _platform_shapes(look: Drawing) -> tuple[Shape, ...]:
     bottom, top = look.platform_bottom, look.platform_bottom + look.platform_thickness
-    inner, width = 0.4 * look.platform_radius, 0.04 * look.platform_radius
+    inner_radius, width = 0.4 * look.platform_radius, 0.04 * look.platform_radius
     plate = Plate(
         "platform_plate", "platform", look.platform_outline, look.platform_radius, bottom, top
     )
-    size = np.array([inner, 2.0 * width, 0.004])
-    return plate, Box("platform_heading", "heading", np.array([inner, 0.0, top]), size)
+    size = np.array([inner_radius, 2.0 * width, 0.004])
+    return plate, Box("platform_heading", "heading", np.array([inner_radius, 0.0, top]), size)

@@ -76,7 +76,7 @@ INTEGRATION_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
 def compile_model(machine: Mechanism, timestep: float = 1e-3) -> mujoco.MjModel:
-    """Return the compiled model of a machine for a time step [s], without limits of joints.
+    """Return the compiled model of a machine for a time step [s], without joint limits.
 
     The equations of motion of the other engines have none; a plant adds end stops of its own.
 
@@ -130,8 +130,10 @@ class Settings(NamedTuple):
         model.eq_solimp[:] = self.solimp
         if self.bounds_yield:
             ends = model.site_bodyid[np.concatenate([model.eq_obj1id, model.eq_obj2id])]
-            bound = MAX_INVERSE_WEIGHT / model.body_subtreemass[0]
-            model.body_invweight0[ends, 0] = np.minimum(model.body_invweight0[ends, 0], bound)
+            inverse_weight_limit = MAX_INVERSE_WEIGHT / model.body_subtreemass[0]
+            model.body_invweight0[ends, 0] = np.minimum(
+                model.body_invweight0[ends, 0], inverse_weight_limit
+            )
 
 
 def make_settings(
@@ -148,8 +150,10 @@ def make_settings(
     Raises:
         InputError: unknown integrator, or numbers MuJoCo would not take as they are.
     """
-    own = FIDELITY_INTEGRATORS[fidelity]
-    name = own if integrator is None else one_of(integrator, "integrator", INTEGRATORS)
+    default_integrator = FIDELITY_INTEGRATORS[fidelity]
+    name = (
+        default_integrator if integrator is None else one_of(integrator, "integrator", INTEGRATORS)
+    )
     as_flag(engine_defaults, "engine_defaults")
     own_solref = DEFAULT_SOLREF if engine_defaults else loop_solref(timestep)
     own_solimp = DEFAULT_SOLIMP if engine_defaults else LOOP_SOLIMP
@@ -163,24 +167,35 @@ def make_settings(
 
 
 def _check_solref(value: Any) -> tuple[float, ...]:
-    first, second = as_vector(value, "solref", 2)
-    if not (first > 0 and second > 0) and not (first < 0 and second < 0):
+    time_constant, damping_ratio = as_vector(value, "solref", 2)
+    if not (time_constant > 0 and damping_ratio > 0) and not (
+        time_constant < 0 and damping_ratio < 0
+    ):
         raise InputError("solref", "must be two positive or two negative numbers")
-    return float(first), float(second)
+    return float(time_constant), float(damping_ratio)
 
 
 def _check_solimp(value: Any) -> tuple[float, ...]:
-    given = as_floats(value, "solimp")
-    if given.shape not in ((3,), (5,)):
-        raise InputError("solimp", f"must be 3 or 5 numbers, got shape {given.shape}")
-    low, high, width, midpoint, power = [*given.tolist(), *LOOP_SOLIMP[3:]][:5]
-    if not (0 < low < 1 and 0 < high < 1 and width > 0 and 0 < midpoint < 1 and power >= 1):
+    solimp_values = as_floats(value, "solimp")
+    if solimp_values.shape not in ((3,), (5,)):
+        raise InputError("solimp", f"must be 3 or 5 numbers, got shape {solimp_values.shape}")
+    minimum_impedance, maximum_impedance, width, midpoint, power = [
+        *solimp_values.tolist(),
+        *LOOP_SOLIMP[3:],
+    ][:5]
+    if not (
+        0 < minimum_impedance < 1
+        and 0 < maximum_impedance < 1
+        and width > 0
+        and 0 < midpoint < 1
+        and power >= 1
+    ):
         raise InputError(
             "solimp",
             "needs impedances between 0 and 1, a width above 0, a midpoint between 0 and 1 and a "
-            f"power of at least 1, got {given.tolist()}",
+            f"power of at least 1, got {solimp_values.tolist()}",
         )
-    return low, high, width, midpoint, power
+    return minimum_impedance, maximum_impedance, width, midpoint, power
 
 
 def open_tree(
@@ -217,20 +232,28 @@ def open_tree(
     if machine.floats:
         # MuJoCo's free joint: velocity in base axes, angular velocity in platform axes. The time
         # derivative of the latter is the angular acceleration in platform axes.
-        start, first = tree.free
+        first_coordinate, first_velocity = tree.free
         to_platform[3:, 3:] = _rotation(pose[3:]).T
-        own = slice(first, first + 6)
-        data.qpos[start : start + 7] = pose
-        data.qvel[own], data.qacc[own] = to_platform @ twist, to_platform @ acceleration
-        order = np.concatenate([np.arange(first, first + 6), order])
+        platform_columns = slice(first_velocity, first_velocity + 6)
+        data.qpos[first_coordinate : first_coordinate + 7] = pose
+        data.qvel[platform_columns], data.qacc[platform_columns] = (
+            to_platform @ twist,
+            to_platform @ acceleration,
+        )
+        order = np.concatenate([np.arange(first_velocity, first_velocity + 6), order])
     mujoco.mj_inverse(model, data)
     dry = JointForces(machine, springs=False, viscous=False)
-    rubbing = dry.joints
+    friction_joints = dry.joints
     torques = data.qfrc_inverse.copy()
-    torques[tree.velocities[rubbing]] -= dry(joints.values[rubbing], joints.rates[rubbing])
+    torques[tree.velocities[friction_joints]] -= dry(
+        joints.values[friction_joints], joints.rates[friction_joints]
+    )
     torques = torques[order]
     pairs = ((loop.first, loop.second) for loop in machine.loops)
-    openings = [_jacobian(model, data, one) - _jacobian(model, data, two) for one, two in pairs]
+    openings = [
+        _jacobian(model, data, first_site) - _jacobian(model, data, second_site)
+        for first_site, second_site in pairs
+    ]
     closure = np.concatenate(openings)[:, order]
     if machine.floats:
         torques[:6] = to_platform.T @ torques[:6]
@@ -252,11 +275,13 @@ def _tree(platform: MachineModel) -> _Tree:
     machine = make_mechanism(platform.parameters)
     model = compile_model(machine)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-    names, free = machine.joint_names, (-1, -1)
+    names, free_addresses = machine.joint_names, (-1, -1)
     if machine.floats:
         joint = model.joint(PLATFORM_NAME)
-        free = int(joint.qposadr[0]), int(joint.dofadr[0])
-    return _Tree(machine, model, coordinates(model, names), velocities(model, names), free)
+        free_addresses = int(joint.qposadr[0]), int(joint.dofadr[0])
+    return _Tree(
+        machine, model, coordinates(model, names), velocities(model, names), free_addresses
+    )
 
 
 def _jacobian(model: mujoco.MjModel, data: mujoco.MjData, site: str) -> FloatArray:
@@ -281,11 +306,11 @@ class FreeBody:
         self, model: mujoco.MjModel, data: mujoco.MjData, joint: str = PLATFORM_NAME
     ) -> None:
         """Keep views into MuJoCo's own memory; looking them up in each step costs more."""
-        free = model.joint(joint)
-        start, first = free.qposadr[0], free.dofadr[0]
-        self._pose: FloatArray = data.qpos[start : start + 7]
-        self._velocity = data.qvel[first : first + 3]
-        self._spin = data.qvel[first + 3 : first + 6]
+        free_joint = model.joint(joint)
+        first_coordinate, first_velocity = free_joint.qposadr[0], free_joint.dofadr[0]
+        self._pose: FloatArray = data.qpos[first_coordinate : first_coordinate + 7]
+        self._velocity = data.qvel[first_velocity : first_velocity + 3]
+        self._spin = data.qvel[first_velocity + 3 : first_velocity + 6]
 
     def place(self, pose: FloatArray, twist: FloatArray) -> None:
         """Put the body at a pose `(7,)` with a twist `(6,)`."""
@@ -317,7 +342,7 @@ class CarriedPlatform:
         self.sign = 1.0
 
     def place(self, pose: FloatArray, twist: FloatArray) -> None:
-        """Take over the sign of the quaternion; the joints have been placed."""
+        """Store the sign of the pose's quaternion; the joints have been placed."""
         mujoco.mj_kinematics(self._model, self._data)
         self.sign = 1.0 if self._turn.dot(pose[3:]) > 0.0 else -1.0
 
@@ -327,8 +352,8 @@ class CarriedPlatform:
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
-        kind = mujoco.mjtObj.mjOBJ_XBODY
-        mujoco.mj_objectVelocity(model, data, kind, self._body, self._motion, 0)
+        object_type = mujoco.mjtObj.mjOBJ_XBODY
+        mujoco.mj_objectVelocity(model, data, object_type, self._body, self._motion, 0)
         pose = np.concatenate([self._position, self.sign * self._turn])
         return pose, np.concatenate([self._motion[3:], self._motion[:3]])
 
@@ -336,7 +361,7 @@ class CarriedPlatform:
 def platform_of(
     machine: Mechanism, model: mujoco.MjModel, data: mujoco.MjData
 ) -> FreeBody | CarriedPlatform:
-    """Return where a machine's platform is kept."""
+    """Return the accessor of the platform's pose and twist in MuJoCo's data."""
     return (FreeBody if machine.floats else CarriedPlatform)(model, data)
 
 
@@ -418,7 +443,7 @@ class MujocoEngine(BaseEngine):
         self._take_views()
 
     def _scheme(self, settings: Settings) -> Scheme:
-        """Return how springs and dampers are stepped; dry friction is held over the step."""
+        """Return the scheme for springs and dampers; dry friction is held constant over a step."""
         dry = any(friction.coulomb for friction in self._machine.frictions)
         return "explicit" if dry else settings.scheme
 
@@ -452,8 +477,8 @@ class MujocoEngine(BaseEngine):
         deflection = np.empty(0)
         if self._internal.size:
             values, rates = values.sum(axis=0), rates.sum(axis=0)
-            own = (self._values[self._internal], self._rates[self._internal_rates])
-            deflection = np.concatenate(own)
+            spring_state = (self._values[self._internal], self._rates[self._internal_rates])
+            deflection = np.concatenate(spring_state)
         lengths = self.platform.home_coordinates + values
         return State(self._steps * self.timestep, pose, twist, lengths, rates, deflection)
 
@@ -475,8 +500,8 @@ class MujocoEngine(BaseEngine):
         self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
     def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
-        place = place_on_plate(ball, pose, twist, start)
-        FreeBody(self.model, self.data, BALL_NAME).place(place[:7], place[7:])
+        ball_motion = place_on_plate(ball, pose, twist, start)
+        FreeBody(self.model, self.data, BALL_NAME).place(ball_motion[:7], ball_motion[7:])
         self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
     def _read_ball(self, ball: Ball) -> FloatArray:
@@ -485,12 +510,12 @@ class MujocoEngine(BaseEngine):
     def _collecting_warnings(self, function: Any) -> None:
         """Call into MuJoCo with its warnings in `_warnings` instead of a log file."""
         self._warnings.clear()
-        before = mujoco.get_mju_user_warning()
+        previous_handler = mujoco.get_mju_user_warning()
         mujoco.set_mju_user_warning(self._warnings.append)
         try:
             function(self.model, self.data)
         finally:
-            mujoco.set_mju_user_warning(before)
+            mujoco.set_mju_user_warning(previous_handler)
 
     def _take_views(self) -> None:
         """Keep views into MuJoCo's own memory; to look them up in each step costs more than it."""
@@ -499,15 +524,15 @@ class MujocoEngine(BaseEngine):
         self._values, self._rates, self._applied = data.qpos, data.qvel, data.qfrc_applied
         names = [actuator.measured for actuator in machine.actuators]
         self._measured, self._measured_rates = (
-            np.stack([places(model, row) for row in names], axis=1).squeeze()
-            for places in (coordinates, velocities)
+            np.stack([model_addresses(model, row) for row in names], axis=1).squeeze()
+            for model_addresses in (coordinates, velocities)
         )
         self._internal = coordinates(model, machine.deflection)
         self._internal_rates = velocities(model, machine.deflection)
         # MuJoCo's own joints have springs and dampers, but no dry friction of a finite slope.
         self._friction = JointForces(machine, springs=False, viscous=False)
-        rubbing = [machine.joint_names[k] for k in self._friction.joints]
-        self._rubbing = velocities(model, rubbing)
+        friction_joints = [machine.joint_names[k] for k in self._friction.joints]
+        self._rubbing = velocities(model, friction_joints)
         self._control, self._sites = data.ctrl, data.site_xpos
         self._wrench = data.xfrc_applied[data.body(REFERENCE_BODY).id]
         self._tips, self._sockets = (

@@ -53,13 +53,15 @@ class Projection(NamedTuple):
 
     @property
     def forces(self) -> FloatArray:
-        """Actuator forces `(n,)` [N] or [N m] of the smallest norm that move the platform so.
+        """Actuator forces `(n,)` [N] or [N m] of smallest norm that produce the motion.
 
         Raises:
             SingularPoseError: no actuator forces do.
         """
-        rows = slice(0, self.platform_dof)
-        forces, _, rank, _ = np.linalg.lstsq(self.map[rows], self.load[rows], rcond=RANK_TOLERANCE)
+        platform_rows = slice(0, self.platform_dof)
+        forces, _, rank, _ = np.linalg.lstsq(
+            self.map[platform_rows], self.load[platform_rows], rcond=RANK_TOLERANCE
+        )
         if rank < self.platform_dof:
             raise SingularPoseError("the actuators cannot move the platform in this pose")
         return np.asarray(forces)
@@ -75,18 +77,26 @@ def project(tree: OpenTree, machine: Mechanism) -> Projection:
     Raises:
         SingularPoseError: the loops do not determine the other velocities.
     """
-    first = 6 if machine.floats else 0
-    carriers = np.arange(6) if machine.floats else machine.indices(machine.carriers())
-    free = np.concatenate([carriers, first + machine.indices(machine.deflection)])
-    tied = np.setdiff1d(np.arange(len(tree.torques)), free)
-    singular = np.linalg.svd(tree.closure[:, tied], compute_uv=False)
-    if len(singular) < len(tied) or not singular[-1] > RANK_TOLERANCE * singular[0]:
+    joint_offset = 6 if machine.floats else 0
+    carrier_indices = np.arange(6) if machine.floats else machine.indices(machine.carriers())
+    free_indices = np.concatenate(
+        [carrier_indices, joint_offset + machine.indices(machine.deflection)]
+    )
+    dependent_indices = np.setdiff1d(np.arange(len(tree.torques)), free_indices)
+    singular = np.linalg.svd(tree.closure[:, dependent_indices], compute_uv=False)
+    if len(singular) < len(dependent_indices) or not singular[-1] > RANK_TOLERANCE * singular[0]:
         raise SingularPoseError("the loop closure is singular in this pose; move away")
-    velocities = np.zeros((len(tree.torques), len(free)))
-    velocities[free] = np.eye(len(free))
-    velocities[tied] = -np.linalg.lstsq(tree.closure[:, tied], tree.closure[:, free], rcond=None)[0]
-    driven = first + machine.indices(tuple(actuator.joint for actuator in machine.actuators))
-    return Projection(velocities.T @ tree.torques, velocities[driven].T, len(carriers))
+    velocities = np.zeros((len(tree.torques), len(free_indices)))
+    velocities[free_indices] = np.eye(len(free_indices))
+    velocities[dependent_indices] = -np.linalg.lstsq(
+        tree.closure[:, dependent_indices], tree.closure[:, free_indices], rcond=None
+    )[0]
+    driven_indices = joint_offset + machine.indices(
+        tuple(actuator.joint for actuator in machine.actuators)
+    )
+    return Projection(
+        velocities.T @ tree.torques, velocities[driven_indices].T, len(carrier_indices)
+    )
 
 
 def projection(

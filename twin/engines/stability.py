@@ -32,10 +32,10 @@ DIFFERENCE_STEP = 1e-6
 """[m, rad, m/s, rad/s] Step of the finite differences that linearise the machine."""
 
 STEP_TO_PERIOD_RATIO = 0.5
-"""Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
+"""Largest engine step as a fraction of the control period; stiff machines need a shorter one."""
 
 GROWTH_TOLERANCE = 1e-6
-"""Growth of a mode in one step that is rounding: free modes have eigenvalues near zero."""
+"""Growth of a mode per step that counts as rounding: free modes have eigenvalues near zero."""
 
 
 class Linearisation(NamedTuple):
@@ -59,10 +59,10 @@ class Linearisation(NamedTuple):
             z = step * self.modes
             factors = 1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))
             return float(np.abs(factors).max())
-        one = np.eye(len(self.stiffness))
-        faster = np.hstack([step * self.stiffness, one + step * self.damping])
-        moved = np.hstack([one, np.zeros_like(one)]) + step * faster
-        return float(np.abs(np.linalg.eigvals(np.vstack([moved, faster]))).max())
+        identity = np.eye(len(self.stiffness))
+        faster = np.hstack([step * self.stiffness, identity + step * self.damping])
+        step_map = np.hstack([identity, np.zeros_like(identity)]) + step * faster
+        return float(np.abs(np.linalg.eigvals(np.vstack([step_map, faster]))).max())
 
 
 def check_timestep(platform: MachineModel, timestep: float, engine: str, scheme: Scheme) -> None:
@@ -75,13 +75,13 @@ def check_timestep(platform: MachineModel, timestep: float, engine: str, scheme:
         return
     if linearise(platform).growth(timestep / STEP_MARGIN, scheme) <= 1.0 + GROWTH_TOLERANCE:
         return
-    allowed = STEP_MARGIN * longest_step(platform, scheme)
-    if timestep > allowed:
-        fastest = float(np.abs(linearise(platform).modes).max()) / (2.0 * np.pi)
+    largest_step = STEP_MARGIN * longest_step(platform, scheme)
+    if timestep > largest_step:
+        fastest_frequency = float(np.abs(linearise(platform).modes).max()) / (2.0 * np.pi)
         raise InputError(
             "timestep",
             f"{timestep:.3g} s is too long for {platform.name} in {engine}: its fastest mode has "
-            f"{fastest:.4g} Hz, and steps above {allowed:.3g} s make it run away; "
+            f"{fastest_frequency:.4g} Hz, and steps above {largest_step:.3g} s make it run away; "
             f"{suitable_timestep(platform):g} s is a good one",
         )
 
@@ -90,17 +90,19 @@ def check_timestep(platform: MachineModel, timestep: float, engine: str, scheme:
 def longest_step(platform: MachineModel, scheme: Scheme) -> float:
     """Return the longest stable step [s] about home; infinite where every step is stable."""
     machine = linearise(platform)
-    fastest = float(np.abs(machine.modes).max())
-    if not fastest > 0.0:
+    fastest_mode = float(np.abs(machine.modes).max())
+    if not fastest_mode > 0.0:
         return np.inf
-    low, high = 0.0, 100.0 / fastest
-    if machine.growth(high, scheme) <= 1.0 + GROWTH_TOLERANCE:
+    stable_step, unstable_step = 0.0, 100.0 / fastest_mode
+    if machine.growth(unstable_step, scheme) <= 1.0 + GROWTH_TOLERANCE:
         return np.inf
     for _ in range(50):
-        middle = 0.5 * (low + high)
-        stable = machine.growth(middle, scheme) <= 1.0 + GROWTH_TOLERANCE
-        low, high = (middle, high) if stable else (low, middle)
-    return low
+        trial_step = 0.5 * (stable_step + unstable_step)
+        stable = machine.growth(trial_step, scheme) <= 1.0 + GROWTH_TOLERANCE
+        stable_step, unstable_step = (
+            (trial_step, unstable_step) if stable else (stable_step, trial_step)
+        )
+    return stable_step
 
 
 def suitable_timestep(platform: MachineModel) -> float:
@@ -113,10 +115,16 @@ def suitable_timestep(platform: MachineModel) -> float:
     """
     if not _is_stiff(platform):
         return 1e-3
-    fastest = float(np.abs(linearise(platform).modes).max())
-    longest = 2.0 * np.pi / fastest / STEPS_PER_PERIOD if fastest > 0.0 else np.inf
-    steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))
-    return 1e-3 if longest >= 1e-3 else next(step for step in steps if step <= longest)
+    fastest_mode = float(np.abs(linearise(platform).modes).max())
+    step_limit = 2.0 * np.pi / fastest_mode / STEPS_PER_PERIOD if fastest_mode > 0.0 else np.inf
+    steps = (
+        float(f"{leading_digit}e-{power}") for power in range(3, 12) for leading_digit in (5, 2, 1)
+    )
+    return (
+        1e-3
+        if step_limit >= 1e-3
+        else next(candidate for candidate in steps if candidate <= step_limit)
+    )
 
 
 @lru_cache(maxsize=8)
@@ -126,24 +134,31 @@ def linearise(platform: MachineModel) -> Linearisation:
     no_forces = np.zeros(platform.n_actuators)
     # Directions that the constraints leave free, from the singular value decomposition.
     constraints = platform.constraints(platform.home)
-    free = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
-    size = free.shape[1] + platform.n_deflections
+    free_motions = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
+    size = free_motions.shape[1] + platform.n_deflections
 
     def accelerations(places: FloatArray, rates: FloatArray) -> FloatArray:
-        """Return those of the free coordinates `(m, size)`, as `places` and `rates` are."""
-        moved, turning = (part[:, : free.shape[1]] @ free.T for part in (places, rates))
-        poses = turned(np.broadcast_to(platform.home, (len(moved), 7)), moved)
-        poses, twists, _ = platform.constrain(poses, turning)
-        inside = np.hstack([places[:, free.shape[1] :], rates[:, free.shape[1] :]])
-        found = floating.forward_dynamics(poses, twists, no_forces, deflection=inside)
-        return np.hstack([found[:, :6] @ free, found[:, 6:]])
+        """Return the accelerations of the free coordinates `(m, size)` at `places` and `rates`."""
+        displacements, twists_of_steps = (
+            steps_of_kind[:, : free_motions.shape[1]] @ free_motions.T
+            for steps_of_kind in (places, rates)
+        )
+        poses = turned(np.broadcast_to(platform.home, (len(displacements), 7)), displacements)
+        poses, twists, _ = platform.constrain(poses, twists_of_steps)
+        spring_states = np.hstack(
+            [places[:, free_motions.shape[1] :], rates[:, free_motions.shape[1] :]]
+        )
+        accelerations_found = floating.forward_dynamics(
+            poses, twists, no_forces, deflection=spring_states
+        )
+        return np.hstack([accelerations_found[:, :6] @ free_motions, accelerations_found[:, 6:]])
 
     steps = DIFFERENCE_STEP * np.vstack([np.eye(size), -np.eye(size)])
-    none = np.zeros_like(steps)
-    ahead, behind = np.split(accelerations(steps, none), 2)
-    faster, slower = np.split(accelerations(none, steps), 2)
+    zeros = np.zeros_like(steps)
+    forward, backward = np.split(accelerations(steps, zeros), 2)
+    faster, slower = np.split(accelerations(zeros, steps), 2)
     scale = 0.5 / DIFFERENCE_STEP
-    return Linearisation(scale * (ahead - behind).T, scale * (faster - slower).T)
+    return Linearisation(scale * (forward - backward).T, scale * (faster - slower).T)
 
 
 def _is_stiff(platform: MachineModel) -> bool:
@@ -153,5 +168,7 @@ def _is_stiff(platform: MachineModel) -> bool:
 
 def dividing_step(platform: MachineModel, period: float) -> float:
     """Return the longest step [s] that divides a control period and suits engine and drives."""
-    most = min(suitable_timestep(platform), STEP_TO_PERIOD_RATIO * period, drive_timestep(platform))
-    return period / int(np.ceil(period / most - 1e-9))
+    step_limit = min(
+        suitable_timestep(platform), STEP_TO_PERIOD_RATIO * period, drive_timestep(platform)
+    )
+    return period / int(np.ceil(period / step_limit - 1e-9))

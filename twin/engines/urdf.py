@@ -39,7 +39,7 @@ from twin.model.machine_model import MachineModel
 ZERO_VECTOR = (0.0, 0.0, 0.0)
 
 DRAKE_PREFIX = "drake"
-"""Prefix of the elements of another program's own."""
+"""XML prefix of the elements that only Drake reads."""
 
 ZERO_TOLERANCE = 1e-15
 """Smaller numbers are rounding errors of sines and cosines and are written as zero."""
@@ -130,8 +130,8 @@ def ball_constraint(name: str, ends: Iterable[tuple[str, FloatArray]]) -> Elemen
     URDF has no word for it. These are the elements of Drake; other programs pass over them.
     """
     element = Element(f"{DRAKE_PREFIX}:ball_constraint", name=name)
-    for side, point, (body, position) in zip("AB", ("p_AP", "p_BQ"), ends, strict=True):
-        SubElement(element, f"{DRAKE_PREFIX}:ball_constraint_body_{side}", name=body)
+    for point_suffix, point, (body, position) in zip("AB", ("p_AP", "p_BQ"), ends, strict=True):
+        SubElement(element, f"{DRAKE_PREFIX}:ball_constraint_body_{point_suffix}", name=body)
         SubElement(element, f"{DRAKE_PREFIX}:ball_constraint_{point}", value=text(position))
     return element
 
@@ -139,10 +139,10 @@ def ball_constraint(name: str, ends: Iterable[tuple[str, FloatArray]]) -> Elemen
 def visual(shape: Shape) -> Element:
     """Return a shape for drawing; the format has no outlines, so plates are round."""
     element = Element("visual", name=f"{shape.name}_visual")
-    place, kind, sizes = _geometry(shape)
-    element.append(place)
-    values = {key: text(np.atleast_1d(size)) for key, size in sizes.items()}
-    SubElement(SubElement(element, "geometry"), kind, values)
+    origin_element, geometry, dimensions = _geometry(shape)
+    element.append(origin_element)
+    values = {key: text(np.atleast_1d(size)) for key, size in dimensions.items()}
+    SubElement(SubElement(element, "geometry"), geometry, values)
     SubElement(element, "material", name=shape.color)
     return element
 
@@ -154,12 +154,14 @@ def _geometry(shape: Shape) -> tuple[Element, str, dict[str, Any]]:
     if isinstance(shape, Box):
         return origin(shape.center), "box", {"size": shape.size}
     if isinstance(shape, Cylinder):
-        start, end = shape.start, shape.end
+        start_point, end_point = shape.start, shape.end
     else:
-        start, end = np.array([0.0, 0.0, shape.bottom]), np.array([0.0, 0.0, shape.top])
-    length = float(np.linalg.norm(end - start))
-    place = origin(0.5 * (start + end), _turned_to((end - start) / length))
-    return place, "cylinder", {"radius": shape.radius, "length": length}
+        start_point, end_point = np.array([0.0, 0.0, shape.bottom]), np.array([0.0, 0.0, shape.top])
+    shape_length = float(np.linalg.norm(end_point - start_point))
+    origin_element = origin(
+        0.5 * (start_point + end_point), _turned_to((end_point - start_point) / shape_length)
+    )
+    return origin_element, "cylinder", {"radius": shape.radius, "length": shape_length}
 
 
 def _turned_to(direction: FloatArray) -> FloatArray | None:
@@ -167,8 +169,8 @@ def _turned_to(direction: FloatArray) -> FloatArray | None:
     x, y, _ = direction
     if np.hypot(x, y) < ZERO_TOLERANCE:
         return None
-    across = np.array([y, -x, 0.0]) / np.hypot(x, y)
-    return np.column_stack([across, np.cross(direction, across), direction])
+    rotation_axis = np.array([y, -x, 0.0]) / np.hypot(x, y)
+    return np.column_stack([rotation_axis, np.cross(direction, rotation_axis), direction])
 
 
 def document(name: str, colors: Collection[str], *elements: Element) -> str:
@@ -182,8 +184,8 @@ def document(name: str, colors: Collection[str], *elements: Element) -> str:
     robot.extend(elements)
     ElementTree.indent(robot)
     note = "<!-- Generated from platform.toml; do not edit. -->"
-    content = ElementTree.tostring(robot, encoding="unicode")
-    return f'<?xml version="1.0"?>\n{note}\n{content}\n'
+    xml_text = ElementTree.tostring(robot, encoding="unicode")
+    return f'<?xml version="1.0"?>\n{note}\n{xml_text}\n'
 
 
 def plate_collision(ball: RollingBall) -> Element:
@@ -192,10 +194,10 @@ def plate_collision(ball: RollingBall) -> Element:
     No other part of a machine touches anything.
     """
     element = Element("collision", name="ball_plate")
-    middle = ball.plate_height - 0.5 * ball.plate_thickness
-    element.append(origin((0.0, 0.0, middle)))
-    sizes = {"radius": text([ball.plate_radius]), "length": text([ball.plate_thickness])}
-    SubElement(SubElement(element, "geometry"), "cylinder", sizes)
+    plate_center = ball.plate_height - 0.5 * ball.plate_thickness
+    element.append(origin((0.0, 0.0, plate_center)))
+    dimensions = {"radius": text([ball.plate_radius]), "length": text([ball.plate_thickness])}
+    SubElement(SubElement(element, "geometry"), "cylinder", dimensions)
     return element
 
 
@@ -208,12 +210,12 @@ def robot_urdf(platform: MachineModel, machine: Mechanism | None = None) -> str:
     """
     machine = machine or make_mechanism(platform.parameters)
     base = link(BASE_NAME, shapes=(machine.base_plate, *machine.base_shapes))
-    carriers = _freedoms(machine) if machine.floats else ()
-    legs, moving = (_bodies(machine, part, limited=True) for part in (False, True))
+    carrier_elements = _freedoms(machine) if machine.floats else ()
+    legs, platform_parts = (_bodies(machine, is_link, limited=True) for is_link in (False, True))
     return document(
         machine.name,
         machine.colors,
-        *(base, *legs, *carriers, *moving, *_mounts(machine), *_loops(machine)),
+        *(base, *legs, *carrier_elements, *platform_parts, *_mounts(machine), *_loops(machine)),
     )
 
 
@@ -243,16 +245,18 @@ def _bodies(machine: Mechanism, with_platform: bool, *, limited: bool) -> Iterat
 
 def _body(machine: Mechanism, body: Body, *, limited: bool) -> Iterator[Element]:
     """Yield the joints of a body, the massless links between them, and its own link."""
-    parent, place = body.parent, origin(body.position, body.rotation)
-    for own in body.joints:
-        child = body.name if own is body.joints[-1] else own.link
-        kind, limit = _kind_and_limit(machine, own, limited=limited)
-        yield joint(own.name, kind, (parent, child), place, own.axis, limit)
+    parent, joint_origin = body.parent, origin(body.position, body.rotation)
+    for joint_of_body in body.joints:
+        child = body.name if joint_of_body is body.joints[-1] else joint_of_body.link
+        joint_type, limit = _kind_and_limit(machine, joint_of_body, limited=limited)
+        yield joint(
+            joint_of_body.name, joint_type, (parent, child), joint_origin, joint_of_body.axis, limit
+        )
         if child != body.name:
             yield link(child)
-        parent, place = child, origin()
+        parent, joint_origin = child, origin()
     if not (body.joints or body.free):
-        yield joint(f"{body.name}_mount", "fixed", (parent, body.name), place)
+        yield joint(f"{body.name}_mount", "fixed", (parent, body.name), joint_origin)
     element = link(body.name, body.mass, body.shapes)
     if body.name == PLATFORM_NAME and machine.ball is not None:
         element.append(plate_collision(machine.ball))
@@ -286,15 +290,17 @@ def _freedoms(machine: Mechanism) -> Iterator[Element]:
     limit = {"effort": 0.0, "velocity": UNKNOWN_LIMIT, **_span(machine)}
     body, parent = machine.body(PLATFORM_NAME), BASE_NAME
     for k, freedom in enumerate(CARRIER_JOINTS):
-        last = k == len(CARRIER_JOINTS) - 1
-        child = PLATFORM_NAME if last else f"{PLATFORM_NAME}_{freedom}_carriage"
-        place = origin(body.position if k == 0 else ZERO_VECTOR, body.rotation if k == 3 else None)
+        is_last = k == len(CARRIER_JOINTS) - 1
+        child = PLATFORM_NAME if is_last else f"{PLATFORM_NAME}_{freedom}_carriage"
+        joint_origin = origin(
+            body.position if k == 0 else ZERO_VECTOR, body.rotation if k == 3 else None
+        )
         name, axis = f"{PLATFORM_NAME}_{freedom}", np.eye(3)[k % 3]
         if k < 3:
-            yield joint(name, "prismatic", (parent, child), place, axis, limit)
+            yield joint(name, "prismatic", (parent, child), joint_origin, axis, limit)
         else:
-            yield joint(name, "continuous", (parent, child), place, axis)
-        if not last:
+            yield joint(name, "continuous", (parent, child), joint_origin, axis)
+        if not is_last:
             yield link(child)
         parent = child
 
@@ -302,8 +308,8 @@ def _freedoms(machine: Mechanism) -> Iterator[Element]:
 def _mounts(machine: Mechanism) -> Iterator[Element]:
     """Yield a link without mass at every point of a loop."""
     for point in (point for pair in machine.loop_points() for point in pair):
-        place = origin(point.position)
-        yield joint(f"{point.name}_mount", "fixed", (point.body, point.name), place)
+        point_origin = origin(point.position)
+        yield joint(f"{point.name}_mount", "fixed", (point.body, point.name), point_origin)
         yield link(point.name)
 
 

@@ -40,7 +40,7 @@ from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate
 
 FADE_FRACTION = 0.1
-"""Rise and fall, per duration."""
+"""Duration of fade-in and fade-out, as a fraction of the motion's duration."""
 
 MAX_FADE = 2.0
 """[s] Longest rise or fall."""
@@ -57,29 +57,28 @@ DELAY_SIGNS = {
     "signal.coordinates.delay": 1.0,
     "signal.forces.delay": -1.0,
 }
-"""Parameters that shift forces against the motion in time, and to which side."""
+"""Parameters that shift forces in time against the motion, and the sign of the shift."""
 
 TILT_DERIVATIVES = {"tilt.x": np.array([0.0, -1.0, 0.0]), "tilt.y": np.array([1.0, 0.0, 0.0])}
-"""Derivatives of the direction of gravity by tilts of the base, at none."""
+"""Derivatives of the direction of gravity by tilts of the base, at zero tilt."""
 
 SAMPLE_RATE = 20.0
-"""Independent samples per second of forces that are low-passed at 10 Hz [1/s]."""
+"""[1/s] Independent samples per second of forces that are low-passed at 10 Hz (Nyquist)."""
 
 RATE_STEP = 1e-4
 """[s] Step over which the rates of forces are differences."""
 
 TRACKER_RATE = 100.0
-"""Poses per second of a tracker. Adopted."""
+"""Poses per second of a tracker (engineering choice)."""
 
 MAX_SIZE_ROUNDS = 8
 """Maximum number of changes of size until a motion uses its fraction of the limits."""
 
 USE_TOLERANCE = 0.05
-"""Relative difference of the use of the limits from this fraction beyond which it is judged again.
-"""
+"""Relative error of the limit fraction beyond which the size is changed again."""
 
 SHRINK_FACTOR = 0.9
-"""Factor of size as long as a limit that is judged at the end is violated."""
+"""Factor by which a motion is scaled as long as a limit of the final check is violated."""
 
 MAX_SHRINK_ROUNDS = 40
 """Times that a motion is made smaller before it is given up."""
@@ -94,7 +93,7 @@ MIN_NOISE_RATIO = 1e-6
 """Smallest noise, as a fraction of the default one: rounding of the forces is not far below."""
 
 DEFAULT_NOISE_FRACTION = 0.005
-"""Adopted: noise below 10 Hz, as a fraction of the largest force of an actuator."""
+"""Engineering choice: noise below 10 Hz, as a fraction of the largest force of an actuator."""
 
 SAMPLES_PER_PERIOD = 8.0
 """Times per period of the highest frequency at which limits are judged during the search."""
@@ -109,7 +108,7 @@ MAX_DURATION = 600.0
 """[s] Longest motion."""
 
 INITIAL_WIDTH = 1.0
-"""Standard deviation of the first amplitudes about them, each in its default size."""
+"""Initial step size of the evolution strategy, in default amplitudes."""
 
 RANDOM_MOTIONS = 20
 """Number of random motions, of which the best is where the search begins."""
@@ -132,18 +131,20 @@ class ExcitingMotion(FourierMotion):
         Raises:
             InputError: wrong shapes, not finite, or a duration out of range.
         """
-        fade = min(FADE_FRACTION * float(duration), MAX_FADE)
-        super().__init__(platform.home, duration, convention_of(platform), fade, fade)
-        lines, axes = as_floats(frequencies, "frequencies"), moved_axes(platform)
-        given = as_floats(amplitudes, "amplitudes", 2)
-        if given.shape != (len(lines), len(axes), 2):
-            expected = (len(lines), len(axes), 2)
-            raise InputError("amplitudes", f"must have shape {expected}, not {given.shape}")
-        series = np.zeros((len(lines), len(self.axis_names)), dtype=complex)
+        fade_time = min(FADE_FRACTION * float(duration), MAX_FADE)
+        super().__init__(platform.home, duration, convention_of(platform), fade_time, fade_time)
+        line_frequencies, axes = as_floats(frequencies, "frequencies"), moved_axes(platform)
+        axis_amplitudes = as_floats(amplitudes, "amplitudes", 2)
+        if axis_amplitudes.shape != (len(line_frequencies), len(axes), 2):
+            expected_shape = (len(line_frequencies), len(axes), 2)
+            raise InputError(
+                "amplitudes", f"must have shape {expected_shape}, not {axis_amplitudes.shape}"
+            )
+        series = np.zeros((len(line_frequencies), len(self.axis_names)), dtype=complex)
         for column, axis in enumerate(axes):
-            own = given[:, column, 0] - 1j * given[:, column, 1]
-            series[:, self.axis_names.index(axis)] = own
-        self._set_series(lines, series)
+            complex_amplitudes = axis_amplitudes[:, column, 0] - 1j * axis_amplitudes[:, column, 1]
+            series[:, self.axis_names.index(axis)] = complex_amplitudes
+        self._set_series(line_frequencies, series)
 
 
 def moved_axes(platform: MachineModel) -> tuple[str, ...]:
@@ -160,12 +161,12 @@ def motion_table(motion: Motion) -> str:
     """Return a motion as a CSV file that `read_recording` and commands take, 100 rows a second."""
     time = np.linspace(0.0, motion.duration, 1 + round(motion.duration / SAMPLE_TIME))
     values = motion.axes(time).values
-    moved = [k for k in range(values.shape[1]) if values[:, k].any()]
-    names = [motion.axis_names[k] for k in moved]
+    moved_columns = [k for k in range(values.shape[1]) if values[:, k].any()]
+    names = [motion.axis_names[k] for k in moved_columns]
     titles = [f"{name} [{'m' if name in 'xyz' else 'rad'}]" for name in names]
-    rows = np.column_stack([time, values[:, moved]]) + 0.0  # no minus zero
-    body = "\n".join(",".join(f"{value:.12g}" for value in row) for row in rows)
-    return f"time [s],{','.join(titles)}\n{body}\n"
+    rows = np.column_stack([time, values[:, moved_columns]]) + 0.0  # no minus zero
+    table_text = "\n".join(",".join(f"{value:.12g}" for value in row) for row in rows)
+    return f"time [s],{','.join(titles)}\n{table_text}\n"
 
 
 def force_location(platform: MachineModel) -> Where:
@@ -182,8 +183,14 @@ def predictable(
     Predictable are those of the linear stage, and delays and lags.
     """
     linear = linear_part(platform, parameters, force_location(platform))
-    known = [each for each in parameters if each in linear or each.path in DELAY_SIGNS]
-    return tuple(known), tuple(each for each in parameters if each not in known)
+    estimable = [
+        parameter
+        for parameter in parameters
+        if parameter in linear or parameter.path in DELAY_SIGNS
+    ]
+    return tuple(estimable), tuple(
+        parameter for parameter in parameters if parameter not in estimable
+    )
 
 
 class Prediction:
@@ -197,11 +204,15 @@ class Prediction:
             parameters: predictable ones.
         """
         self._platform, self._where = platform, force_location(platform)
-        paths = [each.path for each in parameters]
+        paths = [parameter.path for parameter in parameters]
         self._count, n = len(paths), platform.n_actuators
         linear = linear_part(platform, parameters, self._where)
-        own = [each for each in linear if each.path not in {*TILT_DERIVATIVES, *DELAY_SIGNS}]
-        self._own = [paths.index(each.path) for each in own]
+        regressor_parameters = [
+            parameter
+            for parameter in linear
+            if parameter.path not in {*TILT_DERIVATIVES, *DELAY_SIGNS}
+        ]
+        self._own = [paths.index(parameter.path) for parameter in regressor_parameters]
         self._delays = {
             paths.index(path): DELAY_SIGNS[path] for path in DELAY_SIGNS if path in paths
         }
@@ -209,11 +220,15 @@ class Prediction:
             paths.index(path): TILT_DERIVATIVES[path] for path in TILT_DERIVATIVES if path in paths
         }
         self._model = None
-        if own:
-            rest, none = np.zeros((1, 6)), np.zeros((1, n))
-            states = ForceSamples(platform.home[None], rest, rest, none, self._where)
-            self._model = linear_model(platform, own, states)
-            self._slopes = self._model.slopes([each.nominal for each in own])
+        if regressor_parameters:
+            no_motion, no_force = np.zeros((1, 6)), np.zeros((1, n))
+            home_state = ForceSamples(
+                platform.home[None], no_motion, no_motion, no_force, self._where
+            )
+            self._model = linear_model(platform, regressor_parameters, home_state)
+            self._slopes = self._model.slopes(
+                [parameter.nominal for parameter in regressor_parameters]
+            )
 
     def jacobian(self, motion: Motion, samples: int) -> tuple[FloatArray, Any]:
         """Return derivatives `(rows, p)` at `samples` times, and the leg of each row, from 0.
@@ -225,50 +240,51 @@ class Prediction:
             SingularPoseError: a state without a solution.
         """
         # In the middle of equal spans, so that the ends at rest do not count twice.
+        # Midpoints of equal intervals.
         time = (np.arange(samples) + 0.5) * motion.duration / samples
         platform, n = self._platform, self._platform.n_actuators
         motion_state = platform.constrain(*motion.sample(time))
         states = ForceSamples(*motion_state, np.zeros((samples, n)), self._where)
-        found = np.zeros((samples, n, self._count))
-        moving = np.ones((samples, n), dtype=bool)
+        jacobian = np.zeros((samples, n, self._count))
+        is_moving = np.ones((samples, n), dtype=bool)
         if self._model is not None:
             model = self._model
-            first = regressor(platform, model.bodies, model.single, states, np.zeros(3))
-            moving, q = first.moving, first.matrix.shape[-1]
-            columns = first.matrix @ self._slopes[:q]
-            columns += first.rest[..., None] * self._slopes[q] + self._slopes[-n:]
-            found[..., self._own] = columns
+            nominal_regressor = regressor(platform, model.bodies, model.single, states, np.zeros(3))
+            is_moving, q = nominal_regressor.moving, nominal_regressor.matrix.shape[-1]
+            columns = nominal_regressor.matrix @ self._slopes[:q]
+            columns += nominal_regressor.rest[..., None] * self._slopes[q] + self._slopes[-n:]
+            jacobian[..., self._own] = columns
         if self._delays:
             rates = _force_rates(platform, motion, time)
             for column, side in self._delays.items():
-                found[..., column] = side * rates
+                jacobian[..., column] = side * rates
         if self._tilts:
-            inside = states.inside(platform)
+            deflection = states.inside(platform)
             slopes = inverse_dynamics_derivatives(
-                platform, *motion_state, deflection=inside
+                platform, *motion_state, deflection=deflection
             ).gravity
             for column, direction in self._tilts.items():
-                found[..., column] = slopes @ direction * platform.parameters.gravity
-        return found[moving], np.nonzero(moving)[1]
+                jacobian[..., column] = slopes @ direction * platform.parameters.gravity
+        return jacobian[is_moving], np.nonzero(is_moving)[1]
 
 
 def _force_rates(platform: MachineModel, motion: Motion, time: FloatArray) -> FloatArray:
     """Return the rates `(k, n)` of the forces on the legs [N/s] or [N m/s]."""
-    ends = []
+    forces_at_ends = []
     for side in (-0.5, 0.5):
         motion_state = platform.constrain(*motion.sample(time + side * RATE_STEP))
         states = ForceSamples(*motion_state, np.zeros((len(time), platform.n_actuators)))
-        inside = states.inside(platform)
-        ends.append(platform.inverse_dynamics(*motion_state, deflection=inside))
-    return np.asarray((ends[1] - ends[0]) / RATE_STEP)
+        deflection = states.inside(platform)
+        forces_at_ends.append(platform.inverse_dynamics(*motion_state, deflection=deflection))
+    return np.asarray((forces_at_ends[1] - forces_at_ends[0]) / RATE_STEP)
 
 
 def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter]) -> Visibility:
-    """Return what predictions of the closed loop along a motion would show about parameters.
+    """Return the visibility of parameters in closed-loop predictions along a motion.
 
     The machine of the file follows the motion under computed torque, through its drives and
-    sensors. The Jacobian is that of `twin identify` at its end: without what comes and goes with
-    single events. A play that shows in few impacts keeps its spread.
+    sensors. The Jacobian is that of `twin identify` at its end: without the effect of single
+    events. Backlash that shows in few impacts keeps its prior standard deviation.
 
     Args:
         platform: the machine, with drives.
@@ -281,21 +297,22 @@ def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter
     check_predictable(platform)
     law = make_controller("computed_torque", platform, motion)
     step, plant = dividing_step(platform, law.period), Plant(platform)
-    run = simulate(platform, motion.duration, controller=law, plant=plant, timestep=step)
-    log = log_of(run)
-    every = max(1, round(1.0 / (TRACKER_RATE * step)))
-    log = log.with_channels(log["pose"].kept(slice(None, None, every)))
+    simulation = simulate(platform, motion.duration, controller=law, plant=plant, timestep=step)
+    log = log_of(simulation)
+    log_interval = max(1, round(1.0 / (TRACKER_RATE * step)))
+    log = log.with_channels(log["pose"].kept(slice(None, None, log_interval)))
     problem = PredictionProblem(platform, recording_of(log, platform), parameters)
-    values = np.array([each.nominal for each in parameters])
-    prior_stds = np.array([each.spread for each in parameters])
+    values = np.array([parameter.nominal for parameter in parameters])
+    prior_stds = np.array([parameter.spread for parameter in parameters])
     rows = first_jacobian([problem]) * prior_stds
     steps = difference_steps(rows.T @ rows + np.eye(len(values)), parameters)
     slopes = project_out_discontinuities(problem, values, steps).slopes.reshape(-1, len(values))
     observability = visibility(slopes / prior_stds, parameters)
     reversals = problem.sign_reversals(platform).sum(axis=0)
-    unsure = [bool(backlash_warning(each, reversals, 0.0)) for each in parameters]
+    is_uncertain = [bool(backlash_warning(parameter, reversals, 0.0)) for parameter in parameters]
     return replace(
-        observability, expected_errors=np.where(unsure, prior_stds, observability.expected_errors)
+        observability,
+        expected_errors=np.where(is_uncertain, prior_stds, observability.expected_errors),
     )
 
 
@@ -303,7 +320,7 @@ class BestPoint(NamedTuple):
     """Best point of a search."""
 
     point: FloatArray
-    """`(d,)`"""
+    """coordinates of the point `(d,)`"""
     value: float
 
 
@@ -333,41 +350,45 @@ def maximised(
     count = 4 + int(3.0 * np.log(d))
     weights = np.log(count / 2.0 + 0.5) - np.log(np.arange(1, count // 2 + 1))
     weights /= weights.sum()
-    effective = 1.0 / (weights**2).sum()
-    step_memory = (effective + 2.0) / (d + effective + 5.0)
-    damping = 1.0 + 2.0 * max(0.0, np.sqrt((effective - 1.0) / (d + 1.0)) - 1.0) + step_memory
-    path_memory = (4.0 + effective / d) / (d + 4.0 + 2.0 * effective / d)
+    effective_size = 1.0 / (weights**2).sum()
+    step_memory = (effective_size + 2.0) / (d + effective_size + 5.0)
+    damping = 1.0 + 2.0 * max(0.0, np.sqrt((effective_size - 1.0) / (d + 1.0)) - 1.0) + step_memory
+    path_memory = (4.0 + effective_size / d) / (d + 4.0 + 2.0 * effective_size / d)
     # Rates of learning of a diagonal are (d + 2) / 3 times those of a whole matrix.
-    faster = (d + 2.0) / 3.0
-    one = min(0.5, faster * 2.0 / ((d + 1.3) ** 2 + effective))
-    ranks = 2.0 * (effective - 2.0 + 1.0 / effective) / ((d + 2.0) ** 2 + effective)
-    many = min(1.0 - one, faster * ranks)
+    separable_factor = (d + 2.0) / 3.0
+    rank_one_rate = min(0.5, separable_factor * 2.0 / ((d + 1.3) ** 2 + effective_size))
+    ranks = 2.0 * (effective_size - 2.0 + 1.0 / effective_size) / ((d + 2.0) ** 2 + effective_size)
+    rank_mu_rate = min(1.0 - rank_one_rate, separable_factor * ranks)
     expected_length = np.sqrt(d) * (1.0 - 1.0 / (4.0 * d) + 1.0 / (21.0 * d * d))
     mean, variances = start.copy(), np.ones(d)
     step_path, path = np.zeros(d), np.zeros(d)
-    best = BestPoint(start.copy(), function(start))
+    best_point = BestPoint(start.copy(), function(start))
     for number in range(rounds):
-        drawn = generator.normal(size=(count, d))
-        points = mean + width * np.sqrt(variances) * drawn
+        samples = generator.normal(size=(count, d))
+        points = mean + width * np.sqrt(variances) * samples
         values = np.array([function(point) for point in points])
         order = np.argsort(-values)
-        if values[order[0]] > best.value:
-            best = BestPoint(points[order[0]].copy(), float(values[order[0]]))
-        chosen = drawn[order[: len(weights)]]
-        moved = weights @ chosen
-        mean = mean + width * np.sqrt(variances) * moved
+        if values[order[0]] > best_point.value:
+            best_point = BestPoint(points[order[0]].copy(), float(values[order[0]]))
+        selected = samples[order[: len(weights)]]
+        mean_shift = weights @ selected
+        mean = mean + width * np.sqrt(variances) * mean_shift
         step_path *= 1.0 - step_memory
-        step_path += np.sqrt(step_memory * (2.0 - step_memory) * effective) * moved
+        step_path += np.sqrt(step_memory * (2.0 - step_memory) * effective_size) * mean_shift
         length = np.linalg.norm(step_path) / expected_length
         path *= 1.0 - path_memory
         if length < 1.4 + 2.0 / (d + 1.0):
-            scale = np.sqrt(path_memory * (2.0 - path_memory) * effective)
-            path += scale * np.sqrt(variances) * moved
-        squares = variances * (weights @ chosen**2)
-        variances = (1.0 - one - many) * variances + one * path**2 + many * squares
+            path_scale = np.sqrt(path_memory * (2.0 - path_memory) * effective_size)
+            path += path_scale * np.sqrt(variances) * mean_shift
+        mean_squares = variances * (weights @ selected**2)
+        variances = (
+            (1.0 - rank_one_rate - rank_mu_rate) * variances
+            + rank_one_rate * path**2
+            + rank_mu_rate * mean_squares
+        )
         width *= float(np.exp(step_memory / damping * (length - 1.0)))
         report(number + 1)
-    return best
+    return best_point
 
 
 Made = Callable[[float], Motion]
@@ -384,10 +405,17 @@ def largest(machine: MachineModel, make: Made, size: float, timestep: float) -> 
         timestep: [s] between the times at which limits are judged.
     """
     for _ in range(MAX_SIZE_ROUNDS):
-        use = limit_use(machine, make(size), timestep)
-        if np.isfinite(use) and abs(use / FITTED_LIMIT_USE - 1.0) < USE_TOLERANCE:
-            return size * FITTED_LIMIT_USE / use
-        size *= float(np.clip(FITTED_LIMIT_USE / use, 0.1, 10.0)) if use > 0.0 else 10.0
+        limit_fraction = limit_use(machine, make(size), timestep)
+        if (
+            np.isfinite(limit_fraction)
+            and abs(limit_fraction / FITTED_LIMIT_USE - 1.0) < USE_TOLERANCE
+        ):
+            return size * FITTED_LIMIT_USE / limit_fraction
+        size *= (
+            float(np.clip(FITTED_LIMIT_USE / limit_fraction, 0.1, 10.0))
+            if limit_fraction > 0.0
+            else 10.0
+        )
     return 0.0
 
 
@@ -399,18 +427,18 @@ def within_all(machine: MachineModel, make: Made, size: float) -> tuple[Motion, 
     """
     for _ in range(MAX_SHRINK_ROUNDS):
         motion = make(size)
-        found = feasibility(machine, motion)
-        if found.feasible:
-            return motion, found
+        verdict = feasibility(machine, motion)
+        if verdict.feasible:
+            return motion, verdict
         size *= SHRINK_FACTOR
     resting = feasibility(machine)
-    reason = "; ".join(resting.remedies or found.remedies[:1])
+    reason = "; ".join(resting.remedies or verdict.remedies[:1])
     raise InputError("platform", f"{machine.name} has no motion within its limits: {reason}")
 
 
 @dataclass(frozen=True, eq=False)
 class Excitation:
-    """An exciting motion, and what is to be expected of it."""
+    """An exciting motion, with the visibility that it gives the parameters."""
 
     motion: Motion
     visibility: Visibility
@@ -461,33 +489,39 @@ def excite(
     """
     machine = as_model(platform)
     seconds = bounded(duration, "duration", MIN_DURATION, MAX_DURATION)
-    top = bounded(highest, "highest", 2.0 * MIN_PERIODS / seconds, 0.5 * SAMPLE_RATE)
+    max_frequency = bounded(highest, "highest", 2.0 * MIN_PERIODS / seconds, 0.5 * SAMPLE_RATE)
     whole_number(rounds, "rounds", 0)
-    known, others = predictable(machine, parameters)
-    if not known:
-        message = f"no motion can be made for {listed(each.path for each in others)} alone"
+    estimable, others = predictable(machine, parameters)
+    if not estimable:
+        message = (
+            f"no motion can be made for {listed(parameter.path for parameter in others)} alone"
+        )
         raise InputError("parameters", f"{message}: forces along a motion do not show them")
     deviations = encoder_noise = _noise(machine)
     if noise is not None:
         deviations = one_or_each(noise, "noise", platform.n_actuators)
-        least = MIN_NOISE_RATIO * encoder_noise.min()
-        if deviations.min() < least:
-            message = f"must be {least:.2g} {platform.force_unit} or more, for rounding leaves that"
+        min_noise = MIN_NOISE_RATIO * encoder_noise.min()
+        if deviations.min() < min_noise:
+            message = (
+                f"must be {min_noise:.2g} {platform.force_unit} or more, for rounding leaves that"
+            )
             raise InputError("noise", message)
-    task = _Task(machine, known, seconds, _frequencies(seconds, top), deviations)
+    task = _Task(machine, estimable, seconds, _frequencies(seconds, max_frequency), deviations)
     generator = np.random.default_rng(whole_number(seed, "seed", 0))
-    drawn = [generator.normal(size=task.size) for _ in range(RANDOM_MOTIONS)]
-    with Progress("exciting motion", rounds + 1, progress, every=1) as bar:
-        values = [task.information(point) for point in drawn]
-        begin = drawn[int(np.argmax(values))]
-        best = maximised(task.information, begin, INITIAL_WIDTH, rounds, generator, bar.tick)
-        motion, verdict = task.finished(best.point)
-        random, _ = task.finished(drawn[0])
+    random_points = [generator.normal(size=task.size) for _ in range(RANDOM_MOTIONS)]
+    with Progress("exciting motion", rounds + 1, progress, every=1) as progress_bar:
+        values = [task.information(point) for point in random_points]
+        initial_point = random_points[int(np.argmax(values))]
+        best_point = maximised(
+            task.information, initial_point, INITIAL_WIDTH, rounds, generator, progress_bar.tick
+        )
+        motion, verdict = task.finished(best_point.point)
+        random, _ = task.finished(random_points[0])
     return Excitation(motion, task.seen(motion), task.seen(random), others, verdict, deviations)
 
 
 class _Task:
-    """Motions of a machine by points of unit size, and the information that they give."""
+    """Objective of the search: motions by points of unit size, and their information."""
 
     def __init__(
         self,
@@ -518,8 +552,8 @@ class _Task:
             rows, noise = self._scaled(self._motion(point, size), SEARCH_SAMPLES)
         except StateError:
             return -np.inf
-        scaled = rows * self._spreads / noise[:, None]
-        information = scaled.T @ scaled + np.eye(len(self._spreads))
+        scaled_rows = rows * self._spreads / noise[:, None]
+        information = scaled_rows.T @ scaled_rows + np.eye(len(self._spreads))
         return float(np.linalg.slogdet(information)[1] / 2.0)
 
     def finished(self, point: FloatArray) -> tuple[Motion, Feasibility]:
@@ -552,8 +586,8 @@ def _frequencies(duration: float, highest: float) -> FloatArray:
 def _noise(machine: MachineModel) -> FloatArray:
     parameters = machine.parameters
     weight = parameters.platform.body.mass * max(parameters.gravity, 1.0) / machine.n_actuators
-    drives = [leg.drive.reflected().peak if leg.drive else None for leg in parameters.legs]
-    known = np.array([np.nan if peak is None else peak for peak in drives])
+    drive_peaks = [leg.drive.reflected().peak if leg.drive else None for leg in parameters.legs]
+    peak_forces = np.array([np.nan if peak is None else peak for peak in drive_peaks])
     return DEFAULT_NOISE_FRACTION * actuator_limit(
-        machine, "effort", np.where(np.isnan(known), weight, known)
+        machine, "effort", np.where(np.isnan(peak_forces), weight, peak_forces)
     )

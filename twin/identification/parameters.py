@@ -47,7 +47,7 @@ SIGNED_FIELDS = frozenset(
         *("height", "center_angle", "frame_angle", "axis_angles", "bias", "tilt"),
     }
 )
-"""Keys of numbers that may be below zero."""
+"""Keys of parameters that may be negative."""
 
 MAY_VANISH = frozenset(
     {
@@ -55,7 +55,7 @@ MAY_VANISH = frozenset(
         *("delay", "current_lag", "foot_mass", "upper_mass"),
     }
 )
-"""Keys of numbers that may become zero."""
+"""Keys of parameters that may be zero."""
 
 MAX_TILT = 0.1
 """[rad] Largest tilt of the base."""
@@ -83,31 +83,33 @@ def parameter_label(path: str) -> str:
     keys = path.split(".")
     leg = ""
     if keys[0] == "leg":
-        single = keys[1].isdecimal()
-        leg = f"of leg {keys[1]}" if single else "of all legs"
-        keys = keys[2:] if single else keys[1:]
+        is_one_leg = keys[1].isdecimal()
+        leg = f"of leg {keys[1]}" if is_one_leg else "of all legs"
+        keys = keys[2:] if is_one_leg else keys[1:]
     if keys[:2] == ["platform", "body"]:
         keys = keys[1:]
     names = [key for key in keys if not key.isdecimal()]
-    what = _field(names[-1], [int(key) for key in keys if key.isdecimal()])
-    owners = [TABLE_LABELS.get(name, name.replace("_", " ")) for name in names[:-1]]
-    return " ".join([what, *(f"of the {owner}" for owner in reversed(owners)), leg]).strip()
+    field_label = _field(names[-1], [int(key) for key in keys if key.isdecimal()])
+    table_labels = [TABLE_LABELS.get(name, name.replace("_", " ")) for name in names[:-1]]
+    return " ".join(
+        [field_label, *(f"of the {table_label}" for table_label in reversed(table_labels)), leg]
+    ).strip()
 
 
 def _field(name: str, indices: list[int]) -> str:
-    what = FIELD_LABELS.get(name, name.replace("_", " ").replace("center", "centre"))
+    label = FIELD_LABELS.get(name, name.replace("_", " ").replace("center", "centre"))
     if not indices:
-        return what
+        return label
     if name == "inertia":
-        return f"{what} {''.join(AXIS_NAMES[index] for index in indices)}"
+        return f"{label} {''.join(AXIS_NAMES[index] for index in indices)}"
     if name == "attitude":
         return ANGLE_NAMES[indices[0]]
     if len(indices) == 2 and indices[1] < len(AXIS_NAMES):
         return f"{AXIS_NAMES[indices[1]]} of joint {indices[0] + 1}"
     return (
-        f"{what} {AXIS_NAMES[indices[0]]}"
+        f"{label} {AXIS_NAMES[indices[0]]}"
         if indices[0] < len(AXIS_NAMES)
-        else f"{what} {indices[0] + 1}"
+        else f"{label} {indices[0] + 1}"
     )
 
 
@@ -125,7 +127,7 @@ class Parameter:
     path: str
     """numeric path of platform.toml, or one that begins with "tilt." or "signal." """
     words: str
-    """what it is, such as "mass of the platform body" """
+    """description, such as "mass of the platform body", for reports"""
     unit: str
     """SI unit; empty for none"""
     nominal: float
@@ -139,9 +141,9 @@ class Parameter:
 
     def __post_init__(self) -> None:
         """Check that the numbers are finite and fit together."""
-        for each in fields(self)[3:]:
-            if not math.isfinite(getattr(self, each.name)):
-                raise InputError(f"{self.path}.{each.name}", "must be a finite number")
+        for field in fields(self)[3:]:
+            if not math.isfinite(getattr(self, field.name)):
+                raise InputError(f"{self.path}.{field.name}", "must be a finite number")
         if not self.spread > 0.0:
             raise InputError(f"{self.path}.spread", f"must be above zero, not {self.spread:g}")
         if not self.lower <= self.nominal <= self.upper or not self.lower < self.upper:
@@ -150,18 +152,18 @@ class Parameter:
 
     @property
     def is_of_machine(self) -> bool:
-        """Whether platform.toml has this number; else it is a tilt or an error of a signal."""
+        """Whether it is a number of platform.toml; else it is a tilt or an error of a signal."""
         return not self.path.startswith((TILT_PREFIX, SIGNAL_PREFIX))
 
     @property
     def leg(self) -> int | None:
-        """Index of the leg that alone has it, from 0; None for others."""
-        found = re.match(r"leg\.(\d+)\.", self.path)
-        return int(found[1]) - 1 if found else None
+        """Index (from 0) of the leg if it belongs to one leg alone; else None."""
+        match = re.match(r"leg\.(\d+)\.", self.path)
+        return int(match[1]) - 1 if match else None
 
 
 class PriorStd(NamedTuple):
-    """Standard deviation of a prior: an amount of something of the machine."""
+    """Standard deviation of a prior: `amount` times a reference quantity of the machine."""
 
     amount: float
     of: Literal["value", "arm", "moment", "unit"] = "value"
@@ -231,8 +233,8 @@ constant, where currents give them.
 """
 
 TILT_PRIORS = {"tilt.x": PriorStd(5e-3, "unit"), "tilt.y": PriorStd(5e-3, "unit")}
-"""Prior standard deviations of the rotations of the base out of level [rad]: 5 mm/m, a floor that
-nobody levelled.
+"""Prior standard deviations of the tilts of the base [rad]: 5 mm/m, as of a floor that was not
+levelled.
 """
 
 SENSOR_PRIORS = {
@@ -273,7 +275,7 @@ class SignalErrors(NamedTuple):
     bias: FloatArray
     """`(w,)` bias in the unit of the signal; of a pose a displacement `(6,)` [m], [rad]"""
     delay: float
-    """[s]"""
+    """delay of the signal [s]"""
 
 
 def with_parameters(platform: Model, parameters: Sequence[Parameter], values: Any) -> Model:
@@ -284,12 +286,16 @@ def with_parameters(platform: Model, parameters: Sequence[Parameter], values: An
     Raises:
         InputError: not p finite numbers, or values that no machine can have (names the paths).
     """
-    given = values_by_path(parameters, values)
-    own = {each.path: given[each.path] for each in parameters if each.is_of_machine}
-    changed = with_values(platform.parameters, own)
-    if changed is platform.parameters:
+    value_of_path = values_by_path(parameters, values)
+    machine_values = {
+        parameter.path: value_of_path[parameter.path]
+        for parameter in parameters
+        if parameter.is_of_machine
+    }
+    changed_parameters = with_values(platform.parameters, machine_values)
+    if changed_parameters is platform.parameters:
         return platform
-    return type(platform)(changed, limits=platform.limits, like=platform)
+    return type(platform)(changed_parameters, limits=platform.limits, like=platform)
 
 
 def values_by_path(parameters: Sequence[Parameter], values: Any) -> dict[str, float]:
@@ -298,9 +304,9 @@ def values_by_path(parameters: Sequence[Parameter], values: Any) -> dict[str, fl
     Raises:
         InputError: not p finite numbers.
     """
-    found = as_vector(values, "values", len(parameters))
+    checked_values = as_vector(values, "values", len(parameters))
     paths = [parameter.path for parameter in parameters]
-    return dict(zip(paths, found.tolist(), strict=True))
+    return dict(zip(paths, checked_values.tolist(), strict=True))
 
 
 def gravity_field(
@@ -314,11 +320,11 @@ def gravity_field(
     Raises:
         InputError: not p finite numbers.
     """
-    given = values_by_path(parameters, values)
-    x, y = (given.get(f"{TILT_PREFIX}{axis}", 0.0) for axis in "xy")
+    value_of_path = values_by_path(parameters, values)
+    x, y = (value_of_path.get(f"{TILT_PREFIX}{axis}", 0.0) for axis in "xy")
     angle = math.hypot(x, y)
     sinc = float(np.sinc(angle / math.pi))
-    gravity = given.get("gravity", platform.parameters.gravity)
+    gravity = value_of_path.get("gravity", platform.parameters.gravity)
     return gravity * np.array([y * sinc, -x * sinc, -math.cos(angle)])
 
 
@@ -337,22 +343,22 @@ def signal_errors(
     Raises:
         InputError: not p finite numbers.
     """
-    found: dict[str, SignalErrors] = {}
+    errors: dict[str, SignalErrors] = {}
     for path, value in values_by_path(parameters, values).items():
         if not path.startswith(SIGNAL_PREFIX):
             continue
         _, signal, error, *column = path.split(".")
         width = len(bias_units(platform, signal))
-        old = found.get(signal, SignalErrors(1.0, np.zeros(width), 0.0))
+        previous = errors.get(signal, SignalErrors(1.0, np.zeros(width), 0.0))
         if error == "bias":
-            bias = old.bias.copy()
+            bias = previous.bias.copy()
             bias[int(column[0])] = value
-            found[signal] = old._replace(bias=bias)
+            errors[signal] = previous._replace(bias=bias)
         elif error == "scale":
-            found[signal] = old._replace(scale=value)
+            errors[signal] = previous._replace(scale=value)
         else:
-            found[signal] = old._replace(delay=value)
-    return found
+            errors[signal] = previous._replace(delay=value)
+    return errors
 
 
 DELAY_PRIOR = 1e-3
@@ -379,34 +385,36 @@ def added(platform: MachineModel) -> dict[str, Parameter]:
     A signal is read as scale * value(t - delay) + bias; poses have no scale. An inertial sensor has
     errors of its own only where the machine has one.
     """
-    found = []
+    parameters = []
     if platform.parameters.gravity > 0.0:
         for axis in "xy":
             label = f"tilt of the base about its {axis} axis"
             bounds = (-MAX_TILT, MAX_TILT)
-            found.append(Parameter(f"{TILT_PREFIX}{axis}", label, "rad", 0.0, 5e-3, *bounds))
+            parameters.append(Parameter(f"{TILT_PREFIX}{axis}", label, "rad", 0.0, 5e-3, *bounds))
     for signal, (scale, bias) in _signal_priors(platform).items():
         label = f"scale of the measured {signal}"
-        found.append(Parameter(f"{SIGNAL_PREFIX}{signal}.scale", label, "", 1.0, scale, 0.5, 2.0))
-        found += _errors(platform, signal, [bias] * len(bias_units(platform, signal)))
-    place, turn = POSE_BIAS_PRIOR
-    found += _errors(platform, "pose", [place] * 3 + [turn] * 3)
-    return {parameter.path: parameter for parameter in found}
+        parameters.append(
+            Parameter(f"{SIGNAL_PREFIX}{signal}.scale", label, "", 1.0, scale, 0.5, 2.0)
+        )
+        parameters += _errors(platform, signal, [bias] * len(bias_units(platform, signal)))
+    position_std, rotation_std = POSE_BIAS_PRIOR
+    parameters += _errors(platform, "pose", [position_std] * 3 + [rotation_std] * 3)
+    return {parameter.path: parameter for parameter in parameters}
 
 
 def _signal_priors(platform: MachineModel) -> dict[str, tuple[float, float]]:
     """Return the prior standard deviations of scale and bias of each signal."""
     ranges = platform.maximum_coordinates - platform.minimum_coordinates
-    found = {"coordinates": (SCALE_PRIOR, BIAS_PRIOR * float(ranges.mean()))}
+    priors = {"coordinates": (SCALE_PRIOR, BIAS_PRIOR * float(ranges.mean()))}
     parameters = platform.parameters
     weight = parameters.platform.body.mass * max(parameters.gravity, 1.0) / platform.n_actuators
     efforts = [leg.actuator.effort or weight for leg in parameters.legs]
-    found["forces"] = (FORCE_SCALE_PRIOR, FORCE_BIAS_PRIOR * max(efforts))
+    priors["forces"] = (FORCE_SCALE_PRIOR, FORCE_BIAS_PRIOR * max(efforts))
     if parameters.imu is not None:
         imu = parameters.imu
-        found["accelerometer"] = _of_triad(imu.accelerometers, 0.05)
-        found["gyroscope"] = _of_triad(imu.gyroscopes, 1e-3)
-    return found
+        priors["accelerometer"] = _of_triad(imu.accelerometers, 0.05)
+        priors["gyroscope"] = _of_triad(imu.gyroscopes, 1e-3)
+    return priors
 
 
 def _of_triad(triad: Accelerometers | Gyroscopes | None, bias: float) -> tuple[float, float]:
@@ -420,15 +428,15 @@ def _errors(platform: MachineModel, signal: str, biases: Sequence[float]) -> lis
     """Return the delay of a signal, and its biases with these prior standard deviations."""
     path, label = f"{SIGNAL_PREFIX}{signal}", f"measured {signal}"
     text = f"delay of the {label}"
-    found = [Parameter(f"{path}.delay", text, "s", 0.0, DELAY_PRIOR, -MAX_DELAY, MAX_DELAY)]
+    parameters = [Parameter(f"{path}.delay", text, "s", 0.0, DELAY_PRIOR, -MAX_DELAY, MAX_DELAY)]
     pairs = zip(biases, bias_units(platform, signal), strict=True)
     for column, (bias, unit) in enumerate(pairs):
         whose = f"leg {column + 1}" if is_per_leg(signal, platform) else "xyz"[column % 3]
-        turned = "rotation about " if signal == "pose" and unit == "rad" else ""
-        text = f"bias of the {label}, {turned}{whose}"
+        axis_prefix = "rotation about " if signal == "pose" and unit == "rad" else ""
+        text = f"bias of the {label}, {axis_prefix}{whose}"
         bounds = (-MAX_BIAS_SPREADS * bias, MAX_BIAS_SPREADS * bias)
-        found.append(Parameter(f"{path}.bias.{column}", text, unit, 0.0, bias, *bounds))
-    return found
+        parameters.append(Parameter(f"{path}.bias.{column}", text, unit, 0.0, bias, *bounds))
+    return parameters
 
 
 MIN_VALUE_FRACTION = 0.02
@@ -443,8 +451,8 @@ MAX_PRIOR_STDS = 20.0
 
 def groups_of(platform: MachineModel) -> tuple[str, ...]:
     """Return the groups of which a machine has at least one parameter."""
-    extra = added(as_model(platform))
-    return tuple(name for name in PARAMETER_GROUPS if _of_group(platform, name, extra))
+    extra_parameters = added(as_model(platform))
+    return tuple(name for name in PARAMETER_GROUPS if _of_group(platform, name, extra_parameters))
 
 
 def select(
@@ -460,39 +468,43 @@ def select(
             ("tilt.x") and of errors of signals ("signal.forces.scale"), or patterns of them with
             `*`; a list, or one text with commas. A path below "leg." is one parameter of all legs,
             or one for each where they differ. A group leaves out what is zero in the file.
-        spreads: standard deviations in place of the usual ones, by path: in SI or with a unit.
+        spreads: prior standard deviations in place of the defaults, by path: in SI or with a unit.
 
     Raises:
         InputError: a group, path or pattern that the machine does not have, a number that cannot
             be identified, or a spread that is missing or not above zero.
     """
     as_model(platform)
-    given = names.split(",") if isinstance(names, str) else list(names)
-    if not given or not all(isinstance(name, str) and name.strip() for name in given):
+    given_names = names.split(",") if isinstance(names, str) else list(names)
+    if not given_names or not all(isinstance(name, str) and name.strip() for name in given_names):
         raise InputError("parameters", f"must be names of groups or paths, not {brief(names)}")
-    extra, found = added(platform), dict[str, Parameter]()
-    own = {path: _own(platform, path, value) for path, value in dict(spreads or {}).items()}
-    for name in map(str.strip, given):
-        for parameter in _named(platform, name, extra, own):
-            found.setdefault(parameter.path, parameter)
-    unused = sorted(own.keys() - found.keys())
+    extra_parameters, selected = added(platform), dict[str, Parameter]()
+    own_spreads = {path: _own(platform, path, value) for path, value in dict(spreads or {}).items()}
+    for name in map(str.strip, given_names):
+        for parameter in _named(platform, name, extra_parameters, own_spreads):
+            selected.setdefault(parameter.path, parameter)
+    unused = sorted(own_spreads.keys() - selected.keys())
     if unused:
         raise InputError(f"spreads[{unused[0]!r}]", "is no path of the selected parameters")
-    return tuple(found.values())
+    return tuple(selected.values())
 
 
 def _own(platform: MachineModel, path: str, value: float | str) -> float:
     try:
-        extra = added(platform)
-        unit = extra[path].unit if path in extra else unit_at(platform.parameters, path)
-        amount = to_si(value, unit)
+        extra_parameters = added(platform)
+        unit = (
+            extra_parameters[path].unit
+            if path in extra_parameters
+            else unit_at(platform.parameters, path)
+        )
+        prior_std = to_si(value, unit)
     except InputError:
         raise
     except ValueError as error:
         raise InputError(f"spreads[{path!r}]", str(error)) from None
-    if not amount > 0.0:
-        raise InputError(f"spreads[{path!r}]", f"must be above zero, not {amount:g}")
-    return amount
+    if not prior_std > 0.0:
+        raise InputError(f"spreads[{path!r}]", f"must be above zero, not {prior_std:g}")
+    return prior_std
 
 
 def _named(
@@ -502,16 +514,16 @@ def _named(
     if name in PARAMETER_GROUPS:
         paths = _of_group(platform, name, extra)
         if not paths:
-            known = ", ".join(groups_of(platform))
+            known_groups = ", ".join(groups_of(platform))
             raise InputError(
                 "parameters",
-                f"{platform.name} has none of the group {name!r}; it has {known}"
+                f"{platform.name} has none of the group {name!r}; it has {known_groups}"
                 + _with_configuration(platform),
             )
         return [
-            each
+            path_parameters
             for path, prior in paths.items()
-            for each in _parameters(platform, path, prior, extra, own, group=name)
+            for path_parameters in _parameters(platform, path, prior, extra, own, group=name)
         ]
     if "*" in name:
         paths = {
@@ -521,20 +533,25 @@ def _named(
         }
         if not paths:
             raise InputError("parameters", f"{platform.name} has no path like {name!r}")
-        lists = [_parameters(platform, *pair, extra, own, group=name) for pair in paths.items()]
-        return [parameter for each in lists for parameter in each]
+        lists = [
+            _parameters(platform, *path_and_prior, extra, own, group=name)
+            for path_and_prior in paths.items()
+        ]
+        return [parameter for parameters_of_path in lists for parameter in parameters_of_path]
     if name.startswith((TILT_PREFIX, SIGNAL_PREFIX)) and name not in extra:
         raise InputError("parameters", f"no {name!r}; known: {', '.join(extra)}")
     if "." not in name:
-        known = f"groups ({', '.join(groups_of(platform))}) or a path with dots"
-        raise InputError("parameters", f"{name!r} is no group; name one of the {known}")
+        known_groups = f"groups ({', '.join(groups_of(platform))}) or a path with dots"
+        raise InputError("parameters", f"{name!r} is no group; name one of the {known_groups}")
     return _parameters(platform, name, _default_prior(name), extra, own)
 
 
 def _with_configuration(platform: MachineModel) -> str:
     configuration = platform.parameters.configuration
-    known = ", ".join(configuration.known) if configuration else ""
-    return f". Its configurations may have more: {known}" if known else ""
+    configuration_names = ", ".join(configuration.known) if configuration else ""
+    return (
+        f". Its configurations may have more: {configuration_names}" if configuration_names else ""
+    )
 
 
 def _known(platform: MachineModel, extra: dict[str, Parameter]) -> tuple[str, ...]:
@@ -545,26 +562,30 @@ def _of_group(
     platform: MachineModel, group: str, extra: dict[str, Parameter]
 ) -> dict[str, PriorStd]:
     """Return the paths of a group with their priors; those of legs are common to all legs."""
-    found: dict[str, PriorStd] = {}
+    priors: dict[str, PriorStd] = {}
     for path in _known(platform, extra):
         if path.startswith("leg.") and path.split(".")[1].isdecimal():
             continue
         for pattern, prior in PARAMETER_GROUPS[group].items():
-            whole = path in extra or any(nominal_values(platform.parameters, path).values())
-            if fnmatchcase(path, pattern) and (whole or prior.of != "value"):
-                found.setdefault(path, prior)
-    return found
+            is_present = path in extra or any(nominal_values(platform.parameters, path).values())
+            if fnmatchcase(path, pattern) and (is_present or prior.of != "value"):
+                priors.setdefault(path, prior)
+    return priors
 
 
 def _default_prior(path: str) -> PriorStd:
     """Return the prior of a path that is named alone: that of the first group which has it."""
     keys = path.split(".")
-    common = ".".join([keys[0], *keys[2:]]) if keys[1:2] and keys[1].isdecimal() else path
-    patterns = [pair for group in PARAMETER_GROUPS.values() for pair in group.items()]
+    common_path = ".".join([keys[0], *keys[2:]]) if keys[1:2] and keys[1].isdecimal() else path
+    patterns = [
+        pattern_and_prior
+        for group in PARAMETER_GROUPS.values()
+        for pattern_and_prior in group.items()
+    ]
     return next(
         prior
         for pattern, prior in (*patterns, *OTHER_PRIORS.items())
-        if fnmatchcase(common, pattern)
+        if fnmatchcase(common_path, pattern)
     )
 
 
@@ -580,29 +601,31 @@ def _parameters(
     """Return the parameter of a path, or one for each leg where legs differ."""
     if path in extra:
         return [replace(extra[path], spread=own.get(path, extra[path].spread))]
-    machine, found = platform.parameters, []
-    for single, value in nominal_values(machine, path).items():
-        amount = own.get(single) or own.get(path) or _amount(machine, single, prior, value)
-        if not amount:
+    machine, parameters = platform.parameters, []
+    for single_path, value in nominal_values(machine, path).items():
+        prior_std = (
+            own.get(single_path) or own.get(path) or _amount(machine, single_path, prior, value)
+        )
+        if not prior_std:
             if group:
                 continue
             raise InputError(path, "is zero in the file, so its spread has to be given")
-        found.append(_parameter(machine, single, value, amount))
-    return found
+        parameters.append(_parameter(machine, single_path, value, prior_std))
+    return parameters
 
 
 def _amount(machine: MachineParameters, path: str, prior: PriorStd, value: float) -> float:
     """Return a standard deviation in the unit of the number."""
-    scale = abs(value)
+    reference = abs(value)
     if prior.of == "unit":
-        scale = 1.0
+        reference = 1.0
     elif prior.of == "arm":
-        scale = machine.mean_arm
+        reference = machine.mean_arm
     elif prior.of == "moment":
         body, _, entry = path.rpartition(".inertia.")
         moments = [nominal_values(machine, f"{body}.inertia.{k}.{k}") for k in entry.split(".")]
-        scale = math.sqrt(math.prod(max(each.values()) for each in moments))
-    return prior.amount * scale
+        reference = math.sqrt(math.prod(max(moment_of_axis.values()) for moment_of_axis in moments))
+    return prior.amount * reference
 
 
 def _parameter(machine: MachineParameters, path: str, value: float, prior_std: float) -> Parameter:
@@ -614,7 +637,7 @@ def _parameter(machine: MachineParameters, path: str, value: float, prior_std: f
     signed = SIGNED_FIELDS.intersection(keys) or len(set(entries)) == 2 or value < 0.0
     lower, upper = value - MAX_PRIOR_STDS * prior_std, value + MAX_PRIOR_STDS * prior_std
     if not signed:
-        least = 1.0 if keys[-1] == "breakaway" else MIN_VALUE_FRACTION * value
-        lower = 0.0 if MAY_VANISH.intersection(keys) else least
+        min_value = 1.0 if keys[-1] == "breakaway" else MIN_VALUE_FRACTION * value
+        lower = 0.0 if MAY_VANISH.intersection(keys) else min_value
         upper = max(MAX_VALUE_RATIO * value, MAX_PRIOR_STDS * prior_std)
     return Parameter(path, parameter_label(path), unit, value, prior_std, lower, upper)

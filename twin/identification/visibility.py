@@ -58,14 +58,16 @@ class Direction:
                 if abs(ratios[0] - value) < RATIO_TOLERANCE:
                     return f"only the {name} of {first.words} and {others[0].words} is visible"
         pairs = list(zip(ratios, others, strict=True))[:MAX_PARTNERS_NAMED]
-        looks = ", ".join(
-            f"{ratio:+.3g} {other.unit} of {other.words}".replace("  ", " ")
-            for ratio, other in pairs
+        text = ", ".join(
+            f"{ratio:+.3g} {parameter.unit} of {parameter.words}".replace("  ", " ")
+            for ratio, parameter in pairs
         )
-        more = len(others) - len(pairs)
-        looks += f" with changes of {more} more" if more else ""
-        one = f"+1 {first.unit}".strip()
-        return f"{first.words} shows only together with others: {one} of it looks like {looks}"
+        n_more = len(others) - len(pairs)
+        text += f" with changes of {n_more} more" if n_more else ""
+        change_text = f"+1 {first.unit}".strip()
+        return (
+            f"{first.words} shows only together with others: {change_text} of it looks like {text}"
+        )
 
 
 GO_ON = (
@@ -108,23 +110,33 @@ class Visibility:
     @property
     def shares(self) -> FloatArray:
         """Expected standard errors per prior standard deviation `(p,)`, from 0 to 1."""
-        return np.asarray(self.expected_errors / [each.spread for each in self.parameters])
+        return np.asarray(
+            self.expected_errors / [parameter.spread for parameter in self.parameters]
+        )
 
     @property
     def unobservable(self) -> tuple[Parameter, ...]:
         """Parameters of which more than half of the prior standard deviation remains."""
-        left = zip(self.parameters, self.shares, strict=True)
-        return tuple(parameter for parameter, remaining in left if remaining > MAX_REMAINING_STD)
+        parameters_with_error = zip(self.parameters, self.shares, strict=True)
+        return tuple(
+            parameter
+            for parameter, remaining_fraction in parameters_with_error
+            if remaining_fraction > MAX_REMAINING_STD
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Sentences about all that does not show; empty where nothing is hidden."""
-        said = tuple(str(direction) for direction in self.unobservable_directions)
-        named = {
-            each.path for direction in self.unobservable_directions for each in direction.parameters
+        sentences = tuple(str(direction) for direction in self.unobservable_directions)
+        named_paths = {
+            parameter.path
+            for direction in self.unobservable_directions
+            for parameter in direction.parameters
         }
-        weak = [each for each in self.unobservable if each.path not in named]
-        return said + tuple(f"{each.words} shows too weakly" for each in weak)
+        weak_paths = [
+            parameter for parameter in self.unobservable if parameter.path not in named_paths
+        ]
+        return sentences + tuple(f"{parameter.words} shows too weakly" for parameter in weak_paths)
 
     def decide(self, choice: Choice = "prior") -> Decision:
         """Return which parameters are estimated.
@@ -143,15 +155,23 @@ class Visibility:
         if choice == "refuse":
             message = f"cannot be identified from this motion: {listed(reasons, '; ')}"
             raise InputError("parameters", f"{message}; {GO_ON}")
-        fixed = {each.path for each in self.pivots}
-        fixed |= {each.path for each in self.unobservable if self.alone(each) < MIN_SINGULAR_VALUE}
-        free = tuple(each for each in self.parameters if each.path not in fixed)
-        kept = tuple(each for each in self.parameters if each.path in fixed)
-        return Decision(free, kept, reasons)
+        fixed_paths = {parameter.path for parameter in self.pivots}
+        fixed_paths |= {
+            parameter.path
+            for parameter in self.unobservable
+            if self.alone(parameter) < MIN_SINGULAR_VALUE
+        }
+        free_parameters = tuple(
+            parameter for parameter in self.parameters if parameter.path not in fixed_paths
+        )
+        fixed_parameters = tuple(
+            parameter for parameter in self.parameters if parameter.path in fixed_paths
+        )
+        return Decision(free_parameters, fixed_parameters, reasons)
 
     def alone(self, parameter: Parameter) -> float:
         """Return prior standard deviations per noise of a parameter if all others are known."""
-        paths = [each.path for each in self.parameters]
+        paths = [listed_parameter.path for listed_parameter in self.parameters]
         return float(self.sizes[paths.index(parameter.path)])
 
 
@@ -172,23 +192,41 @@ def visibility(jacobian: Any, parameters: Sequence[Parameter], noise: Any = 1.0)
         M. Gautier, Numerical calculation of the base inertial parameters of robots, J. Robotic
         Systems 8 (1991), for the singular value decomposition; without its prior.
     """
-    chosen = tuple(as_instance(each, "parameters", Parameter) for each in parameters)
-    rows = as_floats(jacobian, "jacobian", len(chosen))
+    checked_parameters = tuple(
+        as_instance(parameter, "parameters", Parameter) for parameter in parameters
+    )
+    rows = as_floats(jacobian, "jacobian", len(checked_parameters))
     deviations = as_floats(noise, "noise")
-    if rows.ndim != 2 or not chosen:
+    if rows.ndim != 2 or not checked_parameters:
         raise InputError("jacobian", f"must have shape (rows, p), not {rows.shape}")
     if deviations.shape not in ((), (len(rows),)) or not (deviations > 0.0).all():
         raise InputError("noise", "must be one number above zero, or one for each row")
-    prior_stds = np.array([each.spread for each in chosen])
-    scaled = rows * prior_stds / (deviations[:, None] if deviations.ndim else deviations)
-    triangle = np.linalg.qr(scaled, mode="r") if len(scaled) > len(chosen) else scaled
-    _, found, vectors = np.linalg.svd(triangle, full_matrices=True)
-    values = np.zeros(len(chosen))
-    values[: len(found)] = np.where(found > RANK_TOLERANCE * found.max(initial=0.0), found, 0.0)
-    left = np.sqrt(((vectors / np.sqrt(1.0 + values[:, None] ** 2)) ** 2).sum(axis=0))
-    sizes = np.linalg.norm(triangle, axis=0)
-    unobservable, fixed = _unobservable_directions(chosen, values, vectors, sizes)
-    return Visibility(chosen, values, vectors, sizes, left * prior_stds, unobservable, fixed)
+    prior_stds = np.array([parameter.spread for parameter in checked_parameters])
+    scaled_rows = rows * prior_stds / (deviations[:, None] if deviations.ndim else deviations)
+    triangle = (
+        np.linalg.qr(scaled_rows, mode="r")
+        if len(scaled_rows) > len(checked_parameters)
+        else scaled_rows
+    )
+    _, singular_values, vectors = np.linalg.svd(triangle, full_matrices=True)
+    values = np.zeros(len(checked_parameters))
+    values[: len(singular_values)] = np.where(
+        singular_values > RANK_TOLERANCE * singular_values.max(initial=0.0), singular_values, 0.0
+    )
+    remaining_error = np.sqrt(((vectors / np.sqrt(1.0 + values[:, None] ** 2)) ** 2).sum(axis=0))
+    column_norms = np.linalg.norm(triangle, axis=0)
+    unobservable, pivots = _unobservable_directions(
+        checked_parameters, values, vectors, column_norms
+    )
+    return Visibility(
+        checked_parameters,
+        values,
+        vectors,
+        column_norms,
+        remaining_error * prior_stds,
+        unobservable,
+        pivots,
+    )
 
 
 def _unobservable_directions(
@@ -200,33 +238,39 @@ def _unobservable_directions(
         return (), ()
     # What shows least by itself is held first.
     _, _, pivots = qr(basis / (1.0 + sizes), mode="economic", pivoting=True)
-    first = pivots[: len(basis)]
-    rows = _sparse(np.asarray(np.linalg.solve(basis[:, first], basis)))
-    found = []
+    held_indices = pivots[: len(basis)]
+    rows = _sparse(np.asarray(np.linalg.solve(basis[:, held_indices], basis)))
+    directions = []
     for row in rows:
-        parts = np.flatnonzero(row)
-        own = int(parts[np.argmin(sizes[parts])])
-        others = [int(k) for k in np.argsort(-np.abs(row)) if row[k] and k != own]
-        scale = 1.0 / row[own]
-        changes = tuple(float(scale * row[k] * parameters[k].spread) for k in (own, *others))
-        found.append(Direction(tuple(parameters[k] for k in (own, *others)), changes))
-    return tuple(found), tuple(parameters[k] for k in sorted(first))
+        involved = np.flatnonzero(row)
+        pivot = int(involved[np.argmin(sizes[involved])])
+        other_indices = [int(k) for k in np.argsort(-np.abs(row)) if row[k] and k != pivot]
+        scale = 1.0 / row[pivot]
+        parameter_changes = tuple(
+            float(scale * row[k] * parameters[k].spread) for k in (pivot, *other_indices)
+        )
+        directions.append(
+            Direction(tuple(parameters[k] for k in (pivot, *other_indices)), parameter_changes)
+        )
+    return tuple(directions), tuple(parameters[k] for k in sorted(held_indices))
 
 
 def _sparse(rows: FloatArray) -> FloatArray:
     """Return rows that span the same space with fewer entries each, the largest of them 1."""
-    found = np.array([_rounded(row) for row in rows])
-    better = True
-    while better:
-        better = False
-        for i, j in permutations(range(len(found)), 2):
-            shared = np.flatnonzero((found[i] != 0.0) & (found[j] != 0.0))
+    sparse_rows = np.array([_rounded(row) for row in rows])
+    is_improving = True
+    while is_improving:
+        is_improving = False
+        for i, j in permutations(range(len(sparse_rows)), 2):
+            shared = np.flatnonzero((sparse_rows[i] != 0.0) & (sparse_rows[j] != 0.0))
             for k in shared:
-                other = _rounded(found[i] - found[i, k] / found[j, k] * found[j])
-                if 0 < np.count_nonzero(other) < np.count_nonzero(found[i]):
-                    found[i], better = other, True
+                candidate = _rounded(
+                    sparse_rows[i] - sparse_rows[i, k] / sparse_rows[j, k] * sparse_rows[j]
+                )
+                if 0 < np.count_nonzero(candidate) < np.count_nonzero(sparse_rows[i]):
+                    sparse_rows[i], is_improving = candidate, True
                     break
-    return found
+    return sparse_rows
 
 
 def _rounded(row: FloatArray) -> FloatArray:

@@ -48,7 +48,8 @@ from twin.kernels.platform_state import platform_state
 BALL_SIZE = 17
 
 SMOOTH_SPEED = 1e-3
-"""[m/s] Speed about which rolling resistance changes its sign; a Coulomb law has zero."""
+"""[m/s] Speed over which rolling resistance changes its sign smoothly; Coulomb's law jumps at
+zero."""
 
 (
     BALL_RADIUS,
@@ -59,7 +60,7 @@ SMOOTH_SPEED = 1e-3
     BALL_FRICTION,
     BALL_RESISTANCE,
 ) = range(7)
-"""Entries of a ball's constants."""
+"""Entries of a ball's constants `(7,)`, in SI units."""
 
 STATE_X, STATE_Y, STATE_SPIN, STATE_ORIENTATION = 0, 1, 2, 5
 """Entries of a ball's state: position on the plate [m], angular velocity in base axes [rad/s],
@@ -72,8 +73,8 @@ that the landing exerts on the plate over one step."""
 
 
 BALL_ROLLING, BALL_SLIPPING, BALL_LOST, BALL_FLYING = 0, 1, 2, 3
-"""Status of a ball: it rolls; it would need more friction to roll; it is over the plate's edge or
-a radius above it; the plate has pushed it off and it soon lands."""
+"""Status of a ball: it rolls; it slips, as rolling would need more friction; it is over the plate's
+edge or a radius above it; the plate has pushed it off and it soon lands."""
 
 
 @device
@@ -99,7 +100,7 @@ def relative_velocity(ball: FloatArray, state: FloatArray, matrix: Matrix, omega
 
 @device
 def along(normal: Vector, vector: Vector) -> Vector:
-    """Return the part of a vector along the plate."""
+    """Return the component of a vector tangential to the plate."""
     return subtract(vector, scale(dot(normal, vector), normal))
 
 
@@ -116,11 +117,11 @@ def arms(ball: FloatArray, state: FloatArray, matrix: Matrix) -> tuple[Vector, V
 @device
 def resisting_moment(ball: FloatArray, normal: Vector, spin: Vector, gravity: Vector) -> Vector:
     """Return the moment of rolling resistance on the ball under its weight, base axes."""
-    load = -ball[BALL_MASS] * dot(normal, gravity)
-    turning = along(normal, spin)
+    normal_load = -ball[BALL_MASS] * dot(normal, gravity)
+    tangential_spin = along(normal, spin)
     radius = ball[BALL_RADIUS]
-    speed = sqrt(dot(turning, turning) + (SMOOTH_SPEED / radius) ** 2)
-    return scale(-ball[BALL_RESISTANCE] * max(load, 0.0) * radius / speed, turning)
+    speed = sqrt(dot(tangential_spin, tangential_spin) + (SMOOTH_SPEED / radius) ** 2)
+    return scale(-ball[BALL_RESISTANCE] * max(normal_load, 0.0) * radius / speed, tangential_spin)
 
 
 @device
@@ -130,19 +131,23 @@ def contact_bias(
     """Return the force f of the module's equation, and the moment of rolling resistance."""
     normal = contact_frame(matrix)[0]
     _, centre = arms(ball, state, matrix)
-    spin = subtract((state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega)
-    moving = scale(ball[BALL_RADIUS], cross(spin, normal))
-    swing = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, moving)))
-    specific_force = subtract(swing, gravity)
-    moment = resisting_moment(ball, normal, spin, gravity)
+    relative_spin = subtract(
+        (state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2]), omega
+    )
+    centre_velocity = scale(ball[BALL_RADIUS], cross(relative_spin, normal))
+    centrifugal = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, centre_velocity)))
+    specific_force = subtract(centrifugal, gravity)
+    moment = resisting_moment(ball, normal, relative_spin, gravity)
     factor = ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
-    turned = scale(ball[BALL_RADIUS], cross(normal, cross(omega, spin)))
-    sideways = scale(ball[BALL_MASS] * factor, add(along(normal, specific_force), turned))
+    gyroscopic = scale(ball[BALL_RADIUS], cross(normal, cross(omega, relative_spin)))
+    tangential_force = scale(
+        ball[BALL_MASS] * factor, add(along(normal, specific_force), gyroscopic)
+    )
     braking = scale(
         1.0 / (ball[BALL_RADIUS] * (1.0 + ball[BALL_INERTIA_FACTOR])), cross(normal, moment)
     )
     upward = scale(ball[BALL_MASS] * dot(normal, specific_force), normal)
-    return add(upward, subtract(sideways, braking)), moment
+    return add(upward, subtract(tangential_force, braking)), moment
 
 
 @device
@@ -151,11 +156,13 @@ def contact_force(
 ) -> Vector:
     """Return the force of the plate on the ball, base axes, under the platform's acceleration."""
     spinning = (acceleration[3], acceleration[4], acceleration[5])
-    point = add((acceleration[0], acceleration[1], acceleration[2]), cross(spinning, contact))
-    across = dot(normal, point)
+    contact_acceleration = add(
+        (acceleration[0], acceleration[1], acceleration[2]), cross(spinning, contact)
+    )
+    normal_acceleration = dot(normal, contact_acceleration)
     factor = ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
-    inertial = scale(factor, subtract(point, scale(across, normal)))
-    return add(bias, scale(ball[BALL_MASS], add(inertial, scale(across, normal))))
+    inertial = scale(factor, subtract(contact_acceleration, scale(normal_acceleration, normal)))
+    return add(bias, scale(ball[BALL_MASS], add(inertial, scale(normal_acceleration, normal))))
 
 
 @device
@@ -168,8 +175,8 @@ def spin_rate(ball: FloatArray, normal: Vector, force: Vector, moment: Vector) -
 @device
 def is_off(ball: FloatArray, state: FloatArray) -> bool:
     """Return whether a ball is over the plate's edge, or a radius above it."""
-    over = not state[STATE_X] ** 2 + state[STATE_Y] ** 2 <= ball[BALL_PLATE_RADIUS] ** 2
-    return over or not state[STATE_GAP] <= ball[BALL_RADIUS]
+    beyond_edge = not state[STATE_X] ** 2 + state[STATE_Y] ** 2 <= ball[BALL_PLATE_RADIUS] ** 2
+    return beyond_edge or not state[STATE_GAP] <= ball[BALL_RADIUS]
 
 
 @device
@@ -180,13 +187,13 @@ def contact_status(ball: FloatArray, state: FloatArray, normal: Vector, force: V
     """
     if is_off(ball, state):
         return BALL_LOST
-    push = dot(normal, force)
-    if not push > 0.0:
+    normal_force = dot(normal, force)
+    if not normal_force > 0.0:
         return BALL_FLYING
     friction = along(normal, force)
     return (
         BALL_ROLLING
-        if dot(friction, friction) <= (ball[BALL_FRICTION] * push) ** 2
+        if dot(friction, friction) <= (ball[BALL_FRICTION] * normal_force) ** 2
         else BALL_SLIPPING
     )
 
@@ -201,9 +208,11 @@ def put_ball(
     """
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     state[STATE_X], state[STATE_Y] = start[0], start[1]
-    spin = rotate(matrix, (-start[3] / ball[BALL_RADIUS], start[2] / ball[BALL_RADIUS], 0.0))
+    rolling_spin = rotate(
+        matrix, (-start[3] / ball[BALL_RADIUS], start[2] / ball[BALL_RADIUS], 0.0)
+    )
     for k in range(3):
-        state[STATE_SPIN + k] = twist[3 + k] + spin[k]
+        state[STATE_SPIN + k] = twist[3 + k] + rolling_spin[k]
         state[STATE_ORIENTATION + 1 + k] = 0.0
     state[STATE_ORIENTATION] = 1.0
     for k in range(STATE_FLYING, BALL_SIZE):
@@ -218,8 +227,8 @@ def fill_ball(
     platform = platform_state(pose, twist)
     matrix, omega = platform.matrix, platform.omega
     _, centre = arms(ball, state, matrix)
-    moving = rotate(matrix, relative_velocity(ball, state, matrix, omega))
-    velocity = add(platform.velocity, add(cross(omega, centre), moving))
+    centre_velocity = rotate(matrix, relative_velocity(ball, state, matrix, omega))
+    velocity = add(platform.velocity, add(cross(omega, centre), centre_velocity))
     for k in range(3):
         motion[k] = pose[k] + centre[k]
         motion[7 + k] = velocity[k]
@@ -267,13 +276,15 @@ def state_on_plate(
     The position counts from the reference point.
     """
     platform = platform_state(pose, twist)
-    arm = subtract((motion[0], motion[1], motion[2]), platform.position)
+    ball_arm = subtract((motion[0], motion[1], motion[2]), platform.position)
     velocity = subtract((motion[7], motion[8], motion[9]), platform.velocity)
-    moving = rotate_back(platform.matrix, subtract(velocity, cross(platform.omega, arm)))
-    at = rotate_back(platform.matrix, arm)
+    relative_velocity_on_plate = rotate_back(
+        platform.matrix, subtract(velocity, cross(platform.omega, ball_arm))
+    )
+    at = rotate_back(platform.matrix, ball_arm)
     for k in range(3):
         on_plate[k] = at[k]
-        on_plate[3 + k] = moving[k]
+        on_plate[3 + k] = relative_velocity_on_plate[k]
 
 
 @compiled
@@ -290,10 +301,10 @@ def states_on_plate(
 def take_off(ball: FloatArray, pose: FloatArray, twist: FloatArray, state: FloatArray) -> None:
     """Turn the state of a rolling ball into that of a flying one, at the same velocity."""
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    rolled = relative_velocity(ball, state, matrix, (twist[3], twist[4], twist[5]))
+    rolling_velocity = relative_velocity(ball, state, matrix, (twist[3], twist[4], twist[5]))
     state[STATE_FLYING], state[STATE_GAP] = 1.0, 0.0
     for k in range(3):
-        state[STATE_DRIFT + k] = rolled[k]
+        state[STATE_DRIFT + k] = rolling_velocity[k]
 
 
 @device
@@ -310,10 +321,12 @@ def flight_rate(
     _, centre = arms(ball, state, matrix)
     linear = (acceleration[0], acceleration[1], acceleration[2])
     alpha = (acceleration[3], acceleration[4], acceleration[5])
-    moving = rotate(matrix, (state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2]))
-    swing = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, moving)))
-    carried = add(add(linear, cross(alpha, centre)), swing)
-    in_plate_axes = rotate_back(matrix, subtract(gravity, carried))
+    centre_velocity = rotate(
+        matrix, (state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2])
+    )
+    centrifugal = add(cross(omega, cross(omega, centre)), scale(2.0, cross(omega, centre_velocity)))
+    plate_acceleration = add(add(linear, cross(alpha, centre)), centrifugal)
+    in_plate_axes = rotate_back(matrix, subtract(gravity, plate_acceleration))
     dy[0], dy[1], dy[STATE_GAP] = state[STATE_DRIFT], state[STATE_DRIFT + 1], state[STATE_DRIFT + 2]
     for k in range(3):
         dy[STATE_SPIN + k] = 0.0
@@ -334,17 +347,17 @@ def land(
         ball[BALL_RADIUS],
         ball[BALL_INERTIA_FACTOR],
     )
-    spin = (state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2])
-    a, b, c = rotate_back(matrix, subtract(spin, omega))
+    ball_spin = (state[STATE_SPIN], state[STATE_SPIN + 1], state[STATE_SPIN + 2])
+    a, b, c = rotate_back(matrix, subtract(ball_spin, omega))
     x = (state[STATE_DRIFT] + factor * radius * b) / (1.0 + factor)
     y = (state[STATE_DRIFT + 1] - factor * radius * a) / (1.0 + factor)
-    change = (x - state[STATE_DRIFT], y - state[STATE_DRIFT + 1], -state[STATE_DRIFT + 2])
-    kick = rotate(matrix, scale(-ball[BALL_MASS] / step, change))
-    spin = add(omega, rotate(matrix, (-y / radius, x / radius, c)))
+    velocity_change = (x - state[STATE_DRIFT], y - state[STATE_DRIFT + 1], -state[STATE_DRIFT + 2])
+    landing_force = rotate(matrix, scale(-ball[BALL_MASS] / step, velocity_change))
+    ball_spin = add(omega, rotate(matrix, (-y / radius, x / radius, c)))
     state[STATE_FLYING] = state[STATE_GAP] = 0.0
     for k in range(3):
-        state[STATE_SPIN + k] = spin[k]
-        state[STATE_LANDING_FORCE + k] = kick[k]
+        state[STATE_SPIN + k] = ball_spin[k]
+        state[STATE_LANDING_FORCE + k] = landing_force[k]
         state[STATE_DRIFT + k] = 0.0
 
 
@@ -353,31 +366,33 @@ def add_ball(
     ball: FloatArray, state: FloatArray, matrix: Matrix, bias: Vector, moment: Vector, work: Work
 ) -> None:
     """Add the ball to mass matrix and bias of the platform in `work`."""
-    normal, first, second = contact_frame(matrix)
+    normal, first_tangent, second_tangent = contact_frame(matrix)
     contact, _ = arms(ball, state, matrix)
-    sideways = ball[BALL_MASS] * ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
+    tangential_mass = (
+        ball[BALL_MASS] * ball[BALL_INERTIA_FACTOR] / (1.0 + ball[BALL_INERTIA_FACTOR])
+    )
     add_direction(work.mass_matrix, ball[BALL_MASS], normal, cross(contact, normal))
-    add_direction(work.mass_matrix, sideways, first, cross(contact, first))
-    add_direction(work.mass_matrix, sideways, second, cross(contact, second))
-    turning = add(cross(contact, bias), moment)
+    add_direction(work.mass_matrix, tangential_mass, first_tangent, cross(contact, first_tangent))
+    add_direction(work.mass_matrix, tangential_mass, second_tangent, cross(contact, second_tangent))
+    contact_moment = add(cross(contact, bias), moment)
     for k in range(3):
         work.bias[k] += bias[k]
-        work.bias[k + 3] += turning[k]
+        work.bias[k + 3] += contact_moment[k]
 
 
 @device
 def add_kick(ball: FloatArray, state: FloatArray, matrix: Matrix, work: Work) -> None:
     """Add the force of a landing on the plate to the bias of the platform in `work`."""
     contact, _ = arms(ball, state, matrix)
-    kick = (
+    landing_force = (
         state[STATE_LANDING_FORCE],
         state[STATE_LANDING_FORCE + 1],
         state[STATE_LANDING_FORCE + 2],
     )
-    turning = cross(contact, kick)
+    landing_moment = cross(contact, landing_force)
     for k in range(3):
-        work.bias[k] -= kick[k]
-        work.bias[k + 3] -= turning[k]
+        work.bias[k] -= landing_force[k]
+        work.bias[k + 3] -= landing_moment[k]
 
 
 @device
@@ -399,7 +414,7 @@ def ball_rate(
 
 @device
 def turn_rate(state: FloatArray, dy: FloatArray) -> None:
-    """Fill `dy` of the ball's orientation."""
+    """Fill the rate of the ball's orientation quaternion in `dy`."""
     (
         dy[STATE_ORIENTATION],
         dy[STATE_ORIENTATION + 1],
@@ -433,8 +448,8 @@ def rolling_derivative(
 
     Returns whether the platform has an acceleration, and the ball's status in this state.
     """
-    count = deflections_per_leg(legs) * legs.rows.shape[0]
-    size = STATE_SIZE + 2 * count
+    n_deflections = deflections_per_leg(legs) * legs.rows.shape[0]
+    size = STATE_SIZE + 2 * n_deflections
     fill_pose_rate(y, dy)
     platform = platform_state(y[:7], y[7:13])
     matrix, omega = platform.matrix, platform.omega
@@ -449,21 +464,21 @@ def rolling_derivative(
     regular = accelerate(body, legs, platform, deflection, load.forces, load.wrench, dy[7:], work)
     regular = regular and singular < 0
     normal = contact_frame(matrix)[0]
-    push = contact_force(ball, normal, arms(ball, state, matrix)[0], bias, dy[7:13])
-    for i in range(count):
-        dy[13 + count + i] = dy[13 + i]
-        dy[13 + i] = y[13 + count + i]
-    own = dy[size:]
+    contact_reaction = contact_force(ball, normal, arms(ball, state, matrix)[0], bias, dy[7:13])
+    for i in range(n_deflections):
+        dy[13 + n_deflections + i] = dy[13 + i]
+        dy[13 + i] = y[13 + n_deflections + i]
+    ball_rates = dy[size:]
     for k in range(BALL_SIZE):
-        own[k] = 0.0
+        ball_rates[k] = 0.0
     if not rolls:
         return regular, BALL_LOST
     if flies:
-        flight_rate(ball, state, matrix, omega, gravity, dy[7:13], own)
-        turn_rate(state, own)
+        flight_rate(ball, state, matrix, omega, gravity, dy[7:13], ball_rates)
+        turn_rate(state, ball_rates)
         return regular, BALL_LOST if is_off(ball, state) else BALL_FLYING
-    ball_rate(ball, state, matrix, omega, push, moment, own)
-    return regular, contact_status(ball, state, normal, push)
+    ball_rate(ball, state, matrix, omega, contact_reaction, moment, ball_rates)
+    return regular, contact_status(ball, state, normal, contact_reaction)
 
 
 @device
@@ -493,37 +508,37 @@ def rolling_move(
         Whether the step was done, and the ball's status at its start.
     """
     trial, rates, work = stages
-    size, rolls = y.shape[0], status != BALL_LOST
-    regular, status = rolling_derivative(body, legs, ball, rolls, y, load, rates[0], work)
-    own = y[size - BALL_SIZE :]
-    flies = own[STATE_FLYING] > 0.0
+    size, is_on_plate = y.shape[0], status != BALL_LOST
+    regular, status = rolling_derivative(body, legs, ball, is_on_plate, y, load, rates[0], work)
+    ball_state = y[size - BALL_SIZE :]
+    flies = ball_state[STATE_FLYING] > 0.0
     # The plate gives way under the force of a landing, which is no reason to take off again.
-    landed = (
-        own[STATE_LANDING_FORCE] != 0.0
-        or own[STATE_LANDING_FORCE + 1] != 0.0
-        or own[STATE_LANDING_FORCE + 2] != 0.0
+    has_landing_force = (
+        ball_state[STATE_LANDING_FORCE] != 0.0
+        or ball_state[STATE_LANDING_FORCE + 1] != 0.0
+        or ball_state[STATE_LANDING_FORCE + 2] != 0.0
     )
-    takes_off = status == BALL_FLYING and not flies and not landed
-    if takes_off:
-        take_off(ball, y[:7], y[7:13], own)
-    if takes_off or (rolls and status == BALL_LOST):
-        rolls = status != BALL_LOST
-        regular = rolling_derivative(body, legs, ball, rolls, y, load, rates[0], work)[0]
+    leaves_plate = status == BALL_FLYING and not flies and not has_landing_force
+    if leaves_plate:
+        take_off(ball, y[:7], y[7:13], ball_state)
+    if leaves_plate or (is_on_plate and status == BALL_LOST):
+        is_on_plate = status != BALL_LOST
+        regular = rolling_derivative(body, legs, ball, is_on_plate, y, load, rates[0], work)[0]
     for stage in range(3):
         shift(y, step if stage == 2 else 0.5 * step, rates[stage], trial)
-        regular &= rolling_derivative(body, legs, ball, rolls, trial, load, rates[stage + 1], work)[
-            0
-        ]
+        regular &= rolling_derivative(
+            body, legs, ball, is_on_plate, trial, load, rates[stage + 1], work
+        )[0]
     if not (combine(y, step, rates, trial) and regular):
         return False, status
     for j in range(size):
         y[j] = trial[j]
     normalise(legs, y[: size - BALL_SIZE])
-    normalise_turn(own)
+    normalise_turn(ball_state)
     for k in range(3):
-        own[STATE_LANDING_FORCE + k] = 0.0
-    if rolls and own[STATE_FLYING] > 0.0 and own[STATE_GAP] <= 0.0:
-        land(ball, y[:7], y[7:13], own, step)
+        ball_state[STATE_LANDING_FORCE + k] = 0.0
+    if is_on_plate and ball_state[STATE_FLYING] > 0.0 and ball_state[STATE_GAP] <= 0.0:
+        land(ball, y[:7], y[7:13], ball_state, step)
     return True, status
 
 
@@ -558,9 +573,9 @@ def rolling_rate(
     """
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     omega = (twist[3], twist[4], twist[5])
-    pull = (gravity[0], gravity[1], gravity[2])
+    gravity_vector = (gravity[0], gravity[1], gravity[2])
     normal, contact = contact_frame(matrix)[0], arms(ball, state, matrix)[0]
-    bias, moment = contact_bias(ball, state, matrix, omega, pull)
+    bias, moment = contact_bias(ball, state, matrix, omega, gravity_vector)
     force = contact_force(ball, normal, contact, bias, acceleration)
     rate[:] = 0.0
     ball_rate(ball, state, matrix, omega, force, moment, rate)
@@ -605,7 +620,7 @@ def rolling_steps(
     size = y.shape[0]
     stages = Stages(np.empty(size), np.empty((4, size)), make_work(legs))
     for k in range(count):
-        moved, status = rolling_move(body, legs, ball, status, y, load, step, stages)
-        if not moved:
+        succeeded, status = rolling_move(body, legs, ball, status, y, load, step, stages)
+        if not succeeded:
             return k, status
     return count, status

@@ -1,7 +1,7 @@
-"""Arguments of kernels that stay where they are, handed over as one address.
+"""Bundles of kernel arguments whose arrays stay in place, passed as one address.
 
-Numba takes every array of a call apart. With fifty arrays that takes 2 us, longer than many a
-kernel runs; with a bundle 0.3 us.
+Numba unpacks every array of a call. For fifty arrays that takes 2 us, longer than many kernels run;
+with a bundle it takes 0.3 us.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Bundle(int):
         """Write down the parts; the bundle keeps them and the memory it refers to."""
         memory = np.frombuffer(b"".join(_words(parts)), dtype=np.int64).copy()
         self = super().__new__(cls, memory.ctypes.data)
-        kind = numba.typeof(parts)
-        self.kind = BundleType(kind, memory.nbytes)
+        parts_type = numba.typeof(parts)
+        self.kind = BundleType(parts_type, memory.nbytes)
         self._kept = memory, parts
         return self
 
@@ -52,13 +52,13 @@ class Bundle(int):
 
 
 def _words(value: Any) -> list[bytes]:
-    """Return a value as words of eight bytes: of an array, what numba knows of it."""
+    """Return a value as words of eight bytes; an array as the descriptor that numba uses."""
     if isinstance(value, tuple):
         return [word for part in value for word in _words(part)]
     if isinstance(value, np.ndarray):
         shape, strides = value.shape, value.strides
-        numbers = (0, 0, value.size, value.itemsize, value.ctypes.data, *shape, *strides)
-        return [struct.pack(f"{len(numbers)}q", *numbers)]
+        descriptor = (0, 0, value.size, value.itemsize, value.ctypes.data, *shape, *strides)
+        return [struct.pack(f"{len(descriptor)}q", *descriptor)]
     return [struct.pack("d" if isinstance(value, float) else "q", value)]
 
 

@@ -29,7 +29,7 @@ from twin.kernels.numbers.arrays import as_duals
 from twin.kernels.platform_state import platform_state
 
 Width = tuple[int, ...]
-"""A tuple with one entry per derivative of a dual"""
+"""A tuple whose length is the number of derivatives per dual number"""
 
 
 class States(NamedTuple):
@@ -74,14 +74,14 @@ def make_slots(body: FloatArray, states: States, size: int, width: Width) -> Slo
 @allocating
 def dual_work(legs: Legs, width: Width) -> Work:
     """Return the work arrays of `make_work` for dual numbers."""
-    n, count, w = legs.rows.shape[0], constraint_count(legs), len(width) + 1
-    size = 6 + count
+    n, n_constraints, w = legs.rows.shape[0], constraint_count(legs), len(width) + 1
+    size = 6 + n_constraints
     return Work(
         as_duals(np.empty((6, 6, w)), width),
         as_duals(np.empty((6, w)), width),
         as_duals(np.empty((n, 6, w)), width),
         as_duals(np.empty((n, w)), width),
-        as_duals(np.empty((count, 8, w)), width),
+        as_duals(np.empty((n_constraints, 8, w)), width),
         as_duals(np.empty((size, size, w)), width),
         as_duals(np.empty((size, w)), width),
     )
@@ -113,24 +113,24 @@ def seed(slots: Slots, variable: int, column: int) -> None:
         slots.body,
     ):
         array[:, column] = 0.0
-    rest = variable
-    if rest < 3:
-        slots.pose[rest, column] = 1.0
+    local_index = variable
+    if local_index < 3:
+        slots.pose[local_index, column] = 1.0
         return
-    if rest < 6:
+    if local_index < 6:
         q = slots.pose
-        x, y, z = 1.0 * (rest == 3), 1.0 * (rest == 4), 1.0 * (rest == 5)
+        x, y, z = 1.0 * (local_index == 3), 1.0 * (local_index == 4), 1.0 * (local_index == 5)
         rate = quaternion_rate(q[3, 0], q[4, 0], q[5, 0], q[6, 0], x, y, z)
         for i in range(4):
             q[3 + i, column] = rate[i]
         return
-    rest -= 6
+    local_index -= 6
     gravity = slots.body[BODY_GRAVITY : BODY_GRAVITY + 3]
     for array in (slots.twist, slots.deflection, gravity, slots.inputs, slots.wrench):
-        if rest < array.shape[0]:
-            array[rest, column] = 1.0
+        if local_index < array.shape[0]:
+            array[local_index, column] = 1.0
             return
-        rest -= array.shape[0]
+        local_index -= array.shape[0]
 
 
 @device
@@ -180,39 +180,51 @@ def forward_dynamics_slopes(
 ) -> int:
     """Fill `out` (batch, 6 + k, variables); return the first state without them, or -1.
 
-    Accelerations are linear in forces and wrench: by these, the equations are solved again as they
-    stand, without derivatives of their coefficients.
+    Accelerations are linear in forces and wrench: derivatives by these need only further right-hand
+    sides of the same equations.
     """
-    slots, work, plain = (
+    slots, work, float_work = (
         make_slots(body, states, out.shape[1], width),
         dual_work(legs, width),
         make_work(legs),
     )
     at, matrix = duals_of(slots, width), np.empty((6, 6))
-    again = Work(*plain[:-1], work.right)
+    reused_work = Work(*float_work[:-1], work.right)
     for k in range(out.shape[0]):
         fill(states, k, slots)
-        first = 0
-        while first < 15 + states.deflections.shape[1]:
-            seed_from(slots, first)
+        first_variable = 0
+        while first_variable < 15 + states.deflections.shape[1]:
+            seed_from(slots, first_variable)
             state = platform_state(at.pose, at.twist)
             if not forward_dynamics(
                 at.body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
             ):
                 return k
-            take(slots, first, out[k])
-            first += len(width)
-        here, inside = platform_state(states.poses[k], states.twists[k]), states.deflections[k]
-        assemble(body, legs, here, inside, plain)
+            take(slots, first_variable, out[k])
+            first_variable += len(width)
+        nominal_state, deflection_values = (
+            platform_state(states.poses[k], states.twists[k]),
+            states.deflections[k],
+        )
+        assemble(body, legs, nominal_state, deflection_values, float_work)
         for i in range(6):
-            copy(plain.mass_matrix[i], matrix[i])
-        while first < out.shape[2]:
-            seed_from(slots, first)
+            copy(float_work.mass_matrix[i], matrix[i])
+        while first_variable < out.shape[2]:
+            seed_from(slots, first_variable)
             for i in range(6):
-                copy(matrix[i], plain.mass_matrix[i])
-            accelerate(body, legs, here, inside, at.inputs, at.wrench, at.result, again)
-            take(slots, first, out[k])
-            first += len(width)
+                copy(matrix[i], float_work.mass_matrix[i])
+            accelerate(
+                body,
+                legs,
+                nominal_state,
+                deflection_values,
+                at.inputs,
+                at.wrench,
+                at.result,
+                reused_work,
+            )
+            take(slots, first_variable, out[k])
+            first_variable += len(width)
     return -1
 
 
@@ -225,14 +237,14 @@ def inverse_dynamics_slopes(
     at = duals_of(slots, width)
     for k in range(out.shape[0]):
         fill(states, k, slots)
-        for first in range(0, out.shape[2], len(width)):
-            seed_from(slots, first)
+        for first_variable in range(0, out.shape[2], len(width)):
+            seed_from(slots, first_variable)
             state = platform_state(at.pose, at.twist)
             if not inverse_dynamics(
                 at.body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
             ):
                 return k
-            take(slots, first, out[k])
+            take(slots, first_variable, out[k])
     return -1
 
 
@@ -242,7 +254,7 @@ class Slopes(NamedTuple):
     body: FloatArray
     """`(1 + p, BODY_SIZE)`: values, then derivatives"""
     legs: FloatArray
-    """`(1 + p, n, LEG_SIZE)`"""
+    """`(1 + p, n, LEG_SIZE)` values, then derivatives"""
 
 
 @device
@@ -294,20 +306,31 @@ def forward_dynamics_by_parameters(
     legs: Legs, constants: Slopes, width: Width, states: States, out: FloatArray
 ) -> int:
     """Fill `out` (batch, 6 + k, p); return the first state without derivatives, or -1."""
-    body, rows = make_memory(constants, width)
-    machine, work = duals_of_parameters(legs, body, rows, width), dual_work(legs, width)
+    body, leg_rows = make_memory(constants, width)
+    machine, work = duals_of_parameters(legs, body, leg_rows, width), dual_work(legs, width)
     result = np.empty((out.shape[1], len(width) + 1))
-    found = as_duals(result, width)
-    for first in range(0, out.shape[2], len(width)):
-        seed_parameters(constants, first, body, rows)
+    dual_result = as_duals(result, width)
+    for first_parameter in range(0, out.shape[2], len(width)):
+        seed_parameters(constants, first_parameter, body, leg_rows)
         for k in range(out.shape[0]):
             state = platform_state(states.poses[k], states.twists[k])
-            inside, inputs, wrench = states.deflections[k], states.inputs[k], states.wrenches[k]
+            deflection_values, inputs, wrench = (
+                states.deflections[k],
+                states.inputs[k],
+                states.wrenches[k],
+            )
             if not forward_dynamics(
-                machine.body, machine.legs, state, inside, inputs, wrench, found, work
+                machine.body,
+                machine.legs,
+                state,
+                deflection_values,
+                inputs,
+                wrench,
+                dual_result,
+                work,
             ):
                 return k
-            take_slopes(result, first, out[k])
+            take_slopes(result, first_parameter, out[k])
     return -1
 
 
@@ -316,20 +339,31 @@ def inverse_dynamics_by_parameters(
     legs: Legs, constants: Slopes, width: Width, states: States, out: FloatArray
 ) -> int:
     """Fill `out` (batch, n, p); return the first state without derivatives, or -1."""
-    body, rows = make_memory(constants, width)
-    machine, work = duals_of_parameters(legs, body, rows, width), dual_work(legs, width)
+    body, leg_rows = make_memory(constants, width)
+    machine, work = duals_of_parameters(legs, body, leg_rows, width), dual_work(legs, width)
     result = np.empty((out.shape[1], len(width) + 1))
-    found = as_duals(result, width)
-    for first in range(0, out.shape[2], len(width)):
-        seed_parameters(constants, first, body, rows)
+    dual_result = as_duals(result, width)
+    for first_parameter in range(0, out.shape[2], len(width)):
+        seed_parameters(constants, first_parameter, body, leg_rows)
         for k in range(out.shape[0]):
             state = platform_state(states.poses[k], states.twists[k])
-            inside, inputs, wrench = states.deflections[k], states.inputs[k], states.wrenches[k]
+            deflection_values, inputs, wrench = (
+                states.deflections[k],
+                states.inputs[k],
+                states.wrenches[k],
+            )
             if not inverse_dynamics(
-                machine.body, machine.legs, state, inside, inputs, wrench, found, work
+                machine.body,
+                machine.legs,
+                state,
+                deflection_values,
+                inputs,
+                wrench,
+                dual_result,
+                work,
             ):
                 return k
-            take_slopes(result, first, out[k])
+            take_slopes(result, first_parameter, out[k])
     return -1
 
 
@@ -341,20 +375,28 @@ def geometry_by_parameters(
 
     Return the first pose that a leg cannot reach, or -1.
     """
-    body, rows = make_memory(constants, width)
-    machine, w, n = duals_of_parameters(legs, body, rows, width), len(width) + 1, legs.rows.shape[0]
-    count = constraint_count(legs)
-    result, lines = np.empty((n + count, w)), np.empty((count, 8, w))
-    found, constraints, still = as_duals(result, width), as_duals(lines, width), np.zeros(6)
-    for first in range(0, out.shape[2], len(width)):
-        seed_parameters(constants, first, body, rows)
+    body, leg_rows = make_memory(constants, width)
+    machine, w, n = (
+        duals_of_parameters(legs, body, leg_rows, width),
+        len(width) + 1,
+        legs.rows.shape[0],
+    )
+    n_constraints = constraint_count(legs)
+    result, lines = np.empty((n + n_constraints, w)), np.empty((n_constraints, 8, w))
+    dual_result, constraints, zero_twist = (
+        as_duals(result, width),
+        as_duals(lines, width),
+        np.zeros(6),
+    )
+    for first_parameter in range(0, out.shape[2], len(width)):
+        seed_parameters(constants, first_parameter, body, leg_rows)
         for k in range(out.shape[0]):
-            if not inverse_kinematics(machine.legs, poses[k], found):
+            if not inverse_kinematics(machine.legs, poses[k], dual_result):
                 return k
-            fill_constraints(machine.legs, platform_state(poses[k], still), constraints)
-            for i in range(count):
+            fill_constraints(machine.legs, platform_state(poses[k], zero_twist), constraints)
+            for i in range(n_constraints):
                 copy(lines[i, 7], result[n + i])
-            take_slopes(result, first, out[k])
+            take_slopes(result, first_parameter, out[k])
     return -1
 
 
@@ -411,20 +453,20 @@ def step_slopes(
         out: `(batch, 12 + 2k, variables)`, overwritten; by as many variables as it has columns.
     """
     size, w = after.shape[1], len(width) + 1
-    slots, at_work = make_slots(body, states, 1, width), dual_work(legs, width)
-    at, memory = duals_of(slots, width), np.empty((size, w))
-    y = as_duals(memory, width)
+    slots, dual_arrays = make_slots(body, states, 1, width), dual_work(legs, width)
+    at, state_slots = duals_of(slots, width), np.empty((size, w))
+    y = as_duals(state_slots, width)
     stages = Stages(
-        as_duals(np.empty((size, w)), width), as_duals(np.empty((4, size, w)), width), at_work
+        as_duals(np.empty((size, w)), width), as_duals(np.empty((4, size, w)), width), dual_arrays
     )
     for k in range(out.shape[0]):
         fill(states, k, slots)
-        for first in range(0, out.shape[2], len(width)):
-            seed_from(slots, first)
+        for first_variable in range(0, out.shape[2], len(width)):
+            seed_from(slots, first_variable)
             join(at, y)
             if not driven_step(at.body, legs, inertia, y, at.inputs, at.wrench, step, stages):
                 return k
-            take_tangents(memory, first, out[k])
+            take_tangents(state_slots, first_variable, out[k])
         for i in range(size):
-            after[k, i] = memory[i, 0]
+            after[k, i] = state_slots[i, 0]
     return -1

@@ -52,7 +52,7 @@ DENSE_OUTPUT_WEIGHTS = np.array(
 )
 
 SMALLEST_STEP = 1e-13
-"""Step relative to the span at which the state cannot be followed any further."""
+"""Smallest step relative to the span; a smaller one ends the integration as collapsed."""
 
 
 class Stages(NamedTuple):
@@ -78,8 +78,8 @@ def combine(y: FloatArray, step: float, rates: FloatArray, trial: FloatArray) ->
     """Fill `trial` (m,) with the state after `step` [s]; return False where it is not finite."""
     total = 0.0
     for j in range(y.shape[0]):
-        middle = rates[1, j] + rates[2, j]
-        trial[j] = y[j] + step / 6.0 * (rates[0, j] + 2.0 * middle + rates[3, j])
+        midpoint_rates = rates[1, j] + rates[2, j]
+        trial[j] = y[j] + step / 6.0 * (rates[0, j] + 2.0 * midpoint_rates + rates[3, j])
         total += trial[j]
     return isfinite(total)
 
@@ -106,13 +106,13 @@ def runge_kutta_move(
         stages: overwritten; `rates[0]` is the derivative at `y`.
     """
     trial, rates, work = stages
-    half, stop = time + 0.5 * step, time + step
+    half_time, end_time = time + 0.5 * step, time + step
     shift(y, 0.5 * step, rates[0], trial)
-    regular = derivative(body, legs, trial, load, half, rates[1], work)
+    regular = derivative(body, legs, trial, load, half_time, rates[1], work)
     shift(y, 0.5 * step, rates[1], trial)
-    regular &= derivative(body, legs, trial, load, half, rates[2], work)
+    regular &= derivative(body, legs, trial, load, half_time, rates[2], work)
     shift(y, step, rates[2], trial)
-    regular &= derivative(body, legs, trial, load, stop, rates[3], work)
+    regular &= derivative(body, legs, trial, load, end_time, rates[3], work)
     if not (combine(y, step, rates, trial) and regular):
         return False
     for j in range(y.shape[0]):
@@ -145,15 +145,15 @@ def runge_kutta(
     if not derivative(body, legs, y, forces, 0.0, slopes[0], work):
         return 0
     copy(slopes[0], rates[0])
-    for count in range(times.shape[0]):
-        time = count * step
+    for n_done in range(times.shape[0]):
+        time = n_done * step
         if not runge_kutta_move(body, legs, y, forces, time, step, stages):
-            return count
+            return n_done
         if not derivative(body, legs, y, forces, time + step, slopes[0], work):
-            return count
-        times[count] = (count + 1) * step
-        copy(y, states[count])
-        copy(slopes[0], rates[count + 1])
+            return n_done
+        times[n_done] = (n_done + 1) * step
+        copy(y, states[n_done])
+        copy(slopes[0], rates[n_done + 1])
     return times.shape[0]
 
 
@@ -164,10 +164,10 @@ SAFETY_FACTOR = 0.9
 """Factor on the step that the error estimate would allow."""
 
 MIN_STEP_FACTOR = 0.2
-"""Smallest ratio of a step to the one before."""
+"""Smallest ratio of an adaptive step to the previous one."""
 
 MAX_STEP_FACTOR = 5.0
-"""Largest ratio of a step to the one before."""
+"""Largest ratio of an adaptive step to the previous one."""
 
 
 class Tolerances(NamedTuple):
@@ -224,8 +224,8 @@ def step_factor(error: float) -> float:
 @device
 def shrink_factor(error: float, regular: bool) -> float:
     """Return the factor for the next try after a step that was not accepted."""
-    usable = regular and isfinite(error)
-    return max(MIN_STEP_FACTOR, SAFETY_FACTOR * error**-0.2) if usable else MIN_STEP_FACTOR
+    is_usable = regular and isfinite(error)
+    return max(MIN_STEP_FACTOR, SAFETY_FACTOR * error**-0.2) if is_usable else MIN_STEP_FACTOR
 
 
 @device
@@ -234,15 +234,15 @@ def continuous_output(
 ) -> None:
     """Fill `dense` (5, m) with the coefficients of the polynomial over an accepted step."""
     for j in range(y.shape[0]):
-        change = trial[j] - y[j]
-        left = step * rates[0, j] - change
+        state_change = trial[j] - y[j]
+        slope_residual = step * rates[0, j] - state_change
         total = 0.0
         for s in range(7):
             total += DENSE_OUTPUT_WEIGHTS[s] * rates[s, j]
         dense[0, j] = y[j]
-        dense[1, j] = change
-        dense[2, j] = left
-        dense[3, j] = change - step * rates[6, j] - left
+        dense[1, j] = state_change
+        dense[2, j] = slope_residual
+        dense[3, j] = state_change - step * rates[6, j] - slope_residual
         dense[4, j] = step * total
 
 
@@ -273,20 +273,23 @@ def dormand_prince(
     Returns:
         Reason and number of steps written.
     """
-    forces, allowed = Load(load[0], load[1], load[2]), Tolerances(tolerances[0], tolerances[1])
+    forces, error_tolerances = (
+        Load(load[0], load[1], load[2]),
+        Tolerances(tolerances[0], tolerances[1]),
+    )
     times, states, dense = steps
     size = y.shape[0]
     trial, rates, work = np.empty(size), np.empty((7, size)), make_work(legs)
     time, step = clock[0], clock[1]
     if not derivative(body, legs, y, forces, time, rates[0], work):
         return SINGULAR_STATE, 0
-    count, rejected = 0, False
+    n_steps, was_rejected = 0, False
     while time < span:
-        if count == times.shape[0]:
+        if n_steps == times.shape[0]:
             clock[0], clock[1] = time, step
-            return BUFFERS_FULL, count
-        last = time + 1.000001 * step >= span
-        if last:
+            return BUFFERS_FULL, n_steps
+        is_last = time + 1.000001 * step >= span
+        if is_last:
             step = span - time
         regular = True
         for stage in range(6):
@@ -295,28 +298,28 @@ def dormand_prince(
             if not derivative(body, legs, trial, forces, at, rates[stage + 1], work):
                 regular = False
                 break
-        error = error_norm(y, trial, rates, step, allowed) if regular else 2.0
+        error = error_norm(y, trial, rates, step, error_tolerances) if regular else 2.0
         if error <= 1.0:
-            time = span if last else time + step
-            continuous_output(y, trial, rates, step, dense[count])
+            time = span if is_last else time + step
+            continuous_output(y, trial, rates, step, dense[n_steps])
             for j in range(y.shape[0]):
                 y[j] = trial[j]
                 rates[0, j] = rates[6, j]
             normalise(legs, y)
-            times[count] = time
-            copy(y, states[count])
-            count += 1
+            times[n_steps] = time
+            copy(y, states[n_steps])
+            n_steps += 1
             factor = step_factor(error)
-            step *= min(1.0, factor) if rejected else max(MIN_STEP_FACTOR, factor)
-            rejected = False
+            step *= min(1.0, factor) if was_rejected else max(MIN_STEP_FACTOR, factor)
+            was_rejected = False
         else:
             step *= shrink_factor(error, regular)
-            rejected = True
+            was_rejected = True
             if step < SMALLEST_STEP * span:
                 clock[0], clock[1] = time, step
-                return (STEP_COLLAPSED if regular else SINGULAR_STATE), count
+                return (STEP_COLLAPSED if regular else SINGULAR_STATE), n_steps
     clock[0], clock[1] = time, step
-    return END_REACHED, count
+    return END_REACHED, n_steps
 
 
 @compiled
@@ -333,13 +336,15 @@ def evaluate(
     for q in range(queries.shape[0]):
         while i < times.shape[0] - 1 and queries[q] > times[i]:
             i += 1
-        left = times[i - 1] if i > 0 else start
-        theta = (queries[q] - left) / (times[i] - left)
-        rest = 1.0 - theta
+        step_start = times[i - 1] if i > 0 else start
+        theta = (queries[q] - step_start) / (times[i] - step_start)
+        remaining = 1.0 - theta
         for j in range(out.shape[1]):
-            inner = dense[i, 3, j] + rest * dense[i, 4, j]
-            inner = dense[i, 1, j] + rest * (dense[i, 2, j] + theta * inner)
-            out[q, j] = dense[i, 0, j] + theta * inner
+            inner_polynomial = dense[i, 3, j] + remaining * dense[i, 4, j]
+            inner_polynomial = dense[i, 1, j] + remaining * (
+                dense[i, 2, j] + theta * inner_polynomial
+            )
+            out[q, j] = dense[i, 0, j] + theta * inner_polynomial
         normalise(legs, out[q])
 
 
@@ -364,15 +369,15 @@ def fixed_step(
         step: [s].
         y: state, overwritten.
         lengths: `(n,)` coordinates of the actuators after the step, overwritten.
-        rates: `(n,)` theirs, overwritten.
+        rates: `(n,)` of the actuators, overwritten.
     """
     size = y.shape[0]
     load = Load(forces, np.zeros(forces.shape[0]), wrench)
     stages = Stages(np.empty(size), np.empty((4, size)), make_work(legs))
-    done = derivative(body, legs, y, load, 0.0, stages.rates[0], stages.work)
-    done = done and runge_kutta_move(body, legs, y, load, 0.0, step, stages)
+    succeeded = derivative(body, legs, y, load, 0.0, stages.rates[0], stages.work)
+    succeeded = succeeded and runge_kutta_move(body, legs, y, load, 0.0, step, stages)
     coordinates_and_rates(legs, y[:7], y[7:13], lengths, rates)
-    return done
+    return succeeded
 
 
 @compiled

@@ -73,16 +73,16 @@ COMPILER_OPTIONS: dict[str, Any] = {
 is reordered, so results do not depend on the batch size or the number of threads."""
 
 WITHOUT_COUNTING: dict[str, Any] = {"_nrt": False}
-"""A function that makes no arrays need not count references to its arguments: counting for every
-leg takes a third of the time of the dynamics."""
+"""Option for functions that allocate no arrays: they need no reference counting, which for every
+leg would take a third of the time of the dynamics."""
 
 IMPLEMENTATION_CHOOSERS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""Functions without a body -> functions that choose their implementation by types."""
+"""Stub function -> function that chooses its implementation by argument types."""
 
 TYPED_REPLACEMENTS: dict[
     Callable[..., Any], list[tuple[Callable[..., bool], Callable[..., Any]]]
 ] = {}
-"""Functions that some types of arguments replace -> tests of the types, and the replacements."""
+"""Replaceable function -> (test of the argument types, replacement) pairs."""
 
 
 class KernelFiles(IndexDataCacheFile):
@@ -105,10 +105,10 @@ class KernelFiles(IndexDataCacheFile):
 
     def save(self, key: Any, data: Any) -> None:
         """Write what has been compiled for a key: types, processor and instructions of Python."""
-        state = pickle.dumps((numba.__version__, self._source_stamp))
-        content = state + self._dump((key, data))
+        source_state = pickle.dumps((numba.__version__, self._source_stamp))
+        file_bytes = source_state + self._dump((key, data))
         with self._open_for_write(self._data_path(self._name(key))) as file:
-            file.write(zlib.crc32(content).to_bytes(CHECKSUM_BYTES, "little") + content)
+            file.write(zlib.crc32(file_bytes).to_bytes(CHECKSUM_BYTES, "little") + file_bytes)
 
     def load(self, key: Any) -> Any:
         """Return what `save` has written; None where there is nothing, or nothing of this source.
@@ -116,17 +116,17 @@ class KernelFiles(IndexDataCacheFile):
         A damaged file, or one that names types which have moved since, is of no use either.
         """
         try:
-            content = Path(self._data_path(self._name(key))).read_bytes()
-            checksum, content = content[:CHECKSUM_BYTES], content[CHECKSUM_BYTES:]
-            if int.from_bytes(checksum, "little") != zlib.crc32(content):
+            file_bytes = Path(self._data_path(self._name(key))).read_bytes()
+            checksum, file_bytes = file_bytes[:CHECKSUM_BYTES], file_bytes[CHECKSUM_BYTES:]
+            if int.from_bytes(checksum, "little") != zlib.crc32(file_bytes):
                 return None
-            stream = BytesIO(content)
+            stream = BytesIO(file_bytes)
             if pickle.load(stream) != (numba.__version__, self._source_stamp):
                 return None
-            found, data = pickle.load(stream)
+            stored_key, data = pickle.load(stream)
         except Exception:  # a type that has moved or changed raises anything
             return None
-        return data if found == key else None
+        return data if stored_key == key else None
 
     def _name(self, key: Any) -> str:
         return f"{self._begin}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
@@ -162,29 +162,31 @@ class KernelCache(FunctionCache):
 
 
 def keep_by_types(kernel: Any, function: Callable[..., Any]) -> None:
-    """Let the kernel of a function keep its compiled versions in `KernelFiles`.
+    """Store a kernel's compiled versions in `KernelFiles`.
 
     Numba compares a cached function with its own file alone, and would go on using it after a
     function that it calls has changed in another file.
     """
-    kept: Any = getattr(kernel, "_cache", None)
-    if not isinstance(kept, Cache):
+    kernel_cache: Any = getattr(kernel, "_cache", None)
+    if not isinstance(kernel_cache, Cache):
         return  # numba is told not to compile
-    if not isinstance(kept, KernelCache):
-        kept = kernel._cache = KernelCache(function)
-    stamp = (kept._impl.locator.get_source_stamp(), _stamps(function.__module__))
-    kept._cache_file = KernelFiles(kept.cache_path, kept._impl.filename_base, stamp)
+    if not isinstance(kernel_cache, KernelCache):
+        kernel_cache = kernel._cache = KernelCache(function)
+    source_stamp = (kernel_cache._impl.locator.get_source_stamp(), _stamps(function.__module__))
+    kernel_cache._cache_file = KernelFiles(
+        kernel_cache.cache_path, kernel_cache._impl.filename_base, source_stamp
+    )
 
 
 @cache
 def called_modules(module: str) -> frozenset[str]:
     """Return a kernel's module, those of numbers, and all kernels that these import."""
-    found, waiting = {module, *NUMBER_MODULES}, [module, *NUMBER_MODULES]
-    while waiting:
-        new = _imported(waiting.pop()) - found
-        found |= new
-        waiting += new
-    return frozenset(found)
+    reached_modules, pending_modules = {module, *NUMBER_MODULES}, [module, *NUMBER_MODULES]
+    while pending_modules:
+        new = _imported(pending_modules.pop()) - reached_modules
+        reached_modules |= new
+        pending_modules += new
+    return frozenset(reached_modules)
 
 
 @cache
@@ -277,8 +279,8 @@ class KernelLibrary(JITCodeLibrary):
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
-            shared = function.linkage == binding.Linkage.linkonce_odr
-            if shared and not function.is_declaration and not function.name.startswith("NRT_"):
+            is_shared = function.linkage == binding.Linkage.linkonce_odr
+            if is_shared and not function.is_declaration and not function.name.startswith("NRT_"):
                 function.linkage = "internal"
         super()._optimize_final_module()
 
@@ -302,14 +304,16 @@ class LinkedCompiler(Compiler):
         state = self.state
         library = LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         library.counting, state.library = bool(state.flags.nrt), library
-        found = super().define_pipelines()
-        for manager in found:
+        pass_managers = super().define_pipelines()
+        for manager in pass_managers:
             manager.passes = [
-                each for each in manager.passes if each[0].__name__ not in SKIPPED_PASSES
+                compiler_pass
+                for compiler_pass in manager.passes
+                if compiler_pass[0].__name__ not in SKIPPED_PASSES
             ]
             manager._finalized = False
             manager.finalize()
-        return found
+        return pass_managers
 
 
 class _LinkedImpl(CompileResultCacheImpl):
@@ -335,7 +339,7 @@ class _LinkedCache(KernelCache):
 
 
 def cache_linked(kernel: Any, function: Any) -> None:
-    """Let a kernel that is linked keep its instructions in the cache on the disk."""
+    """Cache the instructions of a linked kernel on disk."""
     kernel._cache = _LinkedCache(function)
 
 
@@ -413,14 +417,16 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
 
 def replaceable(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that types of numbers may replace by one of their own; see `replacing`."""
-    plain = FunctionType(function.__code__, function.__globals__, function.__name__)
+    plain_function = FunctionType(function.__code__, function.__globals__, function.__name__)
     TYPED_REPLACEMENTS[function] = []
 
     def choose(*arguments: Any) -> Callable[..., Any]:
-        fitting = (other for test, other in TYPED_REPLACEMENTS[function] if test(*arguments))
-        return next(fitting, plain)
+        matching_replacements = (
+            other for test, other in TYPED_REPLACEMENTS[function] if test(*arguments)
+        )
+        return next(matching_replacements, plain_function)
 
-    choose.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
+    choose.__signature__ = inspect.signature(plain_function)  # type: ignore[attr-defined]
     options = {
         key: COMPILER_OPTIONS[key] for key in ("error_model", "fastmath", "nogil")
     } | LINKED_OPTIONS
@@ -434,8 +440,8 @@ def replacing(
     """Return the decorator of a `replaceable` function's replacement where `test(*types)` holds."""
 
     def decorate(other: Callable[P, R]) -> Callable[P, R]:
-        plain = FunctionType(other.__code__, other.__globals__, other.__name__)
-        TYPED_REPLACEMENTS[function].append((test, plain))
+        plain_function = FunctionType(other.__code__, other.__globals__, other.__name__)
+        TYPED_REPLACEMENTS[function].append((test, plain_function))
         return other
 
     return decorate
@@ -446,24 +452,24 @@ def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of Python that computes what a kernel computes, to rounding.
 
     It is the kernel's source with everything that it calls interpreted as well. A division by
-    zero and the root of a negative number are errors here, where kernels go on with inf and NaN.
+    zero and the root of a negative number are errors here, where kernels continue with inf and NaN.
     """
     return _rebuilt(getattr(kernel, "py_func", kernel))
 
 
 def _rebuilt(function: Any) -> Callable[..., Any]:
     """Return a function with interpreted functions in place of the kernels that it uses."""
-    used = _names(function.__code__) & function.__globals__.keys()
-    found = {name: _python(function.__globals__[name]) for name in used}
+    used_names = _names(function.__code__) & function.__globals__.keys()
+    replaced_globals = {name: _python(function.__globals__[name]) for name in used_names}
     cells = tuple(CellType(_python(cell.cell_contents)) for cell in function.__closure__ or ())
-    scope = {**function.__globals__, **found}
+    scope = {**function.__globals__, **replaced_globals}
     return FunctionType(function.__code__, scope, closure=cells, argdefs=function.__defaults__)
 
 
 def _names(code: CodeType) -> set[str]:
     """Return the names that a function uses, those of functions inside it too."""
-    inside = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
-    return set(code.co_names).union(*inside)
+    nested_names = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return set(code.co_names).union(*nested_names)
 
 
 class _Module:
@@ -493,8 +499,8 @@ def _chosen(stub: Callable[..., Any]) -> Callable[..., Any]:
     @cache
     def implementation(kind: type) -> Callable[..., Any]:
         choose: Any = IMPLEMENTATION_CHOOSERS[stub]
-        others = [None] * (choose.__code__.co_argcount - 1)
-        return _rebuilt(choose(SimpleNamespace(instance_class=kind), *others))
+        placeholder_arguments = [None] * (choose.__code__.co_argcount - 1)
+        return _rebuilt(choose(SimpleNamespace(instance_class=kind), *placeholder_arguments))
 
     def call(legs: Any, *arguments: Any) -> Any:
         kind: Any = type(legs)

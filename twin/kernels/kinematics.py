@@ -8,7 +8,7 @@ leave the assembly branch (the Jacobian's determinant changes sign), the coordin
 those of the guess to the given ones in smaller and smaller pieces, each solved from the last.
 
 Constraints on the platform's motion are further rows, and with more rows than unknowns the step is
-the least-squares one: coordinates that fit together leave no residual.
+a least-squares step; consistent coordinates leave no residual.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ CONSTRAINT_ROWS = CONSTRAINT_COUNT
 """Constraints of the one kind of leg that has any."""
 
 MOTION_TOLERANCE = 1e-9
-"""How far [m, rad; per s; per s2] a motion may be off, relative to its size above one."""
+"""Allowed constraint error [m, rad; per s; per s2] of a motion, relative to its size above one."""
 
 CONVERGED_RESIDUAL = 2e-15
-"""Residual relative to the longest leg at which Newton can gain nothing more in float64."""
+"""Residual relative to the longest leg at which Newton has converged to float64 precision."""
 
 ACCEPTED_RESIDUAL = 2e-13
 """Relative residual accepted when rounding stops the descent."""
 
 MAX_TURN = 0.5
-"""Largest turn [rad] of one Newton step; the linearisation means nothing beyond."""
+"""Largest rotation [rad] of one Newton step; the linearisation is invalid beyond."""
 
 SINGULAR_PIVOT_RATIO = 1e-14
 """Ratio of the Jacobian's pivots below which a Newton step is rounding error."""
@@ -76,21 +76,21 @@ def inverse_kinematics(legs: Legs, pose: FloatArray, coordinates: FloatArray) ->
     Reference: Stewart thesis, equations (2.3) to (2.5), with the rotation platform to base.
     """
     at = resting_state(pose)
-    within = True
+    all_reached = True
     for i in range(legs.rows.shape[0]):
         coordinates[i] = actuation(legs, i, at.position, at.matrix)[2]
-        within &= isfinite(coordinates[i])
-    return within
+        all_reached &= isfinite(coordinates[i])
+    return all_reached
 
 
 @compiled
 def inverse_kinematics_batch(legs: Legs, poses: FloatArray, coordinates: FloatArray) -> int:
     """Fill `coordinates` (batch, n) of `poses` (batch, 7); return the first out of reach or -1."""
-    failed = -1
+    first_failed = -1
     for k in range(poses.shape[0]):
-        if not inverse_kinematics(legs, poses[k], coordinates[k]) and failed < 0:
-            failed = k
-    return failed
+        if not inverse_kinematics(legs, poses[k], coordinates[k]) and first_failed < 0:
+            first_failed = k
+    return first_failed
 
 
 @compiled
@@ -190,29 +190,35 @@ def constrain_batch(legs: Legs, states: FloatArray, accelerations: FloatArray) -
     accelerates with alpha x n + omega x (omega x n); a change of the second term is made up by the
     angular acceleration.
     """
-    rows, matrix, right = np.empty((CONSTRAINT_ROWS, 8)), np.empty((6, 6)), np.empty(6)
+    constraint_values, matrix, right = np.empty((CONSTRAINT_ROWS, 8)), np.empty((6, 6)), np.empty(6)
     for k in range(states.shape[0]):
         y, a = states[k], accelerations[k]
-        given = (y[10], y[11], y[12])
+        given_omega = (y[10], y[11], y[12])
         project_onto_constraints(legs, y)
         state = platform_state(y[:7], y[7:13])
-        fill_constraints(legs, state, rows)
+        fill_constraints(legs, state, constraint_values)
         omega, n = state.omega, (state.matrix[2], state.matrix[5], state.matrix[8])
-        turning = subtract(cross(given, cross(given, n)), cross(omega, cross(omega, n)))
-        required = add((a[3], a[4], a[5]), cross(n, turning))
-        along = (0.0, n[2], -n[1])
-        first = scale(1.0 / norm(along), along)
-        second = cross(first, n)
+        normal_change = subtract(
+            cross(given_omega, cross(given_omega, n)), cross(omega, cross(omega, n))
+        )
+        required_alpha = add((a[3], a[4], a[5]), cross(n, normal_change))
+        normal_axis = (0.0, n[2], -n[1])
+        first_axis = scale(1.0 / norm(normal_axis), normal_axis)
+        second_axis = cross(first_axis, n)
         for j in range(6):
             for i in range(CONSTRAINT_ROWS):
-                matrix[i, j] = rows[i, j]
+                matrix[i, j] = constraint_values[i, j]
                 matrix[CONSTRAINT_ROWS + i, j] = 0.0
         for i in range(CONSTRAINT_ROWS):
-            right[i] = -rows[i, 6]
-            matrix[4, 3 + i] = first[i]
-            matrix[5, 3 + i] = second[i]
+            right[i] = -constraint_values[i, 6]
+            matrix[4, 3 + i] = first_axis[i]
+            matrix[5, 3 + i] = second_axis[i]
         matrix[3, 2] = 1.0
-        right[3], right[4], right[5] = a[2], dot(first, required), dot(second, required)
+        right[3], right[4], right[5] = (
+            a[2],
+            dot(first_axis, required_alpha),
+            dot(second_axis, required_alpha),
+        )
         solve_general(matrix, right, 6)
         for j in range(6):
             a[j] = right[j]
@@ -223,23 +229,23 @@ class PoseMemory(NamedTuple):
     """Arrays that one solution overwrites; n legs, c constraints."""
 
     right: FloatArray
-    """`(n + c,)`"""
+    """`(n + c,)` residuals: target less present coordinates, then constraints"""
     matrix: FloatArray
-    """`(n + c, 6)`"""
+    """`(n + c, 6)` Jacobian of coordinates and constraints"""
     rows: FloatArray
-    """`(c, 8)`"""
+    """`(c, 8)` constraints of the legs"""
     normal: FloatArray
-    """`(6, 6)`"""
+    """`(6, 6)` matrix of the normal equations"""
     step: FloatArray
-    """`(6,)`"""
+    """`(6,)` Newton step: displacement [m], rotation vector [rad]"""
     trial: FloatArray
-    """`(7,)`"""
+    """`(7,)` pose after a step"""
     last: FloatArray
-    """`(7,)`"""
+    """`(7,)` last accepted pose"""
     start: FloatArray
-    """`(n,)`"""
+    """`(n,)` coordinates of the guess [m, rad]"""
     target: FloatArray
-    """`(n,)`"""
+    """`(n,)` coordinates of the present piece of the path [m, rad]"""
 
 
 @compiled
@@ -282,20 +288,20 @@ def residual(
     the whole `PoseMemory` in their place takes a third more time.
     """
     at = resting_state(pose)
-    largest = 0.0
-    count = legs.rows.shape[0]
-    for i in range(count):
+    largest_residual = 0.0
+    n_legs = legs.rows.shape[0]
+    for i in range(n_legs):
         arm, w, coordinate = actuation(legs, i, at.position, at.matrix)
         fill_row(matrix, i, w, cross(arm, w))
         right[i] = coordinates[i] - coordinate
-        largest = larger(abs(right[i]), largest)
+        largest_residual = larger(abs(right[i]), largest_residual)
     fill_constraints(legs, at, rows)
     for i in range(constraint_count(legs)):
         for k in range(6):
-            matrix[count + i, k] = rows[i, k]
-        right[count + i] = -rows[i, 7]
-        largest = larger(abs(rows[i, 7]), largest)
-    return largest
+            matrix[n_legs + i, k] = rows[i, k]
+        right[n_legs + i] = -rows[i, 7]
+        largest_residual = larger(abs(rows[i, 7]), largest_residual)
+    return largest_residual
 
 
 @device
@@ -331,12 +337,12 @@ def newton(
     A change of sign of the Jacobian's determinant on the way ends the search: the other side is
     another assembly branch.
     """
-    right, matrix, rows = work.right, work.matrix, work.rows
+    right, matrix, constraint_values = work.right, work.matrix, work.rows
     trial, step = work.trial, work.step
     size, branch = smallest_scale(legs), 0.0
     for i in range(legs.rows.shape[0]):
         size = max(size, abs(coordinates[i]))
-    error = residual(legs, pose, coordinates, right, matrix, rows)
+    error = residual(legs, pose, coordinates, right, matrix, constraint_values)
     for iteration in range(NEWTON_STEPS):
         if error <= CONVERGED_RESIDUAL * size:
             return True, error, iteration
@@ -345,9 +351,9 @@ def newton(
             branch = regular
         if not (abs(regular) > SINGULAR_PIVOT_RATIO and regular * branch > 0.0):
             return False, error, iteration
-        turn = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
-        factor = min(1.0, MAX_TURN / turn) if turn > 0.0 else 1.0
-        smaller = False
+        rotation_angle = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
+        factor = min(1.0, MAX_TURN / rotation_angle) if rotation_angle > 0.0 else 1.0
+        is_smaller = False
         for _ in range(8):
             for k in range(3):
                 trial[k] = pose[k] + factor * step[k]
@@ -360,18 +366,18 @@ def newton(
                 factor * step[4],
                 factor * step[5],
             )
-            now = residual(legs, trial, coordinates, right, matrix, rows)
-            if now < error:
-                smaller = True
+            new_residual = residual(legs, trial, coordinates, right, matrix, constraint_values)
+            if new_residual < error:
+                is_smaller = True
                 break
             if error <= ACCEPTED_RESIDUAL * size:
                 return True, error, iteration
             factor *= 0.5
-        if not smaller:
+        if not is_smaller:
             return False, error, iteration
         for k in range(7):
             pose[k] = trial[k]
-        error = now
+        error = new_residual
     return error <= ACCEPTED_RESIDUAL * size, error, NEWTON_STEPS
 
 
@@ -384,37 +390,39 @@ def forward_kinematics(
     `work` comes from `make_work` and is overwritten. Returns (converged, residual, iterations);
     when not converged, `pose` is the last one reached.
     """
-    start, target, last = work.start, work.target, work.last
+    guess_coordinates, path_coordinates, last_pose = work.start, work.target, work.last
     for k in range(7):
         pose[k] = guess[k]
-    converged, error, count = newton(legs, coordinates, pose, work)
+    converged, error, n_iterations = newton(legs, coordinates, pose, work)
     if converged:
-        return True, error, count
-    inverse_kinematics(legs, guess, start)
+        return True, error, n_iterations
+    inverse_kinematics(legs, guess, guess_coordinates)
     for k in range(7):
-        last[k] = guess[k]
-    done, piece = 0.0, 0.25
-    while done < 1.0:
-        reach = min(1.0, done + piece)
+        last_pose[k] = guess[k]
+    path_fraction, step_fraction = 0.0, 0.25
+    while path_fraction < 1.0:
+        trial_fraction = min(1.0, path_fraction + step_fraction)
         for i in range(legs.rows.shape[0]):
-            target[i] = start[i] + reach * (coordinates[i] - start[i])
+            path_coordinates[i] = guess_coordinates[i] + trial_fraction * (
+                coordinates[i] - guess_coordinates[i]
+            )
         for k in range(7):
-            pose[k] = last[k]
-        converged, error, steps = newton(legs, target, pose, work)
-        count += steps
+            pose[k] = last_pose[k]
+        converged, error, steps = newton(legs, path_coordinates, pose, work)
+        n_iterations += steps
         if converged:
-            done = reach
-            piece = min(2.0 * piece, 0.25)
+            path_fraction = trial_fraction
+            step_fraction = min(2.0 * step_fraction, 0.25)
             for k in range(7):
-                last[k] = pose[k]
+                last_pose[k] = pose[k]
         else:
-            piece *= 0.5
-            if piece < MIN_PIECE:
+            step_fraction *= 0.5
+            if step_fraction < MIN_PIECE:
                 for k in range(7):
-                    pose[k] = last[k]
+                    pose[k] = last_pose[k]
                 error = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
-                return False, error, count
-    return True, error, count
+                return False, error, n_iterations
+    return True, error, n_iterations
 
 
 @compiled
@@ -429,13 +437,13 @@ def forward_kinematics_batch(
     Returns the index of the first set of coordinates without a pose, or -1.
     """
     work = make_work(legs.rows.shape[0], constraint_count(legs))
-    failed = -1
+    first_failed = -1
     for k in range(coordinates.shape[0]):
-        converged, error, count = forward_kinematics(
+        converged, error, n_iterations = forward_kinematics(
             legs, coordinates[k], guesses[k], found[k, :7], work
         )
         found[k, 7] = error
-        found[k, 8] = count
-        if not converged and failed < 0:
-            failed = k
-    return failed
+        found[k, 8] = n_iterations
+        if not converged and first_failed < 0:
+            first_failed = k
+    return first_failed

@@ -61,7 +61,7 @@ from twin.kernels.numbers.lanes import Lanes, where_larger
 from twin.kernels.platform_state import platform_state
 
 TAKEN_FIELDS = {"forward_kinematics_lanes": ("inputs", "poses")}
-"""Fields of a batch that a function takes, where not the first ones."""
+"""Fields of a batch that a function reads, where these are not the first fields."""
 
 
 Width = tuple[int, ...]
@@ -81,9 +81,9 @@ class Batch(NamedTuple):
     """actuator forces, or accelerations"""
     wrenches: FloatArray
     out: FloatArray
-    """`(batch, entries)`"""
+    """`(batch, entries)` results of the batch, one row per state"""
     failed: NDArray[np.bool_]
-    """`(groups,)`, where a group is to be computed again"""
+    """`(groups,)` True where a group must be computed again, state by state"""
     given: bool
     """whether states are as a user gives them: not checked, quaternions not normalised"""
 
@@ -127,14 +127,14 @@ def make_group(legs: Legs, batch: Batch, width: Width) -> Group:
 @allocating
 def lanes_work(legs: Legs, width: Width) -> Work:
     """Return the work arrays of `make_work` in lanes."""
-    n, count, w = legs.rows.shape[0], constraint_count(legs), len(width)
-    size = 6 + count
+    n, n_constraints, w = legs.rows.shape[0], constraint_count(legs), len(width)
+    size = 6 + n_constraints
     return Work(
         as_lanes(np.empty((6, 6, w)), width),
         as_lanes(np.empty((6, w)), width),
         as_lanes(np.empty((n, 6, w)), width),
         as_lanes(np.empty((n, w)), width),
-        as_lanes(np.empty((count, 8, w)), width),
+        as_lanes(np.empty((n_constraints, 8, w)), width),
         as_lanes(np.empty((size, size, w)), width),
         as_lanes(np.empty((size, w)), width),
     )
@@ -142,22 +142,22 @@ def lanes_work(legs: Legs, width: Width) -> Work:
 
 @device
 def read(rows: FloatArray, first: int, numbers: FloatArray) -> bool:
-    """Read as many rows as there are lanes, from `first` on; the last row fills lanes beyond.
+    """Read one row per lane from `first` on; surplus lanes repeat the last row.
 
     Returns whether all entries are finite and none is too large.
     """
-    fine = True
+    is_valid = True
     for k in range(rows.shape[1]):
-        number = read_column(rows, first, k, numbers)
-        numbers[k] = number
-        if not abs(number) <= LARGEST_ENTRY:
-            fine = False
-    return fine
+        lane_value = read_column(rows, first, k, numbers)
+        numbers[k] = lane_value
+        if not abs(lane_value) <= LARGEST_ENTRY:
+            is_valid = False
+    return is_valid
 
 
 @device
 def normalise_pose(pose: FloatArray) -> bool:
-    """Scale the quaternion to length one; return whether it was one nearly."""
+    """Normalise the quaternion; return whether its norm was close to one."""
     norm = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6])
     for k in range(3, 7):
         pose[k] = pose[k] / norm
@@ -170,43 +170,43 @@ def allowed(rows: FloatArray, motion: FloatArray, drift: float) -> bool:
     size = max(1.0, abs(motion[0]))
     for k in range(1, 6):
         size = max(size, abs(motion[k]))
-    fine = True
+    all_met = True
     for i in range(rows.shape[0]):
-        off = drift * rows[i, 6]
+        constraint_error = drift * rows[i, 6]
         for k in range(6):
-            off += rows[i, k] * motion[k]
-        if not abs(off) <= MOTION_TOLERANCE * size:
-            fine = False
-    return fine
+            constraint_error += rows[i, k] * motion[k]
+        if not abs(constraint_error) <= MOTION_TOLERANCE * size:
+            all_met = False
+    return all_met
 
 
 @device
 def meets_constraints(legs: Legs, group: Group) -> bool:
     """Fill the constraints of a group; return whether its poses and twists meet them."""
-    rows = group.constraints
-    fill_constraints(legs, platform_state(group.pose, group.twist), rows)
-    fine = True
-    for i in range(rows.shape[0]):
-        if not abs(rows[i, 7]) <= MOTION_TOLERANCE:
-            fine = False
-    return allowed(rows, group.twist, 0.0) and fine
+    constraint_values = group.constraints
+    fill_constraints(legs, platform_state(group.pose, group.twist), constraint_values)
+    all_met = True
+    for i in range(constraint_values.shape[0]):
+        if not abs(constraint_values[i, 7]) <= MOTION_TOLERANCE:
+            all_met = False
+    return allowed(constraint_values, group.twist, 0.0) and all_met
 
 
 @device
 def gather(legs: Legs, batch: Batch, index: int, width: Width, group: Group) -> bool:
     """Read the states of group `index`; return False where a given one fails a check."""
-    first = index * len(width)
-    fine = read(batch.poses, first, group.pose)
-    fine = read(batch.twists, first, group.twist) and fine
-    fine = read(batch.deflections, first, group.deflection) and fine
-    fine = read(batch.inputs, first, group.inputs) and fine
-    fine = read(batch.wrenches, first, group.wrench) and fine
+    first_row = index * len(width)
+    is_valid = read(batch.poses, first_row, group.pose)
+    is_valid = read(batch.twists, first_row, group.twist) and is_valid
+    is_valid = read(batch.deflections, first_row, group.deflection) and is_valid
+    is_valid = read(batch.inputs, first_row, group.inputs) and is_valid
+    is_valid = read(batch.wrenches, first_row, group.wrench) and is_valid
     if not batch.given:
         return True
-    fine = normalise_pose(group.pose) and fine
+    is_valid = normalise_pose(group.pose) and is_valid
     if constraint_count(legs) > 0:
-        fine = meets_constraints(legs, group) and fine
-    return fine
+        is_valid = meets_constraints(legs, group) and is_valid
+    return is_valid
 
 
 @device
@@ -227,11 +227,11 @@ def scatter(group: Group, index: int, width: Width, regular: bool, batch: Batch)
 @allocating
 def newton_work(legs: Legs, width: Width) -> PoseMemory:
     """Return the work arrays of forward kinematics in lanes."""
-    n, count, w = legs.rows.shape[0], constraint_count(legs), len(width)
+    n, n_constraints, w = legs.rows.shape[0], constraint_count(legs), len(width)
     return PoseMemory(
-        as_lanes(np.empty((n + count, w)), width),
-        as_lanes(np.empty((n + count, 6, w)), width),
-        as_lanes(np.empty((count, 8, w)), width),
+        as_lanes(np.empty((n + n_constraints, w)), width),
+        as_lanes(np.empty((n + n_constraints, 6, w)), width),
+        as_lanes(np.empty((n_constraints, 8, w)), width),
         as_lanes(np.empty((6, 6, w)), width),
         as_lanes(np.empty((6, w)), width),
         as_lanes(np.empty((7, w)), width),
@@ -244,8 +244,8 @@ def newton_work(legs: Legs, width: Width) -> PoseMemory:
 @replacing(larger, lambda error, _: isinstance(error, Lanes))
 def lanes_larger(error: Any, largest: Any) -> Any:
     """Return the larger of two residuals lane by lane; NaN counts as infinite."""
-    known = where_larger(inf, error, error, inf)
-    return where_larger(known, largest, known, largest)
+    first_larger = where_larger(inf, error, error, inf)
+    return where_larger(first_larger, largest, first_larger, largest)
 
 
 @device
@@ -257,38 +257,38 @@ def newton_in_lanes(
     A lane that has converged keeps its pose. Where a lane would need a shorter step, is singular
     or leaves its assembly branch, none has converged.
     """
-    right, matrix, rows = work.right, work.matrix, work.rows
+    right, matrix, constraint_values = work.right, work.matrix, work.rows
     trial, step = work.trial, work.step
     size = max(smallest_scale(legs), abs(coordinates[0]))
     for i in range(1, legs.rows.shape[0]):
         size = max(size, abs(coordinates[i]))
-    error = residual(legs, pose, coordinates, right, matrix, rows)
-    goes_on = 1.0 + 0.0 * size
-    branch, count = goes_on, 0.0 * size
+    error = residual(legs, pose, coordinates, right, matrix, constraint_values)
+    not_converged = 1.0 + 0.0 * size
+    branch, n_iterations = not_converged, 0.0 * size
     for iteration in range(NEWTON_STEPS):
-        goes_on = where_larger(error, CONVERGED_RESIDUAL * size, goes_on, 0.0)
-        if goes_on <= 0.0:
+        not_converged = where_larger(error, CONVERGED_RESIDUAL * size, not_converged, 0.0)
+        if not_converged <= 0.0:
             break
-        count += goes_on
+        n_iterations += not_converged
         regular = newton_step(matrix, right, step, work.normal)
         if iteration == 0:
             branch = regular
         regular = where_larger(regular * branch, 0.0, abs(regular), 0.0)
-        if not where_larger(goes_on, 0.0, regular, 1.0) > SINGULAR_PIVOT_RATIO:
-            return False, error, count
-        turn = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
-        factor = MAX_TURN / max(MAX_TURN, turn)
+        if not where_larger(not_converged, 0.0, regular, 1.0) > SINGULAR_PIVOT_RATIO:
+            return False, error, n_iterations
+        rotation_angle = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
+        factor = MAX_TURN / max(MAX_TURN, rotation_angle)
         for k in range(3):
             trial[k] = pose[k] + factor * step[k]
         trial[3], trial[4], trial[5], trial[6] = turned(
             pose[3], pose[4], pose[5], pose[6], factor * step[3], factor * step[4], factor * step[5]
         )
-        now = residual(legs, trial, coordinates, right, matrix, rows)
-        goes_on = where_larger(error, now, goes_on, 0.0)
+        new_residual = residual(legs, trial, coordinates, right, matrix, constraint_values)
+        not_converged = where_larger(error, new_residual, not_converged, 0.0)
         for k in range(7):
-            pose[k] = where_larger(goes_on, 0.0, trial[k], pose[k])
-        error = where_larger(goes_on, 0.0, now, error)
-    return error <= ACCEPTED_RESIDUAL * size, error, count
+            pose[k] = where_larger(not_converged, 0.0, trial[k], pose[k])
+        error = where_larger(not_converged, 0.0, new_residual, error)
+    return error <= ACCEPTED_RESIDUAL * size, error, n_iterations
 
 
 class StepGroup(NamedTuple):
@@ -296,7 +296,7 @@ class StepGroup(NamedTuple):
 
     body: FloatArray
     legs: FloatArray
-    """`(n, LEG_SIZE, lanes)`"""
+    """`(n, LEG_SIZE, lanes)` constants of the legs"""
     y: FloatArray
     """`(m, lanes)` states"""
     forces: FloatArray
@@ -349,24 +349,24 @@ def copy_lane(group: StepGroup, lane: int, alone: StepGroup) -> None:
         (group.wrench, alone.wrench),
     ):
         for k in range(source.shape[0]):
-            for other in range(source.shape[1]):
-                target[k, other] = source[k, lane]
+            for target_lane in range(source.shape[1]):
+                target[k, target_lane] = source[k, lane]
     for leg in range(group.legs.shape[0]):
         for k in range(group.legs.shape[1]):
-            for other in range(group.legs.shape[2]):
-                alone.legs[leg, k, other] = group.legs[leg, k, lane]
+            for target_lane in range(group.legs.shape[2]):
+                alone.legs[leg, k, target_lane] = group.legs[leg, k, lane]
 
 
 @device
 def index_of(machines: Machines, start: int, lane: int, count: int) -> int:
-    """Return the row for a lane: its own, or where that failed or is none, the first that goes on.
+    """Return the row of a lane; where that failed or does not exist, the first valid row.
 
-    A failed row in a group would make every step of all the others fail with it.
+    A failed row in a group would make every step of the whole group fail.
     """
-    rows = machines.failed.shape[0]
-    if start + lane < rows and not machines.failed[start + lane]:
+    n_rows = machines.failed.shape[0]
+    if start + lane < n_rows and not machines.failed[start + lane]:
         return start + lane
-    for i in range(start, min(start + count, rows)):
+    for i in range(start, min(start + count, n_rows)):
         if not machines.failed[i]:
             return i
     return start
@@ -383,14 +383,14 @@ def begin(
     y: FloatArray,
 ) -> None:
     """Issue the commands of the rows from `start` on, and gather the rows."""
-    count = group.y.shape[1]
-    for i in range(start, min(start + count, machines.failed.shape[0])):
+    n_states = group.y.shape[1]
+    for i in range(start, min(start + n_states, machines.failed.shape[0])):
         if not machines.failed[i]:
             counters, queue = arrays.counters[i], arrays.queue[i]
-            fine = issue(counters, queue, inputs.command[i], inputs.feedforward[i])
-            machines.failed[i] = not fine
-    for lane in range(count):
-        i = index_of(machines, start, lane, count)
+            is_finite = issue(counters, queue, inputs.command[i], inputs.feedforward[i])
+            machines.failed[i] = not is_finite
+    for lane in range(n_states):
+        i = index_of(machines, start, lane, n_states)
         read_state(machines, i, y)
         fill_lane(group, lane, constants, inputs, i, y)
 
@@ -407,13 +407,13 @@ def drive(
     clock: tuple[int, float],
 ) -> None:
     """Advance the drives of a group by a step; note the twists, and the field on the bodies."""
-    count, ratio = group.y.shape[1], inputs.shaking.shape[1]
-    for i in range(start, min(start + count, machines.failed.shape[0])):
+    n_states, ratio = group.y.shape[1], inputs.shaking.shape[1]
+    for i in range(start, min(start + n_states, machines.failed.shape[0])):
         if not machines.failed[i]:
             coordinates, rates = machines.coordinates[i], machines.rates[i]
             drive_one(arrays, i, ratio, clock[0], clock[1], coordinates, rates, machines.forces[i])
-    for lane in range(count):
-        i = index_of(machines, start, lane, count)
+    for lane in range(n_states):
+        i = index_of(machines, start, lane, n_states)
         for k in range(3):
             field = gravity[i, BODY_GRAVITY + k] - inputs.shaking[i, part, k]
             group.body[BODY_GRAVITY + k, lane] = field
@@ -444,7 +444,7 @@ def finish(
     ratio: int,
     y: FloatArray,
 ) -> None:
-    """Take over the state of a lane into row i, and read its sensors."""
+    """Copy the state of a lane to row i, and read that row's sensors."""
     for k in range(y.shape[0]):
         y[k] = group.y[k, i - start]
     store(machines, i, y, group.before[i - start], step)
@@ -458,32 +458,32 @@ def advance_groups(bundle: Any) -> None:
     Where a step fails for a group, each of its rows takes it alone. The bundle ends with the width.
     """
     constants, arrays, machines, inputs, mode, step, width = unbundled(bundle)
-    rows, ratio = machines.failed.shape[0], inputs.shaking.shape[1]
-    group, alone = (
+    n_rows, ratio = machines.failed.shape[0], inputs.shaking.shape[1]
+    group, single_group = (
         make_step_group(constants, machines, width),
         make_step_group(constants, machines, width),
     )
-    stages, none = make_stages(constants, group, width)
+    stages, zero_slope = make_stages(constants, group, width)
     y = np.empty(group.y.shape[0])
-    for start in range(0, rows, len(width)):
-        begin(group, start, constants, arrays, machines, inputs, y)
-        last = min(start + len(width), rows)
-        for part in range(ratio):
-            drive(group, start, part, constants.body, arrays, machines, inputs, (mode, step))
-            if not move(constants, group, none, step, stages, width):
-                for i in range(start, last):
+    for first_row in range(0, n_rows, len(width)):
+        begin(group, first_row, constants, arrays, machines, inputs, y)
+        end_row = min(first_row + len(width), n_rows)
+        for substep in range(ratio):
+            drive(group, first_row, substep, constants.body, arrays, machines, inputs, (mode, step))
+            if not move(constants, group, zero_slope, step, stages, width):
+                for i in range(first_row, end_row):
                     if not machines.failed[i]:
-                        copy_lane(group, i - start, alone)
-                        done = move(constants, alone, none, step, stages, width)
-                        copy(alone.y[:, 0], group.y[:, i - start])
-                        if not done:
-                            finish(group, start, i, machines, arrays, step, ratio, y)
+                        copy_lane(group, i - first_row, single_group)
+                        succeeded = move(constants, single_group, zero_slope, step, stages, width)
+                        copy(single_group.y[:, 0], group.y[:, i - first_row])
+                        if not succeeded:
+                            finish(group, first_row, i, machines, arrays, step, ratio, y)
                             machines.failed[i] = True
             measure(constants, group, width)
-            take_coordinates(group, start, machines)
-        for i in range(start, last):
+            take_coordinates(group, first_row, machines)
+        for i in range(first_row, end_row):
             if not machines.failed[i]:
-                finish(group, start, i, machines, arrays, step, ratio, y)
+                finish(group, first_row, i, machines, arrays, step, ratio, y)
 
 
 @allocating
@@ -492,8 +492,8 @@ def make_stages(constants: Constants, group: StepGroup, width: Width) -> tuple[S
     w, size = len(width), group.y.shape[0]
     work = lanes_work(legs_like(constants.legs, constants.legs.rows[0]), width)
     trial, rates = np.empty((size, w)), np.empty((4, size, w))
-    none = np.zeros((group.forces.shape[0], w))
-    return Stages(as_lanes(trial, width), as_lanes(rates, width), work), as_lanes(none, width)
+    zero_slope = np.zeros((group.forces.shape[0], w))
+    return Stages(as_lanes(trial, width), as_lanes(rates, width), work), as_lanes(zero_slope, width)
 
 
 @allocating
@@ -527,9 +527,9 @@ def inverse_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int,
     """Compute actuator coordinates (n,) of poses."""
     at = make_group(legs, batch, width)
     for group in range(first, last):
-        fine = gather(legs, batch, group, width, at)
+        is_valid = gather(legs, batch, group, width, at)
         regular = inverse_kinematics(legs, at.pose, at.result)
-        scatter(at, group, width, fine and regular, batch)
+        scatter(at, group, width, is_valid and regular, batch)
 
 
 @compiled
@@ -538,25 +538,25 @@ def forward_kinematics_lanes(legs: Legs, width: Width, batch: Batch, first: int,
     at = make_group(legs, batch, width)
     work = newton_work(legs, width)
     for group in range(first, last):
-        fine = gather(legs, batch, group, width, at)
+        is_valid = gather(legs, batch, group, width, at)
         converged, at.result[7], at.result[8] = newton_in_lanes(legs, at.inputs, at.pose, work)
         for k in range(7):
             at.result[k] = at.pose[k]
-        scatter(at, group, width, fine and converged, batch)
+        scatter(at, group, width, is_valid and converged, batch)
 
 
 @compiled
 def jacobian_lanes(legs: Legs, width: Width, batch: Batch, first: int, last: int) -> None:
     """Compute Jacobians (n, 6) of poses."""
     at = make_group(legs, batch, width)
-    rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
+    jacobian_rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
     for group in range(first, last):
-        fine = gather(legs, batch, group, width, at)
-        jacobian(legs, at.pose, rows)
-        for i in range(rows.shape[0]):
+        is_valid = gather(legs, batch, group, width, at)
+        jacobian(legs, at.pose, jacobian_rows)
+        for i in range(jacobian_rows.shape[0]):
             for j in range(6):
-                at.result[6 * i + j] = rows[i, j]
-        scatter(at, group, width, fine, batch)
+                at.result[6 * i + j] = jacobian_rows[i, j]
+        scatter(at, group, width, is_valid, batch)
 
 
 @compiled
@@ -565,14 +565,14 @@ def jacobian_derivative_lanes(
 ) -> None:
     """Compute dJ/dt (n, 6) of poses and twists."""
     at = make_group(legs, batch, width)
-    rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
+    jacobian_rows = as_lanes(np.empty((legs.rows.shape[0], 6, len(width))), width)
     for group in range(first, last):
-        fine = gather(legs, batch, group, width, at)
-        jacobian_derivative(legs, platform_state(at.pose, at.twist), rows)
-        for i in range(rows.shape[0]):
+        is_valid = gather(legs, batch, group, width, at)
+        jacobian_derivative(legs, platform_state(at.pose, at.twist), jacobian_rows)
+        for i in range(jacobian_rows.shape[0]):
             for j in range(6):
-                at.result[6 * i + j] = rows[i, j]
-        scatter(at, group, width, fine, batch)
+                at.result[6 * i + j] = jacobian_rows[i, j]
+        scatter(at, group, width, is_valid, batch)
 
 
 @compiled
@@ -583,12 +583,12 @@ def forward_dynamics_lanes(
     at = make_group(legs, batch, width)
     work = lanes_work(legs, width)
     for group in range(first, last):
-        fine = gather(legs, batch, group, width, at)
+        is_valid = gather(legs, batch, group, width, at)
         state = platform_state(at.pose, at.twist)
         regular = forward_dynamics(
             body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
         )
-        scatter(at, group, width, fine and regular, batch)
+        scatter(at, group, width, is_valid and regular, batch)
 
 
 @compiled
@@ -599,14 +599,14 @@ def inverse_dynamics_lanes(
     at = make_group(legs, batch, width)
     work = lanes_work(legs, width)
     for group in range(first, last):
-        fine = gather(legs, batch, group, width, at)
+        is_valid = gather(legs, batch, group, width, at)
         state = platform_state(at.pose, at.twist)
         if batch.given and constraint_count(legs) > 0:
-            fine = allowed(at.constraints, at.inputs, 1.0) and fine
+            is_valid = allowed(at.constraints, at.inputs, 1.0) and is_valid
         regular = inverse_dynamics(
             body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
         )
-        scatter(at, group, width, fine and regular, batch)
+        scatter(at, group, width, is_valid and regular, batch)
 
 
 @compiled
@@ -617,14 +617,14 @@ def mass_matrix_lanes(
     at = make_group(legs, batch, width)
     work = lanes_work(legs, width)
     for group in range(first, last):
-        fine = gather(legs, batch, group, width, at)
+        is_valid = gather(legs, batch, group, width, at)
         state = platform_state(at.pose, at.twist)
         singular = assemble(body, legs, state, at.deflection, work)
         for i in range(6):
             for j in range(i + 1):
                 at.result[6 * i + j] = work.mass_matrix[i, j]
                 at.result[6 * j + i] = work.mass_matrix[i, j]
-        scatter(at, group, width, fine and singular < 0, batch)
+        scatter(at, group, width, is_valid and singular < 0, batch)
 
 
 @compiled
@@ -634,7 +634,7 @@ def energy_lanes(
     """Compute energies and dissipated power (3,) of poses, twists and deflections."""
     at = make_group(legs, batch, width)
     for group in range(first, last):
-        fine = gather(legs, batch, group, width, at)
+        is_valid = gather(legs, batch, group, width, at)
         state = platform_state(at.pose, at.twist)
         at.result[0], at.result[1], at.result[2] = energy(body, legs, state, at.deflection)
-        scatter(at, group, width, fine, batch)
+        scatter(at, group, width, is_valid, batch)

@@ -109,10 +109,10 @@ def quaternion_product(p: Quaternion, q: Quaternion) -> Quaternion:
 def turned(w: float, x: float, y: float, z: float, a: float, b: float, c: float) -> Quaternion:
     """Return the quaternion turned by the rotation vector (a, b, c) [rad] of the base frame."""
     angle = sqrt(a * a + b * b + c * c)
-    half = 0.5 * angle
-    factor = sin(half) / angle if angle > 1e-12 else 0.5
-    turn = (cos(half), factor * a, factor * b, factor * c)
-    rw, rx, ry, rz = quaternion_product(turn, (w, x, y, z))
+    half_angle = 0.5 * angle
+    factor = sin(half_angle) / angle if angle > 1e-12 else 0.5
+    rotation_quaternion = (cos(half_angle), factor * a, factor * b, factor * c)
+    rw, rx, ry, rz = quaternion_product(rotation_quaternion, (w, x, y, z))
     inverse = 1.0 / sqrt(rw * rw + rx * rx + ry * ry + rz * rz)
     return rw * inverse, rx * inverse, ry * inverse, rz * inverse
 
@@ -186,7 +186,7 @@ def factor_general(matrix: FloatArray, pivots: IndexArray, size: int) -> float:
     Returns the ratio of smallest to largest pivot with the sign of the determinant: 0 when the
     matrix is singular, small when it is nearly so.
     """
-    smallest, largest, sign = 1e300, 0.0, 1.0
+    smallest_pivot, largest_pivot, permutation_sign = 1e300, 0.0, 1.0
     for j in range(size):
         pivot, best = j, abs(matrix[j, j])
         for i in range(j + 1, size):
@@ -194,21 +194,21 @@ def factor_general(matrix: FloatArray, pivots: IndexArray, size: int) -> float:
                 pivot, best = i, abs(matrix[i, j])
         if not best > 0.0:
             return 0.0
-        smallest, largest = min(smallest, best), max(largest, best)
+        smallest_pivot, largest_pivot = min(smallest_pivot, best), max(largest_pivot, best)
         pivots[j] = pivot
         if pivot != j:
-            sign = -sign
+            permutation_sign = -permutation_sign
             for k in range(size):
                 matrix[j, k], matrix[pivot, k] = matrix[pivot, k], matrix[j, k]
         inverse = 1.0 / matrix[j, j]
         if inverse < 0.0:
-            sign = -sign
+            permutation_sign = -permutation_sign
         for i in range(j + 1, size):
             factor = matrix[i, j] * inverse
             matrix[i, j] = factor
             for k in range(j + 1, size):
                 matrix[i, k] -= factor * matrix[j, k]
-    return sign * smallest / largest
+    return permutation_sign * smallest_pivot / largest_pivot
 
 
 @device
@@ -270,16 +270,16 @@ def solve_general(matrix: FloatArray, right: FloatArray, size: int) -> float:
     Returns the ratio of smallest to largest pivot with the sign of the determinant: 0 when the
     matrix is singular (then `right` is meaningless), small when it is nearly so.
     """
-    smallest, largest, sign = 1e300, 0.0, 1.0
+    smallest_pivot, largest_pivot, permutation_sign = 1e300, 0.0, 1.0
     for j in range(size):
         exchange = bring_pivot_up(matrix, right, j, size)
         if exchange == 0.0:
             return 0.0
-        sign *= exchange
+        permutation_sign *= exchange
         best = abs(matrix[j, j])
-        smallest, largest = min(smallest, best), max(largest, best)
+        smallest_pivot, largest_pivot = min(smallest_pivot, best), max(largest_pivot, best)
         inverse = 1.0 / matrix[j, j]
-        sign *= copysign(1.0, inverse)
+        permutation_sign *= copysign(1.0, inverse)
         for i in range(j + 1, size):
             factor = matrix[i, j] * inverse
             for k in range(j + 1, size):
@@ -290,4 +290,4 @@ def solve_general(matrix: FloatArray, right: FloatArray, size: int) -> float:
         for k in range(i + 1, size):
             value -= matrix[i, k] * right[k]
         right[i] = value / matrix[i, i]
-    return sign * smallest / largest
+    return permutation_sign * smallest_pivot / largest_pivot

@@ -12,11 +12,11 @@ from twin.kernels.linear_algebra import Vector, add, norm, rotate, rotation, row
 @compiled
 def largest_distance(points: FloatArray, first: IndexArray, second: IndexArray) -> float:
     """Return the largest distance [m] between `points[first[i]]` and `points[second[i]]` (3,)."""
-    largest = 0.0
+    largest_norm = 0.0
     for i in range(first.shape[0]):
-        gap = subtract(row(points, first[i], 0), row(points, second[i], 0))
-        largest = np.maximum(largest, norm(gap))  # keeps NaN, unlike max()
-    return largest
+        difference = subtract(row(points, first[i], 0), row(points, second[i], 0))
+        largest_norm = np.maximum(largest_norm, norm(difference))  # keeps NaN, unlike max()
+    return largest_norm
 
 
 @compiled
@@ -32,12 +32,12 @@ def largest_gap(
         ends: `(k, 3)` the first points in their bodies' frames.
         sockets: `(k, 3)` the second points, likewise.
     """
-    largest = 0.0
+    largest_norm = 0.0
     for i in range(first.shape[0]):
-        end = _in_base(frames, first[i], row(ends, i, 0))
+        first_end = _in_base(frames, first[i], row(ends, i, 0))
         socket = _in_base(frames, second[i], row(sockets, i, 0))
-        largest = np.maximum(largest, norm(subtract(end, socket)))
-    return largest
+        largest_norm = np.maximum(largest_norm, norm(subtract(first_end, socket)))
+    return largest_norm
 
 
 @device

@@ -28,7 +28,9 @@ SIGNAL_NAMES = {"forces": "motor_forces"}
 """Fields that have another name among signals: drives know the forces of their motors."""
 
 BLOCK_DURATION = 0.1
-"""[s] Adopted: of the samples that go to a file at once; as much is lost with a killed process."""
+"""[s] Engineering choice: duration of the samples that are written to the file at once, and lost if
+the process is killed.
+"""
 
 POLL_INTERVAL = 0.1
 """[s] Interval between two checks for a request to end, while no command comes."""
@@ -41,7 +43,7 @@ class Recording:
     """Samples of one machine, field by field."""
 
     def __init__(self, machine: MachineModel, period: float) -> None:
-        """Begin without samples, which will come once a `period` [s]."""
+        """Start without samples, which will be added once a `period` [s]."""
         self._machine, self._period = machine, period
         self._times: dict[str, array[float]] = {}
         self._values: dict[str, array[float]] = {}
@@ -57,24 +59,24 @@ class Recording:
 
     def log(self) -> Log:
         """Return all samples so far as a log; its channels are fields, by the names of signals."""
-        known, channels = signal_units(self._machine), []
+        units_of_signals, channels = signal_units(self._machine), []
         for name, times in self._times.items():
             width = width_of(name, self._machine.n_actuators)
             values = np.array(self._values[name]).reshape(-1, width)
-            units = known.get(name, ("1",) * width)
-            first = int(name in self._taken)
-            found = channel_of(name, np.array(times), values, units, self._period, first)
-            channels.append(found)
+            units = units_of_signals.get(name, ("1",) * width)
+            first_row = int(name in self._taken)
+            channel = channel_of(name, np.array(times), values, units, self._period, first_row)
+            channels.append(channel)
         return Log(tuple(channels), {"machine": self._machine.name})
 
     def take(self) -> Log:
         """Return the samples since the last call as a log."""
-        found = self.log()
+        recorded = self.log()
         for name, times in self._times.items():  # the last time is that of the next command
             width = width_of(name, self._machine.n_actuators)
             del times[:-1], self._values[name][:-width]
             self._taken.add(name)
-        return found
+        return recorded
 
 
 class FileRecording:
@@ -135,11 +137,11 @@ def channel_of(
     """
     if name not in COMMAND_FIELDS:
         return Channel(SIGNAL_NAMES.get(name, name), time[first:], values[first:], units)
-    begun = time - period
-    near = np.abs(time[:-1] - begun[1:]) < 0.5 * period
-    begun[1:][near] = time[:-1][near]
-    kept = (begun >= 0.0) & (np.arange(len(time)) >= first)
-    return Channel(name, begun[kept], values[kept], units)
+    start_times = time - period
+    is_near = np.abs(time[:-1] - start_times[1:]) < 0.5 * period
+    start_times[1:][is_near] = time[:-1][is_near]
+    is_kept = (start_times >= 0.0) & (np.arange(len(time)) >= first)
+    return Channel(name, start_times[is_kept], values[is_kept], units)
 
 
 class Emulation:
@@ -179,7 +181,7 @@ class Emulation:
         self._late: deque[tuple[float, bytes]] = deque()
 
     def run(self, duration: float = inf, ended: Callable[[], bool] = lambda: False) -> None:
-        """Play in real time: at the beginning of each period, measurement out and command in.
+        """Run in real time: at the start of each period, send the measurement and read commands.
 
         Args:
             duration: [s].
@@ -197,7 +199,7 @@ class Emulation:
     def run_in_steps(
         self, duration: float = inf, ended: Callable[[], bool] = lambda: False
     ) -> None:
-        """Play step by step: each command advances the machine by one period, and is replied to.
+        """Run step by step: each command advances the machine by one period and gets a reply.
 
         Args:
             duration: [s] of the machine's time.
@@ -247,12 +249,12 @@ class Emulation:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Keep the collector of garbage out of a loop that makes no circles of objects."""
-    was = gc.isenabled()
+    """Disable the garbage collector in a loop that creates no reference cycles."""
+    was_enabled = gc.isenabled()
     gc.collect()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()

@@ -13,11 +13,12 @@ from twin.basics.arrays import positive
 from twin.errors import InputError
 
 SPIN_TIME = 2e-4
-"""[s] Adopted: time before a period begins for which the loop waits awake; sleep is not as exact.
+"""[s] Engineering choice: time before a period begins for which the loop spins instead of sleeping,
+as sleep is less exact.
 """
 
 GIVEN_UP = 1.0
-"""[s] behind the clock at which the loop no longer tries to make up for it."""
+"""[s] Delay behind the clock above which the loop restarts its schedule instead of catching up."""
 
 DELAY_RESOLUTION = 1e-6
 """[s] Resolution of the delays that are kept."""
@@ -26,18 +27,19 @@ DELAY_BINS = 10_000
 
 
 REALTIME_PRIORITY = 10
-"""Adopted: priority among real-time processes, of 1 to 99; what the system itself needs is above.
+"""Engineering choice: priority among real-time processes, of 1 to 99; what the system itself needs
+is above.
 """
 
 
 @contextmanager
 def priority(on: bool) -> Iterator[None]:
-    """Let this process run before all that have no real-time priority, where it is `on`.
+    """Run this process with real-time priority, if `on`.
 
     Raises:
         InputError: the system does not permit it.
     """
-    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    previous = os.sched_getscheduler(0), os.sched_getparam(0)
     if on:
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REALTIME_PRIORITY))
@@ -47,7 +49,7 @@ def priority(on: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        os.sched_setscheduler(0, *before)
+        os.sched_setscheduler(0, *previous)
 
 
 class Pace:
@@ -58,8 +60,8 @@ class Pace:
 
     Attributes:
         period: [s].
-        periods: how many have begun.
-        missed: how many began after their time: the work before them missed its deadline.
+        periods: number of periods that have begun.
+        missed: number of periods that began late: the work before them missed its deadline.
         worst: [s] longest delay of a beginning.
     """
 
@@ -84,20 +86,20 @@ class Pace:
     def wait(self) -> None:
         """Wait for the next period; it begins at once where its time has passed."""
         self._due += self.period
-        rest = self._due - self._clock()
-        self.missed += rest < 0.0
-        if rest > SPIN_TIME:
-            self._sleep(rest - SPIN_TIME)
-        while (now := self._clock()) < self._due:
+        remaining = self._due - self._clock()
+        self.missed += remaining < 0.0
+        if remaining > SPIN_TIME:
+            self._sleep(remaining - SPIN_TIME)
+        while (present := self._clock()) < self._due:
             pass
-        delay = now - self._due
+        delay = present - self._due
         self.periods += 1
         self.worst = max(self.worst, delay)
         self._delays[min(int(delay / DELAY_RESOLUTION), DELAY_BINS - 1)] += 1
         if delay > GIVEN_UP:
-            self._due = now
+            self._due = present
 
     def delay(self, share: float) -> float:
-        """Return the delay [s] of the start that a fraction of all periods keep; at most 10 ms."""
+        """Return the quantile [s] of the delays of all periods for a fraction; at most 10 ms."""
         counted = np.cumsum(self._delays)
         return DELAY_RESOLUTION * float(np.searchsorted(counted, share * counted[-1]) + 1)

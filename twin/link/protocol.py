@@ -41,7 +41,7 @@ Names and units are those of signals of a log (`twin.logs.log`). Two more are fo
 """
 
 COMMAND_FIELDS = ("setpoint", "command_rates", "command_forces")
-"""Fields of a measurement that were in force over the period before it."""
+"""Fields of a measurement that hold the command in force over the period before it."""
 
 POSE_FIELDS = ("pose", "reference_pose")
 """Fields that are a position [m] and a unit quaternion, scalar first."""
@@ -52,7 +52,7 @@ Ethernet.
 """
 
 SEQUENCE_MODULUS = 2**32
-"""Number of sequence numbers, which begin again at zero after it."""
+"""Modulus of the sequence numbers, which restart at zero."""
 
 MAGIC = b"TWIN"
 
@@ -73,24 +73,24 @@ MAX_TIME = 9e9
 """[s] Largest time: nanoseconds fit into 64 bits."""
 
 NORM_TOLERANCE = 1e-2
-"""How far the norm of a received quaternion may be from one; it is normalised."""
+"""Largest deviation from one of the norm of a received quaternion, which is then normalised."""
 
 NUMBER_TYPE = np.dtype("<f8")
 
 
 class Layout(NamedTuple):
-    """Places of the fields of a mask among the numbers of a datagram."""
+    """Layout of a datagram: where the fields of a mask are among its numbers."""
 
     slices: tuple[tuple[str, slice], ...]
     """name of each field and its numbers"""
     poses: tuple[int, ...]
     """first number of each quaternion"""
     size: int
-    """all numbers"""
+    """number of all entries"""
 
 
 def width_of(field: str, legs: int) -> int:
-    """Return how many numbers a field has on a machine with so many legs."""
+    """Return the width of a field on a machine with `legs` legs."""
     return FIELD_WIDTHS[field] or legs
 
 
@@ -108,15 +108,15 @@ def layout_of(legs: int, mask: int) -> Layout:
     """
     if mask >> len(FIELD_WIDTHS):
         raise ValueError("the mask has bits without a field")
-    slices, poses, start = [], [], 0
+    slices, poses, first_entry = [], [], 0
     for bit, name in enumerate(FIELD_WIDTHS):
         if mask >> bit & 1:
-            stop = start + width_of(name, legs)
-            slices.append((name, slice(start, stop)))
+            end_entry = first_entry + width_of(name, legs)
+            slices.append((name, slice(first_entry, end_entry)))
             if name in POSE_FIELDS:
-                poses.append(start + 3)
-            start = stop
-    return Layout(tuple(slices), tuple(poses), start)
+                poses.append(first_entry + 3)
+            first_entry = end_entry
+    return Layout(tuple(slices), tuple(poses), first_entry)
 
 
 Kind = Literal["command", "measurement", "estimate"]
@@ -180,25 +180,27 @@ class Encoder:
         mask = mask_of(frozenset(values))
         layout = layout_of(legs, mask)
         if len(layout.slices) != len(values):
-            unknown = next(name for name in values if name not in FIELD_WIDTHS)
-            raise InputError("values", f"{unknown!r} is no field; known: {', '.join(FIELD_WIDTHS)}")
-        for name, places in layout.slices:
-            given = values[name]
-            if np.shape(given) != (width_of(name, legs),):
+            unknown_name = next(name for name in values if name not in FIELD_WIDTHS)
+            raise InputError(
+                "values", f"{unknown_name!r} is no field; known: {', '.join(FIELD_WIDTHS)}"
+            )
+        for name, entries in layout.slices:
+            signal_values = values[name]
+            if np.shape(signal_values) != (width_of(name, legs),):
                 shape = f"({width_of(name, legs)},)"
-                raise InputError(name, f"must have shape {shape}, got {np.shape(given)}")
-            numbers[places] = given
+                raise InputError(name, f"must have shape {shape}, got {np.shape(signal_values)}")
+            numbers[entries] = signal_values
         if not _usable(numbers[: layout.size]):
             raise InputError("values", "must be finite numbers")
-        head = (
+        first_fields = (
             VERSION,
             DATAGRAM_KINDS.index(kind) + 1,
             legs,
             MACHINE_STATES.index(state),
             sequence % SEQUENCE_MODULUS,
         )
-        tail = (round(time * NANOSECONDS_PER_SECOND), acknowledged % SEQUENCE_MODULUS, mask)
-        HEADER.pack_into(self._buffer, 0, MAGIC, 0, *head, *tail)
+        last_fields = (round(time * NANOSECONDS_PER_SECOND), acknowledged % SEQUENCE_MODULUS, mask)
+        HEADER.pack_into(self._buffer, 0, MAGIC, 0, *first_fields, *last_fields)
         size = HEADER.size + 8 * layout.size
         checksum = crc32(self._view[CHECKSUM_START:size])
         self._buffer[4:CHECKSUM_START] = checksum.to_bytes(4, "little")
@@ -241,13 +243,13 @@ def decode(data: bytes) -> Sample:
         raise InputError("values", "are not finite")
     if layout.poses:
         numbers = _normalised(numbers, layout.poses)
-    values = {name: numbers[places] for name, places in layout.slices}
-    known = DATAGRAM_KINDS[kind - 1], time / NANOSECONDS_PER_SECOND, values
-    return Sample(*known, sequence, acknowledged, MACHINE_STATES[state])
+    values = {name: numbers[entries] for name, entries in layout.slices}
+    kind_time_values = DATAGRAM_KINDS[kind - 1], time / NANOSECONDS_PER_SECOND, values
+    return Sample(*kind_time_values, sequence, acknowledged, MACHINE_STATES[state])
 
 
 def _usable(numbers: FloatArray) -> bool:
-    """Return whether all are finite, and their squares as well."""
+    """Return whether all numbers and their squares are finite."""
     return bool(np.abs(numbers).max(initial=0.0) <= LARGEST_ENTRY)
 
 
@@ -257,12 +259,12 @@ def _normalised(numbers: FloatArray, poses: tuple[int, ...]) -> FloatArray:
     Raises:
         InputError: a quaternion that is none.
     """
-    found = numbers.copy()
+    normalised = numbers.copy()
     for start in poses:
-        quaternion = found[start : start + 4]
+        quaternion = normalised[start : start + 4]
         norm = float(np.sqrt(quaternion @ quaternion))
         if not abs(norm - 1.0) <= NORM_TOLERANCE:
             raise InputError("values", f"a quaternion has the norm {norm:.3g}")
         quaternion /= norm
-    found.flags.writeable = False
-    return found
+    normalised.flags.writeable = False
+    return normalised

@@ -26,24 +26,24 @@ LIMIT_TOLERANCE = 1e-6
 MAX_SAMPLES = 2000
 
 SWAP_RATIO = 3.0
-"""Factor by which another leg must fit better to be named."""
+"""Factor by which another leg must fit better to be reported."""
 
 
 def unit_findings(log: Log, machine: MachineModel) -> list[Finding]:
     """Return the channels whose values fit the machine only in another unit, or not at all."""
-    known = signal_units(machine)
-    found = []
+    expected_units = signal_units(machine)
+    findings = []
     for channel in log.channels:
-        expected = known.get(channel.name)
+        expected = expected_units.get(channel.name)
         if expected is None or not len(channel):
             continue
         if channel.units != expected:
             given, right = (listed(dict.fromkeys(units)) for units in (channel.units, expected))
             message = f"has {channel.width} columns in {given}, not {len(expected)} in {right}"
-            found.append(Finding("unit", channel.name, f"{message}; map it by a LogMapping"))
+            findings.append(Finding("unit", channel.name, f"{message}; map it by a LogMapping"))
         else:
-            found += _implausible(channel, machine)
-    return found
+            findings += _implausible(channel, machine)
+    return findings
 
 
 def _implausible(channel: Channel, machine: MachineModel) -> list[Finding]:
@@ -55,7 +55,7 @@ def _implausible(channel: Channel, machine: MachineModel) -> list[Finding]:
     unit = channel.units[0]
     if ((low <= typical) & (typical <= high)).all():
         return []
-    factors = {
+    matching_units = {
         text: size
         for name, factor in UNITS[unit].items()
         if factor != 1.0
@@ -66,27 +66,30 @@ def _implausible(channel: Channel, machine: MachineModel) -> list[Finding]:
     }
     fitting = [
         text
-        for text, size in factors.items()
+        for text, size in matching_units.items()
         if ((low <= size * typical) & (size * typical <= high)).all()
     ]
-    worst = float(typical[np.argmax(np.abs(typical))])
-    reach = f"{np.min(low):.4g} to {np.max(high):.4g} {unit}"
+    typical_value = float(typical[np.argmax(np.abs(typical))])
+    range_text = f"{np.min(low):.4g} to {np.max(high):.4g} {unit}"
     guess = f": maybe {' or '.join(fitting[:2])}" if fitting else ": wrong unit or offset"
-    return [Finding("unit", channel.name, f"{worst:.6g} {unit} is not in {reach}{guess}")]
+    return [
+        Finding("unit", channel.name, f"{typical_value:.6g} {unit} is not in {range_text}{guess}")
+    ]
 
 
 def _range(
     channel: Channel, machine: MachineModel
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return typical values `(c,)` of a channel, and the least and most that they can be."""
+    """Return typical values `(c,)` of a channel, and their lower and upper bounds."""
     name, values = channel.name, channel.values
     actuators = [leg.actuator for leg in machine.parameters.legs]
     median = np.median(values, axis=0)
-    large = np.quantile(np.abs(values), 0.9, axis=0)
+    # The 90 % quantile ignores single outliers, which are no error of the unit.
+    typical = np.quantile(np.abs(values), 0.9, axis=0)
     if name in ("coordinates", "setpoint", "measured"):
         low, high = machine.minimum_coordinates, machine.maximum_coordinates
-        slack = 0.5 * (high - low)
-        return median, low - slack, high + slack
+        margin = 0.5 * (high - low)
+        return median, low - margin, high + margin
     limits = {
         "forces": [actuator.effort for actuator in actuators],
         "motor_forces": [actuator.effort for actuator in actuators],
@@ -95,13 +98,15 @@ def _range(
         "command_rates": [actuator.speed for actuator in actuators],
     }.get(name, [None])
     if None not in limits:
-        most = UNIT_ERROR_RATIO * np.array(limits, dtype=float)
-        return large, np.zeros(len(most)), most
+        largest = UNIT_ERROR_RATIO * np.array(limits, dtype=float)
+        return typical, np.zeros(len(largest)), largest
     if name in ("pose", "reference_pose"):
-        reach = 2.0 * (np.linalg.norm(machine.home[:3]) + float(np.max(machine.home_reaches)))
-        least = 0.05 * np.linalg.norm(machine.home[:3])
+        max_distance = 2.0 * (
+            np.linalg.norm(machine.home[:3]) + float(np.max(machine.home_reaches))
+        )
+        smallest = 0.05 * np.linalg.norm(machine.home[:3])
         size = np.median(np.linalg.norm(values[:, :3], axis=1))
-        return np.array([size]), np.array([least]), np.array([reach])
+        return np.array([size]), np.array([smallest]), np.array([max_distance])
     if name == "accelerometer":
         size = np.median(np.linalg.norm(values, axis=1))
         return (
@@ -122,14 +127,14 @@ def timing_findings(channel: Channel, largest_gap: float) -> list[Finding]:
     name, time = channel.name, channel.time
     if not len(time):
         return [Finding("empty", name, "has no samples")]
-    found = []
+    findings = []
     steps = np.diff(time)
     backwards = np.flatnonzero(steps <= 0.0)
     if backwards.size:
         row = int(backwards[0]) + 1
-        what = "repeats" if steps[row - 1] == 0.0 else f"steps back by {-steps[row - 1]:.6g} s"
-        message = f"the clock {what}, {backwards.size} times in all; sort or cut the record there"
-        found.append(Finding("clock", name, message, float(time[row])))
+        fault = "repeats" if steps[row - 1] == 0.0 else f"steps back by {-steps[row - 1]:.6g} s"
+        message = f"the clock {fault}, {backwards.size} times in all; sort or cut the record there"
+        findings.append(Finding("clock", name, message, float(time[row])))
     forward = steps[steps > 0.0]
     if forward.size:
         median_step = float(np.median(forward))
@@ -140,28 +145,28 @@ def timing_findings(channel: Channel, largest_gap: float) -> list[Finding]:
                 f"{steps[row]:.6g} s without samples, which usually are {median_step:.6g} s apart"
             )
             more = f"; {gaps.size} gaps in all, {steps[gaps].sum():.6g} s" if gaps.size > 1 else ""
-            found.append(Finding("gap", name, message + more, float(time[row])))
-    return found
+            findings.append(Finding("gap", name, message + more, float(time[row])))
+    return findings
 
 
 def saturation_findings(log: Log, machine: MachineModel) -> list[Finding]:
     """Return the channels with more than `MAX_LIMITED_FRACTION` of their samples at a limit."""
-    found = []
+    findings = []
     units = signal_units(machine)
     for name, (low, high) in _limits(machine).items():
         if name not in log or not len(log[name]) or log[name].units != units[name]:
             continue
         channel = log[name]
-        slack = LIMIT_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
-        reached = (channel.values <= low + slack) | (channel.values >= high - slack)
-        fractions = reached.mean(axis=0)
+        tolerance = LIMIT_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
+        at_limit = (channel.values <= low + tolerance) | (channel.values >= high - tolerance)
+        fractions = at_limit.mean(axis=0)
         columns = np.flatnonzero(fractions > MAX_LIMITED_FRACTION)
         if columns.size:
-            row = int(reached[:, columns].any(axis=1).argmax())
-            parts = ", ".join(f"{k + 1} ({100 * fractions[k]:.3g} %)" for k in columns)
-            message = f"at the limit, by column: {parts} of the samples"
-            found.append(Finding("saturation", name, message, float(channel.time[row])))
-    return found
+            row = int(at_limit[:, columns].any(axis=1).argmax())
+            leg_texts = ", ".join(f"{k + 1} ({100 * fractions[k]:.3g} %)" for k in columns)
+            message = f"at the limit, by column: {leg_texts} of the samples"
+            findings.append(Finding("saturation", name, message, float(channel.time[row])))
+    return findings
 
 
 def _limits(machine: MachineModel) -> dict[str, tuple[Any, Any]]:
@@ -174,8 +179,8 @@ def _limits(machine: MachineModel) -> dict[str, tuple[Any, Any]]:
         ("rates", [actuator.speed for actuator in actuators]),
     ):
         if None not in values:
-            most = np.array(values, dtype=float)
-            limits[name] = (-most, most)
+            limit = np.array(values, dtype=float)
+            limits[name] = (-limit, limit)
     for name in ("coordinates", "measured"):
         limits[name] = (machine.minimum_coordinates, machine.maximum_coordinates)
     sensor = machine.parameters.imu
@@ -205,14 +210,14 @@ def leg_coordinates(log: Log, machine: MachineModel) -> Channel:
 
 
 def leg_findings(log: Log, machine: MachineModel | None) -> list[Finding]:
-    """Return legs that copy each other, and with a machine and poses those in the wrong place."""
-    found = []
+    """Return legs that copy each other and, with a machine and poses, legs in wrong columns."""
+    findings = []
     for channel in log.channels:
         if channel.width > 2 and (machine is None or is_per_leg(channel.name, machine)):
-            found += _copies(channel)
+            findings += _copies(channel)
     if machine is not None and {"coordinates", "pose"} <= set(log.names):
-        found += _swapped_legs(log, machine)
-    return found
+        findings += _swapped_legs(log, machine)
+    return findings
 
 
 def _copies(channel: Channel) -> list[Finding]:
@@ -220,13 +225,15 @@ def _copies(channel: Channel) -> list[Finding]:
     values = channel.values
     if len(values) < 3 or (np.ptp(values, axis=1) == 0.0).all():
         return []
-    pairs = [
+    copied_pairs = [
         (a + 1, b + 1)
         for a, b in combinations(range(channel.width), 2)
         if np.ptp(values[:, a]) > 0.0 and np.array_equal(values[:, a], values[:, b])
     ]
     message = "columns {} and {} are equal in every sample; is one recorded twice?"
-    return [Finding("legs", channel.name, message.format(*pair)) for pair in pairs]
+    return [
+        Finding("legs", channel.name, message.format(*copied_pair)) for copied_pair in copied_pairs
+    ]
 
 
 def _swapped_legs(log: Log, machine: MachineModel) -> list[Finding]:
@@ -234,44 +241,48 @@ def _swapped_legs(log: Log, machine: MachineModel) -> list[Finding]:
     measured, pose = log["coordinates"], log["pose"]
     try:
         check_increasing(pose)
-        inside = measured.between(pose.time[0], np.nextafter(pose.time[-1], np.inf))
-        inside = inside.kept(slice(None, None, max(1, len(inside) // MAX_SAMPLES)))
-        if len(inside) < 3:
+        measured_part = measured.between(pose.time[0], np.nextafter(pose.time[-1], np.inf))
+        measured_part = measured_part.kept(
+            slice(None, None, max(1, len(measured_part) // MAX_SAMPLES))
+        )
+        if len(measured_part) < 3:
             return []
-        predicted = machine.inverse_kinematics(pose.at(inside.time))
+        predicted = machine.inverse_kinematics(pose.at(measured_part.time))
     except TwinError as error:
         return [Finding("legs", "pose", f"cannot be compared with the legs: {error}")]
-    return _compared(inside.values, predicted)
+    return _compared(measured_part.values, predicted)
 
 
 def _compared(measured: FloatArray, predicted: FloatArray) -> list[Finding]:
     """Return findings from coordinates `(k, n)` as measured and as the poses require them."""
     a, b = (values - values.mean(axis=0) for values in (measured, predicted))
-    plain = np.sqrt(((a[:, :, None] - b[:, None, :]) ** 2).mean(axis=0))
-    turned = np.sqrt(((a[:, :, None] + b[:, None, :]) ** 2).mean(axis=0))
-    cost = np.minimum(plain, turned)
-    own = np.diagonal(plain)
-    least = 1e-9 + 0.02 * np.sqrt((b**2).mean())
-    rows, best = linear_sum_assignment(cost)
-    wrong = (own > SWAP_RATIO * cost[rows, best]) & (own > least)
-    swapped = np.flatnonzero(wrong & (best != rows))
-    found = []
-    if swapped.size:
-        pairs = ", ".join(f"column {k + 1} moves as leg {best[k] + 1}" for k in swapped)
-        order = [int(leg) + 1 for leg in np.where(wrong, best, rows)]
+    rms_errors = np.sqrt(((a[:, :, None] - b[:, None, :]) ** 2).mean(axis=0))
+    reversed_errors = np.sqrt(((a[:, :, None] + b[:, None, :]) ** 2).mean(axis=0))
+    cost = np.minimum(rms_errors, reversed_errors)
+    own_errors = np.diagonal(rms_errors)
+    min_error = 1e-9 + 0.02 * np.sqrt((b**2).mean())
+    rows, best_leg = linear_sum_assignment(cost)
+    is_wrong = (own_errors > SWAP_RATIO * cost[rows, best_leg]) & (own_errors > min_error)
+    swapped_columns = np.flatnonzero(is_wrong & (best_leg != rows))
+    findings = []
+    if swapped_columns.size:
+        pairs = ", ".join(f"column {k + 1} moves as leg {best_leg[k] + 1}" for k in swapped_columns)
+        order = [int(leg) + 1 for leg in np.where(is_wrong, best_leg, rows)]
         hint = f"; legs = {order}" if len(set(order)) == len(order) else ""
-        found.append(Finding("legs", "coordinates", pairs + hint))
-    signs = np.flatnonzero(wrong & (turned[rows, best] < plain[rows, best]))
-    if signs.size:
-        columns = ", ".join(str(k + 1) for k in signs)
-        found.append(Finding("legs", "coordinates", f"the sign of column {columns} is wrong"))
-    return found
+        findings.append(Finding("legs", "coordinates", pairs + hint))
+    reversed_columns = np.flatnonzero(
+        is_wrong & (reversed_errors[rows, best_leg] < rms_errors[rows, best_leg])
+    )
+    if reversed_columns.size:
+        columns = ", ".join(str(k + 1) for k in reversed_columns)
+        findings.append(Finding("legs", "coordinates", f"the sign of column {columns} is wrong"))
+    return findings
 
 
 def check_log(
     log: Log, machine: MachineModel | None = None, largest_gap: float = 10.0
 ) -> list[Finding]:
-    """Return what is wrong with a log, in the order of its channels; an empty list for nothing.
+    """Return the findings on a log, in the order of its channels; an empty list if it is sound.
 
     Args:
         log: with a machine, its channels are signals, see `LogMapping`.
@@ -283,8 +294,10 @@ def check_log(
     """
     as_instance(log, "log", Log)
     allowed = positive(largest_gap, "largest_gap")
-    found = [each for channel in log.channels for each in timing_findings(channel, allowed)]
+    findings = [
+        finding for channel in log.channels for finding in timing_findings(channel, allowed)
+    ]
     if machine is not None:
         as_instance(machine, "machine", MachineModel)
-        found += unit_findings(log, machine) + saturation_findings(log, machine)
-    return found + leg_findings(log, machine)
+        findings += unit_findings(log, machine) + saturation_findings(log, machine)
+    return findings + leg_findings(log, machine)

@@ -25,7 +25,8 @@ POSE_COMPONENTS = {
     **dict.fromkeys(("x", "y", "z", "position_noise"), ("m",)),
     **dict.fromkeys(("yaw", "pitch", "roll", "angle_noise"), ("rad",)),
 }
-"""Components of a pose that is measured in part, with angles of `yaw_pitch_roll`, and their noise.
+"""Units of the components of a partly measured pose (angles of `yaw_pitch_roll`) and of their
+noise.
 """
 
 
@@ -35,11 +36,11 @@ class Channel:
 
     name: str
     time: FloatArray
-    """`(k,)` [s]"""
+    """times of the samples `(k,)` [s], as recorded"""
     values: FloatArray
     """`(k, w)`; a list `(k,)` becomes `(k, 1)`"""
     units: tuple[str, ...]
-    """units of the w columns; one text is for all of them; empty where unknown, "1" for no unit"""
+    """units of the w columns, one text for all or one each; empty if unknown, "1" for no unit"""
 
     def __post_init__(self) -> None:
         """Check shapes and texts; make the arrays read-only."""
@@ -52,8 +53,8 @@ class Channel:
             raise InputError(f"{name}.time", f"must have shape (k,), got {time.shape}")
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2 or len(values) != len(time) or not values.shape[1]:
-            expected = f"must have shape ({len(time)},) or ({len(time)}, w), one row per time"
-            raise InputError(f"{name}.values", f"{expected}, got {values.shape}")
+            shape_text = f"must have shape ({len(time)},) or ({len(time)}, w), one row per time"
+            raise InputError(f"{name}.values", f"{shape_text}, got {values.shape}")
         width = values.shape[1]
         if not isinstance(self.units, str | tuple | list):
             raise InputError(
@@ -94,27 +95,30 @@ class Channel:
         return replace(self, time=self.time + seconds)
 
     def at(self, times: Any) -> FloatArray:
-        """Return values `(m, w)` at times `(m,)` [s], linear between samples; poses stay poses.
+        """Return linearly interpolated values `(m, w)` at times `(m,)` [s], quaternions normalised.
 
         Raises:
             InputError: fewer than two samples, times that do not increase, or outside them.
         """
-        given = as_floats(times, "times")
+        checked_times = as_floats(times, "times")
         check_increasing(self)
-        if given.ndim != 1 or (
-            given.size and not self.time[0] <= given.min() <= given.max() <= self.time[-1]
+        if checked_times.ndim != 1 or (
+            checked_times.size
+            and not self.time[0] <= checked_times.min() <= checked_times.max() <= self.time[-1]
         ):
-            span = f"{self.time[0]:.9g} to {self.time[-1]:.9g} s"
-            raise InputError("times", f"must be a list (m,) inside {self.name!r}: {span}")
-        values, turned = self.values, self.units == POSE_UNITS
-        if turned:  # q and -q are the same attitude
+            span_text = f"{self.time[0]:.9g} to {self.time[-1]:.9g} s"
+            raise InputError("times", f"must be a list (m,) inside {self.name!r}: {span_text}")
+        values, is_pose = self.values, self.units == POSE_UNITS
+        if is_pose:  # q and -q are the same attitude
             jumps = np.einsum("ki,ki->k", values[1:, 3:], values[:-1, 3:]) < 0.0
             signs = np.cumprod(np.where(np.concatenate([[False], jumps]), -1.0, 1.0))
             values = np.hstack([values[:, :3], values[:, 3:] * signs[:, None]])
-        found = np.column_stack([np.interp(given, self.time, column) for column in values.T])
-        if turned:
-            found[:, 3:] /= np.linalg.norm(found[:, 3:], axis=1, keepdims=True)
-        return found
+        interpolated = np.column_stack(
+            [np.interp(checked_times, self.time, column) for column in values.T]
+        )
+        if is_pose:
+            interpolated[:, 3:] /= np.linalg.norm(interpolated[:, 3:], axis=1, keepdims=True)
+        return interpolated
 
 
 def check_increasing(channel: Channel) -> None:
@@ -156,9 +160,9 @@ def signal_units(machine: MachineModel) -> dict[str, tuple[str, ...]]:
 
 def is_per_leg(name: str, machine: MachineModel) -> bool:
     """Return whether a signal has one column per leg."""
-    fixed = ("pose", "reference_pose", "twist", "wrench", "accelerometer", "gyroscope")
-    single = (*POSE_COMPONENTS, "coordinate_noise")
-    return name in signal_units(machine) and name not in (*fixed, *single)
+    platform_signals = ("pose", "reference_pose", "twist", "wrench", "accelerometer", "gyroscope")
+    scalar_signals = (*POSE_COMPONENTS, "coordinate_noise")
+    return name in signal_units(machine) and name not in (*platform_signals, *scalar_signals)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,11 +178,11 @@ class Log:
         """Check that names differ and metadata are texts."""
         if isinstance(self.channels, str) or not isinstance(self.channels, Iterable):
             raise InputError("channels", f"must be a list of Channel, not {brief(self.channels)}")
-        channels = tuple(as_instance(each, "channels", Channel) for each in self.channels)
+        channels = tuple(as_instance(item, "channels", Channel) for item in self.channels)
         names = [channel.name for channel in channels]
-        twice = sorted(name for name, count in Counter(names).items() if count > 1)
-        if twice:
-            raise InputError("channels", f"{listed(twice)} is there twice; names must differ")
+        repeated = sorted(name for name, count in Counter(names).items() if count > 1)
+        if repeated:
+            raise InputError("channels", f"{listed(repeated)} is there twice; names must differ")
         if not isinstance(self.metadata, Mapping):
             raise InputError("metadata", f"must map texts to texts, not {brief(self.metadata)}")
         metadata = {
@@ -214,8 +218,8 @@ class Log:
         for channel in self.channels:
             if channel.name == name:
                 return channel
-        close = get_close_matches(str(name), self.names, 1)
-        guess = f" (did you mean {close[0]!r}?)" if close else ""
+        close_names = get_close_matches(str(name), self.names, 1)
+        guess = f" (did you mean {close_names[0]!r}?)" if close_names else ""
         raise InputError("channel", f"no channel {brief(name)}{guess}; it has {listed(self.names)}")
 
     def __repr__(self) -> str:
@@ -224,12 +228,14 @@ class Log:
 
     def between(self, start: float, stop: float) -> Self:
         """Return all samples with start <= time < stop [s]."""
-        return replace(self, channels=tuple(each.between(start, stop) for each in self.channels))
+        return replace(
+            self, channels=tuple(channel.between(start, stop) for channel in self.channels)
+        )
 
     def with_channels(self, *channels: Channel) -> Self:
-        """Return the log with channels added, or put in place of those of their names."""
-        new = {channel.name: channel for channel in channels}
-        merged = {channel.name: channel for channel in self.channels} | new
+        """Return the log with channels added; they replace channels of the same name."""
+        new_channels = {channel.name: channel for channel in channels}
+        merged = {channel.name: channel for channel in self.channels} | new_channels
         return replace(self, channels=tuple(merged.values()))
 
 
@@ -239,22 +245,22 @@ def join(logs: Iterable[Log]) -> Log:
     Raises:
         InputError: a channel changes its units or number of columns.
     """
-    parts: dict[str, list[Channel]] = {}
+    channels_by_name: dict[str, list[Channel]] = {}
     metadata: dict[str, str] = {}
     for log in logs:
         metadata |= log.metadata
         for channel in log.channels:
-            parts.setdefault(channel.name, []).append(channel)
-    return Log(tuple(map(_joined, parts.values())), metadata)
+            channels_by_name.setdefault(channel.name, []).append(channel)
+    return Log(tuple(map(_joined, channels_by_name.values())), metadata)
 
 
 def _joined(parts: list[Channel]) -> Channel:
-    first = parts[0]
-    if any(part.units != first.units for part in parts):
-        raise InputError(first.name, "changes its units or columns on the way")
-    time = np.concatenate([part.time for part in parts])
-    values = np.concatenate([part.values for part in parts])
-    return Channel(first.name, time, values, first.units)
+    first_channel = parts[0]
+    if any(channel.units != first_channel.units for channel in parts):
+        raise InputError(first_channel.name, "changes its units or columns on the way")
+    time = np.concatenate([channel.time for channel in parts])
+    values = np.concatenate([channel.values for channel in parts])
+    return Channel(first_channel.name, time, values, first_channel.units)
 
 
 class Finding(NamedTuple):
@@ -269,5 +275,5 @@ class Finding(NamedTuple):
     """[s] time of the first sample that it concerns; None for all"""
 
     def __str__(self) -> str:
-        when = "" if self.time is None else f" at {self.time:.9g} s"
-        return f"{self.check}: {self.channel}{when}: {self.message}"
+        time_text = "" if self.time is None else f" at {self.time:.9g} s"
+        return f"{self.check}: {self.channel}{time_text}: {self.message}"

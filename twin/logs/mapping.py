@@ -48,7 +48,7 @@ MIN_LEGS = 3
 """Minimum number of channels of one name with numbers that count as those of the legs."""
 
 NORM_TOLERANCE = 1e-2
-"""How far the norm of a recorded quaternion, rounded to a few digits, may be from one."""
+"""Largest deviation from one of the norm of a recorded quaternion, rounded to a few digits."""
 
 MIN_COMMON_FRACTION = 0.5
 """Least fraction of the samples that channels of one signal must have at the same times: with
@@ -68,48 +68,50 @@ def guessed_mapping(log: Log, time: str | None = None) -> str:
         log: with the channels of a file.
         time: name of the column of times, where it is an unusual one.
     """
-    signals, rest = _guessed(log)
+    signals, unused = _guessed(log)
     lines = [
         "# Guessed from names and units: check signals, units, signs, offsets and the legs' order.",
         *([f"time = {json.dumps(time, ensure_ascii=False)}"] if time else []),
     ]
     for signal, names in signals.items():
-        written = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
-        lines += ["", f"[signals.{signal}]", f"channels = [{written}]"]
+        name_list = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
+        lines += ["", f"[signals.{signal}]", f"channels = [{name_list}]"]
         if not all(unit for name in names for unit in log[name].units):
             lines.append('# unit = "mm"  # the file has none: write what one in it is')
         if signal == "pose":
             lines.append('angles = "yaw_pitch_roll"')
-    if rest:
+    if unused:
         lines += ["", "# Not mapped:"]
-        lines += [f"# {name} [{', '.join(dict.fromkeys(log[name].units))}]" for name in rest]
+        lines += [f"# {name} [{', '.join(dict.fromkeys(log[name].units))}]" for name in unused]
     return "\n".join(lines) + "\n"
 
 
 def _guessed(log: Log) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the channels of each signal, and those of none."""
+    """Return the channels of each signal, and the channels without a signal."""
     signals: dict[str, list[str]] = {}
     for stem, names in _per_leg(log):
-        unit = next((si for si, known in UNITS.items() if log[names[0]].units[0] in known), "")
+        unit = next(
+            (si for si, known_units in UNITS.items() if log[names[0]].units[0] in known_units), ""
+        )
         commanded = any(word in stem.lower() for word in COMMAND_WORDS)
         if unit in LEG_SIGNALS:
             signals.setdefault(LEG_SIGNALS[unit][commanded], names)
     lower = {name.lower(): name for name in log.names}
     if all(name in lower for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)):
         signals["pose"] = [lower[name] for name in (*POSITION_CHANNELS, *ANGLE_CHANNELS)]
-    used = {name for names in signals.values() for name in names}
-    return signals, [name for name in log.names if name not in used]
+    used_names = {name for names in signals.values() for name in names}
+    return signals, [name for name in log.names if name not in used_names]
 
 
 def _per_leg(log: Log) -> Iterator[tuple[str, list[str]]]:
     """Yield the stem and the channels, in the order of their numbers, of names with numbers."""
-    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    groups: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for channel in log.channels:
         match = NUMBERED_PATTERN.fullmatch(channel.name)
         if match and channel.width == 1:
             key = match["stem"], channel.units[0]
-            found.setdefault(key, []).append((int(match["number"]), channel.name))
-    for (stem, _), channels in found.items():
+            groups.setdefault(key, []).append((int(match["number"]), channel.name))
+    for (stem, _), channels in groups.items():
         if len(channels) >= MIN_LEGS:
             yield stem, [name for _, name in sorted(channels)]
 
@@ -177,8 +179,8 @@ class LogMapping(BaseModel):
             return cls.model_validate(content)
         except ValidationError as error:
             faults = [
-                (".".join(str(part) for part in entry["loc"]) or "file", _message(entry))
-                for entry in error.errors(include_url=False)
+                (".".join(str(key) for key in fault["loc"]) or "file", _message(fault))
+                for fault in error.errors(include_url=False)
             ]
             raise ParameterError(file, list(dict(faults).items())) from None
 
@@ -188,32 +190,32 @@ class LogMapping(BaseModel):
         Args:
             log: with the channels.
             machine: whose signals they are.
-            partly: whether signals without all of their channels are left out.
+            partly: whether to leave out signals of which channels are missing.
 
         Raises:
             InputError: a signal, channel, unit or count does not fit; names the field.
         """
-        known = signal_units(as_instance(machine, "machine", MachineModel))
+        known_units = signal_units(as_instance(machine, "machine", MachineModel))
         channels = []
         for name, rule in self.signals.items():
             field = f"signals.{name}"
-            if name not in known:
-                close = get_close_matches(name, known, 1)
-                guess = f"did you mean {close[0]!r}? " if close else ""
-                raise InputError(field, f"is no signal; {guess}Known: {', '.join(known)}")
+            if name not in known_units:
+                close_names = get_close_matches(name, known_units, 1)
+                guess = f"did you mean {close_names[0]!r}? " if close_names else ""
+                raise InputError(field, f"is no signal; {guess}Known: {', '.join(known_units)}")
             if rule.legs and not is_per_leg(name, machine):
                 raise InputError(f"{field}.legs", "is for signals with one column per leg")
             if partly and not set(rule.channels) <= set(log.names):
                 continue
-            channels.append(_mapped(name, rule, log, known[name]))
+            channels.append(_mapped(name, rule, log, known_units[name]))
         return Log(tuple(channels), log.metadata)
 
 
 def _message(entry: Any) -> str:
     if entry["type"] == "extra_forbidden":
         fields = LogMapping.model_fields if len(entry["loc"]) == 1 else SignalMapping.model_fields
-        close = get_close_matches(str(entry["loc"][-1]), fields, 1)
-        return f"unknown field; known: {', '.join(close or fields)}"
+        close_names = get_close_matches(str(entry["loc"][-1]), fields, 1)
+        return f"unknown field; known: {', '.join(close_names or fields)}"
     if entry["type"] == "missing":
         return "missing; add it"
     text: str = entry["msg"]
@@ -222,21 +224,28 @@ def _message(entry: Any) -> str:
 
 def _mapped(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]) -> Channel:
     field = f"signals.{name}"
-    found = _in_common([_channel(log, channel, field) for channel in rule.channels], field)
-    raw = np.hstack([channel.values for channel in found])
-    given = [unit for channel in found for unit in channel.units]
-    expected = units if rule.angles is None else _angle_units(rule.angles, field, units)
-    if raw.shape[1] != len(expected):
-        message = f"give {raw.shape[1]} columns, the signal has {len(expected)}"
+    channels = _in_common([_channel(log, channel, field) for channel in rule.channels], field)
+    raw_values = np.hstack([channel.values for channel in channels])
+    given_units = [unit for channel in channels for unit in channel.units]
+    expected_units = units if rule.angles is None else _angle_units(rule.angles, field, units)
+    if raw_values.shape[1] != len(expected_units):
+        message = f"give {raw_values.shape[1]} columns, the signal has {len(expected_units)}"
         raise InputError(f"{field}.channels", message)
-    written = _each(rule.unit, f"{field}.unit", len(expected)) if rule.unit else given
-    factors = [_factor(*pair, f"{field}.unit") for pair in zip(written, expected, strict=True)]
-    signs = _each(rule.sign, f"{field}.sign", len(expected))
-    offsets = [
-        _offset(*pair, f"{field}.offset")
-        for pair in zip(_each(rule.offset, f"{field}.offset", len(expected)), expected, strict=True)
+    source_units = (
+        _each(rule.unit, f"{field}.unit", len(expected_units)) if rule.unit else given_units
+    )
+    factors = [
+        _factor(*unit_pair, f"{field}.unit")
+        for unit_pair in zip(source_units, expected_units, strict=True)
     ]
-    values = raw * np.array(factors) * np.array(signs) + np.array(offsets)
+    signs = _each(rule.sign, f"{field}.sign", len(expected_units))
+    offsets = [
+        _offset(*unit_pair, f"{field}.offset")
+        for unit_pair in zip(
+            _each(rule.offset, f"{field}.offset", len(expected_units)), expected_units, strict=True
+        )
+    ]
+    values = raw_values * np.array(factors) * np.array(signs) + np.array(offsets)
     if rule.legs:
         if sorted(rule.legs) != list(range(1, len(units) + 1)):
             message = f"must be the legs 1 to {len(units)} in some order, got {list(rule.legs)}"
@@ -244,7 +253,7 @@ def _mapped(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]) ->
         values = values[:, np.argsort(rule.legs)]
     if units == POSE_UNITS:
         values = _poses(values, rule.angles, field)
-    return Channel(name, found[0].time - rule.delay, values, units)
+    return Channel(name, channels[0].time - rule.delay, values, units)
 
 
 def _in_common(channels: list[Channel], field: str) -> list[Channel]:
@@ -252,19 +261,21 @@ def _in_common(channels: list[Channel], field: str) -> list[Channel]:
     first = channels[0]
     if all(np.array_equal(other.time, first.time) for other in channels[1:]):
         return channels
-    kept = [
+    common_channels = [
         channel.kept(np.logical_and.reduce([np.isin(channel.time, o.time) for o in channels]))
         for channel in channels
     ]
-    for other, whole in zip(kept[1:], channels[1:], strict=True):
-        most = max(len(whole), len(first))
-        if len(other) < MIN_COMMON_FRACTION * most or not np.array_equal(other.time, kept[0].time):
+    for other, whole_channel in zip(common_channels[1:], channels[1:], strict=True):
+        max_length = max(len(whole_channel), len(first))
+        if len(other) < MIN_COMMON_FRACTION * max_length or not np.array_equal(
+            other.time, common_channels[0].time
+        ):
             raise InputError(
                 f"{field}.channels",
-                f"{other.name!r} has other times than {first.name!r} ({len(whole)} and "
+                f"{other.name!r} has other times than {first.name!r} ({len(whole_channel)} and "
                 f"{len(first)} samples, {len(other)} in common)",
             )
-    return kept
+    return common_channels
 
 
 def _channel(log: Log, name: str, field: str) -> Channel:
@@ -278,8 +289,10 @@ def _angle_units(angles: str, field: str, units: tuple[str, ...]) -> tuple[str, 
     if units != POSE_UNITS:
         raise InputError(f"{field}.angles", "is for poses")
     if angles not in CONVENTIONS:
-        known = ", ".join(CONVENTIONS)
-        raise InputError(f"{field}.angles", f"unknown convention {angles!r}; known: {known}")
+        known_conventions = ", ".join(CONVENTIONS)
+        raise InputError(
+            f"{field}.angles", f"unknown convention {angles!r}; known: {known_conventions}"
+        )
     unit = "1" if angles == "rodrigues" else "rad"
     return ("m",) * 3 + (unit,) * len(CONVENTIONS[angles].angles)
 
@@ -291,7 +304,7 @@ def _each(entries: tuple[Any, ...], field: str, width: int) -> tuple[Any, ...]:
 
 
 def _factor(written: str, unit: str, field: str) -> float:
-    """Return what one in a column is in SI."""
+    """Return the factor from a column's unit to SI."""
     if not written:
         raise InputError(field, f"the channel has no unit; give one of the kind of {unit!r}")
     if unit == "1":
@@ -315,9 +328,9 @@ def _poses(values: FloatArray, angles: str | None, field: str) -> FloatArray:
     if angles is not None:
         return pose_from_angles(values[:, :3], values[:, 3:], angles)
     norms = np.linalg.norm(values[:, 3:], axis=1)
-    wrong = ~(np.abs(norms - 1.0) <= NORM_TOLERANCE)
-    if wrong.any():
-        row = int(wrong.argmax())
+    is_not_unit = ~(np.abs(norms - 1.0) <= NORM_TOLERANCE)
+    if is_not_unit.any():
+        row = int(is_not_unit.argmax())
         raise InputError(
             f"{field}[{row}]",
             f"the quaternion has norm {norms[row]:.6g}, not 1; a pose is x y z qw qx qy qz, or "

@@ -108,10 +108,10 @@ def motion_of_log(log: Log, machine: MachineModel) -> RecordedMotion:
 def motion_of_poses(machine: MachineModel, time: Any, poses: Any) -> RecordedMotion:
     """Return the motion through poses `(k, 7)` of a machine at times `(k,)` [s]."""
     convention, home = convention_of(machine), machine.home
-    rest = np.zeros((len(poses), 6))
-    pose = machine.constrain(poses, rest, rest).pose if machine.dof < 6 else poses
-    turned = quaternion_product(pose[:, 3:], home[3:] * [1.0, -1.0, -1.0, -1.0])
-    angles = np.unwrap(angles_from_quaternion(turned, convention), axis=0)
+    no_motion = np.zeros((len(poses), 6))
+    pose = machine.constrain(poses, no_motion, no_motion).pose if machine.dof < 6 else poses
+    relative_rotation = quaternion_product(pose[:, 3:], home[3:] * [1.0, -1.0, -1.0, -1.0])
+    angles = np.unwrap(angles_from_quaternion(relative_rotation, convention), axis=0)
     values = np.hstack([pose[:, :3] - home[:3], angles])
     columns = dict(zip(axis_names(convention), values.T, strict=True))
     return RecordedMotion(home, time, columns, convention=convention)

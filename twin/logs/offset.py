@@ -47,23 +47,32 @@ def time_offset(channel: Channel, reference: Channel, most: float = 0.5) -> Time
         InputError: other columns, times that do not increase, too short an overlap, no motion, or
             an offset beyond `most`.
     """
-    span = positive(most, "most")
-    for given in (channel, reference):
-        check_increasing(as_instance(given, "channel", Channel))
+    max_offset = positive(most, "most")
+    for checked_channel in (channel, reference):
+        check_increasing(as_instance(checked_channel, "channel", Channel))
     if channel.width != reference.width:
         raise InputError("channel", f"has {channel.width} columns, not {reference.width}")
-    start = max(reference.time[0], channel.time[0] + span)
-    stop = min(reference.time[-1], channel.time[-1] - span)
-    step = min(float(np.median(np.diff(each.time))) for each in (channel, reference))
-    if not stop - start >= MIN_SAMPLES * step:
-        raise InputError("most", f"{span:g} s is too much for the time that both channels have")
-    if max(span, stop - start) / step > MAX_LAGS:
+    start = max(reference.time[0], channel.time[0] + max_offset)
+    end = min(reference.time[-1], channel.time[-1] - max_offset)
+    step = min(
+        float(np.median(np.diff(channel_or_reference.time)))
+        for channel_or_reference in (channel, reference)
+    )
+    if not end - start >= MIN_SAMPLES * step:
+        raise InputError(
+            "most", f"{max_offset:g} s is too much for the time that both channels have"
+        )
+    if max(max_offset, end - start) / step > MAX_LAGS:
         raise InputError("channel", f"has more than {MAX_LAGS} samples; take a window of the log")
     splines = [
-        make_interp_spline(each.time, each.values, k=min(3, len(each) - 1))
-        for each in (channel, reference)
+        make_interp_spline(
+            channel_or_reference.time,
+            channel_or_reference.values,
+            k=min(3, len(channel_or_reference) - 1),
+        )
+        for channel_or_reference in (channel, reference)
     ]
-    times = start + step * np.arange(int((stop - start) / step) + 1)
+    times = start + step * np.arange(int((end - start) / step) + 1)
     fixed = _deviations(splines[1](times))
     if not np.linalg.norm(fixed) > 1e-9 * np.abs(reference.values).max(initial=1e-30):
         raise InputError(reference.name, "does not move; there is nothing to compare")
@@ -73,26 +82,26 @@ def time_offset(channel: Channel, reference: Channel, most: float = 0.5) -> Time
         size = np.linalg.norm(moved) * np.linalg.norm(fixed)
         return float((moved * fixed).sum() / size) if size > 0.0 else 0.0
 
-    lags = np.arange(-int(span / step), int(span / step) + 1) * step
-    wide = splines[0](
+    lags = np.arange(-int(max_offset / step), int(max_offset / step) + 1) * step
+    wide_samples = splines[0](
         np.concatenate([start + lags[0] + step * np.arange(len(lags) - 1 + len(times))])
     )
-    best = int(_correlations(wide, fixed).argmax())
-    low, high = lags[max(best - 1, 0)], lags[min(best + 1, len(lags) - 1)]
-    found = minimize_scalar(
+    best_lag = int(_correlations(wide_samples, fixed).argmax())
+    low, high = lags[max(best_lag - 1, 0)], lags[min(best_lag + 1, len(lags) - 1)]
+    optimum = minimize_scalar(
         lambda offset: -similarity(offset),
         bounds=(low, high),
         method="bounded",
         options={"xatol": 1e-6 * step},
     )
-    seconds, correlation = float(found.x), -float(found.fun)
+    seconds, correlation = float(optimum.x), -float(optimum.fun)
     if correlation < MIN_CORRELATION:
         raise InputError(
             channel.name,
             f"is no copy of {reference.name!r}: their correlation is {correlation:.2f} at most",
         )
-    if best in (0, len(lags) - 1):
-        raise InputError("most", f"the offset is larger than {span:g} s; allow more")
+    if best_lag in (0, len(lags) - 1):
+        raise InputError("most", f"the offset is larger than {max_offset:g} s; allow more")
     return TimeOffset(seconds, correlation)
 
 
@@ -118,9 +127,9 @@ def _correlations(wide: FloatArray, fixed: FloatArray) -> FloatArray:
         correlate(centred[:, k], fixed[:, k], mode="valid", method="fft")
         for k in range(fixed.shape[1])
     )
-    sums = np.vstack([np.zeros(fixed.shape[1]), np.cumsum(centred, axis=0)])
-    squares = np.concatenate([[0.0], np.cumsum((centred**2).sum(axis=1))])
-    means = (sums[count:] - sums[:-count]) / count
-    energy = squares[count:] - squares[:-count] - count * (means**2).sum(axis=1)
-    size = np.sqrt(np.maximum(energy, 1e-12 * squares[-1] + 1e-300)) * np.linalg.norm(fixed)
+    running_sums = np.vstack([np.zeros(fixed.shape[1]), np.cumsum(centred, axis=0)])
+    running_squares = np.concatenate([[0.0], np.cumsum((centred**2).sum(axis=1))])
+    means = (running_sums[count:] - running_sums[:-count]) / count
+    energy = running_squares[count:] - running_squares[:-count] - count * (means**2).sum(axis=1)
+    size = np.sqrt(np.maximum(energy, 1e-12 * running_squares[-1] + 1e-300)) * np.linalg.norm(fixed)
     return np.asarray(products / size)

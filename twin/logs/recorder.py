@@ -66,8 +66,8 @@ class LogRecorder:
     def write(self, log: Log) -> None:
         """Add a block of samples; where it cannot be written now, it is kept and tried again."""
         self._waiting.append(log)
-        keep = inf if self._keep is None else self._keep
-        while len(self._waiting) > 1 and log.span[1] - self._waiting[0].span[0] > keep:
+        keep_time = inf if self._keep is None else self._keep
+        while len(self._waiting) > 1 and log.span[1] - self._waiting[0].span[0] > keep_time:
             del self._waiting[0]
         try:
             while self._waiting:
@@ -94,28 +94,28 @@ class LogRecorder:
         self._file.close()
         if log is None:
             log = join([*part.read_blocks(self.part, "time", None), *self._waiting])
-        written = None
+        written_path = None
         if any(map(len, log.channels)):
             try:
-                written = write_log(log, self.path)
+                written_path = write_log(log, self.path)
             except InputError as error:
-                lost = f", but for its end ({self.fault})" if self.fault else ""
-                kept = f"the samples are kept in {self.part}{lost}"
-                raise InputError("log", f"{error.message}; {kept}") from None
-        for each in (self.part, self._before):
-            each.unlink(missing_ok=True)
-        return written
+                loss_text = f", but for its end ({self.fault})" if self.fault else ""
+                kept_text = f"the samples are kept in {self.part}{loss_text}"
+                raise InputError("log", f"{error.message}; {kept_text}") from None
+        for part_path in (self.part, self._before):
+            part_path.unlink(missing_ok=True)
+        return written_path
 
     def _turn_over(self, log: Log) -> None:
-        """Begin a new part where the present one is long enough."""
+        """Start a new part once the present one is long enough."""
         start, stop = log.span
         self._begun = start if self._begun is None else self._begun
         if self._keep is not None and abs(stop - self._begun) >= self._keep:
             self.part.replace(self._before)
             try:
-                fresh = part.PartFile(self.part, self._metadata)
+                new_part = part.PartFile(self.part, self._metadata)
             except InputError:  # it is tried again after the next block
                 self._before.replace(self.part)
                 raise
             self._file.close()
-            self._file, self._begun = fresh, None
+            self._file, self._begun = new_part, None

@@ -20,48 +20,65 @@ def log_of(trajectory: Trajectory) -> Log:
     Raises:
         InputError: not a trajectory.
     """
-    run = as_instance(trajectory, "trajectory", Trajectory)
-    unit = run.coordinate_unit
+    checked_trajectory = as_instance(trajectory, "trajectory", Trajectory)
+    unit = checked_trajectory.coordinate_unit
     force = "N" if unit == "m" else "N m"
     channels = [
-        Channel("coordinates", run.time, run.lengths, (unit,) * run.lengths.shape[1]),
-        Channel("rates", run.time, run.rates, (f"{unit}/s",) * run.rates.shape[1]),
-        Channel("forces", run.time, run.forces, (force,) * run.forces.shape[1]),
-        Channel("pose", run.time, run.pose, POSE_UNITS),
-        Channel("twist", run.time, run.twist, TWIST_UNITS),
+        Channel(
+            "coordinates",
+            checked_trajectory.time,
+            checked_trajectory.lengths,
+            (unit,) * checked_trajectory.lengths.shape[1],
+        ),
+        Channel(
+            "rates",
+            checked_trajectory.time,
+            checked_trajectory.rates,
+            (f"{unit}/s",) * checked_trajectory.rates.shape[1],
+        ),
+        Channel(
+            "forces",
+            checked_trajectory.time,
+            checked_trajectory.forces,
+            (force,) * checked_trajectory.forces.shape[1],
+        ),
+        Channel("pose", checked_trajectory.time, checked_trajectory.pose, POSE_UNITS),
+        Channel("twist", checked_trajectory.time, checked_trajectory.twist, TWIST_UNITS),
     ]
-    time = run.signals.get("time", np.empty(0))
-    known = {
+    time = checked_trajectory.signals.get("time", np.empty(0))
+    units_of_signals = {
         **dict.fromkeys(("setpoint", "measured"), unit),
         **{"limited": "1", "command_forces": force, "command_rates": f"{unit}/s"},
     }
-    for name, values in _with_known_commands(run.signals).items():
+    for name, values in _with_known_commands(checked_trajectory.signals).items():
         rows = values.reshape(len(values), -1)
         if name == "inertial":
             channels.append(Channel("accelerometer", time, rows[:, :3], ("m/s2",) * 3))
             channels.append(Channel("gyroscope", time, rows[:, 3:], ("rad/s",) * 3))
         elif name != "time" and rows.shape[1]:
-            units = POSE_UNITS if name == "reference_pose" else (known.get(name, ""),)
+            units = POSE_UNITS if name == "reference_pose" else (units_of_signals.get(name, ""),)
             width = rows.shape[1]
             channels.append(
                 Channel(name, time, rows, units if len(units) == width else units * width)
             )
-    about = ("machine", "engine", "fidelity", "parameters_hash", "stopped")
-    return Log(tuple(channels), {name: getattr(run, name) for name in about})
+    metadata_names = ("machine", "engine", "fidelity", "parameters_hash", "stopped")
+    return Log(
+        tuple(channels), {name: getattr(checked_trajectory, name) for name in metadata_names}
+    )
 
 
 def _with_known_commands(signals: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """Return signals with commands by what they are, where their mode never changes."""
-    found = {
+    """Return signals with commands renamed by their mode, if the mode never changes."""
+    commands = {
         key: value
         for key, value in signals.items()
         if key not in ("command_mode", "command_feedforward")
     }
     modes = set(signals.get("command_mode", np.empty(0)).tolist())
     if modes == {float(FORCE_MODE)}:
-        found["command_forces"] = found.pop("command")
+        commands["command_forces"] = commands.pop("command")
     elif modes == {float(VELOCITY_MODE)}:
-        found["command_rates"] = found.pop("command")
+        commands["command_rates"] = commands.pop("command")
         if signals["command_feedforward"].any():
-            found["command_forces"] = signals["command_feedforward"]
-    return found
+            commands["command_forces"] = signals["command_feedforward"]
+    return commands

@@ -36,7 +36,7 @@ def expand_diagonal(value: Any) -> Any:
 def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray:
     """Return the tensor if a rigid body can have it.
 
-    The last ones are kept: a body with another mass mostly has the tensor that was checked.
+    The last results are cached, as sampled machines mostly repeat a tensor that was checked.
 
     Raises:
         ValueError: not symmetric, not positive definite, or principal moments that break the
@@ -104,7 +104,7 @@ class RigidBody(Table):
 
 
 class LegPart(RigidBody):
-    """A part of a leg as a rigid body, or one without mass, which has no inertia either."""
+    """A part of a leg as a rigid body; a part without mass has no inertia either."""
 
     mass: Mass = Field(ge=0, description="Mass, 0 for a massless part")
     inertia: InertiaTensor = Field(

@@ -63,37 +63,37 @@ def complete_variants(content: Any) -> Any:
 def _complete(index: int, leg: dict[str, Any], variant: Any) -> Any:
     if not isinstance(variant, dict) or "leg" in variant:
         return variant
-    change = {key: value for key, value in variant.items() if key not in ("legs", "source")}
-    kind = change.get("kind", leg.get("kind"))
+    leg_changes = {key: value for key, value in variant.items() if key not in ("legs", "source")}
+    kind = leg_changes.get("kind", leg.get("kind"))
     if kind != leg.get("kind"):
         raise problem(
             f"variant.{index}.kind",
             f"all legs of a machine are of one kind, {leg.get('kind')!r}; remove it",
         )
     frame = {key: variant[key] for key in ("legs", "source") if key in variant}
-    return frame | {"leg": merged(leg, change, variant.get("source"))}
+    return frame | {"leg": merged(leg, leg_changes, variant.get("source"))}
 
 
 def check_variants(variants: tuple[Variant, ...], count: int) -> None:
-    """Raise a problem unless every variant speaks of legs 1 to `count`, each in one only."""
-    seen: dict[int, int] = {}
+    """Raise a problem unless variants name only legs 1 to `count`, each in one variant."""
+    variant_of_leg: dict[int, int] = {}
     for index, variant in enumerate(variants):
         for number in variant.legs:
             if not 1 <= number <= count:
                 raise problem(f"variant.{index}.legs", f"there is no leg {number} of {count}")
-            if number in seen:
+            if number in variant_of_leg:
                 raise problem(
                     f"variant.{index}.legs", f"leg {number} is listed before; list each leg once"
                 )
-            seen[number] = index
+            variant_of_leg[number] = index
 
 
 def all_legs(leg: Leg, variants: tuple[Variant, ...], count: int) -> tuple[Leg, ...]:
-    """Return one complete leg per leg."""
+    """Return the complete parameters of every leg, leg 1 first."""
     if not variants:
         return (leg,) * count
-    special = {number: variant.leg for variant in variants for number in variant.legs}
-    return tuple([special.get(number, leg) for number in range(1, count + 1)])
+    variant_legs = {number: variant.leg for variant in variants for number in variant.legs}
+    return tuple([variant_legs.get(number, leg) for number in range(1, count + 1)])
 
 
 class Base(Table):
@@ -144,13 +144,13 @@ class MachineDescription(Table):
 
     @property
     def legs(self) -> tuple[Leg, ...]:
-        """One complete leg per leg."""
+        """Complete parameters of every leg, leg 1 first."""
         return all_legs(self.leg, self.variant, len(self.base.joints.points))
 
     def leg_table(self, number: int) -> str:
         """Return the dotted path of the table that describes leg `number` (from 1)."""
-        tables = [i for i, variant in enumerate(self.variant) if number in variant.legs]
-        return f"variant.{tables[0]}" if tables else "leg"
+        variant_indices = [i for i, variant in enumerate(self.variant) if number in variant.legs]
+        return f"variant.{variant_indices[0]}" if variant_indices else "leg"
 
     def leg_tables(self) -> Iterator[tuple[str, Leg]]:
         """Yield the dotted path and the leg of `[leg]` and of every variant."""
@@ -171,15 +171,15 @@ class MachineDescription(Table):
     @property
     def home_leg_vectors(self) -> FloatArray:
         """Vectors `(n, 3)` [m] from base joint to platform joint at home, base frame."""
-        return read_only([place.vector for place in self.home_places])
+        return read_only([leg_geometry.vector for leg_geometry in self.home_places])
 
     @property
     def home_places(self) -> tuple[LegGeometry, ...]:
-        """Place of each leg at home."""
+        """Geometry of each leg at home, leg 1 first."""
         return self.places(np.array(self.home.position), self.home_rotation)
 
     def places(self, position: FloatArray, rotation: FloatArray) -> tuple[LegGeometry, ...]:
-        """Return the place of each leg with the platform at a position `(3,)` [m] and rotation."""
+        """Return each leg's geometry at a platform position `(3,)` [m] and rotation `(3, 3)`."""
         base, joints = self.base.joints.points, self.platform.joints.points
         arms = joints @ rotation.T
         vectors = position + arms - base
@@ -194,22 +194,26 @@ class MachineDescription(Table):
 
         The first axis of a universal joint, or the axis of a crank.
         """
-        return read_only([leg.home_axis(place) for leg, place in self._placed()])
+        return read_only([leg.home_axis(leg_geometry) for leg, leg_geometry in self._placed()])
 
     @property
     def home_coordinates(self) -> FloatArray:
         """Actuator coordinates `(n,)` at home: lengths [m] or crank angles [rad]."""
-        return read_only([leg.home_coordinate(place) for leg, place in self._placed()])
+        return read_only(
+            [leg.home_coordinate(leg_geometry) for leg, leg_geometry in self._placed()]
+        )
 
     @property
     def home_jacobian(self) -> FloatArray:
         """Jacobian `(n, 6)` at home: actuator rates = J @ twist."""
-        return read_only([leg.home_row(place) for leg, place in self._placed()])
+        return read_only([leg.home_row(leg_geometry) for leg, leg_geometry in self._placed()])
 
     @property
     def home_constraints(self) -> FloatArray:
-        """Rows `(m, 6)` that every twist at home is perpendicular to; m = 3 for pillars, else 0."""
-        return read_only(np.vstack([leg.home_constraints(place) for leg, place in self._placed()]))
+        """Constraint rows `(m, 6)` at home: rows @ twist = 0; m = 3 for pillars, else 0."""
+        return read_only(
+            np.vstack([leg.home_constraints(leg_geometry) for leg, leg_geometry in self._placed()])
+        )
 
     @property
     def home_rows(self) -> FloatArray:

@@ -58,20 +58,20 @@ def _check_reach(machine: MachineDescription) -> None:
 
 
 def _check_mobility(machine: MachineDescription) -> None:
-    """Refuse machines whose legs and constraints leave the platform a motion at home."""
+    """Raise a problem if legs and constraints leave the platform free to move at home."""
     length = machine.mean_arm
     rows = scaled(machine.home_rows, length)
     motions = free_motions(rows)
     if not len(motions):
         return
-    count, least = len(machine.legs), machine.leg.dof
+    count, dof = len(machine.legs), machine.leg.dof
     free = f"nothing holds {', or '.join(describe_twists(motions, length))}"
     same = ", ".join(str(i + 1) for i in dependent_rows(rows) if i < count)
-    if count < least:
+    if count < dof:
         raise problem(
             "base.joints",
             f"{count} legs of kind {machine.leg.kind!r} leave {len(motions)} of the platform's "
-            f"{least} degrees of freedom free: at home {free}. Add legs: {least} are the least"
+            f"{dof} degrees of freedom free: at home {free}. Add legs: {dof} are the least"
             + (f". Legs {same} do not act independently there" if same else ""),
         )
     raise problem(
@@ -116,11 +116,11 @@ def parameters_path(machine: str | Path) -> Path:
         return _gallery_folder() / f"{machine}.toml"
     try:
         path = Path(machine).expanduser()
-        found = path.is_file()
+        is_file = path.is_file()
     except (OSError, RuntimeError):
         # A name too long for the file system, or the home folder of a user that does not exist.
-        found = False
-    if not found:
+        is_file = False
+    if not is_file:
         raise MachineNotFoundError(str(machine), machine_names(), gallery_names())
     return path
 

@@ -51,7 +51,7 @@ class Plate(NamedTuple):
     name: str
     color: str
     outline: FloatArray
-    """`(m, 2)` corners"""
+    """`(m, 2)` corners [m], x and y"""
     radius: float
     """radius of the round plate that formats without outlines draw"""
     bottom: float
@@ -146,9 +146,9 @@ def drawing(base: FloatArray, top: FloatArray, thickness: float, ends: Ends) -> 
 
 
 def _outline(points: FloatArray, radius: float, margin: float) -> FloatArray:
-    """Return the joints' places moved out by a margin; a circle if they lie on a line."""
-    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
-    if spread[1] < 1e-2 * radius:
+    """Return the joints' x and y moved outwards by a margin [m]; a circle if they are collinear."""
+    principal_sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    if principal_sizes[1] < 1e-2 * radius:
         angles = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
         return read_only(radius * np.stack([np.cos(angles), np.sin(angles)], axis=1))
     distances = np.maximum(np.linalg.norm(points, axis=1), max(margin, 1e-2 * radius))
@@ -183,8 +183,9 @@ class Joint(NamedTuple):
     axis: FloatArray
     """axis of the joint `(3,)`, in the body's frame"""
     link: str = ""
-    """name of the massless link behind it, where a format allows one joint a link; the last joint
-    of a body moves the body itself"""
+    """name of the massless link that the joint moves, for formats with one joint per link; the last
+    joint of a body moves the body itself
+    """
     limits: Limits | None = None
     spring: Spring | None = None
 
@@ -193,9 +194,9 @@ class Mass(NamedTuple):
     """Mass properties of a body, in its frame."""
 
     mass: float
-    """[kg]"""
+    """mass [kg]"""
     center: FloatArray
-    """`(3,)` [m]"""
+    """centre of mass `(3,)` [m] in the body's frame"""
     tensor: FloatArray
     """inertia `(3, 3)` [kg m2] about the centre of mass"""
 
@@ -204,7 +205,7 @@ ZERO_MASS = Mass(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 class Body(NamedTuple):
-    """A rigid body, placed in its parent as at home."""
+    """A rigid body, with its position and rotation in its parent at home."""
 
     name: str
     parent: str
@@ -246,7 +247,7 @@ class Tether(NamedTuple):
     first: str
     second: str
     length: float
-    """[m]"""
+    """largest distance [m] of the two points"""
 
 
 class Actuator(NamedTuple):
@@ -267,11 +268,11 @@ class Friction(NamedTuple):
 
     joints: tuple[str, str]
     viscous: float
-    """[N s/m]"""
+    """viscous coefficient [N s/m]"""
     coulomb: float
-    """[N]"""
+    """Coulomb friction force [N]"""
     transition_speed: float
-    """[m/s]"""
+    """speed [m/s] below which Coulomb friction is smoothed"""
 
 
 X_AXIS = np.eye(3)[0]
@@ -300,12 +301,12 @@ class LegMechanism(NamedTuple):
 
 def limits(actuator: drive.Actuator, home: float) -> Limits:
     """Return range, speed and force of an actuator, its coordinate counted from home."""
-    span = (actuator.minimum - home, actuator.maximum - home)
-    return Limits(*span, actuator.speed, actuator.effort)
+    limit_range = (actuator.minimum - home, actuator.maximum - home)
+    return Limits(*limit_range, actuator.speed, actuator.effort)
 
 
 def point_mass(mass: float, center: FloatArray = ORIGIN) -> Mass:
-    """Return a mass [kg] in one point [m]."""
+    """Return the mass properties of a point mass [kg] at a `point` [m]."""
     return Mass(mass, center, np.zeros((3, 3)))
 
 
@@ -314,10 +315,10 @@ def crossed(first: FloatArray, along: FloatArray) -> FloatArray:
 
     The first hinge turns about `first`, the second about s2, perpendicular to it and to the body.
     """
-    third = along / np.linalg.norm(along)
-    second = np.cross(first, third)
-    second /= np.linalg.norm(second)
-    return np.column_stack([second, np.cross(third, second), third])
+    third_axis = along / np.linalg.norm(along)
+    second_axis = np.cross(first, third_axis)
+    second_axis /= np.linalg.norm(second_axis)
+    return np.column_stack([second_axis, np.cross(third_axis, second_axis), third_axis])
 
 
 def bracket(number: int, foot: FloatArray, look: Drawing) -> Cylinder:

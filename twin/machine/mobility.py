@@ -8,10 +8,10 @@ from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 
 RANK_TOLERANCE = 1e-6
-"""Fraction of the largest singular value of the scaled Jacobian below which others are zero."""
+"""Singular values of the scaled Jacobian below this fraction of the largest count as zero."""
 
 DIRECTION_TOLERANCE = 1e-6
-"""Difference below which two directions are the same."""
+"""Difference of unit vectors below which two directions count as equal."""
 
 AXIS_NAMES = ("x", "y", "z")
 
@@ -24,46 +24,48 @@ def scaled(rows: FloatArray, length: float) -> FloatArray:
 
 def free_motions(rows: FloatArray) -> FloatArray:
     """Return `(k, 6)` orthonormal scaled twists that the scaled rows `(m, 6)` leave free."""
-    _, sizes, twists = np.linalg.svd(rows)
-    rank = int((sizes >= RANK_TOLERANCE * sizes.max()).sum())
+    _, singular_values, twists = np.linalg.svd(rows)
+    rank = int((singular_values >= RANK_TOLERANCE * singular_values.max()).sum())
     return canonical.basis(twists[rank:].T).T
 
 
 def dependent_rows(rows: FloatArray) -> list[int]:
     """Return the indices of the scaled rows `(m, 6)` that depend on each other."""
-    left, sizes, _ = np.linalg.svd(rows)
-    rank = int((sizes >= RANK_TOLERANCE * sizes.max()).sum())
-    fractions = np.linalg.norm(left[:, rank:], axis=1)
+    left_vectors, singular_values, _ = np.linalg.svd(rows)
+    rank = int((singular_values >= RANK_TOLERANCE * singular_values.max()).sum())
+    fractions = np.linalg.norm(left_vectors[:, rank:], axis=1)
     return [int(i) for i in np.flatnonzero(fractions > DIRECTION_TOLERANCE)]
 
 
 def describe_twists(motions: FloatArray, length: float) -> list[str]:
     """Return descriptions of scaled twists `(k, 6)`: motions along and about the base axes.
 
-    Any other twist is a turn about a line given by its direction and a point, counted
-    from the reference point, with its advance along the line.
+    Any other twist is described as a screw: the direction of its axis, a point on it from the
+    reference point [m], and the advance along it.
     """
-    left = motions
+    remaining_motions = motions
     labels = []
     for i in range(6):
         unit = np.eye(6)[i]
-        projection = left @ unit
-        if len(left) and np.linalg.norm(projection) > 1.0 - DIRECTION_TOLERANCE:
+        projection = remaining_motions @ unit
+        if len(remaining_motions) and np.linalg.norm(projection) > 1.0 - DIRECTION_TOLERANCE:
             verb = "moving along" if i < 3 else "turning about"
             labels.append(f"{verb} {AXIS_NAMES[i % 3]}")
-            # What is left of the free motions is perpendicular to the one named.
-            rest = np.linalg.svd(left - np.outer(projection, unit))[2][: len(left) - 1]
-            left = canonical.basis(rest.T).T
-    return labels + [_screw(motion, length) for motion in left]
+            # The remaining free motions are perpendicular to the one just described.
+            remaining_basis = np.linalg.svd(remaining_motions - np.outer(projection, unit))[2][
+                : len(remaining_motions) - 1
+            ]
+            remaining_motions = canonical.basis(remaining_basis.T).T
+    return labels + [_screw(motion, length) for motion in remaining_motions]
 
 
 def _screw(motion: FloatArray, length: float) -> str:
-    velocity, turning = motion[:3], motion[3:] / length
-    speed = float(np.linalg.norm(turning))
+    velocity, angular_velocity = motion[:3], motion[3:] / length
+    speed = float(np.linalg.norm(angular_velocity))
     if speed * length < DIRECTION_TOLERANCE:
         return f"moving along {_vector(velocity / np.linalg.norm(velocity))}"
-    axis = turning / speed
-    point = np.cross(turning, velocity) / speed**2
+    axis = angular_velocity / speed
+    point = np.cross(angular_velocity, velocity) / speed**2
     label = f"turning about the direction {_vector(axis)}"
     if np.linalg.norm(point) > DIRECTION_TOLERANCE * length:
         label += f" through {_vector(point)} m from the reference point"

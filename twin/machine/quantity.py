@@ -55,12 +55,12 @@ HYPHEN_PATTERN = re.compile(r"-(?=[a-zA-Z])")
 """A hyphen between two units, as in "oz-in"; it stands for their product."""
 
 QUANTITY_PATTERN = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(.*)")
-"""A number, decimal comma included so that it can be refused by name, and what follows it."""
+"""A number and the unit after it; it accepts a decimal comma, so that the error can name it."""
 
 SERVO_SPEED_PATTERN = re.compile(
     r"([\d.,]+)\s*([a-zA-Z]+)\s*(?:/|\bper\b)\s*([\d.,]+)\s*([a-zA-Z°]+)"
 )
-"""The time that a turn takes, in which data sheets of RC servos give speeds: "0.17 s/60deg"."""
+"""Speed of an RC servo as data sheets give it, the time of a turn: "0.17 s/60deg"."""
 
 TITLE_PATTERN = re.compile(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?")
 """Title of a table's column: its name, and its unit in brackets."""
@@ -186,21 +186,23 @@ def factor(given: str, unit: str) -> float:
     Raises:
         ValueError: the unit is none of its kind; says which are, the nearest first.
     """
-    known = UNITS[unit]
-    if given in known:
-        return known[given]
-    kinds = [UNIT_QUANTITIES[si] for si, names in UNITS.items() if given in names]
-    near = get_close_matches(given, known, 3, cutoff=0.5)
-    listed = [*near, *(name for name in known if name not in near)][:MAX_UNITS_LISTED]
-    if kinds:
-        found = f"{given!r} is a unit of {kinds[0]}, not of {UNIT_QUANTITIES[unit]}: "
+    known_units = UNITS[unit]
+    if given in known_units:
+        return known_units[given]
+    unit_kinds = [UNIT_QUANTITIES[si] for si, names in UNITS.items() if given in names]
+    close_units = get_close_matches(given, known_units, 3, cutoff=0.5)
+    listed = [*close_units, *(name for name in known_units if name not in close_units)][
+        :MAX_UNITS_LISTED
+    ]
+    if unit_kinds:
+        mismatch = f"{given!r} is a unit of {unit_kinds[0]}, not of {UNIT_QUANTITIES[unit]}: "
     elif given:
-        found = f"{given!r} is no unit of {UNIT_QUANTITIES[unit]}: "
+        mismatch = f"{given!r} is no unit of {UNIT_QUANTITIES[unit]}: "
     else:
-        found = ""
+        mismatch = ""
     raise ValueError(
-        f"no unit of the right kind; {found}write the number with one of "
-        f"{', '.join(listed)}{', ...' if len(known) > len(listed) else ''}"
+        f"no unit of the right kind; {mismatch}write the number with one of "
+        f"{', '.join(listed)}{', ...' if len(known_units) > len(listed) else ''}"
     )
 
 
@@ -237,24 +239,24 @@ def to_si(value: Any, unit: str) -> float:
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"must be a number [{unit}] or a string such as '1.5 {unit}'")
-    scale = 1.0
-    pace = _angular_speed(value)
-    if pace is not None:
+    unit_factor = 1.0
+    angular_speed = _angular_speed(value)
+    if angular_speed is not None:
         if unit != "rad/s":
             raise ValueError(
                 f"{value!r} has a unit of angular speed, not of {UNIT_QUANTITIES[unit]}"
             )
-        value = pace
+        value = angular_speed
     elif isinstance(value, str):
         match = QUANTITY_PATTERN.fullmatch(value.strip())
         if match is None:
             raise ValueError(f"{value!r} is not a number with a unit, such as '1.5 {unit}'")
-        number, given = (
+        number, given_unit = (
             match[1],
             " ".join(HYPHEN_PATTERN.sub(" ", match[2].translate(UNIT_SPELLINGS)).split()),
         )
         try:
-            scale = factor(given, unit)
+            unit_factor = factor(given_unit, unit)
         except ValueError as error:
             raise ValueError(f"{value!r} has {error}") from None
         try:
@@ -262,7 +264,7 @@ def to_si(value: Any, unit: str) -> float:
         except ValueError:
             raise ValueError(f"{number!r} is not a number; the decimal sign is a point") from None
     try:
-        result = float(value) * scale
+        result = float(value) * unit_factor
     except OverflowError:
         raise ValueError("the number is too large") from None
     if not math.isfinite(result):
@@ -278,12 +280,12 @@ def _angular_speed(value: Any) -> float | None:
     if match is None or match[2] not in TIME_UNITS or match[4] not in TURN_UNITS:
         return None
     try:
-        time, turn = float(match[1]), float(match[3])
+        time, turn_angle = float(match[1]), float(match[3])
     except ValueError:
         raise ValueError(f"{value!r} has no two numbers; the decimal sign is a point") from None
-    if not (time > 0.0 and turn > 0.0):
+    if not (time > 0.0 and turn_angle > 0.0):
         raise ValueError(f"{value!r} must have a time and an angle above zero")
-    return turn * TURN_UNITS[match[4]] / (time * TIME_UNITS[match[2]])
+    return turn_angle * TURN_UNITS[match[4]] / (time * TIME_UNITS[match[2]])
 
 
 def in_si(unit: str) -> BeforeValidator:
@@ -299,15 +301,18 @@ def measured(unit: str) -> Any:
 def field_unit(annotation: Any) -> str:
     """Return the SI unit that a field or a type inside its annotation carries; empty for none."""
     if isinstance(annotation, FieldInfo):
-        extra = annotation.json_schema_extra
-        if isinstance(extra, dict) and "unit" in extra:
-            return str(extra["unit"])
-        inner: tuple[Any, ...] = (annotation.annotation,)
+        schema_extra = annotation.json_schema_extra
+        if isinstance(schema_extra, dict) and "unit" in schema_extra:
+            return str(schema_extra["unit"])
+        annotation_parts: tuple[Any, ...] = (annotation.annotation,)
     else:
-        inner = get_args(annotation)
+        annotation_parts = get_args(annotation)
         if get_origin(annotation) is Annotated:
-            inner = (inner[0], *(entry for entry in inner[1:] if isinstance(entry, FieldInfo)))
-    return next((unit for unit in map(field_unit, inner) if unit), "")
+            annotation_parts = (
+                annotation_parts[0],
+                *(entry for entry in annotation_parts[1:] if isinstance(entry, FieldInfo)),
+            )
+    return next((unit for unit in map(field_unit, annotation_parts) if unit), "")
 
 
 Length = Annotated[float, in_si("m"), measured("m")]
@@ -366,7 +371,7 @@ class Table(BaseModel):
 
 
 def problem(field: str, message: str) -> PydanticCustomError:
-    """Return a cross-check failure that names its field."""
+    """Return the error of a check across fields, which names the `field` at fault."""
     return PydanticCustomError("machine", "{message}", {"message": message, "field": field})
 
 
@@ -375,18 +380,18 @@ def field_names(table: type[Table], path: Sequence[str]) -> set[str]:
 
     The path may hold the tag (kind or layout) of a member of a union after the union's field.
     """
-    return {name for inner in _members(table, path) for name in inner.model_fields}
+    return {name for member in _members(table, path) for name in member.model_fields}
 
 
 def tag_names(table: type[Table], path: Sequence[str]) -> list[str]:
     """Return the tags of the members of the union at `path` inside `table`."""
-    return [tag for inner in _members(table, path) for tag in sorted(_tags(inner))]
+    return [tag for member in _members(table, path) for tag in sorted(_tags(member))]
 
 
 def _members(table: type[Table], path: Sequence[str]) -> list[type[Table]]:
     tables = [table]
     for part in path:
-        fields = [outer.model_fields[part] for outer in tables if part in outer.model_fields]
+        fields = [parent.model_fields[part] for parent in tables if part in parent.model_fields]
         if fields:
             tables = [inner for field in fields for inner in tables_in(field.annotation)]
         else:
@@ -403,8 +408,8 @@ def tables_in(annotation: Any) -> Iterator[type[Table]]:
     """Yield the classes of the tables that a field's annotation names."""
     if isinstance(annotation, type) and issubclass(annotation, Table):
         yield annotation
-    for inner in get_args(annotation):
-        yield from tables_in(inner)
+    for argument in get_args(annotation):
+        yield from tables_in(argument)
 
 
 def merged(table: dict[str, Any], change: dict[str, Any], source: Any) -> dict[str, Any]:
@@ -415,13 +420,17 @@ def merged(table: dict[str, Any], change: dict[str, Any], source: Any) -> dict[s
     """
     result = dict(table)
     for key, value in change.items():
-        old = table.get(key)
-        if isinstance(value, dict) and isinstance(old, dict) and not _another(old, value):
-            result[key] = merged(old, value, source)
+        old_value = table.get(key)
+        if (
+            isinstance(value, dict)
+            and isinstance(old_value, dict)
+            and not _another(old_value, value)
+        ):
+            result[key] = merged(old_value, value, source)
         else:
             result[key] = _with_source(value, source)
-    entries = [key for key, value in change.items() if not isinstance(value, dict)]
-    if entries and "source" not in entries and source is not None:
+    plain_fields = [key for key, value in change.items() if not isinstance(value, dict)]
+    if plain_fields and "source" not in plain_fields and source is not None:
         result["source"] = source
     return result
 

@@ -32,22 +32,23 @@ HOLLOW_INERTIA_FACTOR = 2.0 / 3.0
 """Moment of inertia of a thin shell over mass times radius squared."""
 
 STEEL_DENSITY = 7850.0
-"""[kg/m3]"""
+"""[kg/m3] Density of the default ball."""
 
 THICKNESS_RATIO = 0.04
-"""Thickness of the plate over its radius, for contact and drawing, adopted."""
+"""Engineering choice: thickness of the plate over its radius, for contact and drawing."""
 
 CENTERED_STATE = np.zeros(4)
 
 
 PLATE_RADIUS_RATIO = 0.6
-"""Adopted: radius of the plate over the mean distance of the platform joints from the z axis."""
+"""Engineering choice: radius of the plate over the mean distance of the platform joints from the z
+axis."""
 
 BALL_RADIUS_RATIO = 0.05
-"""Adopted: radius of the ball over that distance."""
+"""Engineering choice: radius of the ball over that distance."""
 
 PLATE_HEIGHT_RATIO = 0.3
-"""Adopted: height of the plate above the platform joints over that distance."""
+"""Engineering choice: height of the plate above the platform joints over that distance."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,9 @@ class Ball:
     """
 
     radius: float
-    """[m]"""
+    """[m] radius of the ball"""
     mass: float
-    """[kg]"""
+    """[kg] mass of the ball"""
     plate_radius: float
     """[m]; a ball whose centre is farther from the plate's is lost"""
     plate_height: float
@@ -73,7 +74,7 @@ class Ball:
     friction: float = 0.6
     """coefficient of sliding friction between ball and plate"""
     rolling_resistance: float = 1e-3
-    """force that keeps the ball rolling over its weight across the plate"""
+    """coefficient: force that keeps the ball rolling, over its normal load"""
 
     def __post_init__(self) -> None:
         for name in ("radius", "mass", "plate_radius", "friction"):
@@ -127,9 +128,11 @@ def as_ball(value: Any, parameters: MachineParameters) -> Ball | None:
     if value is True:
         return ball_for(parameters)
     if isinstance(value, Mapping):
-        unknown = [name for name in value if name not in {field.name for field in fields(Ball)}]
-        if unknown:
-            raise InputError("ball", f"unknown: {', '.join(map(str, unknown))}")
+        unknown_fields = [
+            name for name in value if name not in {field.name for field in fields(Ball)}
+        ]
+        if unknown_fields:
+            raise InputError("ball", f"unknown: {', '.join(map(str, unknown_fields))}")
         try:
             return Ball(**value)
         except TypeError as error:
@@ -144,18 +147,18 @@ def ball_for(parameters: MachineParameters) -> Ball:
         parameters: the machine.
     """
     joints = parameters.platform.joints.points
-    reach = float(np.linalg.norm(joints[:, :2], axis=1).mean())
-    radius = BALL_RADIUS_RATIO * reach
+    joint_radius = float(np.linalg.norm(joints[:, :2], axis=1).mean())
+    radius = BALL_RADIUS_RATIO * joint_radius
     return Ball(
         radius=radius,
         mass=STEEL_DENSITY * 4.0 / 3.0 * pi * radius**3,
-        plate_radius=PLATE_RADIUS_RATIO * reach,
-        plate_height=float(joints[:, 2].max()) + PLATE_HEIGHT_RATIO * reach,
+        plate_radius=PLATE_RADIUS_RATIO * joint_radius,
+        plate_height=float(joints[:, 2].max()) + PLATE_HEIGHT_RATIO * joint_radius,
     )
 
 
 CENTERED_STATE.flags.writeable = False
-"""A ball at rest on the middle of the plate."""
+"""Start `(4,)` of a ball at rest in the middle of the plate: x, y [m], rates [m/s]."""
 
 
 def as_start(value: Any, ball: Ball, field: str = "ball") -> FloatArray:
@@ -164,10 +167,10 @@ def as_start(value: Any, ball: Ball, field: str = "ball") -> FloatArray:
     Raises:
         InputError: wrong shape, not finite, or a place off the plate.
     """
-    start = as_floats(CENTERED_STATE if value is None else value, field, 4)
-    if np.any(np.hypot(start[..., 0], start[..., 1]) > ball.plate_radius):
+    start_state = as_floats(CENTERED_STATE if value is None else value, field, 4)
+    if np.any(np.hypot(start_state[..., 0], start_state[..., 1]) > ball.plate_radius):
         raise InputError(field, f"must start on the plate, within {ball.plate_radius:g} m")
-    return start
+    return start_state
 
 
 def place_on_plate(ball: Ball, pose: Any, twist: Any, start: Any = None) -> FloatArray:
@@ -186,13 +189,13 @@ def place_on_plate(ball: Ball, pose: Any, twist: Any, start: Any = None) -> Floa
     shape, (poses, twists, starts) = flatten_batch(
         pose=as_pose(pose), twist=as_floats(twist, "twist", 6), start=as_start(start, ball, "start")
     )
-    states, places = np.empty((len(poses), BALL_SIZE)), np.empty((len(poses), 13))
-    put_balls(ball.constants, poses, twists, starts, states, places)
-    return places.reshape(*shape, 13)
+    states, ball_states = np.empty((len(poses), BALL_SIZE)), np.empty((len(poses), 13))
+    put_balls(ball.constants, poses, twists, starts, states, ball_states)
+    return ball_states.reshape(*shape, 13)
 
 
 def on_plate(pose: Any, twist: Any, place: Any) -> FloatArray:
-    """Return place [m] and velocity [m/s] `(..., 6)` of balls in plate axes, seen from the plate.
+    """Return position [m] and velocity [m/s] `(..., 6)` of balls relative to the plate, plate axes.
 
     Args:
         pose: of the platform, `(..., 7)`.
@@ -205,12 +208,12 @@ def on_plate(pose: Any, twist: Any, place: Any) -> FloatArray:
     Raises:
         InputError: wrong shapes or not finite.
     """
-    shape, (poses, twists, places) = flatten_batch(
+    shape, (poses, twists, ball_states) = flatten_batch(
         pose=as_pose(pose), twist=as_floats(twist, "twist", 6), place=as_floats(place, "place", 13)
     )
-    seen = np.empty((len(poses), 6))
-    states_on_plate(poses, twists, places, seen)
-    return seen.reshape(*shape, 6)
+    plate_states = np.empty((len(poses), 6))
+    states_on_plate(poses, twists, ball_states, plate_states)
+    return plate_states.reshape(*shape, 6)
 
 
 def is_lost(ball: Ball, seen: FloatArray) -> BoolArray:
@@ -233,18 +236,18 @@ def slip(ball: Ball, pose: Any, twist: Any, place: Any) -> FloatArray:
     Raises:
         InputError: wrong shapes or not finite.
     """
-    seen = on_plate(pose, twist, place)
-    spin = np.asarray(place)[..., 10:13] - np.asarray(twist)[..., 3:]
-    local = _to_plate(as_pose(pose)[..., 3:], spin)
-    rolling = ball.radius * np.cross(local, [0.0, 0.0, -1.0])
-    return np.asarray(seen[..., 3:] + rolling)
+    plate_state = on_plate(pose, twist, place)
+    relative_spin = np.asarray(place)[..., 10:13] - np.asarray(twist)[..., 3:]
+    spin_on_plate = _to_plate(as_pose(pose)[..., 3:], relative_spin)
+    rolling = ball.radius * np.cross(spin_on_plate, [0.0, 0.0, -1.0])
+    return np.asarray(plate_state[..., 3:] + rolling)
 
 
 def _to_plate(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
     """Return vectors `(..., 3)` of the base in plate axes."""
     w, u = quaternion[..., :1], -quaternion[..., 1:]
-    turned = np.cross(u, vector)
-    return np.asarray(vector + 2.0 * (w * turned + np.cross(u, turned)))
+    cross_product = np.cross(u, vector)
+    return np.asarray(vector + 2.0 * (w * cross_product + np.cross(u, cross_product)))
 
 
 class Rolling(NamedTuple):
@@ -264,7 +267,7 @@ class Rolling(NamedTuple):
 def rolling(
     ball: Ball, state: Any, pose: Any, twist: Any, acceleration: Any, gravity: Any
 ) -> Rolling:
-    """Return how a ball moves that rolls without slip on a plate of given motion.
+    """Return state rate and contact force of a ball that rolls without slip on a moving plate.
 
     Args:
         ball: ball and plate.

@@ -33,7 +33,7 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 @lru_cache(maxsize=1)
 def usable_cores() -> int:
-    """Return how many cores this process may use; no more than `NUMBA_NUM_THREADS`, if set."""
+    """Return the number of cores that this process may use, at most `NUMBA_NUM_THREADS` if set."""
     limit = int(os.environ.get("NUMBA_NUM_THREADS", 1 << 16))
     if hasattr(os, "sched_getaffinity"):
         return min(limit, len(os.sched_getaffinity(0)))
@@ -60,7 +60,7 @@ def chunk_bounds(size: int, count: int, lead: int = 0) -> list[tuple[int, int]]:
         lead: by which the first part, that of the thread that hands out the others, is longer.
     """
     lead = min(lead, size) if count > 1 else 0
-    ends = (lead + (size - lead) * part // count for part in range(1, count + 1))
+    ends = (lead + (size - lead) * chunk // count for chunk in range(1, count + 1))
     return list(pairwise((0, *ends)))
 
 
@@ -80,15 +80,15 @@ def lane_count() -> int:
     """
     from llvmlite import binding
 
-    given = os.environ.get("TWIN_LANES", "")
-    if given:
-        return int(one_of(given, "TWIN_LANES", ("1", "2", "4", "8")))
+    requested = os.environ.get("TWIN_LANES", "")
+    if requested:
+        return int(one_of(requested, "TWIN_LANES", ("1", "2", "4", "8")))
     features = binding.get_host_cpu_features()
     return 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
 
 
 def lanes_kernel(kernel: Callable[..., int]) -> Callable[..., None] | None:
-    """Return the kernel in lanes that computes what a batch kernel does; None: there is none."""
+    """Return the vectorised (lanes) version of a batch kernel; None if there is none."""
     from twin.kernels import lanes
 
     name = kernel.__name__.removesuffix("_batch")
@@ -115,13 +115,15 @@ def fill_in_lanes(
     from twin.kernels.lanes import STATE_FIELDS, TAKEN_FIELDS, Batch
 
     width, size = (0,) * lane_count(), len(out)
-    failed = np.empty(-(-size // len(width)), dtype=bool)
-    taken = dict(zip(TAKEN_FIELDS.get(in_lanes.__name__, STATE_FIELDS), states, strict=False))
-    arrays = dict.fromkeys(STATE_FIELDS, np.empty((1, 0))) | taken
-    batch = Batch(**arrays, out=out.reshape(size, -1), failed=failed, given=given)
-    edges = chunk_bounds(len(failed), thread_count(size), HEAD_START_STATES // len(width))
+    failed_groups = np.empty(-(-size // len(width)), dtype=bool)
+    batch_fields = dict(
+        zip(TAKEN_FIELDS.get(in_lanes.__name__, STATE_FIELDS), states, strict=False)
+    )
+    arrays = dict.fromkeys(STATE_FIELDS, np.empty((1, 0))) | batch_fields
+    batch = Batch(**arrays, out=out.reshape(size, -1), failed=failed_groups, given=given)
+    edges = chunk_bounds(len(failed_groups), thread_count(size), HEAD_START_STATES // len(width))
     on_threads(in_lanes, [(*constants, width, batch, *edge) for edge in edges])
-    return failed
+    return failed_groups
 
 
 def run_in_lanes(
@@ -142,15 +144,15 @@ def run_in_lanes(
         Index of the first state that failed, or -1.
     """
     size = len(arrays[0])
-    flat = [np.ascontiguousarray(array).reshape(size, -1) for array in arrays[:-1]]
-    failed = fill_in_lanes(in_lanes, constants, flat, arrays[-1], given=False)
-    if not failed.any():
+    flat_arrays = [np.ascontiguousarray(array).reshape(size, -1) for array in arrays[:-1]]
+    failed_groups = fill_in_lanes(in_lanes, constants, flat_arrays, arrays[-1], given=False)
+    if not failed_groups.any():
         return -1
-    states = np.flatnonzero(np.repeat(failed, lane_count())[:size])
-    again = tuple(np.ascontiguousarray(array[states]) for array in arrays)
-    first = kernel(*constants, *again)
-    arrays[-1][states] = again[-1]
-    return int(states[first]) if first >= 0 else -1
+    states = np.flatnonzero(np.repeat(failed_groups, lane_count())[:size])
+    retried_arrays = tuple(np.ascontiguousarray(array[states]) for array in arrays)
+    first_failure = kernel(*constants, *retried_arrays)
+    arrays[-1][states] = retried_arrays[-1]
+    return int(states[first_failure]) if first_failure >= 0 else -1
 
 
 def run_unchecked(
@@ -178,13 +180,13 @@ def run_unchecked(
         return None
     shape = poses.shape[:-1]
     in_lanes = lanes_kernel(kernel) if 0 < len(shape) < MOST_AXES else None
-    found = (_rows(value, shape, size) for value, size in zip(states, sizes, strict=True))
-    arrays = [array for array in found if array is not None]
+    state_rows = (_rows(value, shape, size) for value, size in zip(states, sizes, strict=True))
+    arrays = [array for array in state_rows if array is not None]
     if in_lanes is None or len(arrays) < len(states) or len(arrays[0]) < MIN_STATES_FOR_LANES:
         return None
-    out = np.empty((len(arrays[0]), *row))
-    failed = fill_in_lanes(in_lanes, constants, arrays, out, given=True)
-    return None if failed.any() else out.reshape((*shape, *row))
+    results = np.empty((len(arrays[0]), *row))
+    failed_groups = fill_in_lanes(in_lanes, constants, arrays, results, given=True)
+    return None if failed_groups.any() else results.reshape((*shape, *row))
 
 
 def _rows(value: Any, shape: tuple[int, ...], size: int) -> FloatArray | None:
@@ -221,8 +223,8 @@ def run_batch(
     if chunks == 1:
         return int(kernel(*constants, *arrays))
     parts = chunk_bounds(size, chunks, HEAD_START_STATES)
-    calls = [(*constants, *(array[slice(*part)] for array in arrays)) for part in parts]
-    for (start, _), failed in zip(parts, on_threads(kernel, calls), strict=True):
-        if failed >= 0:
-            return start + int(failed)
+    calls = [(*constants, *(array[slice(*chunk)] for array in arrays)) for chunk in parts]
+    for (chunk_start, _), first_failure in zip(parts, on_threads(kernel, calls), strict=True):
+        if first_failure >= 0:
+            return chunk_start + int(first_failure)
     return -1

@@ -29,7 +29,7 @@ class Constants(NamedTuple):
     """Arrays read by the kernels; not to be written to."""
 
     body: FloatArray
-    """`(BODY_SIZE,)`"""
+    """`(BODY_SIZE,)` platform body: mass, centre of mass, tensor, field; see `assembly`"""
     legs: Legs
     """one row per leg, in the type of their kind"""
     home: FloatArray
@@ -39,9 +39,9 @@ class Constants(NamedTuple):
 
 def pack(parameters: MachineParameters) -> Constants:
     """Return the kernels' constants of a machine."""
-    kind = LEG_KINDS[parameters.leg.kind]
+    leg_kind = LEG_KINDS[parameters.leg.kind]
     pairs = list(zip(parameters.legs, parameters.home_places, strict=True))
-    frames = [kind.home_frame(leg, place) for leg, place in pairs]
+    frames = [leg_kind.home_frame(leg, place) for leg, place in pairs]
     home = np.column_stack([frames, parameters.home_coordinates])
     return Constants(_pack_body(parameters), _pack_legs(parameters), home)
 
@@ -50,7 +50,7 @@ NOT_PACKED = frozenset({"appearance", "drive", "encoder", "source"})
 """Fields of a leg that its constants do not contain."""
 
 NOT_GEOMETRY = NOT_PACKED | {"axial", "crank", "friction", "housing", "rod"}
-"""Fields of a leg that its place and its coordinates at home do not depend on."""
+"""Fields of a leg that do not affect its joints or its coordinates at home."""
 
 
 def same_geometry(one: MachineParameters, other: MachineParameters) -> bool:
@@ -95,22 +95,24 @@ def _pack_legs(parameters: MachineParameters) -> Legs:
     """Return the constants of the legs, of the type of their equations, one row per leg."""
     modules = _equations(type(parameters.leg))
     kind = next(kind for kind, (module, _) in LEG_MODULES.items() if module is modules[0])
-    rows = np.zeros((len(parameters.legs), modules[0].LEG_SIZE))
-    rows[:, BASE_JOINT : BASE_JOINT + 3] = parameters.base.joints.points
-    rows[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] = parameters.platform.joints.points
+    constant_rows = np.zeros((len(parameters.legs), modules[0].LEG_SIZE))
+    constant_rows[:, BASE_JOINT : BASE_JOINT + 3] = parameters.base.joints.points
+    constant_rows[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] = parameters.platform.joints.points
     constants = LEG_KINDS[parameters.leg.kind].constants
-    for row, leg, place in zip(rows, parameters.legs, parameters.home_places, strict=True):
+    for leg_row, leg, place in zip(
+        constant_rows, parameters.legs, parameters.home_places, strict=True
+    ):
         for name, value in constants(leg, place).items():
-            start = _entry(modules, name)
-            row[start : start + np.size(value)] = value
-    legs: Legs = kind(rows)
+            first_column = _entry(modules, name)
+            leg_row[first_column : first_column + np.size(value)] = value
+    legs: Legs = kind(constant_rows)
     return legs
 
 
 def without_shortcuts(parameters: MachineParameters, rows: FloatArray) -> FloatArray:
-    """Return constants of the legs for which kernels take no shorter way for symmetric bodies.
+    """Return leg constants that make kernels use the equations of general, asymmetric bodies.
 
-    Derivatives by what is zero of a symmetric body are lost on that way.
+    The shorter equations of symmetric bodies would lose derivatives by parameters that are zero.
     """
     modules, changed = _equations(type(parameters.leg)), rows.copy()
     if any(hasattr(module, "AXISYMMETRIC") for module in modules):
@@ -119,15 +121,19 @@ def without_shortcuts(parameters: MachineParameters, rows: FloatArray) -> FloatA
 
 
 def _entry(modules: tuple[ModuleType, ...], name: str) -> int:
-    """Return where a constant begins in the row of a leg."""
-    entry = name.upper()
-    return next(int(getattr(module, entry)) for module in modules if hasattr(module, entry))
+    """Return the first column of a constant in a leg's row."""
+    column_name = name.upper()
+    return next(
+        int(getattr(module, column_name)) for module in modules if hasattr(module, column_name)
+    )
 
 
 @lru_cache
 def _equations(leg: type[Leg]) -> tuple[ModuleType, ...]:
     """Return the modules that name the entries of a leg's row; first those of its own kind."""
-    names = dict.fromkeys(kind.equations for kind in leg.__mro__ if hasattr(kind, "equations"))
+    names = dict.fromkeys(
+        base_class.equations for base_class in leg.__mro__ if hasattr(base_class, "equations")
+    )
     return tuple(import_module(f"twin.kernels.legs.{name}") for name in names)
 
 

@@ -19,7 +19,7 @@ from twin.model.machine_base import check_results, no_solution
 from twin.model.machine_model import MachineModel, six_or_zero
 
 RELATIVE_STEP = 1e-3
-"""Step of a parameter, relative to its value."""
+"""Finite-difference step of a parameter, relative to its value."""
 
 ZERO_VALUE_STEPS = (1e-3, 1e-6, 1e-9)
 """Steps of a parameter that is zero, in its unit: the largest that gives a machine is taken."""
@@ -28,10 +28,10 @@ DIFFERENCE_STENCILS = (np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), np.arange(6.0), -n
 """Steps at which constants are computed: to both sides, or to the only one that is possible."""
 
 MIN_SLOPES = 4
-"""Fewest derivatives of a dual number: fewer do not pay on any processor."""
+"""Smallest number of derivatives per dual number; fewer are not faster on any processor."""
 
 MAX_CONDITION = 1e12
-"""Largest condition of Jacobian and constraints; beyond it, rounding decides the pose."""
+"""Largest condition number of Jacobian and constraints; beyond, the pose is rounding error."""
 
 
 def constants_and_slopes(
@@ -55,31 +55,36 @@ def constants_and_slopes(
     """
     if isinstance(paths, str):
         raise InputError("parameters", f"must be a list of paths, such as [{paths!r}]")
-    found = [_slopes(parameters, path) for path in paths]
+    path_slopes = [_slopes(parameters, path) for path in paths]
     constants = pack(parameters)
     legs = without_shortcuts(parameters, constants.legs.rows)
     return (
-        np.array([constants.body, *(body for body, _ in found)]),
-        np.array([legs, *(rows for _, rows in found)]),
+        np.array([constants.body, *(body for body, _ in path_slopes)]),
+        np.array([legs, *(leg_slopes for _, leg_slopes in path_slopes)]),
     )
 
 
 @lru_cache(maxsize=1024)
 def _slopes(parameters: MachineParameters, path: str) -> tuple[FloatArray, FloatArray]:
     """Return the derivatives of body `(BODY_SIZE,)` and legs `(n, LEG_SIZE)` by one parameter."""
-    value = nominal_value(parameters, path)
-    for step, places in product(
-        [RELATIVE_STEP * abs(value)] if value else ZERO_VALUE_STEPS, DIFFERENCE_STENCILS
+    unperturbed = nominal_value(parameters, path)
+    for step_size, stencil in product(
+        [RELATIVE_STEP * abs(unperturbed)] if unperturbed else ZERO_VALUE_STEPS, DIFFERENCE_STENCILS
     ):
         try:
-            found = [pack(with_values(parameters, {path: value + step * k})) for k in places]
+            shifted_constants = [
+                pack(with_values(parameters, {path: unperturbed + step_size * k})) for k in stencil
+            ]
         except InputError as error:
             refused = error
             continue
         # Weights that differentiate powers of the step up to the number of places.
-        powers = places ** np.arange(len(places))[:, None]
-        weights = np.linalg.solve(powers, np.eye(len(places))[1]) / step
-        body, legs = np.array([each.body for each in found]), [each.legs.rows for each in found]
+        powers = stencil ** np.arange(len(stencil))[:, None]
+        weights = np.linalg.solve(powers, np.eye(len(stencil))[1]) / step_size
+        body, legs = (
+            np.array([constants.body for constants in shifted_constants]),
+            [constants.legs.rows for constants in shifted_constants],
+        )
         slopes = np.tensordot(weights, body, 1), np.tensordot(weights, np.array(legs), 1)
         return read_only(slopes[0]), read_only(slopes[1])
     raise refused
@@ -125,7 +130,7 @@ class PoseDerivatives(NamedTuple):
     """Derivatives of a pose: displacement of the reference point [m], rotation vector [rad]."""
 
     pose: FloatArray
-    """`(..., 7)`"""
+    """`(..., 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     coordinates: FloatArray
     """`(..., 6, n)` by the actuators' coordinates"""
     parameters: FloatArray
@@ -234,17 +239,21 @@ def forward_kinematics_derivatives(
     from twin.kernels.derivatives import Slopes, geometry_by_parameters
 
     poses = platform.forward_kinematics(lengths, guess)
-    rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=-2)
-    flat, legs = poses.reshape(-1, 7), platform.constants.legs
-    singular = np.flatnonzero(~(np.linalg.cond(rows) < MAX_CONDITION))
+    motion_rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=-2)
+    flat_poses, legs = poses.reshape(-1, 7), platform.constants.legs
+    singular = np.flatnonzero(~(np.linalg.cond(motion_rows) < MAX_CONDITION))
     if singular.size:
-        raise no_solution(legs, int(singular[0]), flat[singular[0]])
-    inverse = np.linalg.pinv(rows)
-    found = np.empty((len(flat), rows.shape[-2], len(parameters)))
+        raise no_solution(legs, int(singular[0]), flat_poses[singular[0]])
+    inverse = np.linalg.pinv(motion_rows)
+    coordinate_slopes = np.empty((len(flat_poses), motion_rows.shape[-2], len(parameters)))
     slopes = Slopes(*constants_and_slopes(platform.parameters, parameters))
-    failed = geometry_by_parameters(legs, slopes, slope_width(), flat, found)
-    check_results(failed, found, legs, flat)
-    by_parameters = -inverse @ found.reshape((*poses.shape[:-1], *found.shape[1:]))
+    first_failure = geometry_by_parameters(
+        legs, slopes, slope_width(), flat_poses, coordinate_slopes
+    )
+    check_results(first_failure, coordinate_slopes, legs, flat_poses)
+    by_parameters = -inverse @ coordinate_slopes.reshape(
+        (*poses.shape[:-1], *coordinate_slopes.shape[1:])
+    )
     return PoseDerivatives(poses, inverse[..., : platform.n_actuators], by_parameters)
 
 
@@ -260,20 +269,22 @@ def _derivatives(
 
     shape, arrays = platform.checked_states(**states)
     body, legs, _ = platform.constants
-    sizes = [array.shape[1] for array in arrays[1:]]
-    columns = np.cumsum([6, *sizes[:2], 3, *sizes[2:]])
-    batch, count = States(*arrays), len(arrays[0])
-    found = np.empty((count, size, columns[-1]))
-    check_results(kernels[0](body, legs, dynamics_width(), batch, found), found, legs, arrays[0])
-    by_parameters = np.empty((count, size, len(parameters)))
+    input_sizes = [array.shape[1] for array in arrays[1:]]
+    columns = np.cumsum([6, *input_sizes[:2], 3, *input_sizes[2:]])
+    batch, n_states = States(*arrays), len(arrays[0])
+    slopes_out = np.empty((n_states, size, columns[-1]))
+    check_results(
+        kernels[0](body, legs, dynamics_width(), batch, slopes_out), slopes_out, legs, arrays[0]
+    )
+    by_parameters = np.empty((n_states, size, len(parameters)))
     if len(parameters):
         slopes = Slopes(*constants_and_slopes(platform.parameters, parameters))
-        failed = kernels[1](legs, slopes, slope_width(), batch, by_parameters)
-        check_results(failed, by_parameters, legs, arrays[0])
-    parts = np.split(found.reshape((*shape, size, columns[-1])), columns[:-1], axis=-1)
+        first_failure = kernels[1](legs, slopes, slope_width(), batch, by_parameters)
+        check_results(first_failure, by_parameters, legs, arrays[0])
+    parts = np.split(slopes_out.reshape((*shape, size, columns[-1])), columns[:-1], axis=-1)
     pose, twist, deflection, gravity, inputs, wrench = parts
-    last = by_parameters.reshape((*shape, size, len(parameters)))
-    return Derivatives(pose, twist, deflection, inputs, wrench, gravity, last)
+    parameter_slopes = by_parameters.reshape((*shape, size, len(parameters)))
+    return Derivatives(pose, twist, deflection, inputs, wrench, gravity, parameter_slopes)
 
 
 class StepDerivatives(NamedTuple):
@@ -284,11 +295,11 @@ class StepDerivatives(NamedTuple):
     """
 
     pose: FloatArray
-    """`(..., 7)`"""
+    """`(..., 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: FloatArray
-    """`(..., 6)`"""
+    """`(..., 6)` of the platform, base axes [m/s, rad/s]"""
     deflection: FloatArray
-    """`(..., 2k)`"""
+    """`(..., 2k)` of the springs [m], then their rates [m/s]"""
     state: FloatArray
     """`(..., m, m)` by displacement, twist and deflection: the discrete-time A"""
     forces: FloatArray
@@ -329,7 +340,7 @@ def step_derivatives(
     """
     from twin.kernels.derivatives import States, step_slopes
 
-    step = positive(time_step, "time_step")
+    timestep = positive(time_step, "time_step")
     shape, arrays = platform.checked_states(
         pose,
         twist,
@@ -340,12 +351,18 @@ def step_derivatives(
     n, k = platform.n_actuators, 2 * platform.n_deflections
     columns = np.cumsum([12 + k, 3, n, 6])
     size = len(arrays[0])
-    after, out = np.empty((size, 13 + k)), np.empty((size, 12 + k, columns[-1]))
+    next_states, slopes_out = np.empty((size, 13 + k)), np.empty((size, 12 + k, columns[-1]))
     body, legs, _ = platform.constants
     batch = States(*arrays)
-    failed = step_slopes(body, legs, np.zeros(n), slope_width(), batch, step, after, out)
-    check_results(failed, out, legs, arrays[0])
-    pose, swing, inner = np.split(after.reshape((*shape, 13 + k)), [7, 13], axis=-1)
-    parts = np.split(out.reshape((*shape, 12 + k, columns[-1])), columns[:-1], axis=-1)
+    first_failure = step_slopes(
+        body, legs, np.zeros(n), slope_width(), batch, timestep, next_states, slopes_out
+    )
+    check_results(first_failure, slopes_out, legs, arrays[0])
+    pose, next_twist, next_deflection = np.split(
+        next_states.reshape((*shape, 13 + k)), [7, 13], axis=-1
+    )
+    parts = np.split(slopes_out.reshape((*shape, 12 + k, columns[-1])), columns[:-1], axis=-1)
     by_state, by_gravity, by_forces, by_wrench = parts
-    return StepDerivatives(pose, swing, inner, by_state, by_forces, by_wrench, by_gravity)
+    return StepDerivatives(
+        pose, next_twist, next_deflection, by_state, by_forces, by_wrench, by_gravity
+    )

@@ -14,21 +14,21 @@ from twin.model.machine_base import no_solution
 from twin.model.machine_model import MachineModel
 
 THREADS_PER_BLOCK = 128
-"""Threads of a block: as many as have room twice on a multiprocessor with 255 registers each."""
+"""Threads of a block: two blocks of it fit on a multiprocessor at 255 registers per thread."""
 
 ARGUMENT_WIDTHS = {"pose": 7, "twist": 6, "acceleration": 6, "wrench": 6}
-"""Entries of what does not depend on the machine."""
+"""Length of the last axis of arguments that do not depend on the machine."""
 
 
 class CardMotion(NamedTuple):
     """States of a batch, arrays on a graphics card."""
 
     pose: Any
-    """`(..., 7)`"""
+    """`(..., 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: Any
-    """`(..., 6)`"""
+    """`(..., 6)` of the platform, base axes [m/s, rad/s]"""
     deflection: Any
-    """`(..., 2k)`"""
+    """`(..., 2k)` of the springs [m], then their rates [m/s]"""
 
 
 def cuda_library() -> Any:
@@ -87,8 +87,8 @@ class CardModel:
         body, legs = machine.constants[:2]
         self._machine, self._sizes = machine, Sizes(type(legs), *legs.rows.shape)
         self._constants = self._cuda.to_device(body), self._cuda.to_device(legs.rows.ravel())
-        own = {"forces": machine.n_actuators, "deflection": 2 * machine.n_deflections}
-        self._widths = ARGUMENT_WIDTHS | own
+        extra_widths = {"forces": machine.n_actuators, "deflection": 2 * machine.n_deflections}
+        self._widths = ARGUMENT_WIDTHS | extra_widths
         self._zeros = {width: self.copied(np.zeros(width)) for width in {*self._widths.values()}}
 
     def inverse_kinematics(self, pose: Any) -> Any:
@@ -111,8 +111,8 @@ class CardModel:
         self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, deflection: Any = None
     ) -> Any:
         """Return accelerations `(..., 6 + k)`; see `MachineModel.forward_dynamics`."""
-        given = {"pose": pose, "twist": twist, "deflection": deflection}
-        return self._run("forward_dynamics", **given, forces=forces, wrench=wrench)
+        motion = {"pose": pose, "twist": twist, "deflection": deflection}
+        return self._run("forward_dynamics", **motion, forces=forces, wrench=wrench)
 
     def inverse_dynamics(
         self,
@@ -124,14 +124,14 @@ class CardModel:
         deflection: Any = None,
     ) -> Any:
         """Return actuator forces `(..., n)`; see `MachineModel.inverse_dynamics`."""
-        given = {"pose": pose, "twist": twist, "deflection": deflection}
-        return self._run("inverse_dynamics", **given, acceleration=acceleration, wrench=wrench)
+        motion = {"pose": pose, "twist": twist, "deflection": deflection}
+        return self._run("inverse_dynamics", **motion, acceleration=acceleration, wrench=wrench)
 
     def energy(self, pose: Any, twist: Any, *, deflection: Any = None) -> tuple[Any, Any]:
         """Return kinetic and potential energy `(...)` [J]; see `MachineModel.energy`."""
-        shape, out = self._flat("energy", pose=pose, twist=twist, deflection=deflection)
+        shape, energies = self._flat("energy", pose=pose, twist=twist, deflection=deflection)
         size = prod(shape)
-        return out[:size].reshape(shape), out[size : 2 * size].reshape(shape)
+        return energies[:size].reshape(shape), energies[size : 2 * size].reshape(shape)
 
     def advance(
         self,
@@ -161,32 +161,36 @@ class CardModel:
         """
         from twin.kernels.cuda.batches import steps_kernel
 
-        step = positive(timestep, "timestep")
+        time_step = positive(timestep, "timestep")
         whole_number(steps, "steps", 1)
-        shape, given = self._arrays(
+        shape, inputs = self._arrays(
             pose=pose, twist=twist, deflection=deflection, forces=forces, wrench=wrench
         )
         size, widths = prod(shape), (7, 6, self._widths["deflection"])
-        out = [self._cuda.device_array(max(size * width, 1)) for width in widths]
+        next_arrays = [self._cuda.device_array(max(size * width, 1)) for width in widths]
         kernel = steps_kernel(self._sizes)
-        failed = self._launch(kernel, size, *given.values(), step, steps, *out)
+        failed = self._launch(kernel, size, *inputs.values(), time_step, steps, *next_arrays)
         if failed >= 0:
             raise IntegrationError(
-                f"entry {failed}: a step of {step:.3g} s fails (a singular state, or one that "
+                f"entry {failed}: a step of {time_step:.3g} s fails (a singular state, or one that "
                 "overflows); change the start or the forces",
-                {"reason": "singular", "index": failed, "pose": self._pose(given, failed)},
+                {
+                    "reason": "singular",
+                    "index": failed,
+                    "pose": self._pose(inputs, failed),
+                },
             )
         if not widths[2]:
-            out[2] = self._cuda.device_array(0)
-        parts = zip(out, widths, strict=True)
+            next_arrays[2] = self._cuda.device_array(0)
+        parts = zip(next_arrays, widths, strict=True)
         return CardMotion(*(array.reshape((*shape, width)) for array, width in parts))
 
     def _run(self, verb: str, **given: Any) -> Any:
         """Return the results of one of `BATCH_FUNCTIONS`, an array on the card."""
         from twin.kernels.cuda.batches import BATCH_FUNCTIONS
 
-        shape, out = self._flat(verb, **given)
-        return out.reshape((*shape, *BATCH_FUNCTIONS[verb].result(self._sizes)))
+        shape, results = self._flat(verb, **given)
+        return results.reshape((*shape, *BATCH_FUNCTIONS[verb].result(self._sizes)))
 
     def _flat(self, verb: str, **given: Any) -> tuple[tuple[int, ...], Any]:
         """Return the shape of the batch and the flat results of one of `BATCH_FUNCTIONS`."""
@@ -195,23 +199,26 @@ class CardModel:
         inputs = "acceleration" if "acceleration" in given else "forces"
         names = ("pose", "twist", "deflection", inputs, "wrench")
         shape, arrays = self._arrays(**{name: given.get(name) for name in names})
-        row, size = BATCH_FUNCTIONS[verb].result(self._sizes), prod(shape)
-        out = self._cuda.device_array(size * prod(row))
+        result_shape, size = BATCH_FUNCTIONS[verb].result(self._sizes), prod(shape)
+        results = self._cuda.device_array(size * prod(result_shape))
         kernel = batch_kernel(self._sizes, verb)
-        failed = self._launch(kernel, size, *arrays.values(), out)
-        if failed >= 0:
-            pose = as_pose(self._pose(arrays, failed))
-            raise no_solution(self._machine.constants.legs, failed, pose)
-        return shape, out
+        first_failure = self._launch(kernel, size, *arrays.values(), results)
+        if first_failure >= 0:
+            pose = as_pose(self._pose(arrays, first_failure))
+            raise no_solution(self._machine.constants.legs, first_failure, pose)
+        return shape, results
 
     def _launch(self, kernel: Any, size: int, *arguments: Any) -> int:
         """Run a kernel on all states; return the first that failed, or -1."""
         if size == 0:
             return -1
-        first, threads = self._cuda.to_device(np.array([size])), min(THREADS_PER_BLOCK, size)
-        kernel[-(-size // threads), threads](*self._constants, *arguments, first)
-        failed = int(first.copy_to_host()[0])
-        return failed if failed < size else -1
+        failure_index, threads = (
+            self._cuda.to_device(np.array([size])),
+            min(THREADS_PER_BLOCK, size),
+        )
+        kernel[-(-size // threads), threads](*self._constants, *arguments, failure_index)
+        first_failure = int(failure_index.copy_to_host()[0])
+        return first_failure if first_failure < size else -1
 
     def _pose(self, given: dict[str, Any], index: int) -> FloatArray:
         """Return the pose of a state as it was given."""
@@ -237,12 +244,12 @@ class CardModel:
         for name, value in values.items():
             if prod(batches[name]) not in (1, prod(shape)):
                 raise InputError(name, f"must have the leading axes {shape}, or be one row")
-            flat = value.reshape(prod(value.shape)) if prod(value.shape) else np.zeros(1)
-            arrays[name] = flat if is_on_card(flat) else self.copied(flat)
+            flat_array = value.reshape(prod(value.shape)) if prod(value.shape) else np.zeros(1)
+            arrays[name] = flat_array if is_on_card(flat_array) else self.copied(flat_array)
         return shape, arrays
 
     def copied(self, array: FloatArray) -> Any:
-        """Return a flat array on the card; of an empty one a number that nobody reads."""
+        """Return a flat array on the card; for an empty array one unused zero."""
         return self._cuda.to_device(array if array.size else np.zeros(1))
 
     def _checked(self, name: str, value: Any) -> Any:

@@ -7,7 +7,7 @@ singular pose, and follows the straight way from there. Where that ends too, it 
 one of all solutions that least squares find on home's side of singular poses.
 
 Machines with more legs than degrees of freedom measure more than a pose has numbers. Their poses
-are those of least squares, with what is left of the coordinates.
+are those of least squares, with the residuals of the coordinates.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from twin.model.machine_base import (
 from twin.rotations import displacement
 
 RESIDUAL_TOLERANCE = 1e-12
-"""Residual of a solved coordinate, relative to the largest one and to the legs' size."""
+"""Residual of a solved coordinate, relative to the largest coordinate and to the legs' size."""
 
 DEFAULT_TOLERANCE = 1e-3
 """[m] by which coordinates of redundant legs may contradict each other, without encoders."""
@@ -49,7 +49,7 @@ SEARCH_DIRECTIONS = 64
 """Directions from home along which starting poses are sought."""
 
 POSES_PER_DIRECTION = 24
-"""Poses that are tried along each direction."""
+"""Number of starting poses along each direction."""
 
 SEARCH_LENGTH = 1.5
 """Length of each direction in mean arms, or in radians for rotations."""
@@ -64,16 +64,16 @@ INITIAL_DAMPING = 1e-3
 """First damping, relative to the mean square of the slopes."""
 
 MIN_DAMPING = 1e-12
-"""Smallest damping."""
+"""Smallest damping of the damped least squares, relative as `INITIAL_DAMPING`."""
 
 MAX_DAMPING = 1e9
-"""Damping at which a pose is given up."""
+"""Damping above which the search for a pose is abandoned."""
 
 MIN_STEP = 1e-14
 """Step, in arms and radians, below which the iteration ends."""
 
 STALLED_STEP = 1e-9
-"""Step below which the iteration ends if it gained nothing."""
+"""Step, in arms and radians, below which the iteration ends if the residual did not fall."""
 
 NEAREST_STARTS = 128
 """Poses around home from which the least squares restart."""
@@ -88,7 +88,7 @@ MAX_IDLE_ROUNDS = 12
 """Rounds without a new assembly mode after which the search ends."""
 
 MAX_ROUNDS = 100
-"""Largest number of rounds."""
+"""Largest number of rounds in the search for assembly modes."""
 
 MAX_LENGTH = 1e3
 """Longest leg per size of the platform, or largest angle [rad], that a search takes."""
@@ -101,73 +101,82 @@ class Geometry(NamedTuple):
     """n coordinates and c constraints of m poses; NaN where a leg cannot reach."""
 
     values: FloatArray
-    """`(m, n + c)` coordinates, then how far constraints are off"""
+    """`(m, n + c)` coordinates, then constraint errors"""
     rows: FloatArray
-    """`(m, n + c, 6)` by a displacement of the platform, base axes"""
+    """`(m, n + c, 6)` their derivatives by a displacement of the platform, base axes"""
 
 
 class FittedPoses(NamedTuple):
     """Poses of actuator coordinates, by least squares where there are redundant legs."""
 
     pose: FloatArray
-    """`(..., 7)`"""
+    """`(..., 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     residual: FloatArray
     """`(..., n)` given coordinates minus those of the pose [m] or [rad]"""
 
 
 def geometry(legs: Legs, poses: FloatArray, constraints: int) -> Geometry:
     """Return coordinates and constraints of poses `(m, 7)` with their Jacobian."""
-    count = len(legs.rows)
-    values, rows = np.empty((len(poses), count)), np.empty((len(poses), count, 6))
+    n_legs = len(legs.rows)
+    values, jacobian_rows = np.empty((len(poses), n_legs)), np.empty((len(poses), n_legs, 6))
     run(inverse_kinematics_batch, (legs,), (poses, values))
-    run(jacobian_batch, (legs,), (poses, rows))
+    run(jacobian_batch, (legs,), (poses, jacobian_rows))
     if constraints:
-        held = constraint_rows(legs, poses, np.zeros((len(poses), 6)))
-        values = np.concatenate([values, held[:, :, 7]], axis=1)
-        rows = np.concatenate([rows, held[:, :, :6]], axis=1)
-    return Geometry(values, rows)
+        constraint_values = constraint_rows(legs, poses, np.zeros((len(poses), 6)))
+        # Column 7 is the constraint error of the pose, columns 0 to 5 are its derivatives.
+        values = np.concatenate([values, constraint_values[:, :, 7]], axis=1)
+        jacobian_rows = np.concatenate([jacobian_rows, constraint_values[:, :, :6]], axis=1)
+    return Geometry(values, jacobian_rows)
 
 
 def nearest_poses(
     machine: MachineBase, coordinates: FloatArray, start: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the poses `(m, 7)` whose coordinates come closest to given ones, and what is left.
+    """Return the least-squares poses `(m, 7)` of actuator coordinates, and the residuals.
 
     Damped least squares (Levenberg, Marquardt) from poses `start` `(m, 7)`, which the machine can
-    have; so can it those on the way. What is left is `(m, n)`: given minus found coordinates [m] or
-    [rad]. Both are NaN in rows that start out of reach.
+    have; intermediate poses are reachable as well. Residuals `(m, n)` are given minus found
+    coordinates [m] or [rad]. Both are NaN in rows that start out of reach.
     """
     legs, poses = machine.constants.legs, start.copy()
-    arm = characteristic_length(machine.platform_joints)
-    scale = np.repeat([1.0, 1.0 / arm], 3)
-    left, slopes = _misses(machine, coordinates, poses)
+    joint_radius = characteristic_length(machine.platform_joints)
+    scale = np.repeat([1.0, 1.0 / joint_radius], 3)
+    residuals, jacobians = _misses(machine, coordinates, poses)
     damping = np.full(len(poses), INITIAL_DAMPING)
-    active: Any = np.isfinite(left).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
-    left[~active], poses[~active] = np.nan, np.nan
+    active: Any = np.isfinite(residuals).all(axis=1) & np.isfinite(jacobians).all(axis=(1, 2))
+    residuals[~active], poses[~active] = np.nan, np.nan
     for _ in range(MAX_ITERATIONS):
-        rows = np.flatnonzero(active)
-        if not rows.size:
+        active_rows = np.flatnonzero(active)
+        if not active_rows.size:
             break
-        across = np.swapaxes(slopes[rows] * scale, 1, 2)
-        normal = across @ np.swapaxes(across, 1, 2)
+        transposed = np.swapaxes(jacobians[active_rows] * scale, 1, 2)
+        normal = transposed @ np.swapaxes(transposed, 1, 2)
         size = np.trace(normal, axis1=1, axis2=2) / 6.0
-        normal[:, range(6), range(6)] += (damping[rows] * size)[:, None]
-        step = np.linalg.solve(normal, across @ left[rows, :, None])[..., 0] * scale
+        normal[:, range(6), range(6)] += (damping[active_rows] * size)[:, None]
+        step = np.linalg.solve(normal, transposed @ residuals[active_rows, :, None])[..., 0] * scale
         step /= np.maximum(np.linalg.norm(step[:, 3:], axis=1) / MAX_TURN, 1.0)[:, None]
-        trial = turned(poses[rows], step)
+        trial = turned(poses[active_rows], step)
         trial[:, 3:] /= np.linalg.norm(trial[:, 3:], axis=1, keepdims=True)
         if machine.dof < 6:
             trial = constrained(legs, trial, np.zeros_like(step), np.zeros_like(step))[0]
-        now, rates = _misses(machine, coordinates[rows], trial)
-        good = (now**2).sum(axis=1) < (left[rows] ** 2).sum(axis=1)  # False where NaN
-        good &= np.isfinite(rates).all(axis=(1, 2))
-        better = rows[good]
-        poses[better], left[better], slopes[better] = trial[good], now[good], rates[good]
-        damping[rows] = np.where(good, 0.1, 5.0) * np.maximum(damping[rows], MIN_DAMPING)
-        size = np.abs(step / scale).max(axis=1) / arm
-        ended = (size < MIN_STEP) | ~good & (size < STALLED_STEP)
-        active[rows[ended | (damping[rows] > MAX_DAMPING)]] = False
-    return poses, left
+        trial_residuals, trial_jacobians = _misses(machine, coordinates[active_rows], trial)
+        # A trial that is out of reach has NaN residuals, which compare as not improved.
+        improved = (trial_residuals**2).sum(axis=1) < (residuals[active_rows] ** 2).sum(axis=1)
+        improved &= np.isfinite(trial_jacobians).all(axis=(1, 2))
+        improved_rows = active_rows[improved]
+        poses[improved_rows], residuals[improved_rows], jacobians[improved_rows] = (
+            trial[improved],
+            trial_residuals[improved],
+            trial_jacobians[improved],
+        )
+        # Levenberg-Marquardt: less damping after an improvement, more after a failure.
+        damping[active_rows] = np.where(improved, 0.1, 5.0) * np.maximum(
+            damping[active_rows], MIN_DAMPING
+        )
+        size = np.abs(step / scale).max(axis=1) / joint_radius
+        finished = (size < MIN_STEP) | ~improved & (size < STALLED_STEP)
+        active[active_rows[finished | (damping[active_rows] > MAX_DAMPING)]] = False
+    return poses, residuals
 
 
 def _misses(
@@ -177,58 +186,64 @@ def _misses(
 
     The Jacobian `(m, n, 6)` is that of the motions that the machine's constraints allow.
     """
-    n, count = machine.n_actuators, 6 - machine.dof
-    at = geometry(machine.constants.legs, poses, count)
-    slopes = at.rows[:, :n]
-    if count and len(poses):
-        free = null_space(at.rows[:, n:])
-        slopes = slopes @ free @ np.swapaxes(free, 1, 2)
-    return coordinates - at.values[:, :n], slopes
+    n, n_constraints = machine.n_actuators, 6 - machine.dof
+    at = geometry(machine.constants.legs, poses, n_constraints)
+    jacobians = at.rows[:, :n]
+    if n_constraints and len(poses):
+        free_motions = null_space(at.rows[:, n:])
+        jacobians = jacobians @ free_motions @ np.swapaxes(free_motions, 1, 2)
+    return coordinates - at.values[:, :n], jacobians
 
 
 def found_poses(
     machine: MachineBase, coordinates: FloatArray, guess: FloatArray | None
 ) -> tuple[FloatArray, BoolArray]:
-    """Return the search of every row: poses, residual, iterations `(m, 9)`, and whether it failed.
+    """Return pose, residual and iterations `(m, 9)` of every row's search, and whether it failed.
 
     Args:
         machine: the machine.
         coordinates: `(m, n)`.
         guess: `(m, 7)` to start from, alone; None for home, then poses around it.
     """
-    legs, found = machine.constants.legs, np.empty((len(coordinates), 9))
-    start = np.tile(machine.home, (len(coordinates), 1)) if guess is None else guess
-    first = run(forward_kinematics_batch, (legs,), (coordinates, start, found))
-    failed: Any = np.zeros(len(found), dtype=bool)
-    if first < 0:
-        return found, failed
-    failed = ~_solved(machine, coordinates, found[:, 7])
+    legs, found_solutions = machine.constants.legs, np.empty((len(coordinates), 9))
+    start_poses = np.tile(machine.home, (len(coordinates), 1)) if guess is None else guess
+    first_failure = run(
+        forward_kinematics_batch, (legs,), (coordinates, start_poses, found_solutions)
+    )
+    is_failed: Any = np.zeros(len(found_solutions), dtype=bool)
+    if first_failure < 0:
+        return found_solutions, is_failed
+    # A solution is the pose (0 to 6), its residual (7) and the number of iterations (8).
+    is_failed = ~_solved(machine, coordinates, found_solutions[:, 7])
     if guess is None and machine.n_actuators == machine.dof:
-        rows = np.flatnonzero(failed)
-        failed[rows] = [not _recovered(machine, coordinates[row], found[row]) for row in rows]
-    return found, failed
+        failed_rows = np.flatnonzero(is_failed)
+        is_failed[failed_rows] = [
+            not _recovered(machine, coordinates[row_index], found_solutions[row_index])
+            for row_index in failed_rows
+        ]
+    return found_solutions, is_failed
 
 
 def _solved(machine: MachineBase, coordinates: FloatArray, residual: FloatArray) -> Any:
-    """Return whether residuals `(m,)` are rounding for coordinates `(m, n)`."""
-    least = float(machine.home_reaches.max()) if machine.coordinate_unit == "m" else 1.0
-    size = np.maximum(np.abs(coordinates).max(axis=1), least)
+    """Return whether residuals `(m,)` are within rounding error of coordinates `(m, n)`."""
+    length_floor = float(machine.home_reaches.max()) if machine.coordinate_unit == "m" else 1.0
+    size = np.maximum(np.abs(coordinates).max(axis=1), length_floor)
     return np.asarray(residual <= RESIDUAL_TOLERANCE * size)
 
 
 def _recovered(machine: MachineBase, coordinates: FloatArray, found: FloatArray) -> bool:
     """Return whether a search from a pose around home ends at coordinates `(n,)`; fill `found`."""
-    poses, there = waypoints(machine)
-    order = np.argsort(np.linalg.norm(there - coordinates, axis=1))
-    tried = np.empty((1, 9))
-    for row in order:
-        arrays = coordinates[None], poses[row][None], tried
+    poses, waypoint_coordinates = waypoints(machine)
+    order = np.argsort(np.linalg.norm(waypoint_coordinates - coordinates, axis=1))
+    trial_solution = np.empty((1, 9))
+    for row_index in order:
+        arrays = coordinates[None], poses[row_index][None], trial_solution
         if run(forward_kinematics_batch, (machine.constants.legs,), arrays) < 0:
-            found[:] = tried[0]
+            found[:] = trial_solution[0]
             return True
-        found[8] += tried[0, 8]
-    starts = [poses, _random_poses(machine, coordinates, np.random.default_rng(0))]
-    pose = _on_home_side(machine, coordinates, np.concatenate(starts))
+        found[8] += trial_solution[0, 8]
+    start_poses = [poses, _random_poses(machine, coordinates, np.random.default_rng(0))]
+    pose = _on_home_side(machine, coordinates, np.concatenate(start_poses))
     if pose is not None:
         found[:8] = *pose, 0.0
     return pose is not None
@@ -243,11 +258,11 @@ def _on_home_side(
     than those that were tried, or there is none without a singular pose.
     """
     targets = np.tile(coordinates, (len(starts), 1))
-    poses, left = nearest_poses(machine, targets, starts)
-    poses = poses[_solved(machine, targets, np.abs(left).max(axis=1))]
+    poses, residuals = nearest_poses(machine, targets, starts)
+    poses = poses[_solved(machine, targets, np.abs(residuals).max(axis=1))]
     at = geometry(machine.constants.legs, np.vstack([poses, machine.home]), 6 - machine.dof)
-    sides = np.sign(np.linalg.det(at.rows))
-    poses = poses[sides[:-1] == sides[-1]]
+    determinant_signs = np.sign(np.linalg.det(at.rows))
+    poses = poses[determinant_signs[:-1] == determinant_signs[-1]]
     if not len(poses):
         return None
     distance = displacement(poses, np.tile(machine.home, (len(poses), 1)))
@@ -262,29 +277,36 @@ def waypoints(machine: MachineBase) -> tuple[FloatArray, FloatArray]:
     They are the last ones and the middle ones of straight ways from home, before a limit or a
     singular pose.
     """
-    legs, count = machine.constants.legs, 6 - machine.dof
-    ways = np.random.default_rng(0).normal(size=(SEARCH_DIRECTIONS, 6))
-    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-    arm = characteristic_length(machine.platform_joints)
-    ways *= np.repeat([arm, 1.0], 3)
-    shares = SEARCH_LENGTH * np.arange(1, POSES_PER_DIRECTION + 1) / POSES_PER_DIRECTION
-    steps = (shares[:, None] * ways[:, None]).reshape(-1, 6)
+    legs, n_constraints = machine.constants.legs, 6 - machine.dof
+    directions = np.random.default_rng(0).normal(size=(SEARCH_DIRECTIONS, 6))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    joint_radius = characteristic_length(machine.platform_joints)
+    directions *= np.repeat([joint_radius, 1.0], 3)
+    fractions = SEARCH_LENGTH * np.arange(1, POSES_PER_DIRECTION + 1) / POSES_PER_DIRECTION
+    steps = (fractions[:, None] * directions[:, None]).reshape(-1, 6)
     poses = turned(np.tile(machine.home, (len(steps), 1)), steps)
-    if count:
+    if n_constraints:
         zero = np.zeros((len(poses), 6))
         poses = constrained(legs, poses, zero, zero)[0]
-    at = geometry(legs, np.vstack([poses, machine.home]), count)
+    at = geometry(legs, np.vstack([poses, machine.home]), n_constraints)
     values = at.values[:, : machine.n_actuators]
-    good = inside(values, machine.minimum_coordinates, machine.maximum_coordinates)
+    admissible = inside(values, machine.minimum_coordinates, machine.maximum_coordinates)
     if machine.n_actuators == machine.dof:
-        good &= np.isfinite(at.rows).all(axis=(1, 2))
-        sides = np.sign(np.linalg.det(np.where(good[:, None, None], at.rows, np.eye(6))))
-        good &= sides == sides[-1]
-    length = np.logical_and.accumulate(
-        good[:-1].reshape(SEARCH_DIRECTIONS, POSES_PER_DIRECTION), axis=1
+        admissible &= np.isfinite(at.rows).all(axis=(1, 2))
+        determinant_signs = np.sign(
+            np.linalg.det(np.where(admissible[:, None, None], at.rows, np.eye(6)))
+        )
+        admissible &= determinant_signs == determinant_signs[-1]
+    n_reachable = np.logical_and.accumulate(
+        admissible[:-1].reshape(SEARCH_DIRECTIONS, POSES_PER_DIRECTION), axis=1
     ).sum(axis=1)
-    row = POSES_PER_DIRECTION * np.arange(SEARCH_DIRECTIONS)
-    ends = np.concatenate([(row + length - 1)[length > 0], (row + length // 2 - 1)[length > 1]])
+    first_rows = POSES_PER_DIRECTION * np.arange(SEARCH_DIRECTIONS)
+    ends = np.concatenate(
+        [
+            (first_rows + n_reachable - 1)[n_reachable > 0],
+            (first_rows + n_reachable // 2 - 1)[n_reachable > 1],
+        ]
+    )
     return read_only(poses[ends]), read_only(values[ends])
 
 
@@ -307,19 +329,26 @@ def poses_of(
     Raises:
         ForwardKinematicsError: no pose was found for a row.
     """
-    found, failed = found_poses(machine, coordinates, guess)
-    allowed = np.inf
-    if machine.n_actuators > machine.dof and failed.any():
-        allowed = default_tolerance(machine) if tolerance is None else tolerance
-        rows = np.flatnonzero(failed)
-        start = None if guess is None else guess[rows]
-        found[rows, :8] = _least_squares(machine, coordinates[rows], start)
-        failed[rows] = ~(found[rows, 7] <= allowed)
-    if failed.any():
-        row = int(failed.argmax())
-        around = len(waypoints(machine)[0]) if guess is None else 0
-        raise _not_found(machine, number + row, coordinates[row], found[row], allowed, around)
-    return np.ascontiguousarray(found[:, :7])
+    solutions, is_failed = found_poses(machine, coordinates, guess)
+    tolerances = np.inf
+    if machine.n_actuators > machine.dof and is_failed.any():
+        tolerances = default_tolerance(machine) if tolerance is None else tolerance
+        failed_rows = np.flatnonzero(is_failed)
+        start_poses = None if guess is None else guess[failed_rows]
+        solutions[failed_rows, :8] = _least_squares(machine, coordinates[failed_rows], start_poses)
+        is_failed[failed_rows] = ~(solutions[failed_rows, 7] <= tolerances)
+    if is_failed.any():
+        failed_row = int(is_failed.argmax())
+        n_waypoints = len(waypoints(machine)[0]) if guess is None else 0
+        raise _not_found(
+            machine,
+            number + failed_row,
+            coordinates[failed_row],
+            solutions[failed_row],
+            tolerances,
+            n_waypoints,
+        )
+    return np.ascontiguousarray(solutions[:, :7])
 
 
 def poses_along(machine: MachineBase, coordinates: FloatArray) -> FloatArray:
@@ -332,31 +361,31 @@ def poses_along(machine: MachineBase, coordinates: FloatArray) -> FloatArray:
     """
     poses = np.empty((len(coordinates), 7))
     guess: FloatArray | None = None
-    for row in range(len(coordinates)):
-        given = coordinates[row : row + 1]
+    for row_index in range(len(coordinates)):
+        setpoint = coordinates[row_index : row_index + 1]
         try:
-            guess = poses_of(machine, given, guess)
+            guess = poses_of(machine, setpoint, guess)
         except ForwardKinematicsError:
-            guess = poses_of(machine, given, None, number=row)
-        poses[row] = guess[0]
+            guess = poses_of(machine, setpoint, None, number=row_index)
+        poses[row_index] = guess[0]
     return poses
 
 
 def default_tolerance(machine: MachineBase) -> float:
-    """Return by how much [m] or [rad] coordinates of redundant legs may contradict each other.
+    """Return the tolerance [m] or [rad] on contradictions between redundant legs' coordinates.
 
     Three counts of the coarsest encoder; without encoders 1 mm at the legs' ends.
     """
     counts = []
     for leg in machine.parameters.legs:
-        turn = None if leg.drive is None else leg.drive.turn
-        if leg.encoder is None or turn is None:
+        travel_per_turn = None if leg.drive is None else leg.drive.turn
+        if leg.encoder is None or travel_per_turn is None:
             break
-        counts.append(leg.encoder.resolution(turn))
+        counts.append(leg.encoder.resolution(travel_per_turn))
     else:
         return ENCODER_COUNT_TOLERANCE * max(counts)
-    lever = 1.0 if machine.coordinate_unit == "m" else float(machine.home_reaches.max())
-    return DEFAULT_TOLERANCE / lever
+    lever_arm = 1.0 if machine.coordinate_unit == "m" else float(machine.home_reaches.max())
+    return DEFAULT_TOLERANCE / lever_arm
 
 
 def _least_squares(
@@ -364,21 +393,23 @@ def _least_squares(
 ) -> FloatArray:
     """Return the nearest poses of coordinates `(m, n)` and their largest residuals, `(m, 8)`."""
     home = np.tile(machine.home, (len(coordinates), 1))
-    poses, left = nearest_poses(machine, coordinates, home if guess is None else guess)
-    found = np.column_stack([poses, np.abs(left).max(axis=1)])
+    poses, residuals = nearest_poses(machine, coordinates, home if guess is None else guess)
+    solutions = np.column_stack([poses, np.abs(residuals).max(axis=1)])
     if guess is not None:
-        return found
-    allowed = default_tolerance(machine)
-    starts, there = waypoints(machine)
-    for row in np.flatnonzero(~(found[:, 7] <= allowed)):
-        order = np.argsort(np.linalg.norm(there - coordinates[row], axis=1))[:NEAREST_STARTS]
-        same = np.tile(coordinates[row], (len(order), 1))
-        poses, left = nearest_poses(machine, same, starts[order])
-        sizes = np.nan_to_num(np.abs(left).max(axis=1), nan=np.inf)
-        if sizes.min(initial=np.inf) < found[row, 7]:
-            best = int(sizes.argmin())
-            found[row] = *poses[best], sizes[best]
-    return found
+        return solutions
+    tolerance_limit = default_tolerance(machine)
+    start_poses, waypoint_coordinates = waypoints(machine)
+    for row_index in np.flatnonzero(~(solutions[:, 7] <= tolerance_limit)):
+        order = np.argsort(np.linalg.norm(waypoint_coordinates - coordinates[row_index], axis=1))[
+            :NEAREST_STARTS
+        ]
+        repeated = np.tile(coordinates[row_index], (len(order), 1))
+        poses, residuals = nearest_poses(machine, repeated, start_poses[order])
+        residual_sizes = np.nan_to_num(np.abs(residuals).max(axis=1), nan=np.inf)
+        if residual_sizes.min(initial=np.inf) < solutions[row_index, 7]:
+            best = int(residual_sizes.argmin())
+            solutions[row_index] = *poses[best], residual_sizes[best]
+    return solutions
 
 
 def _not_found(
@@ -402,9 +433,9 @@ def _not_found(
     unit, residual, iterations = machine.coordinate_unit, float(found[7]), int(found[8])
     data: dict[str, Any] = {"index": row, "residual": residual, "iterations": iterations}
     data |= {"pose": found[:7].copy(), "lengths": coordinates.copy()}
-    numbers = ", ".join(f"{value:.7g}" for value in coordinates)
-    name = "lengths" if unit == "m" else "angles"
-    text = f"no pose was found that has the {name} {numbers} {unit} (entry {row}): "
+    coordinate_text = ", ".join(f"{value:.7g}" for value in coordinates)
+    quantity = "lengths" if unit == "m" else "angles"
+    text = f"no pose was found that has the {quantity} {coordinate_text} {unit} (entry {row}): "
     if np.isfinite(allowed):
         text += f"the nearest one found leaves a residual of {residual:.3g} {unit}, more than the "
         text += f"{allowed:.3g} {unit} by which redundant legs may contradict "
@@ -432,63 +463,67 @@ def assembly_modes(
         InputError: coordinates so large that rounding hides the platform's turn.
     """
     random, modes = np.random.default_rng(0), np.empty((0, 7))
-    arm, idle = characteristic_length(machine.platform_joints), 0
-    largest = MAX_LENGTH * (arm if machine.coordinate_unit == "m" else 1.0)
-    if np.abs(coordinates).max() > largest:
+    joint_radius, n_idle_rounds = characteristic_length(machine.platform_joints), 0
+    largest_distance = MAX_LENGTH * (joint_radius if machine.coordinate_unit == "m" else 1.0)
+    if np.abs(coordinates).max() > largest_distance:
         unit = machine.coordinate_unit
         raise InputError(
-            "lengths", f"must not exceed {largest:.3g} {unit}: rounding hides the pose"
+            "lengths", f"must not exceed {largest_distance:.3g} {unit}: rounding hides the pose"
         )
-    allowed = 0.0
+    residual_limit = 0.0
     if machine.n_actuators > machine.dof:
-        allowed = default_tolerance(machine) if tolerance is None else tolerance
+        residual_limit = default_tolerance(machine) if tolerance is None else tolerance
     for _ in range(MAX_ROUNDS):
-        starts = _random_poses(machine, coordinates, random)
-        targets = np.tile(coordinates, (len(starts), 1))
-        poses, left = nearest_poses(machine, targets, starts)
-        sizes = np.abs(left).max(axis=1)
-        before = len(modes)
-        for pose in poses[(sizes <= allowed) | _solved(machine, targets, sizes)]:
+        start_poses = _random_poses(machine, coordinates, random)
+        targets = np.tile(coordinates, (len(start_poses), 1))
+        poses, residuals = nearest_poses(machine, targets, start_poses)
+        residual_sizes = np.abs(residuals).max(axis=1)
+        n_before = len(modes)
+        for pose in poses[
+            (residual_sizes <= residual_limit) | _solved(machine, targets, residual_sizes)
+        ]:
             distance = np.abs(displacement(np.tile(pose, (len(modes), 1)), modes))
-            distance[:, :3] /= arm
-            if (distance.max(axis=1) > max(SAME_MODE, _uncertainty(machine, pose, arm))).all():
+            distance[:, :3] /= joint_radius
+            if (
+                distance.max(axis=1) > max(SAME_MODE, _uncertainty(machine, pose, joint_radius))
+            ).all():
                 modes = np.vstack([modes, pose])
-        idle = 0 if len(modes) > before else idle + 1
-        if idle == MAX_IDLE_ROUNDS:
+        n_idle_rounds = 0 if len(modes) > n_before else n_idle_rounds + 1
+        if n_idle_rounds == MAX_IDLE_ROUNDS:
             break
     modes[modes[:, 3:] @ machine.home[3:] < 0.0, 3:] *= -1.0
     distance = displacement(modes, np.tile(machine.home, (len(modes), 1)))
-    distance[:, :3] /= arm
+    distance[:, :3] /= joint_radius
     return modes[np.argsort(np.linalg.norm(distance, axis=1), kind="stable")]
 
 
 def _uncertainty(machine: MachineBase, pose: FloatArray, arm: float) -> float:
-    """Return the distance [arms, rad] up to which two solutions are the same pose `(7,)`."""
-    values, rows = geometry(machine.constants.legs, pose[None], 6 - machine.dof)
-    scaled = rows[0] * np.array([arm, arm, arm, 1.0, 1.0, 1.0])
-    left = 2.0 * RESIDUAL_TOLERANCE * np.abs(values).max()
-    return float(left / max(np.linalg.svd(scaled, compute_uv=False)[-1], left))
+    """Return the distance [arms, rad] below which two solutions count as the same pose `(7,)`."""
+    values, jacobian_rows = geometry(machine.constants.legs, pose[None], 6 - machine.dof)
+    scaled = jacobian_rows[0] * np.array([arm, arm, arm, 1.0, 1.0, 1.0])
+    residual_bound = 2.0 * RESIDUAL_TOLERANCE * np.abs(values).max()
+    return float(residual_bound / max(np.linalg.svd(scaled, compute_uv=False)[-1], residual_bound))
 
 
 def _random_poses(
     machine: MachineBase, coordinates: FloatArray, random: np.random.Generator
 ) -> FloatArray:
     """Return random poses `(m, 7)` in reach: any attitude, one leg as long as it is to be."""
-    count = RANDOM_STARTS if machine.leg.is_straight else DRAWS_PER_CRANK_START * RANDOM_STARTS
-    turns = random.normal(size=(count, 4))
+    n_draws = RANDOM_STARTS if machine.leg.is_straight else DRAWS_PER_CRANK_START * RANDOM_STARTS
+    turns = random.normal(size=(n_draws, 4))
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    ways = random.normal(size=(count, 3))
-    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-    leg = random.integers(machine.n_actuators, size=count)
+    directions = random.normal(size=(n_draws, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    leg = random.integers(machine.n_actuators, size=n_draws)
     lengths = coordinates[leg]
     if not machine.leg.is_straight:
-        reach = np.array([each.reach for each in machine.parameters.legs])
-        lengths = reach[leg] * random.random(count)
+        leg_reaches = np.array([leg_parameters.reach for leg_parameters in machine.parameters.legs])
+        lengths = leg_reaches[leg] * random.random(n_draws)
     arms = np.einsum("mij,mj->mi", rotation_matrix(turns), machine.platform_joints[leg])
-    places = machine.base_joints[leg] + ways * lengths[:, None] - arms
-    poses = np.hstack([places, turns])
+    tip_points = machine.base_joints[leg] + directions * lengths[:, None] - arms
+    poses = np.hstack([tip_points, turns])
     if machine.dof < 6:
-        zero = np.zeros((count, 6))
+        zero = np.zeros((n_draws, 6))
         poses = constrained(machine.constants.legs, poses, zero, zero)[0]
     values = geometry(machine.constants.legs, poses, 0).values
     return poses[np.isfinite(values).all(axis=1)][:RANDOM_STARTS]

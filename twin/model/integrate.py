@@ -27,7 +27,8 @@ INTEGRATION_METHODS = ("dormand_prince", "rk4")
 BUFFER_STEPS = 512
 
 MAX_STEPS = 1_000_000
-"""Steps of one integration; more would not fit into memory with their continuous output."""
+"""Largest number of steps of an integration; the continuous output of more would not fit into
+memory."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +47,7 @@ class Solution:
     coefficients: FloatArray
     """`(k - 1, 5, 13 + 2m)` of the polynomial of each step"""
     legs: Legs
-    """constants of the legs, whose constraints interpolated states are put back on"""
+    """constants of the legs; interpolated states are projected onto the legs' constraints"""
 
     @property
     def pose(self) -> FloatArray:
@@ -64,8 +65,8 @@ class Solution:
         return self.states[:, 13:]
 
     def __repr__(self) -> str:
-        steps, end = len(self.time) - 1, float(self.time[-1])
-        return f"<Solution by {self.method}: {steps} steps over {end:.6g} s>"
+        steps, end_time = len(self.time) - 1, float(self.time[-1])
+        return f"<Solution by {self.method}: {steps} steps over {end_time:.6g} s>"
 
     def __call__(self, time: Any) -> tuple[FloatArray, FloatArray]:
         """Return pose `(..., 7)` and twist `(..., 6)` at times `(...)` [s].
@@ -85,16 +86,20 @@ class Solution:
         from twin.kernels.integrators import evaluate
 
         queries = as_floats(time, "time")
-        end = float(self.time[-1])
-        slack = 1e-12 * end
-        if queries.size and not (-slack <= queries.min() and queries.max() <= end + slack):
-            raise InputError("time", f"must be between 0 and {end:.9g} s, where the solution is")
-        flat = queries.reshape(-1)
-        order = np.argsort(flat, kind="stable")
-        out = np.empty((flat.size, self.states.shape[1]))
-        evaluate(self.legs, flat[order], self.time[1:], 0.0, self.coefficients, out)
-        result = np.empty_like(out)
-        result[order] = out
+        end_time = float(self.time[-1])
+        tolerance = 1e-12 * end_time
+        if queries.size and not (
+            -tolerance <= queries.min() and queries.max() <= end_time + tolerance
+        ):
+            raise InputError(
+                "time", f"must be between 0 and {end_time:.9g} s, where the solution is"
+            )
+        flat_times = queries.reshape(-1)
+        order = np.argsort(flat_times, kind="stable")
+        states_at = np.empty((flat_times.size, self.states.shape[1]))
+        evaluate(self.legs, flat_times[order], self.time[1:], 0.0, self.coefficients, states_at)
+        result = np.empty_like(states_at)
+        result[order] = states_at
         return result.reshape((*queries.shape, result.shape[1]))
 
 
@@ -153,16 +158,16 @@ def integrate(
     from twin.model.machine_model import as_model
 
     as_model(platform)
-    end = positive(duration, "duration")
+    end_time = positive(duration, "duration")
     y = start_state(platform, pose, twist, deflection)
-    push = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
+    platform_wrench = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
     one_of(method, "method", INTEGRATION_METHODS)
     tolerances = (
         positive(relative_tolerance, "relative_tolerance"),
         positive(absolute_tolerance, "absolute_tolerance"),
     )
-    step = positive(timestep, "timestep")
-    if method == "rk4" and end / step > MAX_STEPS:
+    time_step = positive(timestep, "timestep")
+    if method == "rk4" and end_time / time_step > MAX_STEPS:
         raise InputError("timestep", f"more than {MAX_STEPS} steps; use a larger one")
     parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     buffers = (
@@ -170,16 +175,16 @@ def integrate(
         np.empty((BUFFER_STEPS, y.size)),
         np.empty((BUFFER_STEPS, 5, y.size)),
     )
-    start = y.copy()
-    for begin, stop, force, slope in _segments(platform, forces, end):
-        arguments = (*platform.constants[:2], y, (force, slope, push))
+    initial_state = y.copy()
+    for segment_start, segment_end, force, slope in _segments(platform, forces, end_time):
+        arguments = (*platform.constants[:2], y, (force, slope, platform_wrench))
         if method == "rk4":
-            _fixed(arguments, begin, stop, step, parts)
+            _fixed(arguments, segment_start, segment_end, time_step, parts)
         else:
-            _adaptive(arguments, begin, stop, tolerances, buffers, parts)
-    time = np.concatenate([[0.0], *(part[0] for part in parts)])
-    states = np.concatenate([start[None], *(part[1] for part in parts)])
-    coefficients = np.concatenate([part[2] for part in parts])
+            _adaptive(arguments, segment_start, segment_end, tolerances, buffers, parts)
+    time = np.concatenate([[0.0], *(segment[0] for segment in parts)])
+    states = np.concatenate([initial_state[None], *(segment[1] for segment in parts)])
+    coefficients = np.concatenate([segment[2] for segment in parts])
     return Solution(method, time, states, coefficients, platform.constants.legs)
 
 
@@ -221,34 +226,37 @@ def _segments(
         raise InputError("forces.time", "must start at 0 and increase")
     one_of(forces.interpolation, "forces.interpolation", ("hold", "linear"))
     segments = []
-    for k, begin in enumerate(time[time < end]):
-        following = time[k + 1] if k + 1 < len(time) else np.inf
+    for k, segment_start in enumerate(time[time < end]):
+        next_time = time[k + 1] if k + 1 < len(time) else np.inf
         slope = np.zeros(n)
-        if forces.interpolation == "linear" and np.isfinite(following):
-            slope = (values[k + 1] - values[k]) / (following - begin)
-        segments.append((float(begin), float(min(following, end)), values[k], slope))
+        if forces.interpolation == "linear" and np.isfinite(next_time):
+            slope = (values[k + 1] - values[k]) / (next_time - segment_start)
+        segments.append((float(segment_start), float(min(next_time, end)), values[k], slope))
     return segments
 
 
 def _fixed(arguments: Arguments, begin: float, stop: float, step: float, parts: list[Any]) -> None:
-    count = round((stop - begin) / step)
-    if count < 1 or abs(count * step - (stop - begin)) > 1e-9 * max(step, stop):
+    n_steps = round((stop - begin) / step)
+    if n_steps < 1 or abs(n_steps * step - (stop - begin)) > 1e-9 * max(step, stop):
         raise InputError(
             "timestep", f"{step:.9g} s does not divide the {stop - begin:.9g} s between knots"
         )
-    y, step = arguments[2], (stop - begin) / count
-    before = y.copy()
-    rates = np.empty((count + 1, before.size))
-    times, states = np.empty(count), np.empty((count, before.size))
-    done = runge_kutta(*arguments, step, times, states, rates)
-    if done < count:
-        _stopped("singular", begin + done * step, states[done - 1] if done else before, step)
-    lower = np.concatenate([before[None], states[:-1]])
-    change = states - lower
-    left = step * rates[:-1] - change
-    dense = np.zeros((count, 5, before.size))
-    dense[:, 0], dense[:, 1], dense[:, 2] = lower, change, left
-    dense[:, 3] = change - step * rates[1:] - left
+    y, step = arguments[2], (stop - begin) / n_steps
+    initial_state = y.copy()
+    rates = np.empty((n_steps + 1, initial_state.size))
+    times, states = np.empty(n_steps), np.empty((n_steps, initial_state.size))
+    n_done = runge_kutta(*arguments, step, times, states, rates)
+    if n_done < n_steps:
+        _stopped(
+            "singular", begin + n_done * step, states[n_done - 1] if n_done else initial_state, step
+        )
+    # Cubic Hermite interpolation, in the coefficients of the kernel's continuous output.
+    lower = np.concatenate([initial_state[None], states[:-1]])
+    state_change = states - lower
+    rate_error = step * rates[:-1] - state_change
+    dense = np.zeros((n_steps, 5, initial_state.size))
+    dense[:, 0], dense[:, 1], dense[:, 2] = lower, state_change, rate_error
+    dense[:, 3] = state_change - step * rates[1:] - rate_error
     parts.append((begin + times, states, dense))
 
 
@@ -260,20 +268,21 @@ def _adaptive(
     buffers: Steps,
     parts: list[Any],
 ) -> None:
+    # The first step tried is 1 ms; step size control adapts it.
     clock = np.array([0.0, min(stop - begin, 1e-3)])
-    total = 0
+    total_steps = 0
     while True:
-        reason, count = dormand_prince(*arguments, clock, stop - begin, tolerances, buffers)
-        times, states, dense = (buffer[:count].copy() for buffer in buffers)
+        reason, n_steps = dormand_prince(*arguments, clock, stop - begin, tolerances, buffers)
+        times, states, dense = (buffer[:n_steps].copy() for buffer in buffers)
         parts.append((begin + times, states, dense))
-        total += count
+        total_steps += n_steps
         if reason == END_REACHED:
             return
-        if reason != BUFFERS_FULL or total > MAX_STEPS:
-            kind = {BUFFERS_FULL: "too many steps", STEP_COLLAPSED: "step size collapse"}.get(
+        if reason != BUFFERS_FULL or total_steps > MAX_STEPS:
+            failure = {BUFFERS_FULL: "too many steps", STEP_COLLAPSED: "step size collapse"}.get(
                 reason, "singular"
             )
-            _stopped(kind, begin + float(clock[0]), arguments[2], float(clock[1]))
+            _stopped(failure, begin + float(clock[0]), arguments[2], float(clock[1]))
 
 
 def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
@@ -283,8 +292,8 @@ def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
         "step size collapse": "the forces change too fast or the tolerance is below rounding",
         "too many steps": "use larger tolerances or a shorter duration",
     }[reason]
-    state = {"pose": y[:7].copy(), "twist": y[7:13].copy(), "deflection": y[13:].copy()}
+    final_state = {"pose": y[:7].copy(), "twist": y[7:13].copy(), "deflection": y[13:].copy()}
     raise IntegrationError(
         f"stopped at t = {time:.9g} s ({reason}, last step {step:.3g} s): {advice}",
-        {"reason": reason, "time": time, "step": step, **state},
+        {"reason": reason, "time": time, "step": step, **final_state},
     )

@@ -67,9 +67,9 @@ def without_compiling() -> Iterator[None]:
 
 @contextmanager
 def for_many_machines(many: bool = True) -> Iterator[None]:
-    """Evaluate by kernels also what is otherwise done `without_compiling`, if there are `many`.
+    """Use kernels in place of `without_compiling` where `many` machines are evaluated.
 
-    For many machines, compiling is sooner done.
+    For many machines, compiling once is faster than evaluating each in Python.
     """
     token = FOR_MANY.set(many or FOR_MANY.get())
     try:
@@ -123,8 +123,8 @@ def check_results(failed: int, results: FloatArray, legs: Any, poses: FloatArray
     """
     if failed < 0 and np.isfinite(results).all():
         return
-    bad = ~np.isfinite(results.reshape(len(results), -1)).all(axis=1)
-    index = failed if failed >= 0 else int(np.argmax(bad))
+    is_bad = ~np.isfinite(results.reshape(len(results), -1)).all(axis=1)
+    index = failed if failed >= 0 else int(np.argmax(is_bad))
     raise no_solution(legs, index, poses[index])
 
 
@@ -144,15 +144,20 @@ def joint_motion(
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a leg lies along its universal joint's first axis.
     """
-    poses, twists, inside, accelerations, inside_accelerations = motion
+    poses, twists, spring_motion, accelerations, deflection_accelerations = motion
     k = deflections
-    out = np.empty((len(poses), len(legs.rows), joint_count(type(legs)), 3))
-    run_checked(leg_coordinates_batch, (legs, home), (poses, twists, accelerations, out), legs)
+    motion_out = np.empty((len(poses), len(legs.rows), joint_count(type(legs)), 3))
+    run_checked(
+        leg_coordinates_batch, (legs, home), (poses, twists, accelerations, motion_out), legs
+    )
     if k:
-        springs = np.stack([inside[:, :k], inside[:, k:], inside_accelerations], axis=2)
-        out[:, :, 2] += springs
-        out[:, :, 3] -= springs
-    return out
+        springs = np.stack(
+            [spring_motion[:, :k], spring_motion[:, k:], deflection_accelerations], axis=2
+        )
+        # Kernels put the whole leg length on the actuator (joint 3); joint 2 is the spring.
+        motion_out[:, :, 2] += springs
+        motion_out[:, :, 3] -= springs
+    return motion_out
 
 
 def no_solution(
@@ -161,14 +166,14 @@ def no_solution(
     """Return the error of entry `index` of a batch, whose `pose` `(7,)` has no solution."""
     coordinates = np.empty((1, len(legs.rows)))
     inverse_kinematics_batch(legs, pose[None], coordinates)
-    short = [int(i) + 1 for i in np.flatnonzero(np.isnan(coordinates[0]))]
+    unreached_legs = [int(i) + 1 for i in np.flatnonzero(np.isnan(coordinates[0]))]
     data = {"index": index, "pose": pose.copy()}
-    if short and np.isfinite(pose).all():
-        numbers = ", ".join(map(str, short))
+    if unreached_legs and np.isfinite(pose).all():
+        leg_numbers = ", ".join(map(str, unreached_legs))
         return UnreachablePoseError(
-            f"entry {index}: leg {numbers} cannot reach the pose {pose.tolist()}; move the "
+            f"entry {index}: leg {leg_numbers} cannot reach the pose {pose.tolist()}; move the "
             "platform closer to home.",
-            data | {"legs": short},
+            data | {"legs": unreached_legs},
         )
     return SingularPoseError(
         f"entry {index} has no finite solution at pose {pose.tolist()}: the pose is singular (a "
@@ -200,8 +205,10 @@ def coordinates_given(pose: Any, lengths: Any, n: int) -> tuple[tuple[int, ...],
 
 def inside(coordinates: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
     """Return `(...)` whether all coordinates `(..., n)` are within limits `(n,)`; NaN is not."""
-    slack = COORDINATE_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
-    return np.asarray(((coordinates >= low - slack) & (coordinates <= high + slack)).all(axis=-1))
+    tolerance = COORDINATE_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
+    return np.asarray(
+        ((coordinates >= low - tolerance) & (coordinates <= high + tolerance)).all(axis=-1)
+    )
 
 
 def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
@@ -210,9 +217,9 @@ def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatA
     Of each constraint: the row C of C twist = 0, the drift of C acceleration + drift = 0, and the
     error of the pose.
     """
-    rows = np.empty((len(poses), CONSTRAINT_ROWS, 8))
-    run(constraints_batch, (legs,), (poses, twists, rows))
-    return rows
+    constraint_values = np.empty((len(poses), CONSTRAINT_ROWS, 8))
+    run(constraints_batch, (legs,), (poses, twists, constraint_values))
+    return constraint_values
 
 
 def check_constraints(
@@ -223,13 +230,19 @@ def check_constraints(
 ) -> None:
     """Raise InputError for poses, twists, accelerations `(batch, .)` that a fixed foot forbids."""
     motion = np.zeros((len(poses), 6)) if twists is None else twists
-    rows = constraint_rows(legs, poses, motion)
-    _check("pose", rows[:, :, 7], np.ones(len(poses)))
+    constraint_values = constraint_rows(legs, poses, motion)
+    # Columns of a constraint: its row C (0 to 5), drift (6), and error of the pose (7).
+    _check("pose", constraint_values[:, :, 7], np.ones(len(poses)))
     if twists is not None:
-        _check("twist", np.einsum("kij,kj->ki", rows[:, :, :6], twists), _sizes(twists))
+        _check(
+            "twist", np.einsum("kij,kj->ki", constraint_values[:, :, :6], twists), _sizes(twists)
+        )
     if accelerations is not None:
-        off = np.einsum("kij,kj->ki", rows[:, :, :6], accelerations) + rows[:, :, 6]
-        _check("acceleration", off, _sizes(accelerations))
+        acceleration_error = (
+            np.einsum("kij,kj->ki", constraint_values[:, :, :6], accelerations)
+            + constraint_values[:, :, 6]
+        )
+        _check("acceleration", acceleration_error, _sizes(accelerations))
 
 
 def constrained(
@@ -253,13 +266,13 @@ def _sizes(values: FloatArray) -> FloatArray:
 
 
 def _check(field: str, off: FloatArray, sizes: FloatArray) -> None:
-    worst = np.abs(off).max(axis=1, initial=0.0)
-    bad = np.flatnonzero(~(worst <= MOTION_TOLERANCE * sizes))
-    if bad.size:
+    errors = np.abs(off).max(axis=1, initial=0.0)
+    violating = np.flatnonzero(~(errors <= MOTION_TOLERANCE * sizes))
+    if violating.size:
         raise InputError(
             field,
-            f"entry {bad[0]} moves the fixed foot or turns it about the vertical (by "
-            f"{worst[bad[0]]:.3g}): the machine has three dof, heave, roll and pitch. "
+            f"entry {violating[0]} moves the fixed foot or turns it about the vertical (by "
+            f"{errors[violating[0]]:.3g}): the machine has three dof, heave, roll and pitch. "
             "platform.constrain(pose, twist, acceleration) returns what fits",
         )
 
@@ -284,14 +297,19 @@ def condition_number(jacobian: FloatArray, constraints: FloatArray, length: floa
     if constraints.shape[-2]:
         scaled = scaled @ null_space(constraints / units)
     singular = np.linalg.svd(scaled, compute_uv=False)
-    largest, smallest = singular[..., 0], singular[..., -1]
-    return np.divide(largest, smallest, out=np.full_like(largest, np.inf), where=smallest > 0.0)
+    largest_value, smallest_value = singular[..., 0], singular[..., -1]
+    return np.divide(
+        largest_value,
+        smallest_value,
+        out=np.full_like(largest_value, np.inf),
+        where=smallest_value > 0.0,
+    )
 
 
 def null_space(constraints: FloatArray) -> FloatArray:
     """Return orthonormal vectors `(..., 6, 6 - c)` that meet the constraints `(..., c, 6)`."""
-    count = constraints.shape[-2]
-    return np.swapaxes(np.linalg.svd(constraints)[2][..., count:, :], -1, -2)
+    n_constraints = constraints.shape[-2]
+    return np.swapaxes(np.linalg.svd(constraints)[2][..., n_constraints:, :], -1, -2)
 
 
 ZERO_VECTOR.flags.writeable = False
@@ -310,9 +328,9 @@ class LegCoordinates(NamedTuple):
     values: FloatArray
     """`(..., n, joints)` [rad, m]"""
     rates: FloatArray
-    """`(..., n, joints)`"""
+    """`(..., n, joints)` [rad/s, m/s]"""
     accelerations: FloatArray
-    """`(..., n, joints)`"""
+    """`(..., n, joints)` [rad/s2, m/s2]"""
 
 
 class LegSprings(NamedTuple):
@@ -337,11 +355,11 @@ class PlatformMotion(NamedTuple):
     """A motion that meets the constraints of the platform."""
 
     pose: FloatArray
-    """`(..., 7)`"""
+    """`(..., 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: FloatArray
-    """`(..., 6)`"""
+    """`(..., 6)` of the platform, base axes [m/s, rad/s]"""
     acceleration: FloatArray
-    """`(..., 6)`"""
+    """`(..., 6)` of the platform, base axes [m/s2, rad/s2]"""
 
 
 class MachineBase:
@@ -391,7 +409,7 @@ class MachineBase:
         self.maximum_coordinates = read_only([actuator.maximum for actuator in actuators])
 
     def _share(self, other: MachineBase) -> None:
-        """Take over all that follows from the geometry of another machine."""
+        """Share the attributes that follow from the geometry with another machine."""
         for name in GEOMETRY_ATTRIBUTES:
             setattr(self, name, getattr(other, name))
         self.leg = self.parameters.leg
@@ -432,7 +450,7 @@ def changed(platform: Model, content: Mapping[str, Any]) -> Model:
         parameters = MachineParameters.model_validate(content)
         return type(platform)(parameters, limits=platform.limits)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "platform"
-        message = first["msg"].removeprefix("Value error, ")
+        first_error = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first_error["loc"])) or "platform"
+        message = first_error["msg"].removeprefix("Value error, ")
         raise InputError(field, f"no machine can have it: {message}") from None

@@ -100,16 +100,19 @@ class MachineModel(MachineBase):
         return self._found_poses(lengths, guess, tolerance)[1]
 
     def fit_pose(self, lengths: Any, guess: Any = None, *, tolerance: Any = None) -> FittedPoses:
-        """Return poses `(..., 7)` of actuator coordinates, and what is left of these.
+        """Return least-squares poses `(..., 7)` of actuator coordinates, and their residuals.
 
-        Left are the given coordinates minus those of the poses, `(..., n)` [m] or [rad]: rounding,
-        or by how much the coordinates of redundant actuators contradict each other. Arguments and
-        errors are those of `forward_kinematics`.
+        Residuals are the given coordinates minus those of the poses, `(..., n)` [m] or [rad]:
+        rounding errors, or the contradictions between the coordinates of redundant actuators.
+        Arguments and errors are those of `forward_kinematics`.
         """
-        given, poses = self._found_poses(lengths, guess, tolerance)
-        flat, left = poses.reshape(-1, 7), np.empty((poses.size // 7, self.n_actuators))
-        run(inverse_kinematics_batch, (self.constants.legs,), (flat, left))
-        return FittedPoses(poses, given - left.reshape(given.shape))
+        length_rows, poses = self._found_poses(lengths, guess, tolerance)
+        flat_poses, coordinates_there = (
+            poses.reshape(-1, 7),
+            np.empty((poses.size // 7, self.n_actuators)),
+        )
+        run(inverse_kinematics_batch, (self.constants.legs,), (flat_poses, coordinates_there))
+        return FittedPoses(poses, length_rows - coordinates_there.reshape(length_rows.shape))
 
     def forward_kinematics_all(self, lengths: Any, *, tolerance: Any = None) -> FloatArray:
         """Return the poses `(k, 7)` that a search finds for one set of actuator coordinates.
@@ -131,9 +134,9 @@ class MachineModel(MachineBase):
             Dietmaier, The Stewart-Gough platform of general geometry can have 40 real postures,
             Advances in Robot Kinematics, 1998.
         """
-        given = self._lengths(as_vector(lengths, "lengths", self.n_actuators))
-        allowed = None if tolerance is None else not_negative(tolerance, "tolerance")
-        return assembly_modes(self, given, allowed)
+        length_vector = self._lengths(as_vector(lengths, "lengths", self.n_actuators))
+        tolerance_limit = None if tolerance is None else not_negative(tolerance, "tolerance")
+        return assembly_modes(self, length_vector, tolerance_limit)
 
     def jacobian(self, pose: Any) -> FloatArray:
         """Return Jacobians `(..., n, 6)`: actuator rates = J @ twist.
@@ -154,8 +157,8 @@ class MachineModel(MachineBase):
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a crank and its rod are stretched or folded.
         """
-        row = self.n_actuators, 6
-        return self._evaluate(jacobian_derivative_batch, row, pose=pose, twist=twist)
+        row_shape = self.n_actuators, 6
+        return self._evaluate(jacobian_derivative_batch, row_shape, pose=pose, twist=twist)
 
     def constraints(self, pose: Any) -> FloatArray:
         """Return rows C `(..., 6 - dof, 6)` of the constraints by the legs: C @ twist = 0.
@@ -164,9 +167,9 @@ class MachineModel(MachineBase):
             InputError: wrong shape, not finite, no unit quaternion.
         """
         shape, (poses,) = flatten_batch(pose=as_pose(pose))
-        count = 6 - self.dof
-        rows = constraint_rows(self.constants.legs, poses, np.zeros((len(poses), 6)))
-        return rows[:, :count, :6].reshape((*shape, count, 6))
+        n_constraints = 6 - self.dof
+        constraint_values = constraint_rows(self.constants.legs, poses, np.zeros((len(poses), 6)))
+        return constraint_values[:, :n_constraints, :6].reshape((*shape, n_constraints, 6))
 
     def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> PlatformMotion:
         """Return the nearest motion that the machine can have; the same where all are possible.
@@ -210,16 +213,20 @@ class MachineModel(MachineBase):
         motion = ZERO_VECTOR if twist is None else twist
         if acceleration is None:
             acceleration = self.constrain(pose, motion).acceleration
-        added = np.zeros(k) if deflection_acceleration is None else deflection_acceleration
+        spring_acceleration = (
+            np.zeros(k) if deflection_acceleration is None else deflection_acceleration
+        )
         shape, arrays = self.checked_states(
             pose,
             motion,
             deflection,
             acceleration=acceleration,
-            deflection_acceleration=added,
+            deflection_acceleration=spring_acceleration,
         )
-        out = joint_motion(self.constants.legs, self.constants.home, arrays, k)
-        return LegCoordinates(*np.moveaxis(out.reshape((*shape, *out.shape[1:])), -1, 0))
+        joint_values = joint_motion(self.constants.legs, self.constants.home, arrays, k)
+        return LegCoordinates(
+            *np.moveaxis(joint_values.reshape((*shape, *joint_values.shape[1:])), -1, 0)
+        )
 
     def within_limits(self, pose: Any = None, *, lengths: Any = None) -> BoolArray:
         """Return `(...)` whether all actuators are inside their limits, rounding allowed.
@@ -234,12 +241,14 @@ class MachineModel(MachineBase):
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
         """
-        shape, given = coordinates_given(pose, lengths, self.n_actuators)
-        if given is None:
+        shape, coordinates = coordinates_given(pose, lengths, self.n_actuators)
+        if coordinates is None:
             shape, poses = self._poses(pose)
-            given = np.empty((len(poses), self.n_actuators))
-            run(inverse_kinematics_batch, (self.constants.legs,), (poses, given))
-        return inside(given, self.minimum_coordinates, self.maximum_coordinates).reshape(shape)
+            coordinates = np.empty((len(poses), self.n_actuators))
+            run(inverse_kinematics_batch, (self.constants.legs,), (poses, coordinates))
+        return inside(coordinates, self.minimum_coordinates, self.maximum_coordinates).reshape(
+            shape
+        )
 
     def condition_number(self, pose: Any) -> FloatArray:
         """Return condition numbers `(...)` of J with moments scaled by the joints' mean radius.
@@ -250,8 +259,8 @@ class MachineModel(MachineBase):
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
             UnreachablePoseError: a leg cannot reach a pose.
         """
-        length = characteristic_length(self.platform_joints)
-        return condition_number(self.jacobian(pose), self.constraints(pose), length)
+        reference_length = characteristic_length(self.platform_joints)
+        return condition_number(self.jacobian(pose), self.constraints(pose), reference_length)
 
     def as_deflection(self, deflection: Any) -> FloatArray:
         """Return checked deflections of springs and rates `(..., 2k)`; None: zero.
@@ -259,8 +268,10 @@ class MachineModel(MachineBase):
         Raises:
             InputError: wrong shape or not finite.
         """
-        none = np.zeros(2 * self.n_deflections)
-        return as_floats(none if deflection is None else deflection, "deflection", len(none))
+        no_deflection = np.zeros(2 * self.n_deflections)
+        return as_floats(
+            no_deflection if deflection is None else deflection, "deflection", len(no_deflection)
+        )
 
     def mass_matrix(self, pose: Any, *, deflection: Any = None) -> FloatArray:
         """Return task-space mass matrices `(..., 6, 6)`, legs included.
@@ -336,6 +347,7 @@ class MachineModel(MachineBase):
                 have.
             UnreachablePoseError: a leg cannot reach a pose.
         """
+        # The kernel fills kinetic energy, potential energy and dissipated power.
         return self._energies(pose, twist, deflection)[..., 2]
 
     def _poses(self, pose: Any) -> tuple[tuple[int, ...], FloatArray]:
@@ -366,28 +378,30 @@ class MachineModel(MachineBase):
     def _size(self, name: str) -> int:
         """Return the size of the last axis of an argument."""
         k = self.n_deflections
-        sizes = {"pose": 7, "forces": self.n_actuators, "deflection": 2 * k}
-        return (sizes | {"deflection_acceleration": k}).get(name, 6)
+        known_sizes = {"pose": 7, "forces": self.n_actuators, "deflection": 2 * k}
+        return (known_sizes | {"deflection_acceleration": k}).get(name, 6)
 
     def _lengths(self, lengths: Any) -> FloatArray:
         """Return checked actuator coordinates `(..., n)`."""
-        given = as_floats(lengths, "lengths", self.n_actuators)
-        if self.coordinate_unit == "m" and not (given > 0.0).all():
+        length_rows = as_floats(lengths, "lengths", self.n_actuators)
+        if self.coordinate_unit == "m" and not (length_rows > 0.0).all():
             raise InputError("lengths", "must be above zero")
-        return given
+        return length_rows
 
     def _found_poses(
         self, lengths: Any, guess: Any, tolerance: Any
     ) -> tuple[FloatArray, FloatArray]:
         """Return coordinates `(..., n)` and poses `(..., 7)`, as `forward_kinematics` says."""
-        given, start = self._lengths(lengths), None
-        allowed = None if tolerance is None else not_negative(tolerance, "tolerance")
+        length_rows, start_poses = self._lengths(lengths), None
+        tolerance_limit = None if tolerance is None else not_negative(tolerance, "tolerance")
         if guess is None:
-            shape, (given,) = flatten_batch(lengths=given)
+            shape, (length_rows,) = flatten_batch(lengths=length_rows)
         else:
-            shape, (given, start) = flatten_batch(lengths=given, guess=as_pose(guess, "guess"))
-        poses = poses_of(self, given, start, allowed)
-        return given.reshape((*shape, self.n_actuators)), poses.reshape((*shape, 7))
+            shape, (length_rows, start_poses) = flatten_batch(
+                lengths=length_rows, guess=as_pose(guess, "guess")
+            )
+        poses = poses_of(self, length_rows, start_poses, tolerance_limit)
+        return length_rows.reshape((*shape, self.n_actuators)), poses.reshape((*shape, 7))
 
     def _evaluate(self, kernel: Any, row: tuple[int, ...], **states: Any) -> FloatArray:
         """Return the results of a kernel for states, `(*shape, *row)`.
@@ -400,19 +414,21 @@ class MachineModel(MachineBase):
                 states[name] = np.zeros(self._size(name))
         constants = self.constants[:2] if kernel in DYNAMICS_KERNELS else (self.constants.legs,)
         if not RUN_INTERPRETED.get():
-            sizes = [self._size(name) for name in states]
-            found = run_unchecked(kernel, constants, list(states.values()), sizes, row)
-            if found is not None:
-                return found
+            state_sizes = [self._size(name) for name in states]
+            unchecked_results = run_unchecked(
+                kernel, constants, list(states.values()), state_sizes, row
+            )
+            if unchecked_results is not None:
+                return unchecked_results
         if len(states) == 1:
             shape, poses = self._poses(**states)
             arrays = [poses]
         else:
             shape, arrays = self.checked_states(**{"deflection": None, **states})
         arrays = arrays[: len(states)]
-        out = np.empty((len(arrays[0]), *row))
-        run_checked(kernel, constants, (*arrays, out), self.constants.legs)
-        return out.reshape((*shape, *row))
+        results = np.empty((len(arrays[0]), *row))
+        run_checked(kernel, constants, (*arrays, results), self.constants.legs)
+        return results.reshape((*shape, *row))
 
     def _energies(self, pose: Any, twist: Any, deflection: Any) -> FloatArray:
         return self._evaluate(energy_batch, (3,), pose=pose, twist=twist, deflection=deflection)

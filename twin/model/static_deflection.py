@@ -1,4 +1,4 @@
-"""Springs in the legs that do not swing: their deflection along a motion."""
+"""Quasi-static deflection of the springs in the legs along a motion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIFFERENCE_STEP = 1e-5
 MAX_ITERATIONS = 20
 
 AT_REST = 1e-9
-"""[m/s2] of a spring that counts as standing still."""
+"""[m/s2] Deflection acceleration below which a spring counts as at rest."""
 
 
 def resting_deflection(platform: MachineModel, pose: Any = None) -> FloatArray:
@@ -61,26 +61,31 @@ def static_deflection(
         StateError: there are none.
     """
     k = platform.n_deflections
-    shape, (poses, twists, moving) = flatten_batch(
+    shape, (poses, twists, motion_acceleration) = flatten_batch(
         pose=as_floats(pose, "pose", 7),
         twist=as_floats(twist, "twist", 6),
         acceleration=as_floats(acceleration, "acceleration", 6),
     )
-    count = len(poses)
-    yields = np.zeros((count, k))
+    n_poses = len(poses)
+    yields = np.zeros((n_poses, k))
 
     def accelerations(trials: FloatArray) -> FloatArray:
-        """Return those of the springs `(m, count, k)` at trials `(m, count, k)`."""
-        inside = np.concatenate([trials, np.zeros_like(trials)], axis=-1)
-        forces = platform.inverse_dynamics(poses, twists, moving, wrench, deflection=inside)
-        found = platform.forward_dynamics(poses, twists, forces, wrench, deflection=inside)
-        return found[..., 6:]
+        """Return spring accelerations `(m, count, k)` [m/s2] at trial deflections of that shape."""
+        deflections = np.concatenate([trials, np.zeros_like(trials)], axis=-1)
+        forces = platform.inverse_dynamics(
+            poses, twists, motion_acceleration, wrench, deflection=deflections
+        )
+        baseline = platform.forward_dynamics(poses, twists, forces, wrench, deflection=deflections)
+        return baseline[..., 6:]
 
-    pushes = DIFFERENCE_STEP * np.vstack([np.zeros(k), np.eye(k)])[:, None]
+    increments = DIFFERENCE_STEP * np.vstack([np.zeros(k), np.eye(k)])[:, None]
     for _ in range(MAX_ITERATIONS):
-        found, *pushed = accelerations(yields + pushes)
-        if not np.abs(found).max(initial=0.0) > AT_REST:
-            return np.hstack([yields, np.zeros((count, k))]).reshape((*shape, 2 * k))
-        slopes = np.stack([(after - found) / DIFFERENCE_STEP for after in pushed], axis=-1)
-        yields = yields - np.linalg.solve(slopes, found[..., None])[..., 0]
+        baseline, *perturbed = accelerations(yields + increments)
+        if not np.abs(baseline).max(initial=0.0) > AT_REST:
+            return np.hstack([yields, np.zeros((n_poses, k))]).reshape((*shape, 2 * k))
+        slopes = np.stack(
+            [(shifted - baseline) / DIFFERENCE_STEP for shifted in perturbed],
+            axis=-1,
+        )
+        yields = yields - np.linalg.solve(slopes, baseline[..., None])[..., 0]
     raise StateError(f"{platform.name}: the springs in the legs find no place to rest")

@@ -46,7 +46,7 @@ MAX_SAMPLE = 1e30
 """
 
 SERIES_BELOW = 1.0
-"""Squared angle [rad2] below which series are used; the closed forms lose digits near zero."""
+"""Squared angle [rad2] below which series replace the closed forms, which lose digits near zero."""
 
 SERIES_TERMS = 11
 """Number of terms of the series: at a squared angle of 1 the next term is 1/24!, far below
@@ -54,7 +54,7 @@ rounding.
 """
 
 TIME_ROUNDING = 1e-9
-"""Part of the duration by which a time may lie outside: what summing time steps can add up to."""
+"""Fraction of the duration by which a time may lie outside: rounding error of summed time steps."""
 
 
 class AxisSample(NamedTuple):
@@ -104,12 +104,14 @@ def axis_values(value: Any, field: str, name: str, *, one_for_all: bool = False)
     names = axis_names(name)
     if isinstance(value, Mapping):
         result = np.zeros(len(names))
-        for axis, entry in value.items():
+        for axis, axis_value in value.items():
             column = known_axis(axis, field, name)
-            number = as_floats(entry, f"{field}[{axis!r}]")
-            if number.ndim:
-                raise InputError(f"{field}[{axis!r}]", f"must be one number, got {brief(entry)}")
-            result[column] = number
+            amplitude = as_floats(axis_value, f"{field}[{axis!r}]")
+            if amplitude.ndim:
+                raise InputError(
+                    f"{field}[{axis!r}]", f"must be one number, got {brief(axis_value)}"
+                )
+            result[column] = amplitude
     else:
         array = as_floats(value, field)
         if array.ndim == 0 and one_for_all:
@@ -146,15 +148,15 @@ def _euler_kinematics(
     quaternion[0] = 1.0
     velocity, acceleration = np.zeros((2, 3, len(angles)))
     for i in columns:
-        turned = times_unit(quaternion, sequence[i].upper())
-        # The vector of turned * conjugate of quaternion: the axis in the base.
-        axis = quaternion[0] * turned[1:] - turned[0] * quaternion[1:]
-        axis += cross(quaternion[1:].T, turned[1:].T).T
+        quaternion_rate = times_unit(quaternion, sequence[i].upper())
+        # The vector of quaternion_rate * conjugate of quaternion: the axis in the base.
+        axis = quaternion[0] * quaternion_rate[1:] - quaternion_rate[0] * quaternion[1:]
+        axis += cross(quaternion[1:].T, quaternion_rate[1:].T).T
         # It is carried by the rotations before it, hence velocity x axis.
         acceleration += accelerations[:, i] * axis + rates[:, i] * cross(velocity.T, axis.T).T
         velocity += rates[:, i] * axis
-        half = 0.5 * angles[:, i]
-        quaternion = np.cos(half) * quaternion + np.sin(half) * turned
+        half_angle = 0.5 * angles[:, i]
+        quaternion = np.cos(half_angle) * quaternion + np.sin(half_angle) * quaternion_rate
     return RotationSample(quaternion.T, velocity.T, acceleration.T)
 
 
@@ -176,17 +178,17 @@ def rodrigues_kinematics(
     """
     size = 1.0 + np.sum(parameters**2, axis=1, keepdims=True)
     quaternion = np.hstack([np.ones_like(size), parameters]) / np.sqrt(size)
-    turning = rate + cross(parameters, rate)
-    velocity = 2.0 * turning / size
-    growth = 2.0 * np.sum(parameters * rate, axis=1, keepdims=True)
-    change = acceleration + cross(parameters, acceleration)
-    result = 2.0 * change / size - velocity * growth / size
+    rate_vector = rate + cross(parameters, rate)
+    velocity = 2.0 * rate_vector / size
+    norm_rate = 2.0 * np.sum(parameters * rate, axis=1, keepdims=True)
+    rate_vector_slope = acceleration + cross(parameters, acceleration)
+    result = 2.0 * rate_vector_slope / size - velocity * norm_rate / size
     return RotationSample(quaternion, velocity, result)
 
 
 def _coefficients(square: FloatArray, angle: FloatArray) -> tuple[FloatArray, ...]:
     """Return b = (1 - cos a) / a^2, c = (a - sin a) / a^3 and their derivatives by a^2."""
-    small = np.minimum(square, SERIES_BELOW)
+    series_argument = np.minimum(square, SERIES_BELOW)
     a = np.where(square < SERIES_BELOW, 1.0, angle)
     sine, cosine = np.sin(a), np.cos(a)
     closed = (
@@ -197,7 +199,12 @@ def _coefficients(square: FloatArray, angle: FloatArray) -> tuple[FloatArray, ..
     )
     b = np.polynomial.Polynomial([(-1) ** k / factorial(2 * k + 2) for k in range(SERIES_TERMS)])
     c = np.polynomial.Polynomial([(-1) ** k / factorial(2 * k + 3) for k in range(SERIES_TERMS)])
-    series = (b(small), c(small), b.deriv()(small), c.deriv()(small))
+    series = (
+        b(series_argument),
+        c(series_argument),
+        b.deriv()(series_argument),
+        c.deriv()(series_argument),
+    )
     return tuple(np.where(square < SERIES_BELOW, s, e) for s, e in zip(series, closed, strict=True))
 
 
@@ -217,23 +224,23 @@ def rotation_vector_kinematics(
     Reference:
         Barfoot, State Estimation for Robotics, section 7.1: left Jacobian of SO(3).
     """
-    square = np.sum(vector**2, axis=1, keepdims=True)
-    angle = np.sqrt(square)
-    half = 0.5 * angle
-    quaternion = np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * vector])
+    squared_angle = np.sum(vector**2, axis=1, keepdims=True)
+    angle = np.sqrt(squared_angle)
+    half_angle = 0.5 * angle
+    quaternion = np.hstack([np.cos(half_angle), 0.5 * np.sinc(half_angle / np.pi) * vector])
 
-    b, c, b_slope, c_slope = _coefficients(square, angle)
+    b, c, b_slope, c_slope = _coefficients(squared_angle, angle)
     square_rate = 2.0 * np.sum(vector * rate, axis=1, keepdims=True)
-    first = cross(vector, rate)
-    second = cross(vector, first)
-    velocity = rate + b * first + c * second
+    first_cross = cross(vector, rate)
+    second_cross = cross(vector, first_cross)
+    velocity = rate + b * first_cross + c * second_cross
     first_rate = cross(vector, acceleration)
-    second_rate = cross(rate, first) + cross(vector, first_rate)
+    second_rate = cross(rate, first_cross) + cross(vector, first_rate)
     result = (
         acceleration
         + b * first_rate
         + c * second_rate
-        + square_rate * (b_slope * first + c_slope * second)
+        + square_rate * (b_slope * first_cross + c_slope * second_cross)
     )
     return RotationSample(quaternion, velocity, result)
 
@@ -260,22 +267,22 @@ def rotational_motion(
         Siciliano et al., Robotics: Modelling, Planning and Control, section 3.6. See also
         `rodrigues_kinematics` and `rotation_vector_kinematics`.
     """
-    chosen = convention(name)
-    size = len(chosen.angles)
-    shape, flat = flatten_batch(
+    angle_convention = convention(name)
+    size = len(angle_convention.angles)
+    shape, flat_arrays = flatten_batch(
         angles=as_floats(angles, "angles", size),
         rates=as_floats(rates, "rates", size),
         accelerations=as_floats(accelerations, "accelerations", size),
     )
     with np.errstate(over="ignore", invalid="ignore"):
         if name == "rodrigues":
-            result = rodrigues_kinematics(*flat)
-        elif chosen.sequence:
-            result = _euler_kinematics(chosen.sequence, *flat)
+            result = rodrigues_kinematics(*flat_arrays)
+        elif angle_convention.sequence:
+            result = _euler_kinematics(angle_convention.sequence, *flat_arrays)
         else:
-            result = rotation_vector_kinematics(*flat)
-    sound = (as_floats(part, "angles, rates, accelerations") for part in result)
-    return RotationSample(*(part.reshape(shape + part.shape[1:]) for part in sound))
+            result = rotation_vector_kinematics(*flat_arrays)
+    checked_arrays = (as_floats(part, "angles, rates, accelerations") for part in result)
+    return RotationSample(*(part.reshape(shape + part.shape[1:]) for part in checked_arrays))
 
 
 def minimum_jerk(phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -300,14 +307,14 @@ def smooth_rise(phase: FloatArray) -> FloatArray:
 
 
 class Fade(NamedTuple):
-    """A window over a motion: rises at the start, falls at the end, zero seconds is no fade."""
+    """A window that fades a motion in and out; a fade of zero seconds leaves that end unchanged."""
 
     fade_in: float
-    """[s]"""
+    """[s] duration of the rise from rest"""
     fade_out: float
-    """[s]"""
+    """[s] duration of the return to rest"""
     duration: float
-    """[s]"""
+    """[s] duration of the motion"""
 
     def window(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the window and its first two time derivatives at `time` `(m,)` [s]."""
@@ -351,13 +358,17 @@ def motion_of_axes(axes: AxisSample, center: FloatArray, convention: str) -> Mot
     Raises:
         InputError: axes of another convention, or numbers that are not finite.
     """
-    values, rates, accelerations = (part.reshape(-1, part.shape[-1]) for part in axes)
-    turn = rotational_motion(values[:, 3:], rates[:, 3:], accelerations[:, 3:], convention)
+    values, rates, accelerations = (
+        axis_array.reshape(-1, axis_array.shape[-1]) for axis_array in axes
+    )
+    rotation = rotational_motion(values[:, 3:], rates[:, 3:], accelerations[:, 3:], convention)
     attitude = np.broadcast_to(center[3:], (len(values), 4))
     shape = axes.values.shape[:-1]
-    pose = np.hstack([center[:3] + values[:, :3], quaternion_product(turn.quaternion, attitude)])
-    twist = np.hstack([rates[:, :3], turn.velocity])
-    acceleration = np.hstack([accelerations[:, :3], turn.acceleration])
+    pose = np.hstack(
+        [center[:3] + values[:, :3], quaternion_product(rotation.quaternion, attitude)]
+    )
+    twist = np.hstack([rates[:, :3], rotation.velocity])
+    acceleration = np.hstack([accelerations[:, :3], rotation.acceleration])
     return MotionSample(
         pose.reshape((*shape, 7)),
         twist.reshape((*shape, 6)),
@@ -404,7 +415,7 @@ class Motion(ABC):
         fade_in: Any = 0.0,
         fade_out: Any = 0.0,
     ) -> None:
-        """Describe what all motions have.
+        """Set centre, duration, convention and fades.
 
         Args:
             center: pose `(7,)`, such as a platform's `home`, or position `(3,)` [m].
@@ -461,17 +472,19 @@ class Motion(ABC):
             InputError: not finite, or outside 0 to `duration` by more than rounding.
         """
         times = as_floats(time, "time")
-        slack = TIME_ROUNDING * self.duration
-        outside = (times < -slack) | (times > self.duration + slack)
-        if outside.any():
+        tolerance = TIME_ROUNDING * self.duration
+        is_outside = (times < -tolerance) | (times > self.duration + tolerance)
+        if is_outside.any():
             raise InputError(
                 "time",
-                f"{times[outside].flat[0]:.9g} s is outside the motion, which goes from 0 to "
+                f"{times[is_outside].flat[0]:.9g} s is outside the motion, which goes from 0 to "
                 f"{self.duration:.9g} s; make it longer or stay inside",
             )
-        flat = np.clip(times.ravel(), 0.0, self.duration)
-        sample = self.fade.apply(flat, self._axes(flat))
-        return AxisSample(*(part.reshape(times.shape + part.shape[1:]) for part in sample))
+        flat_times = np.clip(times.ravel(), 0.0, self.duration)
+        sample = self.fade.apply(flat_times, self._axes(flat_times))
+        return AxisSample(
+            *(axis_array.reshape(times.shape + axis_array.shape[1:]) for axis_array in sample)
+        )
 
     def sample(self, time: Any) -> MotionSample:
         """Return pose, twist and acceleration at `time` `(...,)` [s].

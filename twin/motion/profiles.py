@@ -113,23 +113,26 @@ class ChirpMotion(Motion):
         return self._phase(time)[1] / (2.0 * np.pi)
 
     def _phase(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        first, last = 2.0 * np.pi * self.start_frequency, 2.0 * np.pi * self.end_frequency
-        octaves = np.log(last / first) / self.duration
+        start_omega, end_omega = (
+            2.0 * np.pi * self.start_frequency,
+            2.0 * np.pi * self.end_frequency,
+        )
+        octaves = np.log(end_omega / start_omega) / self.duration
         if self.sweep == "linear" or octaves == 0.0:
-            slope = (last - first) / self.duration
+            slope = (end_omega - start_omega) / self.duration
             return (
-                time * (first + 0.5 * slope * time),
-                first + slope * time,
+                time * (start_omega + 0.5 * slope * time),
+                start_omega + slope * time,
                 np.full_like(time, slope),
             )
-        omega = first * np.exp(octaves * time)
-        return first * np.expm1(octaves * time) / octaves, omega, octaves * omega
+        omega = start_omega * np.exp(octaves * time)
+        return start_omega * np.expm1(octaves * time) / octaves, omega, octaves * omega
 
     def _axes(self, time: FloatArray) -> AxisSample:
         phase, omega, slope = self._phase(time)
         sine, cosine = np.sin(phase), np.cos(phase)
-        parts = (sine, omega * cosine, slope * cosine - omega**2 * sine)
-        return AxisSample(*(part[:, None] * self.amplitude for part in parts))
+        derivatives = (sine, omega * cosine, slope * cosine - omega**2 * sine)
+        return AxisSample(*(derivative[:, None] * self.amplitude for derivative in derivatives))
 
 
 class FourierMotion(Motion):
@@ -161,9 +164,9 @@ class FourierMotion(Motion):
         result = np.empty((len(time), of_cosine.shape[1]))
         rows = max(1, BLOCK_SIZE // len(omega))
         for start in range(0, len(time), rows):
-            part = slice(start, start + rows)
-            argument = time[part, None] * omega
-            result[part] = np.cos(argument) @ of_cosine + np.sin(argument) @ of_sine
+            block = slice(start, start + rows)
+            argument = time[block, None] * omega
+            result[block] = np.cos(argument) @ of_cosine + np.sin(argument) @ of_sine
         return AxisSample(*np.split(result, 3, axis=1))
 
 
@@ -177,10 +180,10 @@ def schroeder_phases(amplitudes: FloatArray) -> FloatArray:
         Schroeder, Synthesis of low-peak-factor signals, IEEE Trans. Information Theory 16 (1970).
     """
     power = amplitudes**2
-    total = power.sum()
-    fractions = power / total if total else power
-    before = np.concatenate([[0.0], np.cumsum(fractions)[:-1]])
-    return -2.0 * np.pi * np.cumsum(before)
+    total_power = power.sum()
+    fractions = power / total_power if total_power else power
+    power_before = np.concatenate([[0.0], np.cumsum(fractions)[:-1]])
+    return -2.0 * np.pi * np.cumsum(power_before)
 
 
 class MultiSineMotion(FourierMotion):
@@ -219,38 +222,49 @@ class MultiSineMotion(FourierMotion):
                 not increasing.
         """
         super().__init__(center, duration, convention, fade_in, fade_out)
-        lines = as_floats(frequencies, "frequencies")
-        if lines.ndim != 1 or not lines.size:
-            raise InputError("frequencies", f"must be a list (m,) [Hz], got shape {lines.shape}")
-        if lines.min() <= 0.0 or lines.max() > MAX_FREQUENCY or (np.diff(lines) <= 0.0).any():
+        line_frequencies = as_floats(frequencies, "frequencies")
+        if line_frequencies.ndim != 1 or not line_frequencies.size:
+            raise InputError(
+                "frequencies", f"must be a list (m,) [Hz], got shape {line_frequencies.shape}"
+            )
+        if (
+            line_frequencies.min() <= 0.0
+            or line_frequencies.max() > MAX_FREQUENCY
+            or (np.diff(line_frequencies) <= 0.0).any()
+        ):
             raise InputError(
                 "frequencies", f"must increase, from above 0 to at most {MAX_FREQUENCY:g} Hz"
             )
         one_of(phases, "phases", PHASE_CHOICES)
         # Drawn for every axis, so that an axis keeps its phases when others come or go.
-        drawn = np.random.default_rng(whole_number(seed, "seed", 0)).uniform(
-            0.0, 2.0 * np.pi, (len(self.axis_names), len(lines))
+        random_phases = np.random.default_rng(whole_number(seed, "seed", 0)).uniform(
+            0.0, 2.0 * np.pi, (len(self.axis_names), len(line_frequencies))
         )
         if not isinstance(amplitude, Mapping):
             raise InputError("amplitude", "must map axis names to amplitudes")
-        complex_amplitudes = np.zeros((len(lines), len(self.axis_names)), dtype=complex)
+        complex_amplitudes = np.zeros((len(line_frequencies), len(self.axis_names)), dtype=complex)
         for axis, value in amplitude.items():
             column = known_axis(axis, "amplitude", convention)
-            sizes = as_floats(value, f"amplitude[{axis!r}]")
-            if sizes.shape not in ((), lines.shape) or np.abs(sizes).max() > MAX_AMPLITUDE:
+            axis_amplitudes = as_floats(value, f"amplitude[{axis!r}]")
+            if (
+                axis_amplitudes.shape not in ((), line_frequencies.shape)
+                or np.abs(axis_amplitudes).max() > MAX_AMPLITUDE
+            ):
                 raise InputError(
                     f"amplitude[{axis!r}]",
                     f"must be one number or one per frequency, at most {MAX_AMPLITUDE:g}",
                 )
-            sizes = np.broadcast_to(sizes, lines.shape)
-            phase = drawn[column] if phases == "random" else schroeder_phases(sizes)
+            axis_amplitudes = np.broadcast_to(axis_amplitudes, line_frequencies.shape)
+            phase = (
+                random_phases[column] if phases == "random" else schroeder_phases(axis_amplitudes)
+            )
             # sin(a) is the real part of -i exp(i a).
-            complex_amplitudes[:, column] = -1j * sizes * np.exp(1j * phase)
-        self._set_series(lines, complex_amplitudes)
+            complex_amplitudes[:, column] = -1j * axis_amplitudes * np.exp(1j * phase)
+        self._set_series(line_frequencies, complex_amplitudes)
 
 
 class SineMotion(Motion):
-    """amplitude sin(2 pi frequency t + phase) on every axis.
+    """One sine on every axis: amplitude sin(2 pi frequency t + phase).
 
     Attributes:
         amplitude: `(k,)` [m], [rad], read-only.
@@ -290,14 +304,14 @@ class SineMotion(Motion):
             InputError: wrong shape, unknown axis, not finite, out of range.
         """
         super().__init__(center, duration, convention, fade_in, fade_out)
-        sizes = axis_values(amplitude, "amplitude", convention)
+        amplitudes = axis_values(amplitude, "amplitude", convention)
         rates = axis_values(frequency, "frequency", convention, one_for_all=True)
         if (rates < 0.0).any() or rates.max() > MAX_FREQUENCY:
             raise InputError("frequency", f"must be from 0 to {MAX_FREQUENCY:g} Hz")
-        if (rates[sizes != 0.0] == 0.0).any():
+        if (rates[amplitudes != 0.0] == 0.0).any():
             raise InputError("frequency", "every axis with an amplitude needs one above zero")
         self._set(
-            amplitude=read_only(sizes),
+            amplitude=read_only(amplitudes),
             frequency=read_only(rates),
             phase=read_only(axis_values(phase, "phase", convention, one_for_all=True)),
         )
@@ -310,7 +324,7 @@ class SineMotion(Motion):
 
 
 class StepMotion(Motion):
-    """Rest at the centre, transition, rest at the displacement.
+    """A step: rest at the centre, then a transition, then rest at the displacement.
 
     Attributes:
         displacement: `(k,)` [m], [rad], read-only.
@@ -349,19 +363,19 @@ class StepMotion(Motion):
                 within `duration`.
         """
         super().__init__(center, duration, convention)
-        begin = bounded(start, "start", 0.0, MAX_TIME)
+        start_time = bounded(start, "start", 0.0, MAX_TIME)
         seconds = bounded(rise, "rise", 0.0, MAX_TIME)
         if 0.0 < seconds < MIN_TIME:
             raise InputError("rise", f"must be 0 (ideal step) or at least {MIN_TIME:g} s")
-        if begin + seconds > self.duration * (1.0 + TIME_ROUNDING):
+        if start_time + seconds > self.duration * (1.0 + TIME_ROUNDING):
             raise InputError(
                 "start, rise, duration",
-                f"the transition ends at {begin + seconds:g} s, after the motion's "
+                f"the transition ends at {start_time + seconds:g} s, after the motion's "
                 f"{self.duration:g} s; give a longer duration",
             )
         self._set(
             displacement=read_only(axis_values(displacement, "displacement", convention)),
-            start=begin,
+            start=start_time,
             rise=seconds,
         )
 
@@ -373,7 +387,7 @@ class StepMotion(Motion):
             value, slope, curvature = minimum_jerk((time - self.start) / self.rise)
             slope, curvature = slope / self.rise, curvature / self.rise**2
         return AxisSample(
-            *(part[:, None] * self.displacement for part in (value, slope, curvature))
+            *(derivative[:, None] * self.displacement for derivative in (value, slope, curvature))
         )
 
 
@@ -429,9 +443,9 @@ def shortest_rise(distance: Any, peak_acceleration: Any, law: str = "harmonic") 
     Raises:
         InputError: not above zero, or unknown law.
     """
-    chosen = LAWS[one_of(law, "law", LAWS)]
+    transition_law = LAWS[one_of(law, "law", LAWS)]
     size = positive(distance, "distance")
-    return sqrt(chosen.peak * size / positive(peak_acceleration, "peak_acceleration"))
+    return sqrt(transition_law.peak * size / positive(peak_acceleration, "peak_acceleration"))
 
 
 class RestToRestMotion(Motion):
@@ -475,8 +489,8 @@ class RestToRestMotion(Motion):
 
     def _axes(self, time: FloatArray) -> AxisSample:
         value, slope, curvature = LAWS[self.law].transition(time / self.duration)
-        scaled = (value, slope / self.duration, curvature / self.duration**2)
-        return AxisSample(*(part[:, None] * self.displacement for part in scaled))
+        derivatives = (value, slope / self.duration, curvature / self.duration**2)
+        return AxisSample(*(derivative[:, None] * self.displacement for derivative in derivatives))
 
 
 def knots_of(time: FloatArray) -> FloatArray:
@@ -532,13 +546,17 @@ def _segmented_spline(time: FloatArray, values: FloatArray, knots: FloatArray) -
 
     count = len(time)
     coefficients = np.empty(count)
-    for begin in range(0, count, SEGMENT_SIZE):
-        first, last = (
-            max(0, begin - SEGMENT_OVERLAP),
-            min(count, begin + SEGMENT_SIZE + SEGMENT_OVERLAP),
+    for segment_start in range(0, count, SEGMENT_SIZE):
+        first_sample, last_sample = (
+            max(0, segment_start - SEGMENT_OVERLAP),
+            min(count, segment_start + SEGMENT_SIZE + SEGMENT_OVERLAP),
         )
-        segment = make_interp_spline(time[first:last], values[first:last], k=5).c
-        coefficients[begin : begin + SEGMENT_SIZE] = segment[begin - first :][:SEGMENT_SIZE]
+        segment = make_interp_spline(
+            time[first_sample:last_sample], values[first_sample:last_sample], k=5
+        ).c
+        coefficients[segment_start : segment_start + SEGMENT_SIZE] = segment[
+            segment_start - first_sample :
+        ][:SEGMENT_SIZE]
     # The constructor would sort the knots, which takes three times their size.
     return BSpline.construct_fast(knots[2:-2], coefficients, 5)
 
@@ -553,13 +571,13 @@ def integrals(spline: Any, knots: FloatArray | None = None) -> tuple[Any, Any]:
     from scipy.interpolate import BSpline
 
     if knots is None:
-        first = spline.antiderivative()
-        return first.antiderivative(), first
-    once = _integral(spline.c, knots[2:-2], spline.k)
-    twice = _integral(once, knots[1:-1], spline.k + 1)
+        first_integral = spline.antiderivative()
+        return first_integral.antiderivative(), first_integral
+    first_coefficients = _integral(spline.c, knots[2:-2], spline.k)
+    second_coefficients = _integral(first_coefficients, knots[1:-1], spline.k + 1)
     return (
-        BSpline.construct_fast(knots, twice, spline.k + 2),
-        BSpline.construct_fast(knots[1:-1], once, spline.k + 1),
+        BSpline.construct_fast(knots, second_coefficients, spline.k + 2),
+        BSpline.construct_fast(knots[1:-1], first_coefficients, spline.k + 1),
     )
 
 
@@ -569,9 +587,9 @@ def _integral(coefficients: FloatArray, knots: FloatArray, degree: int) -> Float
     Reference: de Boor, A Practical Guide to Splines (2001), chapter X, integral of a spline.
     """
     result = np.zeros(len(coefficients) + 1)
-    parts = result[1:]
-    np.subtract(knots[degree + 1 :], knots[: -degree - 1], out=parts)
-    parts *= coefficients
-    parts /= degree + 1.0
-    np.cumsum(parts, out=parts)
+    sums = result[1:]
+    np.subtract(knots[degree + 1 :], knots[: -degree - 1], out=sums)
+    sums *= coefficients
+    sums /= degree + 1.0
+    np.cumsum(sums, out=sums)
     return result

@@ -34,29 +34,32 @@ from twin.motion.table import (
 )
 
 FITTED_LIMIT_USE = 0.8
-"""Use of the limits that a motion which was too large is fitted to."""
+"""Fraction of the limits to which a motion that is too large is scaled."""
 
 MAX_LIMIT_USE = 0.95
-"""Use of the limits that is accepted after the first change, as travel is not linear."""
+"""Fraction of the limits that is accepted after the first scaling, as travel is not linear in size.
+"""
 
 CHECK_TIMESTEP = 1e-3
 """[s] Step between the checked samples of a motion; a tank course has up to 70 Hz."""
 
 JUMP_TIME = 0.12
-"""[s] Adopted: an ideal step may ask for the travel at an actuator's speed limit over this time."""
+"""[s] Engineering choice: an ideal step may ask for the travel at an actuator's speed limit over
+this time.
+"""
 
 ROUNDING_TOLERANCE = 1e-9
 """Rounding error of fractions, and of displacements [m], [rad]."""
 
 MIN_FRACTION = 1e-3
-"""Smallest motion as a fraction of the size that is asked for."""
+"""Smallest motion that is tried, as a fraction of the requested size."""
 
 BASE_AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 """Axes of the base, in the order of a twist."""
 
 LOCKED_FRACTION = 0.5
-"""Fraction of a displacement that a machine misses along an axis that it cannot move. Along the
-others it misses nothing, and what its own constraints add in passing is no displacement.
+"""Fraction of a displacement by which the constrained pose may differ before the motion is refused.
+Along free axes nothing is missing; along locked ones almost all of it is.
 """
 
 DRIFT_METHODS = ("detrend", "high_pass", "none")
@@ -91,18 +94,18 @@ def followed(platform: MachineModel, motion: Motion, time: FloatArray) -> Platfo
         InputError: the motion goes along an axis that the machine cannot move.
     """
     reference = motion.sample(time)
-    given = platform.constrain(*reference)
+    constrained = platform.constrain(*reference)
     if platform.dof < 6:
-        _refuse_locked_axes(platform, motion, time, reference.pose, given.pose)
-    return given
+        _refuse_locked_axes(platform, motion, time, reference.pose, constrained.pose)
+    return constrained
 
 
 def free_axes(platform: MachineModel) -> tuple[str, ...]:
     """Return the axes out of `BASE_AXES` along and about which a machine can move from home."""
     homes = np.tile(platform.home, (6, 1))
     twists = platform.constrain(homes, np.eye(6), np.zeros((6, 6))).twist
-    moved = np.abs(np.diagonal(twists)) > ROUNDING_TOLERANCE
-    return tuple(axis for axis, moves in zip(BASE_AXES, moved, strict=True) if moves)
+    is_moved = np.abs(np.diagonal(twists)) > ROUNDING_TOLERANCE
+    return tuple(axis for axis, moves_along in zip(BASE_AXES, is_moved, strict=True) if moves_along)
 
 
 def _refuse_locked_axes(
@@ -110,12 +113,14 @@ def _refuse_locked_axes(
 ) -> None:
     free = free_axes(platform)
     values = np.abs(motion.axes(time).values)
-    sides = [np.linalg.norm(wanted[:, 3:] - sign * given[:, 3:], axis=1) for sign in (1.0, -1.0)]
-    turned = 4.0 * np.arcsin(0.5 * np.minimum(*sides))
+    sign_distances = [
+        np.linalg.norm(wanted[:, 3:] - sign * given[:, 3:], axis=1) for sign in (1.0, -1.0)
+    ]
+    rotation_errors = 4.0 * np.arcsin(0.5 * np.minimum(*sign_distances))
     for column, axis in enumerate(motion.axis_names):
-        missed = np.abs(wanted - given)[:, column] if axis in POSITION_AXES else turned
+        errors = np.abs(wanted - given)[:, column] if axis in POSITION_AXES else rotation_errors
         size = float(values[:, column].max())
-        if axis not in free and size > ROUNDING_TOLERANCE and missed.max() > LOCKED_FRACTION * size:
+        if axis not in free and size > ROUNDING_TOLERANCE and errors.max() > LOCKED_FRACTION * size:
             raise InputError(
                 "axis",
                 f"{platform.name} cannot move along {axis}, and the motion has up to {size:.4g} "
@@ -131,21 +136,24 @@ def fitted_motion(
     Args:
         platform: the machine; it follows the motion as far as its degrees of freedom allow.
         make: size -> motion.
-        size: [m] or [rad] largest, made smaller where an actuator needs it.
-        share: of travel, speed and force beyond those at rest that may be used.
+        size: [m] or [rad] requested size, reduced where an actuator needs it.
+        share: fraction of the travel from home, the speed and the force margin at rest that may be
+            used.
 
     Raises:
         InputError: not a machine, numbers out of range, or no room about home.
     """
-    machine, most = as_model(platform), positive(share, "share")
-    fitted, bound = positive(size, "size"), most
-    while fitted > MIN_FRACTION * size:
-        motion = make(fitted)
+    machine, target_use = as_model(platform), positive(share, "share")
+    trial_size, accepted_use = positive(size, "size"), target_use
+    while trial_size > MIN_FRACTION * size:
+        motion = make(trial_size)
         use = limit_use(machine, motion)
-        if use <= bound * (1.0 + ROUNDING_TOLERANCE):
-            return motion, fitted
-        fitted *= most / use if np.isfinite(use) else 0.5
-        bound = max(most, min(MAX_LIMIT_USE, most * MAX_LIMIT_USE / FITTED_LIMIT_USE))
+        if use <= accepted_use * (1.0 + ROUNDING_TOLERANCE):
+            return motion, trial_size
+        trial_size *= target_use / use if np.isfinite(use) else 0.5
+        accepted_use = max(
+            target_use, min(MAX_LIMIT_USE, target_use * MAX_LIMIT_USE / FITTED_LIMIT_USE)
+        )
     raise InputError(
         "amplitude", f"{machine.name} has no room about its home for this motion; give an amplitude"
     )
@@ -162,8 +170,8 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
         motion: that begins at rest at home.
         timestep: [s] between the samples of the motion.
     """
-    steps = round(motion.duration / timestep)
-    time = np.arange(steps + 1.0) * (motion.duration / steps)
+    n_intervals = round(motion.duration / timestep)
+    time = np.arange(n_intervals + 1.0) * (motion.duration / n_intervals)
     reference = followed(machine, motion, time)
     springs: dict[str, FloatArray] = {}
     try:
@@ -171,60 +179,67 @@ def limit_use(machine: MachineModel, motion: Motion, timestep: float = CHECK_TIM
         rates = np.einsum("kij,kj->ki", machine.jacobian(reference.pose), reference.twist)
         if machine.n_deflections:
             springs = {"deflection": static_deflection(machine, *reference)}
-            yields = springs["deflection"][:, : machine.n_deflections]
-            coordinates = coordinates - (yields - yields[0])
-            rates = rates - np.gradient(yields, time[1], axis=0)
-        uses = [_travel(machine, coordinates)]
-        uses.append(float((np.abs(rates).max(axis=0) / _limits(machine, "speed")).max()))
+            deflections = springs["deflection"][:, : machine.n_deflections]
+            coordinates = coordinates - (deflections - deflections[0])
+            rates = rates - np.gradient(deflections, time[1], axis=0)
+        limit_fractions = [_travel(machine, coordinates)]
+        limit_fractions.append(float((np.abs(rates).max(axis=0) / _limits(machine, "speed")).max()))
         if np.isfinite(_limits(machine, "effort")).any():
-            uses.append(_force(machine, machine.inverse_dynamics(*reference, **springs)))
+            limit_fractions.append(_force(machine, machine.inverse_dynamics(*reference, **springs)))
     except StateError:
         return np.inf
     if isinstance(motion, StepMotion) and motion.rise == 0.0:
-        uses.append(_jump(machine, coordinates))
-    return float(max(uses))
+        limit_fractions.append(_jump(machine, coordinates))
+    return float(max(limit_fractions))
 
 
 def _travel(machine: MachineModel, coordinates: FloatArray) -> float:
     home = machine.home_coordinates
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
-    away = np.where(
+    displacement = np.where(
         np.abs(coordinates - home) > ROUNDING_TOLERANCE * (high - low), coordinates - home, 0.0
     )
-    room = np.where(away > 0.0, high - home, home - low)
-    without = np.where(away == 0.0, 0.0, np.inf)
-    return float(np.divide(np.abs(away), room, out=without, where=room > 0.0).max())
+    available_travel = np.where(displacement > 0.0, high - home, home - low)
+    use_without_travel = np.where(displacement == 0.0, 0.0, np.inf)
+    return float(
+        np.divide(
+            np.abs(displacement),
+            available_travel,
+            out=use_without_travel,
+            where=available_travel > 0.0,
+        ).max()
+    )
 
 
 def _force(machine: MachineModel, forces: FloatArray) -> float:
-    """Return the fraction of the force margin at rest that forces `(k, n)` use, from rest on."""
+    """Return the largest increase of forces `(k, n)` since rest over the force margin at rest."""
     limits, initial = _limits(machine, "effort"), np.abs(forces[0])
     # An actuator that cannot even hold the machine is not helped by a smaller motion.
-    room = np.where(limits > initial, limits - initial, np.inf)
-    return float(((np.abs(forces).max(axis=0) - initial) / room).max())
+    force_margin = np.where(limits > initial, limits - initial, np.inf)
+    return float(((np.abs(forces).max(axis=0) - initial) / force_margin).max())
 
 
 def _jump(machine: MachineModel, coordinates: FloatArray) -> float:
     speed = _limits(machine, "speed")
     max_fraction = np.where(np.isfinite(speed), MAX_JUMP_FRACTION, UNLIMITED_JUMP_FRACTION)
     stroke = machine.maximum_coordinates - machine.minimum_coordinates
-    most = np.minimum(max_fraction * stroke, JUMP_TIME * speed)
-    return float((np.abs(coordinates - machine.home_coordinates).max(axis=0) / most).max())
+    max_jump = np.minimum(max_fraction * stroke, JUMP_TIME * speed)
+    return float((np.abs(coordinates - machine.home_coordinates).max(axis=0) / max_jump).max())
 
 
 def _limits(machine: MachineModel, name: str) -> FloatArray:
     """Return the limits `(n,)` of the actuators or else of their drives, infinite where unknown."""
-    found = []
+    limits = []
     for leg in machine.parameters.legs:
         value = getattr(leg.actuator, name)
         if value is None and name == "effort" and leg.drive is not None:
             value = leg.drive.reflected().peak
-        found.append(np.inf if value is None else value)
-    return np.array(found)
+        limits.append(np.inf if value is None else value)
+    return np.array(limits)
 
 
 class Curve(NamedTuple):
-    """An axis as splines minus a polynomial that takes away drift.
+    """An axis as splines, less a polynomial that removes drift.
 
     Derivatives are taken of few splines: each is as large as the samples.
     """
@@ -238,12 +253,12 @@ class Curve(NamedTuple):
     def __call__(self, time: FloatArray) -> FloatArray:
         """Return value, rate and acceleration `(m, 3)` at times `(m,)` [s]."""
         rate, order = (self.value, 1) if self.rate is None else (self.rate, 0)
-        parts = (
+        derivatives = (
             self.value(time) - self.drift(time),
             rate(time, order) - self.drift.deriv(1)(time),
             rate(time, order + 1) - self.drift.deriv(2)(time),
         )
-        return np.stack(parts, axis=1)
+        return np.stack(derivatives, axis=1)
 
 
 def curve_of_values(
@@ -316,13 +331,15 @@ def integrated_curve(
 def _trend(curve: Curve, time: FloatArray, degree: int) -> Polynomial:
     """Return the least-squares polynomial through a curve at even times, as many as samples."""
     products, moments = np.zeros((degree + 1, degree + 1)), np.zeros(degree + 1)
-    span = (float(time[0]), float(time[-1]))
-    for begin in range(0, len(time), BLOCK_SIZE):
-        rows = np.arange(begin, min(begin + BLOCK_SIZE, len(time))) / (len(time) - 1)
+    time_span = (float(time[0]), float(time[-1]))
+    for block_start in range(0, len(time), BLOCK_SIZE):
+        rows = np.arange(block_start, min(block_start + BLOCK_SIZE, len(time))) / (len(time) - 1)
         terms = legvander(2.0 * rows - 1.0, degree)
         products += terms.T @ terms
-        moments += terms.T @ curve.value(span[0] + rows * (span[1] - span[0]))
-    return Legendre(np.linalg.solve(products, moments), span).convert(span, Polynomial, (-1, 1))
+        moments += terms.T @ curve.value(time_span[0] + rows * (time_span[1] - time_span[0]))
+    return Legendre(np.linalg.solve(products, moments), time_span).convert(
+        time_span, Polynomial, (-1, 1)
+    )
 
 
 def _high_passed(
@@ -335,17 +352,17 @@ def _high_passed(
     if intervals >= MAX_SAMPLES:
         raise InputError(field, "times are too uneven for the high-pass filter; resample them")
     rate = float(intervals) / duration
-    low, high = 1.0 / duration, 0.45 * rate
-    if low >= high:
+    lowest_cutoff, highest_cutoff = 1.0 / duration, 0.45 * rate
+    if lowest_cutoff >= highest_cutoff:
         raise InputError(
             field, "too few samples for the high-pass filter; use drift='detrend' or 'none'"
         )
-    frequency = bounded(cutoff, "cutoff", low, high)
-    even = np.linspace(time[0], time[-1], int(intervals) + 1)
-    values = spline_through(time, accelerations, field)(even)
+    frequency = bounded(cutoff, "cutoff", lowest_cutoff, highest_cutoff)
+    even_times = np.linspace(time[0], time[-1], int(intervals) + 1)
+    values = spline_through(time, accelerations, field)(even_times)
     sections = butter(2, frequency, "highpass", fs=rate, output="sos")
-    padding = min(len(even) - 1, int(rate / frequency))
-    return even, sosfiltfilt(sections, values, padlen=padding)
+    padding = min(len(even_times) - 1, int(rate / frequency))
+    return even_times, sosfiltfilt(sections, values, padlen=padding)
 
 
 class RecordedMotion(Motion):
@@ -399,19 +416,19 @@ class RecordedMotion(Motion):
             InputError: unknown columns, an axis given twice, not finite, time not increasing,
                 gaps, too few samples, values or accelerations that no platform reaches.
         """
-        known = known_columns(convention)
-        times, samples = as_columns(time, columns, known)
+        column_definitions = known_columns(convention)
+        times, samples = as_columns(time, columns, column_definitions)
         as_flag(check_size, "check_size")
         check_time(times, largest_gap, check_size)
         if check_size:
-            check_sizes(samples, known)
+            check_sizes(samples, column_definitions)
         times = times - times[0]
         super().__init__(center, times[-1], convention, fade_in, fade_out)
         curves: dict[str, Curve] = {}
         knots = knots_of(times) if len(times) >= 6 else None
         for name in tuple(samples):
             values = samples.pop(name)  # Released before the next curve needs memory.
-            if known[name].quantity in (LENGTH_QUANTITY, ANGLE_QUANTITY):
+            if column_definitions[name].quantity in (LENGTH_QUANTITY, ANGLE_QUANTITY):
                 curve = curve_of_values(times, values, name, knots)
             else:
                 curve = integrated_curve(
@@ -421,10 +438,10 @@ class RecordedMotion(Motion):
                 curve,
                 times,
                 name,
-                known[name].quantity in (LENGTH_QUANTITY, ACCELERATION_QUANTITY),
+                column_definitions[name].quantity in (LENGTH_QUANTITY, ACCELERATION_QUANTITY),
                 check_size,
             )
-            curves[known[name].axis] = curve
+            curves[column_definitions[name].axis] = curve
         self._set(time=read_only(times), curves=curves)
 
     def _axes(self, time: FloatArray) -> AxisSample:
@@ -435,7 +452,7 @@ class RecordedMotion(Motion):
 
 
 class _GivenAway(dict[str, FloatArray]):
-    """Columns that are taken out as they are read: only the reader holds their memory."""
+    """Columns of a recording, released while they are read: each is in memory once."""
 
     def items(self) -> Any:
         """Yield and remove the columns."""
@@ -471,8 +488,8 @@ def read_recording(
     Raises:
         InputError: names file, line and column of the fault and what to do.
     """
-    known = known_columns(convention)
-    table = read_table(path, known, units=units, columns=columns)
+    definitions = known_columns(convention)
+    table = read_table(path, definitions, units=units, columns=columns)
     samples = _GivenAway(reversed(table.columns.items()))
     names = tuple(samples)
     table.columns.clear()
@@ -482,7 +499,7 @@ def read_recording(
     if not samples:
         raise InputError(
             str(table.file),
-            f"line 1: has no axis beside time; add one of {', '.join(list(known)[1:])}",
+            f"line 1: has no axis beside time; add one of {', '.join(list(definitions)[1:])}",
         )
     try:
         return RecordedMotion(center, time, samples, convention=convention, **options)
@@ -498,8 +515,11 @@ def _check_curve(
     curve: Curve, time: FloatArray, name: str, straight: bool, check_size: bool
 ) -> None:
     """Refuse a curve whose values are not finite or that no platform can follow."""
-    parts = (time[begin : begin + BLOCK_SIZE] for begin in range(0, len(time), BLOCK_SIZE))
-    values = np.max([np.abs(curve(part)).max(axis=0) for part in parts], axis=0)
+    time_blocks = (
+        time[block_start : block_start + BLOCK_SIZE]
+        for block_start in range(0, len(time), BLOCK_SIZE)
+    )
+    values = np.max([np.abs(curve(block)).max(axis=0) for block in time_blocks], axis=0)
     if not np.isfinite(values).all():
         raise InputError(name, "values are too large; check the units")
     position, acceleration = (

@@ -25,7 +25,7 @@ MOTION_NAMES = ("still", "sine", "step", "lift", "chirp", "tank")
 """Motions that need no file."""
 
 STROKE_FRACTION = 0.1
-"""Default amplitude over an actuator's range."""
+"""Default amplitude as a fraction of an actuator's range."""
 
 DEFAULT_DURATION = 4.0
 """[s] Default duration of motions that need no file."""
@@ -34,7 +34,7 @@ FADE_FRACTION = 0.1
 """Rise and fall of oscillations as a fraction of their duration, where no fade is given."""
 
 ONE_SIDED = ("step", "lift")
-"""Motions to one side of home: where there is little room, they go to the other."""
+"""Motions to one side of home; they go to the other side where there is more travel."""
 
 OPPOSITE_SIZE_RATIO = 1.5
 """A one-sided motion goes to the other side if it can be larger there by this factor."""
@@ -81,33 +81,35 @@ class MotionSpecification(NamedTuple):
         if name not in MOTION_NAMES:
             raise InputError("motion", f"must be one of {', '.join(MOTION_NAMES)}, or a file")
         if name != "tank" and axis not in axis_names(convention):
-            known = ", ".join(axis_names(convention))
-            raise InputError("axis", f"must be one of {known}, not {brief(axis)}")
+            known_axes = ", ".join(axis_names(convention))
+            raise InputError("axis", f"must be one of {known_axes}, not {brief(axis)}")
         if self.amplitude is not None:
             return self.made(platform, self.amplitude)
         default = default_amplitude(platform, "pitch" if name == "tank" else axis)
         motion, size = fitted_motion(platform, partial(self.made, platform), default)
         if name in ONE_SIDED and size < default:
-            backwards, other = fitted_motion(platform, lambda s: self.made(platform, -s), default)
-            return backwards if other > OPPOSITE_SIZE_RATIO * size else motion
+            opposite_motion, opposite_size = fitted_motion(
+                platform, lambda s: self.made(platform, -s), default
+            )
+            return opposite_motion if opposite_size > OPPOSITE_SIZE_RATIO * size else motion
         return motion
 
     def made(self, platform: MachineModel, size: float) -> Motion:
-        """Return a motion that needs no file, of a size [m] or [rad]."""
+        """Return the motion of that name with an amplitude `size` [m] or [rad]."""
         name, home, duration = self.name, platform.home, self.duration or DEFAULT_DURATION
-        common: dict[str, Any] = {"duration": duration, "convention": convention_of(platform)}
+        options: dict[str, Any] = {"duration": duration, "convention": convention_of(platform)}
         if name == "tank":
-            return TankTrackMotion(home, peak_pitch=size, **common)
+            return TankTrackMotion(home, peak_pitch=size, **options)
         if name in ONE_SIDED:
             rise = 0.4 * duration if name == "lift" else 0.0
-            common |= {"rise": rise, "start": 0.1 * duration}
-            return StepMotion(home, displacement={self.axis: size}, **common)
-        fade = FADE_FRACTION * duration if self.fade is None else self.fade
-        common |= {"amplitude": {self.axis: size}, "fade_in": fade, "fade_out": fade}
+            options |= {"rise": rise, "start": 0.1 * duration}
+            return StepMotion(home, displacement={self.axis: size}, **options)
+        fade_time = FADE_FRACTION * duration if self.fade is None else self.fade
+        options |= {"amplitude": {self.axis: size}, "fade_in": fade_time, "fade_out": fade_time}
         if name == "sine":
-            return SineMotion(home, frequency=self.frequency, **common)
+            return SineMotion(home, frequency=self.frequency, **options)
         low, high = 0.1 * self.frequency, self.frequency
-        return ChirpMotion(home, start_frequency=low, end_frequency=high, **common)
+        return ChirpMotion(home, start_frequency=low, end_frequency=high, **options)
 
 
 def convention_of(platform: MachineModel) -> str:
@@ -128,13 +130,15 @@ def default_amplitude(platform: MachineModel, axis: str) -> float:
 
 
 def sine_amplitude(platform: MachineModel, axis: str) -> float:
-    """Return the amplitude of the default sine; that of other motions where home has no room."""
-    largest = default_amplitude(platform, axis)
+    """Return the default sine amplitude; the general default where home leaves no travel."""
+    fallback_amplitude = default_amplitude(platform, axis)
     sine = MotionSpecification("sine", axis, frequency=1.0)
     try:
-        return fitted_motion(platform, lambda size: sine.made(platform, size), largest)[1]
+        return fitted_motion(platform, lambda size: sine.made(platform, size), fallback_amplitude)[
+            1
+        ]
     except InputError:
-        return largest
+        return fallback_amplitude
 
 
 def fitted_tank_course(
@@ -146,7 +150,8 @@ def fitted_tank_course(
         platform: the machine; it follows the course as far as its degrees of freedom allow.
         peak_pitch: [rad] largest pitch of the course unless an actuator needs less.
         duration: [s], from 4 to 600.
-        share: of travel, speed and force beyond those at rest that may be used.
+        share: fraction of the travel from home, the speed and the force margin at rest that may be
+            used.
 
     Raises:
         InputError: not a machine, or numbers out of range.

@@ -22,7 +22,7 @@ from twin.machine.quantity import TITLE_PATTERN, is_number
 from twin.motion.motion import MAX_SAMPLE, MAX_TIME, MIN_TIME, POSITION_AXES, axis_names
 
 STANDARD_GRAVITY = 9.80665
-"""[m/s2]"""
+"""[m/s2] Standard gravity, the unit g."""
 
 MIN_SAMPLES = 4
 """A cubic spline needs four samples; from six on the spline is quintic."""
@@ -31,7 +31,7 @@ MAX_INTERVAL = 0.5
 """[s] Longest interval: no motion of a platform can be read from samples further apart."""
 
 DEFAULT_GAP = 10.0
-"""Median intervals that may be missing when no largest gap is given."""
+"""Largest gap in median intervals, where the caller gives no largest gap."""
 
 MIN_INTERVAL_FRACTION = 1e-6
 """Fraction of the median interval; closer samples make the spline meaningless."""
@@ -122,7 +122,7 @@ class SampleError(InputError):
         self.column = column
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Keep the error intact across processes."""
+        """Pickle the error by its three arguments, so that worker processes can raise it."""
         return type(self), (self.row, self.column, self.message)
 
 
@@ -144,11 +144,11 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
     steps = np.diff(time)
     if (steps <= 0.0).any():
         row = int((steps <= 0.0).argmax()) + 1
-        what = "repeats" if steps[row - 1] == 0.0 else "is before"
+        fault = "repeats" if steps[row - 1] == 0.0 else "is before"
         raise SampleError(
             row,
             "time",
-            f"{time[row]:.9g} s {what} the sample before ({time[row - 1]:.9g} s); sort the "
+            f"{time[row]:.9g} s {fault} the sample before ({time[row - 1]:.9g} s); sort the "
             "samples and remove double ones",
         )
     median = float(np.median(steps))
@@ -196,13 +196,13 @@ def check_sizes(columns: Mapping[str, FloatArray], known: Mapping[str, Column]) 
         quantity = known[name].quantity
         row = int(np.abs(values).argmax())
         if np.abs(values[row]) > quantity.largest:
-            others = ", ".join(unit for unit in quantity.factors if unit != quantity.si)
+            other_units = ", ".join(unit for unit in quantity.factors if unit != quantity.si)
             raise SampleError(
                 row,
                 name,
                 f"{values[row]:.6g} {quantity.si} is more than a platform reaches "
                 f"({quantity.largest:.4g} {quantity.si}): wrong unit? Other units of "
-                f"{quantity.name}: {others}",
+                f"{quantity.name}: {other_units}",
             )
         if name == "az" and abs(abs(values.mean()) - STANDARD_GRAVITY) < 0.05 * STANDARD_GRAVITY:
             raise SampleError(
@@ -233,10 +233,11 @@ def as_columns(
     for name, values in columns.items():
         if not isinstance(name, str) or name not in known or name == "time":
             raise InputError("columns", f"there is no column {name!r}; known: {', '.join(known)}")
-        for other in result:
-            if known[other].axis == known[name].axis:
+        for other_name in result:
+            if known[other_name].axis == known[name].axis:
                 raise InputError(
-                    name, f"axis {known[name].axis!r} is already given by {other!r}; leave one out"
+                    name,
+                    f"axis {known[name].axis!r} is already given by {other_name!r}; leave one out",
                 )
         result[name] = as_floats(values, name)
         if result[name].shape != times.shape:
@@ -272,16 +273,22 @@ def read_header(
             f"line {line}: holds numbers, but must name the columns; add a header line, such as: "
             "time [s],pitch [deg]"
         )
-    pairs = [_split(table, cell) for cell in cells]
+    names_and_units = [_split(table, cell) for cell in cells]
     columns_left = None if columns is None else dict(columns)
-    timed = [n for n, _ in pairs if n.lower() in TIME_NAMES and n not in (columns_left or known)]
-    renamed = (
-        {} if "time" in {*(columns_left or {}).values(), *(n for n, _ in pairs)} else timed[:1]
+    time_candidates = [
+        n
+        for n, _ in names_and_units
+        if n.lower() in TIME_NAMES and n not in (columns_left or known)
+    ]
+    time_headers = (
+        {}
+        if "time" in {*(columns_left or {}).values(), *(n for n, _ in names_and_units)}
+        else time_candidates[:1]
     )
     names: list[str | None] = []
-    found: dict[str, str] = {}
-    for header, written in pairs:
-        name = "time" if header in renamed else header
+    unit_of_column: dict[str, str] = {}
+    for header, header_unit in names_and_units:
+        name = "time" if header in time_headers else header
         if columns_left is not None and name != "time":
             if header not in columns_left:
                 names.append(None)
@@ -292,14 +299,14 @@ def read_header(
                 f"line {line}: there is no column {name!r}; known: {', '.join(known)}. Rename it, "
                 "or say which column has which title (--column 'z=Heave [mm]')"
             )
-        if name in found:
+        if name in unit_of_column:
             table.fail(f"line {line}: column {name!r} is there twice; remove one")
-        found[name] = _unit(table, name, written, units.get(name), known[name])
+        unit_of_column[name] = _unit(table, name, header_unit, units.get(name), known[name])
         names.append(name)
     for header, name in (columns or {}).items():
-        if name not in found:
+        if name not in unit_of_column:
             table.fail(f"line {line}: there is no column {header!r} to read {name!r} from")
-    return names, found
+    return names, unit_of_column
 
 
 def _split(table: TextTable, cell: str) -> tuple[str, str | None]:
@@ -316,19 +323,19 @@ def _unit(
     table: TextTable, name: str, written: str | None, given: str | None, column: Column
 ) -> str:
     fitting = ", ".join(column.quantity.factors)
-    where = f"line {table.layout.line}, column {name!r}: "
+    cell = f"line {table.layout.line}, column {name!r}: "
     if written and given and written != given:
-        table.fail(f"{where}the file says {written!r}, you say {given!r}; remove one")
+        table.fail(f"{cell}the file says {written!r}, you say {given!r}; remove one")
     unit = written or given
     if not unit:
         example = f"{name} [{column.quantity.si}]"
         table.fail(
-            f"{where}has no unit; write {example!r} in the header, or say it with the title "
+            f"{cell}has no unit; write {example!r} in the header, or say it with the title "
             f"(--column '{name}=TITLE [{column.quantity.si}]'); units of {column.quantity.name}: "
             f"{fitting}"
         )
     if unit not in column.quantity.factors:
-        table.fail(f"{where}{unit!r} is no unit of {column.quantity.name}; use one of {fitting}")
+        table.fail(f"{cell}{unit!r} is no unit of {column.quantity.name}; use one of {fitting}")
     return unit
 
 
@@ -372,35 +379,35 @@ def read_table(
     if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
         raise InputError("path", f"must be the path of a CSV file, got {brief(path)}")
     given_units = _text_mapping(units, "units", known)
-    renamed = None if columns is None else _text_mapping(columns, "columns", None)
+    name_of_header = None if columns is None else _text_mapping(columns, "columns", None)
     text = TextTable(path)
     if text.path.stat().st_size > MAX_FILE_SIZE:
         text.fail(f"is larger than {MAX_FILE_SIZE} bytes; cut or decimate it")
-    names, found_units = read_header(text, known, units=given_units, columns=renamed)
-    lines, numbers = _numbers(text, names)
-    if not lines:
+    names, found_units = read_header(text, known, units=given_units, columns=name_of_header)
+    line_numbers, numbers = _numbers(text, names)
+    if not line_numbers:
         text.fail("has a header but no data; add one line per sample")
     table = {name: np.frombuffer(column) for name, column in numbers.items()}
     for name, values in table.items():
         values *= known[name].quantity.factors[found_units[name]]
-    return Table(text.path, table, lines, found_units)
+    return Table(text.path, table, line_numbers, found_units)
 
 
 def _numbers(
     text: TextTable, names: list[str | None]
 ) -> tuple[array[int], dict[str, array[float]]]:
     """Return the line of each row, and the numbers of the columns that have a name."""
-    lines, rows = array("I"), text.rows()
-    picked = {name: (i, array("d")) for i, name in enumerate(names) if name is not None}
+    line_numbers, rows = array("I"), text.rows()
+    columns_read = {name: (i, array("d")) for i, name in enumerate(names) if name is not None}
     while chunk := list(islice(rows, BLOCK_ROWS)):
-        lines.extend(line for line, _ in chunk)
-        for name, (i, column) in picked.items():
+        line_numbers.extend(line for line, _ in chunk)
+        for name, (i, column) in columns_read.items():
             column.frombytes(_column(text, name, i, chunk).tobytes())
-    return lines, {name: column for name, (_, column) in picked.items()}
+    return line_numbers, {name: column for name, (_, column) in columns_read.items()}
 
 
 def _column(text: TextTable, name: str, i: int, rows: list[tuple[int, list[str]]]) -> FloatArray:
-    """Return the numbers in cell i of some rows; only those with a fault are read one by one."""
+    """Return the numbers in cell i of some rows; cells are parsed singly only after a fault."""
     try:
         values = np.array([float(cells[i]) for _, cells in rows])
     except ValueError:
@@ -414,7 +421,7 @@ def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) ->
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(
-        isinstance(text, str) for pair in value.items() for text in pair
+        isinstance(text, str) for entry in value.items() for text in entry
     ):
         raise InputError(field, f"must map names to names, got {brief(value)}")
     for name in value:
@@ -424,16 +431,18 @@ def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) ->
 
 
 def _number(text: TextTable, line: int, name: str, cell: str) -> float:
-    where = f"line {line}, column {name!r}: "
+    cell_location = f"line {line}, column {name!r}: "
     if not cell:
-        text.fail(f"{where}is empty; fill it in or remove the line")
+        text.fail(f"{cell_location}is empty; fill it in or remove the line")
     try:
         value = parse_time(cell) if name == "time" else float(cell)
     except ValueError:
         hint = "write decimals with a point" if "," in cell else "remove or correct the line"
-        text.fail(f"{where}{cell[:40]!r} is not a number; {hint}")
+        text.fail(f"{cell_location}{cell[:40]!r} is not a number; {hint}")
     if not math.isfinite(value):
-        text.fail(f"{where}is {cell}; fill it in or remove the line")
+        text.fail(f"{cell_location}is {cell}; fill it in or remove the line")
     if abs(value) > MAX_SAMPLE:
-        text.fail(f"{where}{cell[:40]} is too large for any unit; correct or remove the line")
+        text.fail(
+            f"{cell_location}{cell[:40]} is too large for any unit; correct or remove the line"
+        )
     return value

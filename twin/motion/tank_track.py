@@ -27,8 +27,8 @@ class TrackedVehicle:
     each as an oscillator driven through its spring and damper. The hull moves at constant speed;
     tracks keep contact.
 
-    All values are adopted, in the range of main battle tanks of 50 to 60 t: the thesis names no
-    vehicle. Frequencies in Hz, damping ratios without unit.
+    All values are engineering choices, in the range of main battle tanks of 50 to 60 t: the thesis
+    names no vehicle. Frequencies in Hz, damping ratios without unit.
     """
 
     contact_length: float = 4.6
@@ -70,14 +70,19 @@ class TrackedVehicle:
             right: `(m,)` the same under the right track.
         """
         wavenumbers = 2.0 * np.pi * frequencies / speed
-        half = 0.5 * self.contact_length * wavenumbers
-        mean_filter = np.sinc(half / np.pi)
+        half_angle = 0.5 * self.contact_length * wavenumbers
+        mean_filter = np.sinc(half_angle / np.pi)
         # 12 / L^3 times the integral of s exp(i k s) over the patch: the least-squares slope.
-        slope_filter = 3j * wavenumbers * (np.sin(half) - half * np.cos(half)) / half**3
-        middle = 0.5 * (left + right)
+        slope_filter = (
+            3j
+            * wavenumbers
+            * (np.sin(half_angle) - half_angle * np.cos(half_angle))
+            / half_angle**3
+        )
+        mean_profile = 0.5 * (left + right)
         inputs = (
-            mean_filter * middle,
-            -slope_filter * middle,
+            mean_filter * mean_profile,
+            -slope_filter * mean_profile,
             mean_filter * (left - right) / self.track_gauge,
         )
         oscillators = (
@@ -100,13 +105,14 @@ HULL_AXES = ("z", "pitch", "roll")
 """Axes that move: heave, pitch, roll of the hull."""
 
 LINK_HARMONICS = 3
-"""Lines of the link ripple; the n-th has 1/n of the first one's acceleration (adopted)."""
+"""Lines of the link ripple; the n-th has 1/n of the first one's acceleration (engineering choice).
+"""
 
 LINK_RIPPLE = {"z": 0.5, "pitch": 0.5, "roll": 0.25}
-"""[m/s2], [rad/s2] Adopted peak acceleration of the first line of the link ripple."""
+"""[m/s2], [rad/s2] Engineering choice: peak acceleration of the first line of the link ripple."""
 
 DEFAULT_ROUGHNESS = {"z": 0.3, "pitch": 0.3, "roll": 0.2}
-"""[m/s2], [rad/s2] Adopted root-mean-square acceleration of the broad-band part."""
+"""[m/s2], [rad/s2] Engineering choice: root-mean-square acceleration of the broad-band part."""
 
 MIN_DURATION = 4.0
 """[s] Two periods of the lowest frequency."""
@@ -198,26 +204,28 @@ class TankTrackMotion(FourierMotion):
             raise InputError("barriers", "must come from barrier_course(...)")
         if not isinstance(self.vehicle, TrackedVehicle):
             raise InputError("vehicle", "must be a TrackedVehicle")
-        ripple = _levels(LINK_RIPPLE if link_ripple is None else link_ripple, "link_ripple")
+        ripple_levels = _levels(LINK_RIPPLE if link_ripple is None else link_ripple, "link_ripple")
         broad = _levels(DEFAULT_ROUGHNESS if roughness is None else roughness, "roughness")
-        numbers = _line_numbers(self.duration)
-        hull = self._hull(numbers / self.duration, ripple, broad)
-        self._scale(numbers, hull, peak_heave, peak_pitch, peak_roll)
-        amplitudes = np.zeros((len(numbers), len(self.axis_names)), dtype=complex)
+        line_numbers = _line_numbers(self.duration)
+        hull = self._hull(line_numbers / self.duration, ripple_levels, broad)
+        self._scale(line_numbers, hull, peak_heave, peak_pitch, peak_roll)
+        amplitudes = np.zeros((len(line_numbers), len(self.axis_names)), dtype=complex)
         amplitudes[:, [self.axis_names.index(axis) for axis in HULL_AXES]] = hull
-        self._set_series(numbers / self.duration, amplitudes)
+        self._set_series(line_numbers / self.duration, amplitudes)
 
     def _hull(self, frequencies: FloatArray, ripple: FloatArray, broad: FloatArray) -> ComplexArray:
         generator = np.random.default_rng(self.seed)
         distance = self.speed * self.duration
-        left, right = self.barriers.amplitudes(2.0 * np.pi * frequencies / self.speed, distance)
-        hull = self.vehicle.hull_motion(frequencies, self.speed, left, right)
+        left_profile, right_profile = self.barriers.amplitudes(
+            2.0 * np.pi * frequencies / self.speed, distance
+        )
+        hull = self.vehicle.hull_motion(frequencies, self.speed, left_profile, right_profile)
         omega = 2.0 * np.pi * frequencies[:, None]
         phases = generator.uniform(0.0, 2.0 * np.pi, (LINK_HARMONICS, len(HULL_AXES)))
         for n in range(1, LINK_HARMONICS + 1):
-            line = n * self.speed / self.vehicle.link_pitch
-            if FREQUENCY_BAND[0] <= line <= FREQUENCY_BAND[1]:
-                i = int(np.abs(frequencies - line).argmin())
+            line_number = n * self.speed / self.vehicle.link_pitch
+            if FREQUENCY_BAND[0] <= line_number <= FREQUENCY_BAND[1]:
+                i = int(np.abs(frequencies - line_number).argmin())
                 hull[i] -= ripple / n * np.exp(1j * phases[n - 1]) / omega[i] ** 2
         phases = generator.uniform(0.0, 2.0 * np.pi, hull.shape)
         # A line of amplitude a has the mean square a^2 / 2; all lines share it evenly.
@@ -229,15 +237,15 @@ class TankTrackMotion(FourierMotion):
     ) -> None:
         """Scale `hull` `(m, 3)` in place to the given peaks."""
         if pitch is not None:
-            largest = bounded(pitch, "peak_pitch", 1e-9, np.pi / 2)
-            hull *= self._factor(numbers, hull[:, 1], largest, "peak_pitch")
-        for column, field, value, most in (
+            target_peak = bounded(pitch, "peak_pitch", 1e-9, np.pi / 2)
+            hull *= self._factor(numbers, hull[:, 1], target_peak, "peak_pitch")
+        for column, field, value, max_peak in (
             (0, "peak_heave", heave, 10.0),
             (2, "peak_roll", roll, np.pi / 2),
         ):
             if value is not None:
-                largest = bounded(value, field, 0.0, most)
-                hull[:, column] *= self._factor(numbers, hull[:, column], largest, field)
+                target_peak = bounded(value, field, 0.0, max_peak)
+                hull[:, column] *= self._factor(numbers, hull[:, column], target_peak, field)
 
     def _factor(self, numbers: FloatArray, line: ComplexArray, largest: float, field: str) -> float:
         if largest == 0.0:
@@ -258,9 +266,9 @@ def _levels(value: Any, field: str) -> FloatArray:
 
 def _line_numbers(duration: float) -> FloatArray:
     # The margin keeps 0.5 and 70 Hz themselves when duration times frequency is inexact.
-    first = int(np.ceil(FREQUENCY_BAND[0] * duration - 1e-9))
-    last = int(np.floor(FREQUENCY_BAND[1] * duration + 1e-9))
-    return np.arange(first, last + 1, dtype=float)
+    first_line = int(np.ceil(FREQUENCY_BAND[0] * duration - 1e-9))
+    last_line = int(np.floor(FREQUENCY_BAND[1] * duration + 1e-9))
+    return np.arange(first_line, last_line + 1, dtype=float)
 
 
 def _peak(motion: Motion, numbers: FloatArray, line: ComplexArray) -> float:

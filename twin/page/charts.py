@@ -42,7 +42,9 @@ HIDDEN_CLASS = "twin-unseen"
 """CSS class of entries of a legend that are not shown."""
 
 MIN_RELATIVE_HEIGHT = 0.02
-"""Least height of a chart, over the distance of its limits, or over twice its largest value."""
+"""Minimum height of a chart, as a fraction of the distance of its limits or of twice its largest
+value.
+"""
 
 LEGEND_STYLE = (
     "display: flex; flex-wrap: wrap; gap: 0.1em 0.9em; padding: 0 0.9em 0.5em; font-size: 12px; "
@@ -53,8 +55,7 @@ MIN_LOG_VALUE = 1e-3
 """Smallest number on the axes of the page's charts; logarithmic charts draw lesser values there."""
 
 RANGE_STEPS = 2000.0
-"""Number of steps to which the range of a chart is rounded; charts are lower than that in pixels.
-"""
+"""Number of steps into which the range of a chart is quantised: more than its height in pixels."""
 
 MIN_STEP_FRACTION = 1e-6
 """Smallest step of a chart as a fraction of its greatest value."""
@@ -78,9 +79,11 @@ CHART_HEIGHT = 180
 def curve_colours(chart: Chart) -> tuple[str, ...]:
     """Return the colour of each curve; the k-th reference has that of the k-th measurement."""
     measured = [name for name in chart.series if name not in chart.setpoint]
-    order = {name: k for k, name in enumerate(measured)}
-    order |= {name: k for k, name in enumerate(chart.setpoint)}
-    return tuple(SERIES_COLOURS[order[name] % len(SERIES_COLOURS)] for name in chart.series)
+    position_of_curve = {name: k for k, name in enumerate(measured)}
+    position_of_curve |= {name: k for k, name in enumerate(chart.setpoint)}
+    return tuple(
+        SERIES_COLOURS[position_of_curve[name] % len(SERIES_COLOURS)] for name in chart.series
+    )
 
 
 def series(
@@ -94,15 +97,15 @@ def series(
         there: whether each curve has any number; default all.
     """
     points = {"show": False}
-    drawn: list[dict[str, Any]] = [{"label": "time [s]"}]
-    shown = there or (True,) * len(chart.series)
-    for name, colour, show in zip(chart.series, curve_colours(chart), shown, strict=True):
+    drawn_series: list[dict[str, Any]] = [{"label": "time [s]"}]
+    is_shown = there or (True,) * len(chart.series)
+    for name, colour, show in zip(chart.series, curve_colours(chart), is_shown, strict=True):
         curve = {"label": name, "stroke": colour, "show": show, "width": 1.6, "points": points}
         if name in chart.setpoint:
             curve |= {"dash": (6, 4), "width": 1.2}
-        drawn.append(curve)
+        drawn_series.append(curve)
     for limit in chart.limits:
-        drawn.append(
+        drawn_series.append(
             {
                 "label": f"limit {chart.scale * limit:.4g}",
                 "stroke": LIMIT_COLOUR,
@@ -114,14 +117,14 @@ def series(
         )
     # Two points, unseen, that the height of a chart always includes.
     for end in ("low", "high"):
-        drawn.append(
+        drawn_series.append(
             {"label": end, "class": HIDDEN_CLASS, "width": 0, "auto": fitted, "points": points}
         )
-    return tuple(drawn)
+    return tuple(drawn_series)
 
 
 def span_ends(chart: Chart, values: FloatArray) -> tuple[float, float]:
-    """Return two numbers that the height of a chart includes, so that noise does not fill it.
+    """Return the lower and upper value that a chart must include, so that noise does not fill it.
 
     Args:
         chart: to draw.
@@ -134,11 +137,11 @@ def span_ends(chart: Chart, values: FloatArray) -> tuple[float, float]:
     if chart.logarithmic or chart.least > 0.0:
         return low, high
     bounds = chart.scale * np.array(chart.limits)
-    whole = float(np.ptp(bounds)) if bounds.size > 1 else 2.0 * max(-low, high)
-    middle, half = 0.5 * (low + high), 0.5 * MIN_RELATIVE_HEIGHT * whole
+    bound_range = float(np.ptp(bounds)) if bounds.size > 1 else 2.0 * max(-low, high)
+    middle, half_height = 0.5 * (low + high), 0.5 * MIN_RELATIVE_HEIGHT * bound_range
     # Rounded, so that they keep their place while the curves do.
-    digits = 0 if half <= 0.0 else int(1 - np.floor(np.log10(half)))
-    return round(middle - half, digits), round(middle + half, digits)
+    digits = 0 if half_height <= 0.0 else int(1 - np.floor(np.log10(half_height)))
+    return round(middle - half_height, digits), round(middle + half_height, digits)
 
 
 def legend_text(chart: Chart, values: FloatArray) -> str:
@@ -169,8 +172,13 @@ def scales(chart: Chart) -> dict[str, Any]:
         height = {"distr": 4, "asinh": MIN_LOG_VALUE}
     elif chart.least > 0.0:
         soft = chart.scale * chart.least
-        ends = {"min": -soft, "max": soft}
-        height = {"range": {end: {"pad": 0.1, "soft": at, "mode": 1} for end, at in ends.items()}}
+        soft_limits = {"min": -soft, "max": soft}
+        height = {
+            "range": {
+                bound_name: {"pad": 0.1, "soft": at, "mode": 1}
+                for bound_name, at in soft_limits.items()
+            }
+        }
     return {"x": {"time": False}, "y": height}
 
 
@@ -189,8 +197,8 @@ def span(
     time: FloatArray, values: FloatArray, start: float, end: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the samples `(k,)`, `(k, c)` between two times [s], both inclusive."""
-    first, last = np.searchsorted(time, (start, end + 1e-9))
-    return time[first:last], values[first:last]
+    first_row, last_row = np.searchsorted(time, (start, end + 1e-9))
+    return time[first_row:last_row], values[first_row:last_row]
 
 
 def thinned(time: FloatArray, values: FloatArray, points: int) -> tuple[FloatArray, FloatArray]:
@@ -210,26 +218,26 @@ def thinned(time: FloatArray, values: FloatArray, points: int) -> tuple[FloatArr
     # A power of two, so that a little more or less of time does not move all spells.
     length = 2.0 ** np.ceil(np.log2(2.0 * (time[-1] - time[0]) / points))
     spell = np.floor(time / length)
-    begin = np.flatnonzero(np.diff(spell, prepend=-np.inf))
-    low, high = np.fmin.reduceat(values, begin), np.fmax.reduceat(values, begin)
-    last = np.append(begin[1:], len(time)) - 1
-    falls = values[last] < values[begin]
-    kept = np.empty((2 * len(begin), values.shape[1]))
-    kept[0::2], kept[1::2] = np.where(falls, high, low), np.where(falls, low, high)
-    middles = np.concatenate([time[begin], time[last]]).reshape(2, -1).T.ravel()
-    return middles, kept
+    spell_starts = np.flatnonzero(np.diff(spell, prepend=-np.inf))
+    low, high = np.fmin.reduceat(values, spell_starts), np.fmax.reduceat(values, spell_starts)
+    spell_ends = np.append(spell_starts[1:], len(time)) - 1
+    falls = values[spell_ends] < values[spell_starts]
+    kept_values = np.empty((2 * len(spell_starts), values.shape[1]))
+    kept_values[0::2], kept_values[1::2] = np.where(falls, high, low), np.where(falls, low, high)
+    middles = np.concatenate([time[spell_starts], time[spell_ends]]).reshape(2, -1).T.ravel()
+    return middles, kept_values
 
 
 def since_last_gap(values: FloatArray) -> int:
-    """Return the index after which no curve begins any more in values `(k, c)`.
+    """Return the row from which all curves in values `(k, c)` have no gap.
 
     The page's charts join curves over gaps, which would show a motion that never was, and find no
     range if the first number is NaN. Curves without any number do not count.
     """
-    there = np.isfinite(values)
-    begins = there.copy()
-    begins[1:] &= ~there[:-1]
-    return int(np.flatnonzero(begins.any(axis=1)).max(initial=0))
+    is_finite = np.isfinite(values)
+    starts_run = is_finite.copy()
+    starts_run[1:] &= ~is_finite[:-1]
+    return int(np.flatnonzero(starts_run.any(axis=1)).max(initial=0))
 
 
 def rounded(values: FloatArray, least: float = 0.0) -> FloatArray:
@@ -243,10 +251,10 @@ def rounded(values: FloatArray, least: float = 0.0) -> FloatArray:
     if finite.size == 0:
         return values
     low, high = float(finite.min()), float(finite.max())
-    wide = max(high - low, MIN_STEP_FRACTION * RANGE_STEPS * max(-low, high), least)
-    if wide <= 0.0:
+    value_range = max(high - low, MIN_STEP_FRACTION * RANGE_STEPS * max(-low, high), least)
+    if value_range <= 0.0:
         return values
-    return np.round(values, int(np.clip(np.ceil(np.log10(RANGE_STEPS / wide)), 0, 300)))
+    return np.round(values, int(np.clip(np.ceil(np.log10(RANGE_STEPS / value_range)), 0, 300)))
 
 
 MIN_TIME_SPAN = 5.0
@@ -315,17 +323,17 @@ class LiveCharts:
         return tuple(name for name, box in self._boxes.items() if box.value)
 
     def show(self, names: Iterable[str]) -> None:
-        """Show these charts and no others.
+        """Show exactly these charts.
 
         Raises:
             InputError: no chart of that name; lists the known ones.
         """
-        chosen = tuple(names)
-        for name in chosen:
+        names_shown = tuple(names)
+        for name in names_shown:
             if name not in self._boxes:
                 raise InputError("charts", f"{name!r} is unknown; known: {', '.join(self._boxes)}")
         for name, box in self._boxes.items():
-            box.value = name in chosen
+            box.value = name in names_shown
 
     @property
     def chosen(self) -> dict[str, tuple[str, ...]]:
@@ -349,30 +357,35 @@ class LiveCharts:
             history: of the same charts, or of others, which then replace them.
         """
         if history.charts != self.charts:
-            shown = self.shown
+            names_shown = self.shown
             self._clear()
-            self._build(history.charts, shown)
+            self._build(history.charts, names_shown)
         self._open_difference(history)
-        chosen = (self._window.value, self._back.value, self._hold.value, self._fitted.value)
-        state = (history.count, *chosen, self.shown)
-        now = monotonic()
-        if state == self._drawn or now - self._last < UPDATE_PERIOD or len(history) == 0:
+        control_values = (
+            self._window.value,
+            self._back.value,
+            self._hold.value,
+            self._fitted.value,
+        )
+        state = (history.count, *control_values, self.shown)
+        present_time = monotonic()
+        if state == self._drawn or present_time - self._last < UPDATE_PERIOD or len(history) == 0:
             return False
-        changed = self._drawn[1:] != state[1:]
-        self._drawn, self._last = state, now
+        has_changed = self._drawn[1:] != state[1:]
+        self._drawn, self._last = state, present_time
         time = history.time()
         newest = float(time[-1])
         if not self._hold.value:
             self._held = None
         elif self._held is None or self._held > newest:
             self._held = newest
-        elif not changed:
+        elif not has_changed:
             return False
-        end = (newest if self._held is None else self._held) - self._back.value
-        end = max(end, min(float(time[0]) + self._window.value, newest))
+        end_time = (newest if self._held is None else self._held) - self._back.value
+        end_time = max(end_time, min(float(time[0]) + self._window.value, newest))
         for chart in self.charts:
             if self._boxes[chart.name].value:
-                self._draw(chart, time, history.values(chart.name), end)
+                self._draw(chart, time, history.values(chart.name), end_time)
             for handle in (self._plots[chart.name], self._legends[chart.name]):
                 handle.visible = self._boxes[chart.name].value
         return True
@@ -386,11 +399,11 @@ class LiveCharts:
     def _build(self, charts: Sequence[Chart], shown: Sequence[str]) -> None:
         self.charts, self._drawn = tuple(charts), ()
         names = [chart.name for chart in self.charts]
-        first = shown if set(shown) <= set(names) else names[:2]
+        first_shown = shown if set(shown) <= set(names) else names[:2]
         gui = self._server.gui
         with self._chooser:
             self._boxes = {
-                chart.name: gui.add_checkbox(chart.title, chart.name in first)
+                chart.name: gui.add_checkbox(chart.title, chart.name in first_shown)
                 for chart in self.charts
             }
         with self._container:
@@ -423,10 +436,10 @@ class LiveCharts:
 
     def _draw(self, chart: Chart, time: FloatArray, values: FloatArray, end: float) -> None:
         time, values = span(time, values, end - self._window.value, end)
-        begin = since_last_gap(values)
-        time, values = thinned(time[begin:], values[begin:], MAX_POINTS)
-        there: Any = np.isfinite(values).any(axis=0)
-        plot, style = self._plots[chart.name], (self._fitted.value, *there.tolist())
+        first_rows = since_last_gap(values)
+        time, values = thinned(time[first_rows:], values[first_rows:], MAX_POINTS)
+        has_values: Any = np.isfinite(values).any(axis=0)
+        plot, style = self._plots[chart.name], (self._fitted.value, *has_values.tolist())
         if self._styles[chart.name] != style:
             plot.series = series(chart, fitted=style[0], there=style[1:])
             self._styles[chart.name] = style
@@ -436,10 +449,10 @@ class LiveCharts:
         else:
             values = rounded(values, chart.scale * chart.least)
         limits = [np.full(len(time), chart.scale * limit) for limit in chart.limits]
-        ends = [np.full(len(time), end) for end in span_ends(chart, values)]
-        plot.data = (np.round(time, 3), *values.T, *limits, *ends)
-        last = values[-1] if len(values) else np.full(len(chart.series), np.nan)
-        self._legends[chart.name].content = legend_text(chart, last)
+        span_lines = [np.full(len(time), end) for end in span_ends(chart, values)]
+        plot.data = (np.round(time, 3), *values.T, *limits, *span_lines)
+        last_values = values[-1] if len(values) else np.full(len(chart.series), np.nan)
+        self._legends[chart.name].content = legend_text(chart, last_values)
 
     def _clear(self) -> None:
         for handles in (self._plots, self._legends, self._boxes):

@@ -54,7 +54,7 @@ ACCELERATION_CHART = Chart(
 RANDOM_POLICY = "random"
 
 END_PAUSE = 1.5
-"""[s] Adopted: time for which the end of an episode stays on the page."""
+"""[s] Engineering choice: pause at the end of an episode, before the next one begins."""
 
 
 class Part(NamedTuple):
@@ -142,15 +142,15 @@ class EnvironmentCharts:
     """
 
     def __init__(self, task: Task) -> None:
-        """Describe the charts of a task."""
+        """Define the charts of a task."""
         self._task = task
         self._own = TASK_CHARTS.get(type(task).__name__, ())
         terms = tuple(task.terms)
-        most = np.unique(actuator_limits(task.platform).force)
-        bounds = tuple(most[np.isfinite(most)].tolist())
+        max_force = np.unique(actuator_limits(task.platform).force)
+        bounds = tuple(max_force[np.isfinite(max_force)].tolist())
         self.charts = (
             Chart("reward", "Reward", "", ("sum", *terms)),
-            *(part.chart for part in self._own),
+            *(curve_group.chart for curve_group in self._own),
             Chart("actions", "Actions", "", _names(task), limits=(-1.0, 1.0)),
             Chart("return", "Sum of rewards", "", ("return",)),
             Chart(
@@ -179,7 +179,7 @@ class EnvironmentCharts:
             "forces": info["forces"],
         }
         for chart, signals in self._own:
-            values[chart.name] = np.concatenate([info[name][part] for name, part in signals])
+            values[chart.name] = np.concatenate([info[name][index] for name, index in signals])
         return values
 
 
@@ -198,12 +198,12 @@ Driver = Callable[[FloatArray], Any]
 
 def available_laws(environment: str, env: Any) -> tuple[str, ...]:
     """Return the names of the laws that can act in an environment."""
-    found = []
+    laws = []
     for name in ENVIRONMENT_LAWS.get(environment, ()):
         with suppress(InputError):
             make_law(name, env)
-            found.append(name)
-    return tuple(found)
+            laws.append(name)
+    return tuple(laws)
 
 
 def make_driver(name: str | Path, environment: str, env: Any) -> Driver:
@@ -281,27 +281,32 @@ class EnvironmentSession:
         with explained_differences(trained, options, str(name)):
             self._env: Any = gymnasium.make(environment, disable_env_checker=True, **options)
         self._options = options
-        inner: Any = self._env.unwrapped
-        self.platform, self.ball = inner.platform, inner.task.batch.rolling_ball
-        self.period = float(inner.task.batch.period)
+        base_environment: Any = self._env.unwrapped
+        self.platform, self.ball = (
+            base_environment.platform,
+            base_environment.task.batch.rolling_ball,
+        )
+        self.period = float(base_environment.task.batch.period)
         laws = available_laws(environment, self._env)
-        given = () if name is None else (str(name),)
-        self.policies = tuple(dict.fromkeys((ZERO_ACTOR, RANDOM_POLICY, *laws, *shipped, *given)))
-        self._charts = EnvironmentCharts(inner.task)
+        arguments = () if name is None else (str(name),)
+        self.policies = tuple(
+            dict.fromkeys((ZERO_ACTOR, RANDOM_POLICY, *laws, *shipped, *arguments))
+        )
+        self._charts = EnvironmentCharts(base_environment.task)
         self.history = History(self._charts.charts, round(HISTORY_LENGTH / HISTORY_INTERVAL))
         self.real_time_factor = float("nan")
         self._first = seed
         try:
             self.choose(name if name is not None else next(iter(laws), ZERO_ACTOR))
             self.begin(seed)
-            self._scene: Scene = inner.scene
+            self._scene: Scene = base_environment.scene
         except BaseException:
             self._env.close()
             raise
 
     @property
     def time(self) -> float:
-        """[s] of all episodes since the last reset."""
+        """Time [s] of all episodes since the last reset."""
         return self._time
 
     @property
@@ -321,7 +326,7 @@ class EnvironmentSession:
         return f"{text}; ended after {self.steps} steps: {self._reason}" if self._reason else text
 
     def choose(self, policy: str | Path) -> None:
-        """Let another policy act from now on.
+        """Switch to another policy.
 
         Raises:
             InputError: an unknown name, or a policy that does not fit; nothing has changed.
@@ -335,7 +340,7 @@ class EnvironmentSession:
         self._started = False
 
     def begin(self, seed: Any) -> None:
-        """Begin again with the episode of a seed, as the first.
+        """Restart with the episode of a seed.
 
         Raises:
             InputError: not a whole number from 0.
@@ -425,8 +430,10 @@ class EnvironmentPanel:
 
     def refresh(self) -> None:
         """Show the state of the episode; called on the run's thread."""
-        texts = self._session.message, self._session.changes
-        self._text.content = "".join(note(escape(text), "episode") for text in texts if text)
+        message_and_changes = self._session.message, self._session.changes
+        self._text.content = "".join(
+            note(escape(text), "episode") for text in message_and_changes if text
+        )
 
     def _choose(self) -> None:
         try:

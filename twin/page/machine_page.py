@@ -33,8 +33,8 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
     def label() -> str:
         settings = session.settings
         configuration = settings.configuration or IDEAL_CONFIGURATION
-        parts = [session.platform.name, configuration, settings.engine, settings.controller]
-        return " \u00b7 ".join(parts if settings.limits else [*parts, "without limits"])
+        title_parts = [session.platform.name, configuration, settings.engine, settings.controller]
+        return " \u00b7 ".join(title_parts if settings.limits else [*title_parts, "without limits"])
 
     def file_name() -> str:
         return f"{session.platform.name.replace(' ', '_')}.npz"
@@ -94,10 +94,10 @@ class ReplayPanel:
         """Add the controls where the next ones come."""
         self._replay, self._used = replay, -SLIDER_HOLD_TIME
         run = replay.trajectory
-        span = max(replay.end - replay.start, replay.period)
-        decimals = -floor(log10(span / SLIDER_STEPS))
+        duration = max(replay.end - replay.start, replay.period)
+        decimals = -floor(log10(duration / SLIDER_STEPS))
         # Ends with more digits than steps would give the field numbers that are too long for it.
-        start, end = round(replay.start, decimals), round(replay.start + span, decimals)
+        start, end = round(replay.start, decimals), round(replay.start + duration, decimals)
         self._time = gui.add_slider(
             "Time [s]",
             start,
@@ -111,7 +111,7 @@ class ReplayPanel:
         gui.add_html(
             note(
                 f"{escape(run.machine)} in {escape(run.engine)} ({escape(run.fidelity)}), "
-                f"{len(run)} samples in {span:.4g} s",
+                f"{len(run)} samples in {duration:.4g} s",
                 "recording",
             )
         )
@@ -126,8 +126,8 @@ class ReplayPanel:
             # Somebody has just changed it; the request follows.
             self._shown, self._used = self._time.value, monotonic()
         if monotonic() - self._used >= SLIDER_HOLD_TIME:
-            shown = round(self._replay.time, self._time.precision)
-            self._shown = min(max(shown, self._time.min), self._time.max)
+            time_shown = round(self._replay.time, self._time.precision)
+            self._shown = min(max(time_shown, self._time.min), self._time.max)
             self._time.value = self._shown
 
     def _seek(self) -> None:
@@ -138,10 +138,10 @@ class ReplayPanel:
 
 def replay_page(server: Any, replay: Replay) -> Page:
     """Return the page of a recording, for viser's `server`."""
-    run = replay.trajectory
+    trajectory = replay.trajectory
     return Page(
         server,
         replay,
         (Tab("Replay", lambda gui, requests, _: [ReplayPanel(gui, requests, replay)]),),
-        label=lambda: f"replay \u00b7 {run.machine} \u00b7 {run.engine}",
+        label=lambda: f"replay \u00b7 {trajectory.machine} \u00b7 {trajectory.engine}",
     )

@@ -25,8 +25,8 @@ PANEL_WIDTH = 360
 """[pixels] Width of controls and charts; all tabs fit in a row."""
 
 STACKING_ASPECT = 0.45
-"""Width over height of the scene below which the charts go below the controls. Widths in pixels
-would not do: the size of a pixel is not known.
+"""Width over height of the scene below which the charts go below the controls. A limit in pixels
+would not work, as the size of a pixel is unknown.
 """
 
 FIT_TIME = 10.0
@@ -52,19 +52,19 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
     gui.main_panel.set_width(PANEL_WIDTH)
 
     def fit(client: Any) -> None:
-        aspect, until, stacked, turn = client.camera.aspect, inf, False, Lock()
+        aspect, until, stacked, turn_lock = client.camera.aspect, inf, False, Lock()
 
         def resized(_: Any) -> None:
             nonlocal aspect, until, stacked
-            with turn:  # viser calls from several threads; controls that move close their tab
-                before, aspect = aspect, client.camera.aspect
+            with turn_lock:  # viser calls from several threads; controls that move close their tab
+                previous_aspect, aspect = aspect, client.camera.aspect
                 stack, stacked = (
                     aspect < STACKING_ASPECT and not stacked,
                     stacked or aspect < STACKING_ASPECT,
                 )
             if stack:
                 stack_above(client, panel)
-            if abs(aspect - before) > 0.01 * before and monotonic() < until:
+            if abs(aspect - previous_aspect) > 0.01 * previous_aspect and monotonic() < until:
                 until = min(until, monotonic() + FIT_TIME)
                 look(client)
 
@@ -92,11 +92,11 @@ class SavedControls(Protocol):
 
     @property
     def chosen(self) -> Mapping[str, Value]:
-        """Their values by the names of its controls; default ones may be left out."""
+        """Values of the controls by name; default values may be left out."""
         ...
 
     def describe(self, controls: Mapping[str, Any]) -> None:
-        """Show and use the values of a `SetUp`, default ones where it has none.
+        """Apply the values of a `SetUp`, default values where it has none.
 
         Raises:
             InputError: values that cannot be used.
@@ -159,21 +159,25 @@ class Page:
         self._hash = source.platform.hash
         self._status = Status(server.gui)
         self._panels: list[Panel] = [] if strip is None else [strip(server.gui)]
-        run = RunPanel(server.gui, self.requests, self.runner, home)
-        self._panels.append(run)
-        self.kept: list[SavedControls] = [run]
-        group = server.gui.add_tab_group()
+        run_panel = RunPanel(server.gui, self.requests, self.runner, home)
+        self._panels.append(run_panel)
+        self.kept: list[SavedControls] = [run_panel]
+        tab_group = server.gui.add_tab_group()
         for tab in tabs:
-            with group.add_tab(tab.title):
+            with tab_group.add_tab(tab.title):
                 self._panels += tab.make(server.gui, self.requests, self)
-        with group.add_tab("View"):
+        with tab_group.add_tab("View"):
             self._viewing = ViewPanel(server.gui, self.requests, source, self.view)
         self._panels.append(self._viewing)
         self._charts = LiveCharts(server, source.history.charts, charts)
         self.kept += [self._viewing, self._charts]
         self._frames = 0
-        told = {"scheme": self._viewing.follow_system}
-        on_arrival(server, self.requests, told if restore is None else told | {"set-up": restore})
+        told_settings = {"scheme": self._viewing.follow_system}
+        on_arrival(
+            server,
+            self.requests,
+            told_settings if restore is None else told_settings | {"set-up": restore},
+        )
 
     def show(self) -> None:
         """Send all changes to the browsers; called on the run's thread."""
@@ -211,8 +215,8 @@ class Page:
             self.view.replace(source.platform, **self._carried())
             self._hash = source.platform.hash
             self.view.look(FIRST_VIEW)
-        other = getattr(source, "comparison_scene", None)
-        self.view.update(source.scene, source.time, other)
+        comparison = getattr(source, "comparison_scene", None)
+        self.view.update(source.scene, source.time, comparison)
         self._viewing.draw()
 
     def _show_status(self) -> None:

@@ -15,7 +15,7 @@ NOTIFICATION_TIME = 12.0
 """[s] Time for which a notification stays on the page."""
 
 REQUEST_TIMEOUT = 20.0
-"""[s] Time for which work elsewhere waits for the run's thread."""
+"""[s] Longest time that work on another thread waits for the run's thread."""
 
 TYPING_PAUSE = 0.5
 """[s] Time without a change after which a typed number counts."""
@@ -34,7 +34,7 @@ class Requests:
     """
 
     def __init__(self, do: Callable[[Callable[[], Any]], None]) -> None:
-        """Take the function that calls others on the run's thread: `Runner.do`."""
+        """Store the function that calls others on the run's thread: `Runner.do`."""
         self._do = do
 
     def on(
@@ -43,7 +43,7 @@ class Requests:
         work: Callable[[Any], object],
         prepare: Callable[[Any], Any] | None = None,
     ) -> None:
-        """Let the use of a control make a request.
+        """Make a request whenever a control is used.
 
         Args:
             register: of the control, such as `slider.on_update` or `button.on_click`.
@@ -80,7 +80,7 @@ class Requests:
         return future.result(REQUEST_TIMEOUT)
 
     def attempt(self, client: Any, work: Callable[[], object]) -> None:
-        """Do some work here and now; errors become notifications to a client."""
+        """Do some work at once; errors become notifications to a client."""
         try:
             work()
         except TwinError as error:
@@ -93,14 +93,14 @@ class Requests:
         self, event: Any, work: Callable[[Any], object], prepare: Callable[[Any], Any] | None
     ) -> None:
         def begin() -> None:
-            ready = event if prepare is None else prepare(event)
-            self.ask(event.client, lambda: work(ready))
+            prepared = event if prepare is None else prepare(event)
+            self.ask(event.client, lambda: work(prepared))
 
         self.attempt(event.client, begin)
 
 
 class TypingPause:
-    """Waits for the end of typing: of 1500 the 1, the 15 and the 150 are never used."""
+    """Waits for the end of typing, so that the prefixes 1, 15 and 150 of 1500 are not applied."""
 
     def __init__(self, requests: Requests, work: Callable[[], object]) -> None:
         """Take the work to do after the last change."""

@@ -111,10 +111,10 @@ class ShadowPage:
         difference = displacement(measured, state.pose)
         values = {"place": difference[:3], "angle": difference[3:], "residuals": state.residuals}
         self._history.append(state.time, values)
-        drawn = exaggerated(
+        drawn_pose = exaggerated(
             self._platform, measured, state.pose, DIFFERENCE_FACTORS[self._drawn.value]
         )
-        self._view.update(Scene(measured), state.time, Scene(drawn))
+        self._view.update(Scene(measured), state.time, Scene(drawn_pose))
         self._charts.update(self._history)
         reason = str(picture.alarms[-1]) if picture.alarms else ""
         self._status.show(
@@ -141,7 +141,7 @@ def _alarms_text(alarms: tuple[Alarm, ...]) -> str:
     """Return HTML of the newest alarms, the last one first."""
     if not alarms:
         return "No alarm."
-    rows = (f"<b>{escape(str(each))}</b><br>Look at {escape(each.look_at)}." for each in alarms)
+    rows = (f"<b>{escape(str(alarm))}</b><br>Look at {escape(alarm.look_at)}." for alarm in alarms)
     return "<br>".join(reversed([*rows][-ALARMS_LISTED:]))
 
 
@@ -166,23 +166,23 @@ class ShadowWindow:
             TwinError: as `PageServer`.
             StateError: the process of the page has ended at once.
         """
-        ours, theirs = get_context("spawn").Pipe()
-        self._platform, self._connection = platform, ours
+        own_end, window_end = get_context("spawn").Pipe()
+        self._platform, self._connection = platform, own_end
         self._process = get_context("spawn").Process(
-            target=_serve, args=(theirs, platform, port, browser), daemon=True
+            target=_serve, args=(window_end, platform, port, browser), daemon=True
         )
         self._process.start()
-        theirs.close()
+        window_end.close()
         try:
-            found = ours.recv()
+            answer = own_end.recv()
         except EOFError:
             raise StateError("the page ended before it could be served") from None
-        if isinstance(found, TwinError):
-            raise found
-        self.url = str(found)
+        if isinstance(answer, TwinError):
+            raise answer
+        self.url = str(answer)
 
     def offer(self, session: ShadowSession) -> None:
-        """Hand over the last state if the page asks for one; never waits."""
+        """Send the last state if the page has asked for one; never waits."""
         sample, state, shadow = session.sample, session.state, session.shadow
         if sample is None or state is None:
             return
@@ -207,7 +207,8 @@ class ShadowWindow:
 def measured_pose(platform: MachineModel, sample: Sample, state: ShadowState) -> FloatArray:
     """Return the pose `(7,)` of the machine: measured, or of its coordinates near the twin's.
 
-    What transmissions and springs yield is the twin's; without a reading the pose is the twin's.
+    Deflections of transmissions and springs are those of the twin; without a reading the pose is
+    the twin's.
     """
     pose, coordinates = sample.values.get("pose"), sample.values.get("coordinates")
     if pose is not None and np.isfinite(pose).all():

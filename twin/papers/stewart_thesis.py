@@ -2,7 +2,7 @@
 
 Reference: Albayrak, thesis, METU 2005.
 
-Position loop of one actuator around one mass as an exact sampled linear system.
+`LoopModel`: position loop of one actuator around one mass, as an exactly sampled linear system.
 
 The drive works at steps h, the position loop at periods T = N h. In every step, with the setpoint
 of speed w as it was `delay` ago, the effort e, its mean f over the step, and the commanded effort c
@@ -18,7 +18,7 @@ velocity feedforward D, the position per reference is
 
     G = P (R + D) / (1 + P R),   z = exp(i omega T).
 
-Response of a controlled machine from its modes: one loop model per mode of the actuators.
+`modelled_response`: response of a controlled machine from one `LoopModel` per actuator mode.
 
 Equal loops at all actuators see the mobility W = J M^-1 J^T (accelerations of the coordinates per
 force, `(n, n)`, gravity's change left out). In its eigenvectors V, W = V diag(1 / m_k) V^T, they
@@ -29,13 +29,14 @@ followed by
 
 so that every actuator depends on the whole machine: its mass in pitch differs from that in heave.
 
-Velocity steps: in closed form around one equivalent mass, and as the motors' encoders see them.
+`velocity_step_response`, `motor_response`: velocity steps in closed form around one equivalent
+mass, and as the motors' encoders measure them.
 
 The closed form is that of
 
     m v' = Kp (1 + 1/(Ti s)) (v_d - v) - w
 
-with a weight w that the integral does not carry yet at the step. For a setpoint v_d from rest,
+with a weight w that the integral does not yet balance at the step. For a setpoint v_d from rest,
 
     v / v_d = [ (Kp - w / v_d) s + Kp / Ti ] / ( m s^2 + Kp s + Kp / Ti ):
 
@@ -43,7 +44,7 @@ second order with a zero. The weight acts like a smaller gain in the numerator. 
 carries it (w = 0), the loop has two integrators and the integral of the error over time is zero:
 the response must overshoot.
 
-Effects of the real machine that may explain the measured response of the Stewart thesis.
+`explanations`: effects of the real machine that may explain the measured response of the thesis.
 
 The thesis moved its platform with sines in pitch, up to 300 Hz, and divided measured by desired
 displacement of one actuator: a peak of 7 dB about 150 Hz, -3 dB about 220 Hz, 4 dB at 70 Hz. Here
@@ -80,7 +81,7 @@ from twin.plant.drives import mobility
 from twin.plant.plant import Plant
 
 MOBILITY_TOLERANCE = 1e-9
-"""Fraction of the largest mobility below which actuators only push against each other."""
+"""Fraction of the largest mobility below which a mode of the actuators is an internal force."""
 
 MIN_POLE_DISTANCE = 1e-7
 """Smallest distance of two poles per natural frequency. Closer ones are moved apart by as much,
@@ -95,7 +96,7 @@ PURE_DELAY = 2e-3
 """[s] Pure delay that the thesis measured, section 4.3.2.1."""
 
 UNSTABLE_DISTANCE = 100.0
-"""Distance of a loop that has no response."""
+"""Fit residual assigned to an unstable loop, which has no response."""
 
 
 @dataclass(frozen=True)
@@ -108,19 +109,19 @@ class LoopModel:
     mass: float
     """[kg] that the motor moves, its own reflected inertia included"""
     velocity_gain: float = 20e3
-    """[N s/m]"""
+    """[N s/m] gain Kp of the velocity loop"""
     velocity_time: float = 3e-3
-    """[s]"""
+    """[s] integral time Ti of the velocity loop"""
     position_gain: float = 5.0
-    """[1/s]"""
+    """[1/s] gain K of the position loop"""
     position_integral: float = 10.0
-    """[1/s2]"""
+    """[1/s2] integral gain K_I of the position loop"""
     current_lag: float = 0.0
     """[s] from commanded to actual effort, inside the velocity loop"""
     inner_delay: float = 0.0
-    """[s] the same as a pure delay"""
+    """[s] pure delay from commanded to actual effort, inside the velocity loop"""
     delay: float = 0.0
-    """[s] of the setpoint of speed, outside the velocity loop"""
+    """[s] pure delay of the speed setpoint, outside the velocity loop"""
     friction: float = 0.0
     """[N s/m] viscous"""
     feedforward: Literal["exact", "difference", "none"] = "exact"
@@ -136,21 +137,23 @@ class LoopModel:
 
     def sampled(self) -> tuple[FloatArray, FloatArray]:
         """Return A_T `(s, s)` and B_T `(s,)`; the first state is the position."""
-        one, by_setpoint = self._step_matrices()
-        many = np.eye(len(one))
-        total = np.zeros_like(by_setpoint)
+        step_matrix, by_setpoint = self._step_matrices()
+        transition = np.eye(len(step_matrix))
+        input_sum = np.zeros_like(by_setpoint)
         for _ in range(round(self.period / self.step)):
-            total += many @ by_setpoint
-            many = one @ many
-        return many, total
+            input_sum += transition @ by_setpoint
+            transition = step_matrix @ transition
+        return transition, input_sum
 
     def response(self, hertz: FloatArray) -> FrequencyResponse:
         """Return the position per reference at frequencies `(k,)` [Hz] that the period resolves."""
-        many, total = self.sampled()
+        transition, input_sum = self.sampled()
         s = 2j * np.pi * hertz
         z = np.exp(s * self.period)
-        matrices = z[:, None, None] * np.eye(len(many)) - many
-        plant = np.linalg.solve(matrices, np.broadcast_to(total[:, None], (len(z), len(total), 1)))
+        matrices = z[:, None, None] * np.eye(len(transition)) - transition
+        plant = np.linalg.solve(
+            matrices, np.broadcast_to(input_sum[:, None], (len(z), len(input_sum), 1))
+        )
         to_position = plant[:, 0, 0]
         loop = self.position_gain + self.position_integral * self.period / (z - 1.0)
         forward = {
@@ -162,53 +165,68 @@ class LoopModel:
 
     @property
     def stable(self) -> bool:
-        """Whether the closed loop comes to rest."""
-        many, total = self.sampled()
-        size = len(many)
+        """Whether the closed loop is asymptotically stable."""
+        transition, input_sum = self.sampled()
+        size = len(transition)
         closed = np.zeros((size + 1, size + 1))
-        closed[:size, :size] = many
-        closed[:size, 0] -= self.position_gain * total
-        closed[:size, size] = total
+        closed[:size, :size] = transition
+        closed[:size, 0] -= self.position_gain * input_sum
+        closed[:size, size] = input_sum
         closed[size, 0] = -self.position_integral * self.period
         closed[size, size] = 1.0
         # Without an integral gain its state stays at 1.
-        kept = closed if self.position_integral > 0.0 else closed[:size, :size]
-        return bool(np.abs(np.linalg.eigvals(kept)).max() < 1.0)
+        closed_block = closed if self.position_integral > 0.0 else closed[:size, :size]
+        return bool(np.abs(np.linalg.eigvals(closed_block)).max() < 1.0)
 
     def _step_matrices(self) -> tuple[FloatArray, FloatArray]:
         """Return A `(s, s)`, B `(s,)` of a step: position, speed, integral, effort, two queues."""
-        late, later = self.delay / self.step, self.inner_delay / self.step
-        setpoints, efforts = int(np.ceil(late - 1e-9)), int(np.ceil(later - 1e-9))
+        delay_steps, inner_delay_steps = self.delay / self.step, self.inner_delay / self.step
+        setpoints, efforts = (
+            int(np.ceil(delay_steps - 1e-9)),
+            int(np.ceil(inner_delay_steps - 1e-9)),
+        )
         x, v, integral, effort = range(4)
         first_setpoint, first_effort = 4, 4 + setpoints
         size = 4 + setpoints + efforts
         eye = np.eye(size)
         # Rows of what is formed within the step: by the states, then by the setpoint.
-        setpoint = _late(eye, setpoints, first_setpoint, late, fresh=np.zeros(size), by_fresh=1.0)
-        error = setpoint - np.append(eye[v], 0.0)
-        commanded = self.velocity_gain * error + np.append(eye[integral], 0.0)
-        acting = _late(
-            eye, efforts, first_effort, later, fresh=commanded[:-1], by_fresh=commanded[-1]
+        setpoint = _late(
+            eye, setpoints, first_setpoint, delay_steps, fresh=np.zeros(size), by_fresh=1.0
         )
-        left, mean_left = 0.0, 0.0
+        error = setpoint - np.append(eye[v], 0.0)
+        commanded_effort = self.velocity_gain * error + np.append(eye[integral], 0.0)
+        acting_effort = _late(
+            eye,
+            efforts,
+            first_effort,
+            inner_delay_steps,
+            fresh=commanded_effort[:-1],
+            by_fresh=commanded_effort[-1],
+        )
+        remaining, mean_left = 0.0, 0.0
         if self.current_lag > 0.0:
             steps = self.step / self.current_lag
-            left, mean_left = float(np.exp(-steps)), float(-np.expm1(-steps) / steps)
-        behind = np.append(eye[effort], 0.0) - acting
-        new_effort, mean = acting + left * behind, acting + mean_left * behind
+            remaining, mean_left = float(np.exp(-steps)), float(-np.expm1(-steps) / steps)
+        effort_error = np.append(eye[effort], 0.0) - acting_effort
+        new_effort, mean = (
+            acting_effort + remaining * effort_error,
+            acting_effort + mean_left * effort_error,
+        )
         acceleration = (mean - self.friction * np.append(eye[v], 0.0)) / self.mass
-        rows = np.hstack([eye, np.zeros((size, 1))])
-        rows[x] += self.step * np.append(eye[v], 0.0) + 0.5 * self.step**2 * acceleration
-        rows[v] += self.step * acceleration
-        rows[integral] += self.velocity_gain / self.velocity_time * self.step * error
-        rows[effort] = new_effort
-        for first, count, newest in (
+        state_rows = np.hstack([eye, np.zeros((size, 1))])
+        state_rows[x] += self.step * np.append(eye[v], 0.0) + 0.5 * self.step**2 * acceleration
+        state_rows[v] += self.step * acceleration
+        state_rows[integral] += self.velocity_gain / self.velocity_time * self.step * error
+        state_rows[effort] = new_effort
+        for first_slot, n_slots, newest_value in (
             (first_setpoint, setpoints, np.append(np.zeros(size), 1.0)),
-            (first_effort, efforts, commanded),
+            (first_effort, efforts, commanded_effort),
         ):
-            for k in range(count):
-                rows[first + k] = newest if k == 0 else np.append(eye[first + k - 1], 0.0)
-        return rows[:, :-1], rows[:, -1]
+            for k in range(n_slots):
+                state_rows[first_slot + k] = (
+                    newest_value if k == 0 else np.append(eye[first_slot + k - 1], 0.0)
+                )
+        return state_rows[:, :-1], state_rows[:, -1]
 
 
 def _late(
@@ -220,14 +238,14 @@ def _late(
     fresh: FloatArray,
     by_fresh: float,
 ) -> FloatArray:
-    """Return the row `(size + 1,)` of a signal `steps` ago, between entries of its queue."""
-    now = np.append(fresh, by_fresh)
+    """Return the row `(size + 1,)` of a signal `steps` ago, interpolated between queue entries."""
+    new_value = np.append(fresh, by_fresh)
     if count == 0:
-        return now
-    older = np.append(eye[first + count - 1], 0.0)
-    newer = np.append(eye[first + count - 2], 0.0) if count > 1 else now
-    share = count - steps
-    return np.asarray((1.0 - share) * older + share * newer)
+        return new_value
+    older_value = np.append(eye[first + count - 1], 0.0)
+    newer_value = np.append(eye[first + count - 2], 0.0) if count > 1 else new_value
+    fraction_older = count - steps
+    return np.asarray((1.0 - fraction_older) * older_value + fraction_older * newer_value)
 
 
 class ActuatorModes(NamedTuple):
@@ -248,8 +266,8 @@ def actuator_modes(platform: MachineModel) -> ActuatorModes:
     rates, shapes = np.linalg.eigh(mobility(as_model(platform)))
     rates, shapes = rates[::-1], canonical.modes(rates, shapes)[:, ::-1]
     masses = np.full(len(rates), np.inf)
-    free = rates > MOBILITY_TOLERANCE * rates[0]
-    masses[free] = 1.0 / rates[free]
+    is_movable = rates > MOBILITY_TOLERANCE * rates[0]
+    masses[is_movable] = 1.0 / rates[is_movable]
     drives = [leg.drive for leg in platform.parameters.legs]
     motor = np.mean([0.0 if drive is None else drive.reflected().inertia for drive in drives])
     return ActuatorModes(masses + motor, shapes)
@@ -266,8 +284,8 @@ def path_mass(platform: MachineModel, path: Path) -> float:
     """
     modes = actuator_modes(platform)
     shares = (modes.shapes.T @ path.rates) ** 2
-    seen = shares > MOBILITY_TOLERANCE * shares.max()
-    return float(shares[seen] @ modes.masses[seen] / shares[seen].sum())
+    is_moved = shares > MOBILITY_TOLERANCE * shares.max()
+    return float(shares[is_moved] @ modes.masses[is_moved] / shares[is_moved].sum())
 
 
 def machine_loop(platform: MachineModel, mass: float, *, step: float = 1e-4) -> LoopModel:
@@ -309,22 +327,22 @@ def modelled_response(
     """
     modes = actuator_modes(platform)
     parts = modes.shapes.T @ path.rates
-    moved = np.zeros((len(frequency), len(parts)), dtype=complex)
+    modal_response = np.zeros((len(frequency), len(parts)), dtype=complex)
     for mass, shape, part in zip(modes.masses, modes.shapes.T, parts, strict=True):
         if np.isfinite(mass) and abs(part) > MOBILITY_TOLERANCE * np.abs(parts).max():
             gain = loop.changed(mass=mass).response(frequency).gain
-            moved += part * np.outer(gain, shape)
-    back = np.linalg.pinv(platform.jacobian(platform.home))
-    displaced = moved @ back.T
-    along = (
+            modal_response += part * np.outer(gain, shape)
+    inverse_jacobian = np.linalg.pinv(platform.jacobian(platform.home))
+    displaced = modal_response @ inverse_jacobian.T
+    path_response = (
         displaced[:, AXES.index(path.name)]
         if path.name in AXES
         else displaced @ path.twist / float(path.twist @ path.twist)
     )
-    largest = np.abs(path.rates).max()
-    return exact_response(frequency, along), {
-        k + 1: exact_response(frequency, moved[:, k] / path.rates[k])
-        for k in map(int, np.flatnonzero(np.abs(path.rates) > MOVING_RATE_FRACTION * largest))
+    largest_rate = np.abs(path.rates).max()
+    return exact_response(frequency, path_response), {
+        k + 1: exact_response(frequency, modal_response[:, k] / path.rates[k])
+        for k in map(int, np.flatnonzero(np.abs(path.rates) > MOVING_RATE_FRACTION * largest_rate))
     }
 
 
@@ -378,10 +396,10 @@ def velocity_step_response(
     """
     natural = np.sqrt(gain / integral_time / mass)
     damping = 0.5 * gain / mass
-    spread = np.sqrt(complex(damping**2 - natural**2))
-    if abs(spread) < MIN_POLE_DISTANCE * natural:
-        spread = complex(MIN_POLE_DISTANCE * natural)
-    poles = np.array([-damping + spread, -damping - spread])
+    root_difference = np.sqrt(complex(damping**2 - natural**2))
+    if abs(root_difference) < MIN_POLE_DISTANCE * natural:
+        root_difference = complex(MIN_POLE_DISTANCE * natural)
+    poles = np.array([-damping + root_difference, -damping - root_difference])
     numerator = np.array([gain - weight / size, gain / integral_time]) / mass
     # Partial fractions of numerator / (s (s - p1) (s - p2)); the one of the pole 0 is 1.
     residues = (numerator[0] * poles + numerator[1]) / (poles * (poles - poles[::-1]))
@@ -440,14 +458,14 @@ def motor_response(
     controller.period = study.timestep
     controller.plant = Plant(platform)
     run = study.simulated(platform, controller, study.duration, controller.plant)
-    time, none = study.no_response()
+    time, no_motion = study.no_response()
     if run is None or len(run) != len(time):
-        return MotorResponse(time, none, none)
-    along = direction / float(direction @ direction) / size
-    motors = run.signals["motor_speed"] @ along
-    last = np.full(max(0, len(time) - len(motors)), motors[-1])
+        return MotorResponse(time, no_motion, no_motion)
+    path_rates = direction / float(direction @ direction) / size
+    motors = run.signals["motor_speed"] @ path_rates
+    held_values = np.full(max(0, len(time) - len(motors)), motors[-1])
     return MotorResponse(
-        time, np.append(motors, last)[: len(time)], leg_speeds(platform, run) @ along
+        time, np.append(motors, held_values)[: len(time)], leg_speeds(platform, run) @ path_rates
     )
 
 
@@ -457,14 +475,14 @@ def with_armature(platform: Model, share: float) -> Model:
     Raises:
         InputError: a share not above zero, or legs that differ or are not driven by screws.
     """
-    part = positive(share, "share")
-    content = as_model(platform).parameters.model_dump()
-    leg = content.get("leg")
+    platform_share = positive(share, "share")
+    parameter_values = as_model(platform).parameters.model_dump()
+    leg = parameter_values.get("leg")
     drive = leg.get("drive") if isinstance(leg, dict) else None
     if not isinstance(drive, dict) or drive.get("kind") != "screw":
         raise InputError("platform", "must have equal legs driven by screws")
-    drive["armature_inertia"] *= part
-    return changed(platform, content)
+    drive["armature_inertia"] *= platform_share
+    return changed(platform, parameter_values)
 
 
 MIN_LAG = 1e-5
@@ -475,27 +493,27 @@ MAX_LAG = 5e-3
 
 
 class Points(NamedTuple):
-    """Points read off the figure of the thesis, or off ours in the same way."""
+    """Points read from the thesis' figure, or from a computed response in the same way."""
 
     peak: float
-    """[dB]"""
+    """[dB] height of the response's peak"""
     peak_frequency: float
-    """[Hz]"""
+    """[Hz] frequency of the peak"""
     at_70: float
     """[dB] at 70 Hz"""
     bandwidth: float
-    """[Hz]"""
+    """[Hz] frequency at which the response falls below -3 dB"""
 
 
 PRINTED_POINTS = Points(7.0, 150.0, 4.0, 220.0)
 """Points of the figure in the thesis."""
 
 FIT_SCALES = Points(1.0, 10.0, 1.0, 10.0)
-"""Deviations that weigh the same in a fit: what the thesis calls "about"."""
+"""Deviations of equal weight in a fit: the accuracy that the thesis calls "about"."""
 
 
 class Candidate(NamedTuple):
-    """An explanation."""
+    """A loop with one candidate explanation of the measured response."""
 
     name: str
     loop: LoopModel
@@ -514,17 +532,17 @@ def points_of(response: FrequencyResponse) -> Points:
         InputError: points that do not reach from below to above 70 Hz.
     """
     figures = response_figures(response)
-    kept = response.trusted
-    top = int(kept.magnitude.argmax())
-    peak, place = figures.peak, figures.peak_frequency
-    if 0 < top < len(kept.frequency) - 1:
+    trusted = response.trusted
+    top = int(trusted.magnitude.argmax())
+    peak, peak_frequency = figures.peak, figures.peak_frequency
+    if 0 < top < len(trusted.frequency) - 1:
         # The top of the parabola through three points.
-        around = slice(top - 1, top + 2)
-        shift = kept.frequency[around] - place
-        a, b, c = np.polyfit(shift, kept.magnitude[around], 2)
+        peak_samples = slice(top - 1, top + 2)
+        shift = trusted.frequency[peak_samples] - peak_frequency
+        a, b, c = np.polyfit(shift, trusted.magnitude[peak_samples], 2)
         if a < 0.0:
-            peak, place = float(c - 0.25 * b * b / a), float(place - 0.5 * b / a)
-    return Points(peak, place, float(kept.magnitude_at(70.0)), figures.bandwidth)
+            peak, peak_frequency = float(c - 0.25 * b * b / a), float(peak_frequency - 0.5 * b / a)
+    return Points(peak, peak_frequency, float(trusted.magnitude_at(70.0)), figures.bandwidth)
 
 
 def candidate(name: str, loop: LoopModel) -> Candidate:
@@ -546,17 +564,17 @@ def with_peak(loop: LoopModel, field: str, peak: float = PRINTED_POINTS.peak) ->
     from scipy.optimize import brentq
 
     def excess(exponent: float) -> float:
-        tried = loop.changed(**{field: float(np.exp(exponent))})
+        trial_loop = loop.changed(**{field: float(np.exp(exponent))})
         return (
-            points_of(tried.response(RESPONSE_FREQUENCIES)).peak - peak
-            if tried.stable
+            points_of(trial_loop.response(RESPONSE_FREQUENCIES)).peak - peak
+            if trial_loop.stable
             else UNSTABLE_DISTANCE
         )
 
-    low, high = np.log(MIN_LAG), np.log(MAX_LAG)
-    if not excess(low) < 0.0 < excess(high):
+    lower_log, upper_log = np.log(MIN_LAG), np.log(MAX_LAG)
+    if not excess(lower_log) < 0.0 < excess(upper_log):
         raise InputError("peak", f"of {peak:g} dB is not that of any {field} up to {MAX_LAG:g} s")
-    return loop.changed(**{field: float(np.exp(brentq(excess, low, high, xtol=1e-9)))})
+    return loop.changed(**{field: float(np.exp(brentq(excess, lower_log, upper_log, xtol=1e-9)))})
 
 
 def fitted(loop: LoopModel, free: Sequence[str]) -> LoopModel:
@@ -571,22 +589,22 @@ def fitted(loop: LoopModel, free: Sequence[str]) -> LoopModel:
     """
     from scipy.optimize import least_squares
 
-    first = np.array([getattr(loop, name) for name in free])
-    if not (first > 0.0).all():
+    first_values = np.array([getattr(loop, name) for name in free])
+    if not (first_values > 0.0).all():
         raise InputError("free", "must start above zero")
 
     def loop_at(exponents: FloatArray) -> LoopModel:
-        values = (first * np.exp(exponents)).tolist()
+        values = (first_values * np.exp(exponents)).tolist()
         return loop.changed(**dict(zip(free, values, strict=True)))
 
     def residuals(exponents: FloatArray) -> FloatArray:
-        tried = loop_at(exponents)
-        if not tried.stable:
+        trial_loop = loop_at(exponents)
+        if not trial_loop.stable:
             return np.full(4, UNSTABLE_DISTANCE)
-        return _differences(points_of(tried.response(RESPONSE_FREQUENCIES)))
+        return _differences(points_of(trial_loop.response(RESPONSE_FREQUENCIES)))
 
-    found = least_squares(residuals, np.zeros(len(free)), diff_step=1e-3, bounds=(-2.5, 2.5))
-    return loop_at(found.x)
+    fit = least_squares(residuals, np.zeros(len(free)), diff_step=1e-3, bounds=(-2.5, 2.5))
+    return loop_at(fit.x)
 
 
 def lagging_machine(platform: Platform, lag: float, delay: float = 0.0) -> Platform:
@@ -595,20 +613,20 @@ def lagging_machine(platform: Platform, lag: float, delay: float = 0.0) -> Platf
     Raises:
         InputError: legs that already have drives, or that turn cranks.
     """
-    content = platform.parameters.model_dump()
-    if content["leg"].get("drive") is not None or platform.coordinate_unit != "m":
+    parameter_values = platform.parameters.model_dump()
+    if parameter_values["leg"].get("drive") is not None or platform.coordinate_unit != "m":
         raise InputError("platform", "must have prismatic legs with ideal drives")
-    content["leg"]["drive"] = {
+    parameter_values["leg"]["drive"] = {
         "source": "adopted",
         "kind": "direct",
         "current_lag": lag,
         "delay": delay,
     }
-    return changed(platform, content)
+    return changed(platform, parameter_values)
 
 
 def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]:
-    """Return the effects one after the other, then what fits, for the Stewart machine, by keys.
+    """Return each effect alone, then the fitted loops, for the Stewart machine, by key.
 
     Args:
         platform: the machine with ideal drives.
@@ -624,12 +642,12 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
     ideal = machine_loop(platform, path_mass(platform, axis_path(platform, "pitch")))
     lumped = ideal.changed(mass=float(lumped_mass(platform, drives=False)[0]))
     slow, slow_lumped = (with_peak(loop, "current_lag") for loop in (ideal, lumped))
-    late = with_peak(lumped, "inner_delay")
+    late_loop = with_peak(lumped, "inner_delay")
     by_difference = ideal.changed(feedforward="difference")
     differing = with_peak(by_difference, "current_lag")
     damped = with_peak(ideal.changed(friction=motor.viscous), "current_lag")
     heavy = ideal.mass + motor.inertia
-    free = fitted(slow.changed(mass=20.0), ["mass", "current_lag"])
+    free_fit = fitted(slow.changed(mass=20.0), ["mass", "current_lag"])
     effects = {
         "lumped": (f"rod and a sixth of the platform, {lumped.mass:.1f} kg", lumped),
         "heave": (f"machine in heave, {heave:.1f} kg", ideal.changed(mass=heave)),
@@ -665,14 +683,19 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
             slow_lumped,
         ),
         "lumped delay": (
-            f"{lumped.mass:.1f} kg, delay of {1e3 * late.inner_delay:.2f} ms in the loop",
-            late,
+            f"{lumped.mass:.1f} kg, delay of {1e3 * late_loop.inner_delay:.2f} ms in the loop",
+            late_loop,
         ),
-        "free": (f"both fitted: {free.mass:.1f} kg, lag {1e3 * free.current_lag:.2f} ms", free),
+        "free": (
+            f"both fitted: {free_fit.mass:.1f} kg, lag {1e3 * free_fit.current_lag:.2f} ms",
+            free_fit,
+        ),
     }
     return {key: candidate(name, loop) for key, (name, loop) in effects.items()}
 
 
 def _differences(points: Points) -> FloatArray:
-    found = np.array([value if isfinite(value) else RESPONSE_FREQUENCIES[-1] for value in points])
-    return np.asarray((found - np.array(PRINTED_POINTS)) / np.array(FIT_SCALES))
+    finite_points = np.array(
+        [value if isfinite(value) else RESPONSE_FREQUENCIES[-1] for value in points]
+    )
+    return np.asarray((finite_points - np.array(PRINTED_POINTS)) / np.array(FIT_SCALES))

@@ -1,7 +1,7 @@
 """Constants of the drives of a machine for `actuation`, from its parameters.
 
-Where one command follows another, the integrals of the velocity loops are set so that the forces
-go on without a jump.
+When a command replaces another, the integrals of the velocity loops are set so that the forces stay
+continuous.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ IDEAL_DRIVE = {
 """Constants other than zero of an actuator without a drive and without limits."""
 
 UNLIMITED_COLUMNS = (column.PEAK, column.CONTINUOUS, column.FASTEST)
-"""Constants that are infinite without limits."""
+"""Columns of the constants that are infinite for a drive without limits."""
 
 MOTOR_ANGLE = 0.2
 """[rad] Phase of the fastest oscillation of a motor on its transmission over one of its steps."""
 
 STABLE_STEP_FRACTION = 0.8
-"""Fraction of an engine's longest stable step that is allowed: legs are faster in other poses than
-home."""
+"""Allowed fraction of an engine's longest stable step at home: other poses have faster modes."""
 
 MIN_RESPONSE_FRACTION = 0.01
-"""Smallest acceleration of an actuator under the forces of all, relative to that under its own."""
+"""Lower bound of an actuator's acceleration under equal forces of all actuators, relative to its
+acceleration under its own force."""
 
 MIN_RESPONSE = 1e-12
-"""[1/kg, 1/(kg m2)] Smallest acceleration per force; less counts as none."""
+"""[1/kg, 1/(kg m2)] Acceleration per force below which an actuator counts as locked."""
 
 TINY_STEP = 1e-9
-"""[s] Allowed by all drives."""
+"""[s] Step that all drives allow, whatever their parameters."""
 
 
 class Saturation(NamedTuple):
@@ -69,9 +69,10 @@ class Saturation(NamedTuple):
     speed: FloatArray
     """`(n,)` at the limit of speed"""
     out_of_step: FloatArray
-    """`(n,)` of stepper motors that have lost steps"""
+    """`(n,)` during which a stepper motor had lost steps"""
     any_drive: FloatArray
-    """`(3,)` with at least one drive at the limit of force, of speed, and out of step"""
+    """`(3,)` during which at least one drive was at its force limit, at its speed limit, out of
+    step"""
 
     def __bool__(self) -> bool:
         """Return whether any drive was at a limit."""
@@ -109,15 +110,15 @@ def at_limits(limited: FloatArray, rotary: bool) -> list[str]:
 def _state(name: str, rotary: bool, which: Any) -> str:
     if not name:
         return f"{_legs(which)} out of step"
-    kind = "torque" if rotary and name == "force" else name
-    return f"{_legs(which)} at {'their' if which.sum() > 1 else 'its'} {kind} limit"
+    quantity = "torque" if rotary and name == "force" else name
+    return f"{_legs(which)} at {'their' if which.sum() > 1 else 'its'} {quantity} limit"
 
 
 def _legs(which: Any) -> str:
     if which.all():
         return "all legs"
-    numbers = ", ".join(str(index + 1) for index in np.flatnonzero(which))
-    return f"{'legs' if which.sum() > 1 else 'leg'} {numbers}"
+    leg_numbers = ", ".join(str(index + 1) for index in np.flatnonzero(which))
+    return f"{'legs' if which.sum() > 1 else 'leg'} {leg_numbers}"
 
 
 def _percent(fraction: float) -> str:
@@ -125,33 +126,33 @@ def _percent(fraction: float) -> str:
 
 
 def fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
-    """Fill the constants of a position drive that draw its motor to the position."""
-    found = drive.positioning()
-    if found is None:
+    """Fill the constants of a position drive with which it pulls its motor to the position."""
+    positioning = drive.positioning()
+    if positioning is None:
         return
-    row[column.POSITIONING] = column.STEPPER_DRIVE if found.stepper else column.SERVO_DRIVE
-    row[column.DEAD], row[column.SPAN] = found.half_dead_band, found.span
-    row[column.DIGIT], row[column.FIELD_DAMPING] = found.digit, found.field_damping
-    row[column.UPDATE] = max(1, round(1.0 / (found.update_rate * step)))
-    row[column.TOP_SPEED] = found.top_speed
-    row[column.FASTEST] = min(row[column.FASTEST], found.top_speed)
+    row[column.POSITIONING] = column.STEPPER_DRIVE if positioning.stepper else column.SERVO_DRIVE
+    row[column.DEAD], row[column.SPAN] = positioning.half_dead_band, positioning.span
+    row[column.DIGIT], row[column.FIELD_DAMPING] = positioning.digit, positioning.field_damping
+    row[column.UPDATE] = max(1, round(1.0 / (positioning.update_rate * step)))
+    row[column.TOP_SPEED] = positioning.top_speed
+    row[column.FASTEST] = min(row[column.FASTEST], positioning.top_speed)
 
 
 def drawing_stiffness(drives: FloatArray) -> FloatArray:
-    """Return the stiffness `(m,)` with which position drives draw their motors, zero for others."""
-    span = np.where(drives[:, column.SPAN] > 0.0, drives[:, column.SPAN], inf)
+    """Return the stiffness `(m,)` of position drives [N/m, N m/rad], zero for other drives."""
+    stroke_span = np.where(drives[:, column.SPAN] > 0.0, drives[:, column.SPAN], inf)
     slope = np.where(drives[:, column.POSITIONING] == column.STEPPER_DRIVE, 0.5 * np.pi, 1.0)
     peak = np.where(np.isfinite(drives[:, column.PEAK]), drives[:, column.PEAK], 0.0)
-    return np.asarray(slope * peak / span)
+    return np.asarray(slope * peak / stroke_span)
 
 
 def drawn_lead(drives: FloatArray, efforts: FloatArray) -> FloatArray:
-    """Return how far ahead of its motor `(n,)` a position drive aims to give `efforts` `(n,)`."""
+    """Return the lead `(n,)` [m, rad] of setpoint over motor that gives `efforts` `(n,)`."""
     fraction = np.clip(efforts / drives[:, column.PEAK], -1.0, 1.0)
-    span, sign = drives[:, column.SPAN], np.sign(fraction)
+    force_span, force_sign = drives[:, column.SPAN], np.sign(fraction)
     stepper = drives[:, column.POSITIONING] == column.STEPPER_DRIVE
     lag = np.where(stepper, 2.0 / np.pi * np.arcsin(fraction), fraction)
-    return np.asarray(sign * drives[:, column.DEAD] + span * lag)
+    return np.asarray(force_sign * drives[:, column.DEAD] + force_span * lag)
 
 
 def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> FloatArray:
@@ -165,9 +166,9 @@ def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> F
         otherwise: one number or `(n,)`.
     """
     legs = platform.parameters.legs
-    found = [getattr(leg.actuator, name, None) if platform.limits else None for leg in legs]
-    known = np.array([np.nan if value is None else value for value in found])
-    return np.where(np.isnan(known), otherwise, known)
+    limit_values = [getattr(leg.actuator, name, None) if platform.limits else None for leg in legs]
+    known_limits = np.array([np.nan if value is None else value for value in limit_values])
+    return np.where(np.isnan(known_limits), otherwise, known_limits)
 
 
 MIN_SUBSTEPS = 4
@@ -188,21 +189,23 @@ def drive_constants(platform: MachineModel, timestep: float, limits: bool = True
     Raises:
         InputError: the transmission would oscillate against steps of this length.
     """
-    rows = np.zeros((platform.n_actuators, column.CONSTANT_COUNT))
-    for index, (row, leg) in enumerate(zip(rows, platform.parameters.legs, strict=True)):
-        for place, value in IDEAL_DRIVE.items():
-            row[place] = value
-        _fill_actuator(row, leg.actuator)
+    constant_rows = np.zeros((platform.n_actuators, column.CONSTANT_COUNT))
+    for index, (constant_row, leg) in enumerate(
+        zip(constant_rows, platform.parameters.legs, strict=True)
+    ):
+        for column_index, value in IDEAL_DRIVE.items():
+            constant_row[column_index] = value
+        _fill_actuator(constant_row, leg.actuator)
         if leg.drive is not None:
-            _fill(row, leg.drive, leg.actuator, timestep)
-            low = platform.minimum_coordinates[index]
-            high = platform.maximum_coordinates[index]
-            _fill_limits(row, leg.drive, float(low), float(high))
-            fill_positioning(row, leg.drive, timestep)
+            _fill(constant_row, leg.drive, leg.actuator, timestep)
+            minimum = platform.minimum_coordinates[index]
+            maximum = platform.maximum_coordinates[index]
+            _fill_limits(constant_row, leg.drive, float(minimum), float(maximum))
+            fill_positioning(constant_row, leg.drive, timestep)
         if not limits:
-            row[list(UNLIMITED_COLUMNS)] = inf
-    check_step(platform, rows, timestep)
-    return rows
+            constant_row[list(UNLIMITED_COLUMNS)] = inf
+    check_step(platform, constant_rows, timestep)
+    return constant_rows
 
 
 def _fill_actuator(row: FloatArray, actuator: Any) -> None:
@@ -214,45 +217,45 @@ def _fill_actuator(row: FloatArray, actuator: Any) -> None:
 
 
 def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
-    reflected = drive.reflected()
-    row[column.INERTIA] = reflected.inertia
-    row[column.FRICTION] = reflected.friction
-    row[column.BREAKAWAY] = reflected.friction * drive.breakaway
-    row[column.STRIBECK] = reflected.stribeck_speed
-    row[column.VISCOUS] = reflected.viscous
-    row[column.HALF_BACKLASH] = 0.5 * reflected.backlash
-    row[column.STIFFNESS] = reflected.stiffness
-    row[column.DAMPING] = reflected.damping
-    row[column.BRAKE] = reflected.brake
+    reflected_drive = drive.reflected()
+    row[column.INERTIA] = reflected_drive.inertia
+    row[column.FRICTION] = reflected_drive.friction
+    row[column.BREAKAWAY] = reflected_drive.friction * drive.breakaway
+    row[column.STRIBECK] = reflected_drive.stribeck_speed
+    row[column.VISCOUS] = reflected_drive.viscous
+    row[column.HALF_BACKLASH] = 0.5 * reflected_drive.backlash
+    row[column.STIFFNESS] = reflected_drive.stiffness
+    row[column.DAMPING] = reflected_drive.damping
+    row[column.BRAKE] = reflected_drive.brake
     if drive.current_lag > 0.0:
         steps = step / drive.current_lag
         row[column.LAG], row[column.LAG_MEAN] = exp(-steps), -expm1(-steps) / steps
     if drive.thermal_time is not None:
-        lasting = actuator.continuous_effort
-        row[column.CONTINUOUS] = inf if lasting is None else lasting
+        continuous_effort = actuator.continuous_effort
+        row[column.CONTINUOUS] = inf if continuous_effort is None else continuous_effort
         row[column.WARMING] = -expm1(-step / drive.thermal_time)
-    if reflected.peak is not None:
-        row[column.PEAK] = reflected.peak
-    for place, time in (
+    if reflected_drive.peak is not None:
+        row[column.PEAK] = reflected_drive.peak
+    for column_index, time in (
         (column.ENGAGING, drive.brake_engage_time),
         (column.RELEASING, drive.brake_release_time),
     ):
-        row[place] = min(1.0, step / time) if time > 0.0 else 1.0
+        row[column_index] = min(1.0, step / time) if time > 0.0 else 1.0
     if drive.analogue_bits is not None:
         steps = 2.0 ** (drive.analogue_bits - 1)
-        for place, full in (
+        for column_index, full_scale in (
             (column.SPEED_DIGIT, row[column.FASTEST]),
             (column.EFFORT_DIGIT, row[column.PEAK]),
         ):
-            row[place] = full / steps if np.isfinite(full) else 0.0
+            row[column_index] = full_scale / steps if np.isfinite(full_scale) else 0.0
 
 
 def _fill_limits(row: FloatArray, drive: AnyDrive, low: float, high: float) -> None:
     """Fill switches and end stops; their stiffness is the transmission's."""
     row[column.LOWER], row[column.UPPER] = low, high
-    beyond = drive.reflected().overtravel
-    if beyond is not None and row[column.STIFFNESS] > 0.0:
-        row[column.LOWER_STOP], row[column.UPPER_STOP] = low - beyond, high + beyond
+    overtravel = drive.reflected().overtravel
+    if overtravel is not None and row[column.STIFFNESS] > 0.0:
+        row[column.LOWER_STOP], row[column.UPPER_STOP] = low - overtravel, high + overtravel
         row[column.STOP_STIFFNESS] = row[column.STIFFNESS]
         row[column.STOP_DAMPING] = row[column.DAMPING]
 
@@ -263,15 +266,15 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
     Raises:
         InputError: a motor too light for its transmission.
     """
-    moving = drives[drives[:, column.INERTIA] > 0.0]
-    if not len(moving):
+    motors = drives[drives[:, column.INERTIA] > 0.0]
+    if not len(motors):
         return 1
-    inertia = moving[:, column.INERTIA]
-    fastest = np.maximum(
-        np.sqrt((moving[:, column.STIFFNESS] + drawing_stiffness(moving)) / inertia),
-        moving[:, column.DAMPING] / inertia,
+    inertia = motors[:, column.INERTIA]
+    fastest_rates = np.maximum(
+        np.sqrt((motors[:, column.STIFFNESS] + drawing_stiffness(motors)) / inertia),
+        motors[:, column.DAMPING] / inertia,
     ).max()
-    parts = timestep * float(fastest) / MOTOR_ANGLE
+    parts = timestep * float(fastest_rates) / MOTOR_ANGLE
     if not parts <= MAX_SUBSTEPS:
         raise InputError(
             "leg.drive",
@@ -282,15 +285,15 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
 
 
 def check_step(platform: MachineModel, drives: FloatArray, timestep: float) -> None:
-    """Raise InputError where the legs would run away with steps of this length."""
+    """Raise InputError where steps of this length make the legs unstable."""
     if not drives[:, (column.STIFFNESS, column.VISCOUS)].any():
         return
-    longest = longest_drive_step(platform, drives)
-    if timestep > longest:
+    longest_step = longest_drive_step(platform, drives)
+    if timestep > longest_step:
         raise InputError(
             "timestep",
             f"{timestep:g} s is too long for the drives: their transmissions need at most "
-            f"{longest:.2g} s",
+            f"{longest_step:.2g} s",
         )
 
 
@@ -302,14 +305,17 @@ def longest_drive_step(platform: MachineModel, drives: FloatArray) -> float:
     h^2 k/m + h c/m < 2, which is less, where they take its last one. `STABLE_STEP_FRACTION` of
     the latter is allowed. With all legs in their end stops, which is rare, the whole is allowed.
     """
-    moves = drives[:, column.INERTIA] > 0.0
-    stiffness = np.where(moves, drives[:, column.STIFFNESS], 0.0)
-    damping = np.where(moves, drives[:, column.DAMPING], drives[:, column.VISCOUS])
+    has_motor = drives[:, column.INERTIA] > 0.0
+    stiffness = np.where(has_motor, drives[:, column.STIFFNESS], 0.0)
+    damping = np.where(has_motor, drives[:, column.DAMPING], drives[:, column.VISCOUS])
     response = mobility(platform)
-    fastest = _largest(response)
-    free = STABLE_STEP_FRACTION * _stable_step(response, fastest, stiffness, damping)
-    stops = stiffness + drives[:, column.STOP_STIFFNESS], damping + drives[:, column.STOP_DAMPING]
-    return min(free, _stable_step(response, fastest, *stops))
+    largest_response = _largest(response)
+    free_step = STABLE_STEP_FRACTION * _stable_step(response, largest_response, stiffness, damping)
+    stop_constants = (
+        stiffness + drives[:, column.STOP_STIFFNESS],
+        damping + drives[:, column.STOP_DAMPING],
+    )
+    return min(free_step, _stable_step(response, largest_response, *stop_constants))
 
 
 def drive_timestep(platform: MachineModel) -> float:
@@ -346,17 +352,17 @@ def mobility(platform: MachineModel) -> FloatArray:
     fewer degrees of freedom than six, only its constrained motions count.
     """
     n, k, constants = platform.n_actuators, platform.n_deflections, platform.constants
-    home, still = np.tile(platform.home, (n + 1, 1)), np.zeros((n + 1, 6))
-    inside, forces = np.zeros((n + 1, 2 * k)), np.eye(n + 1, n, -1)
-    found, jacobian = np.empty((n + 1, 6 + k)), np.empty((1, n, 6))
-    states = (home, still, inside, forces, still, found)
+    home, zero_twists = np.tile(platform.home, (n + 1, 1)), np.zeros((n + 1, 6))
+    deflections, forces = np.zeros((n + 1, 2 * k)), np.eye(n + 1, n, -1)
+    accelerations, jacobian = np.empty((n + 1, 6 + k)), np.empty((1, n, 6))
+    states = (home, zero_twists, deflections, forces, zero_twists, accelerations)
     with without_compiling():
         run_checked(forward_dynamics_batch, constants[:2], states, constants.legs)
         run_checked(jacobian_batch, (constants.legs,), (home[:1], jacobian), constants.legs)
-    change = found[1:] - found[0]
-    response = change[:, :6] @ jacobian[0].T
+    acceleration_changes = accelerations[1:] - accelerations[0]
+    response = acceleration_changes[:, :6] @ jacobian[0].T
     if k:
-        response = response - change[:, 6:]
+        response = response - acceleration_changes[:, 6:]
     return read_only(0.5 * (response + response.T))
 
 
@@ -371,8 +377,8 @@ def equivalent_inertia(platform: MachineModel, response: FloatArray | None = Non
         response: accelerations per force `(n, n)`, default its `mobility`.
     """
     response = mobility(platform) if response is None else response
-    alone = np.maximum(np.diag(response), MIN_RESPONSE)
-    legs = 1.0 / np.maximum(response.sum(axis=1), MIN_RESPONSE_FRACTION * alone)
+    own_response = np.maximum(np.diag(response), MIN_RESPONSE)
+    legs = 1.0 / np.maximum(response.sum(axis=1), MIN_RESPONSE_FRACTION * own_response)
     drives = [leg.drive for leg in platform.parameters.legs]
     motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
     return np.asarray(legs + motors)
@@ -384,7 +390,7 @@ def _weighted(matrix: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def follow(drives: FloatArray, states: FloatArray, before: Command, now: Command) -> None:
-    """Change the integrals in `states` for the command `now` after the one `before`.
+    """Set the integrals in `states` for a bumpless change from command `before` to `now`.
 
     Where feedforward ends, the velocity loops take over its force; after mode "force", whose
     force they have taken over already, what begins is left out of it.
@@ -419,13 +425,13 @@ def take_over(drives: FloatArray, states: FloatArray, now: Command) -> None:
 
 
 def bound(drives: FloatArray, states: FloatArray) -> None:
-    """Limit the integrals to the drives' peaks: no motor gives more."""
+    """Limit the integrals to the drives' peak efforts."""
     peak, integral = drives[:, column.PEAK], states[:, column.INTEGRAL]
     np.clip(integral, -peak, peak, out=integral)
 
 
 def _passed(drives: FloatArray, feedforward: FloatArray) -> FloatArray:
-    """Return what converters let through of `feedforward` `(n,)`, but for their digits."""
+    """Return `feedforward` `(n,)` limited to the range of the converters, without rounding."""
     peak = drives[:, column.PEAK]
-    coarse = drives[:, column.EFFORT_DIGIT] > 0.0
-    return np.where(coarse, np.clip(feedforward, -peak, peak), feedforward)
+    is_quantised = drives[:, column.EFFORT_DIGIT] > 0.0
+    return np.where(is_quantised, np.clip(feedforward, -peak, peak), feedforward)

@@ -52,7 +52,7 @@ class Encoders:
         turn: `(n,)` counts over one turn.
         resolution: `(n,)` one count in the actuators' coordinates [m, rad].
         index_coordinates: `(n,)` coordinate of the middle of one index pulse per actuator; the
-            others are whole turns away. What a calibration of the machine finds out once.
+            others are whole turns away. A calibration of the real machine determines them once.
 
     Reference:
         Stewart thesis, section 4.3.2: 4096 counts over 5.08 mm.
@@ -86,8 +86,8 @@ class Encoders:
         scales[:, SCALE_INDEX] = np.floor(random.random(n) * turns)
         self._scales, self._states = scales, np.zeros((n, COUNTER_SIZE))
         self.turn, self.resolution = read_only(turns), read_only(steps)
-        middle = scales[:, SCALE_ORIGIN] + (scales[:, SCALE_INDEX] + 0.5) * steps
-        self.index_coordinates = read_only(middle)
+        pulse_middle = scales[:, SCALE_ORIGIN] + (scales[:, SCALE_INDEX] + 0.5) * steps
+        self.index_coordinates = read_only(pulse_middle)
 
     @property
     def raw(self) -> FloatArray:
@@ -96,9 +96,9 @@ class Encoders:
 
     def __copy__(self) -> Encoders:
         """Return encoders with the same places of counts, and counters of their own."""
-        other = Encoders.__new__(Encoders)
-        other.__dict__.update(self.__dict__, _states=self._states.copy())
-        return other
+        duplicate = Encoders.__new__(Encoders)
+        duplicate.__dict__.update(self.__dict__, _states=self._states.copy())
+        return duplicate
 
     def power_up(self, coordinates: Any) -> None:
         """Switch on at coordinates `(n,)`: all counters are zero.
@@ -109,7 +109,7 @@ class Encoders:
         power_up(self._scales, self._states, as_vector(coordinates, "coordinates", len(self.turn)))
 
     def count(self, coordinates: FloatArray) -> None:
-        """Move straight to coordinates `(n,)`, finite; called at every step of an engine."""
+        """Count along a straight path to finite coordinates `(n,)`; called at every engine step."""
         count(self._scales, self._states, coordinates)
 
     def readings(self, coordinates: Any) -> FloatArray:
@@ -118,12 +118,12 @@ class Encoders:
         Raises:
             InputError: wrong shape, not finite.
         """
-        rows = as_floats(coordinates, "coordinates", len(self.turn))
-        if rows.ndim != 2 or not len(rows):
+        coordinate_rows = as_floats(coordinates, "coordinates", len(self.turn))
+        if coordinate_rows.ndim != 2 or not len(coordinate_rows):
             raise InputError("coordinates", f"must have shape (k, {len(self.turn)})")
-        states, raw = np.zeros_like(self._states), np.empty_like(rows)
-        power_up(self._scales, states, rows[0])
-        count_many(self._scales, states, rows, raw)
+        states, raw = np.zeros_like(self._states), np.empty_like(coordinate_rows)
+        power_up(self._scales, states, coordinate_rows[0])
+        count_many(self._scales, states, coordinate_rows, raw)
         return raw
 
 
@@ -135,10 +135,10 @@ def machine_encoders(platform: MachineModel, seed: int = 0) -> Encoders:
     """
     legs = as_model(platform).parameters.legs
     steps, turns = [], []
-    for number, leg in enumerate(legs, 1):
+    for leg_number, leg in enumerate(legs, 1):
         travel = None if leg.drive is None else leg.drive.turn
         if leg.encoder is None or travel is None:
-            raise InputError("leg.encoder", f"leg {number} has no encoder that counts turns")
+            raise InputError("leg.encoder", f"leg {leg_number} has no encoder that counts turns")
         steps.append(leg.encoder.resolution(travel))
         turns.append(leg.encoder.counts)
     return Encoders(steps, turns, platform.minimum_coordinates, seed=seed)
@@ -184,9 +184,11 @@ class EncoderDecoder:
         self.resolution = as_floats(resolution, "resolution")
         n = len(np.atleast_1d(self.resolution))
         self.turn = as_vector(turn, "turn", n)
-        half = np.ceil(0.5 * self.turn) - 1.0
-        self._largest = half if largest is None else _counts(largest, "largest", half)
-        self._slow = _counts(slow, "slow", half)
+        largest_jump = np.ceil(0.5 * self.turn) - 1.0
+        self._largest = (
+            largest_jump if largest is None else _counts(largest, "largest", largest_jump)
+        )
+        self._slow = _counts(slow, "slow", largest_jump)
         self._states = np.zeros((n, DECODER_SIZE))
         self._anchor = np.full(n, np.nan)
 
@@ -204,8 +206,10 @@ class EncoderDecoder:
     def next_pulse(self) -> FloatArray:
         """Travel `(n,)` at the first index pulse above the present count; infinite before any."""
         states = self._states
-        above = self.turn - np.mod(states[:, DECODER_RAW], self.turn)
-        return np.where(states[:, DECODER_INDEXED] > 0.0, states[:, DECODER_TRAVEL] + above, np.inf)
+        counts_to_pulse = self.turn - np.mod(states[:, DECODER_RAW], self.turn)
+        return np.where(
+            states[:, DECODER_INDEXED] > 0.0, states[:, DECODER_TRAVEL] + counts_to_pulse, np.inf
+        )
 
     @property
     def coordinates(self) -> FloatArray:
@@ -215,18 +219,18 @@ class EncoderDecoder:
     @property
     def fault(self) -> str:
         """Fault of the first actuator that has one; empty if none has."""
-        for number, code in enumerate(self._states[:, DECODER_FAULT], 1):
+        for actuator_number, code in enumerate(self._states[:, DECODER_FAULT], 1):
             if code != NO_FAULT:
-                return f"leg {number} {FAULT_REASONS[int(code)]}"
+                return f"leg {actuator_number} {FAULT_REASONS[int(code)]}"
         return ""
 
     @property
     def faulty(self) -> FloatArray:
-        """`(n,)` 1 where something is wrong with the counts, else 0."""
+        """`(n,)` 1 where the decoder has found a fault, else 0."""
         return np.asarray(self._states[:, DECODER_FAULT] != NO_FAULT, dtype=float)
 
     def start(self, raw: Any, coordinates: Any = None) -> None:
-        """Begin at counter values `(n,)`.
+        """Start decoding at counter values `(n,)`.
 
         Args:
             raw: counter values; those of a power-up are zero.
@@ -244,7 +248,7 @@ class EncoderDecoder:
             self._states[:, DECODER_INDEXED] = 1.0
 
     def update(self, raw: Any, expected: Any = None) -> None:
-        """Take the next sample.
+        """Decode the next sample of the counters.
 
         Args:
             raw: counter values `(n,)`.
@@ -255,11 +259,17 @@ class EncoderDecoder:
             InputError: wrong shapes, not finite.
         """
         counts = as_vector(raw, "raw", len(self.turn))
-        way = counts if expected is None else (
+        expected_counts = counts if expected is None else (
             as_vector(expected, "expected", len(self.turn)) / self.resolution
         )  # fmt: skip
         unwrap(
-            self._states, counts, self.turn, self._largest, self._slow, way, expected is not None
+            self._states,
+            counts,
+            self.turn,
+            self._largest,
+            self._slow,
+            expected_counts,
+            expected is not None,
         )
 
     def refer(self, actuator: int, index_coordinate: float, estimate: float) -> float:
@@ -276,15 +286,15 @@ class EncoderDecoder:
         Raises:
             InputError: an actuator that has not seen its index pulse.
         """
-        state, step = self._states[actuator], self.resolution[actuator]
-        if not state[DECODER_INDEXED] > 0.0:
+        decoder_state, count_size = self._states[actuator], self.resolution[actuator]
+        if not decoder_state[DECODER_INDEXED] > 0.0:
             raise InputError("actuator", f"leg {actuator + 1} has not seen its index pulse")
-        turn = self.turn[actuator] * step
-        above = state[DECODER_RAW] * step
-        number = np.round((estimate - above - index_coordinate) / turn)
-        present = float(index_coordinate + number * turn + above)
-        self._anchor[actuator] = present - state[DECODER_TRAVEL] * step
-        return float(estimate - present)
+        turn_length = self.turn[actuator] * count_size
+        distance_above_pulse = decoder_state[DECODER_RAW] * count_size
+        turn_number = np.round((estimate - distance_above_pulse - index_coordinate) / turn_length)
+        coordinate = float(index_coordinate + turn_number * turn_length + distance_above_pulse)
+        self._anchor[actuator] = coordinate - decoder_state[DECODER_TRAVEL] * count_size
+        return float(estimate - coordinate)
 
     def decode(self, raw: Any) -> tuple[FloatArray, FloatArray]:
         """Return travel in counts and faults `(k, n)` along counter values `(k, n)`.
@@ -294,10 +304,12 @@ class EncoderDecoder:
         Raises:
             InputError: wrong shape, not finite.
         """
-        rows = as_floats(raw, "raw", len(self.turn))
-        travel, faults = np.empty_like(rows), np.empty_like(rows)
-        unwrap_many(self._states.copy(), rows, self.turn, self._largest, self._slow, travel, faults)
-        return travel, faults
+        raw_rows = as_floats(raw, "raw", len(self.turn))
+        travel, fault_codes = np.empty_like(raw_rows), np.empty_like(raw_rows)
+        unwrap_many(
+            self._states.copy(), raw_rows, self.turn, self._largest, self._slow, travel, fault_codes
+        )
+        return travel, fault_codes
 
 
 def _counts(value: Any, field: str, half: FloatArray) -> FloatArray:

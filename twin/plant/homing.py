@@ -1,7 +1,7 @@
 """Homing: every actuator finds its switch and its index pulse, then all go to the start together.
 
 The thesis gives the sequence only as pictures of flowcharts (figures 4.23 to 4.26). The sequence
-here is adopted; docs/sensors.md describes it.
+here is an engineering choice; docs/sensors.md describes it.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from twin.plant.drives import actuator_limit
 from twin.plant.encoder import EncoderDecoder
 
 CREEP_SPEED = 0.08
-"""Adopted: speed towards the switch, in strokes per second; also the largest fraction of the speed
-limit."""
+"""Engineering choice: speed towards the switch, in strokes per second; also the largest fraction of
+the speed limit."""
 
 INDEX_SPEED_FRACTION = 0.5
-"""Adopted: speed to the index pulse, as a fraction of the creep speed."""
+"""Engineering choice: speed to the index pulse, as a fraction of the creep speed."""
 
 APPROACH_SPEED_FRACTION = 0.4
-"""Adopted: peak speed of the approach to the start, in strokes per second and as a fraction of the
-speed limit."""
+"""Engineering choice: peak speed of the approach to the start, in strokes per second and as a
+fraction of the speed limit."""
 
 SEARCH_TIME_MARGIN = 2.0
-"""Adopted: time allowed for a search, relative to the time that the whole stroke takes."""
+"""Engineering choice: time allowed for a search, relative to the time that the whole stroke
+takes."""
 
 START_TOLERANCE = 40.0
-"""Adopted: distance from the start [counts] at which an actuator has arrived; 0.05 mm for the
-thesis' actuators."""
+"""Engineering choice: distance from the start [counts] at which an actuator has arrived; 0.05 mm
+for the thesis' actuators."""
 
 PHASE_NAMES = ("brakes", "inward", "outward", "waiting", "approach", "ready", "fault")
 """Names of the phases of an actuator, in their order: the brake opens; creep to the
@@ -57,23 +58,23 @@ class HomingSettings(NamedTuple):
     search: FloatArray
     """`(n,)` speed to the index pulse"""
     approach: FloatArray
-    """`(n,)` largest speed on the way to the start"""
+    """`(n,)` [m/s, rad/s] largest speed of the approach to the start position"""
     longest_search: FloatArray
     """`(n,)` [s] for a switch or a pulse"""
     tolerance: FloatArray
-    """`(n,)` distance from the start that counts as there"""
+    """`(n,)` [m, rad] distance from the start within which an actuator has arrived"""
     release_time: float = 0.2
     """[s] until brakes are taken to be open"""
     stall_time: float = 0.5
     """[s] in which a moving actuator must have moved"""
     shortest_approach: float = 0.5
-    """[s]"""
+    """[s] shortest duration of the approach to the start position"""
     settling: float = 0.1
     """[s] at the start before it counts as reached"""
     longest_settling: float = 2.0
     """[s] after the way to the start"""
     gain: float = 10.0
-    """[1/s] of the position on the way to the start"""
+    """[1/s] gain of the position loop during the approach to the start position"""
 
 
 def homing_settings(
@@ -96,7 +97,7 @@ def homing_settings(
         turn: `(n,)` counts over one turn.
         index_coordinates: `(n,)` of one index pulse per actuator [m, rad].
         start: coordinates `(n,)` to go to; default those of home.
-        period: of the controller [s].
+        period: control period [s].
         options: further entries of `HomingSettings`.
 
     Raises:
@@ -110,31 +111,33 @@ def homing_settings(
             f"has {n} actuators for {platform.dof} dof: they cannot move one by one, as "
             "homing does",
         )
-    low, high = platform.minimum_coordinates, platform.maximum_coordinates
-    goal = platform.inverse_kinematics(platform.home) if start is None else start
-    goals = as_vector(goal, "start", n)
-    if not ((goals >= low) & (goals <= high)).all():
+    minimum, maximum = platform.minimum_coordinates, platform.maximum_coordinates
+    start_coordinates = platform.inverse_kinematics(platform.home) if start is None else start
+    start_vector = as_vector(start_coordinates, "start", n)
+    if not ((start_vector >= minimum) & (start_vector <= maximum)).all():
         raise InputError("start", "must lie within the limits of the actuators")
-    known = set(HomingSettings._field_defaults)
-    if unknown := set(options) - known:
-        raise InputError("options", f"unknown: {sorted(unknown)}; known: {sorted(known)}")
+    option_names = set(HomingSettings._field_defaults)
+    if unknown := set(options) - option_names:
+        raise InputError("options", f"unknown: {sorted(unknown)}; known: {sorted(option_names)}")
     steps, counts = as_vector(resolution, "resolution", n), as_vector(turn, "turn", n)
-    stroke = high - low
-    fastest = np.minimum(stroke, actuator_limit(platform, "speed", stroke))
-    creep = np.minimum(CREEP_SPEED * fastest, 32.0 * steps / positive(period, "period"))
-    approach = APPROACH_SPEED_FRACTION * fastest
+    stroke = maximum - minimum
+    speed_limit = np.minimum(stroke, actuator_limit(platform, "speed", stroke))
+    creep_speed = np.minimum(CREEP_SPEED * speed_limit, 32.0 * steps / positive(period, "period"))
+    approach = APPROACH_SPEED_FRACTION * speed_limit
     return HomingSettings(
         read_only(steps),
         read_only(counts),
         read_only(as_vector(index_coordinates, "index_coordinates", n)),
-        low,
-        read_only(goals),
-        read_only(creep),
-        read_only(INDEX_SPEED_FRACTION * creep),
+        minimum,
+        read_only(start_vector),
+        read_only(creep_speed),
+        read_only(INDEX_SPEED_FRACTION * creep_speed),
         read_only(approach),
         read_only(
             SEARCH_TIME_MARGIN
-            * np.maximum(stroke / creep, counts * steps / (INDEX_SPEED_FRACTION * creep))
+            * np.maximum(
+                stroke / creep_speed, counts * steps / (INDEX_SPEED_FRACTION * creep_speed)
+            )
         ),
         read_only(START_TOLERANCE * steps),
         **{name: positive(value, name) for name, value in options.items()},
@@ -157,7 +160,7 @@ class HomingInputs(NamedTuple):
     """Inputs of homing, once a control period."""
 
     time: float
-    """[s]"""
+    """[s] present time"""
     counts: FloatArray
     """`(n,)` raw values of the encoders' counters"""
     at_minimum: FloatArray
@@ -182,16 +185,16 @@ class HomingOutputs(NamedTuple):
 
 
 class Homing:
-    """The sequence as a machine of states: one `update` per control period, nothing else inside.
+    """The homing sequence as a state machine, advanced by one `update` per control period.
 
     Attributes:
         settings: speeds, times, tolerances, calibration.
-        decoder: of the encoders; after homing it goes on telling absolute coordinates.
+        decoder: of the encoders; after homing it returns absolute coordinates.
         corrections: `(n,)` errors of the switches' coordinates, NaN before [m, rad].
     """
 
     def __init__(self, settings: HomingSettings) -> None:
-        """Begin before the first update."""
+        """Start in the first phase, before the first update."""
         self.settings = settings
         n = len(settings.start)
         self.decoder = EncoderDecoder(settings.resolution, settings.turn)
@@ -220,7 +223,7 @@ class Homing:
         """
         n = len(self._phases)
         counts = as_vector(inputs.counts, "counts", n)
-        pressed = as_vector(inputs.at_minimum, "at_minimum", n) > 0.0
+        switch_pressed = as_vector(inputs.at_minimum, "at_minimum", n) > 0.0
         if not self._begun:
             self.decoder.start(counts)
             self._since[:] = self._last = inputs.time
@@ -236,15 +239,15 @@ class Homing:
             travel = self.decoder.travel
             for i in range(n):
                 if not self._fault and self._phases[i] < WAITING_PHASE:
-                    speeds[i] = self._search(i, inputs.time, travel[i], bool(pressed[i]))
+                    speeds[i] = self._search(i, inputs.time, travel[i], bool(switch_pressed[i]))
         if not self._fault and (self._phases >= WAITING_PHASE).all():
             speeds = self._go(inputs.time)
         if self._fault:
             self._phases[:], speeds[:] = FAULT_PHASE, 0.0
-        held = (self._phases == FAULT_PHASE).astype(float)
-        ready = bool((self._phases == READY_PHASE).all())
+        is_held = (self._phases == FAULT_PHASE).astype(float)
+        all_ready = bool((self._phases == READY_PHASE).all())
         return HomingOutputs(
-            speeds, held, self.phases, self.decoder.coordinates, ready, self._fault
+            speeds, is_held, self.phases, self.decoder.coordinates, all_ready, self._fault
         )
 
     def _enter(self, i: int, phase: int, time: float, travel: float) -> None:
@@ -252,7 +255,7 @@ class Homing:
         self._checked[i] = time, travel
 
     def _search(self, i: int, time: float, travel: float, pressed: bool) -> float:
-        """Return the speed of an actuator that looks for its reference."""
+        """Return the speed of an actuator that searches for its switch or index pulse."""
         settings, elapsed = self.settings, time - self._since[i]
         if self._phases[i] == BRAKE_PHASE:
             if elapsed >= settings.release_time:
@@ -276,14 +279,15 @@ class Homing:
             self._goal[i] = decoder.next_pulse[i]
             self._indexed[i] = decoder.indexed[i]
         if np.isfinite(self._released[i]):
-            away = travel - self._released[i]
+            travel_since_switch = travel - self._released[i]
             new = not self._indexed[i] and decoder.indexed[i] > 0.0
             if new or travel >= self._goal[i]:
-                estimate = settings.switch[i] + away * settings.resolution[i]
+                estimate = settings.switch[i] + travel_since_switch * settings.resolution[i]
                 self.corrections[i] = decoder.refer(i, settings.index_coordinates[i], estimate)
                 self._enter(i, WAITING_PHASE, time, travel)
                 return 0.0
-            if away > 1.5 * settings.turn[i]:
+            # One turn always holds an index pulse; half a turn more allows for the switch.
+            if travel_since_switch > 1.5 * settings.turn[i]:
                 self._give_up(i, "passed no index pulse over one and a half turns")
                 return 0.0
         if time - self._since[i] > settings.longest_search[i]:
@@ -293,38 +297,42 @@ class Homing:
 
     def _check_motion(self, i: int, time: float, travel: float, speed: float) -> None:
         """Report a fault of an actuator that does not follow its speed command."""
-        since, place = self._checked[i]
-        if time - since < self.settings.stall_time:
+        check_time, check_travel = self._checked[i]
+        if time - check_time < self.settings.stall_time:
             return
-        least = 0.25 * speed * (time - since) / self.settings.resolution[i]
-        if abs(travel - place) < min(least, 0.5 * self.settings.turn[i]):
+        # A quarter of the commanded travel tolerates acceleration and a lagging drive.
+        least_travel = 0.25 * speed * (time - check_time) / self.settings.resolution[i]
+        if abs(travel - check_travel) < min(least_travel, 0.5 * self.settings.turn[i]):
             self._give_up(i, "does not move: check brake, drive and encoder")
         self._checked[i] = time, travel
 
     def _go(self, time: float) -> FloatArray:
-        """Return the speeds `(n,)` on the way to the start, all actuators in the same time."""
-        settings, present = self.settings, self.decoder.coordinates
+        """Return the speeds `(n,)` towards the start position; all actuators arrive together."""
+        settings, coordinates = self.settings, self.decoder.coordinates
         if self._phases[0] == WAITING_PHASE:
-            self._origin = present
-            far = np.abs(settings.start - present) / settings.approach
-            self._duration = float(max(15.0 / 8.0 * far.max(), settings.shortest_approach))
+            self._origin = coordinates
+            # The peak rate of the minimum-jerk transition is 15/8 of its mean rate.
+            remaining_time = np.abs(settings.start - coordinates) / settings.approach
+            self._duration = float(
+                max(15.0 / 8.0 * remaining_time.max(), settings.shortest_approach)
+            )
             self._phases[:], self._since[:] = APPROACH_PHASE, time
         elapsed = time - self._since[0]
         phase = min(elapsed / self._duration, 1.0)
         # The transition of least jerk: at rest and without acceleration at both ends.
         fraction = phase**3 * (10.0 + phase * (6.0 * phase - 15.0))
         slope = 30.0 * (phase * (1.0 - phase)) ** 2 / self._duration
-        way = settings.start - self._origin
-        error = self._origin + fraction * way - present
+        travel = settings.start - self._origin
+        error = self._origin + fraction * travel - coordinates
         if phase == 1.0 and self._phases[0] == APPROACH_PHASE:
-            near = (np.abs(error) <= settings.tolerance).all()
-            self._rested = self._rested if near else elapsed
+            at_start = (np.abs(error) <= settings.tolerance).all()
+            self._rested = self._rested if at_start else elapsed
             if elapsed - max(self._rested, self._duration) >= settings.settling:
                 self._phases[:] = READY_PHASE
             elif elapsed - self._duration > settings.longest_settling:
                 leg = int(np.argmax(np.abs(error) / settings.tolerance))
                 self._give_up(leg, f"stays {abs(error[leg]):.3g} from the start")
-        return np.asarray(slope * way + settings.gain * error)
+        return np.asarray(slope * travel + settings.gain * error)
 
     def _give_up(self, i: int, why: str) -> None:
         self._fault = self._fault or f"homing: leg {i + 1} {why}"

@@ -27,7 +27,7 @@ from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSe
 from twin.plant.signals import seed_sequence
 
 STANDARD_GRAVITY = 9.80665
-"""[m/s2] The g of data sheets."""
+"""[m/s2] Standard gravity, the unit g in data sheets."""
 
 
 class InertialErrors(NamedTuple):
@@ -37,15 +37,16 @@ class InertialErrors(NamedTuple):
     """
 
     matrix: FloatArray
-    """`(6, 6)` scales, misalignments, and rates that specific force fakes"""
+    """`(6, 6)` scale factors, misalignments, and sensitivity of the angular rate to specific
+    force"""
     bias: FloatArray
-    """`(6,)` of this start"""
+    """`(6,)` turn-on bias of this run"""
     instability: FloatArray
     """`(6,)` standard deviations of the wandering bias"""
     forgetting: FloatArray
     """`(6,)` [1/s] one over its correlation time"""
     noise: FloatArray
-    """`(6,)` root mean squares"""
+    """`(6,)` root mean square of the noise"""
     range: FloatArray
     """`(6,)` largest readings; infinite for no limit"""
 
@@ -64,8 +65,9 @@ class InertialErrors(NamedTuple):
 def draw_errors(parameters: InertialSensor, random: np.random.Generator) -> InertialErrors:
     """Draw the errors of one sensor from the standard deviations in its data sheet.
 
-    Every scale, axis and bias is drawn by itself; the sensitivity to specific force likewise for
-    every direction, so that a force of any direction fakes the stated rate on the mean square.
+    Every scale, axis and bias is drawn independently, and so is the sensitivity to specific force
+    in every direction, so that a specific force in any direction causes the stated false rate in
+    the mean square.
     """
     gyroscopes = parameters.gyroscopes or Gyroscopes(source="exact")
     triads: list[Accelerometers | Gyroscopes] = [
@@ -75,12 +77,12 @@ def draw_errors(parameters: InertialSensor, random: np.random.Generator) -> Iner
     matrix = np.eye(6)
     bias = np.empty(6)
     for k, triad in enumerate(triads):
-        own = slice(3 * k, 3 * k + 3)
+        axes = slice(3 * k, 3 * k + 3)
         draws = random.standard_normal((3, 3))
-        spread = np.full((3, 3), triad.misalignment)
-        np.fill_diagonal(spread, triad.scale_factor)
-        matrix[own, own] += spread * draws
-        bias[own] = triad.bias * random.standard_normal(3)
+        error_std = np.full((3, 3), triad.misalignment)
+        np.fill_diagonal(error_std, triad.scale_factor)
+        matrix[axes, axes] += error_std * draws
+        bias[axes] = triad.bias * random.standard_normal(3)
     sensitivity = gyroscopes.acceleration_sensitivity / STANDARD_GRAVITY
     matrix[3:, :3] = sensitivity * random.standard_normal((3, 3))
     ranges = [np.inf if triad.range is None else triad.range for triad in triads]
@@ -113,7 +115,7 @@ class InertialLog(NamedTuple):
 
 
 DRAWS_PER_BLOCK = 256
-"""Steps for which normal numbers are drawn at a time."""
+"""Steps whose random numbers are drawn in one block, to bound the memory."""
 
 ZERO_VECTOR = read_only(np.zeros(6))
 
@@ -137,7 +139,7 @@ class InertialUnit:
     Attributes:
         parameters: of the sensor.
         gravity: [m/s2], along -z of the base.
-        seed: of everything random.
+        seed: of all random numbers.
         errors: what was drawn for this sensor.
         rotation: `(3, 3)` sensor axes to platform axes.
     """
@@ -152,7 +154,7 @@ class InertialUnit:
         Args:
             parameters: of the sensor.
             gravity: [m/s2], zero or more.
-            seed: of everything random, zero or more.
+            seed: of all random numbers, zero or more.
 
         Raises:
             InputError: not the parameters of a sensor, an invalid seed or gravity.
@@ -186,7 +188,7 @@ class InertialUnit:
         return self._states[entry.READING : entry.READING + 6].copy()
 
     def start(self, pose: Any, twist: Any) -> FloatArray:
-        """Begin on a platform that moves steadily with this pose and twist; returns the reading.
+        """Start in the steady state of a platform with this pose and twist; return the reading.
 
         Args:
             pose: `(7,)`.
@@ -200,9 +202,9 @@ class InertialUnit:
             self._random.standard_normal((DRAWS_PER_BLOCK, entry.DRAW_COUNT)),
             1,
         )
-        place = _unit_poses(as_vector(pose, "pose", 7))
+        unit_pose = _unit_poses(as_vector(pose, "pose", 7))
         rates = as_vector(twist, "twist", 6)
-        self._begin(self._states, place, rates, ZERO_VECTOR, self._draws[0])
+        self._begin(self._states, unit_pose, rates, ZERO_VECTOR, self._draws[0])
         self._started = True
         return self.reading
 
@@ -258,32 +260,40 @@ class InertialUnit:
             InputError: wrong shapes, not finite, no unit quaternions, time that does not increase.
         """
         times, poses = as_floats(time, "time"), _unit_poses(pose)
-        given = acceleration is not None
+        has_acceleration = acceleration is not None
         rates = as_floats(twist, "twist", 6)
-        moved = as_floats(acceleration if given else np.zeros((len(poses), 6)), "acceleration", 6)
+        accelerations = as_floats(
+            acceleration if has_acceleration else np.zeros((len(poses), 6)), "acceleration", 6
+        )
         if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0.0).all():
             raise InputError("time", "must be two times or more, increasing")
-        parts = {"pose": poses, "twist": rates, "acceleration": moved}
-        for name, part in parts.items():
-            if part.ndim != 2 or len(part) != len(times):
-                raise InputError(name, f"must have {len(times)} rows, got shape {part.shape}")
+        parts = {"pose": poses, "twist": rates, "acceleration": accelerations}
+        for name, values in parts.items():
+            if values.ndim != 2 or len(values) != len(times):
+                raise InputError(name, f"must have {len(times)} rows, got shape {values.shape}")
         random = np.random.default_rng(self._noise)
         states = self._states.copy()
-        self._begin(states, poses[0], rates[0], moved[0], random.standard_normal(entry.DRAW_COUNT))
-        readings, fresh = np.empty((len(times), 6)), np.ones(len(times))
+        self._begin(
+            states, poses[0], rates[0], accelerations[0], random.standard_normal(entry.DRAW_COUNT)
+        )
+        readings, is_new = np.empty((len(times), 6)), np.ones(len(times))
         readings[0] = states[entry.READING : entry.READING + 6]
-        for first in range(0, len(times) - 1, DRAWS_PER_BLOCK):
-            rows = slice(first, min(first + DRAWS_PER_BLOCK + 1, len(times)))
-            draws = random.standard_normal((len(times[rows]) - 1, entry.DRAW_COUNT))
-            motion = MotionSamples(times[rows], poses[rows], rates[rows], moved[rows])
-            failed = advance_many(
+        for block_start in range(0, len(times) - 1, DRAWS_PER_BLOCK):
+            block = slice(block_start, min(block_start + DRAWS_PER_BLOCK + 1, len(times)))
+            draws = random.standard_normal((len(times[block]) - 1, entry.DRAW_COUNT))
+            motion = MotionSamples(times[block], poses[block], rates[block], accelerations[block])
+            is_refused = advance_many(
                 self._model, self._settings, states, motion,
-                given, draws, readings[rows], fresh[rows],
+                has_acceleration, draws, readings[block], is_new[block],
             )  # fmt: skip
-            if failed >= 0:
-                raise InputError("pose, twist, acceleration", f"row {first + failed} is too large")
-        kept = fresh > 0.0
-        return InertialLog(times[kept], readings[kept, :3].copy(), readings[kept, 3:].copy())
+            if is_refused >= 0:
+                raise InputError(
+                    "pose, twist, acceleration", f"row {block_start + is_refused} is too large"
+                )
+        new_rows = is_new > 0.0
+        return InertialLog(
+            times[new_rows], readings[new_rows, :3].copy(), readings[new_rows, 3:].copy()
+        )
 
     def _begin(self, states: FloatArray, *start: FloatArray) -> None:
         """Set the states for pose, twist, acceleration and normal numbers."""

@@ -59,19 +59,19 @@ def command_modes(legs: Sequence[Any]) -> tuple[Mode, ...]:
 
 
 def encoder_resolution(leg: Any) -> float:
-    """Return one count of a leg's encoder in its actuator's coordinate; 0 for an exact one.
+    """Return the encoder resolution of a leg in actuator coordinates [m, rad]; 0 if exact.
 
     Raises:
         InputError: a drive without a turn to count.
     """
     if leg.encoder is None:
         return 0.0
-    turn = None if leg.drive is None else leg.drive.turn
-    if turn is None:
+    travel_per_turn = None if leg.drive is None else leg.drive.turn
+    if travel_per_turn is None:
         raise InputError(
             "leg.encoder", "counts turns of a drive: give leg.drive, with scale_period if direct"
         )
-    return float(leg.encoder.resolution(turn))
+    return float(leg.encoder.resolution(travel_per_turn))
 
 
 def holding_forces(platform: MachineModel, state: State) -> FloatArray:
@@ -82,31 +82,36 @@ def holding_forces(platform: MachineModel, state: State) -> FloatArray:
     """
     if not FOR_MANY.get() and _rests_at_home(platform, state):
         return forces_at_home(platform)
-    inside, k = state.deflection.copy(), platform.n_deflections
-    inside[k:] = 0.0
+    deflection, k = state.deflection.copy(), platform.n_deflections
+    deflection[k:] = 0.0
     if platform.dof < 6:  # what moves has to turn as well
-        rest = platform.constrain(state.pose, state.twist, ZERO_VECTOR).acceleration
-        return platform.inverse_dynamics(state.pose, state.twist, rest, deflection=inside)
-    constants, held = platform.constants, np.empty((1, platform.n_actuators))
+        rest_acceleration = platform.constrain(state.pose, state.twist, ZERO_VECTOR).acceleration
+        return platform.inverse_dynamics(
+            state.pose, state.twist, rest_acceleration, deflection=deflection
+        )
+    constants, forces = platform.constants, np.empty((1, platform.n_actuators))
     motion = tuple(
-        part[None] for part in (state.pose, state.twist, inside, WRITABLE_ZEROS, WRITABLE_ZEROS)
+        values[None]
+        for values in (state.pose, state.twist, deflection, WRITABLE_ZEROS, WRITABLE_ZEROS)
     )
-    run_checked(inverse_dynamics_batch, constants[:2], (*motion, held), constants.legs)
-    return np.asarray(held[0])
+    run_checked(inverse_dynamics_batch, constants[:2], (*motion, forces), constants.legs)
+    return np.asarray(forces[0])
 
 
 @lru_cache(maxsize=32)
 def forces_at_home(platform: MachineModel) -> FloatArray:
     """Return the forces `(n,)` of the actuators that hold a machine at rest at home, read-only."""
-    inside = resting_deflection(platform)
+    deflection = resting_deflection(platform)
     with without_compiling():
         return read_only(
-            platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=inside)
+            platform.inverse_dynamics(
+                platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=deflection
+            )
         )
 
 
 def _rests_at_home(platform: MachineModel, state: State) -> bool:
-    """Return whether a machine is at rest at home, to the last bit."""
+    """Return whether a state is exactly home at rest."""
     k = platform.n_deflections
     if state.pose.tobytes() != platform.home.tobytes() or state.twist.any():
         return False
@@ -121,7 +126,7 @@ class Plant:
 
     Attributes:
         platform: the machine.
-        seed: of everything random.
+        seed: of all random numbers.
         dropouts: spans (begin, end) [s] in which the sensors give nothing.
         limits: whether the actuators' limits of force and speed hold.
         modes: those of the commands that the drives take.
@@ -141,7 +146,7 @@ class Plant:
 
         Args:
             platform: the machine; `twin.load(name, "hardware")` has drives and encoders.
-            seed: of everything random, zero or more.
+            seed: of all random numbers, zero or more.
             dropouts: spans (begin, end) [s] in which the sensors shall give nothing.
             inertial: whether the machine's inertial sensor takes part.
             limits: False for drives that give any force at any speed. Controllers and supervisors
@@ -165,8 +170,8 @@ class Plant:
         self._delay = delays.pop()
         self.modes = command_modes(legs)
         self._resolution = np.array([encoder_resolution(leg) for leg in legs])
-        counted = (self._resolution > 0.0).all()
-        self._encoders = machine_encoders(platform, seed) if counted else None
+        has_encoders = (self._resolution > 0.0).all()
+        self._encoders = machine_encoders(platform, seed) if has_encoders else None
         imu, gravity = platform.parameters.imu, platform.parameters.gravity
         has_inertial = as_flag(inertial, "inertial")
         self._inertial = (
@@ -221,14 +226,18 @@ class Plant:
 
         It has no inertial sensor. Its step is not checked.
         """
-        other = object.__new__(type(self))
-        vars(other).update(vars(self))
-        other.platform, other._inertial, other._encoders = platform, None, copy(self._encoders)
-        other._states, other._forces = self._states.copy(), self._forces.copy()
-        return other
+        duplicate = object.__new__(type(self))
+        vars(duplicate).update(vars(self))
+        duplicate.platform, duplicate._inertial, duplicate._encoders = (
+            platform,
+            None,
+            copy(self._encoders),
+        )
+        duplicate._states, duplicate._forces = self._states.copy(), self._forces.copy()
+        return duplicate
 
     def exchange(self, platform: MachineModel) -> None:
-        """Go on with the drives of a machine like this one: other friction, other backlash.
+        """Exchange the drives for those of a similar machine with other friction or backlash.
 
         States and commands that wait stay, and so does the delay.
 
@@ -239,36 +248,40 @@ class Plant:
         self._parts = motor_parts(self._drives, self._step)
         stiffness = self._drives[:, column.STIFFNESS]
         self._stiff = np.where(stiffness > 0.0, stiffness, inf)
-        shared = (read_only(self._drives), read_only(self._resolution))
-        self.drives = PreparedDrives(*shared, self._parts, self._delay_steps)
+        old_arrays = (read_only(self._drives), read_only(self._resolution))
+        self.drives = PreparedDrives(*old_arrays, self._parts, self._delay_steps)
 
     def start(self, state: State, gains: FloatArray) -> None:
-        """Take over a machine in `state`, held by its motors, at rest or not.
+        """Start the drives on a machine in `state`, moving or at rest, held by its motors.
 
         Args:
             state: of the engine.
             gains: `(n, 2)` of the velocity loops: gain, and gain per integral time.
         """
         coordinates, rates = self.actuated(state)
-        held = holding_forces(self.platform, state)
+        holding = holding_forces(self.platform, state)
         drives, states = self._drives, self._states
         states[:] = 0.0
-        effort = held
+        effort = holding
         if rates.any():
             # What moves has to overcome friction as well; at rest friction gives way to no side.
-            sliding = np.minimum(np.maximum(rates / drives[:, column.STRIBECK], -1.0), 1.0)
-            rubbing = drives[:, column.FRICTION] * sliding + drives[:, column.VISCOUS] * rates
-            effort = held + rubbing
+            sliding_fraction = np.minimum(np.maximum(rates / drives[:, column.STRIBECK], -1.0), 1.0)
+            friction_force = (
+                drives[:, column.FRICTION] * sliding_fraction + drives[:, column.VISCOUS] * rates
+            )
+            effort = holding + friction_force
         states[:, column.EFFORT] = states[:, column.INTEGRAL] = effort
         states[:, column.POSITION] = (
-            coordinates + np.sign(held) * drives[:, column.HALF_BACKLASH] + held / self._stiff
+            coordinates + np.sign(holding) * drives[:, column.HALF_BACKLASH] + holding / self._stiff
         )
         states[:, column.SPEED] = rates
         if "position" in self.modes:
-            lead = drawn_lead(drives, states[:, column.EFFORT])
-            states[:, column.TARGET] = states[:, column.FIELD] = states[:, column.POSITION] + lead
+            position_lead = drawn_lead(drives, states[:, column.EFFORT])
+            states[:, column.TARGET] = states[:, column.FIELD] = (
+                states[:, column.POSITION] + position_lead
+            )
         self._gains = np.ascontiguousarray(gains)
-        self._forces[:] = held
+        self._forces[:] = holding
         self._count = 0
         if self._encoders is not None:
             self._encoders.power_up(states[:, column.POSITION])
@@ -299,9 +312,10 @@ class Plant:
             self._take(command, gains)
 
     def hand_over(self, gains: FloatArray) -> None:
-        """Prepare for another controller's commands, with its gains `(n, 2)`.
+        """Prepare the drives for another controller's commands, with its gains `(n, 2)`.
 
-        When the drives take it, the velocity loops go on with what the motors give then.
+        When the drives receive that command, the velocity loops continue from the motors' present
+        efforts.
         """
         self._coming = np.ascontiguousarray(gains)
 
@@ -339,7 +353,7 @@ class Plant:
         return self._forces
 
     def observe(self, state: State) -> None:
-        """Let counters and inertial sensor take part in the step that led to `state`."""
+        """Update encoder counters and inertial sensor after the engine step that led to `state`."""
         if not self._count:
             return
         if self._encoders is not None:
@@ -349,29 +363,37 @@ class Plant:
 
     def measure(self, state: State) -> Measurement:
         """Return the measurement of `state` by the sensors; called once a control period."""
-        for begin, end in self.dropouts:
-            if begin <= state.time < end and self._last is not None:
+        for dropout_start, dropout_end in self.dropouts:
+            if dropout_start <= state.time < dropout_end and self._last is not None:
                 return self._last._replace(valid=False)
         coordinates, rates = self.actuated(state)
         # After a silence the difference of two counts spans the whole of it.
-        span = 0.0 if self._last is None else max(state.time - self._last.time, self._step)
-        found = np.empty((reading.ROW_COUNT, len(coordinates)))
+        elapsed = 0.0 if self._last is None else max(state.time - self._last.time, self._step)
+        reading_rows = np.empty((reading.ROW_COUNT, len(coordinates)))
         constants = (self._drives, self._states, self._resolution)
-        read_actuators(*constants, self._read, span, coordinates, rates, found)
-        counted = NO_READING
+        read_actuators(*constants, self._read, elapsed, coordinates, rates, reading_rows)
+        encoder_reading = NO_READING
         if self._encoders is not None:
             self._encoders.count(self._states[:, column.POSITION])
-            counted = self._encoders.raw
+            encoder_reading = self._encoders.raw
         inertial = NO_READING if self._inertial is None else self._inertial.reading
-        measured, speeds, at_minimum, at_maximum = found
+        measured, speeds, at_minimum, at_maximum = reading_rows
         forces = self._forces.copy()
         self._last = Measurement(
-            state.time, measured, speeds, forces, True, inertial, counted, at_minimum, at_maximum
+            state.time,
+            measured,
+            speeds,
+            forces,
+            True,
+            inertial,
+            encoder_reading,
+            at_minimum,
+            at_maximum,
         )
         return self._last
 
     def _take(self, command: Command, gains: FloatArray | None) -> None:
-        """Follow a command from now on, of another controller where `gains` come with it."""
+        """Apply a command from now on; `gains` come with the command of a new controller."""
         if gains is None:
             follow(self._drives, self._states, self._active, command)
         else:

@@ -49,7 +49,7 @@ class Measurement(NamedTuple):
     forces: FloatArray
     """`(n,)` on the legs over the last step of the engine [N, N m]"""
     valid: bool = True
-    """False: the sensors gave nothing, and these are the last good readings"""
+    """False during a sensor dropout: the values are then the last valid readings"""
     inertial: FloatArray = NO_READING
     """`(6,)` of an inertial sensor: specific force [m/s2], angular rate [rad/s], sensor axes"""
     counts: FloatArray = NO_READING
@@ -70,7 +70,7 @@ def as_spans(value: Any) -> Spans:
         InputError: no list of pairs, or one that does not begin before it ends.
     """
     try:
-        return tuple(_span(span) for span in value)
+        return tuple(_span(interval) for interval in value)
     except TypeError:
         raise InputError(
             "dropouts", f"must be a list of spans (begin, end) [s], not {brief(value)}"
@@ -79,14 +79,14 @@ def as_spans(value: Any) -> Spans:
 
 def _span(value: Any) -> tuple[float, float]:
     try:
-        begin, end = (float(entry) for entry in value)
+        begin_time, end_time = (float(entry) for entry in value)
     except (TypeError, ValueError):
         raise InputError(
             "dropouts", f"must be spans (begin, end) [s], not {brief(value)}"
         ) from None
-    if not begin < end:
+    if not begin_time < end_time:
         raise InputError("dropouts", f"a span begins before it ends, unlike {brief(value)}")
-    return begin, end
+    return begin_time, end_time
 
 
 def seed_sequence(seed: Any, part: str) -> np.random.SeedSequence:

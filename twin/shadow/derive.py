@@ -36,48 +36,51 @@ shaken with.
 """
 
 CORNER_FREQUENCY = 0.3
-"""[Hz] Adopted: frequency from which amplitudes fall, as those of vehicles do."""
+"""[Hz] Engineering choice: frequency from which amplitudes fall, as those of vehicles do."""
 
 FADE_TIME = 2.0
 """[s] Duration of the fade-in from rest."""
 
 DEFAULT_NOISE = {"pose": 20e-6, "attitude": 50e-6, "forces": 5.0}
-"""Adopted: noise of a laser tracker [m, rad], and of forces from motor currents [N, N m]."""
+"""Engineering choice: noise of a laser tracker [m, rad], and of forces from motor currents [N, N
+m].
+"""
 
 DEFAULT_CHANNELS = ("forces", "pose")
 """Channels measured in addition to the coordinates, as far as a machine has them."""
 
 INFINITE_THRESHOLDS = Thresholds(*[np.inf] * len(Thresholds._fields))
-"""Thresholds of a shadow that raises no alarm."""
+"""Infinite thresholds, with which a shadow never raises an alarm."""
 
 
 STROKE_FRACTION = 0.5
-"""Adopted: largest fraction of half the stroke that any actuator uses."""
+"""Engineering choice: largest fraction of half the stroke that any actuator uses."""
 
 SPEED_FRACTION = 0.6
-"""Adopted: largest fraction of the speed limit that any actuator uses."""
+"""Engineering choice: largest fraction of the speed limit that any actuator uses."""
 
 
 def working_motion(machine: MachineModel, duration: float, seed: int) -> Reference:
-    """Return a motion of all axes at once, as large as the two fractions above allow.
+    """Return a motion of all axes at once, scaled to `STROKE_FRACTION` and `SPEED_FRACTION`.
 
     Args:
-        machine: that shall do it.
+        machine: that performs the motion.
         duration: [s].
         seed: of the phases; another seed is another motion.
 
     Raises:
         InputError: a seed or a duration that cannot be used.
     """
-    half = 0.5 * (machine.maximum_coordinates - machine.minimum_coordinates)
-    speed = actuator_limit(machine, "speed", half)
+    half_stroke = 0.5 * (machine.maximum_coordinates - machine.minimum_coordinates)
+    speed = actuator_limit(machine, "speed", half_stroke)
     length = characteristic_length(machine.platform_joints)
-    size = 1e-3 * float(half.min()) if machine.coordinate_unit == "m" else 1e-3 * length
+    size = 1e-3 * float(half_stroke.min()) if machine.coordinate_unit == "m" else 1e-3 * length
     axes = free_axes(machine)
     for _ in range(3):  # the last one is true to some per cent
-        lines = size / (CORNER_FREQUENCY + LINE_FREQUENCIES)
+        line_amplitudes = size / (CORNER_FREQUENCY + LINE_FREQUENCIES)
         amplitude: dict[str, object] = {
-            axis: lines if axis in POSITION_AXES else lines / length for axis in axes
+            axis: line_amplitudes if axis in POSITION_AXES else line_amplitudes / length
+            for axis in axes
         }
         motion = MultiSineMotion(
             machine.home,
@@ -89,13 +92,13 @@ def working_motion(machine: MachineModel, duration: float, seed: int) -> Referen
             seed=seed,
             fade_in=min(FADE_TIME, 0.5 * duration),
         )
-        found = sample_reference(machine, motion, DEFAULT_PERIOD)
-        moved = np.abs(found.coordinates - found.coordinates[0]).max(axis=0) / (
-            STROKE_FRACTION * half
+        reference = sample_reference(machine, motion, DEFAULT_PERIOD)
+        stroke_fractions = np.abs(reference.coordinates - reference.coordinates[0]).max(axis=0) / (
+            STROKE_FRACTION * half_stroke
         )
-        fast = np.abs(found.rates).max(axis=0) / (SPEED_FRACTION * speed)
-        size /= float(max(moved.max(), fast.max()))
-    return found
+        speed_fractions = np.abs(reference.rates).max(axis=0) / (SPEED_FRACTION * speed)
+        size /= float(max(stroke_fractions.max(), speed_fractions.max()))
+    return reference
 
 
 def hidden_machine(machine: MachineModel, seed: int) -> MachineModel:
@@ -105,8 +108,8 @@ def hidden_machine(machine: MachineModel, seed: int) -> MachineModel:
         InputError: a machine without drives, or a seed that cannot be used.
     """
     random = np.random.default_rng(seed_sequence(seed, "hidden"))
-    drawn = hardware_spread(machine.parameters).sample(random, machine.parameters)
-    return type(machine)(drawn.parameters)
+    sampled = hardware_spread(machine.parameters).sample(random, machine.parameters)
+    return type(machine)(sampled.parameters)
 
 
 def work(
@@ -123,7 +126,7 @@ def work(
     Args:
         machine: as its control unit knows it.
         reference: at the control periods; a rehearsal ends with it.
-        hidden: the machine as it really is, default the same.
+        hidden: the real (perturbed) machine, default the same.
         faults: what goes wrong, and when.
         noise: of the readings, as of `EmulatedMachine`.
         seed: of everything random.
@@ -179,36 +182,41 @@ def derive_thresholds(
     """
     model = as_model(machine)
     whole_number(machines, "machines", 1)
-    first = positive(learning, "learning") + SETTLING_TIME
-    length = first + positive(duration, "duration") + 1.0
-    every = max(1, round(1.0 / (positive(rate, "rate") * DEFAULT_PERIOD)))
-    rate = 1.0 / (every * DEFAULT_PERIOD)
+    learning_end = positive(learning, "learning") + SETTLING_TIME
+    length = learning_end + positive(duration, "duration") + 1.0
+    decimation = max(1, round(1.0 / (positive(rate, "rate") * DEFAULT_PERIOD)))
+    rate = 1.0 / (decimation * DEFAULT_PERIOD)
     shadow = Shadow(model, rate, thresholds=INFINITE_THRESHOLDS, learning=learning)
     collection, steps = Collection(), 0
-    with Progress("thresholds", round(machines * length / DEFAULT_PERIOD), progress) as bar:
+    with Progress(
+        "thresholds", round(machines * length / DEFAULT_PERIOD), progress
+    ) as progress_bar:
         for number in range(machines):
             shadow.reset()
-            own = seed + number
-            hidden = hidden_machine(model, own)
-            motion = working_motion(model, length, own)
-            for sample in work(model, motion, hidden=hidden, noise=noise, seed=own):
+            own_seed = seed + number
+            perturbed = hidden_machine(model, own_seed)
+            motion = working_motion(model, length, own_seed)
+            for sample in work(model, motion, hidden=perturbed, noise=noise, seed=own_seed):
                 steps += 1
-                bar.tick(steps)
-                if steps % every:
+                progress_bar.tick(steps)
+                if steps % decimation:
                     continue
                 shadow.update(measured_by(sample, channels))
                 if sample.time > SETTLING_TIME:
                     collection.add_jump(shadow.jump)
-                if sample.time > first + 1.0 and steps % (every * DETECTION_INTERVAL) == 0:
+                if (
+                    sample.time > learning_end + 1.0
+                    and steps % (decimation * DETECTION_INTERVAL) == 0
+                ):
                     collection.add(shadow.sizes)
     return collection.thresholds(model.n_actuators, rate)
 
 
 def measured_by(sample: Sample, channels: Names[str]) -> Sample:
-    """Return a sample of a machine that measures its coordinates and some `channels` alone."""
-    left = {"coordinates", "setpoint", "command_rates", "command_forces", *channels}
-    kept = {name: value for name, value in sample.values.items() if name in left}
-    return sample._replace(values=kept)
+    """Return a sample reduced to coordinates, commands and the given `channels`."""
+    kept_names = {"coordinates", "setpoint", "command_rates", "command_forces", *channels}
+    kept_values = {name: value for name, value in sample.values.items() if name in kept_names}
+    return sample._replace(values=kept_values)
 
 
 def write_thresholds(thresholds: Thresholds, path: str | Path) -> Path:
@@ -228,17 +236,17 @@ def read_thresholds(path: str | Path) -> Thresholds:
         ParameterError: unreadable, not TOML, or not the numbers of `Thresholds`, each above zero.
     """
     content = read_toml(path)
-    known, found, problems = Thresholds._fields, {}, []
-    for name in dict.fromkeys((*known, *content)):
+    known_fields, thresholds, problems = Thresholds._fields, {}, []
+    for name in dict.fromkeys((*known_fields, *content)):
         value = content.get(name)
-        if name not in known:
-            problems.append((name, f"unknown threshold; known: {', '.join(known)}"))
+        if name not in known_fields:
+            problems.append((name, f"unknown threshold; known: {', '.join(known_fields)}"))
         elif value is None:
             problems.append((name, "missing; add it, or derive thresholds anew"))
         elif type(value) not in (int, float) or not value > 0:
             problems.append((name, f"must be a number above zero, not {brief(value)}"))
         else:
-            found[name] = float(value) if value <= sys.float_info.max else math.inf
+            thresholds[name] = float(value) if value <= sys.float_info.max else math.inf
     if problems:
         raise ParameterError(path, problems)
-    return Thresholds(**found)
+    return Thresholds(**thresholds)

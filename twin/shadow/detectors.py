@@ -13,8 +13,8 @@ from twin.control.gains import drive_model
 from twin.model.machine_model import MachineModel
 
 FORGETTING_TIME = 0.3
-"""[s] Adopted: time constant with which the fault statistics forget, a fraction of the 2 s that
-detection may take.
+"""[s] Engineering choice: time constant of the exponential window of the fault statistics, a
+fraction of the 2 s that detection may take.
 """
 
 MIN_MOVING_FRACTION = 0.2
@@ -27,33 +27,40 @@ SLOW_DETECTORS = 3
 """Number of slow detectors: of friction, of backlash, and of the load on the platform."""
 
 THRESHOLD_MARGIN = 2.0
-"""Adopted: threshold over the largest size that healthy machines show; a few do not show the worst.
+"""Engineering choice: ratio of a threshold to the largest size seen in a few healthy machines,
+which do not include the worst case.
 """
 
 COMMON_FRICTION_CONFIRMATION = 0.6
-"""[s] Adopted: how long friction in several legs at once must stand, which a steady force can look
-like.
+"""[s] Engineering choice: how long friction in several legs at once must persist before it is
+reported, as a steady force can look like it.
 """
 
 MIN_EXPLAINED_FRACTION = 0.6
-"""Adopted: fraction of what the best cause explains that a simpler one has to explain."""
+"""Engineering choice: fraction of the energy explained by the best cause that a simpler cause must
+explain to be preferred.
+"""
 
 OVERLOAD_FRACTION = 0.9
-"""Adopted: fraction of the rating from which efforts are taken for a coming overload."""
+"""Engineering choice: fraction of the continuous rating above which efforts count as an imminent
+overload.
+"""
 
 CLEARING_FRACTION = 0.5
-"""Adopted: fraction of a threshold below which an alarm ends."""
+"""Engineering choice: fraction of a threshold below which an alarm ends."""
 
 CLEARING_TIME = 2.0
-"""[s] Adopted: time below it after which an alarm ends; a leg that stands for a moment shows no
-friction.
+"""[s] Engineering choice: time below that fraction after which an alarm ends; a leg at rest for a
+moment shows no friction.
 """
 
 
 ONE_ROW, SQUARE_ROW, FRICTION_ROW, LOAD_ROW, PAYLOAD_ROW, BACKLASH_ROW, FORCE_ROW, EFFORT_ROW = (
     range(8)
 )
-"""Rows of the sums, in this order: 1, direction^2, direction r, u^2, u r, side p, r, effort^2."""
+"""Rows of the window sums: 1, direction^2, direction r, u^2, u r, side p, r and effort^2, with r, p
+and u as in `Residuals`.
+"""
 
 
 class FaultSizes(NamedTuple):
@@ -64,7 +71,7 @@ class FaultSizes(NamedTuple):
     backlash: FloatArray
     """`(n,)` growth [m, rad]"""
     payload: float
-    """[kg]"""
+    """additional mass [kg]"""
     force: FloatArray
     """`(n,)` mean unexplained force [N, N m]"""
     effort: FloatArray
@@ -81,13 +88,13 @@ class FaultStatistics:
     """Sums over an exponential window, one matched filter per fault and leg."""
 
     def __init__(self, legs: int, period: float) -> None:
-        """Begin without evidence."""
+        """Start with empty sums."""
         self._keep = exp(-period / FORGETTING_TIME)
         self._sums = np.zeros((8, legs))
         self._rows = np.ones((8, legs))
 
     def clear(self) -> None:
-        """Forget all."""
+        """Reset all sums to zero."""
         self._sums[:] = 0.0
 
     def add(
@@ -112,12 +119,12 @@ class FaultStatistics:
         self._sums += rows
 
     def sizes(self) -> FaultSizes:
-        """Return what the window shows."""
+        """Return the fault sizes that the window shows."""
         sums = self._sums
         count = max(sums[ONE_ROW, 0], 1.0)
-        moving = sums[SQUARE_ROW] > MIN_MOVING_FRACTION * count
-        square = np.where(moving, sums[SQUARE_ROW], np.inf)
-        friction = sums[FRICTION_ROW] / square
+        is_moving = sums[SQUARE_ROW] > MIN_MOVING_FRACTION * count
+        squared_rates = np.where(is_moving, sums[SQUARE_ROW], np.inf)
+        friction = sums[FRICTION_ROW] / squared_rates
         loads = float(sums[LOAD_ROW].sum())
         payload = float(sums[PAYLOAD_ROW].sum()) / loads if loads > 0.0 else 0.0
         mean = sums[FORCE_ROW] / count
@@ -137,11 +144,11 @@ class Thresholds(NamedTuple):
     """Sizes above which a fault is reported; noise and uncertain data make smaller ones."""
 
     friction: float
-    """[N, N m]"""
+    """threshold of the rise of friction [N, N m]"""
     backlash: float
     """[m, rad]; infinite where no pose is measured"""
     payload: float
-    """[kg]"""
+    """threshold of the additional mass [kg]"""
     force: float
     """root mean square over the legs of the unexplained force [N, N m]"""
     jump: float
@@ -157,21 +164,21 @@ def quantiles(legs: int, rate: float) -> tuple[float, float]:
     from scipy.stats import norm
 
     rate_per_detector = FALSE_ALARMS / (SLOW_DETECTORS + 1)
-    looks = np.array([3600.0 / (2.0 * FORGETTING_TIME), 3600.0 * rate]) * legs
-    slow, fast = norm.isf(0.5 * rate_per_detector / looks)
-    return float(slow), float(fast)
+    n_decisions = np.array([3600.0 / (2.0 * FORGETTING_TIME), 3600.0 * rate]) * legs
+    slow_quantile, fast_quantile = norm.isf(0.5 * rate_per_detector / n_decisions)
+    return float(slow_quantile), float(fast_quantile)
 
 
 class Collection:
     """Sizes that healthy machines show, collected for their thresholds."""
 
     def __init__(self) -> None:
-        """Begin without sizes."""
+        """Start without any sizes."""
         self._rows: list[tuple[FloatArray, ...]] = []
         self._jump = 0.0
 
     def add(self, sizes: FaultSizes) -> None:
-        """Add what a healthy machine shows."""
+        """Add the fault sizes of a healthy machine."""
         force = np.sqrt(np.mean(sizes.force**2))
         self._rows.append((sizes.friction, sizes.backlash, np.array(sizes.payload), force))
 
@@ -181,19 +188,22 @@ class Collection:
 
     def thresholds(self, legs: int, rate: float) -> Thresholds:
         """Return the normal quantile or `THRESHOLD_MARGIN` times the largest size, if larger."""
-        slow, fast = quantiles(legs, rate)
+        slow_quantile, fast_quantile = quantiles(legs, rate)
         columns = [np.abs(np.array(column)) for column in zip(*self._rows, strict=True)]
-        found = [
-            max(slow * float(np.sqrt(np.mean(column**2))), THRESHOLD_MARGIN * float(column.max()))
+        limits = [
+            max(
+                slow_quantile * float(np.sqrt(np.mean(column**2))),
+                THRESHOLD_MARGIN * float(column.max()),
+            )
             for column in columns
         ]
-        friction, backlash, payload, force = found
-        jump = max(fast, THRESHOLD_MARGIN * self._jump)
+        friction, backlash, payload, force = limits
+        jump = max(fast_quantile, THRESHOLD_MARGIN * self._jump)
         return Thresholds(friction, backlash or np.inf, payload, force, jump)
 
 
 Kind = Literal["friction", "backlash", "counts", "payload", "sensor", "overload", "silence"]
-"""Faults of the machine, and samples that do not come any more."""
+"""Kinds of alarms: faults of the machine, and samples that have stopped."""
 
 ALARM_KINDS: tuple[Kind, ...] = ("friction", "backlash", "counts", "payload", "sensor", "overload")
 """Kinds of alarms, in the order of the field `alarms` of an estimate."""
@@ -229,9 +239,9 @@ class Alarm(NamedTuple):
         return LOOK_AT[self.kind]
 
     def __str__(self) -> str:
-        where = "machine" if self.leg is None else f"leg {self.leg}"
-        note = f" ({self.note})" if self.note else ""
-        return f"{self.time:.3f} s: {self.kind}, {where}, {self.size:.4g} {self.unit}{note}"
+        location = "machine" if self.leg is None else f"leg {self.leg}"
+        note_text = f" ({self.note})" if self.note else ""
+        return f"{self.time:.3f} s: {self.kind}, {location}, {self.size:.4g} {self.unit}{note_text}"
 
 
 CONFIRMATION_TIMES: dict[Kind, float] = {
@@ -240,7 +250,9 @@ CONFIRMATION_TIMES: dict[Kind, float] = {
     "payload": 0.3,
     "overload": 0.05,
 }
-"""[s] Adopted: how long a candidate must stand. Payload waits for what could be an overload."""
+"""[s] Engineering choice: how long a candidate must persist before it is reported. Payload waits
+longest, as it could be an overload.
+"""
 
 
 Cause = tuple[Kind, int | None]
@@ -251,16 +263,16 @@ class Candidate(NamedTuple):
     """A possible fault."""
 
     ratio: float
-    """size per threshold"""
+    """size over its threshold"""
     size: float
     unit: str
     confirm: float
-    """[s]"""
+    """[s] time for which it must persist before it is reported"""
     note: str = ""
 
 
 class SlowDetectors:
-    """Friction, backlash, payload and overload, from the evidence of the last moments.
+    """Detectors of friction, backlash, payload and overload, from the windowed fault statistics.
 
     Unexplained forces get one cause only. It is a payload if that single number explains them
     nearly as well as the best cause does, else friction, else a force from outside. A force from
@@ -272,11 +284,15 @@ class SlowDetectors:
     """
 
     def __init__(self, machine: MachineModel, thresholds: Thresholds) -> None:
-        """Take ratings and units of a machine."""
+        """Store the ratings and units of a machine."""
         self.thresholds, self.active = thresholds, dict[Cause, Alarm]()
         legs = machine.parameters.legs
-        lasting = [leg.actuator.continuous_effort if machine.limits else None for leg in legs]
-        self._rating = np.array([np.inf if value is None else value for value in lasting])
+        continuous_efforts = [
+            leg.actuator.continuous_effort if machine.limits else None for leg in legs
+        ]
+        self._rating = np.array(
+            [np.inf if value is None else value for value in continuous_efforts]
+        )
         self._compliance = drive_model(machine).compliance.copy()
         if machine.n_deflections:  # springs in the legs yield under what the model does not know
             self._compliance += 1.0 / machine.leg_springs.stiffness
@@ -287,22 +303,26 @@ class SlowDetectors:
 
     def update(self, time: float, sizes: FaultSizes, jacobian: FloatArray) -> list[Alarm]:
         """Return the alarms that are new at `time` [s]."""
-        found = dict(self._candidates(sizes, jacobian))
-        self._seen |= dict.fromkeys(found, time)
-        for cause in [each for each in self.active if time - self._seen[each] > CLEARING_TIME]:
+        candidates = dict(self._candidates(sizes, jacobian))
+        self._seen |= dict.fromkeys(candidates, time)
+        for cause in [
+            candidate for candidate in self.active if time - self._seen[candidate] > CLEARING_TIME
+        ]:
             del self.active[cause]
-        beyond = {cause: each for cause, each in found.items() if each.ratio >= 1.0}
-        self._since = {cause: self._since.get(cause, time) for cause in beyond}
-        new = []
-        for cause, each in beyond.items():
-            if cause not in self.active and time - self._since[cause] >= each.confirm:
-                alarm = Alarm(time, *cause, each.size, each.unit, each.note)
+        above_threshold = {
+            cause: candidate for cause, candidate in candidates.items() if candidate.ratio >= 1.0
+        }
+        self._since = {cause: self._since.get(cause, time) for cause in above_threshold}
+        new_alarms = []
+        for cause, candidate in above_threshold.items():
+            if cause not in self.active and time - self._since[cause] >= candidate.confirm:
+                alarm = Alarm(time, *cause, candidate.size, candidate.unit, candidate.note)
                 self.active[cause] = alarm
-                new.append(alarm)
-        return new
+                new_alarms.append(alarm)
+        return new_alarms
 
     def ratios(self, sizes: FaultSizes) -> FloatArray:
-        """Return the largest size per its threshold of every leg `(n,)`."""
+        """Return the largest ratio of size to threshold of every leg `(n,)`."""
         limits = self.thresholds
         fractions = [
             np.abs(sizes.friction) / limits.friction,
@@ -319,23 +339,27 @@ class SlowDetectors:
         effort = sizes.effort / self._rating
         for leg, ratio in _large(effort):
             size, note = float(sizes.effort[leg]), "effort beyond the continuous rating"
-            found = Candidate(ratio, size, force_unit, CONFIRMATION_TIMES["overload"], note)
-            yield ("overload", leg + 1), found
+            candidate = Candidate(ratio, size, force_unit, CONFIRMATION_TIMES["overload"], note)
+            yield ("overload", leg + 1), candidate
         if effort.max() > OVERLOAD_FRACTION:
             return
-        best = MIN_EXPLAINED_FRACTION * max(sizes.friction_energy, sizes.force_energy)
-        heavy = sizes.payload_energy > best
+        required_energy = MIN_EXPLAINED_FRACTION * max(sizes.friction_energy, sizes.force_energy)
+        heavy = sizes.payload_energy > required_energy
         # Legs that a force moves to one side look rubbing: once it is known, friction has to
         # explain more than it.
-        known = ("overload", None) in self.active
-        rubbing = sizes.friction_energy > (sizes.force_energy if known else best)
+        has_overload = ("overload", None) in self.active
+        is_friction = sizes.friction_energy > (
+            sizes.force_energy if has_overload else required_energy
+        )
         force = float(np.sqrt(np.mean(sizes.force**2))) / limits.force
-        if rubbing and not heavy:
-            rising = list(_large(sizes.friction / limits.friction))
+        if is_friction and not heavy:
+            rising_legs = list(_large(sizes.friction / limits.friction))
             confirm = (
-                CONFIRMATION_TIMES["friction"] if len(rising) == 1 else COMMON_FRICTION_CONFIRMATION
+                CONFIRMATION_TIMES["friction"]
+                if len(rising_legs) == 1
+                else COMMON_FRICTION_CONFIRMATION
             )
-            for leg, ratio in rising:
+            for leg, ratio in rising_legs:
                 size = float(sizes.friction[leg])
                 yield ("friction", leg + 1), Candidate(ratio, size, force_unit, confirm)
         elif heavy and abs(sizes.payload) <= self._mass:

@@ -25,14 +25,19 @@ from twin.simulation.batched import make_batched_plant
 WATCHED_CHANNELS = ("forces", "pose", "accelerometer", "gyroscope")
 
 UNCHANGED_TIME = 0.1
-"""[s] Adopted: time without any change, while the machine moves; sensors hold theirs for 5 ms."""
+"""[s] Engineering choice: time without any change, while the machine moves, after which a channel
+is dead; sensors hold a reading for up to 5 ms.
+"""
 
 CHANNEL_TIMEOUT = 0.5
-"""[s] Adopted: time without a channel that was there before, after which it is reported as missing.
+"""[s] Engineering choice: time without a channel that was there before, after which it is reported
+as missing.
 """
 
 MIN_MOVING_SPEED = 2e-3
-"""[1/s] Adopted: speed, in strokes per second, from which readings of a machine must change."""
+"""[1/s] Engineering choice: speed, in strokes per second, from which readings of a machine must
+change.
+"""
 
 MAX_MISSING_PERIODS = 100
 """Maximum number of missing periods over which the model goes on alone; then it restarts at the
@@ -40,7 +45,7 @@ next reading.
 """
 
 DEAD_READING_TIME = 0.02
-"""[s] Adopted: shortest time for which a reading must not change to be called dead."""
+"""[s] Engineering choice: shortest time for which a reading must not change to be called dead."""
 
 STICKING_FORCE_RATIO = 6.0
 """Largest change of the force on a leg that sticks, over the largest dry friction of the file.
@@ -50,21 +55,23 @@ at which both sides of the backlash touch is added.
 """
 
 MAX_JUMPS = 4
-"""Adopted: number of jumps of one encoder in a row from which on they are no longer lost counts."""
+"""Engineering choice: number of consecutive jumps of one encoder from which it counts as dead
+rather than as losing counts.
+"""
 
 QUIET_TIME = 0.02
-"""[s] Adopted: time without a further jump after which lost counts are reported."""
+"""[s] Engineering choice: time without a further jump after which lost counts are reported."""
 
 MAX_PAUSE = 0.2
-"""[s] Adopted: longest time for which one leg alone stands still at work."""
+"""[s] Engineering choice: longest time for which one leg alone rests during ordinary motion."""
 
 SHOCK_TIME = 0.1
-"""[s] Adopted: time after a shock to the machine in which innovations are no jumps of encoders."""
+"""[s] Engineering choice: time after a shock to the machine in which innovations are no jumps of
+encoders.
+"""
 
 OUTLIER_FRACTION = 0.1
-"""Fraction of the stroke, beyond its ends or in a jump, from which a reading cannot be one of the
-machine.
-"""
+"""Fraction of the stroke, beyond its ends or as a jump, above which a reading is an outlier."""
 
 REGRESSOR_COUNT = 4
 """Number of regressors: one, direction, rate and acceleration of an actuator."""
@@ -73,21 +80,26 @@ REGRESSION_CHANNELS = 2
 """Number of channels explained by them: force on the motor, and deflection within the backlash."""
 
 RIDGE_FRACTION = 1e-6
-"""Fraction of the regressors' squares that fixes coefficients which the motion does not show."""
+"""Ridge of the regression, as a fraction of the regressors' squares: it fixes coefficients that the
+motion does not excite.
+"""
 
 ACCELERATION_FILTER_TIME = 0.01
-"""[s] Adopted: time constant of the filter behind which the acceleration of an actuator is taken.
+"""[s] Engineering choice: time constant of the low-pass of the actuator speed from which the
+acceleration is derived.
 """
 
 CONTACT_FORCE_FRACTION = 0.1
-"""Fraction of the holding force from which a transmission lies at one side of its backlash."""
+"""Fraction of the holding force above which a transmission is in contact at one side of its
+backlash.
+"""
 
 
 class ChannelWatch:
     """Watches all channels but the encoders; of one value per leg, leg by leg.
 
     Attributes:
-        dead: channels that are not believed any more.
+        dead: channels that are declared dead and ignored.
     """
 
     def __init__(self, stroke: FloatArray, period: float) -> None:
@@ -103,7 +115,7 @@ class ChannelWatch:
     ) -> list[Alarm]:
         """Return new alarms of a sample, at rates `(n,)` of the model."""
         alarms = []
-        moving = float(np.abs(rates).max()) > self._fast
+        is_moving = float(np.abs(rates).max()) > self._fast
         for name in WATCHED_CHANNELS:
             value = values.get(name)
             if name in self.dead or (value is None and name not in self._last):
@@ -114,18 +126,20 @@ class ChannelWatch:
                     alarms.append(self._died(time, name, None, self._gone[name], "is missing"))
                 continue
             self._gone[name] = 0.0
-            last = self._last.get(name)
+            previous = self._last.get(name)
             self._last[name] = value
-            if last is None or not moving:
+            if previous is None or not is_moving:
                 self._still[name] = np.zeros(len(value))
                 continue
-            still = self._still[name] = np.where(value == last, self._still[name] + self._period, 0)
-            stands = still > UNCHANGED_TIME
-            if name == "forces" and stands.any():
-                leg = int(np.argmax(stands))
-                alarms.append(self._died(time, name, leg + 1, still[leg], "stands still"))
-            elif stands.all():
-                alarms.append(self._died(time, name, None, still[0], "stands still"))
+            unchanged_time = self._still[name] = np.where(
+                value == previous, self._still[name] + self._period, 0
+            )
+            is_unchanged = unchanged_time > UNCHANGED_TIME
+            if name == "forces" and is_unchanged.any():
+                leg = int(np.argmax(is_unchanged))
+                alarms.append(self._died(time, name, leg + 1, unchanged_time[leg], "stands still"))
+            elif is_unchanged.all():
+                alarms.append(self._died(time, name, None, unchanged_time[0], "stands still"))
         return alarms
 
     def _died(self, time: float, name: str, leg: int | None, size: float, how: str) -> Alarm:
@@ -199,12 +213,12 @@ class ShadowModel:
         self._link()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a copy: its arrays are views of the plant's."""
+        """Restore a pickled copy: its arrays become views of the plant's again."""
         self.__dict__.update(state)
         self._link()
 
     def _link(self) -> None:
-        """Take the rows of the plant's arrays that are those of this machine."""
+        """Bind views of the plant's arrays to the row of this machine."""
         plant, states = self._plant, self._plant.drives.states[0]
         self._states = states
         self.pose, self.twist, self.acceleration = (
@@ -218,7 +232,7 @@ class ShadowModel:
         self.rates = states[:, column.SPEED]
 
     def start(self, coordinates: FloatArray, rates: FloatArray) -> None:
-        """Put the model at measured coordinates and rates `(n,)`, with its motors holding it.
+        """Set the model to measured coordinates and rates `(n,)`, its motors in equilibrium.
 
         Raises:
             ForwardKinematicsError: no pose has these coordinates.
@@ -236,46 +250,54 @@ class ShadowModel:
 
     def advance(self, command: FloatArray, feedforward: FloatArray | None) -> bool:
         """Advance by one period under a command `(n,)`; return False where the model cannot."""
-        plant, added = self._plant, None if feedforward is None else feedforward[None]
+        plant, feedforward_rows = self._plant, None if feedforward is None else feedforward[None]
         if self._looped:
-            plant.advance(command[None], feedforward=added)
+            plant.advance(command[None], feedforward=feedforward_rows)
         else:
             speed = self._states[:, column.SPEED]
-            half = 0.5 * self.period * self.disturbance / self._inertia
-            speed -= half
-            plant.advance(command[None], feedforward=added)
-            speed -= half
+            half_step = 0.5 * self.period * self.disturbance / self._inertia
+            speed -= half_step
+            plant.advance(command[None], feedforward=feedforward_rows)
+            speed -= half_step
         return not plant.failed[0]
 
     def correct(self, innovation: FloatArray) -> None:
-        """Take over innovations `(n,)`: what was measured less `coordinates`.
+        """Correct the state by innovations `(n,)`: measured coordinates less `coordinates`.
 
         Where drives close velocity loops, the disturbance acts through their integrals: a kick of
         the speed would be seen by the loops, and summed up. The loop of the real drive has
         integrated the real speed, whose sum is the place. The gains are those of a motor and its
         load as one mass: where the load is the larger part, it is corrected with its motor.
         """
-        place, speed, force = (self._gain * innovation[:, None]).T
-        self.disturbance += force
+        position_correction, speed_correction, force_correction = (
+            self._gain * innovation[:, None]
+        ).T
+        self.disturbance += force_correction
         states = self._states
-        states[:, column.POSITION] += place
-        states[:, column.SPEED] += speed
+        states[:, column.POSITION] += position_correction
+        states[:, column.SPEED] += speed_correction
         if self._looped:
-            states[:, column.INTEGRAL] -= self._plant.drives.gains[0, :, 1] * place + force
-            states[:, column.EFFORT] -= force
+            states[:, column.INTEGRAL] -= (
+                self._plant.drives.gains[0, :, 1] * position_correction + force_correction
+            )
+            states[:, column.EFFORT] -= force_correction
         if self._together:  # a light motor alone could not take its load along
-            found = np.linalg.lstsq(self.jacobian(), np.stack([place, speed], axis=1), rcond=None)
-            moved = found[0]
-            self.pose[:] = displaced(self.pose, moved[:, 0])
-            self.twist += moved[:, 1]
-            self._legs += place
-            self._leg_rates += speed
+            solution = np.linalg.lstsq(
+                self.jacobian(),
+                np.stack([position_correction, speed_correction], axis=1),
+                rcond=None,
+            )
+            platform_corrections = solution[0]
+            self.pose[:] = displaced(self.pose, platform_corrections[:, 0])
+            self.twist += platform_corrections[:, 1]
+            self._legs += position_correction
+            self._leg_rates += speed_correction
 
     def jacobian(self) -> FloatArray:
         """Return the Jacobian `(n, 6)` at the present pose; the next call overwrites it."""
         jacobian_batch(self.machine.constants.legs, self._plant.pose, self._jacobian)
-        found: FloatArray = self._jacobian[0]
-        return found
+        matrix: FloatArray = self._jacobian[0]
+        return matrix
 
 
 def innovation_std(design: ObserverDesign, covariance: FloatArray, count: int) -> FloatArray:
@@ -294,7 +316,7 @@ def innovation_std(design: ObserverDesign, covariance: FloatArray, count: int) -
 
 
 class EncoderWatch:
-    """Watches the readings of all encoders, and takes out what they have lost.
+    """Watches the readings of all encoders, and corrects lost counts.
 
     A motor cannot jump: an innovation far beyond its deviation, and as far from the one before, is
     lost counts, and the reading is corrected by them from there on. A reading that does not change
@@ -327,28 +349,30 @@ class EncoderWatch:
         """Return innovations `(n,)` of readings after `missed` lost samples; dead ones zero."""
         model = self._model
         self._deviation = model.spread[min(missed, len(model.spread) - 1)]
-        found = np.where(self.dead, 0.0, reading - self.offset - model.coordinates)
+        innovation = np.where(self.dead, 0.0, reading - self.offset - model.coordinates)
         # What a model's error makes of the motion is in the one before as well.
-        self._before, self._latest = self._latest, found
-        sudden = np.minimum(np.abs(found), np.abs(found - self._before))
-        self._ratio = sudden / self._deviation
+        self._before, self._latest = self._latest, innovation
+        sudden_change = np.minimum(np.abs(innovation), np.abs(innovation - self._before))
+        self._ratio = sudden_change / self._deviation
         self.jump = float(self._ratio.max())
-        return found
+        return innovation
 
     def check(self, time: float, reading: FloatArray, innovation: FloatArray) -> list[Alarm]:
         """Return new alarms; jumps are taken out of innovations."""
         if self.jump > self.limit and time >= self._shaken and not self.dead.any():
             for leg in np.flatnonzero(self._ratio > self.limit).tolist():
-                _, count, before = self._jumps.get(leg, (time, 0, float(self.offset[leg])))
-                self._jumps[leg] = time, count + 1, before
-                lost, step = innovation[leg] - self._before[leg], self._count[leg]
-                lost = step * np.rint(lost / step) if step > 0.0 else lost
-                self.offset[leg] += lost
-                innovation[leg] -= lost
-        same = reading == self._last
+                _, count, offset_before = self._jumps.get(leg, (time, 0, float(self.offset[leg])))
+                self._jumps[leg] = time, count + 1, offset_before
+                lost_distance, step = innovation[leg] - self._before[leg], self._count[leg]
+                lost_distance = (
+                    step * np.rint(lost_distance / step) if step > 0.0 else lost_distance
+                )
+                self.offset[leg] += lost_distance
+                innovation[leg] -= lost_distance
+        is_unchanged = reading == self._last
         disturbance = self._model.disturbance
-        np.copyto(self._force, disturbance, where=~same)
-        self._still[:] = np.where(same, self._still + self._model.period, 0.0)
+        np.copyto(self._force, disturbance, where=~is_unchanged)
+        self._still[:] = np.where(is_unchanged, self._still + self._model.period, 0.0)
         self._last[:] = reading
         alarms = [*self._after_jumps(time, reading)] if self._jumps else []
         frozen = (self._still >= DEAD_READING_TIME) & ~self.dead
@@ -362,39 +386,43 @@ class EncoderWatch:
 
         The loop moves the leg of a frozen reading, and the model takes what holds it for a force.
         """
-        standing = np.flatnonzero((self._still >= MAX_PAUSE) & ~self.dead).tolist()
-        return [self._died(time, leg) for leg in standing] if len(standing) == 1 else []
+        standing_legs = np.flatnonzero((self._still >= MAX_PAUSE) & ~self.dead).tolist()
+        return [self._died(time, leg) for leg in standing_legs] if len(standing_legs) == 1 else []
 
     def _after_jumps(self, time: float, reading: FloatArray) -> Iterator[Alarm]:
-        """Yield what jumps turn out to be: a dead encoder, or lost counts once it is quiet.
+        """Yield the alarms that jumps lead to: a dead encoder, or lost counts after `QUIET_TIME`.
 
         Most motors thrown again and again, with readings that change, are a shock to the machine.
         """
-        thrown = [leg for leg, (_, count, _) in self._jumps.items() if count > 1]
-        if len(thrown) > len(reading) // 2 and not self._still[thrown].any():
-            for leg, (_, _, before) in self._jumps.items():
-                self.offset[leg] = before
+        jumping_legs = [leg for leg, (_, count, _) in self._jumps.items() if count > 1]
+        if len(jumping_legs) > len(reading) // 2 and not self._still[jumping_legs].any():
+            for leg, (_, _, offset_before) in self._jumps.items():
+                self.offset[leg] = offset_before
             self._jumps.clear()
             self._shaken = time + SHOCK_TIME
             return
-        for leg, (last, count, before) in list(self._jumps.items()):
-            outside = not self._low[leg] <= reading[leg] <= self._high[leg]
-            outside |= abs(self.offset[leg] - before) > self._far[leg]
-            if outside or count >= MAX_JUMPS:
-                self.offset[leg] = before
-                yield self._died(time, leg, "out of reach" if outside else "")
-            elif time - last >= QUIET_TIME > self._still[leg]:  # it reads on: it is not dead
+        for leg, (last_jump, count, offset_before) in list(self._jumps.items()):
+            is_outside = not self._low[leg] <= reading[leg] <= self._high[leg]
+            is_outside |= abs(self.offset[leg] - offset_before) > self._far[leg]
+            if is_outside or count >= MAX_JUMPS:
+                self.offset[leg] = offset_before
+                yield self._died(time, leg, "out of reach" if is_outside else "")
+            elif time - last_jump >= QUIET_TIME > self._still[leg]:  # it reads on: it is not dead
                 del self._jumps[leg]
-                lost, step = before - float(self.offset[leg]), self._count[leg]
-                size, unit = (round(lost / step), "counts") if step > 0.0 else (lost, self._unit)
+                lost_distance, step = offset_before - float(self.offset[leg]), self._count[leg]
+                size, unit = (
+                    (round(lost_distance / step), "counts")
+                    if step > 0.0
+                    else (lost_distance, self._unit)
+                )
                 yield Alarm(time, "counts", leg + 1, size, unit)
 
     def _died(self, time: float, leg: int, how: str = "") -> Alarm:
         self.dead[leg] = True
         self._jumps.pop(leg, None)
-        still = float(self._still[leg])
-        how = how or ("stands still, or the leg does" if still > 0.0 else "jumps")
-        return Alarm(time, "sensor", leg + 1, still, "s", f"encoder {how}")
+        still_time = float(self._still[leg])
+        how = how or ("stands still, or the leg does" if still_time > 0.0 else "jumps")
+        return Alarm(time, "sensor", leg + 1, still_time, "s", f"encoder {how}")
 
 
 class Baseline:
@@ -405,7 +433,7 @@ class Baseline:
     """
 
     def __init__(self, legs: int) -> None:
-        """Begin without data."""
+        """Start without samples."""
         self._squares = np.zeros((legs, REGRESSOR_COUNT, REGRESSOR_COUNT))
         self._products = np.zeros((legs, REGRESSOR_COUNT, REGRESSION_CHANNELS))
         self._law = np.zeros((legs, REGRESSOR_COUNT, REGRESSION_CHANNELS))
@@ -419,16 +447,17 @@ class Baseline:
         """Solve for the laws by least squares."""
         scale = np.sqrt(np.einsum("nii->ni", self._squares))
         scale[scale == 0.0] = 1.0
-        squares = self._squares / (scale[:, :, None] * scale[:, None, :])
+        scaled_squares = self._squares / (scale[:, :, None] * scale[:, None, :])
         solved = np.linalg.solve(
-            squares + RIDGE_FRACTION * np.eye(REGRESSOR_COUNT), self._products / scale[:, :, None]
+            scaled_squares + RIDGE_FRACTION * np.eye(REGRESSOR_COUNT),
+            self._products / scale[:, :, None],
         )
         self._law = solved / scale[:, :, None]
 
     def unexplained(self, regressors: FloatArray, residuals: FloatArray) -> FloatArray:
-        """Return what the laws leave of residuals `(n, 2)`."""
-        explained = (regressors[:, None, :] @ self._law)[:, 0, :]
-        return np.asarray(residuals - explained)
+        """Return residuals `(n, 2)` less the values of the laws."""
+        predicted = (regressors[:, None, :] @ self._law)[:, 0, :]
+        return np.asarray(residuals - predicted)
 
     def shift(self, force: FloatArray) -> None:
         """Add forces `(n,)` to the constant parts of the laws."""
@@ -454,7 +483,7 @@ class Residuals:
     """
 
     def __init__(self, model: ShadowModel) -> None:
-        """Take the drives of the model's machine."""
+        """Store the drive constants of the model's machine."""
         machine = model.machine
         n = machine.n_actuators
         self._model, drives = model, drive_model(machine)
@@ -471,11 +500,11 @@ class Residuals:
         self._gravity = np.array([0.0, 0.0, machine.parameters.gravity])
 
     def start(self) -> None:
-        """Begin at the present motion of the model."""
+        """Reset the filter to the present motion of the model."""
         self._filtered[:] = self._model.rates
 
     def read(self, values: Mapping[str, FloatArray], force: FloatArray) -> None:
-        """Take one sample, after the model was corrected by it.
+        """Update the residuals by one sample, after the model was corrected by it.
 
         Args:
             values: fields of the sample.
@@ -485,9 +514,9 @@ class Residuals:
         rates = model.rates
         regressors[:, 1] = np.minimum(np.maximum(rates / self._slow, -1.0), 1.0)
         regressors[:, 2] = rates
-        behind = rates - self._filtered
-        regressors[:, 3] = behind / ACCELERATION_FILTER_TIME
-        self._filtered += (1.0 - self._keep) * behind
+        filtered_acceleration = rates - self._filtered
+        regressors[:, 3] = filtered_acceleration / ACCELERATION_FILTER_TIME
+        self._filtered += (1.0 - self._keep) * filtered_acceleration
         forces, pose = values.get("forces"), values.get("pose")
         self.values[:, 0] = model.disturbance if forces is None else forces - model.efforts
         if pose is None:
@@ -503,7 +532,7 @@ class Residuals:
     def refresh(self) -> FloatArray:
         """Return the Jacobian `(n, 6)`, and update `load`; they change slowly."""
         jacobian = self._model.jacobian()
-        pull = np.zeros(6)
-        pull[:3] = self._model.acceleration[:3] + self._gravity
-        self.load[:] = np.linalg.lstsq(jacobian.T, pull, rcond=None)[0]
+        gravity_wrench = np.zeros(6)
+        gravity_wrench[:3] = self._model.acceleration[:3] + self._gravity
+        self.load[:] = np.linalg.lstsq(jacobian.T, gravity_wrench, rcond=None)[0]
         return jacobian

@@ -25,7 +25,7 @@ MAX_RING_SIZE = 1 << 28
 
 
 class Ring:
-    """The last samples and states, in memory that is taken once.
+    """Ring buffer of the last samples and states, allocated once.
 
     The machine's channels keep their names, so that the log can be replayed; those of the shadow
     are `estimated_coordinates`, `estimated_pose`, `estimated_forces`, `innovation`, `disturbance`
@@ -33,14 +33,14 @@ class Ring:
     """
 
     def __init__(self, machine: MachineModel, first: Sample, seconds: float, period: float) -> None:
-        """Make room for `seconds` of samples with the fields of the first one.
+        """Allocate memory for `seconds` of samples with the fields of the first one.
 
         Raises:
             InputError: too long for the memory.
         """
         n, unit, force = machine.n_actuators, machine.coordinate_unit, machine.force_unit
-        known = signal_units(machine)
-        self._read = {name: known[name] for name in first.values if name in known}
+        known_units = signal_units(machine)
+        self._read = {name: known_units[name] for name in first.values if name in known_units}
         self._units = self._read | {
             "estimated_coordinates": (unit,) * n,
             "estimated_pose": POSE_UNITS,
@@ -63,8 +63,8 @@ class Ring:
         row, values = self._count % len(self._time), self._values
         self._time[row] = sample.time
         for name in self._read:
-            given = sample.values.get(name)
-            values[name][row] = values[name][row - 1] if given is None else given
+            row_values = sample.values.get(name)
+            values[name][row] = values[name][row - 1] if row_values is None else row_values
         values["estimated_coordinates"][row] = state.coordinates
         values["estimated_pose"][row] = state.pose
         values["estimated_forces"][row] = state.forces
@@ -84,9 +84,9 @@ class Ring:
 
     def take(self) -> Log:
         """Return the samples since the last call as a log."""
-        start = max(0, self._taken - 1, self._count - len(self._time))
-        first, self._taken = max(0, self._taken - start), self._count
-        return self._log(start, first)
+        start_row = max(0, self._taken - 1, self._count - len(self._time))
+        skipped, self._taken = max(0, self._taken - start_row), self._count
+        return self._log(start_row, skipped)
 
     def _log(self, start: int, first: int) -> Log:
         rows = np.arange(start, self._count) % len(self._time)
@@ -107,20 +107,24 @@ DURATIONS_KEPT = 10_000
 """Number of the latest durations that are kept."""
 
 SHORT_STREAM_FRACTION = 0.5
-"""Adopted: fraction of a stream shorter than its learning time that is taken for healthy."""
+"""Engineering choice: fraction of a stream shorter than its learning time that is assumed to be
+healthy.
+"""
 
 MIN_LEARNING_TIME = 1.0
-"""[s] Adopted: duration of motion below which nothing is judged but encoders and dead sensors."""
+"""[s] Engineering choice: duration of motion below which only encoders and dead sensors are judged.
+"""
 
 SILENCE_TIMEOUT = 1.0
-"""[s] Adopted: time without a sample after which a live source is silent."""
+"""[s] Engineering choice: time without a sample after which a live source is silent."""
 
 MAX_CLOCK_STEP = 10.0
-"""[s] Adopted: longest time between two samples; a longer one is a clock that was set."""
+"""[s] Engineering choice: longest time between two samples; a longer one is a clock that was set.
+"""
 
 
 class ShadowSession:
-    """Feeds a shadow from a source, and hands its estimates on.
+    """Feeds a shadow from a source, and sends its estimates on.
 
     Attributes:
         shadow: that is fed.
@@ -173,8 +177,8 @@ class ShadowSession:
         """Return percentiles of the last updates' durations [s]; zeros before the first."""
         if not self._count:
             return [0.0] * len(percentiles)
-        kept = self._spent[: min(self._count, DURATIONS_KEPT)]
-        return [float(value) for value in np.percentile(kept, percentiles)]
+        recent = self._spent[: min(self._count, DURATIONS_KEPT)]
+        return [float(value) for value in np.percentile(recent, percentiles)]
 
     def receive(self, timeout: float) -> bool:
         """Take the next sample; False where none came within `timeout` [s] or the source ended."""
@@ -183,38 +187,38 @@ class ShadowSession:
             self.take(sample)
             return True
         self._record(1)
-        silent = clock.monotonic() - self._heard
-        if silent >= SILENCE_TIMEOUT and not (self._silent or self.source.ended):
+        silence = clock.monotonic() - self._heard
+        if silence >= SILENCE_TIMEOUT and not (self._silent or self.source.ended):
             self._silent = True
-            since = 0.0 if self.sample is None else self.sample.time
-            note = f"no samples since {since:.3f} s"
-            self.alarms.append(Alarm(since, "silence", None, silent, "s", note))
+            last_time = 0.0 if self.sample is None else self.sample.time
+            note = f"no samples since {last_time:.3f} s"
+            self.alarms.append(Alarm(last_time, "silence", None, silence, "s", note))
         return False
 
     def take(self, sample: Sample) -> ShadowState | None:
-        """Return the state at a sample, kept and sent on; the last one where it cannot be used."""
-        begin, shadow = clock.perf_counter(), self.shadow
-        state, taken = shadow.update(sample), shadow.taken
+        """Update, record and send the state; return it, or the last one after a bad sample."""
+        start_time, shadow = clock.perf_counter(), self.shadow
+        state, accepted = shadow.update(sample), shadow.taken
         self._heard, self._silent = clock.monotonic(), False
-        if taken is None:
+        if accepted is None:
             return self.state
-        self.last = clock.perf_counter() - begin
+        self.last = clock.perf_counter() - start_time
         self._spent[self._count % DURATIONS_KEPT] = self.last
         self._count += 1
         self.alarms += shadow.alarms[self._told :]
         self._told = len(shadow.alarms)
         if shadow.is_learning:
-            self._early.append(taken)
+            self._early.append(accepted)
         else:
             self._early.clear()
         if self.ring is None:
-            self.ring = Ring(shadow.machine, taken, self._seconds, shadow.period)
-        self.ring.add(taken, state)
+            self.ring = Ring(shadow.machine, accepted, self._seconds, shadow.period)
+        self.ring.add(accepted, state)
         self._record(self._block)
-        self._send(self._estimate(taken, state))
-        step = 0.0 if self.sample is None else taken.time - self.sample.time
+        self._send(self._estimate(accepted, state))
+        step = 0.0 if self.sample is None else accepted.time - self.sample.time
         self.elapsed += step if 0.0 < step < MAX_CLOCK_STEP else 0.0
-        self.sample, self.state = taken, state
+        self.sample, self.state = accepted, state
         return state
 
     def finish(self) -> Path | None:
@@ -225,7 +229,7 @@ class ShadowSession:
         return self.recorder.finish(None if self.ring is None else self.ring.log())
 
     def _record(self, least: int) -> None:
-        """Write the new samples into the file, if there are so many."""
+        """Write the new samples into the file once there are enough for a block."""
         if self.recorder is not None and self.ring is not None and self.ring.fresh >= least:
             self.recorder.write(self.ring.take())
 
@@ -238,20 +242,24 @@ class ShadowSession:
                 self.telemetry.counts.refuse(reason)
 
     def judge_short(self) -> bool:
-        """Judge a stream that ended while its shadow learned, and return whether it could.
+        """Evaluate a stream that ended while the shadow learned; return whether it was long enough.
 
         The shadow takes the samples that are kept once more, with the first half of their motion
         for healthy.
         """
-        shadow, half = self.shadow, SHORT_STREAM_FRACTION * self.shadow.learned
-        if not shadow.is_learning or half < MIN_LEARNING_TIME:
+        shadow, half_learned = self.shadow, SHORT_STREAM_FRACTION * self.shadow.learned
+        if not shadow.is_learning or half_learned < MIN_LEARNING_TIME:
             return False
-        shadow.reset(learning=half)
+        shadow.reset(learning=half_learned)
         for sample in self._early:
             shadow.update(sample)
-        known = {(alarm.time, alarm.kind, alarm.leg) for alarm in self.alarms}
-        found = (each for each in shadow.alarms if (each.time, each.kind, each.leg) not in known)
-        self.alarms += found
+        known_alarms = {(alarm.time, alarm.kind, alarm.leg) for alarm in self.alarms}
+        new_alarms = (
+            candidate
+            for candidate in shadow.alarms
+            if (candidate.time, candidate.kind, candidate.leg) not in known_alarms
+        )
+        self.alarms += new_alarms
         self._told = len(shadow.alarms)
         self.shortened = True
         return True

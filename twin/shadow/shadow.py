@@ -34,38 +34,42 @@ from twin.shadow.model import (
 )
 
 MAX_READING = 1e9
-"""[SI] Adopted: magnitude beyond which a number is no reading of any machine."""
+"""[SI] Engineering choice: magnitude above which a number is not accepted as a reading."""
 
 EMPTY_ARRAY = np.zeros(0)
 
 MAX_OVERTRAVEL_FRACTION = 0.5
-"""Adopted: fraction of the stroke beyond its ends from which coordinates cannot be those of the
-machine.
+"""Engineering choice: distance beyond the ends of the stroke, as a fraction of it, above which
+coordinates are rejected.
 """
 
 REFERENCE_TIME = 1.0
-"""[s] Adopted: time over which the force that drives begin with is averaged again after a gap."""
+"""[s] Engineering choice: time over which the initial force of the drives is averaged again after a
+gap.
+"""
 
 DETECTION_INTERVAL = 10
 """Number of samples between two evaluations of the slow detectors."""
 
 MIN_SAMPLE_RATE = 200.0
-"""[Hz] Adopted: lowest sample rate; at 100 Hz lost counts look like a dead encoder, at 50 Hz the
-observer of `stewart` does not follow it.
+"""[Hz] Engineering choice: lowest sample rate; at 100 Hz lost counts look like a dead encoder, at
+50 Hz the observer of `stewart` does not follow it.
 """
 
 SETTLING_TIME = 1.0
-"""[s] Adopted: time after a start until the observer has forgotten it."""
+"""[s] Engineering choice: time after a start until the observer has settled."""
 
 LEARNING_TIME = 20.0
-"""[s] Adopted: duration of the machine's ordinary motion over which it is taken for healthy."""
+"""[s] Engineering choice: duration of ordinary motion over which the shadow learns, assuming a
+healthy machine.
+"""
 
 RESTART_THRESHOLD = 1.0
 """[s] Time by which a clock must go back to count as restarted."""
 
 
 class SampleCheck:
-    """Leaves out of samples what no machine can send.
+    """Removes fields from samples that no machine can have sent.
 
     Attributes:
         refused: reason -> how often a sample, or a field of one, was left out for it.
@@ -73,15 +77,15 @@ class SampleCheck:
     """
 
     def __init__(self, machine: MachineModel) -> None:
-        """Check samples of a machine."""
+        """Store the limits against which samples of a machine are checked."""
         self.refused: Counter[str] = Counter()
         self.latest: dict[str, str] = {}
         self._unit = machine.coordinate_unit
-        beyond = MAX_OVERTRAVEL_FRACTION * (
+        overtravel = MAX_OVERTRAVEL_FRACTION * (
             machine.maximum_coordinates - machine.minimum_coordinates
         )
-        self._low = machine.minimum_coordinates - beyond
-        self._high = machine.maximum_coordinates + beyond
+        self._low = machine.minimum_coordinates - overtravel
+        self._high = machine.maximum_coordinates + overtravel
         self._shapes = {name: (width_of(name, machine.n_actuators),) for name in FIELD_WIDTHS}
 
     def usable(self, sample: Sample) -> Sample | None:
@@ -92,16 +96,18 @@ class SampleCheck:
         values = sample.values
         if self._sound(values):
             return sample
-        wrong = {name: reason for name in values if (reason := self._wrong(name, values[name]))}
-        for name, reason in wrong.items():
+        wrong_signals = {
+            name: reason for name in values if (reason := self._wrong(name, values[name]))
+        }
+        for name, reason in wrong_signals.items():
             self.refuse(f"{name} {reason}", f"at {sample.time:.6g} s")
-        return sample._replace(values={k: v for k, v in values.items() if k not in wrong})
+        return sample._replace(values={k: v for k, v in values.items() if k not in wrong_signals})
 
     def unreachable(self, coordinates: FloatArray) -> BoolArray:
         """Return which of coordinates `(n,)` [m, rad] lie far outside of the stroke; counted."""
-        far = (coordinates < self._low) | (coordinates > self._high)
-        if far.any():
-            leg = int(far.argmax())
+        is_out_of_range = (coordinates < self._low) | (coordinates > self._high)
+        if is_out_of_range.any():
+            leg = int(is_out_of_range.argmax())
             low, high = self._low[leg], self._high[leg]
             unit = self._unit
             self.refuse(
@@ -110,7 +116,7 @@ class SampleCheck:
                 f"{coordinates[leg]:.6g} {unit} of leg {leg + 1}, which is from {low:.4g} to "
                 f"{high:.4g} {unit} with half a stroke to either side",
             )
-        return far
+        return is_out_of_range
 
     def refuse(self, reason: str, what: str) -> None:
         """Count one sample or field that was left out, by its reason."""
@@ -118,17 +124,17 @@ class SampleCheck:
         self.latest[reason] = what
 
     def _sound(self, values: Mapping[str, FloatArray]) -> bool:
-        """Return whether nothing is wrong; much quicker than field by field."""
-        known = [name for name in values if name in self._shapes]
-        if any(getattr(values[name], "shape", None) != self._shapes[name] for name in known):
+        """Return whether all fields are valid; much faster than checking field by field."""
+        known_names = [name for name in values if name in self._shapes]
+        if any(getattr(values[name], "shape", None) != self._shapes[name] for name in known_names):
             return False
-        numbers = np.concatenate([EMPTY_ARRAY, *(values[name] for name in known)])
-        if not np.abs(numbers).max(initial=0.0) <= MAX_READING:
+        all_values = np.concatenate([EMPTY_ARRAY, *(values[name] for name in known_names)])
+        if not np.abs(all_values).max(initial=0.0) <= MAX_READING:
             return False
         return all(_is_turned(values[name]) for name in POSE_FIELDS if name in values)
 
     def _wrong(self, name: str, value: FloatArray) -> str:
-        """Return what is wrong with a field, or nothing."""
+        """Return why a field is invalid; empty if it is valid."""
         shape = self._shapes.get(name)
         if shape is None:
             return ""
@@ -146,12 +152,12 @@ def _is_turned(pose: FloatArray) -> bool:
 
 
 class MachineWatch:
-    """Learns what is normal for a machine, then compares.
+    """Learns the normal residuals of a machine, then compares with them.
 
     Attributes:
-        learned: samples of motion that were taken for normal.
+        learned: number of samples of motion that were learned as normal.
         wrench: `(6,)` disturbance wrench on the platform, mean over the window.
-        ratios: `(n,)` largest residual of each leg per its threshold.
+        ratios: `(n,)` largest ratio of residual to threshold of each leg.
     """
 
     def __init__(self, model: ShadowModel, thresholds: Thresholds, learning: int) -> None:
@@ -167,12 +173,12 @@ class MachineWatch:
 
     @property
     def learning(self) -> bool:
-        """Whether it still learns."""
+        """Whether the shadow is still learning."""
         return self.learned < self._learning
 
     @property
     def active(self) -> list[Alarm]:
-        """Alarms whose causes last."""
+        """Alarms whose causes persist."""
         return list(self._detectors.active.values())
 
     @property
@@ -181,11 +187,11 @@ class MachineWatch:
         return self._evidence.sizes()
 
     def clear(self) -> None:
-        """Forget the evidence, as of a sensor that turned out to be dead."""
+        """Reset the fault statistics, such as after a sensor turned out to be dead."""
         self._evidence.clear()
 
     def disturbed(self) -> None:
-        """Go on after a gap: the force that the drives began with is no longer known."""
+        """Continue after a gap: the initial force of the drives is unknown again."""
         self._residuals.start()
         self._reference = round(REFERENCE_TIME / self._model.period)
         self._references[:] = 0.0
@@ -194,23 +200,25 @@ class MachineWatch:
         """Return the alarms that are new with the fields of a sample at `time` [s]."""
         residuals = self._residuals
         residuals.read(values, self._force)
-        fresh = self._reference > 0 and "forces" not in values
+        is_reference_due = self._reference > 0 and "forces" not in values
         if self.learned < self._learning:
-            self._learn(fresh)
+            self._learn(is_reference_due)
             return []
         unexplained = self._baseline.unexplained(residuals.regressors, residuals.values)
-        if fresh:
+        if is_reference_due:
             self._refer(unexplained[:, 0])
             return []
-        due = self._watched % DETECTION_INTERVAL == 0
-        if due:
+        is_detection_due = self._watched % DETECTION_INTERVAL == 0
+        if is_detection_due:
             jacobian = residuals.refresh()
+        # Regressors: one, direction of motion, rate, acceleration.
         direction = residuals.regressors[:, 1]
         self._evidence.add(
             unexplained, direction, residuals.load, residuals.side, self._model.efforts
         )
         self._watched += 1
-        if due and self._watched > 3.0 * FORGETTING_TIME / self._model.period:
+        # After three time constants the window is 95 % full.
+        if is_detection_due and self._watched > 3.0 * FORGETTING_TIME / self._model.period:
             sizes = self._evidence.sizes()
             self._force, self.wrench = sizes.force, -jacobian.T @ sizes.force
             self.ratios = self._detectors.ratios(sizes)
@@ -229,7 +237,7 @@ class MachineWatch:
             self._baseline.fit()
 
     def _refer(self, force: FloatArray) -> None:
-        """Take the unexplained force to be what it was before the gap, in the mean."""
+        """Shift the laws so that the mean unexplained force is that before the gap."""
         count = round(REFERENCE_TIME / self._model.period)
         self._references += force / count
         self._reference -= 1
@@ -240,10 +248,11 @@ class MachineWatch:
 
 
 MAX_GAP = 3
-"""Adopted: maximum number of missing samples after which the observer need not settle."""
+"""Engineering choice: maximum number of missing samples after which the observer need not settle.
+"""
 
 GAP_SETTLING_TIME = 0.2
-"""[s] Adopted: time that the observer needs to settle after a longer gap."""
+"""[s] Engineering choice: time that the observer needs to settle after a longer gap."""
 
 
 WAITING_STATE = "waiting"
@@ -264,15 +273,15 @@ class ShadowState(NamedTuple):
     phase: str
     """"waiting" for a start, "learning" what is normal, or "watching" for faults"""
     pose: FloatArray
-    """`(7,)`"""
+    """estimated pose of the platform `(7,)`"""
     twist: FloatArray
-    """`(6,)`"""
+    """estimated twist of the platform `(6,)`"""
     coordinates: FloatArray
     """`(n,)` coordinates of the actuators, lost counts mended [m, rad]"""
     forces: FloatArray
     """`(n,)` forces of the motors [N, N m]"""
     innovation: FloatArray
-    """`(n,)` what the prediction of the coordinates missed [m, rad]"""
+    """`(n,)` innovation: measured less predicted coordinates [m, rad]"""
     disturbance: FloatArray
     """`(n,)` force against each actuator that the model does not explain [N, N m]"""
     wrench: FloatArray
@@ -363,9 +372,9 @@ class Shadow:
 
     @property
     def active(self) -> list[Alarm]:
-        """Alarms whose causes last: those of sensors and lost counts until `reset`."""
-        lasting = [alarm for alarm in self.alarms if alarm.kind in ("sensor", "counts")]
-        return [*lasting, *self._watch.active]
+        """Alarms whose causes persist; those of sensors and lost counts last until `reset`."""
+        lasting_alarms = [alarm for alarm in self.alarms if alarm.kind in ("sensor", "counts")]
+        return [*lasting_alarms, *self._watch.active]
 
     @property
     def phase(self) -> str:
@@ -395,7 +404,7 @@ class Shadow:
         return self._encoders.jump
 
     def update(self, sample: Sample) -> ShadowState:
-        """Take one sample and return the state at its time."""
+        """Update the shadow by one sample and return the state at its time."""
         self.taken = self.check.usable(sample)
         if self.taken is None:
             return self._state()
@@ -405,23 +414,23 @@ class Shadow:
         if -RESTART_THRESHOLD < periods * self.period < 0.5 * self.period:
             self.late += 1
             return self._state()
-        missed = max(periods - 1, 0)
-        self.missed += missed
+        missed_periods = max(periods - 1, 0)
+        self.missed += missed_periods
         self._time = time
-        before = self._command
+        previous_command = self._command
         self._take_command(values)
-        if sample.state == "stopped" or missed > MAX_MISSING_PERIODS or periods < 1:
+        if sample.state == "stopped" or missed_periods > MAX_MISSING_PERIODS or periods < 1:
             self._running = False
         if not self._running:
             if coordinates is not None and sample.state != "stopped":
                 self._start(coordinates)
             return self._state()
         for step in range(1, periods + 1):
-            command = before + (self._command - before) * (step / periods)
+            command = previous_command + (self._command - previous_command) * (step / periods)
             if not self.model.advance(command, self._feedforward):
                 self._running = False
                 return self._state()
-        if missed > MAX_GAP:
+        if missed_periods > MAX_GAP:
             self._disturbed(GAP_SETTLING_TIME)
         self._unheard += periods
         if coordinates is None:
@@ -432,12 +441,12 @@ class Shadow:
         return self._state()
 
     def _start(self, coordinates: FloatArray) -> None:
-        begun = coordinates - self._encoders.offset
-        if self.check.unreachable(begun).any():
+        initial_coordinates = coordinates - self._encoders.offset
+        if self.check.unreachable(initial_coordinates).any():
             return
         try:
             rates = self._command if self.mode == "velocity" else np.zeros(len(coordinates))
-            self.model.start(begun, rates)
+            self.model.start(initial_coordinates, rates)
         except (TwinError, np.linalg.LinAlgError) as error:
             self.check.refuse("coordinates that no pose has", str(error))
             return
@@ -469,30 +478,30 @@ class Shadow:
         self._unheard = 0
         if time >= self._calm:
             self.alarms += self._encoders.check(time, coordinates, innovation)
-        read = np.where(self._encoders.dead, np.nan, coordinates - self._encoders.offset)
-        innovation[self.check.unreachable(read)] = 0.0
+        measured = np.where(self._encoders.dead, np.nan, coordinates - self._encoders.offset)
+        innovation[self.check.unreachable(measured)] = 0.0
         self.model.correct(innovation)
         self._innovation = innovation
 
     def _look(self, time: float, values: Mapping[str, FloatArray]) -> None:
-        """Look for dead sensors, then for changes of the machine."""
-        dead = self._channels.dead
+        """Run the detectors: first of dead sensors, then of changes of the machine."""
+        dead_channels = self._channels.dead
         if time < self._calm:
             return
         self._looks += 1
         if self._looks % DETECTION_INTERVAL == 0:
-            found = self._channels.check(time, values, self.model.rates)
-            if found:
+            alarms = self._channels.check(time, values, self.model.rates)
+            if alarms:
                 self._watch.clear()  # of readings that were already dead
-                self.alarms += found
-        if self._encoders.dead.any() or "forces" in dead:
+                self.alarms += alarms
+        if self._encoders.dead.any() or "forces" in dead_channels:
             return  # what its reading says of the legs is no evidence
-        if dead:
-            values = {name: value for name, value in values.items() if name not in dead}
-        found = self._watch.update(time, values)
-        if any(alarm.kind == "overload" and alarm.leg is None for alarm in found):
-            found = self._encoders.behind_force(time) or found
-        self.alarms += found
+        if dead_channels:
+            values = {name: value for name, value in values.items() if name not in dead_channels}
+        alarms = self._watch.update(time, values)
+        if any(alarm.kind == "overload" and alarm.leg is None for alarm in alarms):
+            alarms = self._encoders.behind_force(time) or alarms
+        self.alarms += alarms
 
     def _state(self) -> ShadowState:
         model = self.model

@@ -21,7 +21,7 @@ class Scene(NamedTuple):
     ghost: FloatArray | None = None
     """`(7,)` pose of the setpoint"""
     ball: FloatArray | None = None
-    """`(7,)` pose of the ball in the base frame; what follows it, as its twist, is not seen"""
+    """`(7,)` pose of the ball in the base frame; further entries, such as its twist, are ignored"""
     base_displacement: FloatArray | None = None
     """`(3,)` [m] of the base in the world"""
 
@@ -51,7 +51,7 @@ class RecordedScenes:
         self._reference: FloatArray | None = trajectory.signals.get("reference_pose")
 
     def at(self, time: float) -> Scene:
-        """Return what was to be seen at a time [s]; before the start and after the end, there."""
+        """Return the scene at a time [s]; times outside the run give its first or last scene."""
         run = self.trajectory
         deflection = row_at(run.time, run.deflection, time) if run.deflection.size else None
         ghost = None
@@ -62,36 +62,39 @@ class RecordedScenes:
     def widest(self) -> float:
         """Return the time [s] at which the platform's joints are farthest from the start.
 
-        A radian counts as a metre, which is about what a turn moves at the edge of a machine.
+        A radian counts as a metre, about the displacement that a rotation causes at the machine's
+        edge.
         """
         pose = self.trajectory.pose
-        turned = 2.0 * np.arccos(np.clip(np.abs(pose[:, 3:] @ pose[0, 3:]), 0.0, 1.0))
-        away = np.linalg.norm(pose[:, :3] - pose[0, :3], axis=1) + turned
-        return float(self.trajectory.time[int(np.argmax(away))])
+        rotation_angles = 2.0 * np.arccos(np.clip(np.abs(pose[:, 3:] @ pose[0, 3:]), 0.0, 1.0))
+        distances = np.linalg.norm(pose[:, :3] - pose[0, :3], axis=1) + rotation_angles
+        return float(self.trajectory.time[int(np.argmax(distances))])
 
 
 def rows_around(times: FloatArray, time: float) -> tuple[int, int, float]:
     """Return the rows before and after a time, and the second one's fraction."""
-    after = int(np.searchsorted(times, time, side="right"))
-    second = min(after, len(times) - 1)
-    first = max(second - 1, 0)
-    span = times[second] - times[first]
-    fraction = float(np.clip((time - times[first]) / span, 0.0, 1.0)) if span > 0.0 else 0.0
-    return first, second, fraction
+    index_after = int(np.searchsorted(times, time, side="right"))
+    row_after = min(index_after, len(times) - 1)
+    row_before = max(row_after - 1, 0)
+    interval = times[row_after] - times[row_before]
+    fraction = (
+        float(np.clip((time - times[row_before]) / interval, 0.0, 1.0)) if interval > 0.0 else 0.0
+    )
+    return row_before, row_after, fraction
 
 
 def row_at(times: FloatArray, values: FloatArray, time: float) -> FloatArray:
     """Return the row `(m,)` of `values` `(k, m)` at a time."""
-    first, second, fraction = rows_around(times, time)
-    return np.asarray((1.0 - fraction) * values[first] + fraction * values[second])
+    row_before, row_after, fraction = rows_around(times, time)
+    return np.asarray((1.0 - fraction) * values[row_before] + fraction * values[row_after])
 
 
 def pose_at(times: FloatArray, poses: FloatArray, time: float) -> FloatArray:
     """Return the pose `(7,)` at a time; a quaternion and its opposite are the same rotation."""
-    first, second, fraction = rows_around(times, time)
-    before, after = poses[first], poses[second].copy()
-    if before[3:] @ after[3:] < 0.0:
-        after[3:] *= -1.0
-    pose = (1.0 - fraction) * before + fraction * after
+    row_before, row_after, fraction = rows_around(times, time)
+    pose_before, pose_after = poses[row_before], poses[row_after].copy()
+    if pose_before[3:] @ pose_after[3:] < 0.0:
+        pose_after[3:] *= -1.0
+    pose = (1.0 - fraction) * pose_before + fraction * pose_after
     pose[3:] /= np.linalg.norm(pose[3:])
     return np.asarray(pose)

@@ -158,21 +158,23 @@ def simulate(
         forces = loop.step if loop else force_function(forces, platform.n_actuators, steps)
         if loop and deflection is None:
             deflection = loop.springs(pose)
-        start = engine.reset(pose, twist, deflection)
+        initial_state = engine.reset(pose, twist, deflection)
         if loop:
-            loop.start(engine.timestep, start)
+            loop.start(engine.timestep, initial_state)
         title = f"{platform.name} in {engine.name}"
         tick = stack.enter_context(Progress(title, steps, progress)).tick
-        states, applied = [start], []
+        states, applied_forces = [initial_state], []
 
         def recorded_forces(index: int, state: State) -> FloatArray:
             values: FloatArray = forces(index, state)
             if index % every == 0:
-                applied.append(values.copy())  # a force function may reuse its array
+                applied_forces.append(values.copy())  # a force function may reuse its array
             return values
 
         try:
-            for index, state in engine_steps(engine, start, range(steps), recorded_forces, wrench):
+            for index, state in engine_steps(
+                engine, initial_state, range(steps), recorded_forces, wrench
+            ):
                 if (index + 1) % every == 0:
                     states.append(state)
                 tick(index)
@@ -182,7 +184,7 @@ def simulate(
             if not loop:
                 raise
             loop.abandon(str(error))
-    return _trajectory(engine, states, applied, loop)
+    return _trajectory(engine, states, applied_forces, loop)
 
 
 def _trajectory(
@@ -190,8 +192,8 @@ def _trajectory(
 ) -> Trajectory:
     """Return the trajectory; its last row repeats the last forces applied."""
     platform = engine.platform
-    last = applied[-1:] or [np.zeros(platform.n_actuators)]
-    forces = [*applied[: len(states)], *last]
+    last_forces = applied[-1:] or [np.zeros(platform.n_actuators)]
+    forces = [*applied[: len(states)], *last_forces]
     return Trajectory(
         time=np.array([state.time for state in states]),
         pose=np.array([state.pose for state in states]),
@@ -241,19 +243,19 @@ def _engine(
         return make_engine(engine, platform, timestep, fidelity, **engine_options)
     if not (callable(getattr(engine, "step", None)) and hasattr(engine, "platform")):
         raise InputError("engine", f"must be a name or an engine, not {brief(engine)}")
-    given: Engine = engine
-    if engine_options or given.platform.hash != platform.hash:
+    engine_object: Engine = engine
+    if engine_options or engine_object.platform.hash != platform.hash:
         raise InputError("engine", "must be of this machine, and takes no further options")
-    return given
+    return engine_object
 
 
 def _steps(duration: Any, timestep: float) -> int:
-    span = positive(duration, "duration")
-    if span / timestep > MAX_STEPS:
+    duration_s = positive(duration, "duration")
+    if duration_s / timestep > MAX_STEPS:
         raise InputError("duration", f"takes more than {MAX_STEPS} steps")
-    steps = round(span / timestep)
-    if steps < 1 or abs(steps * timestep - span) > 1e-9 * span:
+    steps = round(duration_s / timestep)
+    if steps < 1 or abs(steps * timestep - duration_s) > 1e-9 * duration_s:
         raise InputError(
-            "duration", f"{span:.9g} s must be a multiple of the time step {timestep:.9g} s"
+            "duration", f"{duration_s:.9g} s must be a multiple of the time step {timestep:.9g} s"
         )
     return steps

@@ -13,14 +13,14 @@ from twin.errors import InputError, StateError
 from twin.sweep.work import Lost, call_argument, joblib_workers
 
 LOCAL_ADDRESS = "local"
-"""Address of a cluster that is started on this computer and ends with the sweep."""
+"""Address of a cluster that is started on this computer and stopped after the sweep."""
 
 LOOPBACK_VARIABLE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-"""Set to 0 before Ray is imported, it keeps a cluster of this computer on the loopback interface,
-on every system; otherwise its ports are open to the network."""
+"""Environment variable. Set to 0 before Ray is imported, it keeps a cluster of this computer on the
+loopback interface on every system; otherwise its ports are open to the network."""
 
 USAGE_VARIABLE = "RAY_USAGE_STATS_ENABLED"
-"""Set to 0 it keeps Ray from reporting its use."""
+"""Environment variable. Set to 0, it keeps Ray from reporting its use."""
 
 RECOMMENDATION = (
     "What is finished is kept, the same call computes the rest. Every computer of the cluster "
@@ -29,7 +29,7 @@ RECOMMENDATION = (
 
 
 def ray_library(address: str | None = None) -> ModuleType:
-    """Return Ray, without its usage reports.
+    """Return the library Ray, with its usage reports switched off.
 
     Args:
         address: of the cluster; for one of this computer (None or `LOCAL_ADDRESS`) Ray is kept away
@@ -46,10 +46,10 @@ def ray_library(address: str | None = None) -> ModuleType:
 
 @contextmanager
 def connected(address: str | None, workers: int | None) -> Iterator[None]:
-    """Be connected to a cluster inside; one that is connected to already stays so.
+    """Connect to a cluster inside the block; an existing connection stays.
 
     Args:
-        address: of a running cluster as `ray.init` takes it, such as "auto"; None or
+        address: address of a running cluster as `ray.init` takes it, such as "auto"; None or
             `LOCAL_ADDRESS`: one on this computer, which other computers cannot reach.
         workers: cores of a cluster that is started here; None: all.
 
@@ -82,7 +82,7 @@ def connected(address: str | None, workers: int | None) -> Iterator[None]:
 
 
 def cluster_cores() -> int:
-    """Return how many cores the cluster has that this process is connected to."""
+    """Return the number of cores of the connected cluster."""
     import ray
 
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -97,7 +97,7 @@ def cluster_backend(count: int) -> Any:
     is a worker too, instead of this process.
 
     Args:
-        count: of workers.
+        count: number of workers.
 
     Raises:
         StateError: in a call, where the cluster itself fails.
@@ -105,7 +105,7 @@ def cluster_backend(count: int) -> Any:
     import ray
     from ray.util.joblib.ray_backend import RayBackend
 
-    dead = (
+    fatal_errors = (
         ray.exceptions.WorkerCrashedError,
         ray.exceptions.NodeDiedError,
         ray.exceptions.OutOfMemoryError,
@@ -118,7 +118,7 @@ def cluster_backend(count: int) -> Any:
         supports_return_generator = True
 
         def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
-            """Take note of the call."""
+            """Prepare the backend for a call of joblib."""
             self.parallel = parallel
             self._outstanding: set[Any] = set()
             self._call = ray.remote(num_cpus=1, max_retries=0)(_call)
@@ -143,13 +143,13 @@ def cluster_backend(count: int) -> Any:
             func, done = out
             try:
                 return done.result()
-            except dead as error:
+            except fatal_errors as error:
                 return [Lost(call_argument(func), str(error).partition("\n")[0])]
             except ray.exceptions.RayError as error:
                 raise StateError(f"the cluster cannot go on: {error}\n{RECOMMENDATION}") from None
 
         def terminate(self) -> None:
-            """End what is under way."""
+            """Cancel the runs that are still being computed."""
             for reference in tuple(self._outstanding):
                 ray.cancel(reference, force=True)
 

@@ -26,39 +26,42 @@ from twin.machine.quantity import to_si
 from twin.sweep.quantities import in_si
 
 LARGEST_COUNT = 1_000_000
+"""Largest number of values of one swept parameter, and of seeds."""
 
 VALUES_HINT = (
     "write numbers separated by commas, or start:stop:count or start:stop:count:logarithmic"
 )
 
 FUNCTION_PATTERN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
-"""What `measure` looks like."""
+"""Pattern of a `measure`: `package.module:function`."""
 
 MOTION_FIELDS = ("amplitude", "frequency", "duration")
-"""What parameters that begin with `motion.` may name."""
+"""Names that may follow `motion.` in a parameter's path."""
 
 
 Spacing = Literal["linear", "logarithmic"]
 
 
 RANGE_TAG, LIST_TAG = "a range", "a list"
-"""Tags of the two forms of values. Pydantic puts them into the path of an error; `problems` leaves
-them out."""
+"""Tags of the two forms of values. Pydantic adds them to the path of an error; `problems` removes
+them."""
 
 
 def problems(error: ValidationError) -> list[tuple[str, str]]:
-    """Return pairs of field and what is wrong with it."""
-    found = []
+    """Return pairs of a field and the description of its error."""
+    pairs = []
     for entry in error.errors(include_url=False):
-        field = ".".join(str(part) for part in entry["loc"] if part not in (RANGE_TAG, LIST_TAG))
-        unknown = entry["type"] == "extra_forbidden"
-        message = "unknown field; check its spelling" if unknown else entry["msg"]
-        found.append((field or "sweep", message.removeprefix("Value error, ")))
-    return found
+        field_path = ".".join(
+            str(part) for part in entry["loc"] if part not in (RANGE_TAG, LIST_TAG)
+        )
+        is_unknown = entry["type"] == "extra_forbidden"
+        message = "unknown field; check its spelling" if is_unknown else entry["msg"]
+        pairs.append((field_path or "sweep", message.removeprefix("Value error, ")))
+    return pairs
 
 
 class Part(BaseModel):
-    """Part of a sweep's description: cannot be changed, and has no unknown fields.
+    """Part of a sweep's description: immutable, without unknown fields.
 
     Raises:
         InputError: unknown fields, or values that cannot be.
@@ -77,12 +80,12 @@ class Part(BaseModel):
 
 
 class Range(Part):
-    """Numbers between two ends, both included."""
+    """Numbers between two bounds, both included."""
 
     start: float
     stop: float
     count: int | None = Field(None, ge=1, le=LARGEST_COUNT)
-    """How many on a grid; a sampled sweep needs none"""
+    """number of grid points; a sampled sweep needs none"""
     spacing: Spacing = "linear"
 
     @model_validator(mode="after")
@@ -92,7 +95,7 @@ class Range(Part):
         return self
 
     def at(self, shares: FloatArray) -> FloatArray:
-        """Return the numbers `(m,)` at shares `(m,)` of the way from start to stop."""
+        """Return the numbers `(m,)` at fractions `shares` `(m,)` of the range, from its start."""
         if self.spacing == "linear":
             return self.start + shares * (self.stop - self.start)
         return self.start * (self.stop / self.start) ** shares
@@ -102,13 +105,13 @@ class Range(Part):
         count = self.count or 1
         if count == 1:
             return (self.start,)
-        found = self.at(np.linspace(0.0, 1.0, count))
-        found[0], found[-1] = self.start, self.stop
-        return tuple(found.tolist())
+        grid = self.at(np.linspace(0.0, 1.0, count))
+        grid[0], grid[-1] = self.start, self.stop
+        return tuple(grid.tolist())
 
 
 def _read(value: Any) -> Any:
-    """Return a text, a number or a table as what the models take."""
+    """Return a text, a number or a table in the form that the models take."""
     if isinstance(value, str):
         return _from_text(value)
     return (value,) if isinstance(value, (int, float)) else value
@@ -150,34 +153,35 @@ Option = bool | int | float | str | tuple[float, ...]
 
 
 class MotionChoice(Part):
-    """The motion that is followed, as `twin track` takes it."""
+    """The motion that the machine follows, with the options of `twin track`."""
 
     name: str = Field("sine", min_length=1)
-    """`still`, `sine`, `step`, `lift`, `chirp`, `tank`, or a CSV file with a recorded motion"""
+    """`still`, `sine`, `step`, `lift`, `chirp`, `tank`, or the path of a CSV file with a recorded
+    motion"""
     axis: str = "z"
-    """That moves: x, y, z, yaw, pitch or roll"""
+    """axis that moves: x, y, z, yaw, pitch or roll"""
     amplitude: float | None = None
-    """[m, rad]; None: a tenth of an actuator's range, of the machine of each run"""
+    """[m, rad] amplitude; None: a tenth of an actuator's range, for the machine of each run"""
     frequency: float = Field(1.0, gt=0)
-    """[Hz] of the sine, the highest of the chirp"""
+    """[Hz] frequency of the sine, or highest frequency of the chirp"""
     duration: float | None = Field(None, gt=0)
-    """[s]; None: the whole of a file, else 4 s"""
+    """[s] duration of the motion; None: that of the file, else 4 s"""
     fade: float | None = Field(None, ge=0)
-    """[s] over which a sine or a chirp rises and falls; None: a tenth of its duration"""
+    """[s] time in which a sine or a chirp fades in, and out; None: a tenth of its duration"""
 
 
 class ControllerChoice(Part):
     """A controller with its options."""
 
     name: str
-    """One of `twin.control.controller_names()`"""
+    """name of the controller, one of `twin.control.controller_names()`"""
     options: dict[str, Option] = Field(default_factory=dict)
-    """Keyword arguments of its class"""
+    """keyword arguments of the controller's class"""
     model: Literal["true", "nominal"] = "true"
-    """What it is designed for: the machine of the run, or the one without payload and without the
-    sweep's values"""
+    """machine for which the controller is designed: that of the run, or the one without payload and
+    without the sweep's values"""
     label: str = ""
-    """Name in tables; default: name and options"""
+    """name in tables; default: name and options"""
 
     @model_validator(mode="before")
     @classmethod
@@ -185,11 +189,11 @@ class ControllerChoice(Part):
         """Read "cascade" or "cascade:position_gain=4,period=0.002"."""
         if not isinstance(value, str):
             return value
-        name, _, rest = value.partition(":")
+        name, _, options_text = value.partition(":")
         content: dict[str, Any] = {"name": name, "options": {}}
-        for part in filter(None, (part.strip() for part in rest.split(","))):
-            key, equal, text = part.partition("=")
-            if not equal:
+        for part in filter(None, (part.strip() for part in options_text.split(","))):
+            key, equal_sign, text = part.partition("=")
+            if not equal_sign:
                 raise ValueError(f"{part!r} is no option; write name:option=value,option=value")
             if key.strip() == "model" and text.strip() in ("true", "nominal"):
                 content["model"] = text.strip()
@@ -215,12 +219,12 @@ class ControllerChoice(Part):
 
 
 class Person(Part):
-    """A seated occupant, taken as one rigid body on the platform."""
+    """A seated occupant, modelled as one rigid body on the platform."""
 
     stature: float
-    """[m]"""
+    """[m] body height"""
     mass: float
-    """[kg]"""
+    """[kg] body mass"""
     sex: Literal["male", "female"] = "male"
     wheelchair: bool = False
 
@@ -229,15 +233,15 @@ class PayloadChoice(Part):
     """A body fixed to the platform, an occupant, or nothing."""
 
     mass: float = Field(0.0, ge=0)
-    """[kg]"""
+    """[kg] mass of the body"""
     center: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Centre of mass in the platform frame [m]"""
+    """[m] centre of mass in the platform frame"""
     inertia: tuple[float, float, float] | None = None
-    """Principal moments about the centre of mass [kg m2], platform axes; None: a point mass"""
+    """[kg m2] principal moments about the centre of mass, platform axes; None: a point mass"""
     occupant: Person | None = None
-    """A person in place of a mass"""
+    """person in place of a body"""
     label: str = ""
-    """Name in tables; default: what it is"""
+    """name in tables; default: a description of the payload"""
 
     @model_validator(mode="before")
     @classmethod
@@ -247,15 +251,15 @@ class PayloadChoice(Part):
             return {"mass": value}
         if not isinstance(value, str):
             return value
-        word, *sizes = (part.strip() for part in value.split(":"))
-        if word == "occupant" and len(sizes) == 2:
-            stature, mass = _plain(sizes[0], "m"), _plain(sizes[1], "kg")
+        kind, *numbers = (part.strip() for part in value.split(":"))
+        if kind == "occupant" and len(numbers) == 2:
+            stature, mass = _plain(numbers[0], "m"), _plain(numbers[1], "kg")
             return {"occupant": {"stature": stature, "mass": mass}}
-        if word in ("none", "") and not sizes:
+        if kind in ("none", "") and not numbers:
             return {}
-        if sizes:
+        if numbers:
             raise ValueError("write a mass in kg, or occupant:stature:mass in m and kg")
-        return {"mass": _plain(word, "kg")}
+        return {"mass": _plain(kind, "kg")}
 
     @model_validator(mode="after")
     def _one(self) -> PayloadChoice:
@@ -271,21 +275,21 @@ class PayloadChoice(Part):
         person = self.occupant
         if person is None:
             return f"{self.mass:g} kg"
-        chair = ", wheelchair" if person.wheelchair else ""
-        return f"occupant {person.stature:g} m, {person.mass:g} kg{chair}"
+        chair_text = ", wheelchair" if person.wheelchair else ""
+        return f"occupant {person.stature:g} m, {person.mass:g} kg{chair_text}"
 
 
 class Sampling(Part):
-    """Points drawn between the ends of all ranges, in place of their grid."""
+    """Random points in all ranges, in place of their grid."""
 
     count: int = Field(ge=1)
-    """How many points"""
+    """number of points"""
     kind: Literal["latin_hypercube", "random"] = "latin_hypercube"
     seed: int = Field(0, ge=0)
 
 
 def _plain(text: str, unit: str) -> Any:
-    """Return a plain number as it is, and a text with a unit in SI."""
+    """Return a number without a unit as it is, and a text with a unit converted to SI."""
     try:
         return float(text)
     except ValueError:
@@ -297,7 +301,7 @@ def _one_or_more(value: Any) -> Any:
 
 
 def _seeds(value: Any) -> Any:
-    """Return the seeds 0, 1, ... for their number."""
+    """Return the seeds 0, 1, ... of a number of seeds; a list stays as it is."""
     if not isinstance(value, int) or isinstance(value, bool):
         return value
     if not 0 < value <= LARGEST_COUNT:
@@ -313,20 +317,21 @@ def _scalar(text: str) -> Any:
 
 
 OneOrMore = BeforeValidator(_one_or_more)
-"""One value stands for a list of one."""
+"""Validator that turns one value into a list of one."""
 
 Seeds = Annotated[
     tuple[Annotated[int, Field(ge=0, strict=True)], ...],
     Field(min_length=1),
     BeforeValidator(_seeds),
 ]
-"""A list of seeds, or how many."""
+"""A list of seeds, or their number."""
 
 
 EngineName = Literal["analytic", "mujoco", "bullet"]
 
 
 DEFAULT_CONTROLLER = ControllerChoice.model_validate("cascade")
+"""Controller of a sweep that names none: the cascade of velocity and position loops."""
 
 
 class Sweep(Part):
@@ -342,29 +347,30 @@ class Sweep(Part):
     """
 
     machine: str = Field(min_length=1)
-    """Name of a shipped machine or path of a platform.toml"""
+    """name of a shipped machine or path of a platform.toml"""
     configurations: Annotated[tuple[str, ...], Field(min_length=1), OneOrMore] = ("",)
-    """Configurations of the machine's file; empty for the file as it is"""
+    """configurations of the machine's file; empty for the file without one"""
     engines: Annotated[tuple[EngineName, ...], Field(min_length=1), OneOrMore] = ("analytic",)
     fidelity: Literal["accurate", "fast"] = "accurate"
-    """Fidelity of the engines"""
+    """fidelity of the engines"""
     timestep: float | None = Field(None, gt=0)
-    """[s] of the engines; None: half a control period, or what a stiff machine needs"""
+    """[s] time step of the engines; None: half a control period, or less for a stiff machine"""
     motion: MotionChoice = MotionChoice()
     controllers: Annotated[tuple[ControllerChoice, ...], Field(min_length=1), OneOrMore] = (
         DEFAULT_CONTROLLER,
     )
     parameters: dict[str, Numbers] = Field(default_factory=dict)
-    """Values by dotted path"""
+    """values by dotted path"""
     payloads: Annotated[tuple[PayloadChoice, ...], Field(min_length=1), OneOrMore] = (
         PayloadChoice(),
     )
     seeds: Seeds = (0,)
-    """Seed of the sensors' errors"""
+    """seeds of the sensor errors"""
     sampling: Sampling | None = None
-    """Points between the ends of the ranges in place of the grid; lists stay as they are"""
+    """random points in the ranges in place of their grid; lists are not sampled"""
     measure: str | None = Field(None, pattern=f"^{FUNCTION_PATTERN}$")
-    """`package.module:function`, called with a trajectory and its platform, returns more columns"""
+    """`package.module:function`, which takes a trajectory and its platform and returns more
+    columns"""
 
     @model_validator(mode="before")
     @classmethod
@@ -375,20 +381,20 @@ class Sweep(Part):
     @classmethod
     def _named(cls, value: dict[str, Any]) -> dict[str, Any]:
         for path in value:
-            table, _, field = path.partition(".")
-            if table == "motion" and field not in MOTION_FIELDS:
-                known = ", ".join(f"motion.{name}" for name in MOTION_FIELDS)
-                raise ValueError(f"{path}: the motion's numbers are {known}")
+            first_word, _, field_name = path.partition(".")
+            if first_word == "motion" and field_name not in MOTION_FIELDS:
+                known_names = ", ".join(f"motion.{name}" for name in MOTION_FIELDS)
+                raise ValueError(f"{path}: the motion's numbers are {known_names}")
         return value
 
     @model_validator(mode="after")
     def _countable(self) -> Sweep:
         for path, numbers in self.parameters.items():
             if isinstance(numbers, Range) and (numbers.count is None) != bool(self.sampling):
-                needed = (
+                advice = (
                     "leave the count of samples to sampling" if self.sampling else "add a count"
                 )
-                raise ValueError(f"the range of {path}: {needed}")
+                raise ValueError(f"the range of {path}: {advice}")
         if self.sampling and not any(isinstance(n, Range) for n in self.parameters.values()):
             raise ValueError("sampling needs a range among the parameters")
         return self
@@ -422,9 +428,9 @@ def sweep_from(content: dict[str, Any], file: str | Path) -> Sweep:
 
 def _flat(table: dict[str, Any], path: str = "") -> list[tuple[str, Any]]:
     """Return dotted path and values of nested tables: TOML splits keys without quotes at dots."""
-    found = []
+    entries = []
     for key, value in table.items():
         name = f"{path}.{key}" if path else key
-        inner = isinstance(value, dict) and not {"start", "stop"} <= value.keys()
-        found += _flat(value, name) if inner else [(name, value)]
-    return found
+        is_table = isinstance(value, dict) and not {"start", "stop"} <= value.keys()
+        entries += _flat(value, name) if is_table else [(name, value)]
+    return entries

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     import pyarrow
 
 BACKEND_NAMES = ("loky", "ray", "serial")
-"""Processes of this computer, a Ray cluster, or this process."""
+"""Names of the backends: processes on this computer, a Ray cluster, or this process."""
 
 FORMAT_VERSION = 1
+"""Version of the folder's layout; a folder with another version is refused."""
 
 MANIFEST_FILE = "sweep.json"
 
@@ -34,14 +35,14 @@ RESULTS_FILE = "results.parquet"
 PARTS_FOLDER = "parts"
 
 REPEATED_ENDING = ".again"
-"""Before the ending of parts that a later call computes again."""
+"""Mark before the ending of files whose runs a later call computes again."""
 
 PARQUET_OPTIONS = {"use_dictionary": False, "write_statistics": False}
-"""A part has one row: a third less without what makes many rows small."""
+"""Options of files with one row: without statistics and dictionaries they are a third smaller."""
 
 
 class Crew:
-    """Workers that compute runs."""
+    """Pool of workers that compute runs."""
 
     def __init__(self, backend: str, workers: int | None) -> None:
         self._backend, self._workers = backend, workers
@@ -53,7 +54,7 @@ class Crew:
 
         Args:
             tasks: the runs.
-            alone: one at a time, so that whoever dies does so by its own doing.
+            alone: run one at a time, so that a worker's death is caused by its own run.
         """
         if self._backend == "serial":
             yield from map(run_task, tasks)
@@ -97,7 +98,7 @@ class Crew:
 
 
 def check_crew(backend: str, workers: int | None, address: str | None) -> None:
-    """Check the options of `crew`, and that its libraries are there.
+    """Check the options of `crew`, and that its libraries are installed.
 
     Raises:
         InputError: an unknown backend, workers below one, or an address that nobody asks for.
@@ -116,12 +117,12 @@ def check_crew(backend: str, workers: int | None, address: str | None) -> None:
 
 @contextmanager
 def crew(backend: str, workers: int | None, address: str | None) -> Iterator[Crew]:
-    """Have a crew inside.
+    """Provide a pool of workers inside the block.
 
     Args:
         backend: one of `BACKEND_NAMES`.
-        workers: how many; None: one per core.
-        address: of a Ray cluster; None: one of this computer.
+        workers: number of workers; None: one per core.
+        address: address of a Ray cluster; None: a cluster on this computer.
 
     Raises:
         InputError: as `check_crew`, or an address that is of no cluster.
@@ -144,41 +145,41 @@ class SweepFolder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Point at a folder, which need not exist."""
+        """Refer to a folder, which need not exist."""
         self.path = as_path(path, "folder")
         self._parts = self.path / PARTS_FOLDER
 
     def open(self, sweep: Sweep, keys: Sequence[str], resume: bool = True) -> None:
-        """Make the folder, or check that it is of this sweep.
+        """Create the folder, or check that it belongs to this sweep.
 
         Args:
-            sweep: whose results come here.
-            keys: of its runs, in order.
+            sweep: sweep whose results are stored here.
+            keys: keys of its runs, in order.
             resume: take a folder that holds results already.
 
         Raises:
             InputError: the folder is of another sweep, holds other files or, unless resumed,
                 results; or it cannot be made.
         """
-        own = sweep.model_dump(mode="json")
+        sweep_content = sweep.model_dump(mode="json")
         if (self.path / MANIFEST_FILE).exists():
-            if self._manifest()["sweep"] != own:
+            if self._manifest()["sweep"] != sweep_content:
                 raise InputError(
                     "folder",
-                    f"{self.path} holds another sweep ({_differences(self._manifest(), own)}); "
-                    "give a new folder",
+                    f"{self.path} holds another sweep "
+                    f"({_differences(self._manifest(), sweep_content)}); give a new folder",
                 )
             if not resume and any(self._parts.glob("*.parquet")):
                 raise InputError("folder", f"{self.path} holds results; resume, or give a new one")
         elif self.path.is_dir() and any(self.path.iterdir()):
             raise InputError("folder", f"{self.path} holds other files; give a new or empty folder")
-        content = {"format": FORMAT_VERSION, "sweep": own, "runs": list(keys)}
+        content = {"format": FORMAT_VERSION, "sweep": sweep_content, "runs": list(keys)}
         with new_folder(self.path, "folder"):
             self._parts.mkdir(exist_ok=True)
             write_text(self.path / MANIFEST_FILE, json.dumps(content, indent=1) + "\n")
 
     def finished(self) -> set[str]:
-        """Return the keys of runs that need not be computed again; a damaged part is not one."""
+        """Return the keys of runs that need not be computed again; damaged files do not count."""
         files = (
             file
             for file in self._parts.glob("*.parquet")
@@ -187,29 +188,31 @@ class SweepFolder:
         return {file.stem for file in files if _read(file) is not None}
 
     def write(self, row: Row) -> None:
-        """Write the row of one run as a file of its own, whole or not at all.
+        """Write the row of one run as a separate file, whole or not at all.
 
         Raises:
             InputError: the folder cannot be written to.
         """
         key = row["key"]
-        again = self._parts / f"{key}{REPEATED_ENDING}.parquet"
+        repeated_file = self._parts / f"{key}{REPEATED_ENDING}.parquet"
         if row["status"] in REPEATED_STATUSES:
-            self._write(again, _table([row]), **PARQUET_OPTIONS)
+            self._write(repeated_file, _table([row]), **PARQUET_OPTIONS)
             return
         self._write(self._parts / f"{key}.parquet", _table([row]), **PARQUET_OPTIONS)
-        _remove(again)
+        _remove(repeated_file)
 
     def table(self) -> pyarrow.Table:
-        """Return the rows of all runs that are there, in order; works while others still run.
+        """Return the rows of all finished runs, in order; this works while others still run.
 
         Raises:
             InputError: not the folder of a sweep.
         """
         keys = self._manifest()["runs"]
-        whole = _read(self.path / RESULTS_FILE)
-        if whole is not None and (whole.schema.metadata or {}).get(b"runs") == _digest(keys):
-            return whole
+        all_results = _read(self.path / RESULTS_FILE)
+        if all_results is not None and (all_results.schema.metadata or {}).get(b"runs") == _digest(
+            keys
+        ):
+            return all_results
         arrow = optional("pyarrow")
         tables = [table for key in keys if (table := self._part(key)) is not None]
         if not tables:
@@ -230,7 +233,7 @@ class SweepFolder:
         return table
 
     def _part(self, key: str) -> pyarrow.Table | None:
-        tables = (_read(self._parts / f"{key}{kind}.parquet") for kind in ("", REPEATED_ENDING))
+        tables = (_read(self._parts / f"{key}{mark}.parquet") for mark in ("", REPEATED_ENDING))
         return next((table for table in tables if table is not None), None)
 
     def _manifest(self) -> dict[str, Any]:
@@ -269,7 +272,7 @@ def _table(rows: list[Row]) -> pyarrow.Table:
 
 
 def _read(file: Path) -> pyarrow.Table | None:
-    """Return the table of a file, None where there is none or where it is damaged."""
+    """Return the table of a file; None if there is none or it is damaged."""
     if not file.is_file():  # pyarrow takes a folder for a table, an empty one for one without rows
         return None
     try:
@@ -279,7 +282,7 @@ def _read(file: Path) -> pyarrow.Table | None:
 
 
 def _remove(file: Path) -> None:
-    """Remove a file, if there is one; raises InputError where that cannot be."""
+    """Remove a file if it exists; raises InputError if that is impossible."""
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
@@ -293,6 +296,6 @@ def _digest(keys: Sequence[str]) -> bytes:
 
 
 def _differences(manifest: dict[str, Any], own: dict[str, Any]) -> str:
-    other = manifest["sweep"]
-    names = [name for name in own if other.get(name) != own[name]]
+    existing = manifest["sweep"]
+    names = [name for name in own if existing.get(name) != own[name]]
     return f"differs in {', '.join(names)}"

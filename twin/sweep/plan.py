@@ -28,7 +28,7 @@ from twin.simulation.trajectory import Trajectory
 from twin.sweep.description import ControllerChoice, MotionChoice, PayloadChoice, Range, Sweep
 
 KEY_FORMAT = 1
-"""Version of keys and columns; another one means other results."""
+"""Version of keys and columns; results of another version are not reused."""
 
 MEASURE_UNITS = {
     "position_rms": "m",
@@ -42,42 +42,42 @@ MEASURE_UNITS = {
     "rate_peak": "m/s or rad/s",
     "end_time": "s",
 }
-"""Columns that every run has -> unit. Errors are at the control instants; a run that was stopped
-counts up to its end."""
+"""Columns of every run -> unit. Errors are evaluated at the control instants; a run that was
+stopped counts up to its end."""
 
 NON_MACHINE_PREFIXES = ("motion", "controller")
-"""First words of parameters that are not of the machine."""
+"""First words of the paths of parameters that do not belong to the machine."""
 
 LARGEST_COUNT = 1_000_000
-"""Runs."""
+"""Maximum number of runs of a sweep."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run. Carries the machine itself: workers need no files."""
+    """One run of a sweep, with the machine itself, so that workers need no files."""
 
     index: int
-    """Place in the sweep"""
+    """index of the run in the sweep"""
     machine: MachineParameters
-    """Machine with its configuration, without values and payload"""
+    """machine in its configuration, without the sweep's values and payload"""
     configuration: str
     engine: str
     fidelity: str
     """Fidelity of the engine"""
     timestep: float | None
-    """[s]"""
+    """[s] time step of the engine; None for the default"""
     motion: MotionChoice
     controller: ControllerChoice
     values: dict[str, float] = field(default_factory=dict)
-    """Values by dotted path, SI"""
+    """values of parameters by dotted path, SI"""
     payload: PayloadChoice = field(default_factory=PayloadChoice)
     seed: int = 0
     recording: str | None = None
-    """Content of the motion's file, where it is a recording"""
+    """content of the motion's file if it is a recording"""
     measure: str | None = None
-    """`package.module:function`"""
+    """`package.module:function` of the user's measure"""
     measure_source: str = ""
-    """Source of that function: another one gives other results"""
+    """source of that function: with other source the results differ"""
 
     @cached_property
     def key(self) -> str:
@@ -90,8 +90,8 @@ class Task:
             "controller": self.controller.model_dump(mode="json"),
             "payload": self.payload.model_dump(mode="json"),
         }
-        names = ("engine", "fidelity", "timestep", "values", "seed", "recording", "measure")
-        content |= {name: getattr(self, name) for name in (*names, "measure_source")}
+        field_names = ("engine", "fidelity", "timestep", "values", "seed", "recording", "measure")
+        content |= {name: getattr(self, name) for name in (*field_names, "measure_source")}
         text = json.dumps(content, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -100,11 +100,11 @@ class Task:
         """Short name of the run, for messages."""
         parts = [f"{path}={value:.6g}" for path, value in self.values.items()]
         parts += [f"payload {self.payload.title}"] if self.payload.title != "none" else []
-        words = (self.controller.title, self.engine, self.configuration, *parts)
-        return f"run {self.index}: {', '.join(filter(None, words))}, seed {self.seed}"
+        labels = (self.controller.title, self.engine, self.configuration, *parts)
+        return f"run {self.index}: {', '.join(filter(None, labels))}, seed {self.seed}"
 
     def columns(self) -> dict[str, Any]:
-        """Return what goes in, by the names of the results' columns."""
+        """Return the inputs of the run, by the names of the results' columns."""
         options = dict(self.controller.options) | {"model": self.controller.model}
         return {
             "key": self.key,
@@ -149,31 +149,31 @@ def measures(trajectory: Trajectory) -> dict[str, float]:
 
 
 def own_measures(name: str, trajectory: Trajectory, platform: Platform) -> dict[str, float]:
-    """Return what a user's function measures of a run.
+    """Return the numbers that a user's function computes from a run.
 
     Args:
         name: `package.module:function`.
-        trajectory: of the closed loop.
+        trajectory: trajectory of the closed loop.
         platform: the machine of the run, with values and payload.
 
     Raises:
         InputError: the function cannot be imported, or returns something else than finite numbers
             by names that are free.
     """
-    found = measure_function(name)(trajectory, platform)
-    if not isinstance(found, Mapping):
-        raise InputError("measure", f"{name} must return numbers by name, not {brief(found)}")
-    checked = {}
-    for column, value in found.items():
+    returned = measure_function(name)(trajectory, platform)
+    if not isinstance(returned, Mapping):
+        raise InputError("measure", f"{name} must return numbers by name, not {brief(returned)}")
+    values_by_column = {}
+    for column, value in returned.items():
         if not isinstance(column, str) or column in MEASURE_UNITS:
             raise InputError("measure", f"{name}: {column!r} is no free name of a column")
         try:
-            checked[column] = float(value)
+            values_by_column[column] = float(value)
         except (TypeError, ValueError):
             raise InputError("measure", f"{name}: {column} is no number: {value!r}") from None
-        if math.isinf(checked[column]):
+        if math.isinf(values_by_column[column]):
             raise InputError("measure", f"{name}: {column} is infinite")
-    return checked
+    return values_by_column
 
 
 def measure_function(name: str) -> Callable[[Trajectory, Platform], Any]:
@@ -183,21 +183,21 @@ def measure_function(name: str) -> Callable[[Trajectory, Platform], Any]:
         InputError: it cannot be imported, or is no function.
     """
     module, _, function = name.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
+    working_folder = str(Path.cwd())
+    if working_folder not in sys.path:
+        sys.path.append(working_folder)
     try:
-        found = getattr(import_module(module), function)
+        function_object = getattr(import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise InputError("measure", f"{name} cannot be imported ({error})") from None
-    if not callable(found):
+    if not callable(function_object):
         raise InputError("measure", f"{name} is no function")
-    wanted: Callable[[Trajectory, Platform], Any] = found
-    return wanted
+    result: Callable[[Trajectory, Platform], Any] = function_object
+    return result
 
 
 def measure_source(name: str) -> str:
-    """Return the source of a user's function, empty where there is none to see.
+    """Return the source of a user's function; empty where it is not available.
 
     Raises:
         InputError: it cannot be imported, or is no function.
@@ -225,18 +225,20 @@ def plan(sweep: Sweep) -> list[Task]:
     for machine in machines.values():
         _check_paths(machine, names)
     points = _points(sweep)
-    lists = (sweep.configurations, sweep.engines, sweep.controllers, sweep.payloads)
-    count = len(points) * len(sweep.seeds) * int(np.prod([len(entries) for entries in lists]))
-    if count > LARGEST_COUNT:
-        raise InputError("sweep", f"has {count} runs; at most {LARGEST_COUNT} are taken")
+    option_lists = (sweep.configurations, sweep.engines, sweep.controllers, sweep.payloads)
+    run_count = (
+        len(points) * len(sweep.seeds) * int(np.prod([len(entries) for entries in option_lists]))
+    )
+    if run_count > LARGEST_COUNT:
+        raise InputError("sweep", f"has {run_count} runs; at most {LARGEST_COUNT} are taken")
     recording = _recording(sweep.motion.name)
-    source = measure_source(sweep.measure) if sweep.measure else ""
-    combinations = product(*lists, points, sweep.seeds)
+    source_text = measure_source(sweep.measure) if sweep.measure else ""
+    combinations = product(*option_lists, points, sweep.seeds)
     tasks = [
         Task(
             index=index,
-            machine=machines[fidelity],
-            configuration=fidelity,
+            machine=machines[configuration],
+            configuration=configuration,
             engine=engine,
             fidelity=sweep.fidelity,
             timestep=sweep.timestep,
@@ -247,13 +249,15 @@ def plan(sweep: Sweep) -> list[Task]:
             seed=seed,
             recording=recording,
             measure=sweep.measure,
-            measure_source=source,
+            measure_source=source_text,
         )
-        for index, (fidelity, engine, controller, payload, point, seed) in enumerate(combinations)
+        for index, (configuration, engine, controller, payload, point, seed) in enumerate(
+            combinations
+        )
     ]
-    seen: dict[str, Task] = {}
+    tasks_by_key: dict[str, Task] = {}
     for task in tasks:
-        if seen.setdefault(task.key, task) is not task:
+        if tasks_by_key.setdefault(task.key, task) is not task:
             raise InputError("sweep", f"lists the same run twice: {task.name}")
     return tasks
 
@@ -263,9 +267,9 @@ def _machine(sweep: Sweep, fidelity: str) -> MachineParameters:
 
 
 def _check_paths(machine: MachineParameters, names: list[str]) -> None:
-    known = set(numeric_paths(machine))
+    known_paths = set(numeric_paths(machine))
     for name in names:
-        if name.partition(".")[0] not in NON_MACHINE_PREFIXES and name not in known:
+        if name.partition(".")[0] not in NON_MACHINE_PREFIXES and name not in known_paths:
             with_values(machine, {name: 0.0})  # names the nearest paths
             raise InputError(name, f"{machine.name} has no such number")
 
@@ -284,24 +288,34 @@ def _sampled(sweep: Sweep) -> Iterator[Point]:
 
     sampling = sweep.sampling
     assert sampling is not None
-    ranges = {path: n for path, n in sweep.parameters.items() if isinstance(n, Range)}
+    ranges = {
+        path: numbers for path, numbers in sweep.parameters.items() if isinstance(numbers, Range)
+    }
     generator = np.random.default_rng(sampling.seed)
     shape = (sampling.count, len(ranges))
     if sampling.kind == "random":
-        shares = generator.random(shape)
+        sample_fractions = generator.random(shape)
     else:
-        shares = qmc.LatinHypercube(shape[1], rng=generator).random(shape[0])
-    drawn = {path: n.at(shares[:, k]) for k, (path, n) in enumerate(ranges.items())}
-    listed = {path: n for path, n in sweep.parameters.items() if not isinstance(n, Range)}
-    for combination in product(*listed.values()):
-        chosen = dict(zip(listed, combination, strict=True))
+        sample_fractions = qmc.LatinHypercube(shape[1], rng=generator).random(shape[0])
+    sampled_values = {
+        path: numbers.at(sample_fractions[:, k]) for k, (path, numbers) in enumerate(ranges.items())
+    }
+    listed_values = {
+        path: numbers
+        for path, numbers in sweep.parameters.items()
+        if not isinstance(numbers, Range)
+    }
+    for combination in product(*listed_values.values()):
+        combination_values = dict(zip(listed_values, combination, strict=True))
         for row in range(sampling.count):
-            values = chosen | {path: float(column[row]) for path, column in drawn.items()}
+            values = combination_values | {
+                path: float(column[row]) for path, column in sampled_values.items()
+            }
             yield tuple(values[path] for path in sweep.parameters)
 
 
 def _recording(name: str) -> str | None:
-    """Return the content of a recorded motion, None where the name is of no file."""
+    """Return the content of a recorded motion; None where the name is no file name."""
     if not Path(name).suffix:
         return None
     try:

@@ -17,7 +17,7 @@ LENGTH_AXES = ("x", "y", "z")
 
 
 def in_si(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of a sweep whose parameters are plain numbers.
+    """Return the content of a sweep with its parameters converted to plain numbers.
 
     Raises:
         ValueError: a unit of another kind than its parameter, or a parameter without units.
@@ -26,63 +26,67 @@ def in_si(content: dict[str, Any]) -> dict[str, Any]:
     parameters = content.get("parameters")
     if not isinstance(parameters, dict):
         return content
-    found = {
+    converted = {
         path: _converted(values, partial(_number, content, str(path)))
         for path, values in parameters.items()
     }
-    return content | {"parameters": found}
+    return content | {"parameters": converted}
 
 
 def _converted(values: Any, convert: Callable[[str], Any]) -> Any:
-    """Return values with every text that is no number converted."""
+    """Return values in which every text that is no number is converted."""
     if isinstance(values, str):
-        first, *more = values.split(":")
-        if not more:
-            return ",".join(str(convert(part)) for part in values.split(","))
-        ends = [str(convert(part)) for part in (first, more[0])]
-        return ":".join([*ends, *more[1:]])
+        start_text, *other_texts = values.split(":")
+        if not other_texts:
+            return ",".join(str(convert(value_text)) for value_text in values.split(","))
+        converted_ends = [str(convert(value_text)) for value_text in (start_text, other_texts[0])]
+        return ":".join([*converted_ends, *other_texts[1:]])
     if isinstance(values, dict):
-        inside = {name: values[name] for name in ("start", "stop") if name in values}
-        return values | {name: _converted(value, convert) for name, value in inside.items()}
+        bounds = {name: values[name] for name in ("start", "stop") if name in values}
+        return values | {name: _converted(value, convert) for name, value in bounds.items()}
     if isinstance(values, (list, tuple)):
         return [convert(value) if isinstance(value, str) else value for value in values]
     return values
 
 
 def _number(content: dict[str, Any], path: str, text: str) -> Any:
-    """Return a text as it is where it is a plain number or none at all, else its number in SI."""
-    word = text.strip()
-    if word[:1] not in "+-.0123456789" or not word or is_number(word):
+    """Return the number in SI for a text with a unit; other texts stay as they are."""
+    stripped = text.strip()
+    if stripped[:1] not in "+-.0123456789" or not stripped or is_number(stripped):
         return text
     unit = _unit(content, path)
     if not unit:
-        raise ValueError(f"{path}: {word!r} has a unit, but this is a plain number")
+        raise ValueError(f"{path}: {stripped!r} has a unit, but this is a plain number")
     try:
-        return to_si(word, unit)
+        return to_si(stripped, unit)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
 def _unit(content: dict[str, Any], path: str) -> str:
     """Return the SI unit of a parameter; empty for those of controllers, which have none."""
-    table, _, field = path.partition(".")
-    if table == "controller":
+    first_word, _, field_name = path.partition(".")
+    if first_word == "controller":
         return ""
-    if table == "motion":
+    if first_word == "motion":
         motion = content.get("motion")
         axis = motion.get("axis", "z") if isinstance(motion, dict) else "z"
-        tank = isinstance(motion, dict) and motion.get("name") == "tank"
-        return MOTION_UNITS.get(field, "m" if axis in LENGTH_AXES and not tank else "rad")
+        is_tank = isinstance(motion, dict) and motion.get("name") == "tank"
+        return MOTION_UNITS.get(field_name, "m" if axis in LENGTH_AXES and not is_tank else "rad")
     return _machine_unit(content, path)
 
 
 def _machine_unit(content: dict[str, Any], path: str) -> str:
     """Return the SI unit of a number of the machine in the first configuration that has it."""
-    names = content.get("configurations", "")
+    configurations = content.get("configurations", "")
     file = parameters_path(content.get("machine", ""))
-    for name in names if isinstance(names, (list, tuple)) and names else (names,):
+    for name in (
+        configurations
+        if isinstance(configurations, (list, tuple)) and configurations
+        else (configurations,)
+    ):
         try:
             return unit_at(read_parameters(file, name or None), path)
         except InputError as error:
-            missing = error
-    raise missing
+            last_error = error
+    raise last_error

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 MAX_RETRIES = 2
+"""Default number of further attempts for a run whose worker process died."""
 
 
 def run_sweep(
@@ -41,14 +42,14 @@ def run_sweep(
     are not touched. Runs with the status "died" or "crashed" are tried again by the next call.
 
     Args:
-        sweep: what to compute.
-        folder: where the results go: `sweep.json`, `parts/`, `results.parquet`.
-        workers: how many at a time; None: one per core, of the cluster with Ray.
+        sweep: sweep to compute.
+        folder: folder of the results: `sweep.json`, `parts/`, `results.parquet`.
+        workers: number of parallel workers; None: one per core, of the cluster with Ray.
         backend: "loky" (processes of this computer), "ray" (a cluster) or "serial".
         resume: take a folder that holds results of this sweep already.
         address: of a running Ray cluster, such as "auto"; None: one on this computer, which ends
             with the call.
-        retries: how often a run whose worker died is tried again.
+        retries: number of further attempts for a run whose worker died.
         progress: show a progress bar; default: on a terminal when it takes longer than 2 s.
 
     Raises:
@@ -65,15 +66,17 @@ def run_sweep(
     check_crew(backend, workers, address)
     optional("pyarrow.parquet")
     tasks = plan(sweep)
-    place = SweepFolder(folder)
-    place.open(sweep, [task.key for task in tasks], resume)
-    there = place.finished()
-    missing = [task for task in tasks if task.key not in there]
-    if missing:
-        bar = Progress(f"sweep of {sweep.machine}", STEPS_BETWEEN_LOOKS * len(missing), progress)
-        with crew(backend, workers, address) as hands, bar:
-            _compute(hands, missing, place, retries, bar)
-    return place.consolidate()
+    sweep_folder = SweepFolder(folder)
+    sweep_folder.open(sweep, [task.key for task in tasks], resume)
+    finished_keys = sweep_folder.finished()
+    missing_tasks = [task for task in tasks if task.key not in finished_keys]
+    if missing_tasks:
+        bar = Progress(
+            f"sweep of {sweep.machine}", STEPS_BETWEEN_LOOKS * len(missing_tasks), progress
+        )
+        with crew(backend, workers, address) as worker_pool, bar:
+            _compute(worker_pool, missing_tasks, sweep_folder, retries, bar)
+    return sweep_folder.consolidate()
 
 
 def _compute(
@@ -81,7 +84,7 @@ def _compute(
 ) -> None:
     """Compute runs and write their rows; those whose workers die are tried again one by one."""
     written = 0
-    lost: dict[str, str] = {}
+    lost_reasons: dict[str, str] = {}
 
     def note(row: Row) -> None:
         nonlocal written
@@ -90,8 +93,10 @@ def _compute(
         bar.tick(STEPS_BETWEEN_LOOKS * written)
 
     for attempt in range(1 + retries):
-        outstanding = [task for task in tasks if task.key in lost] if attempt else list(tasks)
-        lost = {}
+        outstanding = (
+            [task for task in tasks if task.key in lost_reasons] if attempt else list(tasks)
+        )
+        lost_reasons = {}
         if not outstanding:
             return
         with closing(hands.outcomes(outstanding, alone=attempt > 0)) as outcomes:
@@ -99,7 +104,11 @@ def _compute(
                 if isinstance(outcome, dict):
                     note(outcome)
                 else:
-                    lost[outcome.argument.key] = outcome.reason
+                    lost_reasons[outcome.argument.key] = outcome.reason
     for task in tasks:
-        if task.key in lost:
-            note(lost_row(task, f"its worker died {1 + retries} times; the last: {lost[task.key]}"))
+        if task.key in lost_reasons:
+            note(
+                lost_row(
+                    task, f"its worker died {1 + retries} times; the last: {lost_reasons[task.key]}"
+                )
+            )

@@ -39,28 +39,28 @@ from twin.sweep.description import ControllerChoice, MotionChoice, PayloadChoice
 from twin.sweep.plan import Task, measures, own_measures
 
 DONE_STATUS = "done"
-"""Status of a run that went to its end."""
+"""Status of a run that reached its end."""
 
 STOPPED_STATUS = "stopped"
 """Status of a run that was stopped safely."""
 
 ERROR_STATUS = "error"
-"""Status of a run that the package refused."""
+"""Status of a run that the package refused with an error."""
 
 CRASHED_STATUS = "crashed"
-"""Status of a run that raised something else, or lacked a library."""
+"""Status of a run that raised another error, or lacked a library."""
 
 DIED_STATUS = "died"
-"""Status of a run whose worker process died every time."""
+"""Status of a run whose worker process died in every attempt."""
 
 REPEATED_STATUSES = (CRASHED_STATUS, DIED_STATUS)
-"""Statuses of runs that a later call tries again."""
+"""Statuses of runs that a later call computes again."""
 
 FINEST_RATIO = 0.5
-"""Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
+"""Engine step as a fraction of the control period, unless a stiff machine needs a shorter one."""
 
 WATCH_INTERVAL = 0.5
-"""[s] between a worker's looks at its parent."""
+"""[s] Interval at which a worker checks whether its parent still runs."""
 
 
 Row = dict[str, Any]
@@ -68,29 +68,29 @@ Row = dict[str, Any]
 
 
 def run_task(task: Task) -> Row:
-    """Return the row of one run; whatever error it raises is told in the row."""
-    began = clock.perf_counter()
+    """Return the row of one run; an error is recorded in the row."""
+    start_time = clock.perf_counter()
     row: Row = task.columns()
     try:
         trajectory, platform = simulated(task)
-        found = measures(trajectory)
+        results = measures(trajectory)
         if task.measure is not None:
-            found |= own_measures(task.measure, trajectory, platform)
-        row |= {"timestep": trajectory.timestep, **found}
+            results |= own_measures(task.measure, trajectory, platform)
+        row |= {"timestep": trajectory.timestep, **results}
         row |= {
             "status": STOPPED_STATUS if trajectory.stopped else DONE_STATUS,
             "stopped": trajectory.stopped,
         }
         row["error"] = ""
     except Exception as error:  # a user's function may raise anything; other runs go on
-        final = isinstance(error, TwinError) and not isinstance(error, MissingDependencyError)
-        row |= {"status": ERROR_STATUS if final else CRASHED_STATUS, "stopped": ""}
+        is_final = isinstance(error, TwinError) and not isinstance(error, MissingDependencyError)
+        row |= {"status": ERROR_STATUS if is_final else CRASHED_STATUS, "stopped": ""}
         row["error"] = f"{type(error).__name__}: {error}"
-    return row | {"wall_time": clock.perf_counter() - began}
+    return row | {"wall_time": clock.perf_counter() - start_time}
 
 
 def lost_row(task: Task, reason: str) -> Row:
-    """Return the row of a run whose worker died every time."""
+    """Return the row of a run whose worker died in every attempt."""
     return task.columns() | {"status": DIED_STATUS, "stopped": "", "error": reason}
 
 
@@ -100,21 +100,23 @@ def simulated(task: Task) -> tuple[Trajectory, Platform]:
     Raises:
         TwinError: whatever the machine, the controller or the engine refuses.
     """
-    motion, choice, numbers = _sorted_values(task)
+    motion, controller_choice, machine_values = _sorted_values(task)
     nominal = Platform(task.machine)
-    platform = Platform(with_values(task.machine, numbers)) if numbers else nominal
+    platform = Platform(with_values(task.machine, machine_values)) if machine_values else nominal
     platform = loaded(platform, task.payload)
-    designed_for = platform if choice.model == "true" else nominal
-    course, seconds = _motion(designed_for, motion, task.recording)
-    controller = make_controller(choice.name, designed_for, course, **choice.options)
-    step = task.timestep or _timestep(controller.period, platform)
-    periods = max(1, round(seconds / controller.period))
+    design_machine = platform if controller_choice.model == "true" else nominal
+    reference_motion, duration = _motion(design_machine, motion, task.recording)
+    controller = make_controller(
+        controller_choice.name, design_machine, reference_motion, **controller_choice.options
+    )
+    timestep = task.timestep or _timestep(controller.period, platform)
+    periods = max(1, round(duration / controller.period))
     trajectory = platform.simulate(
         periods * controller.period,
         controller=controller,
         plant=Plant(platform, seed=task.seed),
         engine=task.engine,
-        timestep=step,
+        timestep=timestep,
         fidelity=task.fidelity,
         progress=False,
     )
@@ -138,55 +140,55 @@ def loaded(platform: Platform, payload: PayloadChoice) -> Platform:
 
 
 def _sorted_values(task: Task) -> tuple[MotionChoice, ControllerChoice, dict[str, float]]:
-    """Return motion, controller and the machine's own numbers with the values of the run.
+    """Return motion, controller and numbers of the machine with the values of the run.
 
     Raises:
         InputError: a value of the motion that is not above zero.
     """
-    apart: dict[str, dict[str, float]] = {"motion": {}, "controller": {}}
-    numbers = {}
+    prefixed_values: dict[str, dict[str, float]] = {"motion": {}, "controller": {}}
+    machine_values = {}
     for path, value in task.values.items():
-        table, _, field = path.partition(".")
-        if table in apart:
-            apart[table][field] = value
+        first_word, _, field_name = path.partition(".")
+        if first_word in prefixed_values:
+            prefixed_values[first_word][field_name] = value
         else:
-            numbers[path] = value
-    options = {**task.controller.options, **apart["controller"]}
-    for field, value in apart["motion"].items():
-        positive(value, f"motion.{field}")
-    motion = task.motion.model_copy(update=apart["motion"])
-    return motion, task.controller.model_copy(update={"options": options}), numbers
+            machine_values[path] = value
+    options = {**task.controller.options, **prefixed_values["controller"]}
+    for field_name, value in prefixed_values["motion"].items():
+        positive(value, f"motion.{field_name}")
+    motion = task.motion.model_copy(update=prefixed_values["motion"])
+    return motion, task.controller.model_copy(update={"options": options}), machine_values
 
 
 def _motion(
     platform: Platform, motion: MotionChoice, recording: str | None
 ) -> tuple[Motion | None, float]:
-    """Return the motion of a machine, and how long it is followed [s]."""
+    """Return the motion of a machine, and the duration [s] for which it is followed."""
     from twin.logs.motion import read_motion
     from twin.motion.specification import MotionSpecification
 
     specification = MotionSpecification(**motion.model_dump())
     if recording is None:
-        course = specification.motion_of(platform)
+        reference_motion = specification.motion_of(platform)
     else:
         with TemporaryDirectory() as folder:
             file = Path(folder) / Path(motion.name).name
             file.write_text(recording, encoding="utf-8")
-            course = read_motion(file, platform)
-    return course, specification.seconds(course)
+            reference_motion = read_motion(file, platform)
+    return reference_motion, specification.seconds(reference_motion)
 
 
 def _timestep(period: float, platform: Platform) -> float:
     """Return the longest step that divides the control period and suits engine and drives."""
-    most = min(suitable_timestep(platform), FINEST_RATIO * period)
-    return period / int(np.ceil(period / most - 1e-9))
+    max_step = min(suitable_timestep(platform), FINEST_RATIO * period)
+    return period / int(np.ceil(period / max_step - 1e-9))
 
 
 class Lost(NamedTuple):
     """Placeholder for a result whose worker has died."""
 
     argument: Any
-    """Key of the call that was under way"""
+    """first argument of the call that the worker was computing"""
     reason: str
 
 
@@ -197,7 +199,7 @@ def call_argument(batch: Any) -> Any:
 
 
 def _follow(parent: int) -> None:
-    """Let this process end soon after its parent, which may be killed without a word."""
+    """End this process soon after its parent, which may be killed without notice."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -213,13 +215,13 @@ def joblib_workers(count: int) -> int:
 
 
 class SeparateWorkers(ParallelBackendBase):  # type: ignore[misc]  # joblib has no types
-    """Processes that stand alone; results of those that die are `Lost`."""
+    """Independent worker processes; results of those that die are `Lost`."""
 
     supports_retrieve_callback = True
     supports_inner_max_num_threads = True
 
     def __init__(self, count: int) -> None:
-        """Have so many workers, each with one thread; they start with their first calls."""
+        """Set up `count` workers with one thread each; they start with their first calls."""
         super().__init__(inner_max_num_threads=1)
         self._count = count
 
@@ -228,7 +230,7 @@ class SeparateWorkers(ParallelBackendBase):  # type: ignore[misc]  # joblib has 
         return joblib_workers(self._count)
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
-        """Take note of the call."""
+        """Prepare the workers for a call of joblib."""
         self.parallel = parallel
         self._environment = self._prepare_worker_env(n_jobs=self._count)
         self._executors: set[Any] = set()
@@ -265,7 +267,7 @@ class SeparateWorkers(ParallelBackendBase):  # type: ignore[misc]  # joblib has 
         self._executors = set()
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """End all workers, whatever they do."""
+        """End all workers, even while they compute."""
         self.terminate()
         if ensure_ready:
             self.configure(parallel=self.parallel)
@@ -278,7 +280,7 @@ class SeparateWorkers(ParallelBackendBase):  # type: ignore[misc]  # joblib has 
         return executor
 
     def _release(self, executor: Any, done: Future[Any]) -> None:
-        """Let a worker take another call; forget one that died."""
+        """Return a worker to the idle ones; remove one that died."""
         if done.cancelled() or isinstance(done.exception(), BrokenProcessPool):
             self._executors.discard(executor)
             executor.shutdown(wait=False, kill_workers=True)

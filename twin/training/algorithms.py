@@ -29,7 +29,7 @@ TENSORBOARD_FOLDER = "tensorboard"
 """Folder of logs in the folder of a training."""
 
 EPISODES_RUN = "episodes"
-"""Name of the run beside those of Stable-Baselines3, and of the group of its charts."""
+"""Name of the TensorBoard run that holds the episodes' results, and of the group of its charts."""
 
 CURVE_ROWS = 200
 """Approximate number of rows of a learning curve."""
@@ -37,22 +37,23 @@ CURVE_ROWS = 200
 CURVE_FILE = "learning.csv"
 
 LINE_EVERY = 30.0
-"""[s] Time between two lines without a terminal."""
+"""[s] Time between two lines of progress where there is no terminal."""
 
 LARGEST_OBSERVATION = 10.0
+"""Bound at which normalised observations are clipped, in standard deviations."""
 
 
 @contextmanager
 def with_tensorboard(folder: Path, callback: Callback | None) -> Iterator[tuple[Callback, ...]]:
-    """Yield the callbacks of a learning curve: the given one, and TensorBoard where it is there.
+    """Yield the callbacks of a learning curve: the given one, and TensorBoard's if installed.
 
     Args:
-        folder: of the training.
-        callback: None for none.
+        folder: folder of the training.
+        callback: callback of the user; None for none.
     """
-    given = () if callback is None else (callback,)
+    callbacks = () if callback is None else (callback,)
     if find_spec("tensorboard") is None:
-        yield given
+        yield callbacks
         return
     # Looked up in its module: Weights & Biases puts a class of its own there.
     files = optional("tensorboard.summary.writer.event_file_writer")
@@ -61,17 +62,19 @@ def with_tensorboard(folder: Path, callback: Callback | None) -> Iterator[tuple[
     writer = files.EventFileWriter(str(folder / TENSORBOARD_FOLDER / EPISODES_RUN))
 
     def write(row: Row) -> None:
-        numbers = summary(
+        summary_values = summary(
             value=[
                 summary.Value(tag=f"{EPISODES_RUN}/{name}", simple_value=value)
                 for name, value in row.items()
                 if name != "steps"
             ]
         )
-        writer.add_event(event(wall_time=clock.time(), step=int(row["steps"]), summary=numbers))
+        writer.add_event(
+            event(wall_time=clock.time(), step=int(row["steps"]), summary=summary_values)
+        )
 
     try:
-        yield (write, *given)
+        yield (write, *callbacks)
     finally:
         writer.close()
 
@@ -83,7 +86,7 @@ except ImportError:
 
 
 class TrainingCallback(BaseCallback):  # type: ignore[misc]
-    """Called by Stable-Baselines3 around every step and every rollout.
+    """Callback by which Stable-Baselines3 reports every step and every rollout.
 
     Attributes:
         stop: set to True to end the training after the present step.
@@ -100,7 +103,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         checkpoint_every: int,
         curriculum: Points = (),
     ) -> None:
-        """Take the parts of a training; `steps` is the number of all its steps."""
+        """Store the parts of a training; `steps` is its total number of steps."""
         super().__init__()
         self.stop = False
         self._folder, self._adapter, self._normaliser = folder, adapter, normaliser
@@ -162,9 +165,9 @@ class TrainingProgress:
         """Describe the training.
 
         Args:
-            title: of the bar.
-            steps: of the whole training.
-            begin: steps done before.
+            title: title of the bar.
+            steps: steps of the whole training.
+            begin: steps done before this run.
             shown: False shows nothing.
         """
         self._title, self._steps, self._begin = title, steps, begin
@@ -204,8 +207,8 @@ class TrainingProgress:
         if self._shown is False:
             return
         now = clock.monotonic()
-        speed = (steps - self._begin) / max(now - self._start, 1e-9)
-        text = f"{speed:,.0f} steps/s  {results}"
+        steps_per_second = (steps - self._begin) / max(now - self._start, 1e-9)
+        text = f"{steps_per_second:,.0f} steps/s  {results}"
         if self._bar is not None:
             self._bar.update(self._task, completed=steps, text=text)
         elif now - self._last >= LINE_EVERY:
@@ -218,12 +221,14 @@ def make_normaliser(settings: TrainingSettings, adapter: Any, checkpoint: Path |
     """Return the `VecNormalize` around an adapter, None without normalisation.
 
     Args:
-        settings: of the training.
+        settings: settings of the training.
         adapter: a `VectorAdapter`.
-        checkpoint: to go on from; None to begin.
+        checkpoint: checkpoint to continue from; None to start.
     """
-    chosen = settings.hyperparameters
-    if isinstance(chosen, SearchSettings) or not (settings.normalise or settings.normalise_rewards):
+    hyperparameters = settings.hyperparameters
+    if isinstance(hyperparameters, SearchSettings) or not (
+        settings.normalise or settings.normalise_rewards
+    ):
         return None
     vectors = optional("stable_baselines3.common.vec_env")
     if checkpoint is not None:
@@ -233,7 +238,7 @@ def make_normaliser(settings: TrainingSettings, adapter: Any, checkpoint: Path |
         norm_obs=settings.normalise,
         norm_reward=settings.normalise_rewards,
         clip_obs=LARGEST_OBSERVATION,
-        gamma=chosen.discount,
+        gamma=hyperparameters.discount,
     )
 
 
@@ -241,10 +246,10 @@ def make_model(settings: TrainingSettings, env: Any, folder: Path, checkpoint: P
     """Return the model that learns.
 
     Args:
-        settings: of the training.
+        settings: settings of the training.
         env: a `VecEnv`.
-        folder: of the training, for its log.
-        checkpoint: to go on from; None to begin.
+        folder: folder of the training, for its log.
+        checkpoint: checkpoint to continue from; None to start.
     """
     library = optional("stable_baselines3")
     kind = library.PPO if settings.algorithm == "ppo" else library.SAC
@@ -259,11 +264,11 @@ def make_model(settings: TrainingSettings, env: Any, folder: Path, checkpoint: P
 
 
 def _arguments(settings: TrainingSettings) -> dict[str, Any]:
-    chosen = settings.hyperparameters
-    if isinstance(chosen, PpoSettings):
-        return _ppo(chosen, settings)
-    assert isinstance(chosen, SacSettings)
-    return _sac(chosen, settings)
+    hyperparameters = settings.hyperparameters
+    if isinstance(hyperparameters, PpoSettings):
+        return _ppo(hyperparameters, settings)
+    assert isinstance(hyperparameters, SacSettings)
+    return _sac(hyperparameters, settings)
 
 
 def _ppo(chosen: PpoSettings, settings: TrainingSettings) -> dict[str, Any]:

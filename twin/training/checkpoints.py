@@ -16,14 +16,16 @@ from twin.errors import InputError
 
 CHECKPOINT_FOLDER = "checkpoints"
 CHECKPOINTS_KEPT = 2
+"""Number of latest checkpoints that stay in the folder; older ones are deleted."""
+
 MODEL_FILE, NORMALISER_FILE, BUFFER_FILE = "model.zip", "normaliser.pkl", "replay.pkl"
 GENERATORS_FILE = "generators.pkl"
 
 
 def checkpoint_folders(folder: Path) -> list[Path]:
     """Return the complete checkpoints of a training's folder, oldest first."""
-    found = [path for path in (folder / CHECKPOINT_FOLDER).glob("[0-9]*") if path.name.isdigit()]
-    return sorted(found, key=lambda path: int(path.name))
+    folders = [path for path in (folder / CHECKPOINT_FOLDER).glob("[0-9]*") if path.name.isdigit()]
+    return sorted(folders, key=lambda path: int(path.name))
 
 
 def save_checkpoint(folder: Path, model: Any, normaliser: Any) -> Path:
@@ -49,8 +51,8 @@ def save_checkpoint(folder: Path, model: Any, normaliser: Any) -> Path:
         if path.exists():
             shutil.rmtree(path)
         temporary.rename(path)
-        for old in checkpoint_folders(folder)[:-CHECKPOINTS_KEPT]:
-            shutil.rmtree(old)
+        for old_checkpoint in checkpoint_folders(folder)[:-CHECKPOINTS_KEPT]:
+            shutil.rmtree(old_checkpoint)
     except OSError as error:
         raise InputError("out", f"cannot write a checkpoint to {path} ({error.strerror})") from None
     finally:

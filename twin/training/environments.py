@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
 
 PASSED_OVER = ("engine", "info", "scales", "render_mode", "autoreset_mode")
-"""Options that change nothing of the task, or that a policy brings along."""
+"""Options that do not change the task, or that a policy brings along."""
 
 ACTION_OPTION = "action_scale"
-"""Option that says what an action means; a policy cannot take another."""
+"""Option that scales actions; a policy cannot be used with another value."""
 
 UNKNOWN_VALUE = "its default"
 
 PARAMETERS_DIFFER = "parameters of the machine"
-"""Name of a difference within the same machine and configuration: a file that has been edited."""
+"""Name of a difference for the same machine and configuration: its file has been edited."""
 
 OWN_PREFIX = "twin/"
-"""Before the ids of the package's own environments."""
+"""Prefix of the ids of the package's environments."""
 
 SCALE_TOLERANCE = 1e-6
-"""Relative difference up to which scales are the same."""
+"""Relative difference up to which scales count as equal."""
 
 
 class Metric(NamedTuple):
@@ -53,9 +53,9 @@ class Metric(NamedTuple):
     signal: str
     """name in `info`, physical units"""
     factor: float = 1.0
-    """Factor from SI to `unit`"""
+    """factor from SI to `unit`"""
     kind: Literal["rms", "mean", "largest", "last"] = "rms"
-    """how the values at the control instants become one number"""
+    """how the values at the control instants give one number: rms, mean, largest or last"""
 
     @property
     def title(self) -> str:
@@ -89,15 +89,17 @@ ENVIRONMENT_METRICS: dict[str, tuple[Metric, ...]] = {
 def signal_values(metrics: tuple[Metric, ...], info: Mapping[str, Any]) -> FloatArray:
     """Return the metrics' signals `(N, metrics)` of one step; vectors count by their lengths."""
     columns = [np.asarray(info[metric.signal], dtype=float) for metric in metrics]
-    sizes = [values if values.ndim == 1 else np.linalg.norm(values, axis=-1) for values in columns]
-    return np.stack(sizes, axis=1)
+    magnitudes = [
+        values if values.ndim == 1 else np.linalg.norm(values, axis=-1) for values in columns
+    ]
+    return np.stack(magnitudes, axis=1)
 
 
 class Accumulator:
-    """Sums up the metrics of episodes that run side by side."""
+    """Accumulates the metrics of episodes that run in parallel."""
 
     def __init__(self, metrics: tuple[Metric, ...], size: int) -> None:
-        """Begin with no step in `size` environments."""
+        """Start with no steps in `size` environments."""
         self.metrics = metrics
         self.sums = np.zeros((size, len(metrics)))
         self.largest = np.zeros((size, len(metrics)))
@@ -115,7 +117,7 @@ class Accumulator:
     def results(self, indices: Any = slice(None)) -> FloatArray:
         """Return the metrics `(m, metrics)` of some environments' episodes, in their units."""
         means = self.sums[indices] / np.maximum(self.count[indices], 1)[:, None]
-        found = np.empty_like(means)
+        metric_values = np.empty_like(means)
         for k, metric in enumerate(self.metrics):
             values = {
                 "rms": np.sqrt(means[:, k]),
@@ -123,11 +125,11 @@ class Accumulator:
                 "largest": self.largest[indices][:, k],
                 "last": self.last[indices][:, k],
             }[metric.kind]
-            found[:, k] = metric.factor * values
-        return np.asarray(found)
+            metric_values[:, k] = metric.factor * values
+        return np.asarray(metric_values)
 
     def clear(self, indices: Any) -> None:
-        """Begin anew in some environments."""
+        """Start new episodes in some environments."""
         self.sums[indices] = self.largest[indices] = self.last[indices] = 0.0
         self.count[indices] = 0
 
@@ -140,7 +142,7 @@ def merged_options(
     Args:
         policy: trained; None for a baseline, which has none.
         given: options; None for none.
-        name: of the policy, for the message.
+        name: name of the policy, for the message.
 
     Raises:
         InputError: another scale of actions than in the training.
@@ -148,12 +150,13 @@ def merged_options(
     if policy is None:
         return dict(given or {})
     merged = {**policy.options, **(given or {})}
-    changed = option_differences(policy, merged)
-    if ACTION_OPTION in changed:
-        here, there = changed[ACTION_OPTION]
+    differences = option_differences(policy, merged)
+    if ACTION_OPTION in differences:
+        value, trained_value = differences[ACTION_OPTION]
         raise InputError(
             ACTION_OPTION,
-            f"is {here}, but {there} in the training of {name}, whose actions it would change",
+            f"is {value}, but {trained_value} in the training of {name}, whose actions it would "
+            "change",
         )
     return merged
 
@@ -172,9 +175,10 @@ def explained_differences(
     except InputError as error:
         if policy is None or error.field != "scales":
             raise
-        changed = difference_text(option_differences(policy, options))
+        differences_text = difference_text(option_differences(policy, options))
         raise InputError(
-            "policy", f"{name} does not fit ({error.message}); not as in its training: {changed}"
+            "policy",
+            f"{name} does not fit ({error.message}); not as in its training: {differences_text}",
         ) from None
 
 
@@ -183,21 +187,26 @@ def option_differences(policy: Policy, options: Mapping[str, Any]) -> dict[str, 
 
     The file of the machine may have changed since: then the digests of its parameters differ.
     """
-    usual = _usual_options(policy.origin.environment)
-    trained, found = policy.origin.options, {}
-    for name in sorted(({*trained, *options}) - set(PASSED_OVER)):
-        here, there = (
-            _text({**usual, **each}.get(name, UNKNOWN_VALUE)) for each in (options, trained)
+    standard_options = _usual_options(policy.origin.environment)
+    trained_options, differences = policy.origin.options, {}
+    for name in sorted(({*trained_options, *options}) - set(PASSED_OVER)):
+        value, trained_value = (
+            _text({**standard_options, **values}.get(name, UNKNOWN_VALUE))
+            for values in (options, trained_options)
         )
-        if here != there:
-            found[name] = here, there
-    there = policy.origin.parameters
-    used = {**usual, **options}
-    if there and "machine" in used and not {"machine", "configuration"} & {*found}:
-        here = _parameters(used)
-        if here != there:
-            found[PARAMETERS_DIFFER] = here, there
-    return found
+        if value != trained_value:
+            differences[name] = value, trained_value
+    trained_value = policy.origin.parameters
+    used_options = {**standard_options, **options}
+    if (
+        trained_value
+        and "machine" in used_options
+        and not {"machine", "configuration"} & {*differences}
+    ):
+        value = _parameters(used_options)
+        if value != trained_value:
+            differences[PARAMETERS_DIFFER] = value, trained_value
+    return differences
 
 
 def difference_text(differences: Mapping[str, tuple[str, str]], mark: str = "") -> str:
@@ -208,8 +217,8 @@ def difference_text(differences: Mapping[str, tuple[str, str]], mark: str = "") 
         mark: around names and values, such as the backtick of Markdown.
     """
     return ", ".join(
-        f"{mark}{name}{mark} {mark}{here}{mark} (training: {mark}{there}{mark})"
-        for name, (here, there) in differences.items()
+        f"{mark}{name}{mark} {mark}{value}{mark} (training: {mark}{training_value}{mark})"
+        for name, (value, training_value) in differences.items()
     )
 
 
@@ -219,8 +228,8 @@ def change_text(
     """Return "NAME is not USE as it was trained: ..."; empty without differences."""
     if not differences:
         return ""
-    told = difference_text(differences, mark)
-    return f"{mark}{name}{mark} is not {use} as it was trained: {told}."
+    differences_text = difference_text(differences, mark)
+    return f"{mark}{name}{mark} is not {use} as it was trained: {differences_text}."
 
 
 def _parameters(options: Mapping[str, Any]) -> str:
@@ -245,9 +254,9 @@ def _usual_options(environment: str) -> dict[str, Any]:
     spec = gymnasium.registry.get(name)
     if spec is None:
         return {}
-    made = spec.entry_point or spec.vector_entry_point
-    made = load_env_creator(made) if isinstance(made, str) else made
-    task = getattr(made, "task_type", None)
+    creator = spec.entry_point or spec.vector_entry_point
+    creator = load_env_creator(creator) if isinstance(creator, str) else creator
+    task = getattr(creator, "task_type", None)
     if task is None:
         return dict(spec.kwargs)
     fields = task.settings_type.model_fields.items()
@@ -256,7 +265,7 @@ def _usual_options(environment: str) -> dict[str, Any]:
         "configuration": None,
         "randomisation": None,
         "max_episode_steps": spec.max_episode_steps,
-        **{field: about.get_default(call_default_factory=True) for field, about in fields},
+        **{field: info.get_default(call_default_factory=True) for field, info in fields},
         **spec.kwargs,
     }
 
@@ -287,8 +296,8 @@ def checked_environment(environment: Any) -> Iterator[None]:
     except InputError:
         raise
     except TypeError as error:
-        field = "options" if environment.startswith(OWN_PREFIX) else "environment"
-        raise InputError(field, f"{environment} does not take the options: {error}") from None
+        field_name = "options" if environment.startswith(OWN_PREFIX) else "environment"
+        raise InputError(field_name, f"{environment} does not take the options: {error}") from None
 
 
 def make_environments(
@@ -339,27 +348,33 @@ def check_fit(policy: Policy, env: Any) -> None:
     if differences:
         advice = f"not as in the training: {difference_text(differences)}"
     prefix = "single_" if hasattr(env, "num_envs") else ""
-    seen, moved = (getattr(env, f"{prefix}{kind}_space") for kind in ("observation", "action"))
-    sizes = (seen.shape[0], moved.shape[0])
-    own = (policy.mean.size, policy.biases[-1].size)
-    if own != sizes:
+    observation_space, action_space = (
+        getattr(env, f"{prefix}{kind}_space") for kind in ("observation", "action")
+    )
+    sizes = (observation_space.shape[0], action_space.shape[0])
+    policy_sizes = (policy.mean.size, policy.biases[-1].size)
+    if policy_sizes != sizes:
         raise InputError(
             "policy",
-            f"takes {own[0]} observations to {own[1]} actions, the environment has {sizes[0]} and "
-            f"{sizes[1]}; {advice}",
+            f"takes {policy_sizes[0]} observations to {policy_sizes[1]} actions, the environment "
+            f"has {sizes[0]} and {sizes[1]}; {advice}",
         )
     for kind, table in zip(("observations", "actions"), channels(env), strict=True):
-        trained = getattr(policy.origin, kind)
-        if not (trained and table):
+        trained_channels = getattr(policy.origin, kind)
+        if not (trained_channels and table):
             continue
-        for here, there in zip(table, trained, strict=False):
-            scales = np.atleast_1d(here.scale), np.atleast_1d(there.scale)
-            alike = (here.name, here.size, here.unit) == (there.name, there.size, there.unit)
-            if not alike or not np.allclose(*scales, rtol=SCALE_TOLERANCE, atol=0.0):
+        for channel, trained_channel in zip(table, trained_channels, strict=False):
+            scales = np.atleast_1d(channel.scale), np.atleast_1d(trained_channel.scale)
+            same_channel = (channel.name, channel.size, channel.unit) == (
+                trained_channel.name,
+                trained_channel.size,
+                trained_channel.unit,
+            )
+            if not same_channel or not np.allclose(*scales, rtol=SCALE_TOLERANCE, atol=0.0):
                 raise InputError(
                     "policy",
-                    f"was trained with {kind} where {there.name} has another place or scale; "
-                    f"{advice}",
+                    f"was trained with {kind} where {trained_channel.name} has another place or "
+                    f"scale; {advice}",
                 )
 
 
@@ -387,13 +402,13 @@ class Episode(NamedTuple):
     """Results of a finished episode."""
 
     reward: float
-    """sum of its rewards"""
+    """sum of the rewards of the episode"""
     length: int
-    """steps"""
+    """number of steps"""
     terminated: bool
-    """whether it ended before its time"""
+    """whether the episode was terminated before its time limit"""
     metrics: tuple[float, ...]
-    """Values in the units of the metrics"""
+    """values of the metrics in their units"""
 
 
 class VectorAdapter(VecEnv):  # type: ignore[misc]
@@ -410,13 +425,13 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         seed: int = 0,
         law: Residual | None = None,
     ) -> None:
-        """Take over an environment.
+        """Wrap a native vector environment.
 
         Args:
-            env: autoreset mode `SAME_STEP`.
-            metrics: of the episodes; those without their signal in `info` are left out.
-            seed: of the first reset.
-            law: that actions correct; None where they are those of the environment.
+            env: environment with autoreset mode `SAME_STEP`.
+            metrics: metrics of the episodes; those without their signal in `info` are left out.
+            seed: seed of the first reset.
+            law: law that the actions correct; None where they are the environment's actions.
 
         Raises:
             InputError: another autoreset mode.
@@ -450,21 +465,23 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         return observations
 
     def step_async(self, actions: Any) -> None:
-        """Take the actions `(N, a)` of the next step, or the corrections of the law's."""
+        """Store the actions `(N, a)` of the next step, or the corrections of a law's actions."""
         self._actions = actions if self._law is None else self._law.compose(self._seen, actions)
 
     def step_wait(self) -> tuple[Any, FloatArray, Any, list[dict[str, Any]]]:
         """Make the step: observations `(N, o)`, rewards `(N,)`, ends `(N,)`, infos."""
         observations, rewards, terminated, truncated, info = self.env.step(self._actions)
         self._seen = observations
-        done = terminated | truncated
+        is_done = terminated | truncated
         self._rewards += rewards
         self._lengths += 1
-        ended = np.flatnonzero(done)
+        finished_rows = np.flatnonzero(is_done)
         if self.metrics:
-            self._sums.add(self._signals(info, ended))
-        infos = self._finish(ended, terminated, info) if len(ended) else self._nothing
-        return observations, rewards.astype(np.float32), done, infos
+            self._sums.add(self._signals(info, finished_rows))
+        infos = (
+            self._finish(finished_rows, terminated, info) if len(finished_rows) else self._nothing
+        )
+        return observations, rewards.astype(np.float32), is_done, infos
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Set the seed of the next reset."""
@@ -509,9 +526,9 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         return [False] * len(list(self._get_indices(indices)))
 
     def _rows(self, indices: Any) -> list[Any]:
-        """Return the rows of some numbers; the environment in their place where it shows none."""
-        shown = getattr(self.env.unwrapped, "envs", (self.env,) * self.num_envs)
-        return [shown[index] for index in self._get_indices(indices)]
+        """Return the sub-environments of some indices, or the environment itself without any."""
+        sub_environments = getattr(self.env.unwrapped, "envs", (self.env,) * self.num_envs)
+        return [sub_environments[index] for index in self._get_indices(indices)]
 
     def _own_rows(self, name: str, indices: Any) -> list[Any]:
         if not hasattr(self.env.unwrapped, "envs"):
@@ -531,16 +548,16 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         return values
 
     def _finish(self, ended: Any, terminated: Any, info: dict[str, Any]) -> list[dict[str, Any]]:
-        """Store the episodes of rows that ended and begin anew; return the infos of all rows."""
+        """Store the episodes of finished rows and restart their sums; return all rows' infos."""
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         results = self._sums.results(ended)
         for row, metrics in zip(ended.tolist(), results.tolist(), strict=True):
             reward, length = float(self._rewards[row]), int(self._lengths[row])
-            early = bool(terminated[row])
-            self.finished.append(Episode(reward, length, early, tuple(metrics)))
+            is_terminated = bool(terminated[row])
+            self.finished.append(Episode(reward, length, is_terminated, tuple(metrics)))
             infos[row] = {
                 "terminal_observation": np.asarray(info["final_obs"][row]),
-                "TimeLimit.truncated": not early,
+                "TimeLimit.truncated": not is_terminated,
                 "episode": {"r": reward, "l": length},
             }
         self._sums.clear(ended)

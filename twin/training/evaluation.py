@@ -41,35 +41,39 @@ from twin.training.policy import Policy, policy_for
 from twin.training.settings import ENVIRONMENT_LAWS, make_law
 
 CONFIDENCE_LEVEL = 0.95
+"""Level of the confidence intervals of means over episodes, by Student's t distribution."""
 
 SMALLEST_PLAIN = 1e-4
-"""Numbers below it are written as powers of ten."""
+"""Smallest number that is not written as a power of ten."""
 
 TRACKING_ENVIRONMENT = "twin/PoseTracking-v0"
-"""The environment whose episodes have a machine and a motion for a controller."""
+"""The environment whose episodes have a machine and a motion, so that a controller can run in
+them."""
 
 CONTROLLER_SIGNALS = ("position_error", "orientation_error")
 """Signals of a controller's run: distance [m] and angle [rad] from the reference pose."""
 
 USUAL_FIDELITIES = {"bullet": "fast"}
-"""Fidelities of engines in environments, where they are not "accurate"."""
+"""Engines whose default fidelity in environments is not "accurate"."""
 
 LONGEST_STEP = 5e-4
-"""[s] Longest step of the engine: half the control period of 1 ms, as everywhere else."""
+"""[s] Longest step of the engine: half the control period of 1 ms, as in all closed-loop runs."""
 
 USUAL_LIMIT = ENVIRONMENTS[TRACKING_ENVIRONMENT].max_episode_steps
+"""Default maximum number of steps of an episode of pose tracking."""
 
 ENVIRONMENT_ARGUMENTS = ("machine", "configuration", "engine", "randomisation", "max_episode_steps")
-"""Options of the environment that are not of its task."""
+"""Options of an environment that do not belong to its task."""
 
 ZERO_ACTOR = "zero"
-"""Actions of zero: residual ones leave the law beneath them alone, others hold the actuators."""
+"""Name of the actor with actions of zero: as residuals they leave the law alone, else they hold the
+actuators."""
 
 EPISODES_PER_PROCESS = 8
-"""Largest number of episodes that one process runs side by side."""
+"""Largest number of episodes that one process runs in parallel."""
 
 NOT_FOR_ALL = ("engine", "info", "scales")
-"""Options of a training that an evaluation sets by itself, for every engine and policy."""
+"""Options of a training that an evaluation sets itself, for every engine and policy."""
 
 MISSING_VALUE = "-"
 
@@ -89,13 +93,15 @@ class Mean(NamedTuple):
         if not np.isfinite(self.half_width):
             return f"{self.value:.{digits}g}"
         # Both to the same decimal place: that of the mean's last digit.
-        size = max(abs(self.value), self.half_width) or 1.0
-        last = _power(size) - (digits - 1)
-        if size < SMALLEST_PLAIN:
-            both = self.value, self.half_width
-            return " +- ".join(f"{value:.{max(0, _power(value) - last)}e}" for value in both)
-        places = max(0, -last)
-        return f"{self.value:.{places}f} +- {self.half_width:.{places}f}"
+        magnitude = max(abs(self.value), self.half_width) or 1.0
+        last_digit = _power(magnitude) - (digits - 1)
+        if magnitude < SMALLEST_PLAIN:
+            numbers = self.value, self.half_width
+            return " +- ".join(
+                f"{value:.{max(0, _power(value) - last_digit)}e}" for value in numbers
+            )
+        decimals = max(0, -last_digit)
+        return f"{self.value:.{decimals}f} +- {self.half_width:.{decimals}f}"
 
 
 def _power(value: float) -> int:
@@ -109,19 +115,19 @@ def mean_of(values: Any) -> Mean:
     Raises:
         InputError: another shape, or not finite.
     """
-    found = as_floats(values, "values") if np.size(values) else np.empty(0)
-    if found.ndim != 1:
-        raise InputError("values", f"must have shape (n,), got {found.shape}")
-    count = found.size
+    sample = as_floats(values, "values") if np.size(values) else np.empty(0)
+    if sample.ndim != 1:
+        raise InputError("values", f"must have shape (n,), got {sample.shape}")
+    count = sample.size
     if count == 0:
         return Mean(float("nan"), float("nan"), 0)
     if count == 1:
-        return Mean(float(found[0]), float("nan"), 1)
+        return Mean(float(sample[0]), float("nan"), 1)
     from scipy.stats import t
 
     quantile = float(t.ppf(0.5 + 0.5 * CONFIDENCE_LEVEL, count - 1))
-    half = quantile * float(found.std(ddof=1)) / float(np.sqrt(count))
-    return Mean(float(found.mean()), half, count)
+    half_width = quantile * float(sample.std(ddof=1)) / float(np.sqrt(count))
+    return Mean(float(sample.mean()), half_width, count)
 
 
 def paired_difference(values: Any, baseline: Any) -> Mean:
@@ -138,28 +144,30 @@ def paired_difference(values: Any, baseline: Any) -> Mean:
 def mean_over_trainings(values: Any) -> Mean:
     """Return the mean of `(trainings, episodes)` values, all policies in the same episodes.
 
-    The interval is for other trainings and other episodes: the half widths of both, over the
+    The interval covers other trainings and other episodes: the half widths of both, over the
     means of the trainings and over those of the episodes, add up by their squares. One training
-    has that of its episodes.
+    has the interval of its episodes.
 
     Raises:
         InputError: another shape, or not finite.
     """
-    found = as_floats(values, "values")
-    if found.ndim != 2:
-        raise InputError("values", f"must have shape (trainings, episodes), got {found.shape}")
-    ways = [
-        mean_of(found.mean(axis=axis)).half_width for axis in (0, 1) if found.shape[1 - axis] > 1
+    samples = as_floats(values, "values")
+    if samples.ndim != 2:
+        raise InputError("values", f"must have shape (trainings, episodes), got {samples.shape}")
+    half_widths = [
+        mean_of(samples.mean(axis=axis)).half_width
+        for axis in (0, 1)
+        if samples.shape[1 - axis] > 1
     ]
-    half = float(np.hypot.reduce(ways)) if ways else float("nan")
-    return Mean(float(found.mean()), half, found.shape[1])
+    half_width = float(np.hypot.reduce(half_widths)) if half_widths else float("nan")
+    return Mean(float(samples.mean()), half_width, samples.shape[1])
 
 
 Act = Callable[[FloatArray], FloatArray]
-"""Observations `(N, o)` to actions `(N, a)`."""
+"""Function from observations `(N, o)` to actions `(N, a)`."""
 
 Driver = Callable[[Any], Act]
-"""Environment to the policy that acts in it."""
+"""Function from an environment to the policy that acts in it."""
 
 
 class Outcome(NamedTuple):
@@ -186,10 +194,10 @@ def roll_out(
 
     Args:
         environment: id.
-        options: of the environment.
+        options: options of the environment.
         driver: called with the environment, returns its policy; None for actions of zero.
-        seeds: of the episodes.
-        metrics: of the episodes; their signals are in `info`.
+        seeds: seeds of the episodes.
+        metrics: metrics of the episodes; their signals are in `info`.
 
     Raises:
         InputError: an unknown id or option.
@@ -197,10 +205,14 @@ def roll_out(
     env = make_environments(environment, len(seeds), options, "next_step")
     try:
         policy = None if driver is None else driver(env)
-        still = np.zeros(env.action_space.shape, dtype=np.float32)
+        zero_actions = np.zeros(env.action_space.shape, dtype=np.float32)
 
         def act(observation: FloatArray, _: BoolArray) -> Any:
-            return still if policy is None else np.asarray(policy(observation), dtype=np.float32)
+            return (
+                zero_actions
+                if policy is None
+                else np.asarray(policy(observation), dtype=np.float32)
+            )
 
         return run_episodes(env, act, seeds, metrics)
     finally:
@@ -216,10 +228,10 @@ def run_episodes(
     """Run one episode in each row of a vector environment with autoreset mode "next_step".
 
     Args:
-        env: of N rows.
+        env: vector environment with N rows.
         act: observations `(N, o)` and whether each episode goes on `(N,)`, to actions `(N, a)`.
-        seeds: of the N episodes.
-        metrics: of the episodes; their signals are in `info`.
+        seeds: seeds of the N episodes.
+        metrics: metrics of the episodes; their signals are in `info`.
     """
     size = len(seeds)
     observation, _ = env.reset(seed=list(seeds))
@@ -227,14 +239,16 @@ def run_episodes(
     reward, length, terminated = np.zeros(size), np.zeros(size), np.zeros(size)
     running = np.ones(size, dtype=bool)
     while running.any():
-        observation, gained, ended, truncated, info = env.step(act(observation, running))
-        on = np.flatnonzero(running)
-        reward[on] += gained[on]
-        length[on] += 1
-        terminated[on] = ended[on]
+        observation, step_reward, terminated_now, truncated, info = env.step(
+            act(observation, running)
+        )
+        active = np.flatnonzero(running)
+        reward[active] += step_reward[active]
+        length[active] += 1
+        terminated[active] = terminated_now[active]
         if metrics:
-            sums.add(signal_values(metrics, info)[on], on)
-        running &= ~(ended | truncated)
+            sums.add(signal_values(metrics, info)[active], active)
+        running &= ~(terminated_now | truncated)
     return Outcome(reward, length, terminated, sums.results())
 
 
@@ -244,23 +258,29 @@ def run_controller(
     seeds: Sequence[int],
     metrics: tuple[Metric, ...],
 ) -> Outcome:
-    """Run a controller at its own rate in the episodes that the seeds draw.
+    """Run a controller with its control period in the episodes that the seeds draw.
 
     The controller knows the machine as its file describes it, as a policy does; it does not know
     the changes of a randomisation. Its errors count at the environment's control instants.
 
     Args:
         name: one of `twin.control.controller_names()`.
-        options: of the environment, with the engine.
-        seeds: of the episodes, and of the plants' sensors.
-        metrics: of the errors, from `CONTROLLER_SIGNALS`.
+        options: options of the environment, with the engine.
+        seeds: seeds of the episodes, and of the plants' sensors.
+        metrics: metrics of the errors, from `CONTROLLER_SIGNALS`.
 
     Raises:
         InputError: a controller that does not fit the machine, or an unknown option.
         MissingDependencyError: a library of the controller's design is not installed.
     """
-    given: dict[str, Any] = {"engine": "analytic", "max_episode_steps": USUAL_LIMIT, **options}
-    machine, configuration, engine, randomisation, limit = map(given.get, ENVIRONMENT_ARGUMENTS)
+    environment_options: dict[str, Any] = {
+        "engine": "analytic",
+        "max_episode_steps": USUAL_LIMIT,
+        **options,
+    }
+    machine, configuration, engine, randomisation, max_steps = map(
+        environment_options.get, ENVIRONMENT_ARGUMENTS
+    )
     assert engine is not None
     episodes = Episodes(
         PoseTracking,
@@ -275,14 +295,14 @@ def run_controller(
     task: Any = episodes.task
     batch, motions = task.batch, task.motions
     period = batch.period
-    step = period / int(np.ceil(period / min(LONGEST_STEP, batch.timestep) - 1e-9))
+    engine_step = period / int(np.ceil(period / min(LONGEST_STEP, batch.timestep) - 1e-9))
     sums = Accumulator(metrics, len(seeds))
     length, terminated = np.zeros(len(seeds)), np.zeros(len(seeds))
     for k, (platform, motion, seed) in enumerate(zip(batch.platforms, motions, seeds, strict=True)):
         periods = int(min(round(motion.duration / period), episodes.max_steps[k]))
-        periods = periods if limit in (None, -1) else min(periods, limit)
+        periods = periods if max_steps in (None, -1) else min(periods, max_steps)
         pose, twist, _ = platform.constrain(*motion.sample(np.zeros(1)))
-        run = simulate(
+        trajectory = simulate(
             platform,
             periods * period,
             pose[0],
@@ -291,14 +311,14 @@ def run_controller(
             plant=Plant(platform, seed=seed),
             engine=engine,
             fidelity=options.get("fidelity") or USUAL_FIDELITIES.get(engine, "accurate"),
-            timestep=step,
-            every=round(period / step),
+            timestep=engine_step,
+            every=round(period / engine_step),
             progress=False,
         )
-        errors = _errors(platform, motion, run)
+        errors = _errors(platform, motion, trajectory)
         for step_errors in zip(*(errors[metric.signal] for metric in metrics), strict=True):
             sums.add(np.array([step_errors]), np.array([k]))
-        length[k], terminated[k] = len(run) - 1, float(bool(run.stopped))
+        length[k], terminated[k] = len(trajectory) - 1, float(bool(trajectory.stopped))
     episodes.close()
     return Outcome(np.full(len(seeds), np.nan), length, terminated, sums.results())
 
@@ -316,9 +336,9 @@ class Entry(NamedTuple):
     """A policy or a baseline in an evaluation."""
 
     name: str
-    """as it is listed"""
+    """name in the tables"""
     policy: Policy | None = None
-    """None for a baseline"""
+    """trained policy; None for a baseline"""
 
     def run(
         self,
@@ -403,13 +423,13 @@ class Evaluation:
         """Return the mean difference from the first policy, episode by episode."""
         values = self.results[name, engine][title]
         baseline = self.results[self.policies[0], engine][title]
-        both = np.isfinite(values) & np.isfinite(baseline)
-        return paired_difference(values[both], baseline[both])
+        valid = np.isfinite(values) & np.isfinite(baseline)
+        return paired_difference(values[valid], baseline[valid])
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Some episodes of one policy on one engine."""
+    """Some episodes of one policy on one engine, run by one process."""
 
     policy: Entry
     environment: str
@@ -420,10 +440,10 @@ class _Part:
     def run(self) -> Outcome:
         options = {**self.options, "engine": self.engine}
         metrics = ENVIRONMENT_METRICS.get(self.environment, ())
-        trained = self.policy.policy
-        if trained is not None and "scales" in trained.options:
-            options["scales"] = trained.options["scales"]
-        with explained_differences(trained, options, self.policy.name):
+        trained_policy = self.policy.policy
+        if trained_policy is not None and "scales" in trained_policy.options:
+            options["scales"] = trained_policy.options["scales"]
+        with explained_differences(trained_policy, options, self.policy.name):
             return self.policy.run(self.environment, options, self.seeds, metrics)
 
 
@@ -445,10 +465,10 @@ def evaluate(
         policies: names of baselines ("zero", controllers, laws), names or files of policies; the
             others are compared with the first.
         engines: "analytic", "mujoco", "bullet".
-        episodes: how many.
+        episodes: number of episodes.
         seed: of the first episode; the others have the next numbers. Far from those of training.
         options: of the environment, in place of those that the first policy was trained with.
-        jobs: processes.
+        jobs: number of processes.
         show: called with a short text after every part of the work.
 
     Raises:
@@ -456,33 +476,35 @@ def evaluate(
         MissingDependencyError: more than one process without joblib, or an engine that is missing.
     """
     entries = [entry(name, environment) for name in policies]
-    names = [each.name for each in entries]
+    names = [item.name for item in entries]
     if not entries or len(set(names)) < len(names):
         raise InputError("policies", "must be one or more, each once")
     if not engines or len(set(engines)) < len(engines):
         raise InputError("engines", "must be one or more, each once")
     whole_number(episodes, "episodes", 1)
-    chosen = _options(entries, options)
+    all_options = _options(entries, options)
     seeds = tuple(range(seed, seed + episodes))
-    parts = [
-        _Part(each, environment, engine, chosen, seeds[k : k + EPISODES_PER_PROCESS])
-        for each in entries
+    tasks = [
+        _Part(item, environment, engine, all_options, seeds[k : k + EPISODES_PER_PROCESS])
+        for item in entries
         for engine in engines
         for k in range(0, episodes, EPISODES_PER_PROCESS)
     ]
     outcomes: dict[tuple[str, str], list[Outcome]] = {}
-    for part, outcome in zip(parts, _run(parts, jobs), strict=True):
-        outcomes.setdefault((part.policy.name, part.engine), []).append(outcome)
+    for task, outcome in zip(tasks, _run(tasks, jobs), strict=True):
+        outcomes.setdefault((task.policy.name, task.engine), []).append(outcome)
         if show is not None:
-            show(f"{part.policy.name} on {part.engine}")
+            show(f"{task.policy.name} on {task.engine}")
     titles = [metric.title for metric in ENVIRONMENT_METRICS.get(environment, ())]
-    results = {key: _joined(parts, titles) for key, parts in outcomes.items()}
+    results = {key: _joined(tasks, titles) for key, tasks in outcomes.items()}
     changes = {
-        each.name: option_differences(each.policy, chosen)
-        for each in entries
-        if each.policy is not None
+        item.name: option_differences(item.policy, all_options)
+        for item in entries
+        if item.policy is not None
     }
-    return Evaluation(environment, chosen, seeds, tuple(names), tuple(engines), results, changes)
+    return Evaluation(
+        environment, all_options, seeds, tuple(names), tuple(engines), results, changes
+    )
 
 
 def count_parts(policies: int, engines: int, episodes: int) -> int:
@@ -491,7 +513,7 @@ def count_parts(policies: int, engines: int, episodes: int) -> int:
 
 
 def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
-    """Yield the outcomes in order."""
+    """Yield the outcomes in the order of the parts."""
     whole_number(jobs, "jobs", 1)
     if jobs == 1 or len(parts) == 1:
         return (part.run() for part in parts)
@@ -503,9 +525,9 @@ def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
 
 def _options(entries: Sequence[Entry], given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the options of the first policy's training with the given ones, for all entries."""
-    trained = (each for each in entries if each.policy is not None)
-    first = next(trained, Entry("zero"))
-    options = merged_options(first.policy, given, first.name)
+    trained_entries = (item for item in entries if item.policy is not None)
+    first_entry = next(trained_entries, Entry("zero"))
+    options = merged_options(first_entry.policy, given, first_entry.name)
     return {name: value for name, value in options.items() if name not in NOT_FOR_ALL}
 
 
@@ -532,10 +554,10 @@ def report_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
     for engine in evaluation.engines:
         for name in evaluation.policies:
             means = [evaluation.mean(name, engine, title) for title in evaluation.titles]
-            apart = MISSING_VALUE
+            difference = MISSING_VALUE
             if name != evaluation.policies[0]:
-                apart = evaluation.difference(name, engine, evaluation.titles[0]).text()
-            rows.append((engine, name, *(mean.text() for mean in means), apart))
+                difference = evaluation.difference(name, engine, evaluation.titles[0]).text()
+            rows.append((engine, name, *(mean.text() for mean in means), difference))
     return rows
 
 
@@ -547,8 +569,8 @@ def changes_from_training(evaluation: Evaluation, mark: str = "") -> list[str]:
         mark: around names and values, such as the backtick of Markdown.
     """
     changes = evaluation.changes.items()
-    said = (change_text(name, each, "evaluated", mark) for name, each in changes)
-    return [sentence for sentence in said if sentence]
+    sentences = (change_text(name, differences, "evaluated", mark) for name, differences in changes)
+    return [sentence for sentence in sentences if sentence]
 
 
 def as_markdown(evaluation: Evaluation, command: str = "") -> str:
@@ -558,17 +580,17 @@ def as_markdown(evaluation: Evaluation, command: str = "") -> str:
     """
     columns = [title.replace("/s2", "/s²") for title in report_columns(evaluation)]
     rows = [columns, ["---"] * len(columns), *map(list, report_rows(evaluation))]
-    found = []
+    notes = []
     if not any(values[TERMINATED_COLUMN].any() for values in evaluation.results.values()):
-        place = columns.index(TERMINATED_COLUMN)
-        rows = [row[:place] + row[place + 1 :] for row in rows]
-        found.append("No episode was terminated.")
+        column = columns.index(TERMINATED_COLUMN)
+        rows = [row[:column] + row[column + 1 :] for row in rows]
+        notes.append("No episode was terminated.")
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows).replace("+-", "±")
     source = f"`{command}` gives:\n\n" if command else ""
     sentences = [
         f"{len(evaluation.seeds)} episodes of `{evaluation.environment}`, seeds from "
         f"{evaluation.seeds[0]}, the same for all.",
-        *found,
+        *notes,
         "Means have 95 % confidence intervals (Student's t).",
         f'The column "difference" is the {evaluation.titles[0].partition(" [")[0]} less that of '
         f"`{evaluation.policies[0]}`, episode by episode.",

@@ -16,10 +16,10 @@ from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin, Residual
 ONNX_ENDING = ".onnx"
 
 OPSET_VERSION = 17
-"""Version of the operators: of 2022, known to all runtimes of today."""
+"""Version of the ONNX operators: of 2022, supported by all present runtimes."""
 
 IR_VERSION = 8
-"""Version of the file's format that goes with it."""
+"""Version of the ONNX file format that belongs to these operators."""
 
 
 def write_onnx(policy: Policy, path: str | Path) -> Path:
@@ -46,7 +46,7 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
 def _model(policy: Policy) -> Any:
     """Return the graph: (observation - mean) / scale, bounds, then layer by layer."""
     onnx, helper = optional("onnx"), optional("onnx.helper")
-    limit, last = policy.network.limit, len(policy.weights) - 1
+    limit, last_layer = policy.network.limit, len(policy.weights) - 1
     numbers = {"mean": policy.mean, "deviation": policy.scale, "low": -limit, "high": limit}
     nodes = [
         helper.make_node("Sub", ["observation", "mean"], ["centred"]),
@@ -58,14 +58,14 @@ def _model(policy: Policy) -> Any:
         numbers |= {f"weight_{k}": weight, f"bias_{k}": bias}
         inputs = [f"layer_{k}", f"weight_{k}", f"bias_{k}"]
         nodes.append(helper.make_node("Gemm", inputs, [f"sum_{k}"], transB=1))
-        if k < last:
+        if k < last_layer:
             nodes.append(helper.make_node(activation, [f"sum_{k}"], [f"layer_{k + 1}"]))
     numbers |= {"least": -1.0, "most": 1.0}
     output = "action" if policy.law is None else "correction"
     if policy.network.output == "tanh":
-        nodes.append(helper.make_node("Tanh", [f"sum_{last}"], [output]))
+        nodes.append(helper.make_node("Tanh", [f"sum_{last_layer}"], [output]))
     else:
-        nodes.append(helper.make_node("Clip", [f"sum_{last}", "least", "most"], [output]))
+        nodes.append(helper.make_node("Clip", [f"sum_{last_layer}", "least", "most"], [output]))
     if policy.law is not None:
         numbers |= {"gains": policy.law.gains.T, "share": policy.law.share}
         nodes += [
@@ -74,7 +74,7 @@ def _model(policy: Policy) -> Any:
             helper.make_node("Add", ["law", "corrected"], ["total"]),
             helper.make_node("Clip", ["total", "least", "most"], ["action"]),
         ]
-    places = [
+    value_infos = [
         helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", size])
         for name, size in (("observation", policy.mean.size), ("action", policy.biases[-1].size))
     ]
@@ -82,7 +82,7 @@ def _model(policy: Policy) -> Any:
         onnx.numpy_helper.from_array(np.asarray(value, dtype=np.float32), name)
         for name, value in numbers.items()
     ]
-    graph = helper.make_graph(nodes, "policy", places[:1], places[1:], constants)
+    graph = helper.make_graph(nodes, "policy", value_infos[:1], value_infos[1:], constants)
     opset = [helper.make_opsetid("", OPSET_VERSION)]
     model = helper.make_model(
         graph, opset_imports=opset, producer_name="platform-twin", ir_version=IR_VERSION
@@ -99,9 +99,9 @@ def export_policy(
 
     Args:
         model: PPO or SAC of Stable-Baselines3 with a multilayer perceptron.
-        origin: where it came from.
+        origin: origin of the policy.
         normaliser: the `VecNormalize` it was trained behind, if any.
-        law: which the model corrects; None where its actions are those of the environment.
+        law: law that the model corrects; None where its actions are the environment's.
 
     Raises:
         InputError: a model of another kind, or actions that are not from -1 to 1.
@@ -113,23 +113,27 @@ def export_policy(
         raise InputError("model", "must have actions from -1 to 1")
     actor = getattr(model.policy, "actor", None)
     if actor is not None and hasattr(actor, "latent_pi"):
-        layers, last, output = actor.latent_pi, actor.mu, "tanh"
+        layers, output_layer, output = actor.latent_pi, actor.mu, "tanh"
     elif hasattr(model.policy, "action_net"):
         layers = model.policy.mlp_extractor.policy_net
-        last, output = model.policy.action_net, "clip"
+        output_layer, output = model.policy.action_net, "clip"
     else:
         raise InputError("model", "must be a PPO or SAC model with a multilayer perceptron")
-    parts = [layer for layer in layers if hasattr(layer, "weight")] + [last]
-    kinds = {type(layer).__name__.lower() for layer in layers if not hasattr(layer, "weight")}
-    if not kinds <= {"tanh", "relu"} or len(kinds) > 1:
-        raise InputError("model", f"must have tanh or relu between its layers, not {kinds}")
+    linear_layers = [layer for layer in layers if hasattr(layer, "weight")] + [output_layer]
+    activations = {type(layer).__name__.lower() for layer in layers if not hasattr(layer, "weight")}
+    if not activations <= {"tanh", "relu"} or len(activations) > 1:
+        raise InputError("model", f"must have tanh or relu between its layers, not {activations}")
     mean, scale, limit = _normalisation(normaliser, model.observation_space.shape[0])
-    network = {"activation": kinds.pop() if kinds else "tanh", "output": output, "limit": limit}
+    network = {
+        "activation": activations.pop() if activations else "tanh",
+        "output": output,
+        "limit": limit,
+    }
     if law is not None:
         network["correction"] = law.share
     return Policy(
-        tuple(_numbers(layer.weight) for layer in parts),
-        tuple(_numbers(layer.bias) for layer in parts),
+        tuple(_numbers(layer.weight) for layer in linear_layers),
+        tuple(_numbers(layer.bias) for layer in linear_layers),
         mean,
         scale,
         PolicyNetwork.model_validate(network),

@@ -17,16 +17,16 @@ from twin.training.environments import Episode, Metric
 
 FIRST_COLUMNS = ("steps", "seconds", "episodes", "terminated")
 BAND_PERCENTILES = (10.0, 50.0, 90.0)
-"""Percentiles of the episodes that ended since the row before."""
+"""Percentiles of the episodes that ended since the previous row."""
 
 Row = Mapping[str, float]
-"""Numbers of a learning curve at some step by their columns."""
+"""Numbers of a learning curve at some step, by the names of their columns."""
 
 Callback = Callable[[Row], object]
-"""Called with every new row."""
+"""Function that is called with every new row."""
 
 LOGARITHMIC_RATIO = 10.0
-"""Ratio of the largest to the least value from which on an axis is logarithmic."""
+"""Ratio of the largest to the smallest value from which on an axis is logarithmic."""
 
 
 class LearningCurve:
@@ -41,7 +41,9 @@ class LearningCurve:
         """Begin without rows, for the metrics of a task; `callbacks` get every new row."""
         self.callbacks = callbacks
         self.titles = ["return", "length", *(metric.title for metric in metrics)]
-        bands = [f"{title} {part:g} %" for title in self.titles for part in BAND_PERCENTILES]
+        bands = [
+            f"{title} {percentile:g} %" for title in self.titles for percentile in BAND_PERCENTILES
+        ]
         self.columns = (*FIRST_COLUMNS, *bands)
         self.rows: list[tuple[float, ...]] = []
 
@@ -51,8 +53,8 @@ class LearningCurve:
             return
         table = np.array([(e.reward, e.length, *e.metrics) for e in episodes], dtype=float)
         bands = np.percentile(table, BAND_PERCENTILES, axis=0).T.ravel()
-        early = float(np.mean([episode.terminated for episode in episodes]))
-        self.rows.append((steps, seconds, len(episodes), early, *bands.tolist()))
+        terminated_fraction = float(np.mean([episode.terminated for episode in episodes]))
+        self.rows.append((steps, seconds, len(episodes), terminated_fraction, *bands.tolist()))
         for callback in self.callbacks:
             callback(dict(zip(self.columns, self.rows[-1], strict=True)))
 
@@ -85,15 +87,15 @@ class LearningCurve:
         """
         optional("matplotlib").use("Agg")
         pyplot = optional("matplotlib.pyplot")
-        shown = [0, *range(2, len(self.titles))]
+        shown_titles = [0, *range(2, len(self.titles))]
         table = np.array(self.rows, dtype=float).reshape(-1, len(self.columns))
-        size = (7.0, 1.2 + 1.9 * len(shown))
+        size = (7.0, 1.2 + 1.9 * len(shown_titles))
         figure, axes = pyplot.subplots(
-            len(shown), 1, sharex=True, figsize=size, squeeze=False, layout="tight"
+            len(shown_titles), 1, sharex=True, figsize=size, squeeze=False, layout="tight"
         )
-        for axis, number in zip(axes[:, 0], shown, strict=True):
-            low, middle, high = (table[:, len(FIRST_COLUMNS) + 3 * number + k] for k in range(3))
-            _panel(axis, table[:, 0] / 1e6, (low, middle, high), self.titles[number])
+        for axis, number in zip(axes[:, 0], shown_titles, strict=True):
+            lower, median, upper = (table[:, len(FIRST_COLUMNS) + 3 * number + k] for k in range(3))
+            _panel(axis, table[:, 0] / 1e6, (lower, median, upper), self.titles[number])
         axes[-1, 0].set_xlabel("steps [million]")
         axes[0, 0].set_title(title, fontsize=10)
 

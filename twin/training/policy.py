@@ -20,6 +20,7 @@ from twin.training.settings import Settings, validated
 POLICY_ENDING = ".npz"
 
 LARGEST_WIDTH = 65_536
+"""Largest number of outputs of a layer of the network."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +32,9 @@ class Residual:
     """
 
     gains: FloatArray
-    """`(a, o)` of the law, in the spaces of the environment"""
+    """`(a, o)` gains of the law, in the spaces of the environment"""
     share: float
-    """largest correction, as a share of the largest action"""
+    """largest correction, as a fraction of the largest action"""
 
     def __post_init__(self) -> None:
         """Make the gains read-only and check the numbers.
@@ -54,13 +55,13 @@ class Residual:
 
 
 class PolicyChannel(Settings):
-    """Numbers in an observation or an action that belong together."""
+    """A channel of an observation or an action, as the policy's file stores it."""
 
     name: str
     size: Annotated[int, Field(ge=1)]
     unit: str = ""
     scale: float | tuple[float, ...] = 1.0
-    """value of 1, in the unit"""
+    """value that corresponds to 1 in the space, in the unit"""
 
 
 class PolicyOrigin(Settings):
@@ -68,9 +69,9 @@ class PolicyOrigin(Settings):
 
     format: Literal[1] = 1
     environment: str
-    """id"""
+    """id of the environment"""
     options: dict[str, Any] = Field(default_factory=dict)
-    """options of the environment it was trained in"""
+    """options of the environment in the training"""
     observations: tuple[PolicyChannel, ...] = ()
     actions: tuple[PolicyChannel, ...] = ()
     parameters: str = ""
@@ -94,7 +95,7 @@ class PolicyNetwork(Settings):
     limit: Annotated[float, Field(gt=0.0)] = 10.0
     """largest normalised observation"""
     correction: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
-    """share of the action by which the network corrects a law; None without a law"""
+    """fraction of the largest action by which the network corrects a law; None without a law"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,11 +110,11 @@ class Policy:
     weights: tuple[FloatArray, ...]
     """weights of each layer `(out, in)`"""
     biases: tuple[FloatArray, ...]
-    """`(out,)`"""
+    """biases of each layer `(out,)`"""
     mean: FloatArray
     """`(o,)` subtracted from observations"""
     scale: FloatArray
-    """`(o,)` by which they are divided"""
+    """`(o,)` divisors of the observations"""
     network: PolicyNetwork
     origin: PolicyOrigin
     gains: FloatArray | None = None
@@ -161,9 +162,15 @@ class Policy:
         In such an environment observations and actions mean what they meant in the training, also
         where further options, such as a weaker shaking, would change their scales.
         """
-        own, origin = dict(self.origin.options), self.origin
-        scales = {each.name: each.scale for each in (*origin.observations, *origin.actions)}
-        return own | {"scales": scales | own.get("scales", {})} if scales else own
+        trained_options, origin = dict(self.origin.options), self.origin
+        scales = {
+            channel.name: channel.scale for channel in (*origin.observations, *origin.actions)
+        }
+        return (
+            trained_options | {"scales": scales | trained_options.get("scales", {})}
+            if scales
+            else trained_options
+        )
 
     def __repr__(self) -> str:
         widths = [self.mean.size, *(bias.size for bias in self.biases)]
@@ -175,18 +182,18 @@ class Policy:
         Raises:
             InputError: wrong size, or not finite.
         """
-        seen = as_floats(observation, "observation", self.mean.size)
-        value = (seen - self.mean) / self.scale
+        raw_observation = as_floats(observation, "observation", self.mean.size)
+        value = (raw_observation - self.mean) / self.scale
         value = np.clip(value, -self.network.limit, self.network.limit)
-        last = len(self.weights) - 1
+        last_layer = len(self.weights) - 1
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             value = value @ weight.T + bias
-            if k < last:
+            if k < last_layer:
                 relu = self.network.activation == "relu"
                 value = np.maximum(value, 0.0) if relu else np.tanh(value)
         tanh = self.network.output == "tanh"
         action = np.tanh(value) if tanh else np.clip(value, -1.0, 1.0)
-        return action if self.law is None else self.law.compose(seen, action)
+        return action if self.law is None else self.law.compose(raw_observation, action)
 
     def save(self, path: str | Path) -> Path:
         """Write an .npz file of single-precision numbers; return its path.

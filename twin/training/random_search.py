@@ -27,14 +27,15 @@ OBSERVATION_LIMIT = 10.0
 """Largest normalised observation."""
 
 VARIANCE_FLOOR = 1e-8
+"""Added to standard deviations before they divide: one of constant values is zero."""
 
 
 class RandomSearch:
     """Augmented random search on a native vector environment.
 
     Attributes:
-        shown: metrics that the environment has signals for.
-        steps: done so far, of all environments.
+        shown: metrics for which the environment has signals.
+        steps: number of steps so far, of all environments together.
 
     Reference:
         Mania, Guy and Recht, "Simple random search of static linear policies is competitive for
@@ -49,27 +50,30 @@ class RandomSearch:
         law: Residual | None,
         metrics: tuple[Metric, ...],
     ) -> None:
-        """Begin with a policy of zero.
+        """Start with a policy whose actions, or corrections, are zero.
 
         Args:
             env: vector environment with autoreset mode "next_step".
-            settings: of the search.
-            seed: of directions and episodes.
-            law: that the policy corrects; None without one.
-            metrics: of the episodes.
+            settings: settings of the search.
+            seed: seed of directions and episodes.
+            law: law that the policy corrects; None without one.
+            metrics: metrics of the episodes.
 
         Raises:
             InputError: a number of environments that the search cannot divide.
         """
         self.env, self.settings, self.law = env, settings, law
-        share, rest = divmod(env.num_envs, 2 * settings.episodes)
-        if rest or not share:
-            count = 2 * settings.episodes
-            raise InputError("envs", f"must be a multiple of {count}: two for each episode")
-        self.directions = share
-        seen, moved = env.single_observation_space.shape[0], env.single_action_space.shape[0]
-        self.widths = tuple(pairwise((seen, *settings.layers, moved)))
-        self.mean, self.scale = np.zeros(seen), np.ones(seen)
+        direction_count, remainder = divmod(env.num_envs, 2 * settings.episodes)
+        if remainder or not direction_count:
+            group_size = 2 * settings.episodes
+            raise InputError("envs", f"must be a multiple of {group_size}: two for each episode")
+        self.directions = direction_count
+        observation_size, action_size = (
+            env.single_observation_space.shape[0],
+            env.single_action_space.shape[0],
+        )
+        self.widths = tuple(pairwise((observation_size, *settings.layers, action_size)))
+        self.mean, self.scale = np.zeros(observation_size), np.ones(observation_size)
         self.random = np.random.default_rng(seed)
         self.center = self._start()
         self.steps = 0
@@ -77,33 +81,37 @@ class RandomSearch:
         self.shown = tuple(metric for metric in metrics if metric.signal in info)
 
     def run(self, steps: int, curve: LearningCurve, show: Callable[[int, float], bool]) -> Policy:
-        """Search for so many steps; return the policy.
+        """Search for `steps` steps; return the policy.
 
         Args:
-            steps: of all environments.
+            steps: number of steps of all environments together.
             curve: gets a row for every iteration.
             show: called with the steps done and the mean return; returns False to end the search.
         """
-        chosen, began = self.settings, clock.monotonic()
-        along = shared_directions(self.env, chosen.shared) if chosen.shared else None
-        if along is None:
+        settings, start_time = self.settings, clock.monotonic()
+        shared_basis = shared_directions(self.env, settings.shared) if settings.shared else None
+        if shared_basis is None:
             self._normalise()
-        size = self.center.size if along is None else len(along)
-        best = max(1, round(chosen.best * self.directions))
+        size = self.center.size if shared_basis is None else len(shared_basis)
+        best_count = max(1, round(settings.best * self.directions))
         while self.steps < steps:
-            left = 1.0 - self.steps / steps
-            step = chosen.final_rate + left * (chosen.rate - chosen.final_rate)
-            ways = self.random.standard_normal((self.directions, size))
-            ways = ways if along is None else ways @ along
-            moves = chosen.deviation * np.concatenate([ways, -ways])
-            episodes = self._episodes(self.center + moves)
-            curve.add(self.steps, clock.monotonic() - began, episodes)
-            returns = np.array([each.reward for each in episodes])
+            remaining_fraction = 1.0 - self.steps / steps
+            step_size = settings.final_rate + remaining_fraction * (
+                settings.rate - settings.final_rate
+            )
+            directions = self.random.standard_normal((self.directions, size))
+            directions = directions if shared_basis is None else directions @ shared_basis
+            perturbations = settings.deviation * np.concatenate([directions, -directions])
+            episodes = self._episodes(self.center + perturbations)
+            curve.add(self.steps, clock.monotonic() - start_time, episodes)
+            returns = np.array([episode.reward for episode in episodes])
             forwards, backwards = returns.reshape(2, self.directions, -1).mean(axis=2)
-            kept = np.argsort(-np.maximum(forwards, backwards))[:best]
-            deviation = np.concatenate([forwards[kept], backwards[kept]]).std()
-            gained = (forwards - backwards)[kept] @ ways[kept]
-            self.center = self.center + step * gained / (best * deviation + VARIANCE_FLOOR)
+            best_indices = np.argsort(-np.maximum(forwards, backwards))[:best_count]
+            deviation = np.concatenate([forwards[best_indices], backwards[best_indices]]).std()
+            gradient = (forwards - backwards)[best_indices] @ directions[best_indices]
+            self.center = self.center + step_size * gradient / (
+                best_count * deviation + VARIANCE_FLOOR
+            )
             if not show(self.steps, float(returns.mean())):
                 break
         return self.policy()
@@ -111,36 +119,36 @@ class RandomSearch:
     def policy(self) -> Policy:
         """Return the present policy."""
         weights, biases = zip(*self._layers(self.center[None]), strict=True)
-        share, gains = (None, None) if self.law is None else (self.law.share, self.law.gains)
+        correction, gains = (None, None) if self.law is None else (self.law.share, self.law.gains)
         return Policy(
             tuple(weight[0] for weight in weights),
             tuple(bias[0, 0] for bias in biases),
             self.mean,
             self.scale,
-            PolicyNetwork(limit=OBSERVATION_LIMIT, correction=share),
+            PolicyNetwork(limit=OBSERVATION_LIMIT, correction=correction),
             PolicyOrigin(environment=self.env.spec.id),
             gains,
         )
 
     def _start(self) -> FloatArray:
-        """Return numbers of a policy `(p,)`: random features, and no action."""
-        parts = []
+        """Return the initial numbers of a policy `(p,)`: random hidden layers, zero output."""
+        arrays = []
         for width, size in self.widths[:-1]:
             weights = self.random.standard_normal(width * size) / np.sqrt(width)
-            parts += [weights, np.zeros(size)]
+            arrays += [weights, np.zeros(size)]
         width, size = self.widths[-1]
-        return np.concatenate([*parts, np.zeros(width * size + size)])
+        return np.concatenate([*arrays, np.zeros(width * size + size)])
 
     def _layers(self, numbers: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield weights `(c, out, in)` and biases `(c, 1, out)` of candidates `(c, p)`."""
-        at = 0
+        start = 0
         for width, size in self.widths:
-            end = at + width * size
+            end = start + width * size
             yield (
-                numbers[:, at:end].reshape(-1, size, width),
+                numbers[:, start:end].reshape(-1, size, width),
                 numbers[:, None, end : end + size],
             )
-            at = end + size
+            start = end + size
 
     def _act(self, layers: Sequence[Any], observation: FloatArray) -> FloatArray:
         """Return actions `(N, a)` of the candidates in their environments."""
@@ -153,17 +161,17 @@ class RandomSearch:
         return action if self.law is None else self.law.compose(observation, action)
 
     def _normalise(self) -> None:
-        """Take mean and deviation of the observations of a first round of episodes."""
-        sums: list[FloatArray] = []
-        numbers = np.broadcast_to(self.center, (2 * self.directions, self.center.size))
-        self._episodes(np.array(numbers), sums)
-        table = np.concatenate(sums)
-        self.mean, self.scale = table.mean(axis=0), table.std(axis=0) + VARIANCE_FLOOR
+        """Set mean and scale from the observations of a first round of episodes."""
+        collected: list[FloatArray] = []
+        candidates = np.broadcast_to(self.center, (2 * self.directions, self.center.size))
+        self._episodes(np.array(candidates), collected)
+        observations = np.concatenate(collected)
+        self.mean, self.scale = observations.mean(axis=0), observations.std(axis=0) + VARIANCE_FLOOR
 
     def _episodes(
         self, candidates: FloatArray, seen: list[FloatArray] | None = None
     ) -> list[Episode]:
-        """Return one episode for each environment; candidates `(c, p)` see the same seeds."""
+        """Return one episode for each environment; all candidates `(c, p)` get the same seeds."""
         layers = list(self._layers(candidates))
         seeds = self.random.integers(1 << 31, size=self.settings.episodes).tolist()
 
@@ -172,8 +180,9 @@ class RandomSearch:
                 seen.append(observation[running][:: self.settings.episodes].astype(float))
             return self._act(layers, observation)
 
-        found = run_episodes(self.env, act, seeds * len(candidates), self.shown)
-        self.steps += int(found.length.sum())
+        outcome = run_episodes(self.env, act, seeds * len(candidates), self.shown)
+        self.steps += int(outcome.length.sum())
         return [
-            Episode(float(r), int(n), bool(e), tuple(m)) for r, n, e, m in zip(*found, strict=True)
+            Episode(float(r), int(n), bool(e), tuple(m))
+            for r, n, e, m in zip(*outcome, strict=True)
         ]

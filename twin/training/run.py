@@ -46,34 +46,34 @@ from twin.training.settings import (
 )
 
 LEARNING_LIBRARIES = ("torch", "stable_baselines3", "tensorboard")
-"""Libraries of the algorithms that learn by gradients."""
+"""Libraries that gradient-based algorithms need."""
 
 
 @dataclass
 class Ending:
-    """Whether a search shall end after the present iteration."""
+    """Request to end a search after the present iteration."""
 
     stop: bool = False
 
 
 @contextmanager
 def ended_by_signals(training: Any) -> Iterator[None]:
-    """Let the first Ctrl-C or termination end the training in order, the second at once."""
+    """Let the first Ctrl-C or termination signal end the training in order, the second at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
+    previous_handlers = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
 
     def end(kind: int, _: object) -> None:
         training.stop = True
-        signal.signal(kind, before[signal.Signals(kind)])
+        signal.signal(kind, previous_handlers[signal.Signals(kind)])
 
-    for kind in before:
+    for kind in previous_handlers:
         signal.signal(kind, end)
     try:
         yield
     finally:
-        for kind, handler in before.items():
+        for kind, handler in previous_handlers.items():
             signal.signal(kind, handler)
 
 
@@ -86,9 +86,9 @@ class Training:
 
     folder: Path
     steps: int
-    """done in all"""
+    """total number of steps"""
     finished: bool
-    """False where it was interrupted"""
+    """whether all steps were done; False after an interruption"""
     policy: Policy
 
 
@@ -119,12 +119,12 @@ def train(
     Args:
         environment: id, such as "twin/PoseTracking-v0".
         folder: for all files.
-        steps: of all environments together.
+        steps: steps of all environments together.
         algorithm: "ppo", "sac" or "ars"; default: that of the task, "ppo" without one.
         envs: environments side by side; default: 384 for "ars", 64 for the others.
-        seed: of everything random.
+        seed: seed of everything random.
         options: keyword arguments of the environment.
-        hyperparameters: of the algorithm, where they differ from the defaults.
+        hyperparameters: hyperparameters of the algorithm, where they differ from the defaults.
         resume: go on with the training in the folder; without one, begin.
         progress: False shows nothing.
         callback: called with every row of the learning curve, a dictionary of numbers by the names
@@ -136,36 +136,40 @@ def train(
         InputError: an argument that cannot be used, a folder that holds another training.
         MissingDependencyError: PyTorch, Stable-Baselines3, TensorBoard or matplotlib is missing.
     """
-    chosen = training_settings(
+    training = training_settings(
         algorithm, hyperparameters or {}, environment=environment, steps=steps, envs=envs,
         seed=seed, options=dict(options or {}), **settings,
     )  # fmt: skip
-    searching = chosen.algorithm == RANDOM_SEARCH
-    for library in ("matplotlib", *(() if searching else LEARNING_LIBRARIES)):
+    is_search = training.algorithm == RANDOM_SEARCH
+    for library in ("matplotlib", *(() if is_search else LEARNING_LIBRARIES)):
         optional(library)
-    if searching and resume:
+    if is_search and resume:
         raise InputError("resume", "is not for random search, which has no checkpoints")
     # An environment that is refused leaves no folder behind.
-    parameters = chosen.hyperparameters
-    limit = {} if parameters.episode is None else {"max_episode_steps": parameters.episode}
-    autoreset = "next_step" if searching else "same_step"
-    env = make_environments(environment, chosen.envs, chosen.options | limit, autoreset)
+    hyperparameter_set = training.hyperparameters
+    episode_limit = (
+        {}
+        if hyperparameter_set.episode is None
+        else {"max_episode_steps": hyperparameter_set.episode}
+    )
+    autoreset = "next_step" if is_search else "same_step"
+    env = make_environments(environment, training.envs, training.options | episode_limit, autoreset)
     try:
         law = None
-        if parameters.law != NO_LAW:
-            law = Residual(linear_gains(parameters.law, env), parameters.correction)
-        if isinstance(parameters, SearchSettings):
+        if hyperparameter_set.law != NO_LAW:
+            law = Residual(linear_gains(hyperparameter_set.law, env), hyperparameter_set.correction)
+        if isinstance(hyperparameter_set, SearchSettings):
             search = RandomSearch(
-                env, parameters, seed, law, ENVIRONMENT_METRICS.get(environment, ())
+                env, hyperparameter_set, seed, law, ENVIRONMENT_METRICS.get(environment, ())
             )
-            place = _prepared(as_path(folder, "out"), chosen, command, resume)
-            with with_tensorboard(place, callback) as callbacks:
-                return _search(chosen, place, search, progress, command, callbacks)
-        optional("torch").set_num_threads(chosen.threads)
+            training_folder = _prepared(as_path(folder, "out"), training, command, resume)
+            with with_tensorboard(training_folder, callback) as callbacks:
+                return _search(training, training_folder, search, progress, command, callbacks)
+        optional("torch").set_num_threads(training.threads)
         adapter = VectorAdapter(env, ENVIRONMENT_METRICS.get(environment, ()), law=law)
-        place = _prepared(as_path(folder, "out"), chosen, command, resume)
-        with with_tensorboard(place, callback) as callbacks:
-            return _run(chosen, place, adapter, law, progress, command, callbacks)
+        training_folder = _prepared(as_path(folder, "out"), training, command, resume)
+        with with_tensorboard(training_folder, callback) as callbacks:
+            return _run(training, training_folder, adapter, law, progress, command, callbacks)
     finally:
         env.close()
 
@@ -178,19 +182,19 @@ def _search(
     command: str,
     callbacks: Sequence[Callback],
 ) -> Training:
-    curve, ending = LearningCurve(search.shown, callbacks), Ending()
-    points = settings.hyperparameters.curriculum
-    widen(search.env, points, 0.0)
+    curve, ending_request = LearningCurve(search.shown, callbacks), Ending()
+    progress_points = settings.hyperparameters.curriculum
+    widen(search.env, progress_points, 0.0)
     with (
         TrainingProgress(RANDOM_SEARCH, settings.steps, 0, progress) as bar,
-        ended_by_signals(ending),
+        ended_by_signals(ending_request),
     ):
 
         def show(steps: int, gained: float) -> bool:
             bar.show(steps, f"return {gained:.4g}")
             curve.save(folder / CURVE_FILE)
-            widen(search.env, points, steps / settings.steps)
-            return not ending.stop
+            widen(search.env, progress_points, steps / settings.steps)
+            return not ending_request.stop
 
         policy = search.run(settings.steps, curve, show)
     policy = replace(policy, origin=_origin(settings, search.steps, search.env, command))
@@ -209,22 +213,22 @@ def _run(
     command: str,
     callbacks: Sequence[Callback],
 ) -> Training:
-    earlier = checkpoint_folders(folder)
-    last = earlier[-1] if earlier else None
-    normaliser = make_normaliser(settings, adapter, last)
-    model = make_model(settings, normaliser or adapter, folder, last)
-    done = model.num_timesteps
-    points = settings.hyperparameters.curriculum
-    widen(adapter.env, points, done / settings.steps)
+    checkpoints = checkpoint_folders(folder)
+    last_checkpoint = checkpoints[-1] if checkpoints else None
+    normaliser = make_normaliser(settings, adapter, last_checkpoint)
+    model = make_model(settings, normaliser or adapter, folder, last_checkpoint)
+    steps_done = model.num_timesteps
+    curriculum = settings.hyperparameters.curriculum
+    widen(adapter.env, curriculum, steps_done / settings.steps)
     # The signals are known after the first reset; the learning begins with one of its own.
     adapter.reset()
-    adapter.seed(_episode_seed(settings.seed, done))
+    adapter.seed(_episode_seed(settings.seed, steps_done))
     curve = LearningCurve(adapter.metrics, callbacks)
-    if last is not None:
-        restore_generators(last)
-        curve.load(folder / CURVE_FILE, done)
+    if last_checkpoint is not None:
+        restore_generators(last_checkpoint)
+        curve.load(folder / CURVE_FILE, steps_done)
     title = f"{settings.algorithm} in {settings.environment}"
-    with TrainingProgress(settings.algorithm, settings.steps, done, progress) as bar:
+    with TrainingProgress(settings.algorithm, settings.steps, steps_done, progress) as bar:
         callback = TrainingCallback(
             folder,
             adapter,
@@ -233,14 +237,14 @@ def _run(
             bar,
             settings.steps,
             settings.checkpoint_every,
-            points,
+            curriculum,
         )
-        if done < settings.steps:
+        if steps_done < settings.steps:
             with ended_by_signals(callback):
                 model.learn(
-                    settings.steps - done,
+                    settings.steps - steps_done,
                     callback=callback,
-                    reset_num_timesteps=last is None,
+                    reset_num_timesteps=last_checkpoint is None,
                     tb_log_name="run",
                 )
             callback.save()
@@ -253,33 +257,35 @@ def _run(
 
 
 def _episode_seed(seed: int, done: int) -> int:
-    """Return the seed of the episodes from a number of steps on: other ones after a checkpoint."""
+    """Return the seed of the episodes after `done` steps: a different one after a checkpoint."""
     if done == 0:
         return seed
     return int(np.random.SeedSequence([seed, done]).generate_state(1)[0])
 
 
 def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bool) -> Path:
-    """Return the folder, made and with its configuration.
+    """Return the training's folder, created with its configuration file.
 
     Raises:
         InputError: it holds a training already, or one with other settings.
     """
     file = folder / CONFIGURATION_FILE
-    chosen = settings.model_dump(mode="json")
+    settings_content = settings.model_dump(mode="json")
     if file.is_file():
         if not resume:
             raise InputError("out", f"{folder} holds a training; resume it, or give another folder")
         try:
-            found = json.loads(file.read_text(encoding="utf-8"))["settings"]
+            stored = json.loads(file.read_text(encoding="utf-8"))["settings"]
         except (ValueError, KeyError, TypeError):
             raise InputError("out", f"{file} is no configuration of a training") from None
-        different = sorted(name for name in chosen if found.get(name) != chosen[name])
-        if different:
-            raise InputError(different[0], f"differs from that of the training in {folder}")
+        changed = sorted(
+            name for name in settings_content if stored.get(name) != settings_content[name]
+        )
+        if changed:
+            raise InputError(changed[0], f"differs from that of the training in {folder}")
         remove_leftovers(folder)
         return folder
-    content = {"command": command, "settings": chosen, "versions": _versions()}
+    content = {"command": command, "settings": settings_content, "versions": _versions()}
     with new_folder(folder, "out"):
         write_text(file, json.dumps(content, indent=2) + "\n")
     return folder
@@ -290,8 +296,8 @@ def _versions() -> dict[str, str]:
     from importlib.util import find_spec
 
     libraries = ("gymnasium", "torch", "stable-baselines3")
-    there = (name for name in libraries if find_spec(name.replace("-", "_")))
-    return library_versions() | {name: version(name) for name in there}
+    installed = (name for name in libraries if find_spec(name.replace("-", "_")))
+    return library_versions() | {name: version(name) for name in installed}
 
 
 def _origin(settings: TrainingSettings, steps: int, env: Any, command: str) -> PolicyOrigin:

@@ -25,7 +25,7 @@ OF_TASKS = {
     "tilt_law": ("twin.envs.motion_cueing.washout", "TiltLaw"),
     "balance_law": ("twin.envs.ball_balance", "BalanceLaw"),
 }
-"""Linear laws, without a state of their own: module and class, made from a task."""
+"""Static linear laws: module and class, made from a task."""
 
 NO_LAW = "none"
 
@@ -79,25 +79,25 @@ Part = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 def _rising(points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
-    if any(after[0] <= before[0] for before, after in pairwise(points)):
+    if any(next_point[0] <= point[0] for point, next_point in pairwise(points)):
         raise ValueError("must be at progresses that rise")
     return points
 
 
 Points = Annotated[tuple[tuple[Part, Part], ...], AfterValidator(_rising)]
-"""Progress of the training, 0 to 1, and the share of the way from nominal to drawn numbers then."""
+"""Progress of the training, 0 to 1, and the fraction of the randomisation at that progress."""
 
 
 def share_at(points: Points, progress: float) -> float:
-    """Return the share at a progress: straight between points, constant outside them."""
+    """Return the fraction at a progress: linear between points, constant outside them."""
     if not points:
         return 1.0
-    progresses, shares = np.array(points).T
-    return float(np.interp(progress, progresses, shares))
+    progresses, fractions = np.array(points).T
+    return float(np.interp(progress, progresses, fractions))
 
 
 def widen(env: Any, points: Points, progress: float) -> None:
-    """Set the reach of an environment's randomisation; without points it stays whole."""
+    """Set the fraction of an environment's randomisation; without points it stays whole."""
     if points:
         env.unwrapped.episodes.share = share_at(points, progress)
 
@@ -109,11 +109,11 @@ def linear_gains(name: str, env: Any) -> FloatArray:
         InputError: no such law of the environment, one that is not linear, or actions that the law
             does not command.
     """
-    known = [
+    linear_laws = [
         law for law in ENVIRONMENT_LAWS.get(env.spec.id if env.spec else "", ()) if law in OF_TASKS
     ]
-    if name not in known:
-        raise InputError("law", f"must be one of {', '.join((NO_LAW, *known))}, not {name!r}")
+    if name not in linear_laws:
+        raise InputError("law", f"must be one of {', '.join((NO_LAW, *linear_laws))}, not {name!r}")
     gains: FloatArray = make_law(name, env).gains  # type: ignore[attr-defined]
     return gains
 
@@ -124,7 +124,7 @@ def make_law(name: str, env: Any) -> Callable[[Any], FloatArray]:
     Make it anew for every episode: washouts are filters.
 
     Args:
-        name: of the law.
+        name: name of the law.
         env: a single environment, or a vector with a filter for each of its rows.
 
     Raises:
@@ -140,7 +140,7 @@ def make_law(name: str, env: Any) -> Callable[[Any], FloatArray]:
         return WashoutPolicy(env, name)
     filters = [WashoutPolicy(env, name) for _ in range(env.num_envs)]
     return lambda observations: np.stack(
-        [each(row) for each, row in zip(filters, observations, strict=True)]
+        [washout(row) for washout, row in zip(filters, observations, strict=True)]
     )
 
 
@@ -159,7 +159,7 @@ class ResidualSettings(Settings):
     """Hyperparameters of every algorithm: the law beneath the policy, and its episodes."""
 
     law: str = NO_LAW
-    """linear law that the policy corrects, "none" for actions of its own"""
+    """linear law that the policy corrects; "none" if the policy acts alone"""
     correction: Share = 0.3
     """largest correction of the law, as a share of the largest action"""
     episode: Count | None = None
@@ -180,22 +180,23 @@ class PpoSettings(ResidualSettings):
 
     learning_rate: Positive = 1e-3
     final_learning_rate: Positive = 5e-5
-    """reached at the last step, linearly"""
+    """learning rate at the last step; it changes linearly"""
     rollout: Count = 32
-    """steps of every environment between two updates"""
+    """steps of every environment between two updates of the policy"""
     batch: Count = 2048
     epochs: Count = 5
     discount: Share = 0.95
     trace: Share = 0.9
-    """lambda of the generalised advantages"""
+    """lambda of the generalised advantage estimate"""
     clip: Positive = 0.2
     entropy: Annotated[float, Field(ge=0.0)] = 0.0
     value_weight: Positive = 0.5
     gradient_norm: Positive = 0.5
     target_divergence: Positive | None = 0.03
-    """update ends early where policies differ by more"""
+    """Kullback-Leibler divergence of the policies above which an update ends early; None: no
+    limit"""
     log_deviation: float = -1.5
-    """logarithm of the standard deviation of the first actions"""
+    """initial logarithm of the standard deviation of the actions"""
     hold: Count | None = None
     """steps for which exploration keeps its direction (gSDE: Raffin et al., "Smooth exploration for
     robotic reinforcement learning", 2020, arXiv:2005.05719); None for independent noise"""
@@ -215,7 +216,7 @@ class SacSettings(ResidualSettings):
     batch: Count = 256
     discount: Share = 0.95
     following: Share = 0.005
-    """share by which the target networks follow at an update"""
+    """fraction by which the target networks move to the trained ones at an update (tau)"""
     start: Annotated[int, Field(ge=0)] = 2000
     """steps of random actions before the first update"""
     updates: Count = 8
@@ -228,17 +229,17 @@ class SearchSettings(ResidualSettings):
     """Settings of random search; see `RandomSearch`."""
 
     episodes: Count = 6
-    """episodes in which every direction is tried"""
+    """number of episodes in which every direction is tried"""
     deviation: Positive = 0.01
     """standard deviation of the tried policy's numbers from the present ones"""
     rate: Positive = 0.012
     """change of the policy's numbers in an iteration, per deviation of the returns"""
     final_rate: Positive = 0.001
-    """reached at the last step, linearly"""
+    """rate at the last step; it changes linearly"""
     best: Share = 0.5
     """fraction of the directions that move the policy"""
     layers: tuple[Count, ...] = ()
-    """hidden ones; none for a linear policy"""
+    """sizes of the hidden layers; empty for a linear policy"""
     shared: tuple[str, ...] = ()
     """channels of the observation, and "constant", whose gains are searched, the same in all legs;
     none for all numbers of the policy"""
@@ -256,10 +257,10 @@ class TrainingSettings(Settings):
     """All settings of a training."""
 
     environment: str
-    """id, such as twin/PoseTracking-v0"""
+    """id of the environment, such as twin/PoseTracking-v0"""
     algorithm: Literal["ppo", "sac", "ars"]
     steps: Count
-    """steps of all environments together"""
+    """total number of steps of all environments"""
     envs: Count
     seed: Annotated[int, Field(ge=0)] = 0
     options: dict[str, Any] = Field(default_factory=dict)
@@ -268,9 +269,9 @@ class TrainingSettings(Settings):
     """divide observations by their running deviations, less their means"""
     normalise_rewards: bool = True
     checkpoint_every: Count = 250_000
-    """steps"""
+    """number of steps between two checkpoints"""
     threads: Count = 1
-    """threads of PyTorch"""
+    """number of threads of PyTorch"""
     hyperparameters: PpoSettings | SacSettings | SearchSettings = PpoSettings()
 
 
@@ -291,19 +292,23 @@ def training_settings(
     Raises:
         InputError: unknown names or values that cannot be used; names the first of them.
     """
-    usual = ENVIRONMENT_DEFAULTS.get(str(settings.get("environment")), {})
-    algorithm = usual.get("algorithm", DEFAULT_ALGORITHM) if algorithm is None else algorithm
+    environment_defaults = ENVIRONMENT_DEFAULTS.get(str(settings.get("environment")), {})
+    algorithm = (
+        environment_defaults.get("algorithm", DEFAULT_ALGORITHM) if algorithm is None else algorithm
+    )
     if algorithm not in ALGORITHM_SETTINGS:
         raise InputError(
             "algorithm", f"must be one of {', '.join(ALGORITHM_SETTINGS)}, not {brief(algorithm)}"
         )
     model = ALGORITHM_SETTINGS[algorithm]
-    own = {name: value for name, value in usual.items() if name in model.model_fields}
-    chosen = validated(model, {**own, **hyperparameters})
-    size = DEFAULT_NUM_ENVS[algorithm] if envs is None else envs
-    content = {"algorithm": algorithm, "hyperparameters": chosen, "envs": size, **settings}
-    found: TrainingSettings = validated(TrainingSettings, content)
-    return found
+    defaults = {
+        name: value for name, value in environment_defaults.items() if name in model.model_fields
+    }
+    checked = validated(model, {**defaults, **hyperparameters})
+    num_envs = DEFAULT_NUM_ENVS[algorithm] if envs is None else envs
+    content = {"algorithm": algorithm, "hyperparameters": checked, "envs": num_envs, **settings}
+    result: TrainingSettings = validated(TrainingSettings, content)
+    return result
 
 
 def validated(model: type[Any], content: Any) -> Any:
@@ -315,9 +320,9 @@ def validated(model: type[Any], content: Any) -> Any:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or model.__name__
-        message = first["msg"]
-        if first["type"] == "extra_forbidden":
+        first_error = error.errors()[0]
+        field_name = ".".join(str(part) for part in first_error["loc"]) or model.__name__
+        message = first_error["msg"]
+        if first_error["type"] == "extra_forbidden":
             message = f"is unknown; known: {', '.join(sorted(model.model_fields))}"
-        raise InputError(field, message) from None
+        raise InputError(field_name, message) from None

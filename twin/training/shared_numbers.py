@@ -12,7 +12,7 @@ from twin.envs.channels import channel_slices
 from twin.errors import InputError
 
 CONSTANT_DIRECTION = "constant"
-"""Name of the direction that moves all legs alike, whatever is observed."""
+"""Name of the direction that moves all legs equally, whatever is observed."""
 
 
 def shared_directions(env: Any, channels: Sequence[str]) -> FloatArray:
@@ -34,19 +34,27 @@ def shared_directions(env: Any, channels: Sequence[str]) -> FloatArray:
     if task is None or len(task.actions) != 1 or task.actions[0].size != legs:
         raise InputError("shared", "is for actions that are those of the actuators")
     jacobian = task.platform.jacobian(task.platform.home)
-    where = channel_slices(task.observations)
-    sizes = {each.name: each for each in task.observations if each.size in (3, legs)}
-    moved = np.broadcast_to(task.actions[0].scale, (legs,))
-    found = np.zeros((len(channels), legs, env.single_observation_space.shape[0] + 1))
-    for weights, name in zip(found, channels, strict=True):
+    slices = channel_slices(task.observations)
+    usable_channels = {
+        channel_info.name: channel_info
+        for channel_info in task.observations
+        if channel_info.size in (3, legs)
+    }
+    action_scale = np.broadcast_to(task.actions[0].scale, (legs,))
+    directions = np.zeros((len(channels), legs, env.single_observation_space.shape[0] + 1))
+    for weights, name in zip(directions, channels, strict=True):
         if name == CONSTANT_DIRECTION:
             weights[:, -1] = 1.0
             continue
-        channel = sizes[one_of(name, "shared", (*sizes, CONSTANT_DIRECTION))]
+        channel = usable_channels[one_of(name, "shared", (*usable_channels, CONSTANT_DIRECTION))]
         gains = np.eye(legs)
         if channel.size == 3:
             gains = jacobian[:, 3:] if channel.unit.startswith("rad") else jacobian[:, :3]
-        part = gains * np.broadcast_to(channel.scale, (channel.size,)) / moved[:, None]
-        weights[:, where[name]] = part / np.sqrt(np.square(part).sum(axis=1).mean())
-    flat = found[:, :, :-1].reshape(len(channels), -1), found[:, :, -1]
-    return np.concatenate(flat, axis=1)
+        gain_in_spaces = (
+            gains * np.broadcast_to(channel.scale, (channel.size,)) / action_scale[:, None]
+        )
+        weights[:, slices[name]] = gain_in_spaces / np.sqrt(
+            np.square(gain_in_spaces).sum(axis=1).mean()
+        )
+    weights_and_biases = directions[:, :, :-1].reshape(len(channels), -1), directions[:, :, -1]
+    return np.concatenate(weights_and_biases, axis=1)

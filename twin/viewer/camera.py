@@ -42,10 +42,10 @@ MAX_PIXELS = 4096
 """Largest width or height of a picture: what graphics libraries draw at once."""
 
 HOME_MARGIN = 1.2
-"""Room around a machine at home, in its own size: platforms move."""
+"""Size of the view over that of the machine at home, as the platform moves."""
 
 MOTION_MARGIN = 1.03
-"""Room around all that a machine does, in the size of that."""
+"""Size of the view over that of the machine in all its poses."""
 
 FINE_SAMPLES = 8
 """Samples per pixel that smooth edges."""
@@ -71,26 +71,26 @@ def context_type() -> Any:
     """
     failures = []
     for backend in _candidates():
-        before = set(sys.modules)
+        modules_before = set(sys.modules)
         platform = os.environ.get("PYOPENGL_PLATFORM")
         try:
             if backend == "egl":
                 _find_device()
-            found = import_module(f"mujoco.{backend}").GLContext
-            _try(found)
+            context_class = import_module(f"mujoco.{backend}").GLContext
+            _try(context_class)
         # Missing libraries, drivers and displays show as errors of many kinds.
         except Exception as error:
             reason = str(error).strip() or type(error).__name__
             failures.append(f"{backend}: {reason.splitlines()[0]}")
-            _forget(before, platform)
+            _forget(modules_before, platform)
         else:
-            return found
+            return context_class
     reasons = "; ".join(failures)
     raise MissingDependencyError("an OpenGL library", f"Drawing ({reasons})", INSTALL_COMMAND)
 
 
 def _try(context: Any) -> None:
-    """Draw nothing."""
+    """Clear the picture without drawing a scene."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         trial = context(16, 16)
@@ -175,9 +175,9 @@ class Framing(NamedTuple):
     """Target of the camera, and its distance."""
 
     target: FloatArray
-    """`(3,)` [m]"""
+    """point that the camera looks at `(3,)` [m]"""
     distance: float
-    """[m]"""
+    """distance of the camera from the target [m]"""
 
 
 def framing(
@@ -193,23 +193,29 @@ def framing(
         margin: size of the picture's content, in that of what must be seen.
     """
     azimuth, elevation = np.radians(view)
-    ahead = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
-    ahead[2] = np.sin(elevation)
-    right = np.array([np.sin(azimuth), -np.cos(azimuth), 0.0])
-    across = np.stack([right, np.cross(right, ahead)], axis=1)
+    view_direction = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
+    view_direction[2] = np.sin(elevation)
+    right_direction = np.array([np.sin(azimuth), -np.cos(azimuth), 0.0])
+    image_axes = np.stack([right_direction, np.cross(right_direction, view_direction)], axis=1)
     slopes = np.tan(0.5 * np.radians(fovy)) * np.array([aspect, 1.0])
-    middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    box_center = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
     distance = 0.0
     for _ in range(8):
         # What is nearer looks larger: move the target until both edges are as far from the frame.
-        offsets = corners - middle
-        deep = offsets @ ahead
-        sides = offsets @ across * margin / slopes
-        distance = float((np.abs(sides) - deep[:, None]).max())
-        seen = sides / (distance + deep)[:, None]
-        shift = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) * slopes * distance / margin
-        middle = middle + across @ shift
-    return Framing(middle, distance)
+        offsets = corners - box_center
+        depth = offsets @ view_direction
+        half_extents = offsets @ image_axes * margin / slopes
+        distance = float((np.abs(half_extents) - depth[:, None]).max())
+        visible_extents = half_extents / (distance + depth)[:, None]
+        image_shift = (
+            0.5
+            * (visible_extents.min(axis=0) + visible_extents.max(axis=0))
+            * slopes
+            * distance
+            / margin
+        )
+        box_center = box_center + image_axes @ image_shift
+    return Framing(box_center, distance)
 
 
 Quality = Literal["fast", "fine"]
@@ -263,24 +269,24 @@ class Camera(NotCopied):
         self.width = whole_number(width, "width", 1, MAX_PIXELS)
         self.height = whole_number(height, "height", 1, MAX_PIXELS)
         self.view = as_view(view)
-        fine = one_of(quality, "quality", ("fast", "fine")) == "fine"
+        is_fine = one_of(quality, "quality", ("fast", "fine")) == "fine"
         self._scene_model = SceneModel(
             platform, ghost=ghost, ball=ball, payload=payload, dark=as_flag(dark, "dark")
         )
         self.platform = platform
         model = self._scene_model.model
         model.vis.global_.offwidth, model.vis.global_.offheight = self.width, self.height
-        model.vis.quality.offsamples = FINE_SAMPLES if fine else 0
+        model.vis.quality.offsamples = FINE_SAMPLES if is_fine else 0
         model.vis.quality.shadowsize = 0
         self._scene = mujoco.MjvScene(model, maxgeom=model.ngeom + 16)
         self._options = mujoco.MjvOption()
         self._camera = mujoco.MjvCamera()
         self._camera.azimuth, self._camera.elevation = self.view
         model.vis.global_.fovy = FIELD_OF_VIEW
-        found = framing(
+        view_frame = framing(
             self._scene_model.corners(), self.view, FIELD_OF_VIEW, self.width / self.height
         )
-        self._target, self._camera.distance = found
+        self._target, self._camera.distance = view_frame
         self._pixels = mujoco.MjrRect(0, 0, self.width, self.height)
         self._lock = threading.Lock()
         self._context: Any = context_type()(self.width, self.height)
@@ -291,7 +297,7 @@ class Camera(NotCopied):
         self.image(platform.home)  # the first picture of a context is rounded differently
 
     def step_back(self, scenes: Iterable[Scene]) -> None:
-        """Go as far away as it takes to see the whole machine in all `scenes`, ghosts left out.
+        """Move the camera back until the whole machine is visible in all `scenes`, without ghosts.
 
         Raises:
             InputError: as `image`.
@@ -300,16 +306,18 @@ class Camera(NotCopied):
         """
         corners = []
         for scene in scenes:
-            moved = scene.base_displacement
-            self._scene_model.place(scene.pose, scene.deflection, base_displacement=moved)
+            base_displacement = scene.base_displacement
+            self._scene_model.place(
+                scene.pose, scene.deflection, base_displacement=base_displacement
+            )
             corners.append(self._scene_model.corners() + self._scene_model.displacement)
         if corners:
-            everything = np.concatenate(corners)
-            found = framing(
-                everything, self.view, FIELD_OF_VIEW, self.width / self.height, MOTION_MARGIN
+            all_corners = np.concatenate(corners)
+            view_frame = framing(
+                all_corners, self.view, FIELD_OF_VIEW, self.width / self.height, MOTION_MARGIN
             )
-            if found.distance > self._camera.distance:
-                self._target, self._camera.distance = found
+            if view_frame.distance > self._camera.distance:
+                self._target, self._camera.distance = view_frame
 
     def image(
         self,
@@ -345,14 +353,14 @@ class Camera(NotCopied):
                 pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement
             )
             self._camera.lookat = self._target - scene_model.displacement
-            everything = mujoco.mjtCatBit.mjCAT_ALL
+            all_categories = mujoco.mjtCatBit.mjCAT_ALL
             mujoco.mjv_updateScene(
                 scene_model.model,
                 scene_model.data,
                 self._options,
                 None,
                 self._camera,
-                everything,
+                all_categories,
                 self._scene,
             )
             image = np.empty((self.height, self.width, 3), dtype=np.uint8)
@@ -377,5 +385,5 @@ class Camera(NotCopied):
         self.close()
 
     def __del__(self) -> None:
-        """Free what was left open."""
+        """Free the drawing context if it was left open."""
         self.close()

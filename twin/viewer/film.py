@@ -28,7 +28,7 @@ MAX_PICTURES = 100_000
 """Maximum number of pictures of a film: almost an hour."""
 
 LOOKED_AT = 8
-"""Instants of a film that are looked at before it is drawn: what it must show, in which colours."""
+"""Number of instants of a film that are examined beforehand for framing and colours."""
 
 
 class Look(NamedTuple):
@@ -86,18 +86,18 @@ def write_film(
     target = check_film(path, look.width, look.height)
     scenes = _scenes(trajectory, platform)
     frequency = picture_rate(rate, target)
-    begin = scenes.start if start is None else _instant(start, "start", scenes)
-    times = _times(begin, scenes.end, frequency, positive(speed, "speed"))
+    start_time = scenes.start if start is None else _instant(start, "start", scenes)
+    times = _times(start_time, scenes.end, frequency, positive(speed, "speed"))
     title = f"{platform.name}: {target.name}"
     with (
         _camera(platform, scenes, look, payload) as camera,
-        Progress(title, len(times), progress, every=1) as bar,
+        Progress(title, len(times), progress, every=1) as progress_bar,
     ):
-        images = _images(camera, scenes, times, look.ghost, bar)
+        images = _images(camera, scenes, times, look.ghost, progress_bar)
         if target.suffix == ".mp4":
             return write_mp4(target, images, (camera.width, camera.height), frequency)
-        chosen = times[:: -(-len(times) // LOOKED_AT)]
-        samples = [_image(camera, scenes, time, look.ghost) for time in chosen]
+        sampled_times = times[:: -(-len(times) // LOOKED_AT)]
+        samples = [_image(camera, scenes, time, look.ghost) for time in sampled_times]
         return write_gif(target, images, samples, frequency, len(times))
 
 

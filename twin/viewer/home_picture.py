@@ -55,37 +55,50 @@ def home_picture(platform: MachineModel) -> bytes:
     machine = make_mechanism(platform.parameters)
     triangles, colours, shadows = [], [], []
     for body, material, mesh in machine_bodies(platform.parameters, machine):
-        origin, turn = machine.home_frames[body]
-        found = _project(mesh.vertices @ turn.T + origin)[mesh.faces]
+        origin, rotation = machine.home_frames[body]
+        projected = _project(mesh.vertices @ rotation.T + origin)[mesh.faces]
         if material == SHADOW_MATERIAL:
-            shadows.append(found)
+            shadows.append(projected)
         else:
-            triangles.append(found)
+            triangles.append(projected)
             rgb = (
                 MATERIAL_LOOKS[material][0]
                 if material in MATERIAL_LOOKS
                 else PART_COLORS[material][:3]
             )
-            colours.append(_lit(found, np.array(rgb)))
-    bodies, shadow = np.concatenate(triangles), np.concatenate(shadows)
-    low = np.minimum(bodies[..., :2].min(axis=(0, 1)), shadow[..., :2].min(axis=(0, 1)))
-    size = np.maximum(bodies[..., :2].max(axis=(0, 1)), shadow[..., :2].max(axis=(0, 1))) - low
+            colours.append(_lit(projected, np.array(rgb)))
+    body_triangles, shadow_triangles = np.concatenate(triangles), np.concatenate(shadows)
+    lower_corner = np.minimum(
+        body_triangles[..., :2].min(axis=(0, 1)), shadow_triangles[..., :2].min(axis=(0, 1))
+    )
+    size = (
+        np.maximum(
+            body_triangles[..., :2].max(axis=(0, 1)), shadow_triangles[..., :2].max(axis=(0, 1))
+        )
+        - lower_corner
+    )
     scale = PIXEL_SAMPLES * PICTURE_SIZE / size.max()
-    width, height = (int(np.ceil(scale * each / PIXEL_SAMPLES)) * PIXEL_SAMPLES for each in size)
-    for each in (bodies, shadow):
-        each[..., :2] = scale * (each[..., :2] - low)
-    return _png(_smooth(_drawn(bodies, np.concatenate(colours), shadow, width, height)))
+    width, height = (
+        int(np.ceil(scale * extent / PIXEL_SAMPLES)) * PIXEL_SAMPLES for extent in size
+    )
+    for triangles_of_material in (body_triangles, shadow_triangles):
+        triangles_of_material[..., :2] = scale * (triangles_of_material[..., :2] - lower_corner)
+    return _png(
+        _smooth(_drawn(body_triangles, np.concatenate(colours), shadow_triangles, width, height))
+    )
 
 
 def _project(points: FloatArray) -> FloatArray:
-    """Return `(m, 3)`: right, down and towards the viewer."""
-    right = [-np.sin(VIEW_AZIMUTH), np.cos(VIEW_AZIMUTH), 0.0]
-    toward = [
+    """Return points `(m, 3)` of the base frame in view axes: right, down, towards the viewer."""
+    right_axis = [-np.sin(VIEW_AZIMUTH), np.cos(VIEW_AZIMUTH), 0.0]
+    viewer_axis = [
         np.cos(VIEW_ELEVATION) * np.cos(VIEW_AZIMUTH),
         np.cos(VIEW_ELEVATION) * np.sin(VIEW_AZIMUTH),
         np.sin(VIEW_ELEVATION),
     ]
-    return np.asarray(points @ np.stack([right, -np.cross(toward, right), toward], axis=1))
+    return np.asarray(
+        points @ np.stack([right_axis, -np.cross(viewer_axis, right_axis), viewer_axis], axis=1)
+    )
 
 
 def _lit(triangles: FloatArray, colour: FloatArray) -> FloatArray:
@@ -101,20 +114,22 @@ def _drawn(
     bodies: FloatArray, colours: FloatArray, shadow: FloatArray, width: int, height: int
 ) -> FloatArray:
     """Return red, green, blue and opacity `(height, width, 4)`; triangles `(f, 3, 3)` in pixels."""
-    nearest = np.full(width * height, -np.inf)
-    owner = np.full(width * height, -1)
-    for face, pixel, near in _covered(bodies, width, height):
-        np.maximum.at(nearest, pixel, near)
-        first = near >= nearest[pixel]
-        owner[pixel[first]] = face[first]
+    nearest_depth = np.full(width * height, -np.inf)
+    face_of_pixel = np.full(width * height, -1)
+    for face, pixel, depth in _covered(bodies, width, height):
+        np.maximum.at(nearest_depth, pixel, depth)
+        is_nearest = depth >= nearest_depth[pixel]
+        face_of_pixel[pixel[is_nearest]] = face[is_nearest]
     layers = np.zeros(width * height)
-    for _, pixel, near in _covered(shadow, width, height):
-        np.add.at(layers, pixel[near > nearest[pixel]], 0.5)  # each has an upper and a lower face
+    for _, pixel, depth in _covered(shadow, width, height):
+        np.add.at(
+            layers, pixel[depth > nearest_depth[pixel]], 0.5
+        )  # each has an upper and a lower face
     dark = 1.0 - (1.0 - SHADOW_OPACITY) ** layers
-    covered = (owner >= 0).astype(float)
+    covered = (face_of_pixel >= 0).astype(float)
     image = np.empty((width * height, 4))
     image[:, 3] = np.maximum(covered, dark)
-    image[:, :3] = (covered * (1.0 - dark))[:, None] * colours[owner]
+    image[:, :3] = (covered * (1.0 - dark))[:, None] * colours[face_of_pixel]
     image[:, :3] += dark[:, None] * np.array(MATERIAL_LOOKS[SHADOW_MATERIAL][0])
     return image.reshape(height, width, 4)
 
@@ -122,37 +137,44 @@ def _drawn(
 def _covered(triangles: FloatArray, width: int, height: int) -> Iterator[Samples]:
     """Yield the samples of triangles `(f, 3, 3)`, row by row what lies between their edges."""
     for start in range(0, len(triangles), TRIANGLES_PER_BLOCK):
-        part = triangles[start : start + TRIANGLES_PER_BLOCK]
-        low = np.ceil(part[..., 1].min(axis=1) - 0.5).astype(int)
-        high = np.floor(part[..., 1].max(axis=1) - 0.5).astype(int)
-        face, row = _expanded(low, high)
-        begin, end = part[face], np.roll(part, -1, axis=1)[face]
-        level = row[:, None] + 0.5
-        crossed = (begin[..., 1] <= level) != (end[..., 1] <= level)
+        block = triangles[start : start + TRIANGLES_PER_BLOCK]
+        first_row = np.ceil(block[..., 1].min(axis=1) - 0.5).astype(int)
+        last_row = np.floor(block[..., 1].max(axis=1) - 0.5).astype(int)
+        face, row = _expanded(first_row, last_row)
+        edge_starts, edge_ends = block[face], np.roll(block, -1, axis=1)[face]
+        row_center = row[:, None] + 0.5
+        crossed = (edge_starts[..., 1] <= row_center) != (edge_ends[..., 1] <= row_center)
         with np.errstate(divide="ignore", invalid="ignore"):
-            fraction = (level - begin[..., 1]) / (end[..., 1] - begin[..., 1])
-            place = begin[..., 0] + fraction * (end[..., 0] - begin[..., 0])
-        left = np.ceil(np.where(crossed, place, np.inf).min(axis=1) - 0.5)
-        right = np.floor(np.where(crossed, place, -np.inf).max(axis=1) - 0.5)
-        there = np.isfinite(left) & (row >= 0) & (row < height)
-        left, right = np.maximum(left[there], 0.0), np.minimum(right[there], width - 1.0)
-        which, column = _expanded(left.astype(int), right.astype(int))
-        face, row = face[there][which], row[there][which]
-        (x, y, z), u, v = part[face, 0].T, *np.moveaxis(part[:, 1:] - part[:, :1], 1, 0)
+            fraction = (row_center - edge_starts[..., 1]) / (
+                edge_ends[..., 1] - edge_starts[..., 1]
+            )
+            crossing_column = edge_starts[..., 0] + fraction * (
+                edge_ends[..., 0] - edge_starts[..., 0]
+            )
+        first_column = np.ceil(np.where(crossed, crossing_column, np.inf).min(axis=1) - 0.5)
+        last_column = np.floor(np.where(crossed, crossing_column, -np.inf).max(axis=1) - 0.5)
+        is_covered = np.isfinite(first_column) & (row >= 0) & (row < height)
+        first_column, last_column = (
+            np.maximum(first_column[is_covered], 0.0),
+            np.minimum(last_column[is_covered], width - 1.0),
+        )
+        row_of_pixel, column = _expanded(first_column.astype(int), last_column.astype(int))
+        face, row = face[is_covered][row_of_pixel], row[is_covered][row_of_pixel]
+        (x, y, z), u, v = block[face, 0].T, *np.moveaxis(block[:, 1:] - block[:, :1], 1, 0)
         area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
         area[area == 0.0] = np.inf
-        along = (u[:, 2] * v[:, 1] - u[:, 1] * v[:, 2])[face] / area[face]
-        down = (u[:, 0] * v[:, 2] - u[:, 2] * v[:, 0])[face] / area[face]
-        near = z + along * (column + 0.5 - x) + down * (row + 0.5 - y)
-        yield face + start, row * width + column, near
+        first_weight = (u[:, 2] * v[:, 1] - u[:, 1] * v[:, 2])[face] / area[face]
+        second_weight = (u[:, 0] * v[:, 2] - u[:, 2] * v[:, 0])[face] / area[face]
+        depth = z + first_weight * (column + 0.5 - x) + second_weight * (row + 0.5 - y)
+        yield face + start, row * width + column, depth
 
 
 def _expanded(low: IndexArray, high: IndexArray) -> tuple[IndexArray, IndexArray]:
     """Return index and value `(k,)` of all whole numbers from `low` to `high` `(m,)`."""
     counts = np.maximum(high - low + 1, 0)
     index = np.repeat(np.arange(len(low)), counts)
-    first = np.repeat(np.cumsum(counts) - counts, counts)
-    return index, low[index] + np.arange(len(index)) - first
+    first_entry = np.repeat(np.cumsum(counts) - counts, counts)
+    return index, low[index] + np.arange(len(index)) - first_entry
 
 
 def _smooth(image: FloatArray) -> NDArray[np.uint8]:
@@ -171,9 +193,12 @@ def _png(image: NDArray[np.uint8]) -> bytes:
     rows[:, 1:] = np.diff(image, axis=1, prepend=np.uint8(0)).reshape(height, -1)
 
     def chunk(name: bytes, data: bytes) -> bytes:
-        ends = struct.pack(">I", len(data)), struct.pack(">I", zlib.crc32(name + data))
-        return ends[0] + name + data + ends[1]
+        length_and_checksum = (
+            struct.pack(">I", len(data)),
+            struct.pack(">I", zlib.crc32(name + data)),
+        )
+        return length_and_checksum[0] + name + data + length_and_checksum[1]
 
-    head = struct.pack(">2I5B", width, height, 8, 6, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts)
+    header = struct.pack(">2I5B", width, height, 8, 6, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*chunk_data) for chunk_data in chunks)

@@ -31,7 +31,9 @@ MAX_GIF_RATE = 50.0
 """[1/s] Largest rate of a GIF: browsers show pictures that stay for one tick slowly."""
 
 COLOR_WEIGHT_LIMIT = 0.25
-"""Pixels of one colour that count in the choice of a GIF's colours, over the root of all pixels."""
+"""Largest weight of a colour in the choice of a GIF's palette, over the square root of the number
+of pixels.
+"""
 
 GIF_TICK = 0.01
 """[s] Unit in which a GIF counts how long each of its pictures stays."""
@@ -45,7 +47,7 @@ ERROR_LINES = 5
 """Number of the last lines of the program that codes MP4 which an error shows."""
 
 CONSTANT_QUALITY = "18"
-"""H.264's rate factor: no loss is seen at it."""
+"""H.264 constant rate factor: visually lossless."""
 
 
 def write_png(path: str | Path, image: Image) -> Path:
@@ -78,12 +80,12 @@ def write_gif(
     pillow = _pillow()
     palette = _palette(pillow, samples)
     reduced = (_reduced(pillow, image, palette) for image in images)
-    ticks = np.diff(np.round(np.arange(count + 1) / (rate * GIF_TICK)))
-    stay = [int(1e3 * GIF_TICK * each) for each in ticks]
+    frame_ticks = np.diff(np.round(np.arange(count + 1) / (rate * GIF_TICK)))
+    stay = [int(1e3 * GIF_TICK * frame_tick) for frame_tick in frame_ticks]
     settings = {"save_all": True, "loop": 0, "optimize": False, "duration": stay}
-    first = next(reduced)
+    first_frame = next(reduced)
     return write_atomically(
-        path, lambda file: first.save(file, "GIF", append_images=reduced, **settings)
+        path, lambda file: first_frame.save(file, "GIF", append_images=reduced, **settings)
     )
 
 
@@ -106,8 +108,8 @@ def write_mp4(
     with tempfile.TemporaryDirectory() as folder:
         clip = Path(folder) / "clip.mp4"
         _code_mp4(_ffmpeg(size, rate, clip), images)
-        with clip.open("rb") as made:
-            return write_atomically(path, lambda file: shutil.copyfileobj(made, file))
+        with clip.open("rb") as mp4_file:
+            return write_atomically(path, lambda file: shutil.copyfileobj(mp4_file, file))
 
 
 def _ffmpeg(size: tuple[int, int], rate: float, clip: Path) -> list[str]:
@@ -121,27 +123,29 @@ def _ffmpeg(size: tuple[int, int], rate: float, clip: Path) -> list[str]:
     except RuntimeError:
         raise MissingDependencyError("ffmpeg", "Writing MP4", "apt-get install ffmpeg") from None
     pixels = ("-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}")
-    pace = ("-r", str(Fraction(rate).limit_denominator()))
+    rates = ("-r", str(Fraction(rate).limit_denominator()))
     colors = ("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709")
-    scaled = ("-vf", "scale=out_color_matrix=bt709:out_range=tv", *colors)
+    scale = ("-vf", "scale=out_color_matrix=bt709:out_range=tv", *colors)
     coding = ("-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", CONSTANT_QUALITY)
-    ready = ("-preset", "medium", "-movflags", "+faststart", "-v", "error", str(clip))
+    output = ("-preset", "medium", "-movflags", "+faststart", "-v", "error", str(clip))
     return [
-        program, "-y", "-f", "rawvideo", *pixels, *pace, "-i", "-", "-an", *coding, *scaled, *ready
+        program, "-y", "-f", "rawvideo", *pixels, *rates, "-i", "-", "-an", *coding, *scale, *output
     ]  # fmt: skip
 
 
 def _code_mp4(command: list[str], images: Iterable[Image]) -> None:
-    """Give pictures to the program that codes them.
+    """Pipe pictures to the program that encodes them.
 
     Raises:
         MissingDependencyError: the program cannot be started.
         StateError: it failed; says why.
     """
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as error_file:
         try:
             # Ctrl-C is for this process, which then ends the other.
-            coder = Popen(command, stdin=PIPE, stderr=said, stdout=DEVNULL, start_new_session=True)
+            coder = Popen(
+                command, stdin=PIPE, stderr=error_file, stdout=DEVNULL, start_new_session=True
+            )
         except OSError:
             install = "apt-get install ffmpeg"
             raise MissingDependencyError("ffmpeg", "Writing MP4", install) from None
@@ -157,8 +161,8 @@ def _code_mp4(command: list[str], images: Iterable[Image]) -> None:
                 coder.kill()
                 raise
         if coder.returncode or not Path(command[-1]).is_file():
-            said.seek(0)
-            lines = said.read().decode(errors="replace").split("\n")
+            error_file.seek(0)
+            lines = error_file.read().decode(errors="replace").split("\n")
             reason = "; ".join(filter(None, map(str.strip, lines[-ERROR_LINES:])))
             raise StateError(
                 f"ffmpeg could not write the film (exit code {coder.returncode}): "
@@ -171,7 +175,7 @@ def _pillow() -> ModuleType:
 
 
 def _palette(pillow: ModuleType, samples: Sequence[Image]) -> Any:
-    """Return a picture with the colours that suit others best.
+    """Return an image of the palette that represents sample pictures best.
 
     Colours of large areas count little more than those of small parts, which would go lost.
     """
@@ -235,15 +239,15 @@ def write_clip(images: Iterable[Any], path: str | Path, *, rate: Any = None) -> 
     shape = pictures[0].shape if pictures else ()
     if len(shape) != 3 or shape[2] != 3:
         raise InputError("images", "must be pictures of shape (height, width, 3), at least one")
-    if any(each.shape != shape or each.dtype != np.uint8 for each in pictures):
+    if any(picture.shape != shape or picture.dtype != np.uint8 for picture in pictures):
         raise InputError("images", "must be of one size, with numbers of type uint8")
     height, width = shape[:2]
     target = check_film(path, width, height)
     frequency = picture_rate(rate, target)
     if target.suffix == ".mp4":
         return write_mp4(target, pictures, (width, height), frequency)
-    chosen = pictures[:: -(-len(pictures) // PALETTE_SAMPLES)]
-    return write_gif(target, pictures, chosen, frequency, len(pictures))
+    palette_samples = pictures[:: -(-len(pictures) // PALETTE_SAMPLES)]
+    return write_gif(target, pictures, palette_samples, frequency, len(pictures))
 
 
 def check_film(path: str | Path, width: int, height: int) -> Path:
@@ -253,10 +257,12 @@ def check_film(path: str | Path, width: int, height: int) -> Path:
         InputError: an ending that is not known, no such folder, odd numbers of pixels for MP4.
     """
     target = _output_path(path, tuple(DEFAULT_RATES))
-    odd = any(isinstance(size, int) and size % 2 for size in (width, height))
-    if target.suffix == ".mp4" and odd:
-        wide, high = width + width % 2, height + height % 2
-        raise InputError("size", f"MP4 takes even numbers of pixels: try {wide}x{high}, or a GIF")
+    has_odd_size = any(isinstance(size, int) and size % 2 for size in (width, height))
+    if target.suffix == ".mp4" and has_odd_size:
+        even_width, even_height = width + width % 2, height + height % 2
+        raise InputError(
+            "size", f"MP4 takes even numbers of pixels: try {even_width}x{even_height}, or a GIF"
+        )
     return target
 
 
@@ -282,5 +288,7 @@ def picture_rate(rate: Any, target: Path) -> float:
     Raises:
         InputError: out of range.
     """
-    most = MAX_GIF_RATE if target.suffix == ".gif" else MAX_RATE
-    return DEFAULT_RATES[target.suffix] if rate is None else bounded(rate, "rate", MIN_RATE, most)
+    max_rate = MAX_GIF_RATE if target.suffix == ".gif" else MAX_RATE
+    return (
+        DEFAULT_RATES[target.suffix] if rate is None else bounded(rate, "rate", MIN_RATE, max_rate)
+    )

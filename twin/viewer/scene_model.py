@@ -32,7 +32,7 @@ BALL_COLOURS = ("0.80 0.20 0.16", "0.96 0.78 0.30")
 PLATE_COLOUR = "0.30 0.34 0.40 1"
 
 POST_RADIUS_RATIO = 0.12
-"""Radius of what the ball's plate is drawn to stand on, over its own."""
+"""Radius of the post below the ball's plate, over the plate's radius."""
 
 CYLINDER_EDGES = np.array(
     [[np.cos(a), np.sin(a), z] for a in np.linspace(0.0, 2.0 * np.pi, 24) for z in (-1.0, 1.0)]
@@ -98,8 +98,8 @@ class SceneModel:
         self.ground = self._floor.copy()
         self._movable = {
             name: (self.model.body(name).mocapid[0], self.model.body(name).geomadr[0])
-            for name, there in (("ghost", ghost), ("ball", ball is not None))
-            if there
+            for name, is_present in (("ghost", ghost), ("ball", ball is not None))
+            if is_present
         }
         self._counts = {name: int(self.model.body(name).geomnum[0]) for name in self._movable}
         self.displacement = np.zeros(3)
@@ -114,7 +114,7 @@ class SceneModel:
         ball: Any = None,
         base_displacement: Any = None,
     ) -> None:
-        """Put everything in its place.
+        """Set the joints of all bodies from the platform's pose.
 
         A pose that a fixed foot forbids, as engines with soft loops have them, is taken as the
         nearest that it allows.
@@ -132,14 +132,14 @@ class SceneModel:
             UnreachablePoseError: a leg cannot reach the pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        moved = np.zeros(3) if base_displacement is None else base_displacement
-        self.displacement = as_vector(moved, "base_displacement", 3)
+        displacement = np.zeros(3) if base_displacement is None else base_displacement
+        self.displacement = as_vector(displacement, "base_displacement", 3)
         fitting = self.platform.constrain(as_pose(pose)).pose
         legs = self.platform.leg_coordinates(fitting, deflection=deflection)
         self.data.qpos[self._joints] = joint_motion(self._machine, legs).values
         if self._machine.floats:
-            first = self.model.joint(PLATFORM_NAME).qposadr[0]
-            self.data.qpos[first : first + 7] = fitting
+            first_coordinate = self.model.joint(PLATFORM_NAME).qposadr[0]
+            self.data.qpos[first_coordinate : first_coordinate + 7] = fitting
         self._move("ghost", ghost)
         self._move("ball", ball)
         self._floor[:] = self.ground - self.displacement
@@ -148,23 +148,23 @@ class SceneModel:
         mujoco.mj_camlight(self.model, self.data)
 
     def corners(self) -> FloatArray:
-        """Return points `(k, 3)` [m] in whose midst all parts shown are, as last placed.
+        """Return points `(k, 3)` [m] whose convex hull contains all visible parts, as last placed.
 
         These are points of their edges and surfaces, and for other shapes corners of boxes.
         """
         model, data = self.model, self.data
         signs = np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), axis=-1).reshape(-1, 3)
-        shown = np.flatnonzero(model.geom_group != HIDDEN_GROUP)
-        found = []
-        for k in shown[shown != model.geom("floor").id]:
+        shown_geoms = np.flatnonzero(model.geom_group != HIDDEN_GROUP)
+        corners = []
+        for k in shown_geoms[shown_geoms != model.geom("floor").id]:
             if model.geom_type[k] == mujoco.mjtGeom.mjGEOM_CYLINDER:
                 points = CYLINDER_EDGES * model.geom_size[k, [0, 0, 1]]
             elif model.geom_type[k] == mujoco.mjtGeom.mjGEOM_MESH:
                 points = self._outermost[model.geom_dataid[k]]
             else:
                 points = model.geom_aabb[k, :3] + signs * model.geom_aabb[k, 3:]
-            found.append(data.geom_xpos[k] + points @ data.geom_xmat[k].reshape(3, 3).T)
-        return np.concatenate(found)
+            corners.append(data.geom_xpos[k] + points @ data.geom_xmat[k].reshape(3, 3).T)
+        return np.concatenate(corners)
 
     def _move(self, name: str, pose: Any) -> None:
         """Move a body that follows nothing, or hide it."""
@@ -172,8 +172,8 @@ class SceneModel:
             if pose is not None:
                 raise InputError(name, f"the scene was made without: give {name}= to make it")
             return
-        place, first = self._movable[name]
-        geoms = slice(first, first + self._counts[name])
+        place, first_coordinate = self._movable[name]
+        geoms = slice(first_coordinate, first_coordinate + self._counts[name])
         self.model.geom_group[geoms] = HIDDEN_GROUP if pose is None else SHOWN_GROUP
         if pose is not None:
             values = as_pose(pose, name)
@@ -182,8 +182,8 @@ class SceneModel:
 
 def _outermost(model: Any, mesh: int) -> FloatArray:
     """Return the vertices `(k, 3)` [m] of a mesh that are farthest in some direction."""
-    first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-    vertices = model.mesh_vert[first : first + count].astype(float)
+    first_vertex, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+    vertices = model.mesh_vert[first_vertex : first_vertex + count].astype(float)
     return np.asarray(vertices[np.unique((vertices @ CYLINDER_EDGES.T).argmax(axis=0))])
 
 
@@ -204,29 +204,33 @@ def _add_ball(scene: Element, robot: Element, ball: Ball) -> None:
     add(asset, "material", name="ball", texture="ball", specular="0.6", shininess="0.7")
     add(asset, "material", name="ball_plate", rgba=PLATE_COLOUR, specular="0.2")
     body = add(_part(scene, "worldbody"), "body", name="ball", mocap="true")
-    drawn = {"class": "drawn"}
+    drawn_class = {"class": "drawn"}
     size = text([ball.radius])
-    add(body, "geom", name="ball", type="sphere", size=size, material="ball", **drawn)
-    half = 0.5 * ball.plate_thickness
-    plate = {"type": "cylinder", "size": text([ball.plate_radius, half]), "material": "ball_plate"}
-    place = text([0.0, 0.0, ball.plate_height - half])
-    add(_platform(robot), "geom", name="ball_plate", pos=place, **plate, **drawn)
+    add(body, "geom", name="ball", type="sphere", size=size, material="ball", **drawn_class)
+    half_thickness = 0.5 * ball.plate_thickness
+    plate = {
+        "type": "cylinder",
+        "size": text([ball.plate_radius, half_thickness]),
+        "material": "ball_plate",
+    }
+    plate_center = text([0.0, 0.0, ball.plate_height - half_thickness])
+    add(_platform(robot), "geom", name="ball_plate", pos=plate_center, **plate, **drawn_class)
     post = {
         "type": "cylinder",
         "size": text([POST_RADIUS_RATIO * ball.plate_radius]),
         "material": "ball_plate",
     }
-    ends = text([0.0, 0.0, 0.0, 0.0, 0.0, ball.plate_height - half])
-    add(_platform(robot), "geom", name="ball_post", fromto=ends, **post, **drawn)
+    axis_ends = text([0.0, 0.0, 0.0, 0.0, 0.0, ball.plate_height - half_thickness])
+    add(_platform(robot), "geom", name="ball_post", fromto=axis_ends, **post, **drawn_class)
 
 
 def _part(scene: Element, tag: str) -> Element:
-    found = scene.find(tag)
-    assert found is not None
-    return found
+    element = scene.find(tag)
+    assert element is not None
+    return element
 
 
 def _platform(robot: Element) -> Element:
-    found = robot.find(f".//body[@name='{PLATFORM_NAME}']")
-    assert found is not None
-    return found
+    element = robot.find(f".//body[@name='{PLATFORM_NAME}']")
+    assert element is not None
+    return element

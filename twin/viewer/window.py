@@ -66,7 +66,7 @@ class Window(NotCopied):
         self.platform = platform
         self._scene_model = SceneModel(platform, ghost=ghost, ball=ball, payload=payload, dark=dark)
         model = self._scene_model.model
-        others = set(threading.enumerate())
+        other_threads = set(threading.enumerate())
         launch = import_module("mujoco.viewer").launch_passive
         self._handle: Any = launch(
             model,
@@ -75,12 +75,14 @@ class Window(NotCopied):
             show_left_ui=False,
             show_right_ui=False,
         )
-        self._threads = [each for each in threading.enumerate() if each not in others]
+        self._threads = [thread for thread in threading.enumerate() if thread not in other_threads]
         with self._handle.lock():
             camera = self._handle.cam
             camera.azimuth, camera.elevation = direction
-            found = framing(self._scene_model.corners(), direction, model.vis.global_.fovy, 1.6)
-            camera.lookat, camera.distance = found
+            view_frame = framing(
+                self._scene_model.corners(), direction, model.vis.global_.fovy, 1.6
+            )
+            camera.lookat, camera.distance = view_frame
             self._handle.opt.geomgroup[HIDDEN_GROUP] = 0
         self._next = time.monotonic()
 
@@ -99,9 +101,9 @@ class Window(NotCopied):
         with self._handle.lock():
             self._scene_model.place(pose, deflection, **shown)
         self._handle.sync()
-        now = time.monotonic()
-        time.sleep(max(0.0, self._next - now))
-        self._next = max(self._next, now) + self._period
+        present_time = time.monotonic()
+        time.sleep(max(0.0, self._next - present_time))
+        self._next = max(self._next, present_time) + self._period
 
     def write(self, names: str, values: str) -> None:
         """Write two columns of lines into the upper left corner, in place of what was there."""

@@ -1,4 +1,4 @@
-"""The validation cases: a module each, or a folder with the case and its parts."""
+"""The validation cases: each is a module, or a folder with the case and its parts."""
 
 from __future__ import annotations
 

@@ -83,14 +83,14 @@ NYQUIST_MARGIN = 0.05
 sampling."""
 
 LARGE_RELEASE = 10.0
-"""Release at which the spring of the most moved leg pulls with so many times the friction at
-rest."""
+"""Release at which the spring of the leg that moves most pulls with this multiple of its friction
+at rest."""
 
 SMALL_RELEASE = 1.0
-"""Release, in the same unit, at which motors stick."""
+"""Release, as the same multiple of the friction at rest, at which motors stick."""
 
 RELEASE_COUNTS = 1e4
-"""Release in steps of the encoder where there is no friction."""
+"""Release in encoder counts where there is no friction."""
 
 DECAY_PERIODS = 3
 """Periods of a free decay over which its damping ratio is taken."""
@@ -108,24 +108,24 @@ TESTED_GAINS = {"iff": 0.15, "dvf": 0.15}
 swings."""
 
 STRUT_RELEASE = 10.0
-"""[m/s2] Displacement of struts at the release per square of the control period, as MuJoCo's loops
-yield under the machine's weight: they then yield by less than a hundredth of the swing."""
+"""[m/s2] Displacement of struts at the release, per square of the control period. MuJoCo's loops
+yield under the machine's weight by less than a hundredth of this swing."""
 
 SERIES_RELEASE = 1e-4
-"""[m] The same of springs in series; less in small machines."""
+"""[m] Displacement of series springs at the release; less in small machines."""
 
 STRUT_SAMPLES = 150
-"""Samples of a decay of struts, one in each control period."""
+"""Samples of a strut's decay, one in each control period."""
 
 SERIES_SAMPLES = 500
-"""Samples of a decay of springs in series. It takes as many control periods or more: as many as
-the slowest pole needs for a radian."""
+"""Samples of a series spring's decay. It takes as many control periods or more: as many as the
+slowest pole needs for a radian."""
 
 OUTER_PERIODS = 4000
-"""Control periods of the outer loop's run, at least."""
+"""Minimum number of control periods in the outer loop's run."""
 
 OUTER_CONSTANTS = 3.0
-"""Time constants of the outer loop's slowest pole in its run, at least."""
+"""Minimum duration of the outer loop's run, in time constants of its slowest pole."""
 
 MAX_LOAD = 20.0
 """[N] Largest load, down on the platform."""
@@ -141,26 +141,30 @@ GAIN_GRID = np.geomspace(1e-1, 1e7, 17)
 def locus_plot(linear: LinearMachine, period: float) -> Plot:
     """Return frequencies and damping ratios over the gains of both laws, sampled."""
     platform, leak = linear.platform, suitable_leak(linear)
-    series = series_stiffness(linear)
+    stiffness = series_stiffness(linear)
 
     def by_force(gain: float) -> LocalLaw:
         return force_law(linear, gain, period, leak)
 
     def by_rate(gain: float) -> LocalLaw:
-        return velocity_feedback(platform, gain, period, stiffness=series)
+        return velocity_feedback(platform, gain, period, stiffness=stiffness)
 
-    best = {
+    best_gains = {
         "iff": 100.0 if platform.n_deflections else 4e3,
         "dvf": 1e3 if platform.n_deflections else 3e4,
     }
     frequency: list[Curve] = []
     ratio: list[Curve] = []
     for name, law_of in (("iff", by_force), ("dvf", by_rate)):
-        gains = best[name] * np.geomspace(0.01, 3.0, 25)
-        place, found, damping = swinging(gains / best[name], root_locus(linear, law_of, gains))
-        label = f"{DISPLAY_NAMES[name]}, per {best[name]:g} {'1/s' if name == 'iff' else 'N s/m'}"
-        frequency.append(Curve(label, place, found, "markers"))
-        ratio.append(Curve(label, place, damping, "markers"))
+        gains = best_gains[name] * np.geomspace(0.01, 3.0, 25)
+        relative_gains, frequencies, damping = swinging(
+            gains / best_gains[name], root_locus(linear, law_of, gains)
+        )
+        label = (
+            f"{DISPLAY_NAMES[name]}, per {best_gains[name]:g} {'1/s' if name == 'iff' else 'N s/m'}"
+        )
+        frequency.append(Curve(label, relative_gains, frequencies, "markers"))
+        ratio.append(Curve(label, relative_gains, damping, "markers"))
     return Plot(
         "Poles over the gain",
         "gain",
@@ -173,32 +177,40 @@ def locus_plot(linear: LinearMachine, period: float) -> Plot:
 
 
 def _growing(frequency: Sequence[Curve], ratio: Sequence[Curve], period: float) -> str:
-    """Return from which gain on a mode of the sampled loop grows; empty where none does."""
-    grows = np.concatenate([curve.y < 0.0 for curve in ratio])
-    if not grows.any():
+    """Return the gain from which on a sampled mode grows, as text; empty where none does."""
+    unstable = np.concatenate([curve.y < 0.0 for curve in ratio])
+    if not unstable.any():
         return ""
-    gain = np.concatenate([curve.x for curve in ratio])[grows].min()
+    gain = np.concatenate([curve.x for curve in ratio])[unstable].min()
     text = f" A negative ratio, from {gain:.2g} on, is of a mode that grows"
-    half = 0.5 / period
-    found = np.concatenate([curve.y for curve in frequency])[grows]
-    if np.abs(found / half - 1.0).max() > NYQUIST_MARGIN:
+    nyquist = 0.5 / period
+    unstable_frequencies = np.concatenate([curve.y for curve in frequency])[unstable]
+    if np.abs(unstable_frequencies / nyquist - 1.0).max() > NYQUIST_MARGIN:
         return f"{text}."
-    return f"{text} at {half:g} Hz, half the sampling frequency: sampling makes it, not the law."
+    return f"{text} at {nyquist:g} Hz, half the sampling frequency: sampling makes it, not the law."
 
 
 def transmissibility_plot(
     linear: LinearMachine, passive: LinearMachine, controllers: Mapping[str, LocalFeedback]
 ) -> Plot:
     """Return the transmissibility from the base, passive and with each controller's law."""
-    slow = linear_modes(passive).swinging.frequencies
-    fastest = 0.2 / max(controller.period for controller in controllers.values())
-    grid = np.geomspace(0.1 * slow[0], min(10.0 * slow[-1], fastest), 300)
+    passive_frequencies = linear_modes(passive).swinging.frequencies
+    max_frequency = 0.2 / max(controller.period for controller in controllers.values())
+    frequency_grid = np.geomspace(
+        0.1 * passive_frequencies[0], min(10.0 * passive_frequencies[-1], max_frequency), 300
+    )
     panels = []
     for axis, name in ((0, "x"), (2, "z")):
-        curves = [Curve("passive", grid, np.abs(transmissibility(passive, grid)[:, axis, axis]))]
+        curves = [
+            Curve(
+                "passive",
+                frequency_grid,
+                np.abs(transmissibility(passive, frequency_grid)[:, axis, axis]),
+            )
+        ]
         for kind, controller in controllers.items():
-            values = transmissibility(linear, grid, law=controller.law)
-            curves.append(Curve(DISPLAY_NAMES[kind], grid, np.abs(values[:, axis, axis])))
+            values = transmissibility(linear, frequency_grid, law=controller.law)
+            curves.append(Curve(DISPLAY_NAMES[kind], frequency_grid, np.abs(values[:, axis, axis])))
         panels.append(Panel(f"base to platform, {name}", *curves, log_y=True))
     return Plot("Transmissibility", "frequency [Hz]", *panels, log_x=True)
 
@@ -209,16 +221,16 @@ class Driven(NamedTuple):
     platform: Platform
     controllers: dict[str, LocalFeedback]
     ratio: float
-    """damping of the slowest mode without control, actuators in series with springs blocked"""
+    """damping ratio of the slowest mode without control, with the actuators in series blocked"""
     frequency: float
-    """[Hz]"""
+    """[Hz] undamped frequency of that mode"""
 
 
 def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
     """Return damping measured on a machine with drives, and its decays."""
     driven = _driven(platform)
     measures, curves = list(_predicted(driven)), []
-    rubbed = bool(drive_model(platform).friction.any())
+    has_friction = bool(drive_model(platform).friction.any())
     for name, controller in driven.controllers.items():
         time, swing = _decay(driven, controller, LARGE_RELEASE)
         curves.append(Curve(DISPLAY_NAMES[name], time, swing / abs(swing[0])))
@@ -230,18 +242,22 @@ def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
                 driven.ratio,
                 f"more than the {driven.ratio:.4f} without control, which a law of the wrong sign "
                 "takes away; from the swing's range in the first and the third period of its mode"
-                + (f"; released at {LARGE_RELEASE:g} times the friction at rest" if rubbed else ""),
+                + (
+                    f"; released at {LARGE_RELEASE:g} times the friction at rest"
+                    if has_friction
+                    else ""
+                ),
                 at_least=True,
             )
         )
-        if rubbed and name == "iff":
+        if has_friction and name == "iff":
             measures.append(_stuck(driven, name, controller))
-        if not rubbed and name == "dvf":
+        if not has_friction and name == "dvf":
             measures.append(_pole(controller, swing))
     omega = 2.0 * np.pi * driven.frequency
-    ringing = np.sqrt(1.0 - driven.ratio**2) * omega
-    alone = np.exp(-driven.ratio * omega * time) * np.cos(ringing * time)
-    curves.insert(0, Curve("without control, linear", time, alone, "dot"))
+    damped_omega = np.sqrt(1.0 - driven.ratio**2) * omega
+    uncontrolled = np.exp(-driven.ratio * omega * time) * np.cos(damped_omega * time)
+    curves.insert(0, Curve("without control, linear", time, uncontrolled, "dot"))
     panel = Panel("slowest mode", *curves)
     return measures, Plot("Free decay with drives and encoders", "time [s]", panel)
 
@@ -277,33 +293,38 @@ def _predicted(driven: Driven) -> Iterator[Entry]:
 def _decay(
     driven: Driven, controller: LocalFeedback, release: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return control instants and the slowest mode `(k,)`, released from rest."""
+    """Return control instants [s] and the slowest mode's coordinate `(k,)`, released from rest."""
     platform = driven.platform
-    shape, row = slowest_shape(controller.linear)
-    stretch = largest(platform.jacobian(platform.home) @ shape)
+    shape, mode_row = slowest_shape(controller.linear)
+    length_change = largest(platform.jacobian(platform.home) @ shape)
     drives = drive_model(platform)
-    pull = RELEASE_COUNTS * float(drives.resolution.max())
+    spring_compression = RELEASE_COUNTS * float(drives.resolution.max())
     if drives.friction.any():
-        pull = release * float((drives.breakaway / spring_constants(platform)[0]).max())
+        spring_compression = release * float(
+            (drives.breakaway / spring_constants(platform)[0]).max()
+        )
     step = min(MAX_TIMESTEP, suitable_timestep(platform))
-    parts = int(np.ceil(controller.period / step - 1e-9))
-    course = simulate(
+    # The tolerance keeps rounding from adding a substep where the period is a whole multiple.
+    substeps = int(np.ceil(controller.period / step - 1e-9))
+    trajectory = simulate(
         platform,
         int(np.ceil(DECAY_PERIODS / driven.frequency / controller.period)) * controller.period,
-        displaced(platform.home, shape * (pull / stretch)),
+        displaced(platform.home, shape * (spring_compression / length_change)),
         deflection=controller.linear.point.deflection,
         controller=controller,
-        timestep=controller.period / parts,
-        every=parts,
+        timestep=controller.period / substeps,
+        every=substeps,
         fidelity="fast",
     )
-    return course.time, displacement(course.pose, platform.home) @ row
+    return trajectory.time, displacement(trajectory.pose, platform.home) @ mode_row
 
 
 def _damping(swing: FloatArray) -> float:
     """Return the damping ratio from the ranges of the first and the last of three periods."""
-    first, *_, last = (np.ptp(part) for part in np.array_split(swing, DECAY_PERIODS))
-    return float(np.log(first / last) / (2.0 * np.pi * (DECAY_PERIODS - 1)))
+    first_range, *_, last_range = (
+        np.ptp(period) for period in np.array_split(swing, DECAY_PERIODS)
+    )
+    return float(np.log(first_range / last_range) / (2.0 * np.pi * (DECAY_PERIODS - 1)))
 
 
 def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
@@ -333,16 +354,16 @@ def _pole(controller: LocalFeedback, swing: FloatArray) -> Measure:
 def pole_error(
     controller: LocalFeedback, linear: LinearMachine, swing: FloatArray, order: int
 ) -> tuple[float, float, float]:
-    """Return the distance of a decay's pole from the linear loop's, and both damping ratios.
+    """The distance is relative to the pole's magnitude; the ratios are measured and predicted ones.
 
     The distance is per size of the pole; the ratios are the measured and the predicted one.
     """
     rates = closed_loop(linear, controller.law).rates
-    found = decay_poles(swing, controller.period, order)
-    found = found[found.imag > 0.0][0]
-    nearest = rates[np.argmin(np.abs(rates - found))]
-    ratios = -found.real / abs(found), -nearest.real / abs(nearest)
-    return float(abs(found - nearest) / abs(nearest)), *ratios
+    decay_pole = decay_poles(swing, controller.period, order)
+    decay_pole = decay_pole[decay_pole.imag > 0.0][0]
+    predicted_pole = rates[np.argmin(np.abs(rates - decay_pole))]
+    ratios = -decay_pole.real / abs(decay_pole), -predicted_pole.real / abs(predicted_pole)
+    return float(abs(decay_pole - predicted_pole) / abs(predicted_pole)), *ratios
 
 
 CASE = Case(
@@ -356,19 +377,19 @@ CASE = Case(
 
 
 class Release(NamedTuple):
-    """The slowest mode's free decay, from rest."""
+    """A release of the machine from rest along its slowest mode, and how its decay is sampled."""
 
     start: FloatArray
     """`(6,)` displacement [m], [rad] of the platform from home"""
     row: FloatArray
-    """`(6,)` picks the mode out of a displacement"""
+    """`(6,)` row that gives the mode's coordinate of a displacement"""
     samples: int
     every: int
-    """control periods between samples"""
+    """number of control periods between samples"""
 
 
 class Damped(NamedTuple):
-    """One machine with both laws."""
+    """A machine without drives, its linear model at rest, and its two controllers."""
 
     platform: Platform
     linear: LinearMachine
@@ -377,8 +398,8 @@ class Damped(NamedTuple):
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    real = with_drives(platform)
-    shipped_with_drives = real is not platform
+    driven_machine = with_drives(platform)
+    shipped_with_drives = driven_machine is not platform
     platform = without_drives(platform)
     linear = linearise(platform)
     controllers: dict[str, LocalFeedback] = {
@@ -411,8 +432,8 @@ def run(platform: Platform) -> CaseResult:
     figures = (linear, passive, controllers)
     plots = [locus_plot(linear, controllers["iff"].period), transmissibility_plot(*figures), plot]
     if shipped_with_drives:
-        found, plot = driven_measures(real)
-        measures += found
+        driven_entries, plot = driven_measures(driven_machine)
+        measures += driven_entries
         plots.append(plot)
     return CASE.result(platform, measures, plots)
 
@@ -420,17 +441,17 @@ def run(platform: Platform) -> CaseResult:
 def _all_gains(platform: Platform) -> Measure:
     """Return the worst damping over all gains of the continuous collocated laws."""
     floating = with_gravity(platform, 0.0)
-    linear, worst = linearise(floating), []
+    linear, damping_ratios = linearise(floating), []
     for gain in GAIN_GRID:
-        series = series_stiffness(linear)
-        laws = [continuous_velocity_feedback(floating, gain, stiffness=series)]
+        stiffness = series_stiffness(linear)
+        laws = [continuous_velocity_feedback(floating, gain, stiffness=stiffness)]
         if not platform.n_deflections:
             laws.append(continuous_force_feedback(floating, gain, leak=suitable_leak(linear)))
-        worst += [smallest_damping(closed_loop(linear, law).poles) for law in laws]
+        damping_ratios += [smallest_damping(closed_loop(linear, law).poles) for law in laws]
     return Measure(
         f"smallest damping ratio over gains from {GAIN_GRID[0]:g} to {GAIN_GRID[-1]:g}, not "
         "sampled",
-        min(worst),
+        min(damping_ratios),
         0.0,
         "collocated laws dissipate: no gain makes a mode grow; gravity off",
         at_least=True,
@@ -475,9 +496,9 @@ def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
     """Return a controller whose slowest mode still swings."""
     if damped.platform.n_deflections:
         return best
-    fastest = -float(best.law.feedthrough[0, 1])
+    best_gain = -float(best.law.feedthrough[0, 1])
     if name == "dvf":
-        return DirectVelocityFeedback(damped.platform, gain=TESTED_GAINS[name] * fastest)
+        return DirectVelocityFeedback(damped.platform, gain=TESTED_GAINS[name] * best_gain)
     factor = -float(best.law.feedthrough[0, 2])
     gain = -np.log(1.0 - factor) / best.period
     return IntegralForceFeedback(damped.platform, gain=TESTED_GAINS[name] * gain)
@@ -485,36 +506,36 @@ def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
 
 def _release(controller: LocalFeedback) -> Release:
     """Return a release of the slowest mode that suits the machine's size and its poles."""
-    shape, row = slowest_shape(controller.linear)
+    shape, mode_row = slowest_shape(controller.linear)
     shape = shape / np.abs(shape).max()
     if not controller.platform.n_deflections:
-        size = STRUT_RELEASE * controller.period**2
-        return Release(size * shape, row, STRUT_SAMPLES, 1)
+        amplitude = STRUT_RELEASE * controller.period**2
+        return Release(amplitude * shape, mode_row, STRUT_SAMPLES, 1)
     rates = closed_loop(controller.linear, controller.law).rates
-    radian = 1.0 / float(np.abs(rates[rates.imag > 0.0]).min())
-    every = max(1, ceil(radian / controller.period / SERIES_SAMPLES))
-    size = SERIES_RELEASE * length_scale(controller.platform)
-    return Release(size * shape, row, SERIES_SAMPLES, every)
+    radian_time = 1.0 / float(np.abs(rates[rates.imag > 0.0]).min())
+    sample_periods = max(1, ceil(radian_time / controller.period / SERIES_SAMPLES))
+    amplitude = SERIES_RELEASE * length_scale(controller.platform)
+    return Release(amplitude * shape, mode_row, SERIES_SAMPLES, sample_periods)
 
 
 def _linear_swing(controller: LocalFeedback, release: Release) -> FloatArray:
     """Return amplitudes `(k,)` of the slowest mode after a release of the linear loop."""
     linear = controller.linear
     loop = closed_loop(linear, controller.law)
-    step = np.linalg.matrix_power(loop.A, release.every)
-    state, swing = np.zeros(len(step)), np.empty(release.samples + 1)
+    sample_transition = np.linalg.matrix_power(loop.A, release.every)
+    state, swing = np.zeros(len(sample_transition)), np.empty(release.samples + 1)
     state[: linear.size] = np.linalg.lstsq(linear.free, release.start, rcond=None)[0]
     for k in range(len(swing)):
         swing[k] = release.row @ linear.free @ state[: linear.size]
-        state = step @ state
+        state = sample_transition @ state
     return swing
 
 
 def _decay_pole(controller: LocalFeedback, release: Release, swing: FloatArray) -> complex:
     """Return the pole [1/s] of a swing `(k,)` that has most of its amplitude."""
-    order = 5 if controller.platform.n_deflections else 3
-    found = decay_poles(swing, release.every * controller.period, order)
-    return complex(found[found.imag > 0.0][0])
+    fitted_poles = 5 if controller.platform.n_deflections else 3
+    poles = decay_poles(swing, release.every * controller.period, fitted_poles)
+    return complex(poles[poles.imag > 0.0][0])
 
 
 def _ratio(pole: complex) -> float:
@@ -527,7 +548,7 @@ def _swing(
 ) -> tuple[FloatArray, FloatArray]:
     """Return times and amplitudes `(k,)` of the slowest mode after a release."""
     platform = controller.platform
-    course = simulate(
+    trajectory = simulate(
         platform,
         release.samples * release.every * controller.period,
         displaced(platform.home, release.start),
@@ -538,11 +559,11 @@ def _swing(
         every=release.every,
         fidelity=fidelity,
     )
-    return course.time, displacement(course.pose, platform.home) @ release.row
+    return trajectory.time, displacement(trajectory.pose, platform.home) @ release.row
 
 
 def _outer(damped: Damped) -> Iterator[Entry]:
-    platform, left = damped.platform, []
+    platform, displacements = damped.platform, []
     outer = HacLac(platform, inner=damped.controllers["iff"])
     yield Quantity(
         "HAC-LAC: smallest damping ratio of the whole loop",
@@ -550,11 +571,13 @@ def _outer(damped: Damped) -> Iterator[Entry]:
         note=f"force feedback inside, LQG with integral outside: {len(outer.outer.poles)} poles",
     )
     load = _load(damped)
-    slowest = float(-outer.outer.poles.real.max())
-    needed = ceil(OUTER_CONSTANTS / slowest / outer.period) if slowest > 0.0 else 0
-    periods = max(OUTER_PERIODS, needed)
+    slowest_rate = float(-outer.outer.poles.real.max())
+    needed_periods = (
+        ceil(OUTER_CONSTANTS / slowest_rate / outer.period) if slowest_rate > 0.0 else 0
+    )
+    periods = max(OUTER_PERIODS, needed_periods)
     for controller in (damped.controllers["iff"], outer):
-        course = simulate(
+        trajectory = simulate(
             platform,
             periods * controller.period,
             deflection=damped.linear.point.deflection,
@@ -564,19 +587,19 @@ def _outer(damped: Damped) -> Iterator[Entry]:
             every=periods,
             fidelity="fast",
         )
-        if course.stopped:
-            yield Measure("stop under the load", 1.0, 0.0, course.stopped)
+        if trajectory.stopped:
+            yield Measure("stop under the load", 1.0, 0.0, trajectory.stopped)
             return
-        left.append(largest(displacement(course.pose[-1], platform.home)))
+        displacements.append(largest(displacement(trajectory.pose[-1], platform.home)))
     yield Quantity(
         f"displacement under {load:.3g} N with force feedback alone",
-        left[0],
+        displacements[0],
         note="the leak leaves a share of the static stiffness",
         unit="m",
     )
     yield Measure(
         f"HAC-LAC: displacement under {load:.3g} N, per that with force feedback alone",
-        left[1] / left[0],
+        displacements[1] / displacements[0],
         0.1,
         f"integral action; {periods * outer.period:.3g} s are a few of its time constants",
     )
@@ -585,5 +608,5 @@ def _outer(damped: Damped) -> Iterator[Entry]:
 def _load(damped: Damped) -> float:
     """Return the load [N] that the machine bears with force feedback alone."""
     law = damped.controllers["iff"].law
-    sinking = abs(compliance(damped.linear, [0.0], law=law)[0, 2, 2])
-    return min(MAX_LOAD, SAG_FRACTION * stroke(damped.platform) / float(sinking))
+    heave_compliance = abs(compliance(damped.linear, [0.0], law=law)[0, 2, 2])
+    return min(MAX_LOAD, SAG_FRACTION * stroke(damped.platform) / float(heave_compliance))

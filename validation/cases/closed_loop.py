@@ -46,20 +46,20 @@ CONTROL_PERIOD = 1e-3
 """[s] Control period."""
 
 OVERLOAD_FACTOR = 2.0
-"""Load per largest load that all drives together can hold."""
+"""Load relative to the largest load that all drives together can hold."""
 
 UNSTABLE_GAIN_FACTOR = 1e3
-"""Factor on the machine's own gains: far beyond any margin."""
+"""Factor on the machine's velocity and position gains: far beyond any stability margin."""
 
 DIVERGENT_LOOP_GAIN = 10.0
-"""Position gain times control period: each period multiplies an error by 1 less this. Beyond 2 a
-loop diverges, whatever the machine's own gain."""
+"""Position gain times control period: each period multiplies an error by 1 minus this number.
+Beyond 2 a loop diverges, whatever the gain of the machine."""
 
 RAMP_END = 0.02
-"""Fraction of the largest speed: a ramp ends with a smaller command, a step with a larger one."""
+"""Fraction of the largest speed. The last command of a ramp is smaller, that of a step larger."""
 
 MAX_CURVE_POINTS = 2000
-"""Points of a curve at most."""
+"""Maximum number of points of a curve."""
 
 CASE = Case("closed_loop", __doc__, cost=2.5)
 
@@ -74,24 +74,25 @@ HEAVE_FRACTION = 0.08
 takes more force than holding."""
 
 AGREEMENT_TOLERANCE = 1e-4
-"""Largest distance of an engine's platform from the reference, relative to the motion's size."""
+"""Largest distance of an engine's platform from the reference, relative to the motion."""
 
 REST_SPEED = 1e-2
-"""[1/s] Speed that counts as rest, in strokes per second: brakes hold motors, and what is elastic
-behind them swings out slowly."""
+"""[1/s] Speed that counts as rest, in strokes per second: brakes hold motors, and elastic parts
+behind the motors still swing out slowly."""
 
 SPEED_FRACTION = 0.5
-"""Largest speed of the heave per that of the slowest actuator."""
+"""Largest actuator speed in the heave, relative to the limit of the slowest actuator."""
 
 HARDWARE_CONFIGURATION = "hardware"
 
 
 class Fault(NamedTuple):
-    """A fault of a closed loop."""
+    """A fault of a closed loop that has to end in a safe stop."""
 
     name: str
     options: Callable[[Platform], dict[str, Any] | None]
-    """what makes it: gains, dropouts, a wrench, or the height [m] of a jump; None: impossible"""
+    """function that returns the fault: gains, dropouts, a wrench, or the height [m] of a jump;
+    None: the machine cannot have it"""
     duration: float = 1.2
     """[s]"""
     drawn: bool = False
@@ -102,7 +103,7 @@ def _dropout(platform: Platform) -> dict[str, Any]:
 
 
 def _unreachable(platform: Platform) -> dict[str, Any]:
-    """Return a jump to twice the height that the stroke allows."""
+    """Return a jump of the reference to twice the height that the stroke allows."""
     stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).max())
     lever = 1.0
     if platform.coordinate_unit == "rad":
@@ -138,9 +139,10 @@ def _overload(platform: Platform) -> dict[str, Any] | None:
     peaks = [None if drive is None else drive.reflected().peak for drive in drives]
     if any(peak is None for peak in peaks) or platform.leg.has_spring:
         return None
-    lifting = platform.jacobian(platform.home)[:, 2]
-    total = OVERLOAD_FACTOR * float(np.abs(lifting) @ np.array(peaks, dtype=float))
-    load = np.array([0.0, 0.0, -total, 0.0, 0.0, 0.0])
+    # The column of z: its product with the leg forces is their vertical resultant.
+    lifting_jacobian = platform.jacobian(platform.home)[:, 2]
+    weight_force = OVERLOAD_FACTOR * float(np.abs(lifting_jacobian) @ np.array(peaks, dtype=float))
+    load = np.array([0.0, 0.0, -weight_force, 0.0, 0.0, 0.0])
 
     def weight(time: float, state: Any) -> FloatArray:
         return load * (0.2 < time < 0.5)
@@ -162,18 +164,21 @@ def tracking_plot(platform: Platform, course: Trajectory) -> Plot:
     """Return setpoint, error and forces or torques of a tracked motion."""
     time = course.signals["time"]
     unit = f"m{platform.coordinate_unit}"
-    start = course.signals["setpoint"][0]
+    initial_setpoint = course.signals["setpoint"][0]
     error = course.signals["setpoint"] - course.signals["measured"]
-    same = alike(course.signals["setpoint"] - start, error, course.forces)
+    overlap_note = alike(course.signals["setpoint"] - initial_setpoint, error, course.forces)
     return Plot(
         "Heave in closed loop",
         "time [s]",
-        Panel(f"setpoint [{unit}]", *leg_curves(time, 1e3 * (course.signals["setpoint"] - start))),
+        Panel(
+            f"setpoint [{unit}]",
+            *leg_curves(time, 1e3 * (course.signals["setpoint"] - initial_setpoint)),
+        ),
         Panel(f"error [{unit}]", *leg_curves(time, 1e3 * error)),
         Panel(
             f"{force_name(platform)} [{platform.force_unit}]", *_curves(course.time, course.forces)
         ),
-        caption=f"Error: setpoint less the encoders' reading. {same}".rstrip(),
+        caption=f"Error: setpoint less the encoders' reading. {overlap_note}".rstrip(),
     )
 
 
@@ -182,34 +187,36 @@ def stop_plot(platform: Platform, fault: Fault, run: Trajectory) -> Plot:
     unit = f"{run.coordinate_unit}/s"
     reason = run.stopped[:1].upper() + run.stopped[1:]
     command = run.signals["command"]
-    same = alike(run.rates, command)
+    overlap_note = alike(run.rates, command)
     return Plot(
         f"Safe stop: {fault.name}",
         "time [s]",
         Panel(f"actuator speed [{unit}]", *_curves(run.time, run.rates)),
         Panel(f"commanded speed [{unit}]", *leg_curves(run.signals["time"], command)),
-        caption=f"{reason}. {_way_to_rest(platform, command, unit)} {same}".rstrip(),
+        caption=f"{reason}. {_way_to_rest(platform, command, unit)} {overlap_note}".rstrip(),
     )
 
 
 def _way_to_rest(platform: Platform, command: FloatArray, unit: str) -> str:
-    """Return how commanded speeds `(k, n)` fall to zero, and whether brakes close then."""
+    """Return as text how commanded speeds `(k, n)` fall to zero, and whether brakes close then."""
     drives = [leg.drive for leg in platform.parameters.legs]
-    braked = any(drive is not None and drive.reflected().brake > 0.0 for drive in drives)
-    after = "then the brakes close" if braked else "the machine has no brakes"
-    last = float(np.abs(command[command.any(axis=1)][-1:]).max(initial=0.0))
-    if last <= RAMP_END * float(np.abs(command).max()):
-        return f"From the speeds measured last, commanded speeds are ramped to zero; {after}."
-    counted = ", less than a count of the encoders in a period" if has_encoders(platform) else ""
+    has_brakes = any(drive is not None and drive.reflected().brake > 0.0 for drive in drives)
+    brake_text = "then the brakes close" if has_brakes else "the machine has no brakes"
+    last_speed = float(np.abs(command[command.any(axis=1)][-1:]).max(initial=0.0))
+    if last_speed <= RAMP_END * float(np.abs(command).max()):
+        return f"From the speeds measured last, commanded speeds are ramped to zero; {brake_text}."
+    encoder_text = (
+        ", less than a count of the encoders in a period" if has_encoders(platform) else ""
+    )
     return (
-        f"The speeds measured last are zero{counted}: the commanded speeds drop from {last:.2g} "
-        f"{unit} to zero at once, without a ramp; {after}."
+        f"The speeds measured last are zero{encoder_text}: the commanded speeds drop from "
+        f"{last_speed:.2g} {unit} to zero at once, without a ramp; {brake_text}."
     )
 
 
 def _curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
-    kept = slice(None, None, 1 + len(time) // MAX_CURVE_POINTS)
-    return leg_curves(time[kept], values[kept])
+    shown = slice(None, None, 1 + len(time) // MAX_CURVE_POINTS)
+    return leg_curves(time[shown], values[shown])
 
 
 COURSE_DURATION = 1.0
@@ -221,28 +228,33 @@ AGREEMENT_TIME = 0.2
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    real = with_drives(platform)
-    controller = Cascade(real, heave(real, COURSE_DURATION))
-    _run(real, controller, 0.01)
-    began = clock.perf_counter()
-    course = _run(real, controller, COURSE_DURATION)
-    seconds = clock.perf_counter() - began
-    measures = [*_agreement(platform), _duration(seconds), *_tracking(real, course)]
-    plots = [tracking_plot(real, course)]
+    driven_platform = with_drives(platform)
+    controller = Cascade(driven_platform, heave(driven_platform, COURSE_DURATION))
+    # A first short run compiles the kernels, so that the next one is timed without them.
+    _run(driven_platform, controller, 0.01)
+    start_time = clock.perf_counter()
+    trajectory = _run(driven_platform, controller, COURSE_DURATION)
+    computing_time = clock.perf_counter() - start_time
+    measures = [
+        *_agreement(platform),
+        _duration(computing_time),
+        *_tracking(driven_platform, trajectory),
+    ]
+    plots = [tracking_plot(driven_platform, trajectory)]
     for fault in INJECTED_FAULTS:
-        ended = stopped_run(real, fault)
-        if ended is not None:
-            measures.extend(stop_measures(real, fault, ended))
+        stopped = stopped_run(driven_platform, fault)
+        if stopped is not None:
+            measures.extend(stop_measures(driven_platform, fault, stopped))
             if fault.drawn:
-                plots.append(stop_plot(real, fault, ended))
+                plots.append(stop_plot(driven_platform, fault, stopped))
     return CASE.result(platform, measures, plots)
 
 
 def with_drives(platform: Platform) -> Platform:
     """Return the machine with its configuration hardware, where it is shipped with one."""
     configuration = platform.parameters.configuration
-    known = configuration is not None and HARDWARE_CONFIGURATION in configuration.known
-    if not known or platform.name not in machine_names():
+    has_hardware = configuration is not None and HARDWARE_CONFIGURATION in configuration.known
+    if not has_hardware or platform.name not in machine_names():
         return platform
     return load(platform.name, HARDWARE_CONFIGURATION)
 
@@ -258,14 +270,14 @@ def without_drives(platform: Platform) -> Platform:
 
 
 def heave(platform: Platform, duration: float) -> SineMotion:
-    """Return one slow rise and fall about home, at rest at both ends, that the actuators follow."""
+    """Return one slow heave about home, at rest at both ends, that the actuators can follow."""
     lever = platform_radius(platform) if platform.coordinate_unit == "rad" else 1.0
-    height = min(_within_stroke(platform), _within_speed(platform)) * lever
-    motion = followed_motion(platform, lambda size: _heave(platform, size, duration), height)
+    amplitude = min(_within_stroke(platform), _within_speed(platform)) * lever
+    motion = followed_motion(platform, lambda size: _heave(platform, size, duration), amplitude)
     time = np.linspace(0.0, duration, MOTION_SAMPLES)
-    steepest = largest(platform.jacobian(motion(time).pose)[:, :, 2])
-    height = min(motion.amplitude[2], _within_speed(platform) / steepest)
-    return _heave(platform, height, duration)
+    max_jacobian = largest(platform.jacobian(motion(time).pose)[:, :, 2])
+    amplitude = min(motion.amplitude[2], _within_speed(platform) / max_jacobian)
+    return _heave(platform, amplitude, duration)
 
 
 def _heave(platform: Platform, amplitude: float, duration: float) -> SineMotion:
@@ -285,9 +297,10 @@ def _within_stroke(platform: Platform) -> float:
         (platform.maximum_coordinates - platform.minimum_coordinates).min()
     )
     if isinstance(platform.leg, StrutLeg):
-        stretch = amplitude * largest(platform.jacobian(platform.home)[:, 2])
-        holding = largest(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
-        amplitude *= 0.01 if platform.leg.axial.stiffness * stretch > holding else 1.0
+        # The column of z: elongation of each leg per height.
+        elongation = amplitude * largest(platform.jacobian(platform.home)[:, 2])
+        holding_force = largest(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
+        amplitude *= 0.01 if platform.leg.axial.stiffness * elongation > holding_force else 1.0
     return amplitude
 
 
@@ -303,8 +316,8 @@ def _convention(platform: Platform) -> str:
 def _run(
     platform: Platform, controller: Cascade, duration: float, engine: str = "analytic", **more: Any
 ) -> Trajectory:
-    longest = min(ENGINE_STEP, suitable_timestep(platform), drive_timestep(platform))
-    timestep = controller.period / int(np.ceil(controller.period / longest - 1e-9))
+    max_step = min(ENGINE_STEP, suitable_timestep(platform), drive_timestep(platform))
+    timestep = controller.period / int(np.ceil(controller.period / max_step - 1e-9))
     fidelity = "fast" if engine == "analytic" else "accurate"
     return simulate(
         platform,
@@ -326,21 +339,25 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
     if reference.stopped:
         yield Measure("closed loop without drives stopped", 1.0, 0.0, reference.stopped)
         return
-    moved = float(position_error(reference.pose, reference.pose[:1]).max())
-    slow = _within_speed(ideal) < _within_stroke(ideal)
+    motion_size = float(position_error(reference.pose, reference.pose[:1]).max())
+    speed_limited = _within_speed(ideal) < _within_stroke(ideal)
     for bar in ENGINE_BARS:
         # What slow actuators move is small beside the gap that an engine leaves in its loops.
-        size = max(moved, bar.tolerance / AGREEMENT_TOLERANCE) if slow else moved
+        reference_size = (
+            max(motion_size, bar.tolerance / AGREEMENT_TOLERANCE) if speed_limited else motion_size
+        )
         try:
-            found = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME, bar.engine)
+            trajectory = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME, bar.engine)
         except MissingDependencyError as error:
             yield missing(bar.label, error)
             continue
-        off = position_error(found.pose, reference.pose)
-        off = off + platform_radius(ideal) * rotation_error(found.pose, reference.pose)
+        distance = position_error(trajectory.pose, reference.pose)
+        distance = distance + platform_radius(ideal) * rotation_error(
+            trajectory.pose, reference.pose
+        )
         yield Measure(
             f"{bar.label}: platform in closed loop off the reference, per size of the motion",
-            float(off.max()) / size,
+            float(distance.max()) / reference_size,
             AGREEMENT_TOLERANCE,
             "one controller must behave alike on all engines; they are integrated differently",
         )
@@ -355,7 +372,7 @@ def _duration(seconds: float) -> Quantity:
 
 def _tracking(platform: Platform, course: Trajectory) -> Iterator[Entry]:
     error = course.signals["setpoint"] - course.signals["measured"]
-    size = float(np.ptp(course.signals["setpoint"]))
+    motion_size = float(np.ptp(course.signals["setpoint"]))
     configuration = platform.parameters.configuration
     drives = (
         "with configuration hardware"
@@ -364,7 +381,7 @@ def _tracking(platform: Platform, course: Trajectory) -> Iterator[Entry]:
     )
     yield Quantity(
         "largest error of an actuator along the heave, per its motion",
-        largest(error) / size,
+        largest(error) / motion_size,
         note=f"{drives}; the cascade with its own or derived gains",
     )
     yield Measure(

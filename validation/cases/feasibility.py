@@ -24,23 +24,25 @@ MAX_LIMIT_FRACTION = 1.0 + 1e-9
 """Largest fraction of a limit that may be used: all of it, and rounding."""
 
 RANGE_FRACTION = 0.5
-"""Fraction of the way to the ends of the ranges that is judged."""
+"""Fraction of each range, from home to its ends, within which the machine is judged."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     with without_compiling():
         ranges = axis_ranges(platform)
-    judged = (
+    judged_results = (
         feasibility(platform),
         range_feasibility(platform, ranges=ranges, part=RANGE_FRACTION),
     )
-    verdicts = (*judged, range_feasibility(platform, ranges=ranges))
-    measures = [measure for found in judged for measure in _measures(found)]
-    tables = [_table(found) for found in verdicts]
-    missing = dict.fromkeys(name for found in verdicts for name in found.not_given)
-    if missing:
-        tables.append(Table("Limits not given", ("limit",), tuple((name,) for name in missing)))
+    all_results = (*judged_results, range_feasibility(platform, ranges=ranges))
+    measures = [measure for result in judged_results for measure in _measures(result)]
+    tables = [_table(result) for result in all_results]
+    missing_limits = dict.fromkeys(name for result in all_results for name in result.not_given)
+    if missing_limits:
+        tables.append(
+            Table("Limits not given", ("limit",), tuple((name,) for name in missing_limits))
+        )
     return CASE.result(platform, measures, tables=tables)
 
 
@@ -60,8 +62,8 @@ def _table(found: Feasibility) -> Table:
     rows = []
     for margin in found.margins:
         values = (amount(margin.required, margin.unit), amount(margin.limit, margin.unit))
-        used = f"{share_text(margin.share)}{'' if margin.holds else ' (violated)'}"
+        share_used = f"{share_text(margin.share)}{'' if margin.holds else ' (violated)'}"
         legs = ", ".join(map(str, margin.legs))
-        rows.append((margin.quantity, *values, used, legs, margin.place))
+        rows.append((margin.quantity, *values, share_used, legs, margin.place))
     columns = ("quantity", "value", "limit", "used", "leg", "where")
     return Table(found.task.capitalize(), columns, tuple(rows))

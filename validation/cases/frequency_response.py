@@ -92,25 +92,25 @@ ELECTRICAL_TIME = 3.3e-3
 """[s] Electrical time constant of the motor with two stacks; figure B.2."""
 
 MIN_DRAWN_LEVEL = -12.0
-"""[dB] Lowest level that is drawn: far below, the curves are of no use for the thesis' points."""
+"""[dB] Lowest level that is drawn: the thesis gives no points far below it."""
 
 
 class Sweep(NamedTuple):
-    """Sweeps of a machine with springs."""
+    """Settings of the swept measurements on a machine with springs."""
 
     options: dict[str, Any]
-    """options of both measurements: band [Hz], length, decay and step [s], stiffness and damping
-    that hold the actuators"""
+    """options of both measurements: band [Hz], duration, decay and step [s], and stiffness and
+    damping of the springs that hold the actuators"""
     axes: tuple[str, ...]
     """axes along or about which a wrench is swept"""
     wrench: float
     """[N] swept force; a fifth of it in [N m] is the swept moment"""
     shaken: str
-    """axis along or about which the base shakes"""
+    """axis along or about which the base is shaken"""
     acceleration: float
     """[m/s2] acceleration of the base"""
     accurate: float
-    """bar on the analytic engine, per largest compliance"""
+    """tolerance on the analytic engine, relative to the largest compliance"""
     reason: str
 
 
@@ -157,21 +157,21 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
     panels = []
     for axis in sweep.axes:
         wrench = sweep.wrench * (1.0 if axis in ("x", "y", "z") else 0.2)
-        found = {
+        measured = {
             engine: measure_compliance(
                 platform, axis, wrench=wrench, engine=engine, **sweep.options
             )
             for engine in COMPARED_ENGINES
         }
-        for engine, one in found.items():
-            off = largest(one.response.gain - one.linear) / largest(one.linear)
-            precise = engine == "analytic" or sweep.accurate >= MUJOCO_BAR
-            bar, reason = (sweep.accurate, sweep.reason) if precise else (MUJOCO_BAR, SHIFT_REASON)
+        for engine, result in measured.items():
+            error = largest(result.response.gain - result.linear) / largest(result.linear)
+            is_exact = engine == "analytic" or sweep.accurate >= MUJOCO_BAR
+            bar, reason = (sweep.accurate, sweep.reason) if is_exact else (MUJOCO_BAR, SHIFT_REASON)
             name = f"compliance along {axis}, {ENGINE_NAMES[engine]}, against the linear model"
-            measures.append(Measure(name, off, bar, reason))
-        panels.append(_panel(axis, found))
-    holding = ", springs holding the actuators." if sweep.options["holding"][0] else "."
-    caption = "Linear: from the linearised machine. At rest, without a controller" + holding
+            measures.append(Measure(name, error, bar, reason))
+        panels.append(_panel(axis, measured))
+    holding_text = ", springs holding the actuators." if sweep.options["holding"][0] else "."
+    caption = "Linear: from the linearised machine. At rest, without a controller" + holding_text
     title = "Compliance from a swept wrench"
     return measures, Plot(title, "frequency [Hz]", *panels, log_x=True, caption=caption)
 
@@ -179,11 +179,15 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
 def _panel(axis: str, found: dict[str, MeasuredCompliance]) -> Panel:
     unit = "m/N" if axis in ("x", "y", "z") else "rad/(N m)"
     curves = [
-        Curve(ENGINE_NAMES[engine], one.response.frequency, np.abs(one.response.gain))
-        for engine, one in found.items()
+        Curve(ENGINE_NAMES[engine], result.response.frequency, np.abs(result.response.gain))
+        for engine, result in found.items()
     ]
-    first = found[COMPARED_ENGINES[0]]
-    curves.append(Curve("linear", first.response.frequency, np.abs(first.linear), "dash"))
+    reference_result = found[COMPARED_ENGINES[0]]
+    curves.append(
+        Curve(
+            "linear", reference_result.response.frequency, np.abs(reference_result.linear), "dash"
+        )
+    )
     return Panel(f"{axis} per wrench [{unit}]", *curves, log_y=True)
 
 
@@ -192,25 +196,25 @@ def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
     sweep = MACHINE_SWEEPS[platform.name]
     axis = sweep.shaken
     try:
-        found = measure_transmissibility(
+        result = measure_transmissibility(
             platform, axis, acceleration=sweep.acceleration, **sweep.options
         )
     except MissingDependencyError as error:
         return [missing("MuJoCo", error)], []
-    size = largest(found.linear)
+    max_transmissibility = largest(result.linear)
     measure = Measure(
         f"transmissibility along {axis}, MuJoCo, against the linear model",
-        largest(found.measured - found.linear) / size,
+        largest(result.measured - result.linear) / max_transmissibility,
         MUJOCO_BAR,
-        f"per largest, {size:.3g}; {SHIFT_REASON}",
+        f"per largest, {max_transmissibility:.3g}; {SHIFT_REASON}",
     )
     plot = Plot(
         "Transmissibility from a shaken base",
         "frequency [Hz]",
         Panel(
             f"{axis} of the platform per {axis} of the base",
-            Curve("MuJoCo", found.frequency, np.abs(found.measured)),
-            Curve("linear", found.frequency, np.abs(found.linear), "dash"),
+            Curve("MuJoCo", result.frequency, np.abs(result.measured)),
+            Curve("linear", result.frequency, np.abs(result.linear), "dash"),
             log_y=True,
         ),
         log_x=True,
@@ -224,15 +228,15 @@ def run(platform: Platform) -> CaseResult:
     if platform.name == "stewart":
         return _loop(platform)
     measures, plot = swept(platform)
-    followed, plots = shaken(platform)
-    return CASE.result(platform, [*measures, *followed], [plot, *plots])
+    base_measures, plots = shaken(platform)
+    return CASE.result(platform, [*measures, *base_measures], [plot, *plots])
 
 
 def _loop(platform: Platform) -> CaseResult:
     path = axis_path(platform, "pitch")
     ideal = machine_loop(platform, path_mass(platform, path), step=ENGINE_TIMESTEP)
-    found = explanations(platform, load("stewart", "hardware"))
-    lag = found["lag"].loop.current_lag
+    candidates = explanations(platform, load("stewart", "hardware"))
+    lag = candidates["lag"].loop.current_lag
     machine = lagging_machine(platform, lag, PURE_DELAY)
     runs = {
         engine: measure_response(
@@ -250,7 +254,8 @@ def _loop(platform: Platform) -> CaseResult:
     for engine, measured in runs.items():
         _, modelled = modelled_response(machine, path, loop, measured.platform.frequency)
         error = max(
-            largest(one.gain / modelled[leg].gain - 1.0) for leg, one in measured.actuators.items()
+            largest(response.gain / modelled[leg].gain - 1.0)
+            for leg, response in measured.actuators.items()
         )
         measures.append(
             Measure(
@@ -260,16 +265,16 @@ def _loop(platform: Platform) -> CaseResult:
                 "the machine turns by 0.1 deg at most; the model is linear about home",
             )
         )
-    measures += _explained(found)
-    return CASE.result(platform, measures, (_figure(found, runs),), _statements(found))
+    measures += _explained(candidates)
+    return CASE.result(platform, measures, (_figure(candidates, runs),), _statements(candidates))
 
 
 def _explained(found: dict[str, Candidate]) -> Iterator[Entry]:
-    for one in found.values():
-        points = one.points
+    for candidate in found.values():
+        points = candidate.points
         yield Quantity(
-            f"figure 4.30, {one.name}: distance",
-            one.distance,
+            f"figure 4.30, {candidate.name}: distance",
+            candidate.distance,
             note=f"peak {points.peak:.2f} dB at {points.peak_frequency:.0f} Hz, "
             f"{points.at_70:.2f} dB at 70 Hz, bandwidth {points.bandwidth:.0f} Hz; root mean "
             "square of the differences in dB and in 10 Hz",
@@ -279,8 +284,8 @@ def _explained(found: dict[str, Candidate]) -> Iterator[Entry]:
 def _figure(found: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> Plot:
     lines = [_modelled(found[key]) for key in ("pitch", "current", "lag", "lag, difference")]
     for engine, measured in runs.items():
-        first: FrequencyResponse = measured.actuators[1]
-        lines.append(_drawn(f"actuator 1 on {engine}", first, "markers"))
+        actuator_response: FrequencyResponse = measured.actuators[1]
+        lines.append(_drawn(f"actuator 1 on {engine}", actuator_response, "markers"))
     printed = Curve(
         "thesis",
         np.array([70.0, PRINTED_POINTS.peak_frequency, PRINTED_POINTS.bandwidth]),
@@ -304,41 +309,46 @@ def _modelled(one: Candidate) -> Curve:
 
 def _drawn(name: str, response: FrequencyResponse, style: CurveStyle = "line") -> Curve:
     """Return the readable part of a response."""
-    shown = response.only(response.magnitude >= MIN_DRAWN_LEVEL)
-    return Curve(name, shown.frequency, shown.magnitude, style)
+    visible = response.only(response.magnitude >= MIN_DRAWN_LEVEL)
+    return Curve(name, visible.frequency, visible.magnitude, style)
 
 
 def _statements(found: dict[str, Candidate]) -> tuple[Statement, ...]:
     """Return the three numbers of figure 4.30, of the machine as it is: nothing is fitted."""
-    ours, lag = found["current"].points, found["lag"]
-    points, differing = lag.points, found["lag, difference"].points
-    damped, delayed = found["lag, viscous"].points, found["lumped delay"].points
-    fitted = (
+    model_points, lag = found["current"].points, found["lag"]
+    lag_points, difference_points = lag.points, found["lag, difference"].points
+    viscous_points, delay_points = found["lag, viscous"].points, found["lumped delay"].points
+    fitted_text = (
         f"a lag inside the velocity loop of {1e3 * lag.loop.current_lag:.2f} ms, fitted to the "
-        f"height of the peak, puts it at {points.peak_frequency:.0f} Hz"
+        f"height of the peak, puts it at {lag_points.peak_frequency:.0f} Hz"
     )
     return (
         STEWART_THESIS["loop_peak"].judged(
-            f"{ours.peak:.1f} dB at {ours.peak_frequency:.0f} Hz with the thesis' gains, the "
-            f"{lag.loop.mass:.1f} kg that an actuator moves in pitch, and the adopted current loop "
-            f"of 0.5 ms; {found['pitch'].points.peak:.1f} dB without it.",
-            PRINTED_PEAK.holds(ours.peak) and PEAK_FREQUENCY.holds(ours.peak_frequency),
-            f"{fitted}, but one number fitted to one of three shows nothing: bandwidth and value "
-            "at 70 Hz do not follow. Current loop, speed filter and resolver are not measured",
+            f"{model_points.peak:.1f} dB at {model_points.peak_frequency:.0f} Hz with the thesis' "
+            f"gains, the {lag.loop.mass:.1f} kg that an actuator moves in pitch, and the adopted "
+            f"current loop of 0.5 ms; {found['pitch'].points.peak:.1f} dB without it.",
+            PRINTED_PEAK.holds(model_points.peak)
+            and PEAK_FREQUENCY.holds(model_points.peak_frequency),
+            f"{fitted_text}, but one number fitted to one of three shows nothing: bandwidth and "
+            "value at 70 Hz do not follow. Current loop, speed filter and resolver are not "
+            "measured",
         ),
         STEWART_THESIS["loop_bandwidth"].judged(
-            f"{ours.bandwidth:.0f} Hz; with the lag of the peak's height {points.bandwidth:.0f} "
-            f"Hz, {differing.bandwidth:.0f} Hz with feedforward by difference as in the thesis.",
-            PRINTED_BANDWIDTH.holds(ours.bandwidth),
-            f"with the motor's viscous friction and that lag it is {damped.bandwidth:.0f} Hz, but "
-            f"then the peak is at {damped.peak_frequency:.0f} Hz",
+            f"{model_points.bandwidth:.0f} Hz; with the lag of the peak's height "
+            f"{lag_points.bandwidth:.0f} Hz, {difference_points.bandwidth:.0f} Hz with "
+            "feedforward by difference as in the thesis.",
+            PRINTED_BANDWIDTH.holds(model_points.bandwidth),
+            f"with the motor's viscous friction and that lag it is {viscous_points.bandwidth:.0f} "
+            f"Hz, but then the peak is at {viscous_points.peak_frequency:.0f} Hz",
         ),
         STEWART_THESIS["loop_at_70_hz"].judged(
-            f"{ours.at_70:.1f} dB; {points.at_70:.1f} dB with the lag of the peak's height.",
-            AT_70.holds(ours.at_70),
+            f"{model_points.at_70:.1f} dB; {lag_points.at_70:.1f} dB with the lag of the peak's "
+            "height.",
+            AT_70.holds(model_points.at_70),
             f"a delay in the loop around the thesis' {found['lumped'].loop.mass:.1f} kg gives 7 dB "
-            f"and {delayed.at_70:.1f} dB, but its peak at {delayed.peak_frequency:.0f} Hz; the "
-            "thesis names structural modes about 40 and 70 Hz, which rigid bodies do not have",
+            f"and {delay_points.at_70:.1f} dB, but its peak at {delay_points.peak_frequency:.0f} "
+            "Hz; the thesis names structural modes about 40 and 70 Hz, which rigid bodies do not "
+            "have",
         ),
         _second_order(found),
         _current_loop(found),
@@ -355,44 +365,48 @@ def second_order(peak: float, peak_frequency: float) -> tuple[float, float]:
         peak: [dB] above zero.
         peak_frequency: [Hz].
     """
-    squared = 0.5 * (1.0 - np.sqrt(1.0 - 10.0 ** (-0.1 * peak)))
-    top = 1.0 - 2.0 * squared
-    natural = peak_frequency / np.sqrt(top)
-    at = (70.0 / natural) ** 2
-    level = -10.0 * np.log10((1.0 - at) ** 2 + 4.0 * squared * at)
+    damping_squared = 0.5 * (1.0 - np.sqrt(1.0 - 10.0 ** (-0.1 * peak)))
+    peak_ratio_squared = 1.0 - 2.0 * damping_squared
+    natural_frequency = peak_frequency / np.sqrt(peak_ratio_squared)
+    ratio_squared = (70.0 / natural_frequency) ** 2
+    level = -10.0 * np.log10((1.0 - ratio_squared) ** 2 + 4.0 * damping_squared * ratio_squared)
     # |.|^2 = 10^(-0.3): a quadratic equation in r^2.
-    return float(level), float(natural * np.sqrt(top + np.sqrt(top**2 + 10.0**0.3 - 1.0)))
+    return float(level), float(
+        natural_frequency
+        * np.sqrt(peak_ratio_squared + np.sqrt(peak_ratio_squared**2 + 10.0**0.3 - 1.0))
+    )
 
 
 def _second_order(found: dict[str, Candidate]) -> Statement:
     level, bandwidth = second_order(PRINTED_PEAK.value, PEAK_FREQUENCY.value)
-    lag = found["lag"].points
-    ours, _ = second_order(lag.peak, lag.peak_frequency)
+    lag_points = found["lag"].points
+    lag_level, _ = second_order(lag_points.peak, lag_points.peak_frequency)
     return STEWART_THESIS["second_order"].judged(
         f"A second-order system with the printed peak has {level:.1f} dB at 70 Hz and a bandwidth "
         f"of {bandwidth:.0f} Hz; printed are 4 dB and about 220 Hz.",
         AT_70.holds(level) and PRINTED_BANDWIDTH.holds(bandwidth),
         "the loop also has a zero. With the current lag that gives the printed peak it has "
-        f"{lag.at_70:.1f} dB at 70 Hz, a second-order system of that peak {ours:.1f} dB. The rest "
-        "up to 4 dB may be the structural mode that the thesis sees; rigid bodies have none",
+        f"{lag_points.at_70:.1f} dB at 70 Hz, a second-order system of that peak {lag_level:.1f} "
+        "dB. The rest up to 4 dB may be the structural mode that the thesis sees; rigid bodies "
+        "have none",
     )
 
 
 def _current_loop(found: dict[str, Candidate]) -> Statement:
-    """Return the statement about the current loop and the motor's own time constant.
+    """Return the statement about the current loop and the motor's electrical time constant.
 
     The velocity loop around a mass m with a lag T, T m s^3 + m s^2 + Kp s + Kp / Ti, is stable for
     T < Ti (Routh).
     """
     ideal, lag = found["pitch"], found["lag"]
-    motor = ideal.loop.changed(current_lag=ELECTRICAL_TIME)
+    motor_loop = ideal.loop.changed(current_lag=ELECTRICAL_TIME)
     adopted = found["current"]
     return STEWART_THESIS["current_loop"].judged(
         f"With a current loop of unity the peak is {ideal.points.peak:.1f} dB, with the adopted "
         f"lag of {1e3 * adopted.loop.current_lag:g} ms {adopted.points.peak:.1f} dB. Without a "
         f"current loop, with the motor's {1e3 * ELECTRICAL_TIME:g} ms, the velocity loop with its "
-        f"integral time of {1e3 * motor.velocity_time:g} ms is "
-        f"{'stable' if motor.stable else 'unstable'}.",
+        f"integral time of {1e3 * motor_loop.velocity_time:g} ms is "
+        f"{'stable' if motor_loop.stable else 'unstable'}.",
         PRINTED_PEAK.holds(ideal.points.peak),
         f"the printed peak needs a lag of {1e3 * lag.loop.current_lag:.2f} ms, which also puts it "
         f"at {lag.points.peak_frequency:.0f} Hz: such a current loop is about as slow as the "

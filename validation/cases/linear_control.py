@@ -39,10 +39,11 @@ CASE = Case(
 )
 
 START_DIRECTION = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
-"""Displacement from home at the start, in parts of its size."""
+"""Direction of the initial displacement from home, x, y, z and rotation vector, in parts of its
+size."""
 
 START_SIZE = 1e-6
-"""[m], [rad] Size of the displacement at the start: small enough for second order to vanish, large
+"""[m], [rad] Size of the initial displacement: small enough for second-order terms to vanish, large
 enough for fifteen digits."""
 
 CONTROL_PERIOD = 1e-3
@@ -52,10 +53,10 @@ FREE_DURATION = 0.2
 """[s] Duration of the run without a controller."""
 
 COST_DURATION = 1.5
-"""[s] Duration of the run with LQR: what costs anything has happened by then."""
+"""[s] Duration of the run with LQR: long enough for the whole cost to accrue."""
 
 FACTOR_CHANGES = 30
-"""Random changes of the coprime factors under which the loop has to be stable."""
+"""Number of random changes of the coprime factors under which the loop has to be stable."""
 
 FREQUENCY_GRID = np.geomspace(0.03, 1000.0, 500)
 """[Hz] Frequencies at which gains are compared."""
@@ -67,11 +68,11 @@ RANDOM_SEED = 7
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     linear = linearise(platform)
-    free, predicted = _free_motion(platform, linear)
+    nonlinear_motion, predicted = _free_motion(platform, linear)
     measures = [
         Measure(
             "free motion against the linear one, per displacement",
-            np.abs(free - predicted).max() / np.abs(free).max(),
+            np.abs(nonlinear_motion - predicted).max() / np.abs(nonlinear_motion).max(),
             1e-4,
             "second order: the displacement times the machine's curvature of about 1/m, ten times "
             "over as the unstable motion grows",
@@ -85,15 +86,15 @@ def run(platform: Platform) -> CaseResult:
 def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
     """Return displacements `(k, 6)` of the machine and of its linearisation."""
     pose = displaced(platform.home, START_SIZE * START_DIRECTION)
-    course = simulate(
+    trajectory = simulate(
         platform, FREE_DURATION, pose, forces=linear.point.forces, timestep=CONTROL_PERIOD
     )
     model = sampled(linear.system("forces", "displacement"), CONTROL_PERIOD)
-    state, rows = np.concatenate([START_SIZE * START_DIRECTION, np.zeros(6)]), []
-    for _ in range(len(course)):
-        rows.append(model.C @ state)
+    state, displacements = np.concatenate([START_SIZE * START_DIRECTION, np.zeros(6)]), []
+    for _ in range(len(trajectory)):
+        displacements.append(model.C @ state)
         state = model.A @ state
-    return displacement(course.pose, platform.home), np.array(rows)
+    return displacement(trajectory.pose, platform.home), np.array(displacements)
 
 
 def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
@@ -102,9 +103,9 @@ def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
         controller.design,
         platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR),
     )
-    start = np.concatenate([START_SIZE * START_DIRECTION, np.zeros(6)])
-    pose = displaced(platform.home, start[:6])
-    course = simulate(
+    initial_state = np.concatenate([START_SIZE * START_DIRECTION, np.zeros(6)])
+    pose = displaced(platform.home, initial_state[:6])
+    trajectory = simulate(
         platform,
         COST_DURATION,
         pose,
@@ -112,48 +113,51 @@ def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
         timestep=CONTROL_PERIOD,
         fidelity="fast",
     )
-    states, forces = course.signals["error"], course.signals["command"] - holding_forces
-    promised = predicted_cost(design, start)
-    paid = accumulated_cost(design, states, forces)
-    rates = design.closed_loop.rates
+    states, forces = trajectory.signals["error"], trajectory.signals["command"] - holding_forces
+    predicted = predicted_cost(design, initial_state)
+    accumulated = accumulated_cost(design, states, forces)
+    poles = design.closed_loop.rates
     measures: list[Entry] = [
         Measure(
             "LQR: cost paid against x_0' P x_0",
-            abs(paid / promised - 1.0),
+            abs(accumulated / predicted - 1.0),
             1e-5,
             "second order of a start of a micrometre",
         ),
         Quantity(
             "LQR: slowest pole",
-            -rates.real.max(),
+            -poles.real.max(),
             note="above zero: it decays; for the cost, 1 mm, 50 mm/s and the tolerated force are "
             "alike",
             unit="1/s",
         ),
     ]
-    time = course.signals["time"]
-    left = promised - np.cumsum(
+    time = trajectory.signals["time"]
+    remaining = predicted - np.cumsum(
         np.einsum("ki,ij,kj->k", states, design.state_weight, states)
         + np.einsum("ki,ij,kj->k", forces, design.force_weight, forces)
     )
-    to_go = np.einsum("ki,ij,kj->k", states, design.cost, states)
-    cost = Panel(
+    cost_to_go = np.einsum("ki,ij,kj->k", states, design.cost, states)
+    cost_panel = Panel(
         "cost to go",
-        Curve("x' P x", time[1:], np.maximum(to_go[1:], 1e-30)),
-        Curve("promised minus paid", time[1:], np.maximum(left[:-1], 1e-30), "dash"),
+        # A cost of zero has no place on a logarithmic axis.
+        Curve("x' P x", time[1:], np.maximum(cost_to_go[1:], 1e-30)),
+        Curve("promised minus paid", time[1:], np.maximum(remaining[:-1], 1e-30), "dash"),
         log_y=True,
     )
     names = ("x", "y", "z", "rx", "ry", "rz")
     curves = tuple(
         Curve(name, time, column) for name, column in zip(names, states[:, :6].T, strict=True)
     )
-    plot = Plot("Back to home by LQR", "time [s]", Panel("displacement [m], [rad]", *curves), cost)
+    plot = Plot(
+        "Back to home by LQR", "time [s]", Panel("displacement [m], [rad]", *curves), cost_panel
+    )
     return measures, plot
 
 
 def _loop_shaping(platform: Platform) -> Iterator[Entry]:
     controller = LoopShaping(platform, period=CONTROL_PERIOD)
-    design, random = controller.design, np.random.default_rng(RANDOM_SEED)
+    design, rng = controller.design, np.random.default_rng(RANDOM_SEED)
     yield Quantity(
         "loop shaping: robust stability margin epsilon",
         design.epsilon,
@@ -165,22 +169,25 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
         1.0 + 1e-9,
         "the design's promise, on a grid of frequencies",
     )
-    worst = max(
-        float(perturbed_poles(design, random_change(6, 0.999 * design.epsilon, random)).real.max())
+    largest_growth = max(
+        float(perturbed_poles(design, random_change(6, 0.999 * design.epsilon, rng)).real.max())
         for _ in range(FACTOR_CHANGES)
     )
     yield Measure(
         f"loop shaping: fastest growth under {FACTOR_CHANGES} random factor changes of 0.999 "
         "epsilon",
-        worst,
+        largest_growth,
         0.0,
         "small gain theorem: none may grow",
         unit="1/s",
     )
-    found, epsilon = margins(design.shaped, design.robust, FREQUENCY_GRID), design.epsilon
+    stability_margins, epsilon = (
+        margins(design.shaped, design.robust, FREQUENCY_GRID),
+        design.epsilon,
+    )
     yield Measure(
         "loop shaping: smallest phase margin of a channel",
-        found.phase.min(),
+        stability_margins.phase.min(),
         float(2.0 * np.degrees(np.arcsin(epsilon))),
         "2 arcsin epsilon",
         unit="deg",
@@ -188,19 +195,19 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
     )
     yield Measure(
         "loop shaping: smallest gain margin of a channel",
-        found.gain.min(),
+        stability_margins.gain.min(),
         (1.0 + epsilon) / (1.0 - epsilon),
         "(1 + epsilon) / (1 - epsilon)",
         at_least=True,
     )
     pose = displaced(platform.home, 1e-3 * START_DIRECTION)
-    course = simulate(
+    trajectory = simulate(
         platform, 2.0, pose, controller=controller, timestep=CONTROL_PERIOD, fidelity="fast"
     )
-    rest = largest(displacement(course.pose[-1], platform.home))
+    remaining_displacement = largest(displacement(trajectory.pose[-1], platform.home))
     yield Measure(
         "loop shaping: left of a millimetre after 2 s",
-        rest,
+        remaining_displacement,
         1e-7,
         "the integral part's poles have decayed by more than ten thousand",
         unit="m",
@@ -210,8 +217,8 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
 def _loop_plot(platform: Platform) -> Plot:
     design = LoopShaping(platform, period=CONTROL_PERIOD).design
     shaped, robust = design.shaped.response(FREQUENCY_GRID), design.robust.response(FREQUENCY_GRID)
-    one = np.eye(len(design.shaped.C))
-    sensitivity = np.linalg.inv(one - shaped @ robust)
+    identity = np.eye(len(design.shaped.C))
+    sensitivity = np.linalg.inv(identity - shaped @ robust)
     curves = (
         ("shaped plant", shaped),
         ("with the robust controller", shaped @ robust),

@@ -67,16 +67,16 @@ PRINTED_ERRORS = 1.611e-10, 6.2183e-10
 simulation."""
 
 PRINTED_DIGITS = 5e-4
-"""Relative half unit of the last digit of the printed position error."""
+"""Half a unit of the last digit of the printed position error, relative to the error."""
 
 ENTRY_ROUNDING = 1e-15
 """Rounding of a rotation matrix' entries: sums of products of three numbers up to one."""
 
 FAR_DISTANCE = 10.0
-"""[m] Largest coordinate of positions that are tried for lengths that are not real."""
+"""[m] Largest coordinate of the random positions in the search for lengths that are not real."""
 
 FAR_POSES = 1000
-"""Number of positions that are tried for lengths that are not real."""
+"""Number of random positions in the search for lengths that are not real."""
 
 STOP_TIME = 0.5
 """[s] Stop time of the paper's simulation."""
@@ -93,7 +93,7 @@ third of the longest stable step. Where they settle depends on neither step nor 
 faster fidelity and twice the suitable step will do."""
 
 SAMPLE_COUNT = 500
-"""Times of a simulation that are kept."""
+"""Number of samples that a simulation records."""
 
 CASE = Case(
     "micro_hexapod",
@@ -106,12 +106,12 @@ CASE = Case(
 POSE_REASON = "bar of 1e-10; the paper prints 1.6e-10 m and 6.2e-10 in an entry of R"
 
 GRAVITY_FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Factors on gravity."""
+"""Multiples of standard gravity at which the sag is computed."""
 
 MOTION_RANGES = dict.fromkeys("xyz", (-0.01, 0.01)) | {
     f"angle_{axis}": (-0.05, 0.05) for axis in "xyz"
 }
-"""[m], [rad] Ranges of motion about home; adopted."""
+"""[m], [rad] Ranges of motion about home. Engineering choice."""
 
 SAG_CURVES: tuple[tuple[str, str, CurveStyle], ...] = (
     ("sag", "exact", "line+markers"),
@@ -136,10 +136,10 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
     )
     fidelity, timestep = ("accurate", 1e-3) if engine == "analytic" else ("fast", ENGINE_STEP)
     steps = round(SETTLING_TIME / timestep)
-    path = floating.inverse_kinematics(command(np.linspace(0.0, SETTLING_TIME, steps)).pose)
+    rest_lengths = floating.inverse_kinematics(command(np.linspace(0.0, SETTLING_TIME, steps)).pose)
     return floating.simulate(
         SETTLING_TIME,
-        forces=rest_length_forces(floating, path),
+        forces=rest_length_forces(floating, rest_lengths),
         engine=engine,
         timestep=timestep,
         fidelity=fidelity,
@@ -150,13 +150,13 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
 
 def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Quantity]]:
     """Return the simulations by name, and notes of engines that are not installed."""
-    found, notes = {"reference": settle(floating)}, []
+    trajectories, notes = {"reference": settle(floating)}, []
     for engine, label in ENGINE_LABELS.items():
         try:
-            found[label] = settle(floating, engine)
+            trajectories[label] = settle(floating, engine)
         except MissingDependencyError as error:
             notes.append(missing(label, error))
-    return found, notes
+    return trajectories, notes
 
 
 def solver_residual(floating: Platform, target: FloatArray) -> FloatArray:
@@ -166,8 +166,8 @@ def solver_residual(floating: Platform, target: FloatArray) -> FloatArray:
     """
     lengths = floating.inverse_kinematics(target)
     command = rest_length_forces(floating, np.tile(lengths, (round(STOP_TIME / 1e-3), 1)))
-    run = floating.simulate(STOP_TIME, pose=target, forces=command, progress=False)
-    return displacement(run.pose[-1], target)
+    trajectory = floating.simulate(STOP_TIME, pose=target, forces=command, progress=False)
+    return displacement(trajectory.pose[-1], target)
 
 
 def printed_matrices() -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -212,19 +212,19 @@ def matrix_of(pose: FloatArray) -> FloatArray:
 
 def printed_lengths(platform: Platform, pose: FloatArray) -> FloatArray:
     """Return leg lengths `(n,)` [m] by the paper's last equation, all products written out."""
-    turned = np.array(platform.platform_joints) @ matrix_of(pose).T
+    rotated_joints = np.array(platform.platform_joints) @ matrix_of(pose).T
     a, b, p = platform.base_joints, platform.platform_joints, pose[:3]
     squares = p @ p + (b * b).sum(axis=1) + (a * a).sum(axis=1)
-    squares += -2.0 * a @ p + 2.0 * turned @ p - 2.0 * (turned * a).sum(axis=1)
+    squares += -2.0 * a @ p + 2.0 * rotated_joints @ p - 2.0 * (rotated_joints * a).sum(axis=1)
     return np.asarray(np.sqrt(squares))
 
 
 def far_lengths_are_not_real(platform: Platform) -> bool:
     """Return whether the equation gives a length that is no real number at any pose tried."""
-    random = np.random.default_rng(1)
-    positions = random.uniform(-FAR_DISTANCE, FAR_DISTANCE, size=(FAR_POSES, 3))
-    turns = random.normal(size=(FAR_POSES, 4))
-    poses = np.hstack([positions, turns / np.linalg.norm(turns, axis=1, keepdims=True)])
+    rng = np.random.default_rng(1)
+    positions = rng.uniform(-FAR_DISTANCE, FAR_DISTANCE, size=(FAR_POSES, 3))
+    quaternions = rng.normal(size=(FAR_POSES, 4))
+    poses = np.hstack([positions, quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)])
     with np.errstate(invalid="ignore"):
         return any(np.isnan(printed_lengths(platform, pose)).any() for pose in poses)
 
@@ -239,31 +239,32 @@ def hexapod_statements(
         floating: the same machine without gravity.
         target: pose of the test `(7,)`.
         settling: simulation of `floating` that commands this pose from home.
-        sag: of `platform` at this pose.
+        sag: sag of `platform` at this pose.
     """
     from scipy.spatial.transform import Rotation
 
-    down = float(np.linalg.norm(sag.exact[:3]))
+    sag_distance = float(np.linalg.norm(sag.exact[:3]))
     about_moving_axes = Rotation.from_euler("ZYX", TEST_ANGLES[::-1]).as_matrix()
-    off = largest(printed_rotation(target))
-    off = max(off, largest(about_moving_axes - matrix_of(target)))
+    rotation_error = largest(printed_rotation(target))
+    rotation_error = max(rotation_error, largest(about_moving_axes - matrix_of(target)))
     moving = quaternion_from_angles(TEST_ANGLES, "moving_xyz")
-    angle = float(angle_between(target[3:], moving))
-    length = largest(printed_lengths(platform, target) - platform.inverse_kinematics(target))
+    attitude_difference = float(angle_between(target[3:], moving))
+    length_error = largest(printed_lengths(platform, target) - platform.inverse_kinematics(target))
     return (
         *_pose_statements(floating, target, settling),
         HEXAPOD_PAPER["fixed_axes"].judged(
             "The pose's rotation matrix agrees with the listed Rz Ry Rx, and with the rotations "
-            f"about moving axes, within {off:.1g}.",
-            off < ENTRY_ROUNDING,
+            f"about moving axes, within {rotation_error:.1g}.",
+            rotation_error < ENTRY_ROUNDING,
         ),
         _translation_statement(platform, target),
         HEXAPOD_PAPER["bushing_joint"].judged(
-            f"With the angles of the test the two attitudes differ by {angle:.4f} rad.",
-            angle > 1e-3,
+            f"With the angles of the test the two attitudes differ by {attitude_difference:.4f} "
+            "rad.",
+            attitude_difference > 1e-3,
         ),
         HEXAPOD_PAPER["leg_length"].judged(
-            f"Agrees with |P + R b - a| to {length:.1g} m.", length < 1e-14
+            f"Agrees with |P + R b - a| to {length_error:.1g} m.", length_error < 1e-14
         ),
         HEXAPOD_PAPER["complex_lengths"].judged(
             f"Lengths are real at {FAR_POSES} poses up to {FAR_DISTANCE:g} m away.",
@@ -272,7 +273,7 @@ def hexapod_statements(
             "of reach where a length is outside its actuator's range",
         ),
         HEXAPOD_PAPER["sag"].not_given(
-            f"It sags by {1e6 * down:.2f} µm at the pose of the test.",
+            f"It sags by {1e6 * sag_distance:.2f} µm at the pose of the test.",
             "neither dimensions nor stiffness are in the paper; those here are adopted",
         ),
     )
@@ -283,28 +284,29 @@ def _pose_statements(
 ) -> tuple[Statement, Statement]:
     """Return the statements about the pose at the end of the paper's simulation."""
     position, rotation = PRINTED_ERRORS
-    early = settling.pose[int(np.abs(settling.time - STOP_TIME).argmin())]
-    (near, near_turn), (end, end_turn) = (
+    paper_end = settling.pose[int(np.abs(settling.time - STOP_TIME).argmin())]
+    (early_position_error, early_rotation_error), (final_position_error, final_rotation_error) = (
         (largest(pose[:3] - target[:3]), largest(printed_rotation(pose)))
-        for pose in (early, settling.pose[-1])
+        for pose in (paper_end, settling.pose[-1])
     )
     residual = largest(solver_residual(floating, target))
-    digits = near / position - 1.0, near_turn / rotation - 1.0
-    same = max(map(abs, digits)) < PRINTED_DIGITS
+    deviations = early_position_error / position - 1.0, early_rotation_error / rotation - 1.0
+    agrees = max(map(abs, deviations)) < PRINTED_DIGITS
     return (
         HEXAPOD_PAPER["pose_reached"].judged(
-            f"After {SETTLING_TIME:g} s the pose differs by {end:.1e} m and {end_turn:.1e} in the "
-            "entries of R.",
-            end < position and end_turn < rotation,
+            f"After {SETTLING_TIME:g} s the pose differs by {final_position_error:.1e} m and "
+            f"{final_rotation_error:.1e} in the entries of R.",
+            final_position_error < position and final_rotation_error < rotation,
         ),
         HEXAPOD_PAPER["pose_errors"].judged(
-            f"After {STOP_TIME:g} s, commanded from home, the pose differs by {near:.1e} m and "
-            f"{near_turn:.1e} in the entries of R.",
-            same,
+            f"After {STOP_TIME:g} s, commanded from home, the pose differs by "
+            f"{early_position_error:.1e} m and {early_rotation_error:.1e} in the entries of R.",
+            agrees,
             f"at {STOP_TIME:g} s the machine's vibration has not yet decayed with the adopted "
-            f"damping; it decays by a factor of {near / end:.0e} until {SETTLING_TIME:g} s. A "
-            f"simulation that begins in the pose stays within {residual:.0e} m and rad of it; this "
-            "is the residual of the solver. The paper prints neither its damping nor its solver",
+            f"damping; it decays by a factor of {early_position_error / final_position_error:.0e} "
+            f"until {SETTLING_TIME:g} s. A simulation that begins in the pose stays within "
+            f"{residual:.0e} m and rad of it; this is the residual of the solver. The paper "
+            "prints neither its damping nor its solver",
         ),
     )
 
@@ -317,15 +319,18 @@ def _translation_statement(platform: Platform, target: FloatArray) -> Statement:
     shift, home = np.array(TEST_POSITION), platform.home[:3]
     rotation = matrix_of(target)
     joints, base = platform.platform_joints, platform.base_joints
-    found = platform.inverse_kinematics(target)
-    first, second = (
-        largest(np.linalg.norm(tips - base, axis=1) - found)
-        for tips in (home + shift + joints @ rotation.T, home + (shift + joints) @ rotation.T)
+    leg_lengths = platform.inverse_kinematics(target)
+    translated_first, rotated_first = (
+        largest(np.linalg.norm(joint_positions - base, axis=1) - leg_lengths)
+        for joint_positions in (
+            home + shift + joints @ rotation.T,
+            home + (shift + joints) @ rotation.T,
+        )
     )
     return HEXAPOD_PAPER["translations_first"].judged(
-        f"The leg lengths agree with joints at P + R b within {first:.0e} m; with the rotation "
-        f"first, R (P + b), they differ by up to {1e3 * second:.1f} mm.",
-        first < 10.0 * ENTRY_ROUNDING < second,
+        f"The leg lengths agree with joints at P + R b within {translated_first:.0e} m; with the "
+        f"rotation first, R (P + b), they differ by up to {1e3 * rotated_first:.1f} mm.",
+        translated_first < 10.0 * ENTRY_ROUNDING < rotated_first,
     )
 
 
@@ -335,20 +340,23 @@ def run(platform: Platform) -> CaseResult:
     floating = with_gravity(platform, 0.0)
     lengths = platform.inverse_kinematics(target)
     settling, notes = settle_everywhere(floating)
-    reached = {"statics": static_pose(floating, lengths, guess=platform.home)}
-    reached |= {f"{name} after {SETTLING_TIME:g} s": run.pose[-1] for name, run in settling.items()}
+    reached_poses = {"statics": static_pose(floating, lengths, guess=platform.home)}
+    reached_poses |= {
+        f"{name} after {SETTLING_TIME:g} s": trajectory.pose[-1]
+        for name, trajectory in settling.items()
+    }
     sweep = sag_over_gravity(platform, GRAVITY_FACTORS, target)
-    here = sweep.sags[GRAVITY_FACTORS.index(1.0)]
+    nominal_sag = sweep.sags[GRAVITY_FACTORS.index(1.0)]
     stroke = required_stroke(platform, Mobility.about(platform.home, MOTION_RANGES, "fixed_xyz"))
     measures = [
-        *_reached(reached, target),
+        *_reached(reached_poses, target),
         *notes,
         *_sag(platform, sweep, target),
         *_conventions(platform, target, lengths),
         *_design(platform, stroke),
     ]
     plots = (_settling_plot(settling, target), _sag_plot(sweep))
-    statements = hexapod_statements(platform, floating, target, settling["reference"], here)
+    statements = hexapod_statements(platform, floating, target, settling["reference"], nominal_sag)
     return CASE.result(platform, measures, plots, statements)
 
 
@@ -362,33 +370,37 @@ def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[
 
 def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[Entry]:
     scale = characteristic_scale(platform)
-    here = sweep.sags[GRAVITY_FACTORS.index(1.0)]
-    whole, missed = (np.linalg.norm(part / scale) for part in (here.exact, here.remainder))
+    nominal_sag = sweep.sags[GRAVITY_FACTORS.index(1.0)]
+    sag_size, unpredicted_size = (
+        np.linalg.norm(part / scale) for part in (nominal_sag.exact, nominal_sag.remainder)
+    )
     yield Quantity(
         "sag under gravity at the commanded pose",
-        float(np.linalg.norm(here.exact[:3])),
-        note=f"and {np.linalg.norm(here.exact[3:]):.3g} rad",
+        float(np.linalg.norm(nominal_sag.exact[:3])),
+        note=f"and {np.linalg.norm(nominal_sag.exact[3:]):.3g} rad",
         unit="m",
     )
     yield Measure(
         "sag that the stiffness matrix does not predict, per sag",
-        float(missed / whole),
+        float(unpredicted_size / sag_size),
         1e-3,
         "of second order: about the sag per size of the machine, times ten for lever arms; a wrong "
         "entry of the matrix shows at 1e-1",
     )
-    missing = np.array([np.linalg.norm(one.remainder / scale) for one in sweep.sags])
-    orders = np.log2(missing[1:] / missing[:-1])
+    unpredicted = np.array([np.linalg.norm(sag.remainder / scale) for sag in sweep.sags])
+    orders = np.log2(unpredicted[1:] / unpredicted[:-1])
     yield Measure(
         "order of what it does not predict in the load, off 2 by",
         largest(orders - 2.0),
         0.02,
         "gravity doubled four times; third order enters with the sag per size, 1e-4",
     )
-    lifted = displacement(static_pose(platform, commanded_coordinates(platform, target)), target)
+    pose_error = displacement(
+        static_pose(platform, commanded_coordinates(platform, target)), target
+    )
     yield Measure(
         "pose reached under gravity with rest lengths that make up for the sag",
-        largest(lifted),
+        largest(pose_error),
         1e-10,
         "as without gravity",
         unit="m, rad",
@@ -406,9 +418,13 @@ def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) ->
         unit="rad",
     )
     converted = angles_from_quaternion(target[3:], "moving_xyz")
-    back = angle_between(quaternion_from_angles(converted, "moving_xyz"), target[3:])
+    conversion_error = angle_between(quaternion_from_angles(converted, "moving_xyz"), target[3:])
     yield Measure(
-        "angles converted for the bushing joint", float(back), 1e-14, "rounding", unit="rad"
+        "angles converted for the bushing joint",
+        float(conversion_error),
+        1e-14,
+        "rounding",
+        unit="rad",
     )
     yield from rotation_measures(target, moving)
     difference = np.abs(printed_lengths(platform, target) - lengths).max()
@@ -446,13 +462,15 @@ def _design(platform: Platform, stroke: RequiredStroke) -> Iterator[Entry]:
 
 
 def _settling_plot(settling: Mapping[str, Trajectory], target: FloatArray) -> Plot:
-    errors = {name: np.abs(displacement(run.pose, target)) for name, run in settling.items()}
+    errors = {
+        name: np.abs(displacement(trajectory.pose, target)) for name, trajectory in settling.items()
+    }
     panels = tuple(
         Panel(
             label,
             *(
-                log_curve(name, run.time, errors[name][:, columns].max(axis=1))
-                for name, run in settling.items()
+                log_curve(name, trajectory.time, errors[name][:, columns].max(axis=1))
+                for name, trajectory in settling.items()
             ),
             log_y=True,
         )
@@ -472,7 +490,7 @@ def _sag_plot(sweep: SagSweep) -> Plot:
             Curve(
                 title,
                 sweep.factors,
-                np.array([np.linalg.norm(getattr(one, name)[columns]) for one in sweep.sags]),
+                np.array([np.linalg.norm(getattr(sag, name)[columns]) for sag in sweep.sags]),
                 style,
             )
             for title, name, style in SAG_CURVES

@@ -47,7 +47,8 @@ FADE_RATE = 0.5
 """[1/s] Rate at which both compared responses are faded, so that slow ones die away."""
 
 PROGRAM_STEP = 45
-"""Step of braking whose program is solved twice: the platform is at its limits there."""
+"""Control step of the braking manoeuvre whose program is solved twice: the platform is at its
+limits there."""
 
 SMALL_FORCE = 1e-4
 """[m/s2] Amplitude of forces for which the washout filter is linear."""
@@ -59,13 +60,14 @@ FORCE_DURATION = 3.0
 """[s] Duration of the small forces."""
 
 TILT_FREQUENCY = 3.0
-"""[rad/s] Adopted corner of tilt coordination."""
+"""[rad/s] Corner frequency of tilt coordination. Engineering choice."""
 
 RETURN_FREQUENCY = 0.2
-"""[rad/s] Adopted corner of the return from steady forces."""
+"""[rad/s] Corner frequency of the return from steady forces. Engineering choice."""
 
 STEP_FORCE = (4.0, 4.0, 2.0)
-"""[m/s2] Adopted steps of force along x, y and z that translations are laid out for."""
+"""[m/s2] Steps of specific force along x, y and z from which the travel of the washout is laid out.
+Engineering choice."""
 
 HEAD_POSITION = (0.15, -0.2, 0.9)
 """[m] Head of a driver off all axes of rotation, from the reference point, platform axes."""
@@ -111,10 +113,10 @@ def active_set_solution(problem: Problem) -> FloatArray:
     g = np.vstack([problem.rows, -problem.rows])
     h = np.concatenate([problem.lower, -problem.upper]) + g @ problem.gradient
     target = np.append(np.zeros(len(problem.gradient)), 1.0)
-    whole = np.vstack([g.T, h])
-    weights = nnls(whole, target, maxiter=50 * len(h))[0]
-    rest = whole @ weights - target
-    return np.asarray(-rest[:-1] / rest[-1] - problem.gradient)
+    augmented = np.vstack([g.T, h])
+    weights = nnls(augmented, target, maxiter=50 * len(h))[0]
+    residual = augmented @ weights - target
+    return np.asarray(-residual[:-1] / residual[-1] - problem.gradient)
 
 
 def filter_measures(platform: Platform) -> Iterator[Entry]:
@@ -122,52 +124,53 @@ def filter_measures(platform: Platform) -> Iterator[Entry]:
     washout = ClassicalWashout(platform)
     period, count = washout.period, 1 << 12
     frequency = 2.0 * np.pi * np.fft.rfftfreq(count, period)
-    shown = (frequency > 0.0) & (frequency <= 2.0 * np.pi * MAX_FREQUENCY)
-    w, s = float(washout.settings.translation_frequency[2]), 1j * frequency[shown]
-    high, low = Channel(1, period), Channel(1, period)
+    compared = (frequency > 0.0) & (frequency <= 2.0 * np.pi * MAX_FREQUENCY)
+    w, s = float(washout.settings.translation_frequency[2]), 1j * frequency[compared]
+    high_pass, low_pass = Channel(1, period), Channel(1, period)
     tilt = washout.settings.tilt_frequency
-    answers = np.empty((2, count))
+    pulse_responses = np.empty((2, count))
     for k in range(count):
         pulse = float(k == 0)
-        high.step(pulse, 2.0 * w, w * w)
-        answers[0, k] = high.acceleration[0]
-        answers[1, k] = low.step(tilt**2 * pulse, 2.0 * tilt, tilt**2)[0]
+        high_pass.step(pulse, 2.0 * w, w * w)
+        pulse_responses[0, k] = high_pass.acceleration[0]
+        pulse_responses[1, k] = low_pass.step(tilt**2 * pulse, 2.0 * tilt, tilt**2)[0]
     # A first sample of one is a pulse whose time is one period.
-    found = np.fft.rfft(answers, axis=1)[:, shown]
+    spectra = np.fft.rfft(pulse_responses, axis=1)[:, compared]
     exact = np.stack([s**2 / (s + w) ** 2, tilt**2 / (s + tilt) ** 2])
     pulses = np.zeros((count, 3))
     pulses[0] = 1.0
-    sensed = perceived(pulses + np.array([0.0, 0.0, GRAVITY]), pulses, period)
+    perceived_pulse = perceived(pulses + np.array([0.0, 0.0, GRAVITY]), pulses, period)
     names = ["high-pass of translation", "low-pass of tilt"]
-    for name, answer, model in (
-        ("otoliths", sensed.force[:, 0], OTOLITH_MODEL),
-        ("canals", sensed.rate[:, 0], CANAL_MODEL),
+    for name, response, model in (
+        # The pulse acts along and about x.
+        ("otoliths", perceived_pulse.force[:, 0], OTOLITH_MODEL),
+        ("canals", perceived_pulse.rate[:, 0], CANAL_MODEL),
     ):
         # The response has not died away at the end, so its sum is taken with a fading window.
         names.append(name)
         fade = np.exp(-FADE_RATE * period * np.arange(count))
-        found = np.vstack([found, np.fft.rfft(answer * fade)[shown]])
-        exact = np.vstack([exact, model.at(frequency[shown] - 1j * FADE_RATE)])
-    size = (MAX_FREQUENCY * 2.0 * np.pi * period) ** 2
-    for name, one, other in zip(names, found, exact, strict=True):
+        spectra = np.vstack([spectra, np.fft.rfft(response * fade)[compared]])
+        exact = np.vstack([exact, model.at(frequency[compared] - 1j * FADE_RATE)])
+    relative_error = (MAX_FREQUENCY * 2.0 * np.pi * period) ** 2
+    for name, spectrum, exact_spectrum in zip(names, spectra, exact, strict=True):
         yield Measure(
             f"discrete {name} against its transfer function, to {MAX_FREQUENCY:g} Hz",
-            largest(one / other - 1.0),
-            size / 10.0,
+            largest(spectrum / exact_spectrum - 1.0),
+            relative_error / 10.0,
             "both integrals of a linear acceleration, and the first-order hold, are off by (w T)^2 "
             "/ 12; damping ratio 1 makes at most 1.2 times that of it",
         )
 
 
 def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry]:
-    """Yield the difference between two solvers on one program of predictive cueing."""
+    """Yield the difference between two solvers on one quadratic program of predictive cueing."""
     cueing = PredictiveCueing(platform, default_head(platform))
     force, rate = manoeuvre.at(cueing.period * np.arange(PROGRAM_STEP))
     for sample in zip(force, rate, strict=True):
         cueing.step(*sample)
     problem = cueing.problem
     exact = active_set_solution(problem)
-    fine = QuadraticProgram(problem, 1e-9, 100_000).solve(problem)
+    tight = QuadraticProgram(problem, 1e-9, 100_000).solve(problem)
     default = QuadraticProgram(problem, cueing.settings.tolerance, 4000).solve(problem)
     scale = largest(exact)
     at_bound = np.minimum(
@@ -175,7 +178,7 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
     )
     yield Measure(
         "program solved by OSQP against an active-set method",
-        largest(fine.solution - exact) / scale,
+        largest(tight.solution - exact) / scale,
         1e-6,
         f"both to rounding or 1e-9; {int((at_bound < 1e-9).sum())} of {len(at_bound)} rows are at "
         "their bounds",
@@ -183,7 +186,7 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
     yield Quantity(
         "program solved by OSQP with its usual tolerance against an active-set method",
         largest(default.solution - exact) / scale,
-        note=f"{default.iterations} iterations instead of {fine.iterations}; what it leaves is "
+        note=f"{default.iterations} iterations instead of {tight.iterations}; what it leaves is "
         "checked against the limits anyway",
     )
 
@@ -201,31 +204,31 @@ def washout_measures(platform: Platform) -> Iterator[Measure]:
     washout = ClassicalWashout(platform)
     time = washout.period * np.arange(round(FORCE_DURATION / washout.period) + 1)
     force = SMALL_FORCE * np.sin(2.0 * np.pi * FORCE_FREQUENCY * time)
-    rows = [washout.values.copy()]
+    commands = [washout.values.copy()]
     for sample in force[1:]:
         washout.step(np.array([sample, sample, sample + GRAVITY]), np.zeros(3))
-        rows.append(washout.values.copy())
-    found, ranges = np.array(rows), machine_ranges(platform)
-    low = np.polymul([1.0, TILT_FREQUENCY], [1.0, TILT_FREQUENCY])
-    tilt = lsim(([TILT_FREQUENCY**2], low), force / GRAVITY, time)[1]
-    off, fastest = [], TILT_FREQUENCY
+        commands.append(washout.values.copy())
+    command, ranges = np.array(commands), machine_ranges(platform)
+    denominator = np.polymul([1.0, TILT_FREQUENCY], [1.0, TILT_FREQUENCY])
+    tilt = lsim(([TILT_FREQUENCY**2], denominator), force / GRAVITY, time)[1]
+    errors, max_frequency = [], TILT_FREQUENCY
     for axis in range(3):
         if not ranges.free[axis]:
             continue
         travel, speed = 0.5 * ranges.travel[axis], 0.5 * ranges.speed[axis]
         step = STEP_FORCE[axis]
         w = max(np.sqrt(step / travel), step / (np.e * speed))
-        high = np.polymul(np.polymul([1.0, w], [1.0, w]), [1.0, RETURN_FREQUENCY])
-        left = force - (GRAVITY * tilt if axis < 2 else 0.0)
-        way = lsim(([1.0, 0.0], high), left, time)[1]
-        off.append(largest(found[:, axis] - way) / largest(way))
-        fastest = max(fastest, float(w))
+        axis_denominator = np.polymul(np.polymul([1.0, w], [1.0, w]), [1.0, RETURN_FREQUENCY])
+        remaining_force = force - (GRAVITY * tilt if axis < 2 else 0.0)
+        translation = lsim(([1.0, 0.0], axis_denominator), remaining_force, time)[1]
+        errors.append(largest(command[:, axis] - translation) / largest(translation))
+        max_frequency = max(max_frequency, float(w))
     for axis, sign in ((4, -1.0), (5, 1.0)):
-        off.append(largest(found[:, axis] - sign * tilt) / largest(tilt))
+        errors.append(largest(command[:, axis] - sign * tilt) / largest(tilt))
     yield Measure(
         "classical washout of a small force against its transfer functions, per largest",
-        largest(off),
-        (fastest * washout.period) ** 2 / 10.0,
+        largest(errors),
+        (max_frequency * washout.period) ** 2 / 10.0,
         "steps with a linear acceleration are off by (w T)^2 / 12 in the fastest filter; damping "
         "ratio 1 makes at most 1.2 times that of it",
     )
@@ -236,24 +239,27 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
     from scipy.interpolate import make_interp_spline
     from scipy.spatial.transform import Rotation
 
-    sizes = np.where(machine_ranges(platform).free, (0.02, 0.02, 0.02, 0.1, 0.08, 0.08), 0.0)
+    amplitudes = np.where(machine_ranges(platform).free, (0.02, 0.02, 0.02, 0.1, 0.08, 0.08), 0.0)
     motion = MultiSineMotion(
         platform.home,
         frequencies=[1.0, 2.0],
-        amplitude=dict(zip(axis_names("yaw_pitch_roll"), sizes.tolist(), strict=True)),
+        amplitude=dict(zip(axis_names("yaw_pitch_roll"), amplitudes.tolist(), strict=True)),
         duration=HEAD_DURATION,
     )
     sensed = sensed_manoeuvre(platform, motion, HEAD_POSITION, HEAD_PERIOD)
     pose = platform.constrain(motion.sample(sensed.time).pose).pose
-    turn = Rotation.from_quat(pose[:, 3:], scalar_first=True)
-    path = pose[:, :3] + turn.apply(HEAD_POSITION)
-    second = make_interp_spline(sensed.time, path, SPLINE_DEGREE).derivative(2)(sensed.time)
-    exact = turn.inv().apply(second + np.array([0.0, 0.0, GRAVITY]))
-    fastest = 4.0 * np.pi * 3.0
+    attitude = Rotation.from_quat(pose[:, 3:], scalar_first=True)
+    path = pose[:, :3] + attitude.apply(HEAD_POSITION)
+    head_acceleration = make_interp_spline(sensed.time, path, SPLINE_DEGREE).derivative(2)(
+        sensed.time
+    )
+    exact = attitude.inv().apply(head_acceleration + np.array([0.0, 0.0, GRAVITY]))
+    # The third harmonic of the 2 Hz sine: squares and products of angles contain it.
+    max_frequency = 4.0 * np.pi * 3.0
     yield Measure(
         "specific force at a moving head against the second derivative of its path",
         largest((sensed.specific_force - exact)[END_SAMPLES:-END_SAMPLES]),
-        10.0 * (fastest * HEAD_PERIOD) ** 6,
+        10.0 * (max_frequency * HEAD_PERIOD) ** 6,
         "splines of degree 7 leave (w T)^6 of accelerations of 10 m/s2; w of the third harmonic",
         unit="m/s2",
     )
@@ -262,7 +268,8 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     manoeuvres = {
-        name: first_seconds(make_manoeuvre(name), last) for name, last in CUED_DURATIONS.items()
+        name: first_seconds(make_manoeuvre(name), duration)
+        for name, duration in CUED_DURATIONS.items()
     }
     outcomes = {name: compare(platform, manoeuvre) for name, manoeuvre in manoeuvres.items()}
     measures = [
@@ -281,33 +288,34 @@ def run(platform: Platform) -> CaseResult:
 
 def first_seconds(manoeuvre: Manoeuvre, seconds: float) -> Manoeuvre:
     """Return the beginning of a manoeuvre."""
-    kept = manoeuvre.time <= seconds + 1e-9
+    selected = manoeuvre.time <= seconds + 1e-9
     return Manoeuvre(
         manoeuvre.name,
-        manoeuvre.time[kept],
-        manoeuvre.specific_force[kept],
-        manoeuvre.angular_rate[kept],
+        manoeuvre.time[selected],
+        manoeuvre.specific_force[selected],
+        manoeuvre.angular_rate[selected],
     )
 
 
 def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iterator[Entry]:
-    uses = [
-        workspace_use(platform, each["predictive"].cue.motion, 1e-3) for each in outcomes.values()
+    limit_uses = [
+        workspace_use(platform, outcome["predictive"].cue.motion, 1e-3)
+        for outcome in outcomes.values()
     ]
     reason = "a hard limit of the exact kinematics, looked at every millisecond; 1 is the limit"
     for name in ("length", "speed", "acceleration"):
-        fraction = max(getattr(use, name) for use in uses)
+        fraction = max(getattr(limit_use, name) for limit_use in limit_uses)
         if fraction > 0.0:
             text = f"predictive: largest share of the actuators' {name} limit"
             yield Measure(text, fraction, 1.0, reason, at_bound=True)
-    algorithms = [each["predictive"].cue.algorithm for each in outcomes.values()]
+    algorithms = [outcome["predictive"].cue.algorithm for outcome in outcomes.values()]
     fractions = np.concatenate([a.shares for a in algorithms if isinstance(a, PredictiveCueing)])
     yield Quantity(
         "predictive: steps in which the last plan went on",
         (fractions == 0.0).sum(),
         note=f"of {len(fractions)}; {int((fractions < 1.0).sum())} followed the new plan in part",
     )
-    times = np.concatenate([each["predictive"].cue.step_time for each in outcomes.values()])
+    times = np.concatenate([outcome["predictive"].cue.step_time for outcome in outcomes.values()])
     period = algorithms[0].period
     yield Quantity(
         "predictive: median time of a step over its period",
@@ -318,20 +326,20 @@ def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iter
 
 
 def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entry]:
-    fastest, lean = 0.0, 0.0
+    max_rate, max_tilt = 0.0, 0.0
     for name, manoeuvre in manoeuvres.items():
         washout = ClassicalWashout(platform, default_head(platform))
         count = int(manoeuvre.duration / washout.period)
         force, rate = manoeuvre.at(washout.period * np.arange(count + 1))
         for sample in zip(force[1:], rate[1:], strict=True):
             washout.step(*sample)
-            fastest = max(fastest, largest(washout.tilt.rate))
+            max_rate = max(max_rate, largest(washout.tilt.rate))
             if name == "coordinated_turn":
-                lean = max(lean, largest(washout.tilt.value))
+                max_tilt = max(max_tilt, largest(washout.tilt.value))
     limit = washout.settings.tilt_rate
     yield Measure(
         "classical: largest rate of tilt coordination",
-        fastest,
+        max_rate,
         limit * (1.0 + 1e-12),
         "its limit, 3 deg/s, and rounding",
         unit="rad/s",
@@ -339,7 +347,7 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entr
     )
     yield Measure(
         "classical: largest tilt coordination in the coordinated turn",
-        lean,
+        max_tilt,
         1e-12,
         "the specific force has no part across the body's z axis: rounding",
         unit="rad",
@@ -348,22 +356,22 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entr
 
 def _turn(outcomes: dict[str, Outcome]) -> Iterator[Entry]:
     threshold = float(FORCE_THRESHOLD[1])
-    for name, one in outcomes.items():
-        time = one.error.time
+    for name, outcome in outcomes.items():
+        time = outcome.error.time
         steady = (time >= STEADY_INTERVAL[0]) & (time <= STEADY_INTERVAL[1])
-        side = largest(one.error.platform.force[steady, 1])
+        side_force = largest(outcome.error.platform.force[steady, 1])
         yield Measure(
             f"{name}: sensed side force while the coordinated turn is steady",
-            side,
+            side_force,
             threshold,
             "the threshold of the otoliths: no false cue",
             unit="m/s2",
         )
     manoeuvre = next(iter(outcomes.values())).cue.manoeuvre
-    across = GRAVITY * np.tan(np.arccos(GRAVITY / manoeuvre.specific_force[:, 2].max()))
+    road_side_force = GRAVITY * np.tan(np.arccos(GRAVITY / manoeuvre.specific_force[:, 2].max()))
     yield Quantity(
         "side force of the same turn to a filter that is given accelerations",
-        across,
+        road_side_force,
         note="what would be cued if gravity were taken off in the road's axes",
         unit="m/s2",
     )
@@ -373,36 +381,36 @@ def _errors(
     manoeuvres: dict[str, Manoeuvre], outcomes: dict[str, dict[str, Outcome]]
 ) -> Iterator[Entry]:
     for name, manoeuvre in manoeuvres.items():
-        still = standstill_error(manoeuvre).total
+        rest_error = standstill_error(manoeuvre).total
         for algorithm in ALGORITHMS:
-            one = outcomes[name][algorithm]
-            error = one.error
+            outcome = outcomes[name][algorithm]
+            error = outcome.error
             yield Quantity(
                 f"{name}, {algorithm}: perceived error",
                 error.total,
-                note=f"at rest {still:.2f}; correlation {error.total_correlation:.2f}, false "
+                note=f"at rest {rest_error:.2f}; correlation {error.total_correlation:.2f}, false "
                 f"cues {error.total_false_cue:.2f} thresholds; largest share of limits "
-                f"{one.use.largest:.2f}, motion shrunk to {one.cue.shrink:.2f}",
+                f"{outcome.use.largest:.2f}, motion shrunk to {outcome.cue.shrink:.2f}",
                 unit="thresholds",
             )
 
 
 def _plot(platform: Platform, name: str, outcomes: dict[str, Outcome]) -> Plot:
     column = 0 if name == "braking" else 1
-    sense = ("surge", "sway")[column]
-    first = next(iter(outcomes.values())).error
-    curves = [Curve("vehicle", first.time, first.vehicle.force[:, column], "dash")]
-    used = []
-    low, high = platform.minimum_coordinates, platform.maximum_coordinates
-    for key, one in outcomes.items():
-        curves.append(Curve(key, one.error.time, one.error.platform.force[:, column]))
-        fraction = np.abs(2.0 * one.use.coordinates - low - high) / (high - low)
-        used.append(Curve(key, one.use.time, fraction.max(axis=1)))
+    direction = ("surge", "sway")[column]
+    first_error = next(iter(outcomes.values())).error
+    curves = [Curve("vehicle", first_error.time, first_error.vehicle.force[:, column], "dash")]
+    range_curves = []
+    minimum, maximum = platform.minimum_coordinates, platform.maximum_coordinates
+    for key, outcome in outcomes.items():
+        curves.append(Curve(key, outcome.error.time, outcome.error.platform.force[:, column]))
+        fraction = np.abs(2.0 * outcome.use.coordinates - minimum - maximum) / (maximum - minimum)
+        range_curves.append(Curve(key, outcome.use.time, fraction.max(axis=1)))
     return Plot(
         f"Cueing: {name.replace('_', ' ')}",
         "time [s]",
-        Panel(f"perceived {sense} [m/s²]", *curves),
-        Panel("share of actuator range", *used),
+        Panel(f"perceived {direction} [m/s²]", *curves),
+        Panel("share of actuator range", *range_curves),
         caption="Sensed by the otoliths in vehicle and platform; below, the actuator that is "
         "farthest from mid-range: 1 is its limit.",
     )

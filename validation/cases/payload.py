@@ -46,7 +46,7 @@ from twin.validation.results import (
 )
 
 PHASE_DRAWS = 20_000
-"""Random phases of six axes."""
+"""Number of random draws of the phases of six axes."""
 
 CURVE_TOLERANCE = 0.01
 """Relative distance of a curve from a limit that counts as close: the width of a drawn line."""
@@ -62,18 +62,18 @@ CASE = Case(
 DIGIT_REASON = "half a unit of the last printed digit"
 
 RANDOM_POSITIONS = 5000
-"""Random positions of the actuators."""
+"""Number of random positions of the actuators."""
 
 END_FRACTION = 0.7
-"""Fraction of legs that are at an end of their range."""
+"""Fraction of legs that are placed at an end of their range."""
 
 CARRIED_MASSES = (100.0, 1000.0)
-"""[kg] Payloads from which the limit is extrapolated."""
+"""[kg] Two payloads from whose thrusts the limit is extrapolated."""
 
 COUNT_REASON = "a count of steps"
 
 PLOT_FREQUENCIES = np.geomspace(2.0, 70.0, 16)
-"""[Hz] Frequencies of the plot."""
+"""[Hz] Frequencies of the plot under shaking."""
 
 
 def largest_speed(platform: Platform, *, inverted: bool, height: float | None = None) -> float:
@@ -90,18 +90,23 @@ def largest_speed(platform: Platform, *, inverted: bool, height: float | None = 
 
 def opposed_speeds(platform: Platform) -> list[float]:
     """Return the largest speeds [m/s] with axes in phase or in opposition, all 32 ways, sorted."""
-    rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
-    signs = np.array([(1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=5)])
+    rate_rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
+    signs = np.array(
+        [
+            (1.0, *signs_after_first)
+            for signs_after_first in itertools.product((1.0, -1.0), repeat=5)
+        ]
+    )
     omega = 2.0 * np.pi * STEWART_SPEED_CHECK.frequency
-    return sorted(np.abs(signs @ rows / omega).max(axis=1).tolist())
+    return sorted(np.abs(signs @ rate_rows / omega).max(axis=1).tolist())
 
 
 def kept_speed_fraction(platform: Platform) -> float:
     """Return the fraction of random phases with which the actuators keep their printed speed."""
-    rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
+    rate_rows = THESIS_CRITERION.unit_accelerations() @ platform.jacobian(platform.home).T
     phases = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (PHASE_DRAWS, 6))
     omega = 2.0 * np.pi * STEWART_SPEED_CHECK.frequency
-    speeds = np.abs(np.exp(1j * phases) @ rows / omega).max(axis=1)
+    speeds = np.abs(np.exp(1j * phases) @ rate_rows / omega).max(axis=1)
     return float((speeds <= STEWART_SPEED_CHECK.speed).mean())
 
 
@@ -113,40 +118,46 @@ def published_row(found: WorstPhase) -> int:
 
 def static_statement(found: StaticPayload) -> Statement:
     """Return the result of the search at rest and the printed one."""
-    printed, least = STEWART_STATIC_PAYLOAD, found.continuous
-    first = () if found.first_failure is None else found.first_failure
-    same = (found.passes_kg, found.fails_kg) == (printed.held, printed.refused)
-    same = same and bool(np.allclose(first, printed.extensions, rtol=0.0, atol=5e-5))
+    printed, continuous_limit = STEWART_STATIC_PAYLOAD, found.continuous
+    failing_extensions = () if found.first_failure is None else found.first_failure
+    agrees = (found.passes_kg, found.fails_kg) == (printed.held, printed.refused)
+    agrees = agrees and bool(
+        np.allclose(failing_extensions, printed.extensions, rtol=0.0, atol=5e-5)
+    )
     return STEWART_THESIS["static_payload"].judged(
         f"{_steps(found)}. Exactly {found.exact_limit_kg:.2f} kg on the grid and "
-        f"{least.limit_kg:.2f} kg anywhere, at ({_numbers(least.position)}) m.",
-        same,
+        f"{continuous_limit.limit_kg:.2f} kg anywhere, at ({_numbers(continuous_limit.position)}) "
+        "m.",
+        agrees,
     )
 
 
 def speed_statements(platform: Platform) -> tuple[Statement, Statement]:
     """Return the statements about the largest actuator speed of the performance criterion."""
     limit, retracted = STEWART_SPEED_CHECK.speed, STEWART_RETRACTED_HEIGHT
-    low, middle = (
+    retracted_speed, middle_speed = (
         largest_speed(platform, inverted=True, height=height) for height in (retracted, None)
     )
-    right = [largest_speed(platform, inverted=False, height=height) for height in (retracted, None)]
-    least = opposed_speeds(platform)
+    correct_speeds = [
+        largest_speed(platform, inverted=False, height=height) for height in (retracted, None)
+    ]
+    phase_speeds = opposed_speeds(platform)
     return (
         STEWART_THESIS["speed_check"].judged(
-            f"With the rotation of (2.3) and A.2 the largest actuator speed is {low:.4f} m/s at "
-            f"{retracted:g} m, the height of A.1, and {middle:.4f} m/s in the middle of the "
-            "strokes, which the text names.",
-            low <= limit and max(limit - low, abs(middle - limit)) <= CURVE_TOLERANCE * limit,
+            "With the rotation of (2.3) and A.2 the largest actuator speed is "
+            f"{retracted_speed:.4f} m/s at {retracted:g} m, the height of A.1, and "
+            f"{middle_speed:.4f} m/s in the middle of the strokes, which the text names.",
+            retracted_speed <= limit
+            and max(limit - retracted_speed, abs(middle_speed - limit)) <= CURVE_TOLERANCE * limit,
         ),
         STEWART_THESIS["speed_criterion"].judged(
             "That rotation runs backwards (see the errata). With the right one the largest speeds "
-            f"at these heights are {right[0]:.4f} and {right[1]:.4f} m/s.",
-            max(right) <= limit,
+            f"at these heights are {correct_speeds[0]:.4f} and {correct_speeds[1]:.4f} m/s.",
+            max(correct_speeds) <= limit,
             "no phases are printed, so all axes are in phase here. With the axes in phase or in "
             f"opposition, the least of all 32 speeds in the middle of the strokes is "
-            f"{least[0]:.4f} m/s, above the limit; {100.0 * kept_speed_fraction(platform):.0f} "
-            "percent of random phases keep the limit",
+            f"{phase_speeds[0]:.4f} m/s, above the limit; "
+            f"{100.0 * kept_speed_fraction(platform):.0f} percent of random phases keep the limit",
         ),
     )
 
@@ -155,7 +166,7 @@ def dynamic_statement(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase])
     """Return the results of the searches under shaking and the printed one."""
     forwards, backwards, worst = shaken
     printed = STEWART_DYNAMIC_PAYLOAD
-    carried = float(worst.bounds[published_row(worst)])
+    carried_mass = float(worst.bounds[published_row(worst)])
     return STEWART_THESIS["dynamic_payload"].judged(
         "; ".join(
             f"{name}: {_steps(found)}"
@@ -167,8 +178,8 @@ def dynamic_statement(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase])
         )
         + f" (exactly {forwards.exact_limit_kg:.1f}, {backwards.exact_limit_kg:.1f} and "
         f"{worst.limit_kg:.1f} kg).",
-        forwards.passes_kg == printed.held and carried < printed.refused,
-        f"at the printed position and frequency the legs carry {carried:.1f} kg whatever the "
+        forwards.passes_kg == printed.held and carried_mass < printed.refused,
+        f"at the printed position and frequency the legs carry {carried_mass:.1f} kg whatever the "
         f"phases, so {printed.refused:g} kg cannot fail there, whether rotations run "
         "forwards or backwards; docs/payload.md lists what else was tried",
     )
@@ -177,8 +188,8 @@ def dynamic_statement(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase])
 def _steps(found: StaticPayload | DynamicPayload | WorstPhase) -> str:
     if found.passes_kg is None or found.fails_kg is None or found.first_failure is None:
         return "no mass tried holds, or every one"
-    place = f"({_numbers(found.first_failure)}) m"
-    return f"{found.passes_kg:g} kg holds, {found.fails_kg:g} kg fails first at {place}"
+    position_text = f"({_numbers(found.first_failure)}) m"
+    return f"{found.passes_kg:g} kg holds, {found.fails_kg:g} kg fails first at {position_text}"
 
 
 def _numbers(values: object) -> str:
@@ -187,25 +198,25 @@ def _numbers(values: object) -> str:
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    still = static_payload(platform, limit=STEWART_STATIC_PAYLOAD.thrust)
+    at_rest = static_payload(platform, limit=STEWART_STATIC_PAYLOAD.thrust)
     forwards = dynamic_payload(platform)
     backwards = dynamic_payload(platform, THESIS_CRITERION.backwards())
     worst = worst_phase(platform)
     shaken = (forwards, backwards, worst)
-    measures = (*_static(platform, still), *_speeds(platform), *_dynamic(shaken))
-    plots = (_static_plot(still), _dynamic_plot(platform, forwards, worst))
-    statements = (static_statement(still), *speed_statements(platform), dynamic_statement(shaken))
+    measures = (*_static(platform, at_rest), *_speeds(platform), *_dynamic(shaken))
+    plots = (_static_plot(at_rest), _dynamic_plot(platform, forwards, worst))
+    statements = (static_statement(at_rest), *speed_statements(platform), dynamic_statement(shaken))
     return CASE.result(platform, measures, plots, statements)
 
 
 def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
     printed = STEWART_STATIC_PAYLOAD
-    refused = scaled_payload(platform, printed.refused)
-    thrusts = refused.inverse_dynamics(found.poses, ZERO_VECTOR, ZERO_VECTOR)
-    affine = found.forces.of(printed.refused)
+    loaded_machine = scaled_payload(platform, printed.refused)
+    thrusts = loaded_machine.inverse_dynamics(found.poses, ZERO_VECTOR, ZERO_VECTOR)
+    affine_thrusts = found.forces.of(printed.refused)
     yield Measure(
         "static thrusts affine in the payload's mass, against a machine that carries it",
-        np.abs(thrusts - affine).max() / printed.thrust,
+        np.abs(thrusts - affine_thrusts).max() / printed.thrust,
         1e-12,
         "rounding of a difference over some ten times the shipped payload",
     )
@@ -220,22 +231,25 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
             COUNT_REASON,
             unit="kg",
         )
-    off = np.inf
+    extension_error = np.inf
     if found.first_failure is not None:
-        off = largest(found.first_failure - printed.extensions)
+        extension_error = largest(found.first_failure - printed.extensions)
     name = "extensions at which the static search stops, against print"
-    yield Measure(name, off, 5e-5, DIGIT_REASON, unit="m")
-    least = found.continuous
-    corner = "a corner of the range" if least.corner else "not a corner of the range"
+    yield Measure(name, extension_error, 5e-5, DIGIT_REASON, unit="m")
+    continuous_limit = found.continuous
+    corner_text = (
+        "a corner of the range" if continuous_limit.corner else "not a corner of the range"
+    )
     yield Quantity(
         "exact static limit over all positions",
-        least.limit_kg,
-        f"at {corner}, by {least.searches} searches; {found.exact_limit_kg:.2f} kg on the grid",
+        continuous_limit.limit_kg,
+        f"at {corner_text}, by {continuous_limit.searches} searches; {found.exact_limit_kg:.2f} "
+        "kg on the grid",
         "kg",
     )
     yield Measure(
         f"exact static limit against the least of {RANDOM_POSITIONS} random positions",
-        abs(least.limit_kg - drawn_limit(platform, printed.thrust)),
+        abs(continuous_limit.limit_kg - drawn_limit(platform, printed.thrust)),
         1e-6,
         "seven of ten legs drawn are at an end of their range: every corner is among them; "
         "rounding of machines that carry 100 and 1000 kg",
@@ -246,37 +260,39 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
 def drawn_limit(platform: Platform, thrust: float) -> float:
     """Return the largest payload [kg] that all of many random positions hold with a thrust [N]."""
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
-    random = np.random.default_rng(421)
-    fractions = random.uniform(size=(RANDOM_POSITIONS, platform.n_actuators))
+    rng = np.random.default_rng(421)
+    fractions = rng.uniform(size=(RANDOM_POSITIONS, platform.n_actuators))
     fractions = np.where(
-        random.uniform(size=fractions.shape) < END_FRACTION, np.round(fractions), fractions
+        rng.uniform(size=fractions.shape) < END_FRACTION, np.round(fractions), fractions
     )
     poses = platform.forward_kinematics(platform.minimum_coordinates + fractions * stroke)
-    light, heavy = (
+    light_thrusts, heavy_thrusts = (
         scaled_payload(platform, mass).inverse_dynamics(poses, ZERO_VECTOR, ZERO_VECTOR)
         for mass in CARRIED_MASSES
     )
-    slopes = (heavy - light) / (CARRIED_MASSES[1] - CARRIED_MASSES[0])
-    limits = CARRIED_MASSES[0] + (np.copysign(thrust, slopes) - light) / slopes
+    thrust_per_mass = (heavy_thrusts - light_thrusts) / (CARRIED_MASSES[1] - CARRIED_MASSES[0])
+    limits = (
+        CARRIED_MASSES[0] + (np.copysign(thrust, thrust_per_mass) - light_thrusts) / thrust_per_mass
+    )
     return float(limits.min())
 
 
 def _speeds(platform: Platform) -> Iterator[Entry]:
     name = "largest actuator speed of the performance criterion"
-    limit = f"above the limit of {STEWART_SPEED_CHECK.speed:g} m/s if larger"
-    yield Quantity(name, largest_speed(platform, inverted=False), note=limit, unit="m/s")
-    backwards = largest_speed(platform, inverted=True)
+    limit_note = f"above the limit of {STEWART_SPEED_CHECK.speed:g} m/s if larger"
+    yield Quantity(name, largest_speed(platform, inverted=False), note=limit_note, unit="m/s")
+    backwards_speed = largest_speed(platform, inverted=True)
     yield Quantity(
-        f"{name}, rotation as printed", backwards, note="(2.2), (2.3) and A.2", unit="m/s"
+        f"{name}, rotation as printed", backwards_speed, note="(2.2), (2.3) and A.2", unit="m/s"
     )
-    least, second, *_ = opposed_speeds(platform)
+    smallest_speed, next_speed, *_ = opposed_speeds(platform)
     fraction = kept_speed_fraction(platform)
     note = f"of {PHASE_DRAWS} draws; without any phases the axes are in phase"
     yield Quantity("share of random phases that keep the actuators' speed", fraction, note=note)
     yield Quantity(
         f"{name}, axes in phase or opposed, least of 32",
-        least,
-        note=f"next {second:.4f}",
+        smallest_speed,
+        note=f"next {next_speed:.4f}",
         unit="m/s",
     )
 
@@ -308,11 +324,11 @@ def _dynamic(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Itera
 def _static_plot(found: StaticPayload) -> Plot:
     masses = np.linspace(400.0, 900.0, 51)
     printed = STEWART_STATIC_PAYLOAD
-    marks = np.array([printed.held, printed.refused])
+    printed_masses = np.array([printed.held, printed.refused])
     curves = (
         Curve("largest of 4096 positions", masses, found.largest_force(masses)),
         Curve("limit", masses[[0, -1]], np.full(2, printed.thrust), "dash"),
-        Curve("printed masses", marks, found.largest_force(marks), "markers"),
+        Curve("printed masses", printed_masses, found.largest_force(printed_masses), "markers"),
     )
     return Plot("Largest static thrust", "mass of the payload [kg]", Panel("thrust [N]", *curves))
 
@@ -320,12 +336,12 @@ def _static_plot(found: StaticPayload) -> Plot:
 def _dynamic_plot(platform: Platform, forwards: DynamicPayload, worst: WorstPhase) -> Plot:
     sweep = frequency_sweep(platform, forwards, worst, PLOT_FREQUENCIES)
     printed = STEWART_DYNAMIC_PAYLOAD
-    at = np.full(2, printed.frequency)
+    frequencies = np.full(2, printed.frequency)
     curves = (
         Curve("in phase", sweep.frequency, sweep.in_phase),
         Curve("worst phases", sweep.frequency, sweep.worst_phase),
         Curve("rotations backwards", sweep.frequency, sweep.backwards, "dash"),
-        Curve("printed", at, np.array([printed.held, printed.refused]), "markers"),
+        Curve("printed", frequencies, np.array([printed.held, printed.refused]), "markers"),
     )
     return Plot(
         "Payload that every position carries under shaking",

@@ -37,7 +37,7 @@ FIRST_SEED = 3_000_000
 
 
 class Shipped(NamedTuple):
-    """A shipped policy and what it has to beat."""
+    """A policy that is shipped with the project, and the result that it has to reach."""
 
     policy: str
     environment: str
@@ -45,14 +45,14 @@ class Shipped(NamedTuple):
     words: str
     options: dict[str, Any]
     title: str
-    """title of what is judged"""
+    """title of the metric that is judged"""
     episodes: int
-    """episodes that are run here; the full evaluation has more"""
+    """number of episodes in this case; the full evaluation has more"""
     within: float | None
-    """largest result per baseline in the table of robustness that is good enough; None: it has to
-    be better by more than the interval"""
+    """largest result relative to the baseline, in the table of robustness, that is good enough;
+    None: it has to be better by more than the interval"""
     short: tuple[str, ...]
-    """conditions of that table in which the policy falls short, on record"""
+    """conditions of that table in which the policy is known to fall short"""
 
 
 SHIPPED_POLICIES = {
@@ -124,22 +124,24 @@ def robustness(shipped: Shipped) -> tuple[Measure, Table]:
 
 def measure_of(rows: list[dict[str, Any]], shipped: Shipped) -> Measure:
     """Return how many conditions have another outcome than the one on record."""
-    judged = [row for row in rows if row["title"] == shipped.title]
-    short = {row["condition"] for row in judged if falls_short(row, shipped.within)}
-    than = judged[0]["baseline name"]
-    goal = (
-        f"better than {than} by more than the interval"
+    judged_rows = [row for row in rows if row["title"] == shipped.title]
+    failed_conditions = {
+        row["condition"] for row in judged_rows if falls_short(row, shipped.within)
+    }
+    baseline = judged_rows[0]["baseline name"]
+    goal_text = (
+        f"better than {baseline} by more than the interval"
         if shipped.within is None
-        else f"at most {shipped.within:g} times {than}"
+        else f"at most {shipped.within:g} times {baseline}"
     )
-    known = ", ".join(shipped.short) or "none"
+    known_text = ", ".join(shipped.short) or "none"
     return Measure(
         f"conditions with another outcome than on record, {shipped.title.partition(' [')[0]} of "
         f"{shipped.policy}",
-        len(short ^ set(shipped.short)),
+        len(failed_conditions ^ set(shipped.short)),
         0.0,
-        f"{goal} in {len(judged)} conditions, but for those on record: {known}; a change for the "
-        "better fails too",
+        f"{goal_text} in {len(judged_rows)} conditions, but for those on record: {known_text}; a "
+        "change for the better fails too",
     )
 
 
@@ -147,8 +149,8 @@ def falls_short(row: dict[str, Any], within: float | None) -> bool:
     """Return True where a policy misses its goal in a condition; see `Shipped.within`."""
     if within is not None:
         return bool(row["policy"][0] > within * row["baseline"][0])
-    gained, half, _ = row["difference"]
-    return bool((gained if row["title"] == "return" else -gained) <= half)
+    gain, half_width, _ = row["difference"]
+    return bool((gain if row["title"] == "return" else -gain) <= half_width)
 
 
 def _table(rows: list[dict[str, Any]], note: str, policy: str) -> Table:
@@ -168,15 +170,15 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     measures, tables = [], []
     for shipped in SHIPPED_POLICIES[platform.name]:
-        robust, conditions = robustness(shipped)
-        measures += [_better(shipped), robust]
+        robustness_measure, conditions = robustness(shipped)
+        measures += [_better(shipped), robustness_measure]
         tables += [_full_table(shipped.policy), conditions]
     return CASE.result(platform, measures, (), (), tables)
 
 
 def _better(shipped: Shipped) -> Measure:
-    """Return the policy's error per baseline's; for returns, the baseline's per policy's."""
-    found = evaluate(
+    """Return the policy's error relative to the baseline's, or the inverse ratio of returns."""
+    evaluation = evaluate(
         shipped.environment,
         (shipped.baseline, shipped.policy),
         engines=("mujoco",),
@@ -186,15 +188,15 @@ def _better(shipped: Shipped) -> Measure:
     )
     title = shipped.title
     policy, baseline = (
-        found.mean(name, "mujoco", title).value for name in (shipped.policy, shipped.baseline)
+        evaluation.mean(name, "mujoco", title).value for name in (shipped.policy, shipped.baseline)
     )
-    name, gained = title.partition(" [")[0], title == "return"
-    first, second = "the policy", shipped.words
-    if gained:
-        first, second = second, first
+    name, is_return = title.partition(" [")[0], title == "return"
+    numerator, denominator = "the policy", shipped.words
+    if is_return:
+        numerator, denominator = denominator, numerator
     return Measure(
-        f"{name} with {first} in parts of that of {second}, MuJoCo",
-        baseline / policy if gained else policy / baseline,
+        f"{name} with {numerator} in parts of that of {denominator}, MuJoCo",
+        baseline / policy if is_return else policy / baseline,
         1.0,
         f"the policy must be better; mean {policy:.3g} to {baseline:.3g} ({title}), "
         f"{shipped.episodes} episode{'s' * (shipped.episodes > 1)}"
@@ -241,7 +243,7 @@ def _full_table(policy: str) -> Table:
 def _interval(numbers: dict[str, Any]) -> str:
     if numbers["mean"] is None:
         return "-"
-    half = numbers["half_width"] or 0.0
-    if not numbers["mean"] and not half:
+    half_width = numbers["half_width"] or 0.0
+    if not numbers["mean"] and not half_width:
         return "0"
-    return Mean(numbers["mean"], half, len(numbers["episodes"])).text().replace("+-", "±")
+    return Mean(numbers["mean"], half_width, len(numbers["episodes"])).text().replace("+-", "±")

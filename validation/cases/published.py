@@ -34,7 +34,7 @@ CASE = Case(
 )
 
 YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
-"""[rad] Angles psi, theta, phi at which (2.2) is compared."""
+"""[rad] Yaw psi, pitch theta and roll phi at which (2.2) is compared."""
 
 DIGIT_REASON = "half a unit of the last printed digit"
 
@@ -79,10 +79,10 @@ def _rotation() -> Measure:
             cos(theta) * cos(phi),
         ],
     ]
-    ours = Rotation.from_quat(quaternion_from_angles(YAW_PITCH_ROLL)[[1, 2, 3, 0]]).as_matrix()
+    computed = Rotation.from_quat(quaternion_from_angles(YAW_PITCH_ROLL)[[1, 2, 3, 0]]).as_matrix()
     return Measure(
         "rotation matrix of yaw, pitch, roll against (2.2) transposed",
-        np.abs(ours - np.transpose(printed)).max(),
+        np.abs(computed - np.transpose(printed)).max(),
         1e-15,
         "rounding of three products of numbers up to one",
     )
@@ -111,12 +111,12 @@ def _degrees_of_freedom(platform: Platform) -> Measure:
 def _mobility(platform: Platform) -> Statement:
     coordinates, rank = _rank(platform)
     legs = platform.n_actuators
-    links, joints, dof = 2 * legs + 2, 3 * legs, 6 * legs
-    mobility = 6 * (links - joints - 1) + dof
-    same = mobility == STEWART_DOF == coordinates - rank
+    links, joints, joint_freedoms = 2 * legs + 2, 3 * legs, 6 * legs
+    mobility = 6 * (links - joints - 1) + joint_freedoms
+    agrees = mobility == STEWART_DOF == coordinates - rank
     return STEWART_THESIS["mobility"].judged(
-        f"F = 6 ({links} - {joints} - 1) + {dof} = {mobility}; the MuJoCo model has "
+        f"F = 6 ({links} - {joints} - 1) + {joint_freedoms} = {mobility}; the MuJoCo model has "
         f"{coordinates} joint coordinates and loop closures of rank {rank}: "
         f"{coordinates - rank} degrees of freedom.",
-        same,
+        agrees,
     )

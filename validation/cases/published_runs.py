@@ -44,27 +44,29 @@ TOLERANCE_REASON = (
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
+    # The first column of both tables is the time [s].
     level, tilted = np.array(LEVEL_FALL), np.array(TILTED_FALL)
     lengths = platform.inverse_kinematics(integrate(platform, 0.5)(level[:, 0])[0])
-    start = pose_from_angles(TILTED_START[:3], TILTED_START[3:], "rodrigues")
-    fall = integrate(platform, 1.0, pose=start)
+    initial = pose_from_angles(TILTED_START[:3], TILTED_START[3:], "rodrigues")
+    fall = integrate(platform, 1.0, pose=initial)
     poses = rodrigues_from_pose(fall(tilted[:, 0])[0])
-    end = np.array(TILTED_END_TASK_SPACE)
-    difference = largest(end - tilted[-1, 1:])
-    ours = largest(poses[-1] - tilted[-1, 1:])
-    worst_level = digits_off(lengths, level[:, 1:])
-    worst_tilted = digits_off(poses, tilted[:, 1:])
+    task_space_end = np.array(TILTED_END_TASK_SPACE)
+    difference = largest(task_space_end - tilted[-1, 1:])
+    end_error = largest(poses[-1] - tilted[-1, 1:])
+    # Column 0 of both tables is the time.
+    level_errors = digits_off(lengths, level[:, 1:])
+    tilted_errors = digits_off(poses, tilted[:, 1:])
     measures = (
         Measure(
             f"leg lengths of the fall from home, {len(level)} times up to {level[-1, 0]:g} s",
-            worst_level.max(),
+            level_errors.max(),
             DIGIT_TOLERANCE,
             TOLERANCE_REASON,
             unit="digits",
         ),
         Measure(
             f"pose of the tilted fall, {len(tilted)} times up to {tilted[-1, 0]:g} s",
-            worst_tilted.max(),
+            tilted_errors.max(),
             DIGIT_TOLERANCE,
             TOLERANCE_REASON,
             unit="digits",
@@ -75,25 +77,25 @@ def run(platform: Platform) -> CaseResult:
             f"{EXTENDED_SPACE_PAPER}, output of the actuator-space program",
             "Leg lengths at 0.48 s: " + ", ".join(f"{value:.6g}" for value in level[-1, 1:]),
             ", ".join(f"{value:.6g}" for value in lengths[-1]),
-            bool(worst_level.max() <= DIGIT_TOLERANCE),
+            bool(level_errors.max() <= DIGIT_TOLERANCE),
         ),
         Statement.judged(
             f"{EXTENDED_SPACE_PAPER}, output of the extended-to-task-space program",
             "Tilted fall at 1 s: " + ", ".join(f"{value:.6g}" for value in tilted[-1, 1:]),
             ", ".join(f"{value:.6g}" for value in poses[-1]),
-            bool(worst_tilted.max() <= DIGIT_TOLERANCE),
+            bool(tilted_errors.max() <= DIGIT_TOLERANCE),
         ),
         Statement.judged(
             f"{EXTENDED_SPACE_PAPER}, output of the task-space program",
-            "Tilted fall at 1 s: " + ", ".join(f"{value:.6g}" for value in end),
+            "Tilted fall at 1 s: " + ", ".join(f"{value:.6g}" for value in task_space_end),
             ", ".join(f"{value:.6g}" for value in poses[-1]),
-            bool(digits_off(poses[-1], end).max() <= DIGIT_TOLERANCE),
-            f"the two published programs end {difference:.1e} apart; the reference is {ours:.1e} "
-            "from the extended-to-task-space one",
+            bool(digits_off(poses[-1], task_space_end).max() <= DIGIT_TOLERANCE),
+            f"the two published programs end {difference:.1e} apart; the reference is "
+            f"{end_error:.1e} from the extended-to-task-space one",
             "differs",
         ),
     )
-    return CASE.result(platform, measures, (_plot(fall, tilted, worst_tilted),), statements)
+    return CASE.result(platform, measures, (_plot(fall, tilted, tilted_errors),), statements)
 
 
 def rodrigues_from_pose(pose: FloatArray) -> FloatArray:
@@ -105,24 +107,27 @@ def rodrigues_from_pose(pose: FloatArray) -> FloatArray:
 
 def digits_off(value: FloatArray, printed: FloatArray) -> FloatArray:
     """Return differences in units of the last of the printed significant digits."""
-    last = 10.0 ** (np.floor(np.log10(np.abs(printed))) - SIGNIFICANT_DIGITS + 1)
-    return np.asarray(np.abs(value - printed) / last)
+    digit_unit = 10.0 ** (np.floor(np.log10(np.abs(printed))) - SIGNIFICANT_DIGITS + 1)
+    return np.asarray(np.abs(value - printed) / digit_unit)
 
 
 def _plot(fall: Solution, printed: FloatArray, off: FloatArray) -> Plot:
     time = np.linspace(0.0, 1.0, 401)
-    ours = rodrigues_from_pose(fall(time)[0])
+    reference = rodrigues_from_pose(fall(time)[0])
     panels = []
-    for label, names, first in (
+    for label, names, first_column in (
         ("position [m]", ("x", "y", "z"), 0),
         ("Rodrigues parameter", ("c1", "c2", "c3"), 3),
     ):
-        curves = [Curve(f"{n} reference", time, ours[:, first + i]) for i, n in enumerate(names)]
+        curves = [
+            Curve(f"{n} reference", time, reference[:, first_column + i])
+            for i, n in enumerate(names)
+        ]
         curves += [
-            Curve(f"{n} published", printed[:, 0], printed[:, 1 + first + i], "markers")
+            Curve(f"{n} published", printed[:, 0], printed[:, 1 + first_column + i], "markers")
             for i, n in enumerate(names)
         ]
         panels.append(Panel(label, *curves))
-    worst = Curve("largest difference", printed[:, 0], off.max(axis=1), "line+markers")
-    panels.append(Panel("units of the last digit", worst))
+    error_curve = Curve("largest difference", printed[:, 0], off.max(axis=1), "line+markers")
+    panels.append(Panel("units of the last digit", error_curve))
     return Plot("Tilted fall: reference and published output", "time [s]", *panels)

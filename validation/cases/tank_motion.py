@@ -45,7 +45,7 @@ ENGINE_START = 4.0
 """[s] Time in the tank motion at which the engines start."""
 
 ENGINE_TIME = 0.3
-"""[s] Time that the engines run."""
+"""[s] Duration of the engines' runs."""
 
 PITCH_FRACTION = 0.1
 """Fraction of the stroke that pitch alone may use."""
@@ -54,20 +54,23 @@ PITCH_FRACTION = 0.1
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = tank_motion(platform)
-    course = driven(platform, motion)
+    driven_motion = driven(platform, motion)
     caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
     engines, plots = engines_along(
         platform,
         motion,
-        course,
+        driven_motion,
         "Tank-track motion",
         ENGINE_TIME,
         begin=ENGINE_START,
         caption=caption,
     )
-    balance = [work_measure(platform, course, 1e-7), end_work_measure(platform, course, 1e-8)]
-    measures = [*_limits(platform, course), *balance, *engines]
-    return CASE.result(platform, measures, plots, _statements(course))
+    balance = [
+        work_measure(platform, driven_motion, 1e-7),
+        end_work_measure(platform, driven_motion, 1e-8),
+    ]
+    measures = [*_limits(platform, driven_motion), *balance, *engines]
+    return CASE.result(platform, measures, plots, _statements(driven_motion))
 
 
 @lru_cache(maxsize=4)
@@ -80,8 +83,11 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
 
 def _limits(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
     actuator = platform.parameters.leg.actuator
-    ends = course.coordinates.min() - actuator.minimum, actuator.maximum - course.coordinates.max()
-    yield Quantity("least room left for a length", min(ends), "the course is scaled", "m")
+    remaining = (
+        course.coordinates.min() - actuator.minimum,
+        actuator.maximum - course.coordinates.max(),
+    )
+    yield Quantity("least room left for a length", min(remaining), "the course is scaled", "m")
     for name, values, unit, limit in (
         ("largest actuator speed", course.rates, "m/s", actuator.speed),
         ("largest thrust", course.forces, "N", actuator.effort),

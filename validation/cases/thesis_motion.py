@@ -44,7 +44,7 @@ LENGTH_ROUNDING = 1e-14
 """[m] Rounding of a leg length."""
 
 ENGINE_TIME = 0.3
-"""[s] Time that the engines run."""
+"""[s] Duration of the engines' runs."""
 
 LENGTH_TOLERANCE = 1e-4
 """[m] Distance below the retracted length from which a leg counts as too short: lengths are printed
@@ -54,20 +54,24 @@ to this digit."""
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = pitch_sine()
-    course = driven(platform, motion)
+    driven_motion = driven(platform, motion)
     caption = "Thesis figures 2.6 and 3.6. Positive pitch turns the platform's x axis down."
     engines, plots = engines_along(
-        platform, motion, course, "Pitch sine", ENGINE_TIME, caption=caption
+        platform, motion, driven_motion, "Pitch sine", ENGINE_TIME, caption=caption
     )
-    measures = [*_kinematics(platform, motion, course), *_thrusts(platform, course), *engines]
-    measure, plot, statements = _centred_legs(platform, motion, course)
+    measures = [
+        *_kinematics(platform, motion, driven_motion),
+        *_thrusts(platform, driven_motion),
+        *engines,
+    ]
+    measure, plot, statements = _centred_legs(platform, motion, driven_motion)
     measures.append(measure)
     plots.insert(1, plot)
     return CASE.result(platform, measures, plots, statements)
 
 
 def pitch_sine() -> SineMotion:
-    """Return one period of the pitch sine where the thesis has it."""
+    """Return one period of the pitch sine about the thesis' reference point."""
     return SineMotion(
         STEWART_PITCH_SINE.position,
         amplitude={"pitch": STEWART_PITCH_SINE.amplitude},
@@ -107,23 +111,23 @@ def _kinematics(platform: Platform, motion: SineMotion, course: DrivenMotion) ->
         "rounding",
         unit="m",
     )
-    short = platform.minimum_coordinates - course.coordinates
-    at_once = int((short > LENGTH_TOLERANCE).sum(axis=1).max())
+    shortfall = platform.minimum_coordinates - course.coordinates
+    legs_at_once = int((shortfall > LENGTH_TOLERANCE).sum(axis=1).max())
     yield Quantity(
         "leg shorter than its retracted length by at most",
-        short.max(),
-        note=f"up to {at_once} of {platform.n_actuators} legs at a time; negative: room left",
+        shortfall.max(),
+        note=f"up to {legs_at_once} of {platform.n_actuators} legs at a time; negative: room left",
         unit="m",
     )
 
 
 def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
     scale = np.abs(course.forces).max()
-    half = course.forces[: len(course.time) // 2 + 1]
-    mirrored = np.abs(half - half[::-1]).max() / scale
+    first_half = course.forces[: len(course.time) // 2 + 1]
+    asymmetry = np.abs(first_half - first_half[::-1]).max() / scale
     yield Measure(
         "thrusts where the platform passes the same pose in the other direction",
-        mirrored,
+        asymmetry,
         1e-12,
         "rounding; without friction the velocities enter by their squares and products alone",
     )
@@ -135,37 +139,37 @@ def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
 def _centred_legs(
     platform: Platform, motion: SineMotion, course: DrivenMotion
 ) -> tuple[Quantity, Plot, tuple[Statement, ...]]:
-    simplified = driven(Platform(centred(platform.parameters)), motion)
-    difference = simplified.forces - course.forces
+    centred_motion = driven(Platform(centred(platform.parameters)), motion)
+    difference = centred_motion.forces - course.forces
     offset = largest(difference[0])
     variation = float(np.ptp(difference, axis=0).max())
-    relative = offset / largest(course.forces[0])
+    fraction = offset / largest(course.forces[0])
     measure = Quantity(
         "thrust offset at start-up between centred and actual legs",
         offset,
-        note=f"{100.0 * relative:.1f} percent of the largest thrust at start-up; over the motion "
+        note=f"{100.0 * fraction:.1f} percent of the largest thrust at start-up; over the motion "
         f"the difference varies by {variation:.2g} N",
         unit="N",
     )
     plot = Plot(
         "What centred legs change",
         "time [s]",
-        Panel("thrust with centred legs [N]", *leg_curves(course.time, simplified.forces)),
+        Panel("thrust with centred legs [N]", *leg_curves(course.time, centred_motion.forces)),
         Panel("centred minus actual [N]", *leg_curves(course.time, difference)),
         caption="Centres of mass of housings and rods moved onto the leg axes, as in the "
         "thesis's simplified ADAMS model; masses and tensors unchanged.",
     )
-    exact = largest(course.coordinates - closed_form(platform, motion, course.time))
+    length_error = largest(course.coordinates - closed_form(platform, motion, course.time))
     statements = (
         STEWART_THESIS["pitch_lengths"].judged(
-            f"Inverse kinematics agrees with the closed form to {exact:.1e} m, and both engines, "
-            "driven by the thrusts, move their own leg joints along (errors above).",
-            exact < LENGTH_ROUNDING,
+            f"Inverse kinematics agrees with the closed form to {length_error:.1e} m, and both "
+            "engines, driven by the thrusts, move their own leg joints along (errors above).",
+            length_error < LENGTH_ROUNDING,
         ),
         STEWART_THESIS["centred_legs"].judged(
             f"Centring the legs' masses, all else equal, offsets the thrusts by up to {offset:.1f} "
-            f"N ({100.0 * relative:.1f} percent) at start-up; during the motion the difference "
-            f"varies by {variation:.1f} N.",
+            f"N ({100.0 * fraction:.1f} percent) at start-up; during the motion the "
+            f"difference varies by {variation:.1f} N.",
             offset > variation,
         ),
     )

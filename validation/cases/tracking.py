@@ -93,14 +93,14 @@ ENGINE_PERIODS = (500, 560)
 """First and last control period of the part that is run in all engines."""
 
 ENGINE_DIFFERENCE = max(bar.tolerance for bar in ENGINE_BARS) / FULL_MOTION
-"""Largest difference of engines per motion: their largest error in an open loop, 1e-6 m, per 1 cm
-of motion; a stable control loop does not increase it."""
+"""Largest difference between engines, relative to the motion: their largest error in an open loop,
+1e-6 m, per 1 cm of motion; a stable control loop does not increase it."""
 
 PAYLOAD_FRACTION = 0.9
-"""Payload of the wrong model, per true payload."""
+"""Mass and inertia of the payload in the wrong model, relative to the true ones."""
 
 FRICTION_FRACTION = 0.7
-"""Friction of the wrong model, per true friction."""
+"""Friction in the wrong model, relative to the true friction."""
 
 COMPARED_CONTROLLERS: dict[str, type[Controller]] = {
     "thesis cascade": Cascade,
@@ -113,11 +113,11 @@ WRONG_MODELS = ("feedforward", "computed torque")
 """Controllers that are also given a model that is wrong."""
 
 ERROR_UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
-"""Names and units of the three root mean squares, after multiplication by a thousand."""
+"""Names and units of the three rms errors, after multiplication by a thousand."""
 
 
 class Tracked(NamedTuple):
-    """A course with its errors, one row per control instant."""
+    """A closed-loop trajectory with its errors, one row per control instant."""
 
     trajectory: Trajectory
     time: FloatArray
@@ -131,12 +131,12 @@ class Tracked(NamedTuple):
 
     @property
     def rms(self) -> tuple[float, float, float]:
-        """Root mean squares: of the position error, of the rotation error, of one actuator."""
+        """Rms of position error [m], rotation error [rad] and one actuator's error [m] or [rad]."""
         return _root_mean_squares(self.position, self.rotation, self.actuators)
 
 
 class Excerpt(Motion):
-    """A part of a motion, from a time on, faded in from rest.
+    """A part of a motion from `begin` on, faded in from rest.
 
     Attributes:
         whole: the motion.
@@ -147,7 +147,7 @@ class Excerpt(Motion):
     begin: float
 
     def __init__(self, whole: Motion, begin: float, duration: float, fade_in: float) -> None:
-        """Describe the excerpt: its begin in the motion, its length, its rise [s]."""
+        """Describe the excerpt by its start in the motion, duration and fade-in time, all [s]."""
         super().__init__(whole.center, duration, whole.convention, fade_in)
         self._set(whole=whole, begin=begin)
 
@@ -169,12 +169,12 @@ def tracked(
     duration: float,
     plant: Plant | None = None,
 ) -> Tracked:
-    """Return the course of a machine that begins on its reference, at the reference's twist.
+    """Return the closed-loop run of a machine that starts at the pose and twist of its reference.
 
     Without a `plant` its drives and sensors are those of its parameters.
     """
     reference = controller.reference
-    course = simulate(
+    trajectory = simulate(
         platform,
         duration,
         pose=reference.pose[0],
@@ -185,32 +185,32 @@ def tracked(
         every=round(controller.period / engine.timestep),
         progress=False,
     )
-    rows = [reference.row(k) for k in range(len(course))]
-    off = displacement(course.pose, reference.pose[rows])
-    actuators = course.lengths - reference.coordinates[rows]
-    return Tracked(course, course.time, off[:, :3], off[:, 3:], actuators)
+    reference_rows = [reference.row(k) for k in range(len(trajectory))]
+    pose_error = displacement(trajectory.pose, reference.pose[reference_rows])
+    length_error = trajectory.lengths - reference.coordinates[reference_rows]
+    return Tracked(trajectory, trajectory.time, pose_error[:, :3], pose_error[:, 3:], length_error)
 
 
 def motion_size(reference: Reference, count: int) -> tuple[float, float, float]:
-    """Return root mean squares of a reference about its begin, as `Tracked.rms`, over `count` rows.
+    """Return the rms size of the first `count` rows of a reference, as `Tracked.rms`.
 
     What a machine that stays where it is would err by.
     """
     pose, coordinates = reference.pose[:count], reference.coordinates[:count]
-    away = displacement(pose, pose[0])
-    return _root_mean_squares(away[:, :3], away[:, 3:], coordinates - coordinates[0])
+    offset = displacement(pose, pose[0])
+    return _root_mean_squares(offset[:, :3], offset[:, 3:], coordinates - coordinates[0])
 
 
 def part(platform: Platform, reference: Reference, begin: int, end: int) -> Reference:
     """Return rows `begin` to `end` of a reference as one that begins at time 0."""
-    rows = slice(begin, end + 1)
+    window = slice(begin, end + 1)
     return reference_of(
         platform,
         reference.period,
-        reference.time[rows] - reference.time[begin],
-        reference.pose[rows],
-        reference.twist[rows],
-        reference.acceleration[rows],
+        reference.time[window] - reference.time[begin],
+        reference.pose[window],
+        reference.twist[window],
+        reference.acceleration[window],
     )
 
 
@@ -220,13 +220,13 @@ def relative_differences(one: Trajectory, other: Trajectory) -> tuple[float, flo
     The first number is that of positions, the second that of quaternions; the motion is the largest
     change since the begin.
     """
-    places = (slice(0, 3), slice(3, 7))
+    components = (slice(0, 3), slice(3, 7))
     return tuple(  # type: ignore[return-value]
         float(
             np.abs(other.pose[:, k] - one.pose[:, k]).max()
             / np.abs(one.pose[:, k] - one.pose[0, k]).max()
         )
-        for k in places
+        for k in components
     )
 
 
@@ -250,16 +250,17 @@ def tracking_plots(
     Args:
         courses: by plant and controller, with "hardware" and "PI + Kalman" among them.
         units: names and units of position and rotation errors, times a thousand.
-        names: of the controllers to be shown.
+        names: names of the controllers to be shown.
     """
-    errors = []
-    for k, (what, unit) in enumerate(units[:2]):
+    error_panels = []
+    for index, (quantity, unit) in enumerate(units[:2]):
         curves = []
         for name in names:
             course = courses["hardware", name]
-            size = np.linalg.norm((course.position, course.rotation)[k], axis=1)
-            curves.append(Curve(name, course.time[1:], 1e3 * size[1:]))
-        errors.append(Panel(f"{what} error [{unit}]", *curves, log_y=True))
+            error_norm = np.linalg.norm((course.position, course.rotation)[index], axis=1)
+            # The first sample lies on the reference; a zero has no place on a logarithmic axis.
+            curves.append(Curve(name, course.time[1:], 1e3 * error_norm[1:]))
+        error_panels.append(Panel(f"{quantity} error [{unit}]", *curves, log_y=True))
     course = courses["hardware", "PI + Kalman"]
     signals = course.trajectory.signals
     time, estimated = signals["time"], signals["estimated_rate"]
@@ -269,7 +270,7 @@ def tracking_plots(
         Plot(
             "Errors under control, hardware plant",
             "time [s]",
-            *errors,
+            *error_panels,
             caption="Thesis figure 4.40 shows the error in pitch on its ideal plant.",
         ),
         Plot(
@@ -287,8 +288,8 @@ def tracking_plots(
             Panel(
                 "disturbance force [N]",
                 *(
-                    Curve(f"leg {k + 1}", time, signals["estimated_disturbance"][:, k])
-                    for k in legs
+                    Curve(f"leg {index + 1}", time, signals["estimated_disturbance"][:, index])
+                    for index in legs
                 ),
             ),
             caption="As thesis figures 4.41 to 4.44. The observer knows the motor's position; the "
@@ -298,7 +299,7 @@ def tracking_plots(
 
 
 Evidence = dict[str, dict[str, tuple[float, float, float]]]
-"""Root mean squares of position [m], rotation [rad] and actuators, by plant and variant."""
+"""Rms errors of position [m], rotation [rad] and actuators, by plant and variant."""
 
 
 def observer_evidence(
@@ -310,28 +311,31 @@ def observer_evidence(
         machines: "ideal" and "hardware".
         motion: longer than the run.
         run: [s]
-        period: of the controllers [s].
-        timestep: of the analytic engine [s].
+        period: period of the controllers [s].
+        timestep: time step of the analytic engine [s].
 
     Returns:
         The errors, and root mean squares of the motion itself about its begin.
     """
     hardware = machines["hardware"]
-    smooth = with_drive(hardware, friction_torque=0.0, viscous_torque=0.0)
-    tight = with_drive(hardware, backlash=0.0)
-    plants = {**machines, **dict(zip(REDUCED_PLANTS, (smooth, tight), strict=True))}
-    found: Evidence = {}
+    frictionless = with_drive(hardware, friction_torque=0.0, viscous_torque=0.0)
+    without_backlash = with_drive(hardware, backlash=0.0)
+    plants = {
+        **machines,
+        **dict(zip(REDUCED_PLANTS, (frictionless, without_backlash), strict=True)),
+    }
+    errors: Evidence = {}
     for plant, machine in plants.items():
         reference = sample_reference(machine, motion, period)
         engine = make_engine("analytic", machine, timestep, "fast")
-        found[plant] = {}
+        errors[plant] = {}
         for variant, options in CASCADE_VARIANTS.items():
             if variant == "feedback alone" and plant in REDUCED_PLANTS:
                 continue
             controller = ObserverCascade(machine, reference, **options, **FEEDFORWARD_OPTIONS)
-            found[plant][variant] = tracked(machine, controller, engine, run).rms
+            errors[plant][variant] = tracked(machine, controller, engine, run).rms
         engine.close()
-    return found, motion_size(reference, round(run / period) + 1)
+    return errors, motion_size(reference, round(run / period) + 1)
 
 
 def evidence_table(found: Evidence) -> Table:
@@ -358,7 +362,7 @@ def evidence_table(found: Evidence) -> Table:
 
 
 def evidence_measures(found: Evidence, motion: tuple[float, float, float]) -> Iterator[Entry]:
-    """Yield the gain by feeding the disturbance forward."""
+    """Yield the factor by which the rotation error falls when the disturbance is fed forward."""
     for plant, judged, name in (
         ("hardware", True, "hardware plant"),
         ("hardware, no backlash", False, "hardware plant without backlash"),
@@ -386,8 +390,10 @@ class LinearEncoderPlant(Plant):
 
     def measure(self, state: State) -> Measurement:
         """Return the measurement with the legs' coordinates, in counts of the same resolution."""
-        counts = np.round(self.actuated(state)[0] / self.drives.resolution)
-        self._last = super().measure(state)._replace(coordinates=counts * self.drives.resolution)
+        encoder_counts = np.round(self.actuated(state)[0] / self.drives.resolution)
+        self._last = (
+            super().measure(state)._replace(coordinates=encoder_counts * self.drives.resolution)
+        )
         return self._last
 
 
@@ -404,31 +410,31 @@ def linear_encoders(
         hardware: the machine with its drives.
         motion: longer than the run.
         run: [s]
-        period: of the controllers [s].
-        timestep: of the analytic engine [s].
+        period: period of the controllers [s].
+        timestep: time step of the analytic engine [s].
     """
     reference = sample_reference(hardware, motion, period)
     engine = make_engine("analytic", hardware, timestep, "fast")
-    found = {}
+    errors = {}
     for name, kind, plant in (
         ("cascade, motor", Cascade, Plant),
         ("cascade, linear", Cascade, LinearEncoderPlant),
         ("observer, linear", ObserverCascade, LinearEncoderPlant),
     ):
         controller = kind(hardware, reference, **FEEDFORWARD_OPTIONS)
-        found[name] = tracked(hardware, controller, engine, run, plant(hardware)).rms
+        errors[name] = tracked(hardware, controller, engine, run, plant(hardware)).rms
     engine.close()
-    return found
+    return errors
 
 
 def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...]:
     """Return the thesis' statements about the observer and linear encoders with our results."""
-    ideal, real = found["ideal"], found["hardware"]
+    ideal, on_hardware = found["ideal"], found["hardware"]
     ideal_errors = [1e3 * ideal[name][1] for name in CASCADE_VARIANTS]
-    real_errors = [1e3 * real[name][1] for name in CASCADE_VARIANTS]
+    real_errors = [1e3 * on_hardware[name][1] for name in CASCADE_VARIANTS]
     without_friction = _error_ratio(found, "hardware, no friction")
     without_backlash = _error_ratio(found, "hardware, no backlash")
-    alone, both = "feedback alone", "estimated disturbance too"
+    feedback_only, with_disturbance = "feedback alone", "estimated disturbance too"
     return (
         STEWART_THESIS["observer_in_simulation"].judged(
             f"On the ideal plant in torque mode the rotation error is {ideal_errors[0]:.4f} mrad "
@@ -437,16 +443,17 @@ def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...
             "smaller error than the cascade there is due to torque mode, not to its estimates: the "
             "controller closes the velocity loop itself, while the cascade's drives follow a speed "
             "that is held for a control period.",
-            _smaller(ideal[alone], ideal[both]),
+            _smaller(ideal[feedback_only], ideal[with_disturbance]),
         ),
         STEWART_THESIS["observer_in_real_time"].judged(
             f"On the hardware plant the errors of position and rotation are "
-            f"{_errors(real[both])} with both estimates, and {_errors(real[alone])} with feedback "
-            "alone on the drives' exact speeds. On estimated speeds, the disturbance fed forward "
-            f"divides the rotation error by {real_errors[1] / real_errors[2]:.2f}, without "
-            f"friction by {without_friction:.2f}, without backlash by {without_backlash:.2f}: the "
-            "observer estimates friction, but not backlash, which encoders on motors do not see.",
-            _smaller(real[both], real[alone]),
+            f"{_errors(on_hardware[with_disturbance])} with both estimates, and "
+            f"{_errors(on_hardware[feedback_only])} with feedback alone on the drives' exact "
+            "speeds. On estimated speeds, the disturbance fed forward divides the rotation error "
+            f"by {real_errors[1] / real_errors[2]:.2f}, without friction by "
+            f"{without_friction:.2f}, without backlash by {without_backlash:.2f}: the observer "
+            "estimates friction, but not backlash, which encoders on motors do not see.",
+            _smaller(on_hardware[with_disturbance], on_hardware[feedback_only]),
         ),
         STEWART_THESIS["linear_encoders"].judged(
             "The errors of the thesis' cascade are "
@@ -457,8 +464,8 @@ def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...
         STEWART_THESIS["linear_encoder_torque"].judged(
             "In torque mode the errors of the cascade with observer are "
             f"{_errors(linear['observer, linear'])} with linear encoders, and "
-            f"{_errors(real[both])} with encoders on the motors.",
-            _smaller(linear["observer, linear"], real[both]),
+            f"{_errors(on_hardware[with_disturbance])} with encoders on the motors.",
+            _smaller(linear["observer, linear"], on_hardware[with_disturbance]),
             "with linear encoders the velocity loop contains backlash and transmission, whose "
             "stiffness is adopted, and oscillates with these gains; with encoders on the motors it "
             "contains neither",
@@ -467,8 +474,8 @@ def evidence_statements(found: Evidence, linear: Errors) -> tuple[Statement, ...
 
 
 def _smaller(errors: tuple[float, float, float], others: tuple[float, float, float]) -> bool:
-    """Return whether each error is smaller than the other one."""
-    return all(one < other for one, other in zip(errors, others, strict=True))
+    """Return whether every error is smaller than its counterpart."""
+    return all(error < other_error for error, other_error in zip(errors, others, strict=True))
 
 
 def _errors(errors: tuple[float, float, float]) -> str:
@@ -501,20 +508,22 @@ def run(platform: Platform) -> CaseResult:
             controller = _controller(name, machine, references[plant])
             runs[plant, name] = tracked(machine, controller, engine, RUN_TIME)
         engine.close()
-    wrong = _wrong_models(machines["hardware"], references["hardware"])
-    found, size = observer_evidence(machines, motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
-    linear = linear_encoders(machines["hardware"], motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
+    wrong_runs = _wrong_models(machines["hardware"], references["hardware"])
+    errors, motion_rms = observer_evidence(machines, motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
+    encoder_errors = linear_encoders(
+        machines["hardware"], motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP
+    )
     measures = [
-        *_better(runs, wrong),
-        *evidence_measures(found, size),
+        *_better(runs, wrong_runs),
+        *evidence_measures(errors, motion_rms),
         *_engines(platform, part(platform, references["ideal"], *ENGINE_PERIODS)),
     ]
     return CASE.result(
         platform,
         measures,
         tracking_plots(runs, ERROR_UNITS, tuple(COMPARED_CONTROLLERS)),
-        (*evidence_statements(found, linear), _mass_statement(platform)),
-        (_table(runs, wrong, size), evidence_table(found)),
+        (*evidence_statements(errors, encoder_errors), _mass_statement(platform)),
+        (_table(runs, wrong_runs, motion_rms), evidence_table(errors)),
     )
 
 
@@ -531,8 +540,8 @@ def wrong_model(machine: Platform) -> Platform:
 
 def _controller(name: str, machine: Platform, reference: Reference, **options: Any) -> Controller:
     kind = COMPARED_CONTROLLERS[name]
-    starts = FEEDFORWARD_OPTIONS if kind in (Cascade, ObserverCascade) else {}
-    return kind(machine, reference, **starts, **options)
+    feedforward = FEEDFORWARD_OPTIONS if kind in (Cascade, ObserverCascade) else {}
+    return kind(machine, reference, **feedforward, **options)
 
 
 def _wrong_models(machine: Platform, reference: Reference) -> dict[str, Tracked]:
@@ -561,13 +570,16 @@ def _table(
         (name, *texts(runs["ideal", name].rms), *texts(runs["hardware", name].rms))
         for name in COMPARED_CONTROLLERS
     ]
-    unknown = ("",) * len(ERROR_UNITS)
+    without_run = ("",) * len(ERROR_UNITS)
     rows += [
-        (f"{name}, wrong model", *unknown, *texts(course.rms)) for name, course in wrong.items()
+        (f"{name}, wrong model", *without_run, *texts(tracked_run.rms))
+        for name, tracked_run in wrong.items()
     ]
     rows.append(("none: the motion itself", *texts(size), *texts(size)))
     columns = [
-        f"{plant}: {what} [{unit}]" for plant in ("ideal", "hardware") for what, unit in ERROR_UNITS
+        f"{plant}: {quantity} [{unit}]"
+        for plant in ("ideal", "hardware")
+        for quantity, unit in ERROR_UNITS
     ]
     return Table(
         "Errors under control",
@@ -581,17 +593,20 @@ def _table(
 
 def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> Iterator[Entry]:
     """Yield runs that stopped early, and errors of the thesis' cascade per other controllers."""
-    early = sum(bool(course.trajectory.stopped) for course in (*runs.values(), *wrong.values()))
-    yield Measure("runs stopped early", early, 0.0, "all controllers reach the end")
-    thesis = np.array(runs["hardware", "thesis cascade"].rms)
+    early_stops = sum(
+        bool(course.trajectory.stopped) for course in (*runs.values(), *wrong.values())
+    )
+    yield Measure("runs stopped early", early_stops, 0.0, "all controllers reach the end")
+    thesis_rms = np.array(runs["hardware", "thesis cascade"].rms)
     ratios = {
-        name: float((thesis / np.array(runs["hardware", name].rms)).min())
+        name: float((thesis_rms / np.array(runs["hardware", name].rms)).min())
         for name in COMPARED_CONTROLLERS
     }
-    best = max(COMPARED_CONTROLLERS, key=lambda name: ratios[name])
+    best_controller = max(COMPARED_CONTROLLERS, key=lambda name: ratios[name])
     yield Measure(
-        f"hardware plant: error of the thesis' cascade per error of {best}, the best controller",
-        ratios[best],
+        f"hardware plant: error of the thesis' cascade per error of {best_controller}, the best "
+        "controller",
+        ratios[best_controller],
         1.0,
         "smallest ratio of the three errors; forces of the motion that are fed forward leave less "
         "error to feedback",
@@ -600,7 +615,7 @@ def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> 
     for name, course in wrong.items():
         yield Quantity(
             f"hardware plant: error of the thesis' cascade per error of {name} with a wrong model",
-            (thesis / np.array(course.rms)).min(),
+            (thesis_rms / np.array(course.rms)).min(),
             note=f"{PAYLOAD_FRACTION:g} of the payload and {FRICTION_FRACTION:g} of the friction",
         )
 

@@ -52,11 +52,11 @@ from twin.validation.results import (
 )
 
 DRIVE_STEPS = (1e-4, 5e-5)
-"""[s] Steps of the drives whose errors give the order."""
+"""[s] Time steps of the drive model whose errors give the order of convergence."""
 
 SEARCHED_GAINS = (5, 10, 15, 20, 25, 30)
-"""[N per mm/s] Gains that are compared. Adopted: the range that the thesis gives to its search; the
-values it draws are not printed."""
+"""[N per mm/s] Gains that are compared. Engineering choice: the range that the thesis gives to its
+search; the values it draws are not printed."""
 
 FIXED_GAIN = 15
 """[N per mm/s] Gain while the integral time is varied."""
@@ -65,7 +65,7 @@ FIXED_TIME = 3
 """[ms] Integral time while the gain is varied."""
 
 SEARCHED_TIMES = (1, 2, 3, 4, 5, 6, 7, 8)
-"""[ms] Integral times that are compared, adopted in the same way."""
+"""[ms] Integral times that are compared. Engineering choice as for the gains."""
 
 NOISY_GAINS = (15, 30)
 """[N per mm/s] Gain of figure 4.14, and the largest gain that the thesis allows for noise."""
@@ -77,10 +77,10 @@ ENGINE_STEP = 5e-4
 """[s] Time step of the engine."""
 
 VELOCITY_GAIN = 20e3
-"""[N s/m] The thesis' gain."""
+"""[N s/m] Gain of the velocity loops in the thesis."""
 
 INTEGRAL_TIME = 3e-3
-"""[s] The thesis' integral time."""
+"""[s] Integral time of the velocity loops in the thesis."""
 
 STEP_SPEED = 0.02
 """[m/s] Size of the velocity step."""
@@ -89,7 +89,7 @@ SAMPLE_TIME = 1e-3
 """[s] Time over which the thesis takes differences of encoder readings."""
 
 ARMATURE_RATIOS = (2.0, 1.0, 0.5, 0.03)
-"""Armature inertias of the scan, per that of the data sheet."""
+"""Armature inertias of the scan, relative to that of the data sheet."""
 
 GAIN_RATIOS = (0.0, 1.0, 2.0, 3.0)
 """Gains of the scan, per the one in proportion to the mass in heave; zero: the thesis' gain."""
@@ -130,7 +130,7 @@ ADOPTED_GAINS = (20e3, 3e-3)
 """[N s/m], [s] Gains that the thesis adopted."""
 
 THESIS_ITERATIONS = 3
-"""Iterations that the search of the thesis took."""
+"""Number of iterations that the search of the thesis took."""
 
 SEARCH_SECTION = f"{STEWART_THESIS}, section 4.3.1.1.2"
 
@@ -144,9 +144,9 @@ def closed_form(platform: Platform, gains: tuple[float, float]) -> Measure:
     differences = []
     rate = max(gains[0] / leg.mass, 1.0 / gains[1])
     for step in DRIVE_STEPS:
-        instants, ours = VelocityStudy(timestep=step).response(platform, *gains)
-        exact = velocity_step_response(instants, leg.mass, *gains, weight=leg.weight)
-        differences.append(largest(ours - exact))
+        time, response = VelocityStudy(timestep=step).response(platform, *gains)
+        exact = velocity_step_response(time, leg.mass, *gains, weight=leg.weight)
+        differences.append(largest(response - exact))
     return Measure(
         "velocity step against the closed form of one mass: order in the drives' step, off 1 by",
         abs(float(np.log2(differences[0] / differences[1])) - 1.0),
@@ -159,7 +159,7 @@ def closed_form(platform: Platform, gains: tuple[float, float]) -> Measure:
 
 
 def carried_weight(platform: Platform, time: FloatArray) -> Measure:
-    """Return the least violation of all gains within the thesis' bounds, weight carried.
+    """Return the smallest violation over all gains within the thesis' bounds, weight carried.
 
     `time` `(k,)` [s] are the instants at which the bounds are checked.
     """
@@ -167,54 +167,62 @@ def carried_weight(platform: Platform, time: FloatArray) -> Measure:
     grid = [
         (
             VELOCITY_STEP.violation(
-                time, velocity_step_response(time, leg.mass, 1e3 * gain, 1e-3 * seconds)
+                time, velocity_step_response(time, leg.mass, 1e3 * gain, 1e-3 * integral_time)
             ),
             gain,
-            seconds,
+            integral_time,
         )
         for gain in np.linspace(5.0, 30.0, 26).tolist()
-        for seconds in np.linspace(1.0, 8.0, 29).tolist()
+        for integral_time in np.linspace(1.0, 8.0, 29).tolist()
     ]
-    least, gain, seconds = min(grid)
+    smallest_violation, gain, integral_time = min(grid)
     return Measure(
         "closed form, weight carried: least violation of all gains within the thesis' bounds",
-        least,
+        smallest_violation,
         0.0,
-        f"at {gain:g} N per mm/s and {seconds:g} ms; above zero: no gains meet the specification, "
-        "so that the thesis' answer is one for a loop that does not carry the weight yet",
+        f"at {gain:g} N per mm/s and {integral_time:g} ms; above zero: no gains meet the "
+        "specification, so that the thesis' answer is one for a loop that does not carry the "
+        "weight yet",
         at_least=True,
     )
 
 
 def variants(platform: Platform) -> tuple[Plot, tuple[Statement, ...]]:
     """Return the thesis' figures 4.13 and 4.14, and its statements about them with our results."""
-    gains, first = _responses(platform, [(gain, FIXED_TIME) for gain in SEARCHED_GAINS], "Kp {0:g}")
-    times, second = _responses(
+    gain_curves, gain_figures = _responses(
+        platform, [(gain, FIXED_TIME) for gain in SEARCHED_GAINS], "Kp {0:g}"
+    )
+    time_curves, time_figures = _responses(
         platform, [(FIXED_GAIN, time) for time in SEARCHED_TIMES], "Ti {1:g} ms"
     )
     plot = Plot(
         "Velocity step over gain and integral time",
         "time [ms]",
-        Panel(f"speed per step, Ti {FIXED_TIME:g} ms", *gains),
-        Panel(f"speed per step, Kp {FIXED_GAIN:g} N per mm/s", *times),
+        Panel(f"speed per step, Ti {FIXED_TIME:g} ms", *gain_curves),
+        Panel(f"speed per step, Kp {FIXED_GAIN:g} N per mm/s", *time_curves),
         caption="Thesis figures 4.13 and 4.14; the values it draws are not printed.",
     )
-    return plot, (_by_gain(first), _by_time(second))
+    return plot, (_by_gain(gain_figures), _by_time(time_figures))
 
 
 def _responses(
     platform: Platform, pairs: list[tuple[int, int]], name: str
 ) -> tuple[tuple[Curve, ...], list[StepFigures]]:
     curves, figures = [], []
-    for gain, time in pairs:
-        instants, response = VelocityStudy().response(platform, 1e3 * gain, 1e-3 * time)
-        curves.append(Curve(name.format(gain, time), 1e3 * instants, response))
-        figures.append(step_figures(instants, response))
+    for gain, integral_time in pairs:
+        sample_times, response = VelocityStudy().response(
+            platform, 1e3 * gain, 1e-3 * integral_time
+        )
+        curves.append(Curve(name.format(gain, integral_time), 1e3 * sample_times, response))
+        figures.append(step_figures(sample_times, response))
     return tuple(curves), figures
 
 
 def _by_gain(figures: list[StepFigures]) -> Statement:
-    rises, overshoots = [one.rise_time for one in figures], [one.overshoot for one in figures]
+    rises, overshoots = (
+        [figure.rise_time for figure in figures],
+        [figure.overshoot for figure in figures],
+    )
     return STEWART_THESIS["higher_gain"].judged(
         f"From {SEARCHED_GAINS[0]} to {SEARCHED_GAINS[-1]} N per mm/s the rise time falls from "
         f"{1e3 * rises[0]:.1f} to {1e3 * rises[-1]:.1f} ms and the overshoot from "
@@ -224,15 +232,18 @@ def _by_gain(figures: list[StepFigures]) -> Statement:
 
 
 def _by_time(figures: list[StepFigures]) -> Statement:
-    rises, overshoots = [one.rise_time for one in figures], [one.overshoot for one in figures]
-    settled = [one.settling_time for one in figures]
-    each = ", ".join(f"{1e3 * one:.1f}" for one in settled)
+    rises, overshoots = (
+        [figure.rise_time for figure in figures],
+        [figure.overshoot for figure in figures],
+    )
+    settling_times = [figure.settling_time for figure in figures]
+    settling_text = ", ".join(f"{1e3 * figure:.1f}" for figure in settling_times)
     return STEWART_THESIS["longer_integral_time"].judged(
         f"From {SEARCHED_TIMES[0]} to {SEARCHED_TIMES[-1]} ms with Kp = {FIXED_GAIN} the overshoot "
         f"falls from {100.0 * overshoots[0]:.0f} to {100.0 * overshoots[-1]:.1f} percent and the "
         f"rise time grows from {1e3 * rises[0]:.1f} to {1e3 * rises[-1]:.1f} ms; settled after "
-        f"{each} ms.",
-        _growing(overshoots[::-1]) and _growing(rises) and _growing(settled),
+        f"{settling_text} ms.",
+        _growing(overshoots[::-1]) and _growing(rises) and _growing(settling_times),
         "overshoot and rise time do as they say, settling time does not grow throughout: it ends "
         "where the last swing enters the band of 0.5 percent, and another swing is the last one "
         "for other gains",
@@ -241,10 +252,10 @@ def _by_time(figures: list[StepFigures]) -> Statement:
 
 def noise_statement(hardware: Platform) -> Statement:
     """Return the statement about noise at standstill, for a machine with its drives."""
-    speeds = []
+    rms_speeds = []
     for gain in NOISY_GAINS:
         controller = Cascade(hardware, velocity_gain=1e3 * gain)
-        run = simulate(
+        result = simulate(
             hardware,
             STANDSTILL_TIME,
             controller=controller,
@@ -252,13 +263,13 @@ def noise_statement(hardware: Platform) -> Statement:
             fidelity="fast",
             progress=False,
         )
-        rates = run.rates[run.time >= 0.5 * STANDSTILL_TIME]
-        speeds.append(1e3 * float(np.sqrt(np.mean(rates**2))))
-    low, high = NOISY_GAINS
+        rates = result.rates[result.time >= 0.5 * STANDSTILL_TIME]
+        rms_speeds.append(1e3 * float(np.sqrt(np.mean(rates**2))))
+    low_gain, high_gain = NOISY_GAINS
     return STEWART_THESIS["noise_at_standstill"].judged(
-        f"The rms speed of the actuators at standstill is {speeds[1]:.2f} mm/s with {high} N per "
-        f"mm/s, and {speeds[0]:.2f} mm/s with {low} N per mm/s.",
-        speeds[1] > speeds[0],
+        f"The rms speed of the actuators at standstill is {rms_speeds[1]:.2f} mm/s with "
+        f"{high_gain} N per mm/s, and {rms_speeds[0]:.2f} mm/s with {low_gain} N per mm/s.",
+        rms_speeds[1] > rms_speeds[0],
         "here encoders and converters are quantised, and the legs move within their backlash; the "
         "speed that a drive takes from its resolver is exact, since the thesis prints neither "
         "resolution nor noise of it",
@@ -266,16 +277,16 @@ def noise_statement(hardware: Platform) -> Statement:
 
 
 def _growing(values: list[float]) -> bool:
-    return all(before < after for before, after in pairwise(values))
+    return all(value < next_value for value, next_value in pairwise(values))
 
 
 class Scanned(NamedTuple):
-    """Velocity steps with one armature and one gain."""
+    """Step responses of the motors with one armature inertia and one velocity gain."""
 
     inertia: float
     """[kg] inertia of the motor, at the leg"""
     gain: float
-    """[N s/m]"""
+    """[N s/m] gain of the velocity loop"""
     figures: StepFigures
     """step figures of the motors' speed"""
 
@@ -288,19 +299,19 @@ class HardwareSteps(NamedTuple):
     proportion: MotorResponse
     """response with the gain in proportion to what an actuator moves in pitch"""
     gain: float
-    """[N s/m] the gain in proportion"""
+    """[N s/m] velocity gain scaled in that way"""
     inertia: float
-    """[kg] inertia of a motor, at the leg"""
+    """linear models in pitch, armature included: with the thesis' gain, and with the scaled gain"""
     mass: float
-    """[kg] mass that an actuator moves in heave besides"""
+    """[kg] load that an actuator moves in heave, without its motor"""
     loops: tuple[LoopModel, LoopModel]
     """linear models in pitch, armature included: thesis' gain, and gain in proportion"""
     digit: float
-    """speed of one encoder count in one sample, per step"""
+    """change of speed by one encoder count in one sample, relative to the commanded speed"""
     position: tuple[FloatArray, FloatArray]
-    """time [s] and displacement per step, 50 mm upwards"""
+    """time [s] and displacement after a step of 50 mm upwards, relative to the step"""
     scan: tuple[tuple[Scanned, ...], ...]
-    """one row per armature"""
+    """velocity steps by armature inertia (first index) and gain"""
     simulated: StepFigures
     """step figures of the machine without drives, with the thesis' gains"""
 
@@ -339,8 +350,8 @@ def _scanned(hardware: Platform, inertia: float, mass: float, factor: float) -> 
     machine = with_armature(hardware, factor)
     for ratio in GAIN_RATIOS:
         gain = VELOCITY_GAIN * (1.0 + factor * inertia / mass) * ratio if ratio else VELOCITY_GAIN
-        found = motor_response(machine, gain, INTEGRAL_TIME)
-        yield Scanned(factor * inertia, gain, step_figures(found.time, found.motor))
+        response = motor_response(machine, gain, INTEGRAL_TIME)
+        yield Scanned(factor * inertia, gain, step_figures(response.time, response.motor))
 
 
 def matches_figure(steps: HardwareSteps, figures: StepFigures) -> bool:
@@ -409,28 +420,30 @@ def hardware_statements(
     """Return the thesis' statements about its real machine with our values.
 
     Args:
-        steps: of the machine with its drives.
+        steps: steps of the machine with its drives.
         ideal: the position step of the machine without.
     """
     band = replace(PositionStudy.specification, settling=SETTLING_BANDS[-1])
-    settled = [step_figures(*one, band) for one in (steps.position, ideal)]
+    step_results = [step_figures(*response, band) for response in (steps.position, ideal)]
     return (
         _gains_and_armature(steps),
         _encoder_bit(steps),
         STEWART_THESIS["position_step"].judged(
             f"Within the thesis' band of {100.0 * SETTLING_BANDS[-1]:g} percent `hardware` settles "
-            f"after {settled[0].settling_time:.2f} s, the model after "
-            f"{settled[1].settling_time:.2f} s. With other bands `hardware` settles after "
+            f"after {step_results[0].settling_time:.2f} s, the model after "
+            f"{step_results[1].settling_time:.2f} s. With other bands `hardware` settles after "
             f"{_settling(steps.position)}; the model after {_settling(ideal)}. The overshoot is "
-            f"{100.0 * settled[0].overshoot:.1f} percent.",
-            all(POSITION_SETTLING.holds(one.settling_time) for one in settled),
+            f"{100.0 * step_results[0].overshoot:.1f} percent.",
+            all(POSITION_SETTLING.holds(response.settling_time) for response in step_results),
         ),
     )
 
 
 def _gains_and_armature(steps: HardwareSteps) -> Statement:
-    figures, ours = (step_figures(one.time, one.motor) for one in (steps.thesis, steps.proportion))
-    leg = step_figures(steps.proportion.time, steps.proportion.leg)
+    figures, scaled_figures = (
+        step_figures(response.time, response.motor) for response in (steps.thesis, steps.proportion)
+    )
+    leg_figures = step_figures(steps.proportion.time, steps.proportion.leg)
     points, proportional = (points_of(loop.response(RESPONSE_FREQUENCIES)) for loop in steps.loops)
     levels, proportional_levels = (loop.response(TANK_BAND).magnitude for loop in steps.loops)
     amplified = bool((np.diff(levels) > 0.0).all() and levels[0] > 0.0)
@@ -445,34 +458,37 @@ def _gains_and_armature(steps: HardwareSteps) -> Statement:
         f"{steps.inertia / steps.mass:.0f} times the {steps.mass:.1f} kg for which the gains were "
         f"found. {_matching_pairs(steps)} With {1e-3 * steps.gain:.0f} N per mm/s, in proportion "
         f"to the mass that an actuator moves in pitch, the overshoot is "
-        f"{100.0 * ours.overshoot:.1f} percent (one count of the encoder in a sample is "
-        f"{100.0 * steps.digit:.1f} percent), the rise time {1e3 * ours.rise_time:.1f} ms and the "
-        f"settling time {1e3 * ours.settling_time:.1f} ms; simulated are "
+        f"{100.0 * scaled_figures.overshoot:.1f} percent (one count of the encoder in a sample is "
+        f"{100.0 * steps.digit:.1f} percent), the rise time {1e3 * scaled_figures.rise_time:.1f} "
+        f"ms and the settling time {1e3 * scaled_figures.settling_time:.1f} ms; simulated are "
         f"{1e3 * steps.simulated.rise_time:.1f} and {1e3 * steps.simulated.settling_time:.1f} ms. "
         f"The bandwidth is then {proportional.bandwidth:.0f} Hz, and the amplification grows from "
         f"{proportional_levels[0]:.2f} dB at 0.5 Hz to {proportional_levels[-1]:.1f} dB at 70 Hz. "
-        f"On the transmission the legs overshoot by {100.0 * leg.overshoot:.0f} percent, which the "
-        "encoders do not see. The thesis does not print the unit in which its drives take Kp = 20",
+        f"On the transmission the legs overshoot by {100.0 * leg_figures.overshoot:.0f} percent, "
+        "which the encoders do not see. The thesis does not print the unit in which its drives "
+        "take Kp = 20",
     )
 
 
 def _encoder_bit(steps: HardwareSteps) -> Statement:
     """Return the statement about the speed from differences of encoder readings."""
-    response, digit = steps.proportion, steps.digit
-    every = round(SAMPLE_TIME / (response.time[1] - response.time[0]))
-    # The unit of travel is that of one sample at the commanded speed.
-    travel = np.cumsum(np.r_[0.0, 0.5 * (response.motor[1:] + response.motor[:-1])]) / every
-    exact = np.diff(travel[::every])
-    read = np.diff(digit * np.round(travel[::every] / digit))
-    steady = response.time[every::every] >= STEADY_TIME
-    ranges = [float(np.ptp(one[steady])) for one in (exact, read)]
-    error = float(np.abs(read - exact).max())
+    response, count_speed = steps.proportion, steps.digit
+    steps_per_sample = round(SAMPLE_TIME / (response.time[1] - response.time[0]))
+    # Travel is counted in distances that the commanded speed covers in one sample.
+    travel = (
+        np.cumsum(np.r_[0.0, 0.5 * (response.motor[1:] + response.motor[:-1])]) / steps_per_sample
+    )
+    exact_speed = np.diff(travel[::steps_per_sample])
+    encoder_speed = np.diff(count_speed * np.round(travel[::steps_per_sample] / count_speed))
+    steady = response.time[steps_per_sample::steps_per_sample] >= STEADY_TIME
+    ranges = [float(np.ptp(speed[steady])) for speed in (exact_speed, encoder_speed)]
+    error = float(np.abs(encoder_speed - exact_speed).max())
     return STEWART_THESIS["encoder_bit"].judged(
         f"At steady speed the motors' speed varies by {100.0 * ranges[0]:.1f} percent of the step, "
         f"the speed from differences of the encoder by {100.0 * ranges[1]:.1f} percent. The "
         f"differences are wrong by at most {100.0 * error:.1f} percent; one count in a sample of "
-        f"{1e3 * SAMPLE_TIME:g} ms is {100.0 * digit:.1f} percent.",
-        ranges[0] < 0.5 * digit < ranges[1] and error <= digit,
+        f"{1e3 * SAMPLE_TIME:g} ms is {100.0 * count_speed:.1f} percent.",
+        ranges[0] < 0.5 * count_speed < ranges[1] and error <= count_speed,
     )
 
 
@@ -488,11 +504,11 @@ def _settling(response: tuple[FloatArray, FloatArray]) -> str:
 
 
 def _matching_pairs(steps: HardwareSteps) -> str:
-    found = [one for row in steps.scan for one in row if matches_figure(steps, one.figures)]
-    if not found:
+    matching = [step for row in steps.scan for step in row if matches_figure(steps, step.figures)]
+    if not matching:
         return "No armature and gain of the scan agree with the thesis' figure."
     pairs = ", ".join(
-        f"{one.inertia:.0f} kg with {1e-3 * one.gain:.0f} N per mm/s" for one in found
+        f"{step.inertia:.0f} kg with {1e-3 * step.gain:.0f} N per mm/s" for step in matching
     )
     return f"Of the scan in the table only these agree with the thesis' figure: {pairs}."
 
@@ -505,35 +521,35 @@ def _settled(figures: StepFigures) -> str:
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    study, carried = VelocityStudy(), VelocityStudy(carried=True)
+    study, loaded_study = VelocityStudy(), VelocityStudy(carried=True)
     tuning = study.tune(platform)
     responses = {
         "ours": tuning.search.best.response,
         "thesis: 21.6, 3 ms": study.response(platform, *FOUND_GAINS)[1],
         "adopted: 20, 3 ms": study.response(platform, *ADOPTED_GAINS)[1],
-        "adopted, weight carried": carried.response(platform, *ADOPTED_GAINS)[1],
+        "adopted, weight carried": loaded_study.response(platform, *ADOPTED_GAINS)[1],
     }
-    moved = PositionStudy().response(platform)
+    ideal_position = PositionStudy().response(platform)
     simulated = tuning.time, responses["adopted: 20, 3 ms"]
     hardware = load("stewart", "hardware")
     steps = hardware_steps(platform, hardware, simulated)
-    varied, trends = variants(platform)
+    gain_plot, gain_statements = variants(platform)
     measures = [
         *_velocity(tuning, responses),
         closed_form(platform, FOUND_GAINS),
         carried_weight(platform, tuning.time),
     ]
     plots = (
-        varied,
+        gain_plot,
         _plot(tuning, responses),
         *hardware_plots(steps, simulated),
-        _position_plot(moved, steps.position),
+        _position_plot(ideal_position, steps.position),
     )
     statements = (
-        *trends,
+        *gain_statements,
         noise_statement(hardware),
         *_statements(platform, tuning, responses),
-        *hardware_statements(steps, moved),
+        *hardware_statements(steps, ideal_position),
     )
     return CASE.result(platform, measures, plots, statements, (hardware_table(steps),))
 
@@ -564,11 +580,11 @@ def _velocity(tuning: Tuning, responses: dict[str, FloatArray]) -> Iterator[Entr
 
 def _plot(tuning: Tuning, responses: dict[str, FloatArray]) -> Plot:
     milliseconds = 1e3 * tuning.time
-    ways = [
+    search_curves = [
         Curve(f"iteration {k}", milliseconds, trial.response)
         for k, trial in enumerate(tuning.search.trials)
     ]
-    named = [Curve(name, milliseconds, one) for name, one in responses.items()]
+    result_curves = [Curve(name, milliseconds, response) for name, response in responses.items()]
     bounds = [
         Curve("lower bound", milliseconds, VELOCITY_STEP.lower(tuning.time), "dot"),
         Curve("upper bound", milliseconds, VELOCITY_STEP.upper(tuning.time), "dot"),
@@ -576,8 +592,8 @@ def _plot(tuning: Tuning, responses: dict[str, FloatArray]) -> Plot:
     return Plot(
         "Velocity step of all actuators",
         "time [ms]",
-        Panel("speed per step, search", *ways, *bounds),
-        Panel("speed per step", *named, *bounds),
+        Panel("speed per step, search", *search_curves, *bounds),
+        Panel("speed per step", *result_curves, *bounds),
         caption="Thesis figure 4.17.",
     )
 
@@ -585,8 +601,11 @@ def _plot(tuning: Tuning, responses: dict[str, FloatArray]) -> Plot:
 def _position_plot(
     without: tuple[FloatArray, FloatArray], hardware: tuple[FloatArray, FloatArray]
 ) -> Plot:
-    courses = {"without drives": without, "hardware": hardware}
-    curves = tuple(Curve(name, time[::4], way[::4]) for name, (time, way) in courses.items())
+    responses = {"without drives": without, "hardware": hardware}
+    curves = tuple(
+        Curve(name, time[::4], displacement[::4])
+        for name, (time, displacement) in responses.items()
+    )
     return Plot(
         "Position step of 50 mm",
         "time [s]",
@@ -598,34 +617,34 @@ def _position_plot(
 def _statements(
     platform: Platform, tuning: Tuning, responses: dict[str, FloatArray]
 ) -> tuple[Statement, ...]:
-    gain, time = tuning.values
-    count = len(tuning.search.trials) - 1
+    gain, integral_time = tuning.values
+    iterations = len(tuning.search.trials) - 1
     leg = heave_leg(platform)
-    per_metre = velocity_step_response(
+    response_per_metre = velocity_step_response(
         tuning.time, leg.mass, 1e-3 * ADOPTED_GAINS[0], ADOPTED_GAINS[1], weight=leg.weight
     )
     violation = VELOCITY_STEP.violation(tuning.time, responses["thesis: 21.6, 3 ms"])
-    carried = step_figures(tuning.time, responses["adopted, weight carried"])
+    loaded_figures = step_figures(tuning.time, responses["adopted, weight carried"])
     return (
         STEWART_THESIS["velocity_specification"].judged(
             f"These gains keep all bounds on this machine (by {-100.0 * violation:.2f} percent of "
-            f"the step); so do ours, {1e-3 * gain:.1f} and {time:.4f}: every point inside is an "
-            "answer. It holds for a loop whose integral does not carry the weight at the step, "
-            "which the thesis does not say: with the weight carried the adopted gains overshoot "
-            f"by {100.0 * carried.overshoot:.0f} percent, and no gains within its bounds meet the "
-            "specification.",
+            f"the step); so do ours, {1e-3 * gain:.1f} and {integral_time:.4f}: every point "
+            "inside is an answer. It holds for a loop whose integral does not carry the weight at "
+            "the step, which the thesis does not say: with the weight carried the adopted gains "
+            f"overshoot by {100.0 * loaded_figures.overshoot:.0f} percent, and no gains within "
+            "its bounds meet the specification.",
             violation <= 0.0 and tuning.search.met,
         ),
         STEWART_THESIS["search_iterations"].judged(
-            f"Ours ends after {count}, {tuning.search.best.responses} responses in all.",
-            count == THESIS_ITERATIONS,
+            f"Ours ends after {iterations}, {tuning.search.best.responses} responses in all.",
+            iterations == THESIS_ITERATIONS,
             "neither the thesis' algorithm nor its settings are printed, and the count depends on "
             "them: docs/tuning.md compares others, which need 3 to more than 7 and of which those "
             "with 3 or 4 end at the upper bound of 30, which the thesis' answer does not",
         ),
         STEWART_THESIS["gain_without_unit"].judged(
             "N per mm/s: per m/s the same number would leave the platform falling at "
-            f"{abs(per_metre[-1]):.0f} times the commanded speed after 50 ms.",
-            bool(per_metre[-1] < 0.0),
+            f"{abs(response_per_metre[-1]):.0f} times the commanded speed after 50 ms.",
+            bool(response_per_metre[-1] < 0.0),
         ),
     )

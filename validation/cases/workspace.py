@@ -54,17 +54,18 @@ from twin.validation.measures.sampling import largest
 from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
 RADIUS_TOLERANCE = 1e-9
-"""Largest error of rays' radii per the platform joints' radius: 44 halvings of a step leave
-rounding of the limits (1e-12 of a length) times the obliqueness of the boundary."""
+"""Largest error of rays' radii, relative to the platform joints' radius: 44 halvings of a step
+leave rounding of the limits (1e-12 of a length) times the obliqueness of the boundary."""
 
 RANDOM_POINTS = 1 << 17
-"""Random points for volumes; their error is 1/sqrt of those inside."""
+"""Number of random points for volumes; their relative error is one over the square root of the
+points inside."""
 
 MIN_POINTS = 200
-"""Points inside, at least, of which a mean and its standard deviation are taken."""
+"""Minimum number of points inside, of which a mean and its standard deviation are taken."""
 
 BOX_MARGIN = 0.1
-"""Margin about the box of the region, relative to its size."""
+"""Margin about the box of the region, relative to the box's size."""
 
 SAMPLING_SEED = 2016
 """Seed of the random points."""
@@ -89,16 +90,17 @@ limit, 14 of which may act."""
 SAME_MACHINE_REASON = "its joints and lengths are those of stewart"
 
 RAY_LEVELS = (8, 16, 32)
-"""Heights of directions per level: 128, 512 and 2048 rays."""
+"""Numbers of polar angles of the rays' directions per level: 128, 512 and 2048 rays in all."""
 
 WALK_SEED = 7
-"""Seed of the walk that looks for places outside; the search begins at others."""
+"""Seed of the random walk that looks for poses outside the reachable set; the search has other
+seeds."""
 
 DROP_TIME = 0.52
-"""[s] srspm's free fall passes the plane of its base before."""
+"""[s] Duration of srspm's free fall; the platform passes the plane of its base before the end."""
 
 WALKED_POSES = 40
-"""Poses of the walk that are farthest out, which the reachable set must contain."""
+"""Number of poses of the walk, those farthest from home, that the reachable set must contain."""
 
 
 def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
@@ -107,32 +109,38 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     directions = found.rays.directions
     exits = shell_exits(platform, platform.home, directions)
     exits = np.minimum(exits, plane_exits(platform, platform.home, directions))
-    early = found.rays.exits * scale - exits
+    exit_error = found.rays.exits * scale - exits
     # A singular pose comes before the end of the shells, never behind it.
-    early = np.where(found.rays.causes == Cause.SINGULAR, np.maximum(early, 0.0), early)
-    early *= _obliqueness(platform, directions, exits)
-    off = float(np.abs(early).max() / scale)
-    yield Measure("ends of rays against shells", off, RADIUS_TOLERANCE, OBLIQUE_REASON)
-    low, high, places = _places(platform, found)
+    exit_error = np.where(
+        found.rays.causes == Cause.SINGULAR, np.maximum(exit_error, 0.0), exit_error
+    )
+    exit_error *= _obliqueness(platform, directions, exits)
+    max_error = float(np.abs(exit_error).max() / scale)
+    yield Measure("ends of rays against shells", max_error, RADIUS_TOLERANCE, OBLIQUE_REASON)
+    lower_corner, upper_corner, positions = _places(platform, found)
     poses = np.tile(platform.home, (RANDOM_POINTS, 1))
-    poses[:, :3] = places
-    inside = within_shells(platform, platform.home, places)
+    poses[:, :3] = positions
+    within_limits = within_shells(platform, platform.home, positions)
     admissible = Admissible(platform, platform.home)
-    wrong = admissible.within(coordinates(platform, poses)) != inside
+    disagreement = admissible.within(coordinates(platform, poses)) != within_limits
     yield Measure(
         f"places judged differently by shells and kinematics, of {RANDOM_POINTS}",
-        wrong.sum(),
+        disagreement.sum(),
         0.0,
         "only a place within rounding of the edge could be",
     )
     # Shells have a mirror image below the base, on the other side of its plane.
-    inside[inside] = admissible.inside(poses[inside])
-    yield _volume(found, inside.mean(), float(np.prod(high - low)), "shells")
-    values = dexterity(platform, poses[inside]).conditioning
+    within_limits[within_limits] = admissible.inside(poses[within_limits])
+    yield _volume(
+        found, within_limits.mean(), float(np.prod(upper_corner - lower_corner)), "shells"
+    )
+    values = dexterity(platform, poses[within_limits]).conditioning
     mean = conditioning_over(found).mean
     deviation = values.std() / np.sqrt(len(values)) + mean * found.uncertainty / MAX_DEVIATIONS
-    off = float(abs(values.mean() - mean) / deviation)
-    yield Measure("conditioning index against random places", off, MAX_DEVIATIONS, CHANCE_REASON)
+    max_error = float(abs(values.mean() - mean) / deviation)
+    yield Measure(
+        "conditioning index against random places", max_error, MAX_DEVIATIONS, CHANCE_REASON
+    )
 
 
 def _obliqueness(platform: Platform, directions: FloatArray, exits: FloatArray) -> FloatArray:
@@ -141,16 +149,18 @@ def _obliqueness(platform: Platform, directions: FloatArray, exits: FloatArray) 
     A length that is wrong by its rounding moves the end of a ray by that over the rate, and much
     where the ray grazes a shell. The rate is 1 where plates are level.
     """
-    places = platform.home[:3] + exits[:, None] * directions
-    vectors = places[:, None] - shell_centers(platform, platform.home)
+    positions = platform.home[:3] + exits[:, None] * directions
+    vectors = positions[:, None] - shell_centers(platform, platform.home)
     lengths = np.linalg.norm(vectors, axis=2)
-    ends = (platform.minimum_coordinates, platform.maximum_coordinates)
-    left = np.minimum(*(np.abs(lengths - end) for end in ends))
-    limiting = left.argmin(axis=1)
-    rows = np.arange(len(exits))
-    along = np.einsum("ki,ki->k", directions, vectors[rows, limiting])
-    at_shell = left[rows, limiting] <= RADIUS_TOLERANCE * lengths[rows, limiting]
-    return np.where(at_shell, np.abs(along) / lengths[rows, limiting], 1.0)
+    length_limits = (platform.minimum_coordinates, platform.maximum_coordinates)
+    limit_distance = np.minimum(*(np.abs(lengths - limit) for limit in length_limits))
+    limiting = limit_distance.argmin(axis=1)
+    ray_indices = np.arange(len(exits))
+    radial_rate = np.einsum("ki,ki->k", directions, vectors[ray_indices, limiting])
+    at_shell = (
+        limit_distance[ray_indices, limiting] <= RADIUS_TOLERANCE * lengths[ray_indices, limiting]
+    )
+    return np.where(at_shell, np.abs(radial_rate) / lengths[ray_indices, limiting], 1.0)
 
 
 def _places(platform: Platform, found: Region) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -159,14 +169,29 @@ def _places(platform: Platform, found: Region) -> tuple[FloatArray, FloatArray, 
     The box of the shells, unless hardly a point is in them or no determinant distinguishes their
     other aspects: then what the rays found, with a margin.
     """
-    low, high = bounding_box(platform, platform.home)
-    places = np.random.default_rng(SAMPLING_SEED).uniform(low, high, (RANDOM_POINTS, 3))
-    if square(platform) and within_shells(platform, platform.home, places).sum() >= MIN_POINTS:
-        return low, high, places
-    ends = np.array(found.extremes)
-    least, most = platform.home[:3] + ends + BOX_MARGIN * np.diff(ends, axis=0) * [[-1.0], [1.0]]
-    low, high = np.maximum(low, least), np.minimum(high, most)
-    return low, high, np.random.default_rng(SAMPLING_SEED).uniform(low, high, (RANDOM_POINTS, 3))
+    lower_corner, upper_corner = bounding_box(platform, platform.home)
+    positions = np.random.default_rng(SAMPLING_SEED).uniform(
+        lower_corner, upper_corner, (RANDOM_POINTS, 3)
+    )
+    if square(platform) and within_shells(platform, platform.home, positions).sum() >= MIN_POINTS:
+        return lower_corner, upper_corner, positions
+    region_extremes = np.array(found.extremes)
+    region_low, region_high = (
+        platform.home[:3]
+        + region_extremes
+        + BOX_MARGIN * np.diff(region_extremes, axis=0) * [[-1.0], [1.0]]
+    )
+    lower_corner, upper_corner = (
+        np.maximum(lower_corner, region_low),
+        np.minimum(upper_corner, region_high),
+    )
+    return (
+        lower_corner,
+        upper_corner,
+        np.random.default_rng(SAMPLING_SEED).uniform(
+            lower_corner, upper_corner, (RANDOM_POINTS, 3)
+        ),
+    )
 
 
 def plate_measures(
@@ -180,51 +205,61 @@ def plate_measures(
         plate = PlateModel.from_parameters(platform.parameters)
     except InputError:
         return
-    printed, fixed, free = (
-        forms._asdict() | {"z": forms.heave}
-        for forms in (
+    printed_ranges, alone_ranges, free_ranges = (
+        closed_forms._asdict() | {"z": closed_forms.heave}
+        for closed_forms in (
             small_angle_ranges(plate),
             exact_ranges(plate),
             exact_ranges_at_best_heave(plate),
         )
     )
-    for one in ranges:
+    for axis_range in ranges:
         for name, value, expected, tolerance in (
-            ("others held", one.alone[1], fixed[one.axis], RADIUS_TOLERANCE),
-            ("others free", one.free[1], free[one.axis], FREE_TOLERANCE),
+            ("others held", axis_range.alone[1], alone_ranges[axis_range.axis], RADIUS_TOLERANCE),
+            ("others free", axis_range.free[1], free_ranges[axis_range.axis], FREE_TOLERANCE),
         ):
             yield Measure(
-                f"{one.axis}, {name}: against the closed form",
+                f"{axis_range.axis}, {name}: against the closed form",
                 abs(value - expected),
                 tolerance,
                 f"of {expected:.6g}; bisection, or the end of the search with others free",
-                unit=one.unit,
+                unit=axis_range.unit,
             )
-        off = abs(one.free[1] - printed[one.axis])
-        note = f"of {printed[one.axis]:.6g}, the paper's small-angle range"
+        error = abs(axis_range.free[1] - printed_ranges[axis_range.axis])
+        note = f"of {printed_ranges[axis_range.axis]:.6g}, the paper's small-angle range"
         yield Quantity(
-            f"{one.axis}, others free: less than printed by", off, note=note, unit=one.unit
+            f"{axis_range.axis}, others free: less than printed by",
+            error,
+            note=note,
+            unit=axis_range.unit,
         )
     model = ExactKinematics(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
     # Axes of the chart are z, roll and pitch, the plate's own.
     fractions = stroke_fractions(model, home + found.surface).sum(axis=1)
-    off = largest(fractions - 1.0)
+    error = largest(fractions - 1.0)
     name = "shares of the stroke at the ends of rays, sum less 1"
-    yield Measure(name, off, RADIUS_TOLERANCE, "bisection and rounding")
-    low, high = (1.02 * end for end in found.extremes)
-    places = np.random.default_rng(SAMPLING_SEED).uniform(low, high, (RANDOM_POINTS, 3))
-    inside = stroke_fractions(model, home + places).sum(axis=1) <= 1.0
-    yield _volume(found, inside.mean(), float(np.prod(high - low)), "the closed form")
+    yield Measure(name, error, RADIUS_TOLERANCE, "bisection and rounding")
+    lower_corner, upper_corner = (1.02 * extreme for extreme in found.extremes)
+    positions = np.random.default_rng(SAMPLING_SEED).uniform(
+        lower_corner, upper_corner, (RANDOM_POINTS, 3)
+    )
+    inside = stroke_fractions(model, home + positions).sum(axis=1) <= 1.0
+    yield _volume(
+        found, inside.mean(), float(np.prod(upper_corner - lower_corner)), "the closed form"
+    )
 
 
 def _volume(found: Region, fraction: float, box: float, what: str) -> Measure:
-    """Compare the volume of rays with that of random points; both have an error of their own."""
+    """Compare the volume of rays with that of random points; both have a statistical error."""
     deviation = box * np.sqrt(fraction * (1.0 - fraction) / RANDOM_POINTS)
     deviation += found.uncertainty * found.volume / MAX_DEVIATIONS
-    off = float(abs(found.volume - box * fraction) / deviation)
+    standard_error = float(abs(found.volume - box * fraction) / deviation)
     return Measure(
-        f"volume of rays against random points in {what}", off, MAX_DEVIATIONS, CHANCE_REASON
+        f"volume of rays against random points in {what}",
+        standard_error,
+        MAX_DEVIATIONS,
+        CHANCE_REASON,
     )
 
 
@@ -258,15 +293,17 @@ def _figures(platform: Platform, found: Region, ranges: tuple[AxisRange, ...]) -
     note = f"to {100 * found.uncertainty:.2g} %, {found.counts[-1]} rays"
     name = "constant-orientation workspace" if platform.dof == 6 else "workspace, z roll pitch"
     yield Quantity(name, found.volume, note=note, unit=unit)
-    over = conditioning_over(found)
-    yield Quantity("global conditioning index", over.mean, note="mean of 1/condition number")
-    for one in ranges:
-        ends = ", ".join(f"{value:.4g}" for value in one.alone)
+    conditioning = conditioning_over(found)
+    yield Quantity(
+        "global conditioning index", conditioning.mean, note="mean of 1/condition number"
+    )
+    for axis_range in ranges:
+        range_text = ", ".join(f"{value:.4g}" for value in axis_range.alone)
         yield Quantity(
-            f"range of {one.axis}, others free",
-            one.free[1] - one.free[0],
-            note=f"others held: {ends} {one.unit}",
-            unit=one.unit,
+            f"range of {axis_range.axis}, others free",
+            axis_range.free[1] - axis_range.free[0],
+            note=f"others held: {range_text} {axis_range.unit}",
+            unit=axis_range.unit,
         )
 
 
@@ -276,9 +313,9 @@ def _symmetry(platform: Platform) -> Iterator[Entry]:
     # 24 directions about the axis: the same ones after a third of a turn.
     rays = search(Chart.about(platform, ("x", "y", "z")), sphere(12)[0])
     radii = rays.exits.reshape(12, 24)
-    off = largest(radii - np.roll(radii, 8, axis=1))
+    asymmetry = largest(radii - np.roll(radii, 8, axis=1))
     yield Measure(
-        "workspace after a third of a turn", off, RADIUS_TOLERANCE, "bisection and rounding"
+        "workspace after a third of a turn", asymmetry, RADIUS_TOLERANCE, "bisection and rounding"
     )
 
 
@@ -287,52 +324,56 @@ def _differences(platform: Platform, found: Region) -> Iterator[Entry]:
     scale = characteristic_scale(platform)
     poses = found.chart.poses(0.3 * found.surface[::200])
     step = 1e-3
-    slopes = []
+    length_rates = []
     for factor in (1.0, 0.5):
-        moves = step * factor * np.diag(scale)
+        offsets = step * factor * np.diag(scale)
         if platform.dof < 6:
-            moves = moves[[2, 3, 4]]
-        ahead, behind = (
+            offsets = offsets[[2, 3, 4]]
+        forward_lengths, backward_lengths = (
             platform.inverse_kinematics(
-                platform.constrain(displaced(poses[:, None], sign * moves)).pose
+                platform.constrain(displaced(poses[:, None], sign * offsets)).pose
             )
             for sign in (1.0, -1.0)
         )
-        slopes.append((ahead - behind) / (2.0 * step * factor * scale[0]))
+        length_rates.append((forward_lengths - backward_lengths) / (2.0 * step * factor * scale[0]))
+    # Richardson extrapolation of both step sizes removes the error of second order.
     # [pose, displacement, leg], displacements at the platform's radius
-    rates = np.swapaxes((4.0 * slopes[1] - slopes[0]) / 3.0, 1, 2)
+    rates = np.swapaxes((4.0 * length_rates[1] - length_rates[0]) / 3.0, 1, 2)
     if platform.dof == 6:
         values = np.linalg.svd(rates, compute_uv=False)
-        ratio = values[:, -1] / values[:, 0] / dexterity(platform, poses).conditioning
+        # Singular values are in decreasing order: smallest over largest.
+        conditioning_ratio = values[:, -1] / values[:, 0] / dexterity(platform, poses).conditioning
         reason = "fourth order of steps of 1e-3"
-        off = largest(ratio - 1.0)
-        yield Measure("conditioning against differences", off, 1e-9, reason)
+        error = largest(conditioning_ratio - 1.0)
+        yield Measure("conditioning against differences", error, 1e-9, reason)
     legs = leg_stiffness(platform).values
     count = 3 if platform.dof == 6 else 1
     matrices = np.einsum("kia,i,kib->kab", rates, legs, rates)
-    softest = np.linalg.eigvalsh(matrices[:, :count, :count])[:, 0]
-    turning = np.linalg.eigvalsh(matrices[:, count:, count:])[:, 0] * scale[0] ** 2
-    ours = stiffness_range(platform, poses)
-    for name, theirs, mine in (
-        ("translation", softest, ours.softest_translation),
-        ("rotation", turning, ours.softest_rotation),
+    softest_translation = np.linalg.eigvalsh(matrices[:, :count, :count])[:, 0]
+    softest_rotation = np.linalg.eigvalsh(matrices[:, count:, count:])[:, 0] * scale[0] ** 2
+    stiffness = stiffness_range(platform, poses)
+    for name, differenced, computed in (
+        ("translation", softest_translation, stiffness.softest_translation),
+        ("rotation", softest_rotation, stiffness.softest_rotation),
     ):
-        off = largest(theirs / mine - 1.0)
+        error = largest(differenced / computed - 1.0)
         reason = "fourth order of steps of 1e-3, twice in a stiffness"
-        yield Measure(f"softest {name} against differences", off, 1e-8, reason)
+        yield Measure(f"softest {name} against differences", error, 1e-8, reason)
 
 
 def _reached(platform: Platform) -> Iterator[Entry]:
     """Look for poses of a random walk outside the reachable set; the walk knows no rays."""
     axes = ("x", "y", "z", "angle_x", "angle_y", "angle_z")
     chart = Chart.about(platform, axes, convention="rotation_vector")
-    places = wander(chart, WALK_SEED)[:, :3] * chart.scale[0]
-    radii = np.linalg.norm(places, axis=1)
+    positions = wander(chart, WALK_SEED)[:, :3] * chart.scale[0]
+    radii = np.linalg.norm(positions, axis=1)
     farthest = np.argsort(-radii)[:WALKED_POSES]
-    found = segments_along(platform, places[farthest] / radii[farthest, None])
-    short = radii[farthest] / found.far - 1.0
+    reachable = segments_along(platform, positions[farthest] / radii[farthest, None])
+    excess = radii[farthest] / reachable.far - 1.0
     tolerance, reason = 1e-6, "negative: inside; the search ends within 1e-8 of the limits"
-    yield Measure("farthest walked places beyond the reachable set", short.max(), tolerance, reason)
+    yield Measure(
+        "farthest walked places beyond the reachable set", excess.max(), tolerance, reason
+    )
 
 
 def _fall(platform: Platform) -> Iterator[Entry]:
@@ -340,20 +381,20 @@ def _fall(platform: Platform) -> Iterator[Entry]:
     fall = integrate(platform, DROP_TIME)
     crossing = singular_time(platform, fall)
     assert crossing is not None
-    dropped = platform.home[2] - fall(crossing)[0][2]
+    fall_height = platform.home[2] - fall(crossing)[0][2]
     chart = Chart.about(platform, ("x", "y", "z"))
-    below = singular_distance(chart, np.array([[0.0, 0.0, -1.0]]))[0] * chart.scale[0]
+    singular_depth = singular_distance(chart, np.array([[0.0, 0.0, -1.0]]))[0] * chart.scale[0]
     yield Measure(
         f"singular pose straight below home, less that of the fall at {crossing:.4f} s",
-        abs(below - dropped),
+        abs(singular_depth - fall_height),
         2e-3,
         "the falling platform is no longer level, and meets it a little above the base's plane",
         unit="m",
     )
-    scaled = float(dexterity(platform, fall(crossing)[0]).smallest)
+    smallest_value = float(dexterity(platform, fall(crossing)[0]).smallest)
     yield Measure(
         "smallest singular value at the singular pose of the fall",
-        scaled,
+        smallest_value,
         1e-9,
         "time known to 1e-12 s",
     )

@@ -38,7 +38,8 @@ LOG_FLOOR = 1e-17
 """Value at which errors of zero are drawn, so that logarithmic axes can show them."""
 
 DASHED_POINTS = 60
-"""Points of an engine's dashed line over the reference's; the error below it has all points."""
+"""Points of an engine's dashed line over the reference's; the error panel below shows all
+points."""
 
 FULL_MOTION = 1e-2
 """[m] Motion of a platform joint; the bars are set for motions at least as large."""
@@ -48,7 +49,7 @@ MIN_INERTIA_REASON = (
 )
 
 PARTS_PER_LEG = 3
-"""Parts of a leg with a moment of inertia of their own, at most."""
+"""Maximum number of parts of a leg that have a moment of inertia."""
 
 MODEL_TOLERANCE = 1e-9
 """Largest relative error of an engine's model."""
@@ -68,17 +69,17 @@ WORK_REASON = (
 END_REASON = "the sum over the steps is of fourth order, and of a whole period exact to rounding"
 
 MAX_CURVE_POINTS = 2500
-"""Points of a curve at most; 8 s of 70 Hz still have four a period."""
+"""Maximum number of points of a curve; 8 s of 70 Hz still have four a period."""
 
 OVERLAP_FRACTION = 0.01
 """Distance relative to the height of a panel below which curves lie on each other."""
 
 PROJECTED_STATES = 50
-"""States along the motion at which the engines' models are projected."""
+"""Number of states along the motion at which the engines' models are projected."""
 
 
 class EngineBar(NamedTuple):
-    """The largest error that an engine's accurate fidelity may have."""
+    """The largest error that is allowed for an engine at its accurate fidelity."""
 
     engine: str
     label: str
@@ -132,7 +133,7 @@ def trajectory_comparison(
     Args:
         platform: the machine.
         duration: [s], a multiple of its compared step.
-        title: of the plots.
+        title: title of the plots.
         forces: as in `simulate`.
         start: `pose`, `twist` and `deflection` as in `simulate`.
     """
@@ -159,32 +160,36 @@ def trajectory_comparison(
 
 def motion_fraction(platform: Platform, reference: Trajectory) -> float:
     """Return the largest displacement of the platform per `FULL_MOTION`, at most 1."""
-    start = np.broadcast_to(reference.pose[0], reference.pose.shape)
-    turned = platform_radius(platform) * rotation_error(reference.pose, start)
-    return min(1.0, float((position_error(reference.pose, start) + turned).max()) / FULL_MOTION)
+    initial_poses = np.broadcast_to(reference.pose[0], reference.pose.shape)
+    joint_displacement = platform_radius(platform) * rotation_error(reference.pose, initial_poses)
+    return min(
+        1.0,
+        float((position_error(reference.pose, initial_poses) + joint_displacement).max())
+        / FULL_MOTION,
+    )
 
 
 def trajectory_measures(
     bar: EngineBar, trajectory: Trajectory, reference: Trajectory, share: float = 1.0
 ) -> Iterator[Entry]:
     """Return the largest errors in position and rotation, judged by a fraction of the bar."""
-    smaller = (
+    small_motion_note = (
         f"; a joint of the platform moves {1e3 * share * FULL_MOTION:.2g} mm at most, turning "
         f"included, and so the bar is that much smaller than for {1e3 * FULL_MOTION:g} mm"
     )
-    reason = bar.reason + (smaller if share < 1.0 else "")
-    for what, unit, error in (
+    reason = bar.reason + (small_motion_note if share < 1.0 else "")
+    for quantity, unit, error in (
         ("position", "m", position_error(trajectory.pose, reference.pose)),
         ("rotation", "rad", rotation_error(trajectory.pose, reference.pose)),
     ):
-        name = f"{bar.label}: largest {what} error in {reference.time[-1]:.3g} s"
+        name = f"{bar.label}: largest {quantity} error in {reference.time[-1]:.3g} s"
         yield Measure(name, error.max(), share * bar.tolerance, reason, unit=unit)
 
 
 def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -> Plot:
     """Return the plot of an engine against the reference, error below."""
     time, label = reference.time, ENGINE_LABELS[trajectory.engine]
-    start = reference.pose[0]
+    start_pose = reference.pose[0]
     sources: tuple[tuple[str, Trajectory, CurveStyle, slice], ...] = (
         ("reference", reference, "line", slice(None)),
         (label, trajectory, "dash", slice(None, None, 1 + len(time) // DASHED_POINTS)),
@@ -195,9 +200,11 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
         ("rotation vector [rad]", ("rx", "ry", "rz"), slice(3, 6)),
     ):
         curves = [
-            Curve(f"{name} {source}", time[kept], values[kept], style)
-            for source, motion, style, kept in sources
-            for name, values in zip(names, displacement(motion.pose, start).T[columns], strict=True)
+            Curve(f"{name} {source}", time[shown], values[shown], style)
+            for source, motion, style, shown in sources
+            for name, values in zip(
+                names, displacement(motion.pose, start_pose).T[columns], strict=True
+            )
         ]
         panels.append(Panel(y_label, *curves))
     errors = (
@@ -212,16 +219,20 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
 
 
 def _added_inertia(platform: Platform, states: RandomStates, forces: FloatArray) -> float:
-    """Return the largest share of forces that MuJoCo's smallest moment of inertia may take.
+    """Return the largest fraction of the forces that MuJoCo's minimum moment of inertia can cause.
 
-    Bodies without an own moment, such as point masses, have `LEAST_MOMENT` of it. A leg's end moves
+    Bodies without a moment of inertia, such as point masses, get `LEAST_MOMENT`. A leg's end moves
     with the platform, so that the leg turns at its acceleration over its length, and the moment
     asks for a force over that length once more.
     """
     length = float(platform.home_reaches.min())
-    moved = np.linalg.norm(states.acceleration[:, :3], axis=1)
-    moved += platform_radius(platform) * np.linalg.norm(states.acceleration[:, 3:], axis=1)
-    inertia_force = LEAST_MOMENT * moved / length**2 * PARTS_PER_LEG * platform.n_actuators
+    joint_acceleration = np.linalg.norm(states.acceleration[:, :3], axis=1)
+    joint_acceleration += platform_radius(platform) * np.linalg.norm(
+        states.acceleration[:, 3:], axis=1
+    )
+    inertia_force = (
+        LEAST_MOMENT * joint_acceleration / length**2 * PARTS_PER_LEG * platform.n_actuators
+    )
     return float((inertia_force / np.abs(forces).max(axis=1)).max())
 
 
@@ -230,35 +241,44 @@ def projection_errors(
 ) -> tuple[list[Entry], list[Curve]]:
     """Return each engine's largest relative error over `(m,)` states, and the errors over `x`.
 
-    Where legs have coordinates of their own, these move as the reference says, and what the
-    engine's equations then leave in their rows counts as an error too.
+    Spring deflections accelerate as in the reference, and the residual that the
+    engine's equations leave in their rows counts as an error too.
     """
     pose, twist, acceleration, deflection = states
     expected = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
-    inside = platform.forward_dynamics(pose, twist, expected, deflection=deflection)[:, 6:]
-    added = _added_inertia(platform, states, expected)
+    # Columns from 6 on of forward dynamics are the accelerations of the deflections.
+    deflection_acceleration = platform.forward_dynamics(
+        pose, twist, expected, deflection=deflection
+    )[:, 6:]
+    inertia_tolerance = _added_inertia(platform, states, expected)
     measures: list[Entry] = []
     curves = []
     for engine, label in ENGINE_LABELS.items():
         try:
-            found = [
+            projections = [
                 projection(engine, platform, *state)
-                for state in zip(pose, twist, acceleration, deflection, inside, strict=True)
+                for state in zip(
+                    pose, twist, acceleration, deflection, deflection_acceleration, strict=True
+                )
             ]
         except MissingDependencyError as error:
             measures.append(missing(label, error))
             continue
-        errors = relative_error(np.array([each.forces for each in found]), expected)
+        errors = relative_error(np.array([result.forces for result in projections]), expected)
         if platform.n_deflections:
-            left = [each.residual(row) for each, row in zip(found, expected, strict=True)]
-            rows = np.abs(np.array(left)[:, -platform.n_deflections :]).max(axis=1)
-            errors = np.maximum(errors, rows / np.abs(expected).max(axis=1))
-        name = f"{label}: largest relative error of projected forces, {len(found)} states"
-        least = added if engine == "mujoco" else 0.0
+            residuals = [
+                result.residual(row) for result, row in zip(projections, expected, strict=True)
+            ]
+            deflection_residual = np.abs(np.array(residuals)[:, -platform.n_deflections :]).max(
+                axis=1
+            )
+            errors = np.maximum(errors, deflection_residual / np.abs(expected).max(axis=1))
+        name = f"{label}: largest relative error of projected forces, {len(projections)} states"
+        tolerance = inertia_tolerance if engine == "mujoco" else 0.0
         reason = (
-            MODEL_REASON if least < MODEL_TOLERANCE else f"{MODEL_REASON}; {MIN_INERTIA_REASON}"
+            MODEL_REASON if tolerance < MODEL_TOLERANCE else f"{MODEL_REASON}; {MIN_INERTIA_REASON}"
         )
-        measures.append(Measure(name, errors.max(), max(MODEL_TOLERANCE, least), reason))
+        measures.append(Measure(name, errors.max(), max(MODEL_TOLERANCE, tolerance), reason))
         curves.append(log_curve(label, x, errors))
     return measures, curves
 
@@ -276,7 +296,7 @@ def coordinate_name(platform: Platform) -> str:
 def actuator_rates(
     platform: Platform, pose: FloatArray, twist: FloatArray, deflection: FloatArray
 ) -> FloatArray:
-    """Return rates `(m, n)` of what the actuators' forces move, of `m` states."""
+    """Return rates `(m, n)` of the coordinates on which the actuators' forces do work."""
     rates = np.asarray(np.einsum("kij,kj->ki", platform.jacobian(pose), twist))
     # A spring in series with the actuator takes its part of the leg's motion.
     return rates - deflection[:, platform.n_deflections :] if platform.n_deflections else rates
@@ -289,8 +309,10 @@ def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
 
 def alike(*panels: FloatArray) -> str:
     """Return the sentence that a chart of `(k, n)` per panel needs if the legs' curves coincide."""
-    same = all(np.ptp(each, axis=1).max() <= OVERLAP_FRACTION * np.ptp(each) for each in panels)
-    return "All legs move alike: their curves lie on each other." if same else ""
+    coincide = all(
+        np.ptp(values, axis=1).max() <= OVERLAP_FRACTION * np.ptp(values) for values in panels
+    )
+    return "All legs move alike: their curves lie on each other." if coincide else ""
 
 
 class DrivenMotion(NamedTuple):
@@ -306,13 +328,13 @@ class DrivenMotion(NamedTuple):
     coordinates: FloatArray
     """`(k, n)` coordinates of the actuators [m, rad]"""
     rates: FloatArray
-    """`(k, n)` rates of what the forces move"""
+    """`(k, n)` rates of the coordinates on which the forces do work [m/s, rad/s]"""
     forces: FloatArray
     """`(k, n)` [N, N m]"""
 
 
 def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -> DrivenMotion:
-    """Return actuators and forces of a machine along a motion, by the reference.
+    """Return actuator coordinates, rates and forces of a machine along a motion, by the reference.
 
     Args:
         platform: the machine.
@@ -336,7 +358,7 @@ def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -
 
 
 def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> FloatArray:
-    """Return deflections of springs and rates `(k, 2m)` along a motion, quiet at its start."""
+    """Return spring deflections and rates `(k, 2m)` along a motion, from static equilibrium."""
     from scipy.integrate import solve_ivp
 
     count = platform.n_deflections
@@ -346,15 +368,15 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     def slope(at: float, inside: FloatArray) -> FloatArray:
         state = platform.constrain(*motion(at))
         forces = platform.inverse_dynamics(*state, deflection=inside)
-        found = platform.forward_dynamics(state.pose, state.twist, forces, deflection=inside)
-        return np.concatenate([inside[count:], found[6:]])
+        acceleration = platform.forward_dynamics(state.pose, state.twist, forces, deflection=inside)
+        return np.concatenate([inside[count:], acceleration[6:]])
 
-    start = static_deflection(platform, *platform.constrain(*motion(0.0)))
-    span = (0.0, float(time[-1]))
+    initial = static_deflection(platform, *platform.constrain(*motion(0.0)))
+    time_span = (0.0, float(time[-1]))
     # At rest nothing tells the solver how fast stiff springs are; a long first step overflows.
-    first = min(span[1], 1.0 / fastest_rate(platform))
-    options = {"rtol": 1e-9, "atol": 1e-12, "first_step": first}
-    solution = solve_ivp(slope, span, start, "DOP853", time, **options)
+    first_step = min(time_span[1], 1.0 / fastest_rate(platform))
+    options = {"rtol": 1e-9, "atol": 1e-12, "first_step": first_step}
+    solution = solve_ivp(slope, time_span, initial, "DOP853", time, **options)
     return np.asarray(solution.y.T)
 
 
@@ -367,16 +389,16 @@ def work_measure(platform: Platform, course: DrivenMotion, tolerance: float) -> 
     from scipy.interpolate import make_interp_spline
 
     power = np.einsum("ki,ki->k", course.forces, course.rates)
-    lost = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
-    spline = make_interp_spline(course.time, np.column_stack([power, lost]), k=5)
+    dissipation = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
+    spline = make_interp_spline(course.time, np.column_stack([power, dissipation]), k=5)
     work, losses = spline.antiderivative()(course.time).T
     energies = platform.energy(course.pose, course.twist, deflection=course.deflection)
-    total = np.sum(energies, axis=0)
-    gain = total - total[0]
-    largest = max(np.abs(work).max(), np.abs(gain).max())
+    energy = np.sum(energies, axis=0)
+    gain = energy - energy[0]
+    exchanged = max(np.abs(work).max(), np.abs(gain).max())
     name = "work of the forces less gain of energy and losses at any time, per largest of them"
-    off = float(np.abs(work - losses - gain).max() / largest)
-    return Measure(name, off, tolerance, WORK_REASON)
+    imbalance = float(np.abs(work - losses - gain).max() / exchanged)
+    return Measure(name, imbalance, tolerance, WORK_REASON)
 
 
 def end_work_measure(platform: Platform, course: DrivenMotion, tolerance: float) -> Measure:
@@ -387,16 +409,18 @@ def end_work_measure(platform: Platform, course: DrivenMotion, tolerance: float)
     from scipy.integrate import simpson
 
     power = np.einsum("ki,ki->k", course.forces, course.rates)
-    lost = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
-    ends = slice(None, None, len(course.time) - 1)
+    dissipation = platform.dissipation(course.pose, course.twist, deflection=course.deflection)
+    first_and_last = slice(None, None, len(course.time) - 1)
     energies = platform.energy(
-        course.pose[ends], course.twist[ends], deflection=course.deflection[ends]
+        course.pose[first_and_last],
+        course.twist[first_and_last],
+        deflection=course.deflection[first_and_last],
     )
     gain = float(np.diff(np.sum(energies, axis=0))[0])
-    net = simpson(power - lost, x=course.time) - gain
+    imbalance = simpson(power - dissipation, x=course.time) - gain
     exchanged = np.trapezoid(np.abs(power), course.time)
     name = "work of the forces less gain of energy and losses at the end, per work exchanged"
-    return Measure(name, abs(net) / exchanged, tolerance, END_REASON)
+    return Measure(name, abs(imbalance) / exchanged, tolerance, END_REASON)
 
 
 def actuator_measures(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
@@ -429,10 +453,10 @@ def engines_along(
         platform: the machine.
         motion: the reference motion.
         course: actuators and forces along it.
-        title: of the legs' plot.
+        title: title of the legs' plot.
         longest: [s] that the engines are driven at most.
         begin: [s] where that part begins.
-        caption: of the legs' plot.
+        caption: caption of the legs' plot.
     """
     projected, curves = projection_along(platform, course)
     title_driven = f"Driven by the {force_name(platform)}s"
@@ -443,11 +467,14 @@ def engines_along(
 
 def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Entry], list[Curve]]:
     """Return the engines' projection errors at states all along the motion."""
-    at = np.linspace(0, len(course.time) - 1, PROJECTED_STATES).astype(int)
+    indices = np.linspace(0, len(course.time) - 1, PROJECTED_STATES).astype(int)
     states = RandomStates(
-        course.pose[at], course.twist[at], course.acceleration[at], course.deflection[at]
+        course.pose[indices],
+        course.twist[indices],
+        course.acceleration[indices],
+        course.deflection[indices],
     )
-    return projection_errors(platform, states, x=course.time[at])
+    return projection_errors(platform, states, x=course.time[indices])
 
 
 def follow(
@@ -458,15 +485,15 @@ def follow(
     It begins at `begin` [s] and lasts `longest` [s], less in a small or stiff machine.
     """
     duration, step = duration_for(platform, longest), compared_step(platform)
-    course = driven(platform, motion, begin + np.arange(round(duration / step) + 1.0) * step)
+    excerpt = driven(platform, motion, begin + np.arange(round(duration / step) + 1.0) * step)
     return trajectory_comparison(
         platform,
         duration,
         title,
-        course.forces[:-1],
-        pose=course.pose[0],
-        twist=course.twist[0],
-        deflection=course.deflection[0],
+        excerpt.forces[:-1],
+        pose=excerpt.pose[0],
+        twist=excerpt.twist[0],
+        deflection=excerpt.deflection[0],
     )
 
 
@@ -474,15 +501,15 @@ def legs_plot(
     platform: Platform, course: DrivenMotion, title: str, projection: list[Curve], caption: str
 ) -> Plot:
     """Return actuator coordinates, forces, and the projection errors below."""
-    moved = course.coordinates - platform.minimum_coordinates
-    kept = slice(None, None, 1 + len(course.time) // MAX_CURVE_POINTS)
-    force = f"{force_name(platform)} [{platform.force_unit}]"
+    travel = course.coordinates - platform.minimum_coordinates
+    shown = slice(None, None, 1 + len(course.time) // MAX_CURVE_POINTS)
+    force_label = f"{force_name(platform)} [{platform.force_unit}]"
     panels = (
         Panel(
             f"{coordinate_name(platform)} from its minimum [{platform.coordinate_unit}]",
-            *leg_curves(course.time[kept], moved[kept]),
+            *leg_curves(course.time[shown], travel[shown]),
         ),
-        Panel(force, *leg_curves(course.time[kept], course.forces[kept])),
+        Panel(force_label, *leg_curves(course.time[shown], course.forces[shown])),
         Panel("projection error / largest force", *projection, log_y=True),
     )
     return Plot(title, "time [s]", *panels, caption=caption)

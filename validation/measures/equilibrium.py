@@ -26,11 +26,12 @@ STANDARD_GRAVITY = 9.80665
 """[m/s2] Standard gravity."""
 
 SPRING_FRACTION = 0.01
-"""Smallest force of a leg's spring that counts, as its deflection per stroke: less does not move
-the machine."""
+"""Smallest force of a leg's spring that counts, as its deflection relative to the stroke: a smaller
+force does not move the machine."""
 
 OFFSET_FRACTION = 0.1
-"""Offset of forces as a fraction of the mean holding force; motions stay well inside the stroke."""
+"""Offset of forces as a fraction of the mean holding force, small enough that motions stay inside
+the stroke."""
 
 OFFSET_STEP = 1e-5
 """[m], [rad], [m/s], [rad/s] Step of the differences that linearise the motion about rest."""
@@ -39,10 +40,10 @@ COMPARED_TIMESTEP = 1e-3
 """[s] Time step of comparisons that the bars are set for; less in a stiff machine."""
 
 FULL_FALL = 0.3
-"""[s] Time to fall over the length of the legs above which a machine gets the full durations."""
+"""[s] Time to fall by the length of the legs above which a machine gets the full durations."""
 
 DURATION_GRID = 0.02
-"""[s] Time of which durations are multiples, so that every time step that is compared divides
+"""[s] Durations are multiples of this time, so that every time step that is compared divides
 them."""
 
 MAX_STEP_RATE = 0.1
@@ -78,19 +79,19 @@ def rest(platform: Platform) -> Rest:
 
 
 def typical_force(platform: Platform) -> float:
-    """Return the mean holding force [N, N m]; without gravity what lifts the machine at 1 g.
+    """Return the mean holding force [N, N m]; without gravity the force for 1 g.
 
     Legs with stiff springs need more to be moved: at least what yields a hundredth of the stroke.
     """
     forces = rest(platform).forces
     if not forces.any():
-        lift = platform.constrain(
+        lifting_motion = platform.constrain(
             platform.home, ZERO_VECTOR, [0.0, 0.0, STANDARD_GRAVITY, *ZERO_VECTOR[:3]]
         )
-        forces = platform.inverse_dynamics(*lift)
-    axial = [getattr(leg, "axial", None) for leg in platform.parameters.legs]
-    stiffest = max((spring.stiffness for spring in axial if spring is not None), default=0.0)
-    return max(float(np.abs(forces).mean()), SPRING_FRACTION * stiffest * stroke(platform))
+        forces = platform.inverse_dynamics(*lifting_motion)
+    springs = [getattr(leg, "axial", None) for leg in platform.parameters.legs]
+    max_stiffness = max((spring.stiffness for spring in springs if spring is not None), default=0.0)
+    return max(float(np.abs(forces).mean()), SPRING_FRACTION * max_stiffness * stroke(platform))
 
 
 def offset_force(platform: Platform) -> float:
@@ -100,28 +101,33 @@ def offset_force(platform: Platform) -> float:
 
 @lru_cache(maxsize=32)
 def fastest_rate(platform: Platform) -> float:
-    """Return the largest eigenvalue [1/s] of the motion about rest at home, by its size."""
+    """Return the largest eigenvalue [1/s] of the motion about rest at home, by magnitude."""
     return largest(free_rates(platform))
 
 
 def free_rates(platform: Platform) -> FloatArray:
-    """Return the sizes [1/s] of all eigenvalues of the motion about rest at home, rising."""
+    """Return the magnitudes [1/s] of the eigenvalues of free motion at home, in ascending order."""
     k = platform.n_deflections
-    size = 6 + k
+    rate_count = 6 + k
     start = rest(platform)
 
     def accelerations(offset: FloatArray) -> FloatArray:
         """Return accelerations `(m, size)` after offsets `(m, 2 size)` of the state at rest."""
-        shift, rate = offset[:, :6], offset[:, size : size + 6]
+        pose_offset, rate = offset[:, :6], offset[:, rate_count : rate_count + 6]
         home = np.tile(platform.home, (len(offset), 1))
-        motion = platform.constrain(moved_poses(home, shift, 1.0), rate)
-        inside = start.deflection + np.hstack([offset[:, 6:size], offset[:, size + 6 :]])
+        motion = platform.constrain(moved_poses(home, pose_offset, 1.0), rate)
+        # Offsets are (pose, deflections, twist, rates of the deflections).
+        deflection = start.deflection + np.hstack(
+            [offset[:, 6:rate_count], offset[:, rate_count + 6 :]]
+        )
         forces = np.tile(start.forces, (len(offset), 1))
-        return platform.forward_dynamics(motion.pose, motion.twist, forces, deflection=inside)
+        return platform.forward_dynamics(motion.pose, motion.twist, forces, deflection=deflection)
 
-    offsets = OFFSET_STEP * np.eye(2 * size)
-    slopes = (accelerations(offsets) - accelerations(-offsets)).T / (2.0 * OFFSET_STEP)
-    matrix = np.block([[np.zeros((size, size)), np.eye(size)], [slopes]])
+    offsets = OFFSET_STEP * np.eye(2 * rate_count)
+    acceleration_rows = (accelerations(offsets) - accelerations(-offsets)).T / (2.0 * OFFSET_STEP)
+    matrix = np.block(
+        [[np.zeros((rate_count, rate_count)), np.eye(rate_count)], [acceleration_rows]]
+    )
     return np.sort(np.abs(np.linalg.eigvals(matrix)))
 
 
@@ -150,7 +156,7 @@ def fall_scale(platform: Platform) -> float:
 
 
 def time_scale(platform: Platform) -> float:
-    """Return the time in which things happen per that of a large and soft machine, at most 1.
+    """Return the machine's time scale relative to that of a large and soft machine, at most 1.
 
     Stiff machines are given as many steps, each of them shorter; their weight moves them little.
     """
@@ -186,7 +192,7 @@ def followed_duration(platform: Platform, longest: float, forces: FloatArray) ->
 
 
 def _follows(platform: Platform, forces: FloatArray, count: int) -> bool:
-    """Return whether the reference keeps to sound poses for a count of compared steps."""
+    """Return whether the reference stays away from singular poses for `count` compared steps."""
     step = compared_step(platform)
     try:
         pose = simulate(
@@ -201,12 +207,12 @@ def _follows(platform: Platform, forces: FloatArray, count: int) -> bool:
         return False
     if not followed(platform, pose):
         return False
-    condition = platform.condition_number(pose)
-    return bool(condition.max() < MAX_CONDITION_RATIO * condition[0])
+    condition_number = platform.condition_number(pose)
+    return bool(condition_number.max() < MAX_CONDITION_RATIO * condition_number[0])
 
 
 def whole_steps(platform: Platform, duration: float) -> float:
-    """Return a duration [s] down to a multiple of the compared step, one step at least."""
+    """Return a duration [s] rounded down to a multiple of the compared step, at least one step."""
     step = compared_step(platform)
     return max(math.floor(duration / step + 1e-9), 1) * step
 

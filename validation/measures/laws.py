@@ -24,7 +24,8 @@ from twin.validation.measures.sampling import (
 from twin.validation.results import Entry, Measure, Panel
 
 MAX_DRIFT = 1e-10
-"""Energy drift per largest kinetic energy that the integrator's tolerance of 1e-12 allows."""
+"""Energy drift, relative to the largest kinetic energy, that the integrator's tolerance of 1e-12
+allows."""
 
 BALANCE_REASON = (
     "bar of the reference integrator (Dormand-Prince, 1e-12 per step); losses are summed up by "
@@ -32,10 +33,10 @@ BALANCE_REASON = (
 )
 
 GAUSS_NODES = 5
-"""Nodes of Gauss's rule: the integrator's own polynomial between steps is of fourth order."""
+"""Number of nodes of Gauss's rule: the integrator's polynomial between steps is of fourth order."""
 
 ENERGY_ROUNDINGS = 32.0
-"""Roundings of the total energy that add up over a motion. Adopted."""
+"""Number of roundings of the total energy that add up over a motion. Engineering choice."""
 
 ROUNDED_REASON = "; hardly any energy moves in so short a time, and rounding of the total shows"
 
@@ -69,24 +70,25 @@ DIFFERENCES_REASON = (
 
 
 class EnergyBalance(NamedTuple):
-    """Energy of a motion that starts with all of it."""
+    """Energy of a motion that is driven only by its initial energy and gravity."""
 
     time: FloatArray
     """`(k,)` [s] ends of the integrator's steps"""
     drift: FloatArray
-    """`(k,)` change of the total energy and of what was lost, per largest kinetic energy"""
+    """`(k,)` change of the total energy plus the dissipated energy, relative to the largest kinetic
+    energy"""
     lost: FloatArray
-    """`(k,)` [J] taken by dampers and friction"""
+    """`(k,)` [J] dissipated by dampers and friction"""
     total: FloatArray
     """`(k,)` [J] kinetic and potential energy"""
     rounding: float
-    """rounding of the total energy, per largest kinetic energy"""
+    """rounding error of the total energy, relative to the largest kinetic energy"""
 
     def measure(self, name: str) -> Measure:
         """Return the largest drift; `name` begins the measure's name."""
         name = f"{name}, per largest kinetic energy"
-        rounded = self.rounding > MAX_DRIFT
-        reason = BALANCE_REASON + (ROUNDED_REASON if rounded else "")
+        rounding_dominates = self.rounding > MAX_DRIFT
+        reason = BALANCE_REASON + (ROUNDED_REASON if rounding_dominates else "")
         return Measure(name, self.drift.max(), max(MAX_DRIFT, self.rounding), reason)
 
     def panel(self, y_label: str = "energy drift / largest kinetic energy") -> Panel:
@@ -118,42 +120,50 @@ def balance_of(platform: Platform, solution: Solution) -> EnergyBalance:
         solution.pose, solution.twist, deflection=solution.deflection
     )
     total = kinetic + potential
-    lost = np.concatenate([[0.0], np.cumsum(_losses(platform, solution))])
-    largest = kinetic.max() if kinetic.max() > 0.0 else 1.0
+    dissipated = np.concatenate([[0.0], np.cumsum(_losses(platform, solution))])
+    largest_kinetic = kinetic.max() if kinetic.max() > 0.0 else 1.0
     rounding = (
-        ENERGY_ROUNDINGS * np.finfo(float).eps * float(np.abs([kinetic, potential]).max()) / largest
+        ENERGY_ROUNDINGS
+        * np.finfo(float).eps
+        * float(np.abs([kinetic, potential]).max())
+        / largest_kinetic
     )
-    drift = np.abs(total + lost - total[0]) / largest
-    return EnergyBalance(solution.time, drift, lost, total, rounding)
+    drift = np.abs(total + dissipated - total[0]) / largest_kinetic
+    return EnergyBalance(solution.time, drift, dissipated, total, rounding)
 
 
 def _losses(platform: Platform, solution: Solution) -> FloatArray:
-    """Return the energy [J] lost in each step."""
-    places, weights = np.polynomial.legendre.leggauss(GAUSS_NODES)
-    widths = np.diff(solution.time)
-    times = solution.time[:-1, None] + 0.5 * widths[:, None] * (places + 1.0)
+    """Return the energy [J] that is dissipated in each step of the integrator."""
+    nodes, weights = np.polynomial.legendre.leggauss(GAUSS_NODES)
+    step_sizes = np.diff(solution.time)
+    times = solution.time[:-1, None] + 0.5 * step_sizes[:, None] * (nodes + 1.0)
     states = solution.at(times)
+    # States are pose (7), twist (6), then the deflections and their rates.
     power = platform.dissipation(states[..., :7], states[..., 7:13], deflection=states[..., 13:])
-    return np.asarray(0.5 * widths * (power @ weights))
+    return np.asarray(0.5 * step_sizes * (power @ weights))
 
 
 def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
     """Yield the errors of the laws that tie forces, power and kinetic energy."""
     pose, twist, _, deflection = states
     forces, wrench = _random_load(platform, states)
-    found = platform.forward_dynamics(pose, twist, forces, wrench, deflection=deflection)
-    again = platform.inverse_dynamics(pose, twist, found[:, :6], wrench, deflection=deflection)
+    accelerations = platform.forward_dynamics(pose, twist, forces, wrench, deflection=deflection)
+    recovered_forces = platform.inverse_dynamics(
+        pose, twist, accelerations[:, :6], wrench, deflection=deflection
+    )
     effective = effective_forces(platform, pose, forces)
     yield Measure(
         "forces: inverse dynamics of forward dynamics",
-        relative_error(again, effective).max(),
+        relative_error(recovered_forces, effective).max(),
         1e-10,
         ROUNDING_REASON,
     )
 
     def energy(time: float) -> FloatArray:
-        at, rates, inside = later(platform, states, found, time)
-        return np.asarray(np.sum(platform.energy(at, rates, deflection=inside), axis=0))
+        later_pose, later_twist, later_deflection = later(platform, states, accelerations, time)
+        return np.asarray(
+            np.sum(platform.energy(later_pose, later_twist, deflection=later_deflection), axis=0)
+        )
 
     terms = np.hstack(
         [
@@ -162,7 +172,7 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
             -platform.dissipation(pose, twist, deflection=deflection)[:, None],
         ]
     )
-    rate = _rate(platform, states, found, energy)
+    rate = _rate(platform, states, accelerations, energy)
     imbalance = np.abs(rate - terms.sum(axis=1)) / np.abs(terms).max(axis=1)
     yield Measure(
         "power balance dE/dt = forces . rates + wrench . twist - losses, per largest share",
@@ -170,14 +180,14 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
         1e-9,
         DIFFERENCES_REASON,
     )
-    still = deflection.copy()
-    still[:, platform.n_deflections :] = 0.0
-    kinetic = platform.energy(pose, twist, deflection=still)[0]
-    mass = platform.mass_matrix(pose, deflection=still)
-    form = 0.5 * np.einsum("ki,kij,kj->k", twist, mass, twist)
+    no_deflection_rate = deflection.copy()
+    no_deflection_rate[:, platform.n_deflections :] = 0.0
+    kinetic = platform.energy(pose, twist, deflection=no_deflection_rate)[0]
+    mass = platform.mass_matrix(pose, deflection=no_deflection_rate)
+    quadratic_form = 0.5 * np.einsum("ki,kij,kj->k", twist, mass, twist)
     yield Measure(
         "kinetic energy against twist' M twist / 2",
-        (np.abs(form - kinetic) / kinetic).max(),
+        (np.abs(quadratic_form - kinetic) / kinetic).max(),
         1e-12,
         "rounding of a sum of some hundred terms",
     )
@@ -188,38 +198,40 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
     pose, twist, acceleration, _ = states
     coordinates = platform.inverse_kinematics(pose)
     jacobian = platform.jacobian(pose)
-    drift = np.einsum("kij,kj->ki", platform.jacobian_derivative(pose, twist), twist)
-    seconds = np.einsum("kij,kj->ki", jacobian, acceleration) + drift
-    whole = np.hstack([acceleration, np.zeros((len(pose), platform.n_deflections))])
+    velocity_term = np.einsum("kij,kj->ki", platform.jacobian_derivative(pose, twist), twist)
+    coordinate_accelerations = np.einsum("kij,kj->ki", jacobian, acceleration) + velocity_term
+    system_acceleration = np.hstack([acceleration, np.zeros((len(pose), platform.n_deflections))])
 
     def coordinates_at(time: float) -> FloatArray:
-        return platform.inverse_kinematics(later(platform, states, whole, time)[0])
+        return platform.inverse_kinematics(later(platform, states, system_acceleration, time)[0])
 
     def rates_at(time: float) -> FloatArray:
-        at, rates, _ = later(platform, states, whole, time)
-        return np.asarray(np.einsum("kij,kj->ki", platform.jacobian(at), rates))
+        later_pose, later_twist, _ = later(platform, states, system_acceleration, time)
+        return np.asarray(np.einsum("kij,kj->ki", platform.jacobian(later_pose), later_twist))
 
     rates = np.einsum("kij,kj->ki", jacobian, twist)
     for name, function, expected in (
         ("rates: Jacobian", coordinates_at, rates),
-        ("accelerations: Jacobian derivative", rates_at, seconds),
+        ("accelerations: Jacobian derivative", rates_at, coordinate_accelerations),
     ):
-        error = relative_error(_rate(platform, states, whole, function), expected).max()
+        error = relative_error(
+            _rate(platform, states, system_acceleration, function), expected
+        ).max()
         name = f"actuator {name} against differences"
         yield Measure(name, error, 1e-9, DIFFERENCES_REASON)
-    found = platform.forward_kinematics(coordinates)
+    recovered_pose = platform.forward_kinematics(coordinates)
     yield Measure(
         f"forward kinematics from home, residual of the {coordinate_name(platform)}s",
-        largest(platform.inverse_kinematics(found) - coordinates),
+        largest(platform.inverse_kinematics(recovered_pose) - coordinates),
         1e-12,
         "bar of the forward kinematics",
         unit=platform.coordinate_unit,
     )
     # From home it may be another pose with the same coordinates on home's side of singular poses.
-    near = later(platform, states, whole, GUESS_TIME)[0]
+    guess = later(platform, states, system_acceleration, GUESS_TIME)[0]
     yield Measure(
         "forward kinematics from a pose 1 ms later, pose found again",
-        largest(platform.forward_kinematics(coordinates, near)[:, :3] - pose[:, :3]),
+        largest(platform.forward_kinematics(coordinates, guess)[:, :3] - pose[:, :3]),
         1e-10,
         "residual times condition of the Jacobian; another assembly mode shows at 1 mm and more",
         unit="m",
@@ -227,24 +239,27 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
 
 
 def effective_forces(platform: Platform, pose: FloatArray, forces: FloatArray) -> FloatArray:
-    """Return the forces `(m, n)` of smallest norm that act on the platform as the given ones."""
+    """Return the forces `(m, n)` of smallest norm with the effect of `forces` on the platform."""
     if platform.dof == platform.n_actuators:
         return forces
-    forbidden = platform.constraints(pose)
-    dof = np.linalg.svd(forbidden)[2][:, 6 - platform.dof :]
-    rates = np.einsum("kij,kfj->kif", platform.jacobian(pose), dof)
-    return np.asarray(np.einsum("kif,kfj,kj->ki", rates, np.linalg.pinv(rates), forces))
+    constraint_rows = platform.constraints(pose)
+    # The last right singular vectors span the twists that the constraints allow.
+    dof = np.linalg.svd(constraint_rows)[2][:, 6 - platform.dof :]
+    reduced_jacobian = np.einsum("kij,kfj->kif", platform.jacobian(pose), dof)
+    return np.asarray(
+        np.einsum("kif,kfj,kj->ki", reduced_jacobian, np.linalg.pinv(reduced_jacobian), forces)
+    )
 
 
 def _random_load(platform: Platform, states: RandomStates) -> tuple[FloatArray, FloatArray]:
-    """Return forces `(m, n)` and wrenches `(m, 6)` of the size that the states need."""
+    """Return random forces `(m, n)` and wrenches `(m, 6)` as large as the states need."""
     pose, twist, acceleration, deflection = states
-    generator = np.random.default_rng(1)
-    needed = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
-    drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    scale = largest(needed)
-    forces = generator.uniform(-scale, scale, (len(pose), platform.n_actuators))
-    wrench = generator.uniform(-scale, scale, (len(pose), 6)) * float(drives)
+    rng = np.random.default_rng(1)
+    holding_forces = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
+    force_to_wrench = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
+    scale = largest(holding_forces)
+    forces = rng.uniform(-scale, scale, (len(pose), platform.n_actuators))
+    wrench = rng.uniform(-scale, scale, (len(pose), 6)) * float(force_to_wrench)
     wrench[:, 3:] *= platform_radius(platform)
     return forces, wrench
 
@@ -258,14 +273,18 @@ def _rate(
     """Return differences of a function of time [s] about states that are accelerated."""
     h, rate = DIFFERENCE_STEP * fall_scale(platform), fastest_rate(platform)
     radius = platform_radius(platform)
-    gained, turned = (
-        max(largest(each[:, :3]) / radius, largest(each[:, 3:6]))
-        for each in (acceleration, states.twist)
+    angular_acceleration, angular_rate = (
+        max(largest(motion[:, :3]) / radius, largest(motion[:, 3:6]))
+        for motion in (acceleration, states.twist)
     )
-    h = min(h, (DIFFERENCE_GROWTH / (gained * turned**2)) ** 0.25)
+    h = min(h, (DIFFERENCE_GROWTH / (angular_acceleration * angular_rate**2)) ** 0.25)
     if platform.coordinate_unit == "rad":
-        turning = np.einsum("kij,kj->ki", platform.jacobian(states.pose), states.twist)
-        rate = max(rate, DIFFERENCE_RATE / DIFFERENCE_TURN * largest(turning))
+        crank_rates = np.einsum("kij,kj->ki", platform.jacobian(states.pose), states.twist)
+        rate = max(rate, DIFFERENCE_RATE / DIFFERENCE_TURN * largest(crank_rates))
     h = DIFFERENCE_RATE / rate if h * rate > DIFFERENCE_RATE else h
-    near, far = function(h) - function(-h), function(2.0 * h) - function(-2.0 * h)
-    return (8.0 * near - far) / (12.0 * h)
+    # Central difference of fourth order.
+    near_difference, far_difference = (
+        function(h) - function(-h),
+        function(2.0 * h) - function(-2.0 * h),
+    )
+    return (8.0 * near_difference - far_difference) / (12.0 * h)

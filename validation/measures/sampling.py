@@ -19,40 +19,40 @@ from twin.motion import SineMotion
 from twin.rotations import angle_between, quaternion_from_angles
 
 FLOOR_REDUCTION = 0.75
-"""Fraction of the error above which a smaller step has reached the floor of rounding."""
+"""Ratio of successive errors above which a smaller step has reached the floor of rounding."""
 
 DRAW_COUNT = 4096
-"""Poses that are drawn at once."""
+"""Number of poses that are drawn at once."""
 
 MAX_ROUNDS = 40
-"""Rounds of drawing at most, each over a smaller range."""
+"""Maximum number of rounds of drawing, each over a smaller range."""
 
 STROKE_FRACTION = 0.6
 """Fraction of the stroke that a single degree of freedom may use."""
 
 MAX_CONDITION_RATIO = 10.0
-"""Largest condition number per that at home: in worse poses every solution loses digits."""
+"""Largest condition number relative to that at home: in worse poses every solution loses digits."""
 
 MAX_RATE_RATIO = 2.0
-"""Largest actuator rates per those at home: they grow without bound where cranks are in line with
-their rods."""
+"""Largest actuator rates relative to those at home: they grow without bound where cranks are in
+line with their rods."""
 
 MAX_RATE_GROWTH = 4.0
-"""Largest actuator rates in a motion per those where it begins, at the same velocity of the
+"""Largest actuator rates in a motion relative to those at its start, at the same velocity of the
 platform."""
 
 MOTION_SAMPLES = 401
-"""Times at which a motion is tried."""
+"""Number of times at which a motion is tried."""
 
 MAX_HALVINGS = 20
-"""Halvings of an amplitude at most; a machine that cannot follow what is left then stands at a
-singular pose."""
+"""Maximum number of halvings of an amplitude. A machine that cannot follow the remaining motion is
+at a singular pose."""
 
 MAX_TWIST = np.array([0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
-"""[m/s], [rad/s] Largest twist of random states: a few times what a motion platform does."""
+"""[m/s], [rad/s] Largest twist of random states: a few times that of a motion platform."""
 
 FULL_LENGTH = 0.88
-"""[m] Length of legs below which a platform moves slower in proportion."""
+"""[m] Leg length below which the velocities of random states are smaller in proportion."""
 
 MAX_ACCELERATION = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0])
 """[m/s2], [rad/s2] Largest acceleration of random states."""
@@ -61,14 +61,14 @@ QUARTER_TURN = 0.5 * np.pi
 """[rad] Quarter turn of a crank."""
 
 MAX_DEFLECTION = 0.05
-"""Largest deflection of a leg's spring, per stroke of its actuator."""
+"""Largest deflection of a leg's spring, relative to the stroke of its actuator."""
 
 MAX_DEFLECTION_RATE = 0.2
 """[m/s] Largest deflection rate of a leg's spring."""
 
 
 def largest(values: Any) -> float:
-    """Return the largest entry of an array by its size; NaN where an entry is."""
+    """Return the largest entry of an array by magnitude; NaN if any entry is NaN."""
     return float(np.abs(values).max())
 
 
@@ -87,18 +87,18 @@ def relative_error(value: FloatArray, reference: FloatArray) -> FloatArray:
 
     Where the whole reference is zero, as at rest without gravity, they are absolute.
     """
-    largest = np.abs(reference).max(axis=-1)
-    scale = np.where(largest > 0.0, largest, 1.0)
+    largest_reference = np.abs(reference).max(axis=-1)
+    scale = np.where(largest_reference > 0.0, largest_reference, 1.0)
     return np.asarray(np.abs(value - reference).max(axis=-1) / scale)
 
 
 class OrderFit(NamedTuple):
-    """Slope of error over step in logarithms."""
+    """Convergence order: the slope of the logarithm of the error over that of the step."""
 
     order: float
-    """NaN with fewer than two usable points"""
+    """fitted order; NaN with fewer than two usable points"""
     used: int
-    """how many of the largest steps were used"""
+    """number of points used, from the largest step on"""
 
 
 def fitted_order(steps: FloatArray, errors: FloatArray) -> OrderFit:
@@ -107,17 +107,19 @@ def fitted_order(steps: FloatArray, errors: FloatArray) -> OrderFit:
     Only the steps above the floor count: from the largest one on, as long as each further step
     still reduces the error by a quarter or more.
     """
-    used = 1
-    while used < len(errors) and errors[used] < FLOOR_REDUCTION * errors[used - 1]:
-        used += 1
-    if used < 2 or not (errors[:used] > 0.0).all():
-        return OrderFit(float("nan"), used)
-    slope = np.polyfit(np.log(steps[:used]), np.log(errors[:used]), 1)[0]
-    return OrderFit(float(slope), used)
+    step_count = 1
+    while (
+        step_count < len(errors) and errors[step_count] < FLOOR_REDUCTION * errors[step_count - 1]
+    ):
+        step_count += 1
+    if step_count < 2 or not (errors[:step_count] > 0.0).all():
+        return OrderFit(float("nan"), step_count)
+    slope = np.polyfit(np.log(steps[:step_count]), np.log(errors[:step_count]), 1)[0]
+    return OrderFit(float(slope), step_count)
 
 
 class RandomStates(NamedTuple):
-    """States with accelerations, all actuators inside their limits."""
+    """States of a machine with accelerations, all actuators inside their limits."""
 
     pose: FloatArray
     """`(count, 7)`"""
@@ -131,8 +133,8 @@ class RandomStates(NamedTuple):
 
 def moved_poses(pose: FloatArray, twist: FloatArray, time: float) -> FloatArray:
     """Return poses `(m, 7)` after `time` [s] at constant velocities `(m, 6)`."""
-    turn = quaternion_from_angles(twist[:, 3:] * time, "rotation_vector")
-    return np.hstack([pose[:, :3] + twist[:, :3] * time, quaternion_product(turn, pose[:, 3:])])
+    rotation = quaternion_from_angles(twist[:, 3:] * time, "rotation_vector")
+    return np.hstack([pose[:, :3] + twist[:, :3] * time, quaternion_product(rotation, pose[:, 3:])])
 
 
 def later(
@@ -149,9 +151,9 @@ def later(
     k = platform.n_deflections
     pose, twist, _, deflection = states
     motion = platform.constrain(moved_poses(pose, twist, time), twist + acceleration[:, :6] * time)
-    yields, rates = deflection[:, :k], deflection[:, k:]
-    inside = np.hstack([yields + rates * time, rates + acceleration[:, 6:] * time])
-    return motion.pose, motion.twist, inside
+    deflections, rates = deflection[:, :k], deflection[:, k:]
+    later_deflection = np.hstack([deflections + rates * time, rates + acceleration[:, 6:] * time])
+    return motion.pose, motion.twist, later_deflection
 
 
 def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates:
@@ -160,40 +162,40 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
     Raises:
         InputError: hardly any pose about home is inside the limits.
     """
-    generator = np.random.default_rng(seed)
-    pose = _poses(platform, count, generator)
-    twist = MAX_TWIST * np.repeat([length_scale(platform), 1.0], 3)
+    rng = np.random.default_rng(seed)
+    pose = _poses(platform, count, rng)
+    max_twist = MAX_TWIST * np.repeat([length_scale(platform), 1.0], 3)
     motion = platform.constrain(
         pose,
-        generator.uniform(-1.0, 1.0, (count, 6)) * twist,
-        generator.uniform(-1.0, 1.0, (count, 6)) * MAX_ACCELERATION,
+        rng.uniform(-1.0, 1.0, (count, 6)) * max_twist,
+        rng.uniform(-1.0, 1.0, (count, 6)) * MAX_ACCELERATION,
     )
     k = platform.n_deflections
-    inside = generator.uniform(-1.0, 1.0, (count, 2 * k))
-    inside[:, :k] *= MAX_DEFLECTION * stroke(platform)
-    inside[:, k:] *= MAX_DEFLECTION_RATE
-    return RandomStates(*motion, inside)
+    deflection = rng.uniform(-1.0, 1.0, (count, 2 * k))
+    deflection[:, :k] *= MAX_DEFLECTION * stroke(platform)
+    deflection[:, k:] *= MAX_DEFLECTION_RATE
+    return RandomStates(*motion, deflection)
 
 
 def _poses(platform: Platform, count: int, generator: np.random.Generator) -> FloatArray:
-    drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    shift = STROKE_FRACTION * stroke(platform) / float(drives)
-    reach = np.repeat([shift, shift / platform_radius(platform)], 3)
-    worst = MAX_CONDITION_RATIO * float(platform.condition_number(platform.home))
-    steepest = MAX_RATE_RATIO * largest(platform.jacobian(platform.home))
+    rate_per_speed = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
+    translation = STROKE_FRACTION * stroke(platform) / float(rate_per_speed)
+    ranges = np.repeat([translation, translation / platform_radius(platform)], 3)
+    max_condition = MAX_CONDITION_RATIO * float(platform.condition_number(platform.home))
+    max_rate = MAX_RATE_RATIO * largest(platform.jacobian(platform.home))
     home = np.tile(platform.home, (DRAW_COUNT, 1))
     admissible = Admissible(platform, platform.home)
-    kept: list[FloatArray] = []
+    accepted: list[FloatArray] = []
     for attempt in range(MAX_ROUNDS):
         # Homes at the edge of the limits are reached by smaller and smaller excursions.
-        step = generator.uniform(-1.0, 1.0, (DRAW_COUNT, 6)) * reach * 0.9**attempt
-        poses = platform.constrain(moved_poses(home, step, 1.0)).pose
+        displacements = generator.uniform(-1.0, 1.0, (DRAW_COUNT, 6)) * ranges * 0.9**attempt
+        poses = platform.constrain(moved_poses(home, displacements, 1.0)).pose
         poses = poses[admissible.inside(poses)]
-        sound = platform.condition_number(poses) < worst
-        sound &= np.abs(platform.jacobian(poses)).max(axis=(1, 2)) < steepest
-        kept.append(poses[sound])
-        if sum(map(len, kept)) >= count:
-            return np.concatenate(kept)[:count]
+        regular = platform.condition_number(poses) < max_condition
+        regular &= np.abs(platform.jacobian(poses)).max(axis=(1, 2)) < max_rate
+        accepted.append(poses[regular])
+        if sum(map(len, accepted)) >= count:
+            return np.concatenate(accepted)[:count]
     raise InputError(
         "home", f"{platform.name}: hardly any pose about home is inside the actuators' limits"
     )
@@ -205,10 +207,10 @@ def followed(platform: Platform, pose: FloatArray) -> bool:
     Those of a crank that comes into line with its rod do not.
     """
     try:
-        steepness = np.abs(platform.jacobian(pose)).max(axis=(1, 2))
+        max_rates = np.abs(platform.jacobian(pose)).max(axis=(1, 2))
     except (SingularPoseError, UnreachablePoseError):
         return False
-    return bool(steepness.max() < MAX_RATE_GROWTH * steepness[0])
+    return bool(max_rates.max() < MAX_RATE_GROWTH * max_rates[0])
 
 
 def followed_motion(
@@ -241,8 +243,10 @@ def stroke(platform: Platform) -> float:
 
     Cranks that may turn further, even all the way round, come into line with their rods.
     """
-    shortest = float((platform.maximum_coordinates - platform.minimum_coordinates).min())
-    return min(shortest, QUARTER_TURN) if platform.coordinate_unit == "rad" else shortest
+    smallest_stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    return (
+        min(smallest_stroke, QUARTER_TURN) if platform.coordinate_unit == "rad" else smallest_stroke
+    )
 
 
 def platform_radius(platform: Platform) -> float:

@@ -36,15 +36,16 @@ STEWART_PLATFORM_JOINTS = (
 """[m] rows x, y, z; thesis, appendix A.2: body_pts."""
 
 STEWART_RETRACTED_LENGTH = 0.8644
-"""[m] all legs; thesis, appendix A.2: leg_length."""
+"""[m] Length of all legs when retracted; thesis, appendix A.2: leg_length."""
 
 STEWART_RETRACTED_HEIGHT = 0.740
-"""[m] thesis, appendix A.1: height."""
+"""[m] Height of the platform with retracted legs; thesis, appendix A.1: height."""
 
 STEWART_DOF = 6
 """Thesis, equation (2.1) with 14 links, 18 joints and 36 joint degrees of freedom."""
 
 SIGNIFICANT_DIGITS = 6
+"""Number of significant digits of the published coordinates below."""
 
 LEVEL_FALL = (
     (0.12, 1.14277, 1.14277, 1.14277, 1.14277, 1.14277, 1.14277),
@@ -94,20 +95,20 @@ RSS_FIRST_ACCELERATION = (0.000593773, -0.00293147, -9.80827, 0.135312, 0.012934
 
 
 class Printed(NamedTuple):
-    """One sentence of a paper."""
+    """One sentence of a paper that is judged, with the verdict on record."""
 
     source: str
     """paper and section, figure, table or equation"""
     text: str
     recorded: Agreement
-    """the verdict on record"""
+    """agreement on record, from which a change fails the case"""
 
     def judged(self, ours: str, same: bool, why: str = "") -> Statement:
-        """Return it as reproduced if it is the `same`, else as differing: `why` then."""
+        """Return the statement as reproduced if `same`, else as differing, for the reason `why`."""
         return Statement.judged(self.source, self.text, ours, same, why, self.recorded)
 
     def not_given(self, ours: str, why: str) -> Statement:
-        """Return it as one that gives no number to compare with."""
+        """Return the statement as one for which the paper gives no number to compare with."""
         return Statement(self.source, self.text, ours, "not given", why, self.recorded)
 
 
@@ -151,15 +152,15 @@ HEXAPOD_PAPER = Paper("micro_hexapod")
 
 
 class Erratum(NamedTuple):
-    """One thing that is printed and cannot be right; texts in Markdown."""
+    """One passage that is printed and cannot be right; texts in Markdown."""
 
     paper: str
     where: str
     printed: str
     right: str
-    """what is used in its place"""
+    """the correct text or formula, used in this project"""
     assumed: str
-    """what that takes for granted beyond the printed text"""
+    """the assumption behind the correction, beyond the printed text"""
     test: str
     """file and name of the test that shows it"""
 
@@ -169,7 +170,7 @@ class PaperErrata(NamedTuple):
 
     paper: str
     reference: str
-    """Markdown"""
+    """bibliographic reference, Markdown"""
     entries: tuple[Erratum, ...]
     note: str
     """text below the table; Markdown"""
@@ -196,8 +197,10 @@ def _section(text: str) -> PaperErrata:
             "errata", f"{paper} needs a table with columns {', '.join(ERRATA_COLUMNS)}"
         )
     entries = tuple(_entry(paper, row) for row in rows)
-    before, after = (" ".join(part).strip() for part in (lines[: table[0]], lines[table[-1] + 1 :]))
-    return PaperErrata(paper, before, entries, after)
+    reference_text, note_text = (
+        " ".join(text_lines).strip() for text_lines in (lines[: table[0]], lines[table[-1] + 1 :])
+    )
+    return PaperErrata(paper, reference_text, entries, note_text)
 
 
 def _cells(line: str) -> tuple[str, ...]:
@@ -225,7 +228,7 @@ class PrintedValue(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The number."""
+        """The printed number as a float, in `unit`."""
         return float(self.text.removeprefix("about "))
 
     @property
@@ -243,7 +246,7 @@ class PrintedValue(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A printed value and ours."""
+    """A printed value and ours, as a measure and as a statement."""
 
     measure: Measure
     statement: Statement
@@ -265,19 +268,21 @@ def compared(printed: PrintedValue, ours: float) -> Comparison:
         unit=printed.unit,
     )
     text = f"{printed.quantity} {printed.text}{unit}"
-    same = printed.holds(ours)
-    return Comparison(measure, Statement.judged(printed.source, text, f"{ours:.8g}{unit}", same))
+    reproduced = printed.holds(ours)
+    return Comparison(
+        measure, Statement.judged(printed.source, text, f"{ours:.8g}{unit}", reproduced)
+    )
 
 
 class PitchSine(NamedTuple):
-    """A sine about y of the base, all else at rest."""
+    """A sine rotation about y of the base; the platform is otherwise at rest."""
 
     amplitude: float
     """[rad]"""
     frequency: float
     """[Hz]"""
     position: tuple[float, float, float]
-    """reference point [m]"""
+    """position of the reference point [m]"""
 
 
 STEWART_PITCH_SINE = PitchSine(3.0 * pi / 180.0, 1.0, (0.0, 0.0, 0.74))
@@ -285,18 +290,18 @@ STEWART_PITCH_SINE = PitchSine(3.0 * pi / 180.0, 1.0, (0.0, 0.0, 0.74))
 
 
 class StaticPayload(NamedTuple):
-    """The search for the largest payload that six retracted to extended legs can hold."""
+    """The search for the largest payload at rest that the legs hold in all positions."""
 
     thrust: float
     """[N] limit of an actuator"""
     held: float
     """[kg] largest payload, in steps of 50 kg"""
     refused: float
-    """[kg] the next one"""
+    """[kg] next larger payload, which they cannot hold"""
     extensions: tuple[float, ...]
     """[m] first position found at which `refused` exceeds the limit"""
     grid: int
-    """positions tried per leg, evenly from retracted to extended"""
+    """number of positions tried per leg, evenly from retracted to extended"""
 
 
 STEWART_STATIC_PAYLOAD = StaticPayload(3073.0, 700.0, 750.0, (0.0, 0.0, 0.0767, 0.0, 0.23, 0.23), 4)
@@ -307,11 +312,11 @@ class SpeedCheck(NamedTuple):
     """Sines on all axes at once, about mid-stroke."""
 
     accelerations: dict[str, float]
-    """[m/s2], [rad/s2] amplitudes"""
+    """[m/s2], [rad/s2] amplitudes of the accelerations by axis"""
     frequency: float
     """[Hz]"""
     speed: float
-    """speed [m/s] that one actuator comes close to"""
+    """[m/s] speed that one actuator nearly reaches"""
 
 
 STEWART_SPEED_CHECK = SpeedCheck(
@@ -326,11 +331,11 @@ class DynamicPayload(NamedTuple):
     held: float
     """[kg] largest payload, in steps of 50 kg"""
     refused: float
-    """[kg] the next one"""
+    """[kg] next larger payload, which fails"""
     extensions: tuple[float, ...]
     """[m] first position found at which `refused` exceeds the limit"""
     frequency: float
-    """[Hz] there"""
+    """[Hz] frequency at which it fails"""
 
 
 STEWART_DYNAMIC_PAYLOAD = DynamicPayload(500.0, 550.0, (0.15, 0.05, 0.05, 0.15, 0.05, 0.05), 22.0)
@@ -338,7 +343,7 @@ STEWART_DYNAMIC_PAYLOAD = DynamicPayload(500.0, 550.0, (0.15, 0.05, 0.05, 0.15, 
 
 
 class FreeFall(NamedTuple):
-    """The end of a fall from home that lasts one second."""
+    """The printed end of a free fall from home, after one second."""
 
     x: str
     z: str

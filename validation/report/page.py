@@ -54,10 +54,11 @@ from twin.viewer.home_picture import home_picture
 PROCESSOR_FILE = Path("/proc/cpuinfo")
 
 CURVE_POINTS = 400
-"""Points of a curve at most, peaks kept: six machines have a thousand curves on one page."""
+"""Maximum number of points of a curve, peaks included: six machines have a thousand curves on one
+page."""
 
 MAP_HEIGHT = 380
-"""[pixels] Height of a map with everything around it."""
+"""[pixels] Height of a map including its margins."""
 
 MAP_TOP = 40
 """[pixels] Space above a map, for its title."""
@@ -72,8 +73,8 @@ SCHEMA_VERSION = 4
 """Version of the content's structure; grows when a key changes its meaning or goes."""
 
 AT_BOUND = 0.85
-"""Fraction of its bound from which on a value is shown as lying there: orders of 1 have to be
-0.9."""
+"""Fraction of its bound from which on a value is shown as lying at the bound: orders of convergence
+of 1 have to be at least 0.9."""
 
 LENGTH_UNITS = (("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9))
 """Units of length and their sizes [m]."""
@@ -86,7 +87,7 @@ UNIT_PATTERN = (
     r"%|[mnµ]?m[²³23]?|[mµn]?s|k?N(?: m| s/m| s)?(?:/\w+)?|kg m[²2]?|k?g|k?Hz|deg(?:/s)?|dB|W|V|A|"
     r"[mµn]?rad(?:/s)?|m/s[²2]?|mm/s[²2]?|1/s"
 )
-"""Units, which belong to the number before them."""
+"""Pattern of the units that belong to the number before them."""
 
 NUMBER_PATTERN = r"-?\d[\d.]*(?:e[-+]?\d+)?"
 
@@ -94,13 +95,13 @@ UNBROKEN_PATTERN = re.compile(
     rf"<[^>]*>|((?<![\w.]){NUMBER_PATTERN}"
     rf"(?: ± {NUMBER_PATTERN}| (?:{UNIT_PATTERN})(?![\w/])| x \d+)|-?\d[\d.]*e-\d+)"
 )
-"""Tags, and numbers with their units that stay on one line."""
+"""Pattern of HTML tags, and of numbers with their units that stay on one line."""
 
 NUMBERS_OF_LEGS = ("leg", "legs")
-"""Columns whose cells are names, also where each has a single number."""
+"""Columns whose cells are leg numbers, which are names: they stand to the left like text."""
 
 BRACKET_PATTERN = re.compile(r"\[[^]]*\]")
-"""Unit in the name of a column."""
+"""Pattern of a unit in the name of a column."""
 
 CODE_PATTERN = re.compile(r"(?<=<code>)[^<]*(?=</code>)")
 
@@ -113,7 +114,7 @@ class Environment:
     """The data needed to repeat a run."""
 
     generated: str
-    """UTC, ISO 8601"""
+    """time of the run, UTC, ISO 8601"""
     command: str
     system: str
     processor: str
@@ -146,14 +147,14 @@ def _processor() -> str:
 
 
 class Drawn(NamedTuple):
-    """A figure as the page holds it."""
+    """A plotly figure in the form that the page contains."""
 
     kind: str
     """"plot" or "map" """
     height: int
-    """[pixels]"""
+    """[pixels] height of the figure"""
     content: str
-    """plotly's JSON, packed"""
+    """plotly's JSON, compressed and in base64"""
 
 
 def drawn(figure: Figure) -> Drawn:
@@ -179,9 +180,9 @@ def plot_figure(plot: Plot) -> Any:
     ]
     built = panels_figure(panels, plot.x_label, log_x=plot.log_x)
     if plot.names:
-        names, last = [*map(html.escape, plot.names)], len(plot.names)
+        names, count = [*map(html.escape, plot.names)], len(plot.names)
         built.update_xaxes(
-            tickvals=[*range(1, last + 1)], ticktext=names, range=[0.5, last + 0.5], type="linear"
+            tickvals=[*range(1, count + 1)], ticktext=names, range=[0.5, count + 0.5], type="linear"
         )
     return built
 
@@ -196,32 +197,32 @@ def map_figure(figure: Map) -> Any:
     built = graphs.Figure(layout=layout(MAP_HEIGHT, MAP_TOP))
     count = len(figure.fields)
     for k, field in enumerate(figure.fields):
-        number = "" if k == 0 else str(k + 1)
-        left, right = k / count, (k + 1) / count - MAP_GAP
-        built.layout[f"xaxis{number}"] = axis(html.escape(figure.x_label)) | {
-            "domain": [left, right],
-            "anchor": f"y{number}",
+        axis_suffix = "" if k == 0 else str(k + 1)
+        left_edge, right_edge = k / count, (k + 1) / count - MAP_GAP
+        built.layout[f"xaxis{axis_suffix}"] = axis(html.escape(figure.x_label)) | {
+            "domain": [left_edge, right_edge],
+            "anchor": f"y{axis_suffix}",
         }
-        built.layout[f"yaxis{number}"] = axis("" if k else html.escape(figure.y_label)) | {
-            "anchor": f"x{number}",
+        built.layout[f"yaxis{axis_suffix}"] = axis("" if k else html.escape(figure.y_label)) | {
+            "anchor": f"x{axis_suffix}",
             "autorange": "reversed" if figure.downwards else True,
         }
-        place = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        built.add_trace(graphs.Heatmap(**_colors(field, right), **place))
-        built.add_annotation(_title(field.name, number))
+        axis_names = {"xaxis": f"x{axis_suffix}", "yaxis": f"y{axis_suffix}"}
+        built.add_trace(graphs.Heatmap(**_colors(field, right_edge), **axis_names))
+        built.add_annotation(_title(field.name, axis_suffix))
     return built
 
 
 def _colors(field: Field, right: float) -> dict[str, Any]:
-    bar = {"x": right, "thickness": 12, "outlinewidth": 0, "exponentformat": "power"}
+    color_bar = {"x": right, "thickness": 12, "outlinewidth": 0, "exponentformat": "power"}
     if field.classes:
-        bar["tickvals"] = [*range(field.classes)]
+        color_bar["tickvals"] = [*range(field.classes)]
     return {
         "x": np.asarray(field.x, dtype=np.float32),
         "y": np.asarray(field.y, dtype=np.float32),
         "z": np.asarray(field.values, dtype=np.float32),
         "colorscale": COLOR_SCALE,
-        "colorbar": bar,
+        "colorbar": color_bar,
         "hovertemplate": "%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
     }
 
@@ -241,8 +242,8 @@ def _title(name: str, number: str) -> dict[str, Any]:
 
 
 def _line(curve: Curve) -> Line:
-    kept = thin_out(curve.x, curve.y, CURVE_POINTS)
-    return Line(curve.name, curve.x[kept], curve.y[kept], curve.style)
+    shown = thin_out(curve.x, curve.y, CURVE_POINTS)
+    return Line(curve.name, curve.x[shown], curve.y[shown], curve.style)
 
 
 def packed(text: str) -> str:
@@ -265,7 +266,7 @@ def summary(
     """Return everything a report says, without the curves; values that are not finite are None.
 
     Args:
-        results: of all cases on all machines.
+        results: results of all cases on all machines.
         platforms: the machines, in the order of the report.
         origin: where and when the cases ran.
         seconds: run time of all cases [s].
@@ -297,26 +298,28 @@ def headline(results: Sequence[CaseResult]) -> list[str]:
     sentences = []
     for label in ENGINE_LABELS.values():
         errors = [
-            (measure.value, found[1])
+            (measure.value, hit[1])
             for result in results
             if result.case == "free_fall"
             for measure in result.measures
-            if (found := error_name(label, "position").fullmatch(measure.name))
+            if (hit := error_name(label, "position").fullmatch(measure.name))
         ]
         if errors and math.isfinite(sum(value for value, _ in errors)):
             worst, duration = max(errors)
-            where = f" on all {len(errors)} machines" * (len(errors) > 1)
+            machines_text = f" on all {len(errors)} machines" * (len(errors) > 1)
             sentences.append(
                 f"{label} follows the reference within {_length(worst)} over {duration} s of free "
-                f"fall{where}."
+                f"fall{machines_text}."
             )
     return sentences
 
 
 def _length(value: float) -> str:
     """Return a length [m] with one digit, in a unit that suits it."""
-    unit, size = next((each for each in LENGTH_UNITS if value >= each[1]), LENGTH_UNITS[-1])
-    return f"{float(f'{value / size:.1g}'):g} {unit}"
+    unit, unit_size = next(
+        (length_unit for length_unit in LENGTH_UNITS if value >= length_unit[1]), LENGTH_UNITS[-1]
+    )
+    return f"{float(f'{value / unit_size:.1g}'):g} {unit}"
 
 
 def _is_shipped(platform: Platform) -> bool:
@@ -331,18 +334,18 @@ def overall(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def margin(measure: Measure) -> float | None:
-    """Return the ratio by which a value is better than its tolerance; None where it has none.
+    """Return the ratio by which a value is better than its tolerance; None where it is undefined.
 
     Below 1 the tolerance is broken. A value that keeps a bound at which it lies has none.
     """
     if not math.isfinite(measure.value):
         return None
-    better, worse = measure.tolerance, measure.value
+    smaller, larger = measure.tolerance, measure.value
     if measure.at_least:
-        better, worse = worse, better
-    if _is_bounded(measure) and worse >= AT_BOUND * better:
+        smaller, larger = larger, smaller
+    if _is_bounded(measure) and larger >= AT_BOUND * smaller:
         return None
-    return better / worse if worse > 0.0 and better >= 0.0 else None
+    return smaller / larger if larger > 0.0 and smaller >= 0.0 else None
 
 
 def _is_bounded(measure: Measure) -> bool:
@@ -384,19 +387,19 @@ def _machine(
     platform: Platform, results: Sequence[CaseResult], without: Sequence[LeftOut]
 ) -> dict[str, Any]:
     parameters = platform.parameters
-    of_machine = [result for result in results if result.machine == platform.name]
+    machine_results = [result for result in results if result.machine == platform.name]
     return {
         "name": platform.name,
         "title": parameters.title,
         "source": parameters.source,
         "kind": platform.kind,
-        "verdict": overall([result.verdict for result in of_machine]),
+        "verdict": overall([result.verdict for result in machine_results]),
         "shipped": _is_shipped(platform),
         "dof": platform.dof,
         "actuators": platform.n_actuators,
-        "counts": _counts(of_machine),
-        "tightest": _tightest(of_machine),
-        "seconds": _finite(sum(result.seconds for result in of_machine)),
+        "counts": _counts(machine_results),
+        "tightest": _tightest(machine_results),
+        "seconds": _finite(sum(result.seconds for result in machine_results)),
         "left_out": [
             {"case": case.case, "title": case.title, "reason": case.reason}
             for case in without
@@ -566,9 +569,11 @@ def html_page(
         machine
         | {
             "picture": b64encode(home_picture(platform)).decode(),
-            "cases": (own := [case for case in cases if case["machine"] == platform.name]),
-            "statements": [(case, words) for case in own for words in case["statements"]],
-            "broken": sum(bool(case["error"]) for case in own),
+            "cases": (own_cases := [case for case in cases if case["machine"] == platform.name]),
+            "statements": [
+                (case, statement) for case in own_cases for statement in case["statements"]
+            ],
+            "broken": sum(bool(case["error"]) for case in own_cases),
         }
         for machine, platform in zip(content["machines"], platforms, strict=True)
     ]
@@ -583,7 +588,7 @@ def html_page(
 
 
 def _case_rows(content: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return, per case that ran or was left out, its title and what became of each machine."""
+    """Return one row per case: its title, and its result or reason for omission by machine."""
     cells: dict[str, dict[str, Any]] = {}
     titles: dict[str, str] = {}
     for case in content["cases"]:
@@ -593,7 +598,7 @@ def _case_rows(content: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         for case in machine["left_out"]:
             titles[case["case"]] = case["title"]
             cells.setdefault(case["case"], {})[machine["name"]] = case
-    order = {key: place for place, key in enumerate(CASES)}
+    order = {key: position for position, key in enumerate(CASES)}
     keys = sorted(cells, key=lambda key: order.get(key, len(order)))
     return [(titles[key], cells[key]) for key in keys]
 

@@ -23,7 +23,7 @@ FOLDER = Path(leg.__file__).parent
 LAMP = """
 from typing import Literal
 
-from twin.machine.legs.ups import UPS
+from twin.machine.legs.ups import UPS_KIND
 from twin.machine.legs.ups.parameters import UpsLeg
 
 
@@ -36,7 +36,7 @@ class LampLeg(UpsLeg):
         return self.lamp_mass
 
 
-LAMP = UPS._replace(parameters=LampLeg)
+LAMP = UPS_KIND._replace(parameters=LampLeg)
 """
 """A folder: UPS legs with a lamp on the platform joint."""
 

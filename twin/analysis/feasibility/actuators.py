@@ -28,20 +28,20 @@ from twin.motion import Motion
 from twin.plant.drives import actuator_limit
 
 PEAK_TOLERANCE = 1e-9
-"""Relative difference of two legs' peaks that is rounding."""
+"""Relative difference of two legs' peaks that counts as rounding error."""
 
 MIN_TORQUE_FRACTION = 1e-9
-"""Fraction of a stepper's torque that counts as left at its top speed."""
+"""Smallest torque fraction of a stepper, which keeps the ratio finite at its top speed."""
 
 
 def shared_loads(
     platform: MachineModel, poses: FloatArray, forces: FloatArray, limits: FloatArray
 ) -> tuple[FloatArray, bool]:
-    """Return forces `(k, n)` with the smallest shares of the limits, and whether others were taken.
+    """Return forces `(k, n)` with the least limit fractions, and whether any were changed.
 
     The forces f + N x act alike on the platform, with N the forces that hold each other without
-    moving it. Only rows in which forces of smallest norm exceed a limit are changed:
-    the linear program min t, |f + N x| <= t limits, gives the smallest share t of each.
+    moving it. Only rows in which forces of smallest norm exceed a limit are changed: the linear
+    program min t, |f + N x| <= t limits, gives the smallest limit fraction t of each.
 
     Args:
         platform: the machine.
@@ -49,55 +49,57 @@ def shared_loads(
         forces: `(k, n)` of smallest norm [N] or [N m].
         limits: `(k, n)`, infinite where there is none.
     """
-    free = platform.n_actuators - platform.dof
-    shares = (np.abs(forces) / limits).max(axis=1)
-    rows = np.flatnonzero(shares > 1.0)
-    if not free or not len(rows):
+    redundancy = platform.n_actuators - platform.dof
+    fractions = (np.abs(forces) / limits).max(axis=1)
+    rows = np.flatnonzero(fractions > 1.0)
+    if not redundancy or not len(rows):
         return forces, False
-    changed = forces.copy()
+    shared_forces = forces.copy()
     for row, internal in zip(rows, internal_forces(platform, poses[rows]), strict=True):
-        changed[row] += internal @ _best(forces[row], internal, limits[row])
-    return changed, True
+        shared_forces[row] += internal @ _best(forces[row], internal, limits[row])
+    return shared_forces, True
 
 
 def _best(forces: FloatArray, internal: FloatArray, limits: FloatArray) -> FloatArray:
-    """Return the parts `(n - dof,)` of the internal forces that leave the smallest share."""
+    """Return internal force components `(n - dof,)` that minimise the largest limit fraction."""
     from scipy.optimize import linprog
 
     bounded = np.isfinite(limits)
-    scaled = internal[bounded] / limits[bounded, None]
-    held = forces[bounded] / limits[bounded]
-    column = -np.ones((len(held), 1))
-    matrix = np.block([[scaled, column], [-scaled, column]])
-    right = np.concatenate([-held, held])
+    scaled_internal = internal[bounded] / limits[bounded, None]
+    scaled_forces = forces[bounded] / limits[bounded]
+    column = -np.ones((len(scaled_forces), 1))
+    matrix = np.block([[scaled_internal, column], [-scaled_internal, column]])
+    bounds_vector = np.concatenate([-scaled_forces, scaled_forces])
     cost = np.zeros(internal.shape[1] + 1)
     cost[-1] = 1.0
-    found = linprog(cost, matrix, right, bounds=[(None, None)] * len(cost), method="highs")
-    return np.asarray(found.x[:-1]) if found.success else np.zeros(internal.shape[1])
+    solution = linprog(
+        cost, matrix, bounds_vector, bounds=[(None, None)] * len(cost), method="highs"
+    )
+    return np.asarray(solution.x[:-1]) if solution.success else np.zeros(internal.shape[1])
 
 
 class Peak(NamedTuple):
     """The largest magnitude of a quantity over a task."""
 
     value: float
-    """signed"""
+    """signed value in the unit of the quantity"""
     leg: int
     """number of the leg, from 1"""
     time: float
-    """[s]"""
+    """time of the peak [s]"""
 
 
 class MotorRequirement(NamedTuple):
     """Profiles of a task, one row per time; forces [N] or torques [N m]."""
 
     time: FloatArray
-    """`(k,)` [s]"""
+    """times `(k,)` [s]"""
     coordinates: FloatArray
-    """`(k, n)` [m] or [rad]"""
+    """actuator coordinates `(k, n)` [m] or [rad]"""
     rates: FloatArray
-    """`(k, n)` [m/s] or [rad/s]"""
+    """actuator rates `(k, n)` [m/s] or [rad/s]"""
     accelerations: FloatArray
-    """`(k, n)` [m/s2] or [rad/s2]"""
+    """actuator accelerations `(k, n)` [m/s2] or [rad/s2]"""
     forces: FloatArray
     """`(k, n)` along the actuators; of struts: what spring, damper and actuator carry together"""
 
@@ -124,8 +126,8 @@ class MotorRequirement(NamedTuple):
     @property
     def rms_forces(self) -> FloatArray:
         """Root mean square over the task `(n,)` [N] or [N m]: a measure of their heating."""
-        span = self.time[-1] - self.time[0]
-        return np.asarray(np.sqrt(np.trapezoid(self.forces**2, self.time, axis=0) / span))
+        duration = self.time[-1] - self.time[0]
+        return np.asarray(np.sqrt(np.trapezoid(self.forces**2, self.time, axis=0) / duration))
 
     @property
     def lowest_force(self) -> float:
@@ -142,7 +144,7 @@ class Use(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Required over limit; above 1 the actuator cannot do the task."""
+        """Required value over the limit; above 1 the actuator cannot do the task."""
         return self.required / self.limit
 
 
@@ -183,11 +185,11 @@ def requirement_along(
         StateError: springs in series find no place to rest.
     """
     pose, twist, acceleration = motion
-    jacobian, change = platform.jacobian(pose), platform.jacobian_derivative(pose, twist)
+    jacobian, jacobian_rate = platform.jacobian(pose), platform.jacobian_derivative(pose, twist)
     coordinates = platform.inverse_kinematics(pose)
     rates = np.einsum("kij,kj->ki", jacobian, twist)
     accelerations = np.einsum("kij,kj->ki", jacobian, acceleration)
-    accelerations += np.einsum("kij,kj->ki", change, twist)
+    accelerations += np.einsum("kij,kj->ki", jacobian_rate, twist)
     deflection = None
     if platform.n_deflections:
         deflection = static_deflection(platform, *motion, wrench)
@@ -203,8 +205,8 @@ def _take_off(yields: FloatArray, time: FloatArray, *derivatives: FloatArray) ->
     """Subtract, in place, deflections of springs in series from coordinates and derivatives."""
     for values in derivatives:
         values -= yields
-        moving = len(time) > 1 and time[-1] > time[0]
-        yields = np.gradient(yields, time, axis=0) if moving else np.zeros_like(yields)
+        is_moving = len(time) > 1 and time[-1] > time[0]
+        yields = np.gradient(yields, time, axis=0) if is_moving else np.zeros_like(yields)
 
 
 def payload_sweep(
@@ -246,10 +248,10 @@ def actuator_use(platform: MachineModel, requirement: MotorRequirement) -> tuple
         (force, "effort", requirement.forces),
         ("speed", "speed", requirement.rates),
     ):
-        largest, limits = np.abs(required).max(axis=0), actuator_limit(platform, limit)
-        leg = int((largest / limits).argmax())
+        peaks, limits = np.abs(required).max(axis=0), actuator_limit(platform, limit)
+        leg = int((peaks / limits).argmax())
         if np.isfinite(limits).any():
-            uses.append(Use(f"{name} of leg {leg + 1}", float(largest[leg]), float(limits[leg])))
+            uses.append(Use(f"{name} of leg {leg + 1}", float(peaks[leg]), float(limits[leg])))
     return tuple(uses)
 
 
@@ -272,18 +274,18 @@ def requirement_figure(platform: MachineModel, requirement: MotorRequirement) ->
     ):
         lines = columns(requirement.time, values, legs(platform.n_actuators))
         text = f"peak {title} {peak.value:.4g} {unit}, leg {peak.leg}"
-        mark = Line(text, np.array([peak.time]), np.array([peak.value]), "markers")
-        panels.append(Axes(f"{title} [{unit}]", [*lines, mark]))
+        peak_marker = Line(text, np.array([peak.time]), np.array([peak.value]), "markers")
+        panels.append(Axes(f"{title} [{unit}]", [*lines, peak_marker]))
     return panels_figure(
         panels, "time [s]", title=f"{platform.name}: motor requirement of the task"
     )
 
 
 def _peak(time: FloatArray, values: FloatArray) -> Peak:
-    sizes = np.abs(values)
+    magnitudes = np.abs(values)
     # Legs of a symmetrical machine differ by rounding: the first of them is named.
-    first = int((sizes >= (1.0 - PEAK_TOLERANCE) * sizes.max()).argmax())
-    row, column = np.unravel_index(first, values.shape)
+    first_peak = int((magnitudes >= (1.0 - PEAK_TOLERANCE) * magnitudes.max()).argmax())
+    row, column = np.unravel_index(first_peak, values.shape)
     return Peak(float(values[row, column]), int(column) + 1, float(time[row]))
 
 
@@ -292,13 +294,14 @@ class ActuatorTask:
 
     Attributes:
         needed: the requirement; forces include what drives need for themselves.
-        shared: whether other internal forces than the smallest were taken to keep the limits.
+        shared: whether the internal forces were changed from those of least norm to keep the
+            limits.
     """
 
     def __init__(
         self, platform: MachineModel, course: Course, needed: MotorRequirement, rest: Resting
     ) -> None:
-        """Add the drives' own forces, and share the loads of a redundant machine.
+        """Add the drives' own forces, and redistribute the loads of a redundant machine.
 
         Args:
             platform: the machine.
@@ -309,24 +312,30 @@ class ActuatorTask:
         self.platform, self.course, self._rest = platform, course, rest
         drives = [leg.drive for leg in platform.parameters.legs]
         reflected = [None if drive is None else drive.reflected() for drive in drives]
-        own = np.array([(d.inertia, d.viscous, d.friction) if d else (0.0,) * 3 for d in reflected])
-        forces = needed.forces + own[:, 0] * needed.accelerations + own[:, 1] * needed.rates
+        drive_terms = np.array(
+            [(d.inertia, d.viscous, d.friction) if d else (0.0,) * 3 for d in reflected]
+        )
+        forces = (
+            needed.forces
+            + drive_terms[:, 0] * needed.accelerations
+            + drive_terms[:, 1] * needed.rates
+        )
         # Friction of a drive at rest helps to hold; it is left out.
-        forces += own[:, 2] * np.sign(needed.rates)
+        forces += drive_terms[:, 2] * np.sign(needed.rates)
         positioning = [None if drive is None else drive.positioning() for drive in drives]
-        top = np.array([np.inf if found is None else found.top_speed for found in positioning])
-        self._fastest = np.minimum(actuator_limit(platform, "speed"), top)
+        top_speeds = np.array([np.inf if loop is None else loop.top_speed for loop in positioning])
+        self._fastest = np.minimum(actuator_limit(platform, "speed"), top_speeds)
         effort = actuator_limit(platform, "effort")
         peaks = [d.peak if d and d.peak else e for d, e in zip(reflected, effort, strict=True)]
         # The torque of a stepper falls with its speed; that of a servo is part of its viscous loss.
-        falling = np.array([found is not None and found.stepper for found in positioning])
-        left = np.where(falling, 1.0 - np.abs(needed.rates) / top, 1.0)
-        self._peak = np.array(peaks) * np.maximum(left, MIN_TORQUE_FRACTION)
+        is_stepper = np.array([loop is not None and loop.stepper for loop in positioning])
+        torque_fraction = np.where(is_stepper, 1.0 - np.abs(needed.rates) / top_speeds, 1.0)
+        self._peak = np.array(peaks) * np.maximum(torque_fraction, MIN_TORQUE_FRACTION)
         self._lasting = actuator_limit(platform, "continuous_effort")
-        smallest = forces
+        least_forces = forces
         forces, self.shared = shared_loads(platform, course.motion.pose, forces, self._peak)
         self.needed = needed._replace(forces=forces)
-        self._smallest = smallest
+        self._smallest = least_forces
         self._legs = [(i + 1,) for i in range(platform.n_actuators)]
         self._noun = "torque" if platform.force_unit == "N m" else "force"
 
@@ -369,25 +378,25 @@ class ActuatorTask:
         remedy: Callable[[int, int], str],
         limits: FloatArray | None = None,
     ) -> Iterator[Quantity]:
-        known = actuator_limit(self.platform, name) if limits is None else limits
-        if np.isfinite(known).any():
-            bound = np.broadcast_to(known, values.shape)
+        given_limits = actuator_limit(self.platform, name) if limits is None else limits
+        if np.isfinite(given_limits).any():
+            bound = np.broadcast_to(given_limits, values.shape)
             yield Quantity(name, unit, values, bound, np.abs(values) / bound, self._legs, remedy)
 
     def _strokes(self) -> Iterator[Quantity]:
         values = self.needed.coordinates
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
-        middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        for end, limit, side in (("lower", low, -1.0), ("upper", high, 1.0)):
-            share = np.maximum(side * (values - middle) / half, 0.0)
+        middle, half_stroke = 0.5 * (low + high), 0.5 * (high - low)
+        for end_name, limit, side in (("lower", low, -1.0), ("upper", high, 1.0)):
+            fraction = np.maximum(side * (values - middle) / half_stroke, 0.0)
             bound = np.broadcast_to(limit, values.shape)
 
             def remedy(row: int, leg: int, limit: FloatArray = limit, side: float = side) -> str:
                 return self._stroke_remedy(row, leg, float(limit[leg]), side)
 
             unit = self.platform.coordinate_unit
-            name, least = f"stroke, {end} end", side < 0
-            yield Quantity(name, unit, values, bound, share, self._legs, remedy, least)
+            name, is_lower_limit = f"stroke, {end_name} end", side < 0
+            yield Quantity(name, unit, values, bound, fraction, self._legs, remedy, is_lower_limit)
 
     def _lasting_force(self) -> Iterator[Quantity]:
         """Yield the root mean square over a motion; at rest, the force of every pose."""
@@ -395,19 +404,19 @@ class ActuatorTask:
         resting = bool(course.places)
         if resting and np.array_equal(limits, self._peak[0]):
             return  # the same margin as that of the force
-        means = np.abs(forces)
+        continuous_forces = np.abs(forces)
         if not resting and len(course.time) > 1:
-            span = course.time[-1] - course.time[0]
-            mean = np.sqrt(np.trapezoid(forces**2, course.time, axis=0) / span)
-            means = np.broadcast_to(mean, forces.shape)
+            duration = course.time[-1] - course.time[0]
+            mean = np.sqrt(np.trapezoid(forces**2, course.time, axis=0) / duration)
+            continuous_forces = np.broadcast_to(mean, forces.shape)
         if np.isfinite(limits).any():
-            bound = np.broadcast_to(limits, means.shape)
+            bound = np.broadcast_to(limits, continuous_forces.shape)
             yield Quantity(
                 f"continuous {self._noun}",
                 self.platform.force_unit,
-                means,
+                continuous_forces,
                 bound,
-                means / bound,
+                continuous_forces / bound,
                 self._legs,
                 self._lasting_remedy,
                 whole=not resting,
@@ -416,11 +425,11 @@ class ActuatorTask:
     def _stroke_remedy(self, row: int, leg: int, limit: float, side: float) -> str:
         unit, leg_kind = self.platform.coordinate_unit, self.platform.leg
         value = float(self.needed.coordinates[row, leg])
-        beyond = amount(side * (value - limit), unit)
+        excess = amount(side * (value - limit), unit)
         home = float(self.platform.home_coordinates[leg])
         text = (
             f"The {leg_kind.coordinate} of leg {leg + 1} would be {amount(value, unit)} "
-            f"({self.course.place(row)}), its actuator ends at {amount(limit, unit)}: {beyond} "
+            f"({self.course.place(row)}), its actuator ends at {amount(limit, unit)}: {excess} "
             f"{'too short' if side > 0 else 'too long'}. "
         )
         part = (limit - home) / (value - home) if value != home else 0.0
@@ -433,30 +442,30 @@ class ActuatorTask:
         return text + f"take actuators that reach {amount(value, unit)}."
 
     def _compared(self, row: int, leg: int, value: float, limit: float, unit: str) -> str:
-        where = "" if not self.course.places else f" at rest ({self.course.places[row]})"
-        when = where or f" at {self.course.place(row)}"
+        pose_text = "" if not self.course.places else f" at rest ({self.course.places[row]})"
+        instant_text = pose_text or f" at {self.course.place(row)}"
         return (
-            f"Leg {leg + 1} needs {amount(abs(value), unit)}{when}, its actuator gives "
+            f"Leg {leg + 1} needs {amount(abs(value), unit)}{instant_text}, its actuator gives "
             f"{amount(limit, unit)}: {factor(abs(value) / limit)} times too "
         )
 
     def _speed_remedy(self, row: int, leg: int) -> str:
         value = float(self.needed.rates[row, leg])
         limit = float(self._fastest[leg])
-        times = factor(abs(value) / limit)
+        excess = factor(abs(value) / limit)
         unit = f"{self.platform.coordinate_unit}/s"
         return self._compared(row, leg, value, limit, unit) + (
-            f"slow. Make the motion {times} times longer in time or {times} times smaller."
+            f"slow. Make the motion {excess} times longer in time or {excess} times smaller."
         )
 
     def _acceleration_remedy(self, row: int, leg: int) -> str:
         value = float(self.needed.accelerations[row, leg])
         limit = float(actuator_limit(self.platform, "acceleration")[leg])
-        times = abs(value) / limit
+        excess = abs(value) / limit
         unit = f"{self.platform.coordinate_unit}/s2"
         return self._compared(row, leg, value, limit, unit) + (
-            f"little. Make the motion {factor(np.sqrt(times))} times longer in time or "
-            f"{factor(times)} times smaller."
+            f"little. Make the motion {factor(np.sqrt(excess))} times longer in time or "
+            f"{factor(excess)} times smaller."
         )
 
     def _power_remedy(self, row: int, leg: int) -> str:
@@ -469,7 +478,7 @@ class ActuatorTask:
 
     def _force_remedy(self, row: int, leg: int) -> str:
         value, limit = float(self.needed.forces[row, leg]), float(self._peak[row, leg])
-        unit, times = self.platform.force_unit, abs(value) / limit
+        unit, excess = self.platform.force_unit, abs(value) / limit
         text = self._compared(row, leg, value, limit, unit) + "little. "
         stronger = f"take actuators of at least {amount(abs(value), unit)}"
         if self.platform.n_actuators > self.platform.dof:
@@ -477,17 +486,17 @@ class ActuatorTask:
         if self.course.places:
             return text + (
                 f"Either {stronger}, or make platform, payload and legs together "
-                f"{factor(times)} times lighter."
+                f"{factor(excess)} times lighter."
             )
-        held = abs(float(self._rest(row)[leg]))
-        if held >= limit:
+        at_rest = abs(float(self._rest(row)[leg]))
+        if at_rest >= limit:
             return text + (
-                f"Holding this pose at rest needs {amount(held, unit)} alone: {stronger}, or "
+                f"Holding this pose at rest needs {amount(at_rest, unit)} alone: {stronger}, or "
                 "lighten the load."
             )
-        part = (limit - held) / (abs(value) - held)
+        part = (limit - at_rest) / (abs(value) - at_rest)
         return text + (
-            f"At rest it needs {amount(held, unit)} there: accelerate at most {part:.2g} times "
+            f"At rest it needs {amount(at_rest, unit)} there: accelerate at most {part:.2g} times "
             f"as much (a motion {factor(np.sqrt(1.0 / part))} times longer in time), or {stronger}."
         )
 
@@ -495,14 +504,14 @@ class ActuatorTask:
         forces = self._smallest[:, leg]
         limit = float(self._lasting[leg])
         value = abs(float(forces[row]))
-        where = f"at rest ({self.course.place(row)})"
+        pose_text = f"at rest ({self.course.place(row)})"
         if not self.course.places:
-            span = self.course.time[-1] - self.course.time[0]
-            value = float(np.sqrt(np.trapezoid(forces**2, self.course.time) / span))
-            where = "in root mean square over the motion"
+            duration = self.course.time[-1] - self.course.time[0]
+            value = float(np.sqrt(np.trapezoid(forces**2, self.course.time) / duration))
+            pose_text = "in root mean square over the motion"
         unit = self.platform.force_unit
         return (
-            f"Leg {leg + 1} needs {amount(value, unit)} {where}, its actuator gives "
+            f"Leg {leg + 1} needs {amount(value, unit)} {pose_text}, its actuator gives "
             f"{amount(limit, unit)} continuously: it overheats, {factor(value / limit)} times too "
             "much. Pause between motions, lighten the load, or take actuators of at least "
             f"{amount(value, unit)} continuously."

@@ -31,29 +31,31 @@ from twin.machine.legs.leg import COINCIDENCE_DISTANCE
 from twin.model.machine_model import MachineModel
 
 JOINT_LENGTH = 2.0
-"""Part of a leg left out at a joint that two legs share, in radii of both together."""
+"""Length of a leg left out at a shared joint, over the sum of both radii."""
 
 MEETING_DISTANCE = 1e-6
-"""Distance of the axes of two legs, relative to their mean length, below which they meet.
-Adopted."""
+"""Distance of the axes of two legs, relative to their mean length, below which they meet
+(engineering choice).
+"""
 
 CROSSING_DISTANCE = 0.05
-"""Distance of the axes at a change of sides, relative to the travel of the step, that is a
-crossing. Adopted."""
+"""Distance of the axes at a change of sides, relative to the travel of the step, that is a crossing
+(engineering choice).
+"""
 
 PATH_STEPS = 20
-"""Steps on the way from home to a pose at rest. Adopted."""
+"""Number of steps on the path from home to a pose at rest (engineering choice)."""
 
 
 class Capsules(NamedTuple):
     """Axes of capsules over a course and their radii."""
 
     start: FloatArray
-    """`(k, m, 3)` [m]"""
+    """start points of the axes `(k, m, 3)` [m], base frame"""
     end: FloatArray
-    """`(k, m, 3)` [m]"""
+    """end points of the axes `(k, m, 3)` [m], base frame"""
     radius: FloatArray
-    """`(m,)` [m]"""
+    """radii `(m,)` [m]"""
 
     def column(self, indices: Any) -> Capsules:
         """Return the capsules with these indices."""
@@ -101,7 +103,7 @@ def plate_quantities(
         return
     distance = apart(points)[:, None]
     least = np.full_like(distance, _thickness(platform))
-    share = np.where(distance > 0.0, least / np.maximum(distance, 1e-12), np.inf)
+    fraction = np.where(distance > 0.0, least / np.maximum(distance, 1e-12), np.inf)
 
     def remedy(row: int, column: int) -> str:
         return (
@@ -111,7 +113,9 @@ def plate_quantities(
             "take longer legs."
         )
 
-    yield Quantity("plates to each other", "m", distance, least, share, [()], remedy, at_least=True)
+    yield Quantity(
+        "plates to each other", "m", distance, least, fraction, [()], remedy, at_least=True
+    )
 
 
 def closest_legs(platform: MachineModel, pose: FloatArray) -> tuple[float, int, int]:
@@ -120,40 +124,49 @@ def closest_legs(platform: MachineModel, pose: FloatArray) -> tuple[float, int, 
     Two legs that share a joint meet there by design and are left out; infinite where all do.
     """
     points = leg_points(platform, pose)
-    first, second = np.triu_indices(platform.n_actuators, 1)
-    ends = (points.base, points.middle, points.tip)
-    distances = np.full((len(pose), len(first)), np.inf)
+    first_leg, second_leg = np.triu_indices(platform.n_actuators, 1)
+    axis_points = (points.base, points.middle, points.tip)
+    distances = np.full((len(pose), len(first_leg)), np.inf)
     for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        one = (ends[a][:, first], ends[a + 1][:, first])
-        other = (ends[b][:, second], ends[b + 1][:, second])
-        distances = np.minimum(distances, segment_distance(*one, *other))
+        first_segment = (axis_points[a][:, first_leg], axis_points[a + 1][:, first_leg])
+        second_segment = (axis_points[b][:, second_leg], axis_points[b + 1][:, second_leg])
+        distances = np.minimum(distances, segment_distance(*first_segment, *second_segment))
     for joints in (platform.base_joints, platform.platform_joints):
-        apart = np.linalg.norm(joints[first] - joints[second], axis=1)
-        distances[:, apart < COINCIDENCE_DISTANCE] = np.inf
+        joint_distance = np.linalg.norm(joints[first_leg] - joints[second_leg], axis=1)
+        distances[:, joint_distance < COINCIDENCE_DISTANCE] = np.inf
     column = int(distances.min(axis=0).argmin())
-    return float(distances.min()), int(first[column]) + 1, int(second[column]) + 1
+    return float(distances.min()), int(first_leg[column]) + 1, int(second_leg[column]) + 1
 
 
 def _between_legs(platform: MachineModel, course: Course, legs: list[Capsules]) -> Quantity:
-    first, second = np.triu_indices(platform.n_actuators, 1)
+    first_leg, second_leg = np.triu_indices(platform.n_actuators, 1)
     joints = (platform.base_joints, platform.platform_joints)
     floor = MEETING_DISTANCE * _mean_length(legs[0].start, legs[1].end)
-    parts = []
+    distances = []
     for a in range(2):
         for b in range(2):
-            one, other = legs[a].column(first), legs[b].column(second)
-            least = one.radius + other.radius
+            first_capsules, second_capsules = legs[a].column(first_leg), legs[b].column(second_leg)
+            min_distance = first_capsules.radius + second_capsules.radius
             if a == b:
-                apart = np.linalg.norm(joints[a][first] - joints[a][second], axis=1)
-                cut = np.where(apart < least, JOINT_LENGTH * least, 0.0)
-                one, other = (_shortened(part, cut, at_start=a == 0) for part in (one, other))
-            distance = _distance(one, other)
-            parts.append((distance, np.broadcast_to(np.maximum(least, floor), distance.shape)))
-    pairs = [(int(i) + 1, int(j) + 1) for i, j in zip(first, second, strict=True)]
-    found = _closest(course, parts, pairs, "legs to each other", "each other")
+                joint_distance = np.linalg.norm(
+                    joints[a][first_leg] - joints[a][second_leg], axis=1
+                )
+                length_cut = np.where(
+                    joint_distance < min_distance, JOINT_LENGTH * min_distance, 0.0
+                )
+                first_capsules, second_capsules = (
+                    _shortened(capsules, length_cut, at_start=a == 0)
+                    for capsules in (first_capsules, second_capsules)
+                )
+            distance = _distance(first_capsules, second_capsules)
+            distances.append(
+                (distance, np.broadcast_to(np.maximum(min_distance, floor), distance.shape))
+            )
+    pairs = [(int(i) + 1, int(j) + 1) for i, j in zip(first_leg, second_leg, strict=True)]
+    quantity = _closest(course, distances, pairs, "legs to each other", "each other")
     meeting = _meetings(platform, course)
-    remedy = found.remedy
-    turning = "Turn cranks the other way, check" if platform.leg.has_crank else "Check"
+    remedy = quantity.remedy
+    turning_advice = "Turn cranks the other way, check" if platform.leg.has_crank else "Check"
 
     def meeting_remedy(row: int, column: int) -> str:
         if not meeting[row, column]:
@@ -161,38 +174,38 @@ def _between_legs(platform: MachineModel, course: Course, legs: list[Capsules]) 
         return (
             f"{legs_text(pairs[column]).capitalize()} pass through each other "
             f"({course.place(row)}): their axes meet, so they collide however thin they are. "
-            f"{turning} the order of the joints, or move them apart."
+            f"{turning_advice} the order of the joints, or move them apart."
         )
 
-    share = np.where(meeting, np.inf, found.share)
-    return found._replace(share=share, remedy=meeting_remedy)
+    fraction = np.where(meeting, np.inf, quantity.share)
+    return quantity._replace(share=fraction, remedy=meeting_remedy)
 
 
 def _meetings(platform: MachineModel, course: Course) -> BoolArray:
     """Return `(k, m)` whether the axes of each pair of legs meet, or cross on the way to a row.
 
-    The way is from the row before, or from home to a pose at rest.
+    The path is that from the previous row, or from home to a pose at rest.
     """
     poses = course.motion.pose
-    starts = np.vstack([poses[:1], poses[:-1]])
+    start_poses = np.vstack([poses[:1], poses[:-1]])
     steps = 1
     if course.places:
-        starts, steps = np.broadcast_to(platform.home, poses.shape), PATH_STEPS
-    same = np.sign(np.einsum("ki,ki->k", starts[:, 3:], poses[:, 3:]))[:, None]
-    ends = np.hstack([poses[:, :3], np.where(same < 0.0, -1.0, 1.0) * poses[:, 3:]])
-    found = np.zeros((len(poses), platform.n_actuators * (platform.n_actuators - 1) // 2), bool)
+        start_poses, steps = np.broadcast_to(platform.home, poses.shape), PATH_STEPS
+    sign = np.sign(np.einsum("ki,ki->k", start_poses[:, 3:], poses[:, 3:]))[:, None]
+    end_poses = np.hstack([poses[:, :3], np.where(sign < 0.0, -1.0, 1.0) * poses[:, 3:]])
+    is_met = np.zeros((len(poses), platform.n_actuators * (platform.n_actuators - 1) // 2), bool)
     if platform.leg.has_foot:
-        return found  # pillars are parallel
+        return is_met  # pillars are parallel
     previous = None
-    for share in np.linspace(0.0, 1.0, steps + 1):
-        way = (1.0 - share) * starts + share * ends
-        way[:, 3:] /= np.linalg.norm(way[:, 3:], axis=1, keepdims=True)
-        reach = np.asarray(reached(platform, way).all(axis=1))
-        points = leg_points(platform, np.where(reach[:, None], way, ends))
+    for fraction in np.linspace(0.0, 1.0, steps + 1):
+        poses_between = (1.0 - fraction) * start_poses + fraction * end_poses
+        poses_between[:, 3:] /= np.linalg.norm(poses_between[:, 3:], axis=1, keepdims=True)
+        is_reached = np.asarray(reached(platform, poses_between).all(axis=1))
+        points = leg_points(platform, np.where(is_reached[:, None], poses_between, end_poses))
         corners = np.stack([points.base, points.middle, points.tip], axis=2)
-        found |= _crossed(platform, corners if previous is None else previous, corners)
+        is_met |= _crossed(platform, corners if previous is None else previous, corners)
         previous = corners
-    return found
+    return is_met
 
 
 def _mean_length(base: FloatArray, tip: FloatArray) -> float:
@@ -208,50 +221,64 @@ def _crossed(platform: MachineModel, before: FloatArray, after: FloatArray) -> B
         after: the same after it.
     """
     first, second = np.triu_indices(platform.n_actuators, 1)
-    moved = np.abs(after - before).max(axis=(1, 2, 3))[:, None]
-    least = MEETING_DISTANCE * _mean_length(after[:, :, 0], after[:, :, 2])
-    found = np.zeros((len(after), len(first)), dtype=bool)
+    travel = np.abs(after - before).max(axis=(1, 2, 3))[:, None]
+    meeting_distance = MEETING_DISTANCE * _mean_length(after[:, :, 0], after[:, :, 2])
+    is_met = np.zeros((len(after), len(first)), dtype=bool)
     for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        ends = [
-            (part[:, first, a], part[:, first, a + 1], part[:, second, b], part[:, second, b + 1])
-            for part in (before, after)
+        axis_ends = [
+            (
+                axes[:, first, a],
+                axes[:, first, a + 1],
+                axes[:, second, b],
+                axes[:, second, b + 1],
+            )
+            for axes in (before, after)
         ]
-        volumes = [np.einsum("kmi,kmi->km", np.cross(q - p, s - r), r - p) for p, q, r, s in ends]
-        turned = volumes[0] * volumes[1] < 0.0
-        size = np.where(turned, volumes[0] - volumes[1], 1.0)
-        part = np.where(turned, volumes[0] / size, 1.0)[..., None]
-        middle = [(1.0 - part) * one + part * other for one, other in zip(*ends, strict=True)]
-        distance = segment_distance(*middle)
-        found |= (distance < least) | (turned & (distance < CROSSING_DISTANCE * moved))
+        volumes = [
+            np.einsum("kmi,kmi->km", np.cross(q - p, s - r), r - p) for p, q, r, s in axis_ends
+        ]
+        changes_side = volumes[0] * volumes[1] < 0.0
+        size = np.where(changes_side, volumes[0] - volumes[1], 1.0)
+        fraction = np.where(changes_side, volumes[0] / size, 1.0)[..., None]
+        axes_at_crossing = [
+            (1.0 - fraction) * before_step + fraction * after_step
+            for before_step, after_step in zip(*axis_ends, strict=True)
+        ]
+        distance = segment_distance(*axes_at_crossing)
+        is_met |= (distance < meeting_distance) | (
+            changes_side & (distance < CROSSING_DISTANCE * travel)
+        )
     for joints in (platform.base_joints, platform.platform_joints):
-        found[:, np.linalg.norm(joints[first] - joints[second], axis=1) < COINCIDENCE_DISTANCE] = (
+        is_met[:, np.linalg.norm(joints[first] - joints[second], axis=1) < COINCIDENCE_DISTANCE] = (
             False
         )
-    return found
+    return is_met
 
 
 def _from_plate(
     course: Course, legs: list[Capsules], plate: Capsules, name: str
 ) -> Quantity | None:
     """Return the distances of legs from the edges of a plate that do not touch their own joint."""
-    own = legs[1].end if name == "platform" else legs[0].start
-    count, edges = own.shape[1], plate.start.shape[1]
+    leg_ends = legs[1].end if name == "platform" else legs[0].start
+    count, edges = leg_ends.shape[1], plate.start.shape[1]
     leg, edge = (index.ravel() for index in np.indices((count, edges)))
-    part = plate.column(edge)
-    first = Capsules(own[:1, leg], own[:1, leg], np.zeros(len(leg)))
-    start = Capsules(part.start[:1], part.end[:1], part.radius)
-    radius = np.maximum(legs[0].radius, legs[1].radius)[leg] + part.radius
-    free = _distance(first, start)[0] > radius
-    if not free.any():
+    edge_capsules = plate.column(edge)
+    joint_points = Capsules(leg_ends[:1, leg], leg_ends[:1, leg], np.zeros(len(leg)))
+    edge_starts = Capsules(edge_capsules.start[:1], edge_capsules.end[:1], edge_capsules.radius)
+    radius = np.maximum(legs[0].radius, legs[1].radius)[leg] + edge_capsules.radius
+    is_separate = _distance(joint_points, edge_starts)[0] > radius
+    if not is_separate.any():
         return None
-    leg, part = leg[free], plate.column(edge[free])
-    parts = []
+    leg, edge_capsules = leg[is_separate], plate.column(edge[is_separate])
+    distances = []
     for capsules in legs:
-        chosen = capsules.column(leg)
-        least = np.broadcast_to(chosen.radius + part.radius, chosen.start.shape[:2])
-        parts.append((_distance(chosen, part), least))
-    numbers = [(int(i) + 1,) for i in leg]
-    return _closest(course, parts, numbers, f"legs to the {name}", f"the {name}")
+        leg_capsules = capsules.column(leg)
+        min_distance = np.broadcast_to(
+            leg_capsules.radius + edge_capsules.radius, leg_capsules.start.shape[:2]
+        )
+        distances.append((_distance(leg_capsules, edge_capsules), min_distance))
+    leg_numbers = [(int(i) + 1,) for i in leg]
+    return _closest(course, distances, leg_numbers, f"legs to the {name}", f"the {name}")
 
 
 def _closest(
@@ -261,12 +288,13 @@ def _closest(
     name: str,
     other: str,
 ) -> Quantity:
-    """Return, of several parts of pairs, the one that uses most of its least distance."""
-    distances, least = (np.stack(group) for group in zip(*parts, strict=True))
-    shares = least / np.maximum(distances, 1e-12)
-    worst = shares.argmax(axis=0)[None]
-    distance, limit, share = (
-        np.take_along_axis(values, worst, axis=0)[0] for values in (distances, least, shares)
+    """Return the clearance of each pair: of its parts, the one with the largest limit fraction."""
+    distances, min_distances = (np.stack(arrays) for arrays in zip(*parts, strict=True))
+    fractions = min_distances / np.maximum(distances, 1e-12)
+    worst_part = fractions.argmax(axis=0)[None]
+    distance, limit, fraction = (
+        np.take_along_axis(values, worst_part, axis=0)[0]
+        for values in (distances, min_distances, fractions)
     )
 
     def remedy(row: int, column: int) -> str:
@@ -279,7 +307,7 @@ def _closest(
             "joints, move them apart, take thinner legs, or tilt less."
         )
 
-    return Quantity(name, "m", distance, limit, share, legs, remedy, at_least=True)
+    return Quantity(name, "m", distance, limit, fraction, legs, remedy, at_least=True)
 
 
 def _distance(one: Capsules, other: Capsules) -> FloatArray:
@@ -287,10 +315,10 @@ def _distance(one: Capsules, other: Capsules) -> FloatArray:
 
 
 def _shortened(capsules: Capsules, cut: FloatArray, *, at_start: bool) -> Capsules:
-    """Return capsules that begin or end by `cut` `(m,)` [m] later or earlier; a part stays."""
-    along = capsules.end - capsules.start
-    length = np.linalg.norm(along, axis=-1)
-    step = np.minimum(cut / length, 0.9)[..., None] * along
+    """Return capsules shortened by `cut` `(m,)` [m] at one end; a minimum length remains."""
+    axis = capsules.end - capsules.start
+    length = np.linalg.norm(axis, axis=-1)
+    step = np.minimum(cut / length, 0.9)[..., None] * axis
     if at_start:
         return capsules._replace(start=capsules.start + step)
     return capsules._replace(end=capsules.end - step)

@@ -43,22 +43,22 @@ TIGHT_FRACTION = 0.8
 """Fraction of a limit above which a margin is called tight."""
 
 FLATNESS_TOLERANCE = 1e-12
-"""Square of the sine below which a triangle has no inside, and a segment is parallel to it."""
+"""Square of the sine below which a triangle is degenerate or a segment parallel to it."""
 
 
 class Mobility(NamedTuple):
-    """A box of poses: every axis anywhere in its range, all at once.
+    """A box of poses: every axis takes any value in its range, independently of the others.
 
     Axes are those of `twin.motion`: displacements along the base axes from the centre, and the
     angles of a convention, applied in base axes on top of the centre's attitude.
     """
 
     center: FloatArray
-    """`(7,)`"""
+    """pose `(7,)` at which all axes are zero"""
     low: FloatArray
-    """`(k,)` [m], [rad]"""
+    """lower ends of the ranges `(k,)` [m], [rad]"""
     high: FloatArray
-    """`(k,)` [m], [rad]"""
+    """upper ends of the ranges `(k,)` [m], [rad]"""
     convention: str
 
     @classmethod
@@ -79,30 +79,30 @@ class Mobility(NamedTuple):
         Raises:
             InputError: unknown axis or convention, ranges that are no ordered pairs.
         """
-        place = as_center(center)
+        center_pose = as_center(center)
         if not isinstance(ranges, Mapping) or not ranges:
             raise InputError("ranges", "must map axis names to (lowest, highest)")
         low, high = np.zeros((2, len(axis_names(convention))))
-        for axis, pair in ranges.items():
+        for axis, axis_range in ranges.items():
             column = known_axis(axis, "ranges", convention)
-            ends = as_floats(pair, f"ranges[{axis!r}]")
-            if ends.shape != (2,) or ends[0] > ends[1]:
+            range_ends = as_floats(axis_range, f"ranges[{axis!r}]")
+            if range_ends.shape != (2,) or range_ends[0] > range_ends[1]:
                 raise InputError(
-                    f"ranges[{axis!r}]", f"must be (lowest, highest), got {brief(pair)}"
+                    f"ranges[{axis!r}]", f"must be (lowest, highest), got {brief(axis_range)}"
                 )
-            low[column], high[column] = ends
-        return cls(place, read_only(low), read_only(high), convention)
+            low[column], high[column] = range_ends
+        return cls(center_pose, read_only(low), read_only(high), convention)
 
     def poses(self, axes: FloatArray) -> FloatArray:
         """Return poses `(m, 7)` of axis values `(m, k)`."""
-        turn = quaternion_from_angles(axes[:, 3:], self.convention)
+        rotation = quaternion_from_angles(axes[:, 3:], self.convention)
         attitude = np.broadcast_to(self.center[3:], (len(axes), 4))
-        return np.hstack([self.center[:3] + axes[:, :3], quaternion_product(turn, attitude)])
+        return np.hstack([self.center[:3] + axes[:, :3], quaternion_product(rotation, attitude)])
 
     def corners(self) -> FloatArray:
         """Return the distinct corners `(m, k)` of the box."""
-        ends = [sorted({low, high}) for low, high in zip(self.low, self.high, strict=True)]
-        return np.array(list(itertools.product(*ends)))
+        axis_ends = [sorted({low, high}) for low, high in zip(self.low, self.high, strict=True)]
+        return np.array(list(itertools.product(*axis_ends)))
 
     def inner(self, count: int) -> FloatArray:
         """Return `count` points `(count, k)` that fill the box evenly, always the same ones."""
@@ -135,17 +135,17 @@ class Course(NamedTuple):
     motion: PlatformMotion
     """the motion in arrays of k rows"""
     places: tuple[str, ...]
-    """names of poses at rest; none for a motion"""
+    """names of the poses at rest; empty for a motion"""
 
     def place(self, row: int) -> str:
         """Return the time or the name of the pose of a row."""
         return self.places[row] if self.places else f"{self.time[row]:.4g} s"
 
     def rows(self, chosen: Any) -> Course:
-        """Return the rows that a mask or a slice chooses."""
+        """Return the rows selected by a mask or a slice."""
         indices = np.arange(len(self.time))[chosen]
         places = tuple(self.places[i] for i in indices) if self.places else ()
-        motion = PlatformMotion(*(part[indices] for part in self.motion))
+        motion = PlatformMotion(*(array[indices] for array in self.motion))
         return Course(self.time[indices], motion, places)
 
 
@@ -205,7 +205,7 @@ class Margin(NamedTuple):
     quantity: str
     unit: str
     required: float
-    """signed"""
+    """required value with its sign, in the quantity's unit"""
     limit: float
     share: float
     """fraction of the limit that is used: required per limit, or limit per required where it is a
@@ -219,13 +219,13 @@ class Margin(NamedTuple):
     place: str
     """the time or the name of the pose"""
     pose: FloatArray
-    """`(7,)`"""
+    """pose of the platform `(7,)` at this entry"""
     remedy: str
     """what is violated, by how much, and what would mend it; empty where the limit holds"""
 
     @property
     def holds(self) -> bool:
-        """Whether the limit is kept."""
+        """Whether the value is within its limit."""
         return self.share <= 1.0 + LIMIT_TOLERANCE
 
     @property
@@ -240,11 +240,13 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
 
     Of entries that differ by rounding, as those of symmetrical legs do, the first one.
     """
-    shares = np.where(np.isnan(quantity.share), np.inf, quantity.share)
-    highest = float(shares.max())
-    nearly = highest - LIMIT_TOLERANCE * max(1.0, highest) if highest < np.inf else np.inf
-    row, column = divmod(int((shares >= nearly).argmax()), shares.shape[1])
-    share = float(shares[row, column])
+    fractions = np.where(np.isnan(quantity.share), np.inf, quantity.share)
+    max_fraction = float(fractions.max())
+    tie_threshold = (
+        max_fraction - LIMIT_TOLERANCE * max(1.0, max_fraction) if max_fraction < np.inf else np.inf
+    )
+    row, column = divmod(int((fractions >= tie_threshold).argmax()), fractions.shape[1])
+    fraction = float(fractions[row, column])
     resting = bool(course.places)
     timed = not (resting or quantity.whole)
     return Margin(
@@ -252,13 +254,13 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
         quantity.unit,
         float(quantity.required[row, column]),
         float(quantity.limit[row, column]),
-        share,
+        fraction,
         quantity.at_least,
         quantity.legs[column],
         float(course.time[row]) if timed else None,
         "whole motion" if quantity.whole and not resting else course.place(row),
         course.motion.pose[row].copy(),
-        "" if share <= 1.0 + LIMIT_TOLERANCE else quantity.remedy(row, column),
+        "" if fraction <= 1.0 + LIMIT_TOLERANCE else quantity.remedy(row, column),
     )
 
 
@@ -273,7 +275,7 @@ def legs_text(legs: Sequence[int]) -> str:
 
 
 def share_text(share: float) -> str:
-    """Return a share of a limit as a percentage, from ten on as a factor, or "beyond"."""
+    """Return a limit fraction as a percentage, from ten on as a factor, or "beyond"."""
     if not np.isfinite(share):
         return "beyond"
     return f"{100.0 * share:.3g} %" if share < 9.995 else f"{share:,.4g} times"
@@ -285,7 +287,7 @@ def factor(value: float) -> str:
 
 
 def amount(value: float, unit: str = "") -> str:
-    """Return a number with four digits, thousands apart, and its unit."""
+    """Return a number with four digits, thousands separators and its unit."""
     text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"
     return f"{text} {unit}".strip()
 
@@ -314,40 +316,42 @@ class LegPoints(NamedTuple):
 
 
 def leg_points(platform: MachineModel, pose: FloatArray) -> LegPoints:
-    """Return the points of all legs at poses `(k, 7)` in reach."""
+    """Return the points of all legs at reachable poses `(k, 7)`, base frame."""
     matrix = np.stack([rotated(pose[:, 3:], axis[None]) for axis in np.eye(3)], axis=-1)
-    tip = pose[:, None, :3] + np.einsum("kij,nj->kni", matrix, platform.platform_joints)
-    base = np.broadcast_to(platform.base_joints, tip.shape)
+    joint_position = pose[:, None, :3] + np.einsum("kij,nj->kni", matrix, platform.platform_joints)
+    base = np.broadcast_to(platform.base_joints, joint_position.shape)
     coordinates = platform.inverse_kinematics(pose)
     if platform.leg.has_foot:
-        base = tip - coordinates[:, :, None] * matrix[:, None, :, 2]
+        base = joint_position - coordinates[:, :, None] * matrix[:, None, :, 2]
     if platform.leg.has_crank:
-        return LegPoints(base, base + _cranks(platform, coordinates), tip, matrix)
-    along = tip - base
-    length = np.linalg.norm(along, axis=-1)
+        return LegPoints(base, base + _cranks(platform, coordinates), joint_position, matrix)
+    leg_vector = joint_position - base
+    length = np.linalg.norm(leg_vector, axis=-1)
     sizes = [leg.sizes for leg in platform.parameters.legs]
-    ends = np.array([0.5 * length.min() if size is None else size.lower_length for size in sizes])
+    lower_lengths = np.array(
+        [0.5 * length.min() if size is None else size.lower_length for size in sizes]
+    )
     # A part of the leg is left for its upper part, whose direction is that of the leg.
-    share = np.clip(ends / length, 0.01, 0.99)
-    return LegPoints(base, base + share[:, :, None] * along, tip, matrix)
+    fraction = np.clip(lower_lengths / length, 0.01, 0.99)
+    return LegPoints(base, base + fraction[:, :, None] * leg_vector, joint_position, matrix)
 
 
 def crank_frames(platform: MachineModel, points: LegPoints) -> FloatArray:
     """Return rotations `(k, n, 3, 3)` crank to base: x is its axis of rotation, z the crank."""
-    along = points.lower
-    axis = np.broadcast_to(platform.first_axes, along.shape)
-    return np.stack([axis, np.cross(along, axis), along], axis=-1)
+    crank_axis = points.lower
+    axis = np.broadcast_to(platform.first_axes, crank_axis.shape)
+    return np.stack([axis, np.cross(crank_axis, axis), crank_axis], axis=-1)
 
 
 def _cranks(platform: MachineModel, angles: FloatArray) -> FloatArray:
     """Return the vectors `(k, n, 3)` [m] from base joints to elbows at angles `(k, n)`."""
     pairs = zip(platform.parameters.legs, platform.parameters.home_places, strict=True)
-    legs = [(leg, place) for leg, place in pairs if isinstance(leg, RssLeg)]
-    zero = np.array([leg.home_zero(place) for leg, place in legs])
+    legs = [(leg, leg_geometry) for leg, leg_geometry in pairs if isinstance(leg, RssLeg)]
+    zero = np.array([leg.home_zero(leg_geometry) for leg, leg_geometry in legs])
     length = np.array([leg.crank_length for leg, _ in legs])
     side = np.cross(platform.first_axes, zero)
-    turned = np.cos(angles)[:, :, None] * zero + np.sin(angles)[:, :, None] * side
-    return np.asarray(length[:, None] * turned)
+    crank_direction = np.cos(angles)[:, :, None] * zero + np.sin(angles)[:, :, None] * side
+    return np.asarray(length[:, None] * crank_direction)
 
 
 def _unit(vectors: FloatArray) -> FloatArray:
@@ -365,12 +369,12 @@ def polygon_distance(first: FloatArray, second: FloatArray) -> FloatArray:
             not quite in one plane span triangles with the corners' middle.
         second: the same, `(k, l, 3)`.
     """
-    one, other = np.roll(first, -1, axis=1), np.roll(second, -1, axis=1)
-    edges = segment_distance(
-        first[:, :, None], one[:, :, None], second[:, None], other[:, None]
+    first_next, second_next = np.roll(first, -1, axis=1), np.roll(second, -1, axis=1)
+    edge_distance = segment_distance(
+        first[:, :, None], first_next[:, :, None], second[:, None], second_next[:, None]
     ).min(axis=(1, 2))
-    faces = np.minimum(_to_face(first, one, second), _to_face(second, other, first))
-    return np.asarray(np.minimum(edges, faces))
+    faces = np.minimum(_to_face(first, first_next, second), _to_face(second, second_next, first))
+    return np.asarray(np.minimum(edge_distance, faces))
 
 
 def _to_face(corners: FloatArray, ends: FloatArray, polygon: FloatArray) -> FloatArray:
@@ -378,27 +382,27 @@ def _to_face(corners: FloatArray, ends: FloatArray, polygon: FloatArray) -> Floa
 
     Infinite where no corner is above or below the face and none crosses it.
     """
-    middle = polygon.mean(axis=1)[:, None, None]
-    spokes = polygon[:, None] - middle
-    across = np.roll(polygon, -1, axis=1)[:, None] - middle
-    normal = np.cross(spokes, across)
-    size = _dot(normal, normal)
-    solid = size > FLATNESS_TOLERANCE * _dot(spokes, spokes) * _dot(across, across)
-    safe = np.where(solid, size, 1.0)
+    centroid = polygon.mean(axis=1)[:, None, None]
+    spokes = polygon[:, None] - centroid
+    edge_vectors = np.roll(polygon, -1, axis=1)[:, None] - centroid
+    normals = np.cross(spokes, edge_vectors)
+    size = _dot(normals, normals)
+    solid = size > FLATNESS_TOLERANCE * _dot(spokes, spokes) * _dot(edge_vectors, edge_vectors)
+    safe_size = np.where(solid, size, 1.0)
 
     def inside(away: FloatArray) -> FloatArray:
         """Return whether points at `away` `(k, c, l, 3)` from the middle are over a triangle."""
-        s = _dot(np.cross(away, across), normal) / safe
-        t = _dot(np.cross(spokes, away), normal) / safe
+        s = _dot(np.cross(away, edge_vectors), normals) / safe_size
+        t = _dot(np.cross(spokes, away), normals) / safe_size
         return np.asarray(solid & (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0))
 
-    start, end = corners[:, :, None] - middle, ends[:, :, None] - middle
-    height, height_end = _dot(start, normal), _dot(end, normal)
-    distance = np.where(inside(start), np.abs(height) / np.sqrt(safe), np.inf)
-    change = height - height_end
-    share = height / np.where(change == 0.0, 1.0, change)
-    crosses = (change != 0.0) & (share >= 0.0) & (share <= 1.0)
-    crossing = crosses & inside(start + share[..., None] * (end - start))
+    start, end = corners[:, :, None] - centroid, ends[:, :, None] - centroid
+    height, height_end = _dot(start, normals), _dot(end, normals)
+    distance = np.where(inside(start), np.abs(height) / np.sqrt(safe_size), np.inf)
+    height_change = height - height_end
+    crossing_fraction = height / np.where(height_change == 0.0, 1.0, height_change)
+    crosses = (height_change != 0.0) & (crossing_fraction >= 0.0) & (crossing_fraction <= 1.0)
+    crossing = crosses & inside(start + crossing_fraction[..., None] * (end - start))
     return np.asarray(np.where(crossing, 0.0, distance).min(axis=(1, 2)))
 
 

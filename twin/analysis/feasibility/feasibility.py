@@ -98,38 +98,38 @@ def range_feasibility(
         payload: as for `feasibility`.
         wrench: as for `feasibility`.
         ranges: what `axis_ranges` returns, where it is known.
-        part: of the way from home to the ends.
+        part: fraction of each range from home to its ends.
 
     Raises:
         InputError: not a machine or payload, or wrong shapes.
     """
     machine, load = _loaded(platform, payload)
     with without_compiling():
-        ends = [
+        range_poses = [
             (f"{name} {part * value:+.4g} {unit}", moved_home(machine, name, part * value, unit))
-            for name, unit, span, _ in (axis_ranges(machine) if ranges is None else ranges)
-            for value in span
+            for name, unit, axis_range, _ in (axis_ranges(machine) if ranges is None else ranges)
+            for value in axis_range
         ]
-    places, poses = zip(*ends, strict=True)
-    where = "its range ends" if part == 1.0 else f"{100.0 * part:.3g} % of its ranges"
-    task = f"at rest at {where}{load}"
-    found = rest_feasibility(machine, np.array(poses), places, task, wrench)
-    return found._replace(
-        margins=tuple(margin for margin in found.margins if "stroke" not in margin.quantity)
+    places, poses = zip(*range_poses, strict=True)
+    ends_text = "its range ends" if part == 1.0 else f"{100.0 * part:.3g} % of its ranges"
+    task = f"at rest at {ends_text}{load}"
+    result = rest_feasibility(machine, np.array(poses), places, task, wrench)
+    return result._replace(
+        margins=tuple(margin for margin in result.margins if "stroke" not in margin.quantity)
     )
 
 
 def _loaded(platform: MachineModel, payload: Payload | float | None) -> tuple[MachineModel, str]:
-    """Return the machine with a payload, and the payload in words."""
+    """Return the machine with a payload, and a description of the payload."""
     as_model(platform)
     if payload is None:
         return platform, ""
-    body = payload if isinstance(payload, Payload) else Payload(payload)
-    return with_payload(platform, body), f" with {body.name}"
+    payload_body = payload if isinstance(payload, Payload) else Payload(payload)
+    return with_payload(platform, payload_body), f" with {payload_body.name}"
 
 
 def feasibility_record(found: Feasibility) -> dict[str, Any]:
-    """Return a verdict as content for JSON; times in s, the rest in the units that it names."""
+    """Return a verdict as content for JSON; times in s, other values in the units named there."""
     margins = [
         margin._asdict() | {"pose": margin.pose.tolist(), "holds": margin.holds}
         for margin in found.margins
@@ -146,9 +146,9 @@ def feasibility_record(found: Feasibility) -> dict[str, Any]:
 
 
 def feasibility_figure(found: Feasibility) -> Any:
-    """Return a plotly figure of the share of each limit over time, a line at 1.
+    """Return a plotly figure of the fraction of each limit over time, with a line at 1.
 
-    The cursor shows the share and the leg that uses most. Larger shares are drawn at
+    The cursor shows the fraction and the leg that has it. Larger fractions are drawn at
     `MAX_DRAWN_FRACTION`.
 
     Raises:
@@ -159,30 +159,36 @@ def feasibility_figure(found: Feasibility) -> Any:
         raise InputError("found", f"must be a Feasibility, not {brief(found)}")
     if not len(found.time) or not found.time[-1] > 0.0:
         raise InputError("plot", "a verdict at rest has no course over time; give a motion")
-    figures = optional("plotly.graph_objects")
-    top = PANEL_GAP + TITLE_HEIGHT + PANEL_GAP
-    figure = figures.Figure(layout=layout(2 * SINGLE_PANEL_HEIGHT + top + FOOTER_HEIGHT, top))
+    plotly_graphs = optional("plotly.graph_objects")
+    top_margin = PANEL_GAP + TITLE_HEIGHT + PANEL_GAP
+    figure = plotly_graphs.Figure(
+        layout=layout(2 * SINGLE_PANEL_HEIGHT + top_margin + FOOTER_HEIGHT, top_margin)
+    )
     title = html.escape(found.summary)
     figure.layout.title = {"text": title, "font": {"size": TITLE_SIZE}, "x": 0.01, "y": 0.99}
     figure.layout.title.yanchor = "top"
-    order = [margin.quantity for margin in found.margins if margin.quantity in found.shares]
-    for number, name in enumerate(order):
-        share = np.minimum(found.shares[name], MAX_DRAWN_FRACTION)
-        kept = thin_out(found.time, share)
+    drawn_quantities = [
+        margin.quantity for margin in found.margins if margin.quantity in found.shares
+    ]
+    for number, name in enumerate(drawn_quantities):
+        values = np.minimum(found.shares[name], MAX_DRAWN_FRACTION)
+        drawn = thin_out(found.time, values)
         dash = "dot" if number >= len(CURVE_COLORS) else "solid"
         figure.add_trace(
-            figures.Scatter(
-                x=found.time[kept], y=share[kept], name=html.escape(name), mode="lines",
+            plotly_graphs.Scatter(
+                x=found.time[drawn], y=values[drawn], name=html.escape(name), mode="lines",
                 line={"color": curve_color(number), "dash": dash, "width": 1.8, "simplify": False},
-                customdata=np.array(found.worst_legs[name])[kept],
+                customdata=np.array(found.worst_legs[name])[drawn],
                 hovertemplate="%{y:.3~g}, %{customdata}",
             )
         )  # fmt: skip
     figure.add_hline(y=1.0, line={"color": "#b3261e", "width": 1.5, "dash": "dash"})
     figure.layout.hovermode = "x unified"
     figure.layout.xaxis = axis("time [s]")
-    largest = max(float(found.shares[name].max()) for name in order)
-    highest = 1.05 * min(max(largest, 1.05), MAX_DRAWN_FRACTION)
-    figure.layout.yaxis = axis("share of the limit, above 1: violated") | {"range": [0.0, highest]}
+    max_fraction = max(float(found.shares[name].max()) for name in drawn_quantities)
+    axis_limit = 1.05 * min(max(max_fraction, 1.05), MAX_DRAWN_FRACTION)
+    figure.layout.yaxis = axis("share of the limit, above 1: violated") | {
+        "range": [0.0, axis_limit]
+    }
     figure.layout.legend = legend(1.01)
     return figure

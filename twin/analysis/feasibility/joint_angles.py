@@ -36,17 +36,21 @@ JOINT_NAMES = {
 
 MIN_SINGULAR_RATIO = 0.05
 """Smallest singular value of the Jacobian, relative to that at home: the legs act on the weakest
-motion with a twentieth of their effect at home. Adopted."""
+motion with a twentieth of their effect at home (engineering choice).
+"""
 
 MAX_CONDITION_NUMBER = 200.0
 """Largest condition number of the Jacobian: an error of a leg grows two hundred times in the worst
-direction. Adopted."""
+direction (engineering choice).
+"""
 
 BOX_SAMPLES = 512
-"""Points inside the box; starts of the search, and samples for poses out of reach."""
+"""Number of points inside the box: starts of the search, and samples for unreachable poses."""
 
 MAX_STARTS = 6
-"""Searches per actuator and end at most, from its best points that are not close to each other."""
+"""Maximum number of searches per actuator and end, from its best points that are not close
+together.
+"""
 
 START_DISTANCE = 0.25
 """Smallest distance between two starts, relative to the box's sides."""
@@ -70,13 +74,13 @@ class Directions(NamedTuple):
 def directions(platform: MachineModel, points: LegPoints) -> Directions:
     """Return the directions of the legs at their joints; pillars have none that turn freely."""
     upper = points.upper
-    down = -np.einsum("kji,knj->kni", points.rotation, upper)
+    downward = -np.einsum("kji,knj->kni", points.rotation, upper)
     if platform.leg.has_foot:
         return Directions(None, None, None)
     if platform.leg.has_crank:
         frames = crank_frames(platform, points)
-        return Directions(None, np.einsum("knji,knj->kni", frames, upper), down)
-    return Directions(points.lower, None, down)
+        return Directions(None, np.einsum("knji,knj->kni", frames, upper), downward)
+    return Directions(points.lower, None, downward)
 
 
 def joint_quantities(
@@ -91,9 +95,9 @@ def joint_quantities(
         home: directions `(1, n, 3)` at home.
     """
     for field, name in JOINT_NAMES.items():
-        present = getattr(found, field)
+        leg_directions = getattr(found, field)
         limits = _limits(platform, field)
-        if present is None or not any(limits):
+        if leg_directions is None or not any(limits):
             continue
         neutral = np.array(
             [
@@ -101,9 +105,11 @@ def joint_quantities(
                 for limit, at_home in zip(limits, getattr(home, field)[0], strict=True)
             ]
         )
-        angles = np.degrees(angle_between(present, neutral))
-        most = np.degrees([np.inf if limit is None else limit.maximum_angle for limit in limits])
-        bound = np.broadcast_to(most, angles.shape)
+        angles = np.degrees(angle_between(leg_directions, neutral))
+        max_angles = np.degrees(
+            [np.inf if limit is None else limit.maximum_angle for limit in limits]
+        )
+        bound = np.broadcast_to(max_angles, angles.shape)
         legs = [(i + 1,) for i in range(platform.n_actuators)]
 
         def remedy(
@@ -111,7 +117,7 @@ def joint_quantities(
             leg: int,
             name: str = name,
             angles: FloatArray = angles,
-            most: FloatArray = most,
+            most: FloatArray = max_angles,
         ) -> str:
             angle, limit = float(angles[row, leg]), float(most[leg])
             return (
@@ -148,15 +154,15 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
     A change of sign of the determinant against home means that a singular pose lies between.
     """
     rows, signs = _singular_values(platform, course.motion.pose)
-    home, sign = _singular_values(platform, platform.home[None])
+    home, home_sign = _singular_values(platform, platform.home[None])
     smallest, condition = rows[:, -1:], rows[:, :1] / np.maximum(rows[:, -1:], 1e-300)
-    least = np.full_like(smallest, MIN_SINGULAR_RATIO * home[0, -1])
-    turned = signs * sign[0] < 0.0
-    share = np.where(turned[:, None], np.inf, least / np.maximum(smallest, 1e-300))
+    min_value = np.full_like(smallest, MIN_SINGULAR_RATIO * home[0, -1])
+    with_other_sign = signs * home_sign[0] < 0.0
+    fraction = np.where(with_other_sign[:, None], np.inf, min_value / np.maximum(smallest, 1e-300))
 
     def remedy(row: int, column: int) -> str:
         place = course.place(row)
-        if turned[row]:
+        if with_other_sign[row]:
             return (
                 f"The determinant of the Jacobian has another sign ({place}) than at home: the "
                 "machine passes a singular pose on the way, where the legs do not hold it. Stay "
@@ -171,7 +177,7 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
 
     unit = "" if platform.coordinate_unit == "m" else "rad/m"
     name = "smallest singular value"
-    yield Quantity(name, unit, smallest, least, share, [()], remedy, at_least=True)
+    yield Quantity(name, unit, smallest, min_value, fraction, [()], remedy, at_least=True)
 
     def ill(row: int, column: int) -> str:
         return (
@@ -180,8 +186,10 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
             "direction. Stay closer to home, or place the joints differently."
         )
 
-    most = np.full_like(condition, MAX_CONDITION_NUMBER)
-    yield Quantity("condition number", "", condition, most, condition / most, [()], ill)
+    max_condition = np.full_like(condition, MAX_CONDITION_NUMBER)
+    yield Quantity(
+        "condition number", "", condition, max_condition, condition / max_condition, [()], ill
+    )
 
 
 def _singular_values(platform: MachineModel, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -191,13 +199,16 @@ def _singular_values(platform: MachineModel, poses: FloatArray) -> tuple[FloatAr
     and constraints; zero where these are no square matrix.
     """
     length = characteristic_length(platform.platform_joints)
-    units = np.array([1.0, 1.0, 1.0, length, length, length])
-    jacobian, constraints = platform.jacobian(poses) / units, platform.constraints(poses) / units
+    moment_scale = np.array([1.0, 1.0, 1.0, length, length, length])
+    jacobian, constraints = (
+        platform.jacobian(poses) / moment_scale,
+        platform.constraints(poses) / moment_scale,
+    )
     rows = np.concatenate([jacobian, constraints], axis=1)
     square = rows.shape[1] == 6
     signs = np.linalg.slogdet(rows)[0] if square else np.zeros(len(poses))
-    free = jacobian @ null_space(constraints) if constraints.shape[1] else jacobian
-    return np.linalg.svd(free, compute_uv=False), np.asarray(signs)
+    free_jacobian = jacobian @ null_space(constraints) if constraints.shape[1] else jacobian
+    return np.linalg.svd(free_jacobian, compute_uv=False), np.asarray(signs)
 
 
 class RequiredStroke(NamedTuple):
@@ -248,28 +259,28 @@ def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStrok
     check_convention(platform, mobility.convention)
     axes = np.vstack([mobility.corners(), mobility.inner(BOX_SAMPLES)])
     values = coordinates(platform, _poses(platform, mobility, axes))
-    reached = np.isfinite(values).all(axis=1)
-    if not reached.any():
+    reachable = np.isfinite(values).all(axis=1)
+    if not reachable.any():
         raise InputError(
             "mobility",
             f"{platform.name} reaches no pose of the box; narrow its ranges or move its center",
         )
-    ends = [
-        _extreme(platform, mobility, axes[reached], values[reached], leg, sign)
+    extremes = [
+        _extreme(platform, mobility, axes[reachable], values[reachable], leg, sign)
         for sign in (1.0, -1.0)
         for leg in range(platform.n_actuators)
     ]
-    found = np.array([end[0] for end in ends]).reshape(2, -1)
-    places = _poses(platform, mobility, np.array([end[1] for end in ends]))
+    extreme_coordinates = np.array([end[0] for end in extremes]).reshape(2, -1)
+    places = _poses(platform, mobility, np.array([end[1] for end in extremes]))
     places = places.reshape(2, platform.n_actuators, 7)
     return RequiredStroke(
-        found[0],
-        found[1],
+        extreme_coordinates[0],
+        extreme_coordinates[1],
         places[0],
         places[1],
-        _poses(platform, mobility, axes[~reached]),
-        found[0] - platform.minimum_coordinates,
-        platform.maximum_coordinates - found[1],
+        _poses(platform, mobility, axes[~reachable]),
+        extreme_coordinates[0] - platform.minimum_coordinates,
+        platform.maximum_coordinates - extreme_coordinates[1],
     )
 
 
@@ -285,46 +296,52 @@ def _extreme(
     leg: int,
     sign: float,
 ) -> tuple[float, FloatArray]:
-    """Return the smallest of sign times a coordinate, times sign, and the axes `(k,)` there."""
+    """Return the extreme coordinate (minimum for sign 1, maximum for -1), and its axes `(k,)`."""
     from scipy.optimize import minimize
 
-    span = mobility.high - mobility.low
-    free = np.flatnonzero(span > 0.0)
+    spans = mobility.high - mobility.low
+    free_axes = np.flatnonzero(spans > 0.0)
     order = canonical.order(sign * values[:, leg])
-    best = (float(values[order[0], leg]), axes[order[0]])
-    if not len(free):
-        return best
-    steps = GRADIENT_STEP * np.vstack([np.zeros(len(free)), np.eye(len(free)), -np.eye(len(free))])
+    best_extreme = (float(values[order[0], leg]), axes[order[0]])
+    if not len(free_axes):
+        return best_extreme
+    steps = GRADIENT_STEP * np.vstack(
+        [np.zeros(len(free_axes)), np.eye(len(free_axes)), -np.eye(len(free_axes))]
+    )
 
     def slope(point: FloatArray) -> tuple[float, FloatArray]:
-        tried = np.tile(mobility.low, (len(steps), 1))
-        tried[:, free] += (point + steps) * span[free]
-        here = sign * coordinates(platform, _poses(platform, mobility, tried))[:, leg]
+        stencil_axes = np.tile(mobility.low, (len(steps), 1))
+        stencil_axes[:, free_axes] += (point + steps) * spans[free_axes]
+        stencil_values = (
+            sign * coordinates(platform, _poses(platform, mobility, stencil_axes))[:, leg]
+        )
         # Out of reach beside the point: the step there is refused, not taken.
-        gradient = (here[1 : len(free) + 1] - here[len(free) + 1 :]) / (2.0 * GRADIENT_STEP)
-        return float(np.nan_to_num(here[0], nan=np.inf)), np.nan_to_num(gradient)
+        gradient = (
+            stencil_values[1 : len(free_axes) + 1] - stencil_values[len(free_axes) + 1 :]
+        ) / (2.0 * GRADIENT_STEP)
+        return float(np.nan_to_num(stencil_values[0], nan=np.inf)), np.nan_to_num(gradient)
 
-    for start in _starts((axes[order][:, free] - mobility.low[free]) / span[free]):
-        found = minimize(
-            slope, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(free),
+    for start in _starts((axes[order][:, free_axes] - mobility.low[free_axes]) / spans[free_axes]):
+        optimum = minimize(
+            slope, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(free_axes),
             options={"ftol": 1e-15, "gtol": 1e-12},
         )  # fmt: skip
-        if np.isfinite(found.fun) and found.fun < sign * best[0]:
-            place = mobility.low.copy()
-            place[free] += found.x * span[free]
-            best = (sign * float(found.fun), place)
-    return best
+        if np.isfinite(optimum.fun) and optimum.fun < sign * best_extreme[0]:
+            optimum_axes = mobility.low.copy()
+            optimum_axes[free_axes] += optimum.x * spans[free_axes]
+            best_extreme = (sign * float(optimum.fun), optimum_axes)
+    return best_extreme
 
 
 def _starts(points: FloatArray) -> list[FloatArray]:
     """Return the first few of points `(m, k)`, best first, that are not close to each other."""
-    chosen: list[FloatArray] = []
+    starts: list[FloatArray] = []
     for point in points:
-        if all(np.abs(point - other).max() > START_DISTANCE for other in chosen):
-            chosen.append(point)
-            if len(chosen) == MAX_STARTS:
+        if all(np.abs(point - start).max() > START_DISTANCE for start in starts):
+            starts.append(point)
+            if len(starts) == MAX_STARTS:
                 break
-    return chosen
+    return starts
 
 
 def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
@@ -337,9 +354,11 @@ def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
     unit = as_model(platform).coordinate_unit
     if len(required.minimum) != platform.n_actuators:
         raise InputError("required", f"must be of {platform.n_actuators} actuators")
-    figures = optional("plotly.graph_objects")
+    plotly_graphs = optional("plotly.graph_objects")
     names = legs(platform.n_actuators)
-    figure = figures.Figure(layout=layout(PANEL_HEIGHT + PANEL_GAP + FOOTER_HEIGHT, PANEL_GAP))
+    figure = plotly_graphs.Figure(
+        layout=layout(PANEL_HEIGHT + PANEL_GAP + FOOTER_HEIGHT, PANEL_GAP)
+    )
     for k, (name, low, high) in enumerate(
         (
             ("has", platform.minimum_coordinates, platform.maximum_coordinates),
@@ -347,7 +366,7 @@ def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
         )
     ):
         figure.add_trace(
-            figures.Bar(
+            plotly_graphs.Bar(
                 x=names, base=low, y=high - low, name=name,
                 width=(0.7, 0.35)[k], marker={"color": curve_color(k), "opacity": (0.35, 1.0)[k]},
                 hovertext=[f"{a:.6g} to {b:.6g}" for a, b in zip(low, high, strict=True)],

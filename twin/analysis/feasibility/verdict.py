@@ -50,9 +50,9 @@ class Feasibility(NamedTuple):
     time: FloatArray
     """`(k,)` [s]; zero at rest"""
     shares: dict[str, FloatArray]
-    """quantity -> share of its limit `(k,)`, of the worst leg at each time"""
+    """quantity -> fraction of its limit `(k,)` that the worst leg uses at each time"""
     worst_legs: dict[str, tuple[str, ...]]
-    """quantity -> the leg that has the share at each time"""
+    """quantity -> text that names the worst leg at each time, such as "leg 2" """
 
     @property
     def feasible(self) -> bool:
@@ -71,14 +71,14 @@ class Feasibility(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The verdict in one line."""
-        head, first = f"{self.machine}, {self.task}", self.margins[0]
-        if not first.holds:
+        """One-line summary of the verdict."""
+        head, closest = f"{self.machine}, {self.task}", self.margins[0]
+        if not closest.holds:
             count = f"{len(self.violated)} of {len(self.margins)}"
             return f"{head}: not feasible, {count} limits violated"
-        word = "tight" if first.share > TIGHT_FRACTION else "closest"
-        share = share_text(first.share)
-        return f"{head}: feasible; {word}: {first.quantity}, {share} of its limit"
+        word = "tight" if closest.share > TIGHT_FRACTION else "closest"
+        fraction = share_text(closest.share)
+        return f"{head}: feasible; {word}: {closest.quantity}, {fraction} of its limit"
 
     def __bool__(self) -> bool:
         return self.feasible
@@ -88,7 +88,7 @@ class Feasibility(NamedTuple):
 
 
 def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = None) -> Feasibility:
-    """Return the verdict on a course, over those of its rows that the machine can have."""
+    """Return the verdict on a course, over its rows that are reachable and not singular."""
     reach, course = _in_reach(platform, course)
     quantities: list[Quantity] = []
     missing: list[str] = []
@@ -100,9 +100,11 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
         if needed is not None:
 
             def at_rest(row: int) -> FloatArray:
-                still = PlatformMotion(course.motion.pose[row : row + 1], *np.zeros((2, 1, 6)))
-                held = requirement_along(platform, np.zeros(1), still, wrench)
-                return np.asarray(held.forces[0])
+                rest_motion = PlatformMotion(
+                    course.motion.pose[row : row + 1], *np.zeros((2, 1, 6))
+                )
+                holding = requirement_along(platform, np.zeros(1), rest_motion, wrench)
+                return np.asarray(holding.forces[0])
 
             loads = ActuatorTask(platform, course, needed, at_rest)
             quantities = [*loads.quantities(), *_geometry(platform, course, task, missing)]
@@ -125,29 +127,29 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
 def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
     """Return the margin of reach, and the rows of a course that all legs reach."""
     legs = reached(platform, course.motion.pose)
-    inside = np.asarray(legs.all(axis=1))
-    lost = int((~inside).sum())
-    first = int(np.argmin(inside)) if lost else 0
-    numbers = tuple(int(i) + 1 for i in np.flatnonzero(~legs[first]))
+    mask = np.asarray(legs.all(axis=1))
+    count = int((~mask).sum())
+    row = int(np.argmin(mask)) if count else 0
+    leg_numbers = tuple(int(i) + 1 for i in np.flatnonzero(~legs[row]))
     text = (
-        f"{legs_text(numbers).capitalize()} cannot reach the pose ({course.place(first)}), nor "
-        f"{lost} of {len(inside)} poses in all. Move less, move the middle of the motion, or take "
+        f"{legs_text(leg_numbers).capitalize()} cannot reach the pose ({course.place(row)}), nor "
+        f"{count} of {len(mask)} poses in all. Move less, move the middle of the motion, or take "
         "longer legs."
     )
     margin = Margin(
         "reach",
         "poses",
-        float(lost),
+        float(count),
         0.0,
-        np.inf if lost else 0.0,
+        np.inf if count else 0.0,
         False,
-        numbers,
-        None if course.places or not lost else float(course.time[first]),
-        course.place(first) if lost else "all poses",
-        course.motion.pose[first].copy(),
-        text if lost else "",
+        leg_numbers,
+        None if course.places or not count else float(course.time[row]),
+        course.place(row) if count else "all poses",
+        course.motion.pose[row].copy(),
+        text if count else "",
     )
-    return margin, course.rows(inside) if lost else course
+    return margin, course.rows(mask) if count else course
 
 
 def _before_singular(
@@ -196,12 +198,12 @@ def _singular(course: Course, row: int) -> Margin:
 def _geometry(
     platform: MachineModel, course: Course, task: str, missing: list[str]
 ) -> list[Quantity]:
-    """Return the quantities of joints and collisions; adds to what is missing."""
+    """Return the quantities of joints and collisions; appends missing limits to `missing`."""
     points = leg_points(platform, course.motion.pose)
-    found = directions(platform, points)
+    leg_directions = directions(platform, points)
     home = directions(platform, leg_points(platform, platform.home[None]))
-    quantities = list(joint_quantities(platform, course, found, home))
-    missing += missing_joints(platform, found)
+    quantities = list(joint_quantities(platform, course, leg_directions, home))
+    missing += missing_joints(platform, leg_directions)
     collisions = list(collision_quantities(platform, course, points))
     if any(leg.sizes is None for leg in platform.parameters.legs):
         distance, one, other = closest_legs(platform, course.motion.pose)

@@ -86,27 +86,33 @@ AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 """Directions along and about the base axes; about them in the order x, y, z."""
 
 MAX_SPEED_FRACTION = 0.5
-"""Largest fraction of an actuator's speed limit that an excitation takes to be measurable.
-Adopted."""
+"""Largest fraction of an actuator's speed limit that an excitation uses to be measurable
+(engineering choice).
+"""
 
 MAX_EFFORT_FRACTION = 0.5
-"""Largest fraction of an actuator's effort that the velocity loop gives. Adopted."""
+"""Largest fraction of an actuator's effort that the velocity loop gives (engineering choice)."""
 
 MAX_ACCELERATION_RATIO = 2.0
-"""Largest acceleration per actuator's limit, which then acts in the highest octave alone.
-Adopted."""
+"""Largest acceleration over the actuator's limit (engineering choice); the limit then acts only in
+the highest octave.
+"""
 
 FRICTION_RATIO = 10.0
-"""Velocity loop's gain per gain that dry friction has at the peak speed. Adopted."""
+"""Velocity gain over the describing-function gain of dry friction at the peak speed (engineering
+choice).
+"""
 
 NOISE_RATIO = 2.0
-"""Amplitude at the highest frequency per step of the encoder. Adopted."""
+"""Amplitude at the highest frequency in encoder steps (engineering choice)."""
 
 POSITION_FREQUENCY_RATIO = 0.4
-"""Highest frequency that servos and steppers can follow, per rate at which they take positions."""
+"""Highest frequency that servos and steppers can follow, over their position update rate."""
 
 TASK_SPEED = 0.01
-"""[1/s] Strokes per second that an excitation may use where limits are not known. Adopted."""
+"""[1/s] Strokes per second that an excitation may use where limits are not known (engineering
+choice).
+"""
 
 MOVING_RATE_FRACTION = 0.05
 """Rate, relative to that of the fastest actuator, from which an actuator counts as moving."""
@@ -118,20 +124,21 @@ MIN_INPUT_POWER = 1e-12
 """Power of the input, relative to its largest, at which a frequency counts as not excited."""
 
 COHERENCE_LINES = 3
-"""Lines that the coherence of a whole record is taken over."""
+"""Number of lines over which the coherence of a whole record is averaged."""
 
 SWEEP_NEIGHBOURS = 7
-"""Lines that the coherence of a sweep is taken over. Adopted."""
+"""Number of lines over which the coherence of a sweep is averaged (engineering choice)."""
 
 PASSING_POWER = 0.05
 """Power of the input in a window, relative to the largest of its line, from which the sweep passes
-the line. Adopted."""
+the line (engineering choice).
+"""
 
 MIN_WINDOWS = 2
-"""Windows of each frequency at least, those with the largest power of the input."""
+"""Minimum number of windows per frequency: those with the largest input power are used."""
 
 MIN_SAMPLES = 8
-"""Samples of a window or of a dwell at least."""
+"""Minimum number of samples of a window or of a dwell."""
 
 
 class Excitation(ABC):
@@ -155,11 +162,13 @@ class Excitation(ABC):
 
     def sample(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return displacement, speed and acceleration `(k,)` at times `(k,)` [s]."""
-        inside = (time >= LEAD_IN) & (time <= self.duration)
-        parts = tuple(np.zeros_like(time) for _ in range(3))
-        for part, value in zip(parts, self.moving(time[inside] - LEAD_IN), strict=True):
-            part[inside] = value
-        return parts[0], parts[1], parts[2]
+        is_excited = (time >= LEAD_IN) & (time <= self.duration)
+        derivatives = tuple(np.zeros_like(time) for _ in range(3))
+        for derivative, value in zip(
+            derivatives, self.moving(time[is_excited] - LEAD_IN), strict=True
+        ):
+            derivative[is_excited] = value
+        return derivatives[0], derivatives[1], derivatives[2]
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -185,27 +194,27 @@ class SweptSine(Excitation):
         Raises:
             InputError: not above zero, or not increasing.
         """
-        first, last = _range(low, high)
+        low_frequency, high_frequency = _range(low, high)
         seconds = positive(length, "length")
-        fade = min(MAX_FADE, FADE_FRACTION * seconds)
+        fade_time = min(MAX_FADE, FADE_FRACTION * seconds)
         self._set(
-            low=first,
-            high=last,
+            low=low_frequency,
+            high=high_frequency,
             speed=positive(speed, "speed"),
             duration=LEAD_IN + seconds,
             _length=seconds,
-            _fade=Fade(fade, fade, seconds),
+            _fade=Fade(fade_time, fade_time, seconds),
         )
 
     def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
-        first = 2.0 * np.pi * self.low
-        growth = np.log(self.high / self.low) / self._length
-        omega = first * np.exp(growth * time)
-        phase = first * np.expm1(growth * time) / growth
+        start_omega = 2.0 * np.pi * self.low
+        growth_rate = np.log(self.high / self.low) / self._length
+        omega = start_omega * np.exp(growth_rate * time)
+        phase = start_omega * np.expm1(growth_rate * time) / growth_rate
         x = self.speed / omega * np.sin(phase)
-        x1 = self.speed * np.cos(phase) - growth * x
-        x2 = -self.speed * omega * np.sin(phase) - growth * x1
+        x1 = self.speed * np.cos(phase) - growth_rate * x
+        x2 = -self.speed * omega * np.sin(phase) - growth_rate * x1
         w, w1, w2 = self._fade.window(time)
         return w * x, w1 * x + w * x1, w2 * x + 2.0 * w1 * x1 + w * x2
 
@@ -234,75 +243,86 @@ class SteppedSine(Excitation):
         Raises:
             InputError: not above zero, or not increasing.
         """
-        lines = as_floats(frequencies, "frequencies")
-        if lines.ndim != 1 or not lines.size or not lines[0] > 0.0 or (np.diff(lines) <= 0.0).any():
+        line_frequencies = as_floats(frequencies, "frequencies")
+        if (
+            line_frequencies.ndim != 1
+            or not line_frequencies.size
+            or not line_frequencies[0] > 0.0
+            or (np.diff(line_frequencies) <= 0.0).any()
+        ):
             raise InputError("frequencies", "must be a list [Hz] that increases from above zero")
-        settling = np.maximum(np.ceil(MIN_SETTLING_TIME * lines), SETTLING_PERIODS) / lines
-        evaluated = np.maximum(np.ceil(MIN_EVALUATED_TIME * lines), EVALUATED_PERIODS) / lines
-        ends = np.cumsum(settling + evaluated)
-        starts = np.concatenate([[0.0], ends[:-1]])
+        settling = (
+            np.maximum(np.ceil(MIN_SETTLING_TIME * line_frequencies), SETTLING_PERIODS)
+            / line_frequencies
+        )
+        evaluated = (
+            np.maximum(np.ceil(MIN_EVALUATED_TIME * line_frequencies), EVALUATED_PERIODS)
+            / line_frequencies
+        )
+        dwell_ends = np.cumsum(settling + evaluated)
+        dwell_starts = np.concatenate([[0.0], dwell_ends[:-1]])
         self._set(
-            low=float(lines[0]),
-            high=float(lines[-1]),
+            low=float(line_frequencies[0]),
+            high=float(line_frequencies[-1]),
             speed=positive(speed, "speed"),
-            duration=LEAD_IN + float(ends[-1]),
-            frequencies=read_only(lines),
-            _starts=starts,
-            _settled=starts + settling,
+            duration=LEAD_IN + float(dwell_ends[-1]),
+            frequencies=read_only(line_frequencies),
+            _starts=dwell_starts,
+            _settled=dwell_starts + settling,
         )
 
     def dwells(self) -> list[tuple[float, float, float]]:
         """Return frequency [Hz], begin and end [s] of the settled part of every dwell."""
-        ends = np.append(self._starts[1:], self.duration - LEAD_IN)
+        dwell_ends = np.append(self._starts[1:], self.duration - LEAD_IN)
         return [
-            (float(f), LEAD_IN + float(begin), LEAD_IN + float(end))
-            for f, begin, end in zip(self.frequencies, self._settled, ends, strict=True)
+            (float(f), LEAD_IN + float(start), LEAD_IN + float(end))
+            for f, start, end in zip(self.frequencies, self._settled, dwell_ends, strict=True)
         ]
 
     def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
-        which = np.searchsorted(self._starts, time, side="right") - 1
-        omega = 2.0 * np.pi * self.frequencies[which]
-        phase = omega * (time - self._starts[which])
+        dwell_index = np.searchsorted(self._starts, time, side="right") - 1
+        omega = 2.0 * np.pi * self.frequencies[dwell_index]
+        phase = omega * (time - self._starts[dwell_index])
         sine = np.sin(phase)
         return self.speed / omega * sine, self.speed * np.cos(phase), -self.speed * omega * sine
 
 
 def _range(low: Any, high: Any) -> tuple[float, float]:
-    first, last = positive(low, "low"), positive(high, "high")
-    if not first < last:
+    low_frequency, high_frequency = positive(low, "low"), positive(high, "high")
+    if not low_frequency < high_frequency:
         raise InputError("low, high", "must increase")
-    return first, last
+    return low_frequency, high_frequency
 
 
 SPEED_FRACTION = 0.02
-"""Fraction of an actuator's speed limit that an excitation takes. Adopted."""
+"""Fraction of an actuator's speed limit that an excitation uses (engineering choice)."""
 
 EFFORT_FRACTION = 0.1
-"""Fraction of an actuator's effort limit that an excitation takes. Adopted."""
+"""Fraction of an actuator's effort limit that an excitation uses (engineering choice)."""
 
 POSITION_SPEED = 0.25
-"""Fraction of a servo's or stepper's speed limit that an excitation takes. Adopted."""
+"""Fraction of a servo's or stepper's speed limit that an excitation uses (engineering choice)."""
 
 POSITION_EFFORT = 0.3
-"""Fraction of a servo's or stepper's effort limit that an excitation takes. Adopted."""
+"""Fraction of a servo's or stepper's effort limit that an excitation uses (engineering choice)."""
 
 POSITION_TRAVEL = 0.2
-"""Fraction of the way from home to a servo's or stepper's nearer end. Adopted."""
+"""Fraction of the travel from home to a servo's or stepper's nearer end (engineering choice)."""
 
 
 class Path(NamedTuple):
-    """A straight way through home, as the whole machine sees it."""
+    """A straight path through home: twist and actuator rates per unit of path."""
 
     name: str
     twist: FloatArray
-    """`(6,)` twist of the platform per unit of the way"""
+    """`(6,)` twist of the platform per unit of the path, base axes"""
     rates: FloatArray
-    """`(n,)` rates of the actuators per unit of the way"""
+    """`(n,)` rates of the actuators per unit of the path"""
 
 
 def axis_path(platform: MachineModel, axis: str) -> Path:
-    """Return the way along or about a base axis through home.
+    """Return the path along or about a base axis through home.
 
     Raises:
         InputError: unknown axis, or one that the machine cannot move along.
@@ -318,7 +338,7 @@ def axis_path(platform: MachineModel, axis: str) -> Path:
 
 
 def actuator_path(platform: MachineModel, actuator: int) -> Path:
-    """Return the way of the platform while one actuator moves and the others rest, through home.
+    """Return the path through home on which one actuator moves and the others rest.
 
     Raises:
         InputError: no such actuator, or actuators that cannot move one at a time.
@@ -339,23 +359,30 @@ def actuator_path(platform: MachineModel, actuator: int) -> Path:
 def highest_frequency(platform: MachineModel, most: float) -> float:
     """Return the frequency [Hz], at most `most`, up to which a machine's drives can follow."""
     drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
-    found = [drive.positioning() for drive in drives]
+    position_loops = [drive.positioning() for drive in drives]
     return min(
-        [most, *(POSITION_FREQUENCY_RATIO * how.update_rate for how in found if how is not None)]
+        [
+            most,
+            *(
+                POSITION_FREQUENCY_RATIO * loop.update_rate
+                for loop in position_loops
+                if loop is not None
+            ),
+        ]
     )
 
 
 class SuitableSpeed(NamedTuple):
-    """Peak speed of an excitation along a way."""
+    """Peak speed of an excitation along a path."""
 
     value: float
-    """[m/s], [rad/s]"""
+    """peak speed along the path [m/s], [rad/s]"""
     limit: str
     """limit of the actuators that keeps it below what friction and encoders ask for; else empty"""
 
 
 def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) -> SuitableSpeed:
-    """Return a peak speed along a way, far from the drives' limits yet large enough to measure.
+    """Return a peak speed along a path, far below the drives' limits yet large enough to measure.
 
     Dry friction F acts on a sine of peak speed v like a gain 4 F / (pi v), and encoders read in
     steps. The speed is raised to where the velocity loop's gain K is `FRICTION_RATIO` times as
@@ -370,7 +397,7 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
 
     Args:
         platform: the machine.
-        path: the way.
+        path: the straight path through home.
         low: lowest frequency [Hz].
         high: highest frequency [Hz].
 
@@ -380,41 +407,45 @@ def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) 
     omega = 2.0 * np.pi * positive(high, "high")
     coordinates = as_model(platform).inverse_kinematics(platform.home)
     lowest, highest = platform.minimum_coordinates, platform.maximum_coordinates
-    room = np.minimum(coordinates - lowest, highest - coordinates)
+    free_travel = np.minimum(coordinates - lowest, highest - coordinates)
     speed, effort, travel = SPEED_FRACTION, EFFORT_FRACTION, TASK_SPEED * (highest - lowest)
     if takes_positions(platform):
         speed, effort = POSITION_SPEED, POSITION_EFFORT
-        travel = POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * room
+        travel = POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * free_travel
     bounds = [
         travel,
         speed * actuator_limit(platform, "speed"),
         effort * actuator_limit(platform, "effort") / (omega * equivalent_inertia(platform)),
     ]
-    slowest = np.min(bounds, axis=0)
-    needed, most = np.zeros_like(slowest), {"speed": np.full_like(slowest, np.inf)}
+    actuator_speed = np.min(bounds, axis=0)
+    required_speed, speed_limits = (
+        np.zeros_like(actuator_speed),
+        {"speed": np.full_like(actuator_speed, np.inf)},
+    )
     if not (takes_positions(platform) or platform.n_deflections):
         drives, gain = drive_model(platform), suitable_velocity_loop(platform, DEFAULT_PERIOD)[0]
+        # Describing function of dry friction F at peak speed v: gain 4 F / (pi v).
         friction = FRICTION_RATIO * 4.0 * drives.friction / (np.pi * gain)
-        needed = np.maximum(friction, NOISE_RATIO * drives.resolution * omega)
-        most = {
+        required_speed = np.maximum(friction, NOISE_RATIO * drives.resolution * omega)
+        speed_limits = {
             "speed": MAX_SPEED_FRACTION * actuator_limit(platform, "speed"),
             "acceleration": MAX_ACCELERATION_RATIO
             * actuator_limit(platform, "acceleration")
             / omega,
             "force": MAX_EFFORT_FRACTION * actuator_limit(platform, "effort") / gain,
-            "stroke": POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * room,
+            "stroke": POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * free_travel,
         }
-    allowed = np.min([*most.values()], axis=0)
-    slowest = np.maximum(slowest, np.minimum(needed, allowed))
-    ways = np.abs(path.rates)
-    moving = np.flatnonzero(ways > MOVING_RATE_FRACTION * ways.max())
-    first = moving[np.argmin(slowest[moving] / ways[moving])]
+    allowed = np.min([*speed_limits.values()], axis=0)
+    actuator_speed = np.maximum(actuator_speed, np.minimum(required_speed, allowed))
+    rates = np.abs(path.rates)
+    moving = np.flatnonzero(rates > MOVING_RATE_FRACTION * rates.max())
+    limiting = moving[np.argmin(actuator_speed[moving] / rates[moving])]
     limit = ""
-    if slowest[first] < needed[first]:
-        limit = min(most, key=lambda name: float(most[name][first]))
+    if actuator_speed[limiting] < required_speed[limiting]:
+        limit = min(speed_limits, key=lambda name: float(speed_limits[name][limiting]))
     if limit == "force" and platform.coordinate_unit == "rad":
         limit = "torque"
-    return SuitableSpeed(float(slowest[first] / ways[first]), limit)
+    return SuitableSpeed(float(actuator_speed[limiting] / rates[limiting]), limit)
 
 
 class Spectra(NamedTuple):
@@ -433,7 +464,7 @@ class Spectra(NamedTuple):
 
     @property
     def transfer(self) -> ComplexArray:
-        """Output per input `(k,)`; zero where the input has nothing."""
+        """Frequency response `(k,)`, output over input; zero where the input has no power."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.nan_to_num(self.cross / self.input_power, nan=0.0, posinf=0.0, neginf=0.0)
 
@@ -457,14 +488,19 @@ def spectra(
     """
     from scipy.signal import csd, welch
 
-    hop = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
-    options = {"fs": 1.0 / step, "nperseg": size, "noverlap": size - hop, "detrend": detrend}
+    window_shift = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
+    options = {
+        "fs": 1.0 / step,
+        "nperseg": size,
+        "noverlap": size - window_shift,
+        "detrend": detrend,
+    }
     frequency, cross = csd(input_signal, output_signal, **options)
     input_power, output_power = (
         welch(signal, **options)[1] for signal in (input_signal, output_signal)
     )
-    windows = 1 + (len(input_signal) - size) // hop
-    return Spectra(frequency, input_power, output_power, cross, windows)
+    n_windows = 1 + (len(input_signal) - size) // window_shift
+    return Spectra(frequency, input_power, output_power, cross, n_windows)
 
 
 def sweep_response(
@@ -491,45 +527,62 @@ def sweep_response(
         raise InputError(
             "window", f"must hold from {MIN_SAMPLES} samples to the record's {len(x)}, not {size}"
         )
-    first, last = positive(low, "low"), positive(high, "high")
-    if not first < last <= 0.5 / step:
+    low_frequency, high_frequency = positive(low, "low"), positive(high, "high")
+    if not low_frequency < high_frequency <= 0.5 / step:
         raise InputError("low, high", f"must increase and stay below {0.5 / step:g} Hz")
-    lines = np.fft.rfftfreq(size, step)
-    inside = (lines >= first * (1.0 - 1e-9)) & (lines <= last * (1.0 + 1e-9))
-    into, out = (_window_spectra(part, size)[:, inside] for part in (x, y))
-    powers = np.abs(into) ** 2
-    largest = powers.max(axis=0, initial=0.0)
-    if not largest.max(initial=0.0) > 0.0:
+    line_frequencies = np.fft.rfftfreq(size, step)
+    is_in_band = (line_frequencies >= low_frequency * (1.0 - 1e-9)) & (
+        line_frequencies <= high_frequency * (1.0 + 1e-9)
+    )
+    input_spectra, output_spectra = (
+        _window_spectra(record, size)[:, is_in_band] for record in (x, y)
+    )
+    powers = np.abs(input_spectra) ** 2
+    max_powers = powers.max(axis=0, initial=0.0)
+    if not max_powers.max(initial=0.0) > 0.0:
         raise InputError("given", "has nothing between these frequencies")
-    few = np.sort(powers, axis=0)[-min(MIN_WINDOWS, len(powers))]
-    passing = powers >= np.minimum(PASSING_POWER * largest, few)
-    excited = largest > MIN_INPUT_POWER * largest.max()
-    into, out = (np.where(passing, part, 0.0)[:, excited] for part in (into, out))
-    gain = (into.conj() * out).sum(axis=0) / (np.abs(into) ** 2).sum(axis=0)
-    windows = passing[:, excited].sum(axis=0)
-    noise = (np.abs(out - gain * into) ** 2).sum(axis=0) * windows / np.maximum(windows - 1, 1)
-    coherence = 1.0 - _ratio(*(_smoothed(part) for part in (noise, (np.abs(out) ** 2).sum(axis=0))))
-    return FrequencyResponse(lines[inside][excited], gain, coherence, deviation(coherence, windows))
+    largest_powers = np.sort(powers, axis=0)[-min(MIN_WINDOWS, len(powers))]
+    passing = powers >= np.minimum(PASSING_POWER * max_powers, largest_powers)
+    excited = max_powers > MIN_INPUT_POWER * max_powers.max()
+    input_spectra, output_spectra = (
+        np.where(passing, spectra_of_signal, 0.0)[:, excited]
+        for spectra_of_signal in (input_spectra, output_spectra)
+    )
+    gain = (input_spectra.conj() * output_spectra).sum(axis=0) / (np.abs(input_spectra) ** 2).sum(
+        axis=0
+    )
+    n_windows = passing[:, excited].sum(axis=0)
+    noise = (
+        (np.abs(output_spectra - gain * input_spectra) ** 2).sum(axis=0)
+        * n_windows
+        / np.maximum(n_windows - 1, 1)
+    )
+    coherence = 1.0 - _ratio(
+        *(_smoothed(power) for power in (noise, (np.abs(output_spectra) ** 2).sum(axis=0)))
+    )
+    return FrequencyResponse(
+        line_frequencies[is_in_band][excited], gain, coherence, deviation(coherence, n_windows)
+    )
 
 
 def _window_spectra(record: FloatArray, size: int) -> ComplexArray:
     """Return the spectra `(windows, lines)` of Hann windows over a record, without their means."""
     from scipy.signal.windows import hann
 
-    hop = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
-    windows = np.lib.stride_tricks.sliding_window_view(record, size)[::hop]
-    parts = windows - windows.mean(axis=1, keepdims=True)
-    return np.asarray(np.fft.rfft(parts * hann(size, sym=False), axis=1))
+    window_shift = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
+    windows = np.lib.stride_tricks.sliding_window_view(record, size)[::window_shift]
+    centred_windows = windows - windows.mean(axis=1, keepdims=True)
+    return np.asarray(np.fft.rfft(centred_windows * hann(size, sym=False), axis=1))
 
 
 def _smoothed(powers: FloatArray) -> FloatArray:
-    """Return sums over `SWEEP_NEIGHBOURS` lines."""
-    width = SWEEP_NEIGHBOURS // 2
-    return np.convolve(powers, np.ones(SWEEP_NEIGHBOURS))[width : width + len(powers)]
+    """Return moving sums over `SWEEP_NEIGHBOURS` lines."""
+    half_width = SWEEP_NEIGHBOURS // 2
+    return np.convolve(powers, np.ones(SWEEP_NEIGHBOURS))[half_width : half_width + len(powers)]
 
 
 def _ratio(noise: FloatArray, power: FloatArray) -> FloatArray:
-    """Return the share of noise in the power of an output, 0 to 1; 1 where there is no output."""
+    """Return the noise fraction of an output's power, 0 to 1; 1 where there is no output."""
     ratio = np.divide(noise, power, out=np.ones_like(power), where=power > 0.0)
     return np.clip(ratio, 0.0, 1.0)
 
@@ -551,21 +604,31 @@ def record_response(
             without any.
     """
     x, y = _records(given, received)
-    step, first, last = positive(period, "period"), positive(low, "low"), positive(high, "high")
+    step, low_frequency, high_frequency = (
+        positive(period, "period"),
+        positive(low, "low"),
+        positive(high, "high"),
+    )
     frequency = np.fft.rfftfreq(len(x), step)
-    inside = (frequency >= first) & (frequency <= last)
-    if not inside.any() or last > 0.5 / step:
+    is_in_band = (frequency >= low_frequency) & (frequency <= high_frequency)
+    if not is_in_band.any() or high_frequency > 0.5 / step:
         raise InputError("low, high", f"must hold a frequency and stay below {0.5 / step:g} Hz")
-    into, out = np.fft.rfft(x), np.fft.rfft(y)
-    lines = np.asarray(frequency[inside], dtype=np.float64)
-    if not np.abs(into[inside]).min() > 0.0:
+    input_spectrum, output_spectrum = np.fft.rfft(x), np.fft.rfft(y)
+    line_frequencies = np.asarray(frequency[is_in_band], dtype=np.float64)
+    if not np.abs(input_spectrum[is_in_band]).min() > 0.0:
         raise InputError("given", "has nothing at some of these frequencies")
     window = np.ones(COHERENCE_LINES)
-    cross = np.convolve(into.conj() * out, window, "same")[inside]
-    powers = [np.convolve(np.abs(part) ** 2, window, "same")[inside] for part in (into, out)]
+    cross = np.convolve(input_spectrum.conj() * output_spectrum, window, "same")[is_in_band]
+    powers = [
+        np.convolve(np.abs(line_spectrum) ** 2, window, "same")[is_in_band]
+        for line_spectrum in (input_spectrum, output_spectrum)
+    ]
     coherence = _coherence(cross, *powers)
     return FrequencyResponse(
-        lines, out[inside] / into[inside], coherence, deviation(coherence, COHERENCE_LINES)
+        line_frequencies,
+        output_spectrum[is_in_band] / input_spectrum[is_in_band],
+        coherence,
+        deviation(coherence, COHERENCE_LINES),
     )
 
 
@@ -590,17 +653,22 @@ def sine_response(given: Any, received: Any, period: Any, frequency: Any) -> Fre
         raise InputError("given", f"must hold {MIN_SAMPLES} samples and a period of the sine")
     time = np.arange(len(x)) * step
     angle = 2.0 * np.pi * hertz * time
-    shapes = np.column_stack([np.cos(angle), np.sin(angle), np.ones_like(time), time - time.mean()])
-    found = np.linalg.lstsq(shapes, np.column_stack([x, y]), rcond=None)[0]
-    into, out = found[0] - 1j * found[1]
-    if not abs(into) > 0.0:
+    regressors = np.column_stack(
+        [np.cos(angle), np.sin(angle), np.ones_like(time), time - time.mean()]
+    )
+    coefficients = np.linalg.lstsq(regressors, np.column_stack([x, y]), rcond=None)[0]
+    input_amplitude, output_amplitude = coefficients[0] - 1j * coefficients[1]
+    if not abs(input_amplitude) > 0.0:
         raise InputError("given", f"has nothing at {hertz:g} Hz")
-    rest = y - shapes @ found[:, 1]
-    sine, noise = 0.5 * abs(out) ** 2, float(rest @ rest) / max(1, len(x) - shapes.shape[1])
+    residual = y - regressors @ coefficients[:, 1]
+    sine, noise = (
+        0.5 * abs(output_amplitude) ** 2,
+        float(residual @ residual) / max(1, len(x) - regressors.shape[1]),
+    )
     coherence = np.array([sine / (sine + noise) if sine + noise > 0.0 else 0.0])
     return FrequencyResponse(
         np.array([hertz]),
-        np.array([out / into]),
+        np.array([output_amplitude / input_amplitude]),
         coherence,
         deviation(coherence, 0.5 * len(x)),
     )
@@ -614,14 +682,14 @@ def joined(parts: list[FrequencyResponse]) -> FrequencyResponse:
     """
     if not parts:
         raise InputError("parts", "must hold at least one response")
-    order = np.argsort(np.concatenate([part.frequency for part in parts]), kind="stable")
+    order = np.argsort(np.concatenate([response.frequency for response in parts]), kind="stable")
     return FrequencyResponse(
         *(np.concatenate(column)[order] for column in zip(*parts, strict=True))
     )
 
 
 def deviation(coherence: FloatArray, averages: float | IndexArray) -> FloatArray:
-    """Return the standard deviation of a gain per its magnitude; infinite at zero coherence."""
+    """Return the relative standard deviation of a gain; infinite at zero coherence."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.sqrt((1.0 - coherence) / (2.0 * averages * coherence)))
 

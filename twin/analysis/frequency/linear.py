@@ -74,14 +74,16 @@ class LinearModes(NamedTuple):
     frequencies: FloatArray
     """`(s,)` [Hz]: |s| / 2 pi"""
     damping_ratios: FloatArray
-    """`(s,)` one for poles that do not swing, below zero for unstable ones"""
+    """`(s,)` damping ratios: one for real poles, negative for unstable ones"""
 
     @property
     def swinging(self) -> LinearModes:
-        """Those that oscillate."""
-        chosen = self.poles.imag > 1e-9 * np.abs(self.poles)
+        """The modes that oscillate."""
+        is_oscillating = self.poles.imag > 1e-9 * np.abs(self.poles)
         return LinearModes(
-            self.poles[chosen], self.frequencies[chosen], self.damping_ratios[chosen]
+            self.poles[is_oscillating],
+            self.frequencies[is_oscillating],
+            self.damping_ratios[is_oscillating],
         )
 
 
@@ -185,10 +187,10 @@ def decay_poles(values: Any, period: Any, order: int) -> ComplexArray:
     size = float(np.abs(samples).max())
     if size == 0.0:
         raise InputError("values", "must not all be zero")
-    width = min(len(samples) // 2, 8 * order)
-    hankel = np.lib.stride_tricks.sliding_window_view(samples / size, width)
-    right = np.linalg.svd(hankel, full_matrices=False)[2][:order].T
-    roots = np.linalg.eigvals(np.linalg.lstsq(right[:-1], right[1:], rcond=None)[0])
+    n_columns = min(len(samples) // 2, 8 * order)
+    hankel = np.lib.stride_tricks.sliding_window_view(samples / size, n_columns)
+    right_vectors = np.linalg.svd(hankel, full_matrices=False)[2][:order].T
+    roots = np.linalg.eigvals(np.linalg.lstsq(right_vectors[:-1], right_vectors[1:], rcond=None)[0])
     powers = roots.astype(complex)[None] ** np.arange(len(samples))[:, None]
     amplitudes = np.abs(np.linalg.lstsq(powers, samples / size, rcond=None)[0])
     roots = roots[np.argsort(-amplitudes)].astype(complex)
@@ -211,8 +213,8 @@ def slowest_shape(linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
 
     stiffness = 0.5 * (locked.stiffness + locked.stiffness.T)
     shape = eigh(stiffness, locked.mass)[1][:, 0]
-    moved = locked.free @ shape
-    return moved, np.asarray(locked.mass @ shape @ np.linalg.inv(locked.free))
+    displacement = locked.free @ shape
+    return displacement, np.asarray(locked.mass @ shape @ np.linalg.inv(locked.free))
 
 
 def response_figure(
@@ -231,23 +233,27 @@ def response_figure(
         MissingDependencyError: plotly is not installed.
     """
     grid = as_floats(frequencies, "frequencies")
-    if not responses or any(np.shape(one) != grid.shape for one in responses.values()):
+    if not responses or any(np.shape(response) != grid.shape for response in responses.values()):
         raise InputError("responses", "must be one or more, as long as the frequencies")
-    sizes, phases = [], []
-    for name, one in responses.items():
-        values = np.asarray(one)
-        sizes.append(Line(name, grid, np.abs(values)))
+    magnitudes, phases = [], []
+    for name, response in responses.items():
+        values = np.asarray(response)
+        magnitudes.append(Line(name, grid, np.abs(values)))
         phases.append(Line(name, grid, np.degrees(np.unwrap(np.angle(values)))))
-    panels = [Axes(f"magnitude [{unit}]", sizes, log_y=True), Axes("phase [deg]", phases)]
+    panels = [Axes(f"magnitude [{unit}]", magnitudes, log_y=True), Axes("phase [deg]", phases)]
     return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)
 
 
 def swinging(gains: FloatArray, poles: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return gain, frequency [Hz] and damping ratio of all poles `(k, s)` that swing, flat."""
-    found = (poles.imag > 1e-6 * np.abs(poles)) & (np.abs(poles) < 1e8)
-    rows = np.broadcast_to(gains[:, None], poles.shape)[found]
-    chosen = poles[found]
-    return rows, np.abs(chosen) / (2.0 * np.pi), -chosen.real / np.abs(chosen)
+    """Return gain, frequency [Hz] and damping ratio of all oscillating poles, flattened."""
+    is_oscillating = (poles.imag > 1e-6 * np.abs(poles)) & (np.abs(poles) < 1e8)
+    rows = np.broadcast_to(gains[:, None], poles.shape)[is_oscillating]
+    oscillating_poles = poles[is_oscillating]
+    return (
+        rows,
+        np.abs(oscillating_poles) / (2.0 * np.pi),
+        -oscillating_poles.real / np.abs(oscillating_poles),
+    )
 
 
 class MeasuredCompliance(NamedTuple):
@@ -261,7 +267,7 @@ class MeasuredCompliance(NamedTuple):
 
     @property
     def errors(self) -> FloatArray:
-        """`(k,)` differences per magnitude of the linear model's."""
+        """Relative differences `(k,)` to the linear model."""
         return np.asarray(np.abs(self.response.gain / self.linear - 1.0))
 
 
@@ -305,29 +311,35 @@ def measure_compliance(
     model = held(linearise(platform), stiffness, damping)
     sweep = sweep_between(low, high, length)
     direction = np.eye(6)[column]
-    rest = model.point
+    operating_point = model.point
     if decay is None:
         slowest = -float(linear_modes(model).poles.real.max())
         decay = (
             min(DECAY_TIME_CONSTANTS / slowest, MAX_DECAY_TIME) if slowest > 0.0 else MAX_DECAY_TIME
         )
     steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
-    run = released(
+    simulation = released(
         platform,
-        rest,
+        operating_point,
         steps * step,
-        forces=holding_forces(platform, rest, stiffness, damping),
+        forces=holding_forces(platform, operating_point, stiffness, damping),
         wrench=lambda time, state: size * sweep(np.array([time]))[0] * direction,
         engine=engine,
         fidelity=fidelity,
         timestep=step,
     )
-    back = rest.pose[3:] * np.array([1.0, -1.0, -1.0, -1.0])
-    turned = quaternion_product(run.pose[:, 3:], np.tile(back, (len(run), 1)))
-    away = np.hstack([run.pose[:, :3] - rest.pose[:3], 2.0 * turned[:, 1:]])[:, column]
-    response = record_response(size * sweep(run.time), away, step, low=low, high=high)
-    exact = compliance(model, response.frequency)[:, column, column]
-    return MeasuredCompliance(axis, response, exact * hold_lag(response.frequency, step))
+    conjugate = operating_point.pose[3:] * np.array([1.0, -1.0, -1.0, -1.0])
+    relative_rotation = quaternion_product(
+        simulation.pose[:, 3:], np.tile(conjugate, (len(simulation), 1))
+    )
+    displacement_along = np.hstack(
+        [simulation.pose[:, :3] - operating_point.pose[:3], 2.0 * relative_rotation[:, 1:]]
+    )[:, column]
+    response = record_response(
+        size * sweep(simulation.time), displacement_along, step, low=low, high=high
+    )
+    analytic = compliance(model, response.frequency)[:, column, column]
+    return MeasuredCompliance(axis, response, analytic * hold_lag(response.frequency, step))
 
 
 def released(
@@ -335,8 +347,10 @@ def released(
 ) -> Trajectory:
     """Return the motion over a duration [s] from rest; `options` are those of `simulate`."""
     k = platform.n_deflections
-    start = np.concatenate([rest.deflection[:k], np.zeros(k)]) if k else None
-    return simulate(platform, duration, pose=rest.pose, deflection=start, progress=False, **options)
+    initial_deflection = np.concatenate([rest.deflection[:k], np.zeros(k)]) if k else None
+    return simulate(
+        platform, duration, pose=rest.pose, deflection=initial_deflection, progress=False, **options
+    )
 
 
 def hold_lag(frequency: FloatArray, step: float) -> ComplexArray:
@@ -346,21 +360,26 @@ def hold_lag(frequency: FloatArray, step: float) -> ComplexArray:
 
 
 def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArray], FloatArray]:
-    """Return times `(k,)` [s] to a logarithmic sweep of amplitude one, zero after `length` [s].
+    """Return a function of time [s]: a logarithmic sweep of amplitude 1, 0 after `length`.
 
     It begins below `low` and ends above `high` [Hz], so that the record holds all between.
 
     Raises:
         InputError: not above zero.
     """
-    begin, end = positive(low, "low") / SWEEP_MARGIN, positive(high, "high") * SWEEP_MARGIN
-    span = positive(length, "length")
-    growth = np.log(end / begin) / span
+    begin_frequency, end_frequency = (
+        positive(low, "low") / SWEEP_MARGIN,
+        positive(high, "high") * SWEEP_MARGIN,
+    )
+    sweep_time = positive(length, "length")
+    growth_rate = np.log(end_frequency / begin_frequency) / sweep_time
 
     def at(time: FloatArray) -> FloatArray:
-        inside = np.minimum(time, span)
-        wave = np.sin(2.0 * np.pi * begin * np.expm1(growth * inside) / growth)
-        return np.where(time < span, wave, 0.0)
+        swept_time = np.minimum(time, sweep_time)
+        wave = np.sin(
+            2.0 * np.pi * begin_frequency * np.expm1(growth_rate * swept_time) / growth_rate
+        )
+        return np.where(time < sweep_time, wave, 0.0)
 
     return at
 
@@ -368,16 +387,16 @@ def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArra
 def holding_forces(
     platform: MachineModel, rest: OperatingPoint, stiffness: float, damping: float
 ) -> Callable[[float, State], FloatArray]:
-    """Return forces `(time, state) -> (n,)` of rest, with springs [N/m] and dampers [N s/m]."""
+    """Return a function (time, state) -> forces `(n,)`: those of rest, springs and dampers."""
     k = platform.n_deflections
     coordinates = platform.inverse_kinematics(rest.pose)
     coordinates = coordinates - (rest.deflection[:k] if k else 0.0)
 
     def forces(time: float, state: State) -> FloatArray:
-        away, rates = state.lengths - coordinates, state.rates
+        deviation, rates = state.lengths - coordinates, state.rates
         if k:
-            away, rates = away - state.deflection[:k], rates - state.deflection[k:]
-        return rest.forces - stiffness * away - damping * rates
+            deviation, rates = deviation - state.deflection[:k], rates - state.deflection[k:]
+        return rest.forces - stiffness * deviation - damping * rates
 
     return forces
 
@@ -388,11 +407,11 @@ def held(linear: LinearMachine, stiffness: float, damping: float) -> LinearMachi
     Raises:
         InputError: below zero.
     """
-    across = linear.force_input @ linear.force_input.T
+    actuator_stiffness = linear.force_input @ linear.force_input.T
     return replace(
         linear,
-        stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * across,
-        damping=linear.damping + not_negative(damping, "damping") * across,
+        stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * actuator_stiffness,
+        damping=linear.damping + not_negative(damping, "damping") * actuator_stiffness,
     )
 
 
@@ -401,7 +420,7 @@ class MeasuredTransmissibility(NamedTuple):
 
     axis: str
     frequency: FloatArray
-    """`(k,)` [Hz]"""
+    """frequencies `(k,)` [Hz]"""
     measured: ComplexArray
     """`(k,)` motion of the platform per motion of the base along the axis"""
     linear: ComplexArray
@@ -447,20 +466,22 @@ def measure_transmissibility(
     sweep = sweep_between(low, high, length)
     steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
     simulator = make_engine(engine, platform, step)
-    hold = holding_forces(platform, model.point, float(stiffness), float(damping))
-    along = size * np.eye(3)[column]
+    control = holding_forces(platform, model.point, float(stiffness), float(damping))
+    base_amplitude = size * np.eye(3)[column]
 
     def forces(time: float, state: State) -> FloatArray:
-        simulator.shake(along * sweep(np.array([time]))[0])
-        return hold(time, state)
+        simulator.shake(base_amplitude * sweep(np.array([time]))[0])
+        return control(time, state)
 
     try:
-        run = released(platform, model.point, steps * step, forces=forces, engine=simulator)
+        simulation = released(platform, model.point, steps * step, forces=forces, engine=simulator)
     finally:
         simulator.close()
-    away = run.pose[:, column] - model.point.pose[column]
-    response = record_response(size * sweep(run.time), away, step, low=low, high=high)
+    displacement_along = simulation.pose[:, column] - model.point.pose[column]
+    response = record_response(
+        size * sweep(simulation.time), displacement_along, step, low=low, high=high
+    )
     omega = 2.0 * np.pi * response.frequency
     measured = 1.0 - omega**2 * response.gain / hold_lag(response.frequency, step)
-    exact = transmissibility(model, response.frequency)[:, column, column]
-    return MeasuredTransmissibility(axis, response.frequency, measured, exact)
+    analytic = transmissibility(model, response.frequency)[:, column, column]
+    return MeasuredTransmissibility(axis, response.frequency, measured, analytic)

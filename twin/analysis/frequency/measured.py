@@ -129,7 +129,7 @@ def measure_response(
         window: of its estimate [s].
         frequencies: of stepped sines `(m,)` [Hz], default `STEPPED_SINES` of them, evenly in
             octaves.
-        speed: peak along the way [m/s], [rad/s]; default far within the drives' limits.
+        speed: peak along the path [m/s], [rad/s]; default far within the drives' limits.
         controller: called with machine and reference; default the cascade.
         engine: name.
         fidelity: of the engine.
@@ -144,13 +144,15 @@ def measure_response(
     if (axis is None) == (actuator is None):
         raise InputError("axis, actuator", "give one of the two")
     path = actuator_path(platform, actuator) if axis is None else axis_path(platform, axis)  # type: ignore[arg-type]
-    top = highest_frequency(platform, MAX_FREQUENCY) if high is None else positive(high, "high")
-    make = partial(_excitation, method, low, top, length=length, frequencies=frequencies)
-    given = None if speed is None else SuitableSpeed(positive(speed, "speed"), "")
-    peak = given or suitable_speed(platform, path, low, top)
-    excitation, reference, way = _excited(platform, path, peak.value, speed is None, make)
+    max_frequency = (
+        highest_frequency(platform, MAX_FREQUENCY) if high is None else positive(high, "high")
+    )
+    make = partial(_excitation, method, low, max_frequency, length=length, frequencies=frequencies)
+    given_speed = None if speed is None else SuitableSpeed(positive(speed, "speed"), "")
+    peak = given_speed or suitable_speed(platform, path, low, max_frequency)
+    excitation, reference, path_position = _excited(platform, path, peak.value, speed is None, make)
     driver = controller(platform, reference)
-    run = simulate(
+    simulation = simulate(
         platform,
         float(reference.time[-1]),
         controller=driver,
@@ -160,25 +162,25 @@ def measure_response(
         every=round(DEFAULT_PERIOD / timestep),
         progress=progress,
     )
-    _check_finished(run)
-    moving = np.abs(path.rates) > MOVING_RATE_FRACTION * np.abs(path.rates).max()
-    estimate = partial(_estimated, excitation, window=window, low=low, high=top)
-    measured = np.vstack([run.signals["measured"], run.signals["measured"][-1]])
+    _check_finished(simulation)
+    moving_actuators = np.abs(path.rates) > MOVING_RATE_FRACTION * np.abs(path.rates).max()
+    estimate = partial(_estimated, excitation, window=window, low=low, high=max_frequency)
+    measured = np.vstack([simulation.signals["measured"], simulation.signals["measured"][-1]])
     if takes_positions(platform) and not has_encoders(platform):
-        measured = run.lengths
+        measured = simulation.lengths
     return MeasuredResponse(
         platform.name,
-        run.engine,
+        simulation.engine,
         driver.name,
         path.name,
         "rad/s" if _turning(platform, path) else "m/s",
         excitation,
-        estimate(way, _along(run, path)),
+        estimate(path_position, _along(simulation, path)),
         {
             int(number) + 1: estimate(reference.coordinates[:, number], measured[:, number])
-            for number in np.flatnonzero(moving)
+            for number in np.flatnonzero(moving_actuators)
         },
-        tuple((np.flatnonzero(~moving) + 1).tolist()),
+        tuple((np.flatnonzero(~moving_actuators) + 1).tolist()),
         peak.limit,
     )
 
@@ -200,80 +202,84 @@ def _excited(
     adaptable: bool,
     make: Callable[[float], Excitation],
 ) -> tuple[Excitation, Reference, FloatArray]:
-    """Return the excitation of a peak speed, its reference and way.
+    """Return the excitation of a peak speed, its reference motion and path coordinate.
 
     An adaptable speed is made smaller where springs in the legs need more than
     `MAX_SPEED_FRACTION`.
     """
     excitation = make(peak)
-    reference, way = excited_reference(platform, path, excitation)
-    needed = float((np.abs(reference.rates) / actuator_limit(platform, "speed")).max())
-    if adaptable and needed > MAX_SPEED_FRACTION:
+    reference, path_position = excited_reference(platform, path, excitation)
+    speed_fraction = float((np.abs(reference.rates) / actuator_limit(platform, "speed")).max())
+    if adaptable and speed_fraction > MAX_SPEED_FRACTION:
         # Springs in series take more speed than the platform, the more the higher the frequency.
-        excitation = make(peak * MAX_SPEED_FRACTION / needed)
-        reference, way = excited_reference(platform, path, excitation)
-    return excitation, reference, way
+        excitation = make(peak * MAX_SPEED_FRACTION / speed_fraction)
+        reference, path_position = excited_reference(platform, path, excitation)
+    return excitation, reference, path_position
 
 
 def _excitation(
     method: str, low: float, high: float, peak: float, length: float, frequencies: Any
 ) -> Excitation:
     if one_of(method, "method", EXCITATION_METHODS) == "chirp":
-        top = min(
+        sweep_limit = min(
             SWEEP_MARGIN * positive(high, "high"), max(high, MAX_RATE_FRACTION / DEFAULT_PERIOD)
         )
-        return SweptSine(positive(low, "low") / SWEEP_MARGIN, top, peak, length)
-    lines = np.geomspace(low, high, STEPPED_SINES) if frequencies is None else frequencies
-    return SteppedSine(lines, peak)
+        return SweptSine(positive(low, "low") / SWEEP_MARGIN, sweep_limit, peak, length)
+    line_frequencies = (
+        np.geomspace(low, high, STEPPED_SINES) if frequencies is None else frequencies
+    )
+    return SteppedSine(line_frequencies, peak)
 
 
 def excited_reference(
     platform: MachineModel, path: Path, excitation: Excitation
 ) -> tuple[Reference, FloatArray]:
-    """Return the reference of an excitation along a way, and the way itself `(k,)`.
+    """Return the reference motion of an excitation along a path, and the path coordinate `(k,)`.
 
     Raises:
         InputError: an excitation that leads out of reach.
     """
     count = int(np.ceil(excitation.duration / DEFAULT_PERIOD)) + 1
     time = np.asarray(np.arange(count) * DEFAULT_PERIOD, dtype=np.float64)
-    way, rate, change = excitation.sample(time)
+    path_position, rate, path_acceleration = excitation.sample(time)
     pose = np.tile(platform.home, (len(time), 1))
-    pose[:, :3] += np.outer(way, path.twist[:3])
-    pose[:, 3:] = quaternion_product(_turn(way, path.twist[3:]), pose[:, 3:])
-    constrained = platform.constrain(pose, np.outer(rate, path.twist), np.outer(change, path.twist))
+    pose[:, :3] += np.outer(path_position, path.twist[:3])
+    pose[:, 3:] = quaternion_product(_turn(path_position, path.twist[3:]), pose[:, 3:])
+    constrained = platform.constrain(
+        pose, np.outer(rate, path.twist), np.outer(path_acceleration, path.twist)
+    )
     reference = reference_of(platform, DEFAULT_PERIOD, time, *constrained)
     if not reference.reachable.all():
         raise InputError("speed, low", "the excitation leads out of reach; lower one or raise low")
-    return reference, way
+    return reference, path_position
 
 
 def _turn(way: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return quaternions `(k, 4)` of rotations by `way` `(k,)` times the vector `axis` `(3,)`."""
+    """Return quaternions `(k, 4)` of rotations by `way` `(k,)` [rad] about the `axis` `(3,)`."""
     size = float(np.linalg.norm(axis))
     unit = axis / size if size else axis
-    half = 0.5 * size * way
-    return np.hstack([np.cos(half)[:, None], np.outer(np.sin(half), unit)])
+    half_angle = 0.5 * size * way
+    return np.hstack([np.cos(half_angle)[:, None], np.outer(np.sin(half_angle), unit)])
 
 
 def _turning(platform: MachineModel, path: Path) -> bool:
-    """Return whether a way is an angle: about an axis, or of a crank."""
+    """Return whether the path coordinate is an angle: about an axis, or of a crank."""
     if path.name in AXES:
         return AXES.index(path.name) > 2
     return platform.coordinate_unit == "rad"
 
 
 def _along(run: Trajectory, path: Path) -> FloatArray:
-    """Return the platform's displacement `(k,)` along a way, from the start."""
-    moved = run.pose[:, :3] - run.pose[0, :3]
-    back = run.pose[0, 3:] * np.array([1.0, -1.0, -1.0, -1.0])
-    turned = quaternion_product(run.pose[:, 3:], np.tile(back, (len(run.pose), 1)))
+    """Return the platform's displacement `(k,)` [m] or [rad] along a path, from the start."""
+    translation = run.pose[:, :3] - run.pose[0, :3]
+    conjugate = run.pose[0, 3:] * np.array([1.0, -1.0, -1.0, -1.0])
+    relative_rotation = quaternion_product(run.pose[:, 3:], np.tile(conjugate, (len(run.pose), 1)))
     # Small angles: twice the vector part of the quaternion.
-    angles = 2.0 * turned[:, 1:] * np.sign(turned[:, :1])
-    both = np.hstack([moved, angles])
+    angles = 2.0 * relative_rotation[:, 1:] * np.sign(relative_rotation[:, :1])
+    displacements = np.hstack([translation, angles])
     if path.name in AXES:
-        return both[:, AXES.index(path.name)]
-    return np.asarray(both @ path.twist / float(path.twist @ path.twist))
+        return displacements[:, AXES.index(path.name)]
+    return np.asarray(displacements @ path.twist / float(path.twist @ path.twist))
 
 
 def _estimated(
@@ -285,18 +291,18 @@ def _estimated(
     high: float,
 ) -> FrequencyResponse:
     if isinstance(excitation, SteppedSine):
-        parts = []
-        for frequency, begin, end in excitation.dwells():
+        responses = []
+        for frequency, start, end in excitation.dwells():
             rows = slice(
-                int(np.ceil(begin / DEFAULT_PERIOD - 1e-9)),
+                int(np.ceil(start / DEFAULT_PERIOD - 1e-9)),
                 int(np.floor(end / DEFAULT_PERIOD + 1e-9)),
             )
-            parts.append(sine_response(given[rows], received[rows], DEFAULT_PERIOD, frequency))
-        return joined(parts)
-    first = max(0, round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * window / DEFAULT_PERIOD))
+            responses.append(sine_response(given[rows], received[rows], DEFAULT_PERIOD, frequency))
+        return joined(responses)
+    first_sample = max(0, round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * window / DEFAULT_PERIOD))
     return sweep_response(
-        given[first:],
-        received[first:],
+        given[first_sample:],
+        received[first_sample:],
         DEFAULT_PERIOD,
         window=window,
         low=max(low, 1.0 / window),
@@ -314,6 +320,6 @@ def measured_figure(measured: MeasuredResponse) -> Any:
     if not isinstance(measured, MeasuredResponse):
         raise InputError("measured", f"must be a MeasuredResponse, not {brief(measured)}")
     lines = {"platform": measured.platform}
-    lines |= {f"actuator {number}": one for number, one in measured.actuators.items()}
+    lines |= {f"actuator {number}": response for number, response in measured.actuators.items()}
     title = f"{measured.machine} on {measured.engine}: {measured.direction}, {measured.controller}"
     return response_figure(lines, title)

@@ -23,41 +23,41 @@ class FrequencyResponse(NamedTuple):
     """Gain from one signal to another, lowest frequency first."""
 
     frequency: FloatArray
-    """`(k,)` [Hz]"""
+    """frequencies `(k,)` [Hz]"""
     gain: ComplexArray
-    """`(k,)` output per input"""
+    """`(k,)` complex gain, output over input"""
     coherence: FloatArray
-    """`(k,)` share of the output that follows linearly from the input, 0 to 1"""
+    """`(k,)` fraction of the output power that follows linearly from the input, 0 to 1"""
     deviation: FloatArray
-    """`(k,)` standard deviation of the gain per its magnitude"""
+    """`(k,)` relative standard deviation of the gain"""
 
     @property
     def magnitude(self) -> FloatArray:
-        """`(k,)` [dB]."""
+        """Magnitude `(k,)` [dB]."""
         with np.errstate(divide="ignore"):
             return np.asarray(20.0 * np.log10(np.abs(self.gain)))
 
     @property
     def phase(self) -> FloatArray:
-        """`(k,)` [rad], without jumps."""
+        """Phase `(k,)` [rad], unwrapped."""
         return np.asarray(np.unwrap(np.angle(self.gain)))
 
     @property
     def trusted(self) -> FrequencyResponse:
         """The points whose coherence is at least one half."""
-        kept = self.coherence >= MIN_COHERENCE
-        return self.only(kept)
+        is_trusted = self.coherence >= MIN_COHERENCE
+        return self.only(is_trusted)
 
     def only(self, kept: Any) -> FrequencyResponse:
-        """Return the points chosen by indices or by `(k,)` truth values."""
+        """Return the points selected by indices or by a mask `(k,)`."""
         return FrequencyResponse(
             self.frequency[kept], self.gain[kept], self.coherence[kept], self.deviation[kept]
         )
 
     def between(self, low: float, high: float) -> FrequencyResponse:
         """Return the points from `low` to `high` [Hz]."""
-        kept = (self.frequency >= low) & (self.frequency <= high)
-        return self.only(kept)
+        is_in_band = (self.frequency >= low) & (self.frequency <= high)
+        return self.only(is_in_band)
 
     def magnitude_at(self, frequency: Any) -> FloatArray:
         """Return magnitudes [dB] at frequencies [Hz], on straight lines between the points.
@@ -80,9 +80,9 @@ class ResponseFigures(NamedTuple):
     bandwidth: float
     """frequency [Hz] above the peak where the magnitude first falls below -3 dB"""
     peak: float
-    """[dB]"""
+    """largest magnitude [dB]"""
     peak_frequency: float
-    """[Hz]"""
+    """frequency of the largest magnitude [Hz]"""
     delay: float
     """[s] slope of the phase up to half the bandwidth, or over all points where there is none"""
 
@@ -105,29 +105,29 @@ def response_figures(response: FrequencyResponse) -> ResponseFigures:
     Raises:
         InputError: fewer than two trusted points.
     """
-    kept = response.trusted
-    if len(kept.frequency) < 2:
+    trusted_response = response.trusted
+    if len(trusted_response.frequency) < 2:
         raise InputError(
             "response",
             f"has fewer than two points of coherence {MIN_COHERENCE:g} or more; excite it more "
             "strongly",
         )
-    magnitude = kept.magnitude
-    top = int(magnitude.argmax())
+    magnitude = trusted_response.magnitude
+    peak_index = int(magnitude.argmax())
     bandwidth = nan
-    below = np.flatnonzero(magnitude[top:] < CUT_OFF)
+    below = np.flatnonzero(magnitude[peak_index:] < CUT_OFF)
     if below.size and below[0] > 0:
-        last = top + int(below[0]) - 1
-        low, high = magnitude[last], magnitude[last + 1]
-        part = (CUT_OFF - low) / (high - low)
-        step = kept.frequency[last + 1] - kept.frequency[last]
-        bandwidth = float(kept.frequency[last] + part * step)
-    high_end = 0.5 * bandwidth if np.isfinite(bandwidth) else float(kept.frequency[-1])
+        last_above = peak_index + int(below[0]) - 1
+        low, high = magnitude[last_above], magnitude[last_above + 1]
+        crossing_fraction = (CUT_OFF - low) / (high - low)
+        step = trusted_response.frequency[last_above + 1] - trusted_response.frequency[last_above]
+        bandwidth = float(trusted_response.frequency[last_above] + crossing_fraction * step)
+    high_end = 0.5 * bandwidth if np.isfinite(bandwidth) else float(trusted_response.frequency[-1])
     return ResponseFigures(
         bandwidth,
-        float(magnitude[top]),
-        float(kept.frequency[top]),
-        delay_of(kept, high_end),
+        float(magnitude[peak_index]),
+        float(trusted_response.frequency[peak_index]),
+        delay_of(trusted_response, high_end),
     )
 
 
@@ -139,12 +139,12 @@ def delay_of(response: FrequencyResponse, high: float) -> float:
     Raises:
         InputError: a frequency that is not above zero.
     """
-    kept = response.frequency <= positive(high, "high")
-    omega = 2.0 * np.pi * response.frequency[kept]
-    weight = response.coherence[kept] * omega
+    is_in_band = response.frequency <= positive(high, "high")
+    omega = 2.0 * np.pi * response.frequency[is_in_band]
+    weight = response.coherence[is_in_band] * omega
     if not omega.size or not (weight @ omega) > 0.0:
         return nan
-    return float(-(weight @ response.phase[kept]) / (weight @ omega))
+    return float(-(weight @ response.phase[is_in_band]) / (weight @ omega))
 
 
 def response_figure(
@@ -166,22 +166,22 @@ def response_figure(
     """
     if not responses:
         raise InputError("responses", "must hold at least one")
-    shown = {name: response.trusted for name, response in responses.items()}
+    trusted = {name: response.trusted for name, response in responses.items()}
     panels = [
         Axes(
             "magnitude [dB]",
             [
-                *(Line(name, one.frequency, one.magnitude) for name, one in shown.items()),
+                *(Line(name, item.frequency, item.magnitude) for name, item in trusted.items()),
                 *(Line(name, x, y, "markers") for name, (x, y) in (marks or {}).items()),
             ],
         ),
         Axes(
             "phase [deg]",
-            [Line(name, one.frequency, np.degrees(one.phase)) for name, one in shown.items()],
+            [Line(name, item.frequency, np.degrees(item.phase)) for name, item in trusted.items()],
         ),
     ]
     # Calculated responses have none to show.
-    if any((one.coherence < 1.0).any() for one in responses.values()):
-        lines = [Line(name, one.frequency, one.coherence) for name, one in responses.items()]
+    if any((item.coherence < 1.0).any() for item in responses.values()):
+        lines = [Line(name, item.frequency, item.coherence) for name, item in responses.items()]
         panels.append(Axes("coherence", lines))
     return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)

@@ -45,14 +45,14 @@ def readings_figure(comparison: InertialComparison, close: bool = False) -> Any:
     time = comparison.time
     for name in comparison.responses:
         k = _column(name)
-        shown = np.ones(len(time), dtype=bool)
+        selected = np.ones(len(time), dtype=bool)
         if close:
-            middle = time[
+            middle_time = time[
                 int(np.abs(comparison.measured[:, k] - comparison.measured[:, k].mean()).argmax())
             ]
-            shown = np.abs(time - middle) <= 0.5 * CLOSEUP_DURATION
+            selected = np.abs(time - middle_time) <= 0.5 * CLOSEUP_DURATION
         lines = [
-            Line(title, time[shown], values[shown, k])
+            Line(title, time[selected], values[selected, k])
             for title, values in (
                 ("reference", comparison.reference),
                 ("measured", comparison.measured),
@@ -84,27 +84,31 @@ def response_figure(
         raise InputError(
             "channel", f"{channel!r} has no response; known: {', '.join(comparison.responses)}"
         )
-    found = comparison.responses[channel]
-    some = found.frequency > 0.0
-    frequency, unit = found.frequency[some], CHANNEL_UNITS[channel[0]]
-    ratio = decibels(found.amplification[some])
-    coherent = found.coherence[some] >= 0.5
+    channel_response = comparison.responses[channel]
+    has_frequency = channel_response.frequency > 0.0
+    frequency, unit = channel_response.frequency[has_frequency], CHANNEL_UNITS[channel[0]]
+    ratio = decibels(channel_response.amplification[has_frequency])
+    coherent = channel_response.coherence[has_frequency] >= 0.5
     lines = [Line("amplification", frequency[coherent], ratio[coherent])]
     if compensation is not None:
         for axis, gain in compensation.gains.items():
             if channel_of_axis(axis, comparison.sensor) != channel:
                 continue
-            inside = (compensation.frequency > 0.0) & (compensation.frequency <= frequency[-1])
-            size = decibels(np.abs(gain[inside]))
-            lines.append(Line(f"change of {axis}", compensation.frequency[inside], size, "dash"))
+            is_in_range = (compensation.frequency > 0.0) & (compensation.frequency <= frequency[-1])
+            size = decibels(np.abs(gain[is_in_range]))
+            lines.append(
+                Line(f"change of {axis}", compensation.frequency[is_in_range], size, "dash")
+            )
     panels = [
         Axes("amplification [dB]", lines),
-        Axes("coherence", [Line("coherence", frequency, found.coherence[some])]),
+        Axes(
+            "coherence", [Line("coherence", frequency, channel_response.coherence[has_frequency])]
+        ),
         Axes(
             f"density [({unit})2/Hz]",
             [
-                Line("reference", frequency, found.reference[some]),
-                Line("measured", frequency, found.measured[some]),
+                Line("reference", frequency, channel_response.reference[has_frequency]),
+                Line("measured", frequency, channel_response.measured[has_frequency]),
             ],
             log_y=True,
         ),
@@ -128,12 +132,14 @@ def write_inertial_page(
     """
     figures = [readings_figure(comparison), readings_figure(comparison, close=True)]
     figures += [response_figure(comparison, name, compensation) for name in comparison.responses]
-    parts = [
+    figure_parts = [
         figure.to_html(full_html=False, include_plotlyjs=k == 0, config=dict(PLOTLY_CONFIG))
         for k, figure in enumerate(figures)
     ]
-    head = '<!doctype html><html><head><meta charset="utf-8"><title>Inertial log</title></head>'
-    return write_text(path, f"{head}<body>{''.join(parts)}</body></html>\n")
+    page_head = (
+        '<!doctype html><html><head><meta charset="utf-8"><title>Inertial log</title></head>'
+    )
+    return write_text(path, f"{page_head}<body>{''.join(figure_parts)}</body></html>\n")
 
 
 def _column(channel: str) -> int:
@@ -189,18 +195,18 @@ def peak_amplification(response: ChannelResponse) -> tuple[float, float] | None:
     coherent = (response.coherence >= MIN_COHERENCE) & (response.frequency > 0.0)
     if not coherent.any():
         return None
-    best = int(np.where(coherent, response.amplification, -np.inf).argmax())
-    return float(response.amplification[best]), float(response.frequency[best])
+    peak_index = int(np.where(coherent, response.amplification, -np.inf).argmax())
+    return float(response.amplification[peak_index]), float(response.frequency[peak_index])
 
 
 def table_rows(response: ChannelResponse) -> list[tuple[str, str, str, str]]:
     """Return frequency, ratio, decibels with their uncertainty, and coherence as texts."""
     rows = []
     ratios = response.amplification
-    level = decibels(ratios)
-    for shown in TABLE_FREQUENCIES:
-        k = int(np.abs(response.frequency - shown).argmin())
-        if shown > response.frequency[-1] or response.frequency[k] == 0.0:
+    levels = decibels(ratios)
+    for frequency in TABLE_FREQUENCIES:
+        k = int(np.abs(response.frequency - frequency).argmin())
+        if frequency > response.frequency[-1] or response.frequency[k] == 0.0:
             continue
         row = (f"{response.frequency[k]:.3g}", f"{response.coherence[k]:.3f}")
         if response.coherence[k] < MIN_COHERENCE:
@@ -208,6 +214,6 @@ def table_rows(response: ChannelResponse) -> list[tuple[str, str, str, str]]:
             continue
         level_deviation = 20.0 / np.log(10.0) * response.uncertainty[k]
         rows.append(
-            (row[0], f"{ratios[k]:.4f}", f"{level[k]:+.2f} +- {level_deviation:.2f}", row[1])
+            (row[0], f"{ratios[k]:.4f}", f"{levels[k]:+.2f} +- {level_deviation:.2f}", row[1])
         )
     return list(dict.fromkeys(rows))

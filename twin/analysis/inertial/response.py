@@ -60,8 +60,7 @@ MAX_TIME_ERROR = 0.05
 """Largest error of a log's times, relative to an interval; larger ones are lost messages."""
 
 MIN_OVERLAP = 0.5
-"""Smallest overlap of log and motion, relative to the shorter of them: with less they have no
-common part."""
+"""Smallest overlap of log and motion for an alignment, relative to the shorter of them."""
 
 MIN_SAMPLES = 16
 """Smallest number of samples that can be compared."""
@@ -76,19 +75,21 @@ INDEPENDENT_FRACTION = 0.947
 """Independent segments per segment under a Hann window that overlaps its neighbours by half."""
 
 MIN_COHERENCE = 0.8
-"""Adopted: coherence from which a ratio is trusted."""
+"""Engineering choice: coherence from which a ratio is trusted."""
 
 MAX_GAIN_CHANGE = 2.0
-"""Largest factor by which a part of the reference is raised or lowered, 6 dB. Adopted."""
+"""Largest factor by which a part of the reference is raised or lowered, 6 dB (engineering choice).
+"""
 
 FADE_DISTANCE = 3.0
-"""[Hz] Adopted: distance from a trusted frequency over which the change fades to none."""
+"""[Hz] Engineering choice: distance from a trusted frequency over which the change fades to none.
+"""
 
 SAMPLE_RATE = 1000.0
-"""[Hz] Sample rate of the compensated motion, that of the controllers. Adopted."""
+"""[Hz] Sample rate of the compensated motion, that of the controllers (engineering choice)."""
 
 REST_TIME = 1.0
-"""[s] Rest put around the motion, so that its end does not reach into its beginning."""
+"""[s] Rest added before and after the motion, as the discrete Fourier transform is periodic."""
 
 ANGLE_NAMES = ("roll", "pitch", "yaw")
 """Angles about x, y, z."""
@@ -155,21 +156,23 @@ def read_thesis_log(
     Reference:
         Stewart thesis, appendix A.4.
     """
-    factors = []
+    unit_factors = []
     for unit, quantity in ((force_unit, ACCELERATION_QUANTITY), (rate_unit, ANGULAR_RATE)):
         if unit not in quantity.factors:
-            known = ", ".join(quantity.factors)
-            raise InputError("unit", f"{unit!r} is no unit of {quantity.name}; use one of {known}")
-        factors.append(quantity.factors[unit])
+            known_units = ", ".join(quantity.factors)
+            raise InputError(
+                "unit", f"{unit!r} is no unit of {quantity.name}; use one of {known_units}"
+            )
+        unit_factors.append(quantity.factors[unit])
     rows = _bare_numbers(path)
-    steps = np.diff(rows[:, 0])
-    if (steps != np.floor(steps)).any() or (steps == 0.0).any():
+    intervals = np.diff(rows[:, 0])
+    if (intervals != np.floor(intervals)).any() or (intervals == 0.0).any():
         raise InputError(str(path), "the first column must count messages in whole numbers")
-    if (steps < 0.0).any():
+    if (intervals < 0.0).any():
         modulus = 2.0 ** np.ceil(np.log2(rows[:, 0].max() + 1.0))
-        steps = np.where(steps < 0.0, steps + modulus, steps)
-    time = np.concatenate([[0.0], np.cumsum(steps)]) / positive(rate, "rate")
-    return InertialLog(time, rows[:, 1:4] * factors[0], rows[:, 4:] * factors[1])
+        intervals = np.where(intervals < 0.0, intervals + modulus, intervals)
+    time = np.concatenate([[0.0], np.cumsum(intervals)]) / positive(rate, "rate")
+    return InertialLog(time, rows[:, 1:4] * unit_factors[0], rows[:, 4:] * unit_factors[1])
 
 
 def _bare_numbers(path: Any) -> FloatArray:
@@ -205,10 +208,10 @@ def write_inertial_log(log: InertialLog, path: str | Path) -> Path:
     Raises:
         InputError: the place cannot be written to.
     """
-    kept = [k for k in range(6) if not np.isnan(log.readings[:, k]).any()]
+    kept_channels = [k for k in range(6) if not np.isnan(log.readings[:, k]).any()]
     units = ["m/s2"] * 3 + ["rad/s"] * 3
-    names = ["time [s]", *(f"{SENSOR_CHANNELS[k]} [{units[k]}]" for k in kept)]
-    return write_text(path, table_text(names, [log.time, *log.readings[:, kept].T]))
+    names = ["time [s]", *(f"{SENSOR_CHANNELS[k]} [{units[k]}]" for k in kept_channels)]
+    return write_text(path, table_text(names, [log.time, *log.readings[:, kept_channels].T]))
 
 
 def table_text(names: Sequence[str], columns: Sequence[FloatArray]) -> str:
@@ -222,9 +225,9 @@ class EvenLog(NamedTuple):
     """A log at even times."""
 
     rate: float
-    """[Hz]"""
+    """sample rate [Hz]"""
     time: FloatArray
-    """`(k,)` [s]"""
+    """times of the samples `(k,)` [s]"""
     readings: FloatArray
     """`(k, 6)` specific force, angular rate; NaN in channels that the log has not"""
     lost: int
@@ -253,25 +256,26 @@ def even_log(log: InertialLog, largest_gap: float = 0.05) -> EvenLog:
     time = np.asarray(log.time, dtype=float)
     if len(time) < MIN_SAMPLES:
         raise InputError("log", f"has {len(time)} samples; {MIN_SAMPLES} are needed at least")
-    gaps = np.diff(time)
-    interval = float(np.median(gaps))
-    if not interval > 0.0 or not (gaps > 0.0).all():
+    intervals = np.diff(time)
+    interval = float(np.median(intervals))
+    if not interval > 0.0 or not (intervals > 0.0).all():
         raise InputError("log", "its times must increase")
     bridged = not_negative(largest_gap, "largest_gap")
-    if gaps.max() > max(bridged, 1.5 * interval):
-        at = int(gaps.argmax())
+    # Intervals of up to 1.5 medians are jitter, not gaps.
+    if intervals.max() > max(bridged, 1.5 * interval):
+        at = int(intervals.argmax())
         raise InputError(
             "log",
-            f"has a gap of {gaps[at]:.4g} s at {time[at]:.6g} s; cut the log there or allow "
+            f"has a gap of {intervals[at]:.4g} s at {time[at]:.6g} s; cut the log there or allow "
             "longer gaps",
         )
     count = round((time[-1] - time[0]) / interval)
-    even = np.linspace(time[0], time[-1], count + 1)
+    grid = np.linspace(time[0], time[-1], count + 1)
     readings = log.readings
-    if np.abs(even - time).max() > MAX_TIME_ERROR * interval if len(even) == len(time) else True:
-        readings = np.column_stack([np.interp(even, time, column) for column in readings.T])
-    lost = max(0, count + 1 - len(time))
-    return EvenLog(count / float(time[-1] - time[0]), even, readings, lost)
+    if np.abs(grid - time).max() > MAX_TIME_ERROR * interval if len(grid) == len(time) else True:
+        readings = np.column_stack([np.interp(grid, time, column) for column in readings.T])
+    n_missing = max(0, count + 1 - len(time))
+    return EvenLog(count / float(time[-1] - time[0]), grid, readings, n_missing)
 
 
 def reference_readings(
@@ -291,19 +295,21 @@ def reference_readings(
         gravity: [m/s2].
         filtered: whether behind the sensor's filter.
     """
-    bare = InertialSensor(
+    ideal_sensor = InertialSensor(
         source=sensor.source,
         position=sensor.position,
         attitude=sensor.attitude,
         bandwidth=sensor.bandwidth if filtered else None,
         damping_ratio=sensor.damping_ratio,
     )
-    inside = np.clip(time, 0.0, motion.duration)
-    sample = motion(inside)
+    motion_time = np.clip(time, 0.0, motion.duration)
+    sample = motion(motion_time)
     rests = ((time < 0.0) | (time > motion.duration))[:, None]
-    twist, acceleration = (np.where(rests, 0.0, part) for part in sample[1:])
+    twist, acceleration = (np.where(rests, 0.0, array) for array in sample[1:])
     return (
-        InertialUnit(bare, gravity=gravity).measure(time, sample.pose, twist, acceleration).readings
+        InertialUnit(ideal_sensor, gravity=gravity)
+        .measure(time, sample.pose, twist, acceleration)
+        .readings
     )
 
 
@@ -327,34 +333,38 @@ def align(reference: FloatArray, measured: FloatArray, rate: float) -> Alignment
     """
     from scipy.signal import correlate, correlation_lags
 
-    total: FloatArray | None = None
+    correlation_sum: FloatArray | None = None
     powers = np.zeros(2)
     for column, reading in zip(reference.T, measured.T, strict=True):
         if np.isnan(reading).any() or not np.ptp(column) > 0.0:
             continue
         deviation = float(reading.std()) or 1.0
-        expected, found = (
+        scaled_reference, scaled_reading = (
             (column - column.mean()) / deviation,
             (reading - reading.mean()) / deviation,
         )
-        part = correlate(found, expected, mode="full", method="fft")
-        total = part if total is None else total + part
-        powers += [(expected**2).sum(), (found**2).sum()]
-    if total is None or not powers.all():
+        channel_correlation = correlate(scaled_reading, scaled_reference, mode="full", method="fft")
+        correlation_sum = (
+            channel_correlation
+            if correlation_sum is None
+            else correlation_sum + channel_correlation
+        )
+        powers += [(scaled_reference**2).sum(), (scaled_reading**2).sum()]
+    if correlation_sum is None or not powers.all():
         raise InputError("motion", "moves none of the channels that the log has")
     lags = correlation_lags(len(measured), len(reference), mode="full")
     overlap = np.minimum(len(measured), lags + len(reference)) - np.maximum(lags, 0)
-    least = MIN_OVERLAP * min(len(measured), len(reference))
-    best = int(np.where(overlap >= least, total, -np.inf).argmax())
-    peak, shift = float(total[best]), 0.0
-    if 0 < best < len(total) - 1:
-        before, after = total[best - 1], total[best + 1]
-        bend = before - 2.0 * peak + after
-        shift = 0.5 * float((before - after) / bend) if bend < 0.0 else 0.0
+    min_overlap = MIN_OVERLAP * min(len(measured), len(reference))
+    best_lag = int(np.where(overlap >= min_overlap, correlation_sum, -np.inf).argmax())
+    peak, shift = float(correlation_sum[best_lag]), 0.0
+    if 0 < best_lag < len(correlation_sum) - 1:
+        value_before, value_after = correlation_sum[best_lag - 1], correlation_sum[best_lag + 1]
+        curvature = value_before - 2.0 * peak + value_after
+        shift = 0.5 * float((value_before - value_after) / curvature) if curvature < 0.0 else 0.0
     correlation = peak / float(np.sqrt(powers.prod()))
     if not correlation > 0.0:
         raise InputError("log", "agrees with the motion at no shift: another motion, or other axes")
-    return Alignment((float(lags[best]) + shift) / rate, correlation)
+    return Alignment((float(lags[best_lag]) + shift) / rate, correlation)
 
 
 class ChannelResponse(NamedTuple):
@@ -428,26 +438,26 @@ def compare_log(
         deviation sqrt((1 - c) / (2 n c)) with coherence c and n segments.
     """
     gravity = as_model(platform).parameters.gravity
-    even = even_log(log, largest_gap)
-    count = int(motion.duration * even.rate) + 1
+    even_samples = even_log(log, largest_gap)
+    count = int(motion.duration * even_samples.rate) + 1
     # The sensor's own delay belongs to it: what the alignment takes out is the platform's.
-    begin = np.arange(max(count, 2)) / even.rate
-    reference = reference_readings(sensor, motion, begin, gravity, filtered=True)
-    found = align(reference, even.readings, even.rate)
+    initial_time = np.arange(max(count, 2)) / even_samples.rate
+    reference = reference_readings(sensor, motion, initial_time, gravity, filtered=True)
+    alignment = align(reference, even_samples.readings, even_samples.rate)
     if offset is not None:
-        found = found._replace(offset=offset - float(even.time[0]))
-    time = even.time - even.time[0] - found.offset
-    inside = (time >= -1e-9) & (time <= motion.duration + 1e-9)
-    time, measured = time[inside], even.readings[inside]
+        alignment = alignment._replace(offset=offset - float(even_samples.time[0]))
+    time = even_samples.time - even_samples.time[0] - alignment.offset
+    is_during_motion = (time >= -1e-9) & (time <= motion.duration + 1e-9)
+    time, measured = time[is_during_motion], even_samples.readings[is_during_motion]
     reference = reference_readings(sensor, motion, time, gravity)
     responses = {}
     for k, name in enumerate(SENSOR_CHANNELS):
         if not np.isnan(measured[:, k]).any() and np.ptp(reference[:, k]) > 0.0:
             responses[name] = _response(
-                reference[:, k], measured[:, k], even.rate, resolution, sensor
+                reference[:, k], measured[:, k], even_samples.rate, resolution, sensor
             )
-    shifted = found._replace(offset=float(even.time[0]) + found.offset)
-    return InertialComparison(even, shifted, time, reference, measured, responses, sensor)
+    shifted = alignment._replace(offset=float(even_samples.time[0]) + alignment.offset)
+    return InertialComparison(even_samples, shifted, time, reference, measured, responses, sensor)
 
 
 def sensor_filter(frequency: FloatArray, bandwidth: float | None, damping: float) -> ComplexArray:
@@ -473,14 +483,15 @@ def _response(
             f"{resolution:g} Hz needs {1.5 * segment / rate:.3g} s of common motion at least, "
             f"there are {len(reference) / rate:.3g} s; take a coarser one",
         )
-    found = spectra(reference, measured, 1.0 / rate, segment, detrend="linear")
-    coherence = found.coherence
+    estimated = spectra(reference, measured, 1.0 / rate, segment, detrend="linear")
+    coherence = estimated.coherence
     return ChannelResponse(
-        found.frequency,
-        found.input_power,
-        found.output_power,
+        estimated.frequency,
+        estimated.input_power,
+        estimated.output_power,
         coherence,
-        found.transfer / sensor_filter(found.frequency, sensor.bandwidth, sensor.damping_ratio),
+        estimated.transfer
+        / sensor_filter(estimated.frequency, sensor.bandwidth, sensor.damping_ratio),
         deviation(coherence, INDEPENDENT_FRACTION * segments),
     )
 
@@ -489,7 +500,7 @@ class Compensation(NamedTuple):
     """A reference with which the platform follows the original motion."""
 
     time: FloatArray
-    """`(k,)` [s]"""
+    """times of the samples `(k,)` [s]"""
     axes: dict[str, FloatArray]
     """axis -> displacements [m] or angles [rad] `(k,)`, for axes that move"""
     frequency: FloatArray
@@ -506,18 +517,18 @@ def channel_of_axis(axis: str, sensor: InertialSensor) -> str:
     """
     from scipy.spatial.transform import Rotation
 
-    turns = {
+    rotation_channels = {
         **dict(zip(ANGLE_NAMES, range(3), strict=True)),
         **{f"angle_{a}": k for k, a in enumerate(POSITION_AXES)},
     }
     if axis in POSITION_AXES:
         kind, direction = 0, POSITION_AXES.index(axis)
-    elif axis in turns:
-        kind, direction = 3, turns[axis]
+    elif axis in rotation_channels:
+        kind, direction = 3, rotation_channels[axis]
     else:
         raise InputError("motion", f"its axis {axis!r} shows in no channel of a sensor by itself")
-    along = Rotation.from_euler("ZYX", sensor.attitude).as_matrix()[direction]
-    return SENSOR_CHANNELS[kind + int(np.abs(along).argmax())]
+    sensor_direction = Rotation.from_euler("ZYX", sensor.attitude).as_matrix()[direction]
+    return SENSOR_CHANNELS[kind + int(np.abs(sensor_direction).argmax())]
 
 
 def inverse_gain(
@@ -549,21 +560,23 @@ def inverse_gain(
     if not (bound >= 0.0 and trust <= 1.0):
         raise InputError("coherent, largest", "must be up to one, and one at least")
     size = response.amplification
-    trusted = (response.coherence >= trust) & (size > 0.0) & (response.frequency > 0.0)
-    if not trusted.any():
+    is_trusted = (response.coherence >= trust) & (size > 0.0) & (response.frequency > 0.0)
+    if not is_trusted.any():
         return np.ones(len(frequency), dtype=complex)
-    known = response.frequency[trusted]
-    logarithm = np.clip(-np.log(size[trusted]), -bound, bound)
-    turn = -np.unwrap(np.angle(response.transfer[trusted]))
-    away = np.abs(response.frequency[:, None] - known).min(axis=1)
-    unknown = response.frequency[(away > FADE_DISTANCE) | (response.frequency == 0.0)]
-    knots = np.concatenate([known, unknown])
+    trusted_frequencies = response.frequency[is_trusted]
+    logarithm = np.clip(-np.log(size[is_trusted]), -bound, bound)
+    phase_lag = -np.unwrap(np.angle(response.transfer[is_trusted]))
+    frequency_distance = np.abs(response.frequency[:, None] - trusted_frequencies).min(axis=1)
+    untrusted_frequencies = response.frequency[
+        (frequency_distance > FADE_DISTANCE) | (response.frequency == 0.0)
+    ]
+    knots = np.concatenate([trusted_frequencies, untrusted_frequencies])
     order = knots.argsort()
-    parts = []
-    for values in (logarithm, turn if phase else np.zeros_like(turn)):
-        joined = np.concatenate([values, np.zeros(len(unknown))])
-        parts.append(np.interp(frequency, knots[order], joined[order]))
-    return np.asarray(np.exp(parts[0] + 1j * parts[1]))
+    components = []
+    for values in (logarithm, phase_lag if phase else np.zeros_like(phase_lag)):
+        padded_values = np.concatenate([values, np.zeros(len(untrusted_frequencies))])
+        components.append(np.interp(frequency, knots[order], padded_values[order]))
+    return np.asarray(np.exp(components[0] + 1j * components[1]))
 
 
 def compensate(
@@ -588,9 +601,9 @@ def compensate(
     count = max(2, round(motion.duration * rate) + 1)
     time: FloatArray = np.linspace(0.0, motion.duration, count)
     values = motion.axes(time).values
-    rest = round(REST_TIME * rate)
+    rest_samples = round(REST_TIME * rate)
     interval = motion.duration / (count - 1)
-    frequency = np.asarray(np.fft.rfftfreq(count + 2 * rest, interval), dtype=np.float64)
+    frequency = np.asarray(np.fft.rfftfreq(count + 2 * rest_samples, interval), dtype=np.float64)
     axes, gains = {}, {}
     for k, axis in enumerate(motion.axis_names):
         if not np.ptp(values[:, k]) > 0.0:
@@ -600,20 +613,20 @@ def compensate(
         gain = np.ones(len(frequency), dtype=complex)
         if response is not None:
             gain = inverse_gain(response, frequency, **options)
-        axes[axis], gains[axis] = _filtered(values[:, k], gain, rest), gain
+        axes[axis], gains[axis] = _filtered(values[:, k], gain, rest_samples), gain
     if not axes:
         raise InputError("motion", "moves no axis")
     return Compensation(time, axes, frequency, gains)
 
 
 def _filtered(values: FloatArray, gain: ComplexArray, rest: int) -> FloatArray:
-    """Return samples with their spectrum changed; both ends stay where they are."""
+    """Return samples filtered by gains on their spectrum; both end values are kept."""
     padded = np.pad(values, rest, mode="edge")
-    line = np.linspace(padded[0], padded[-1], len(padded))
-    changed = np.fft.irfft(gain * np.fft.rfft(padded - line), len(padded)) + line
-    kept = changed[rest : len(padded) - rest]
-    off = kept[[0, -1]] - values[[0, -1]]
-    return np.asarray(kept - np.linspace(off[0], off[1], len(kept)))
+    trend = np.linspace(padded[0], padded[-1], len(padded))
+    filtered = np.fft.irfft(gain * np.fft.rfft(padded - trend), len(padded)) + trend
+    motion_values = filtered[rest : len(padded) - rest]
+    end_errors = motion_values[[0, -1]] - values[[0, -1]]
+    return np.asarray(motion_values - np.linspace(end_errors[0], end_errors[1], len(motion_values)))
 
 
 def write_compensation(compensation: Compensation, path: str | Path) -> Path:

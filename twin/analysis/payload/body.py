@@ -25,11 +25,12 @@ from twin.model.machine_base import ZERO_VECTOR, Model, changed
 from twin.model.machine_model import MachineModel, as_model
 
 FORCE_SENSES = ("magnitude", "signed")
-"""Whether pulling counts as much as pushing, or only forces above the limit do."""
+"""Senses of a force limit: on the magnitude, or on the signed force (pushing only)."""
 
 MASS_STEPS = 30.0
-"""Steps of mass up to what a machine holds at home. That makes 50 kg on the machine of the Stewart
-thesis, which has that step (section 4.2.1) and whose starts are multiples of it."""
+"""Number of mass steps up to the largest mass at home. That makes 50 kg on the machine of the
+Stewart thesis, which has that step (section 4.2.1) and whose starts are multiples of it.
+"""
 
 MASS_TOLERANCE = 1e-9
 """Relative difference of masses that counts as rounding."""
@@ -44,7 +45,7 @@ class AffineForces(NamedTuple):
     fixed: FloatArray
     """`(..., n)` forces [N] or [N m] with a body of no mass"""
     per_kilogram: FloatArray
-    """`(..., n)`"""
+    """change of the forces per mass `(..., n)` [N/kg] or [N m/kg]"""
 
     def of(self, mass: Any) -> FloatArray:
         """Return the forces `(..., n)` with a body of this mass [kg]."""
@@ -55,9 +56,9 @@ class AffineForces(NamedTuple):
 
         Zero where the legs alone exceed it, infinite where more mass never does.
         """
-        sides = (1.0, -1.0) if sense == "magnitude" else (1.0,)
-        found = [_largest(side * self.fixed, side * self.per_kilogram, limits) for side in sides]
-        return np.asarray(np.minimum.reduce(found))
+        signs = (1.0, -1.0) if sense == "magnitude" else (1.0,)
+        masses = [_largest(sign * self.fixed, sign * self.per_kilogram, limits) for sign in signs]
+        return np.asarray(np.minimum.reduce(masses))
 
 
 class ScaledPayload:
@@ -99,22 +100,24 @@ class ScaledPayload:
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a pose is singular.
         """
-        once, twice = (
+        forces_at_one, forces_at_two = (
             machine.inverse_dynamics(pose, twist, acceleration)
             for machine in (self.platform, self._double)
         )
-        return AffineForces(2.0 * once - twice, (twice - once) / self._mass)
+        return AffineForces(
+            2.0 * forces_at_one - forces_at_two, (forces_at_two - forces_at_one) / self._mass
+        )
 
     @property
     def step(self) -> float:
         """Default step [kg] of the masses tried: a round fraction of the largest mass at home."""
-        held = (
+        holding_forces = (
             self.forces(self.platform.home, ZERO_VECTOR, ZERO_VECTOR)
             .largest_mass(self.limits, FORCE_SENSES[0])
             .min()
         )
-        if np.isfinite(held) and held > 0.0:
-            return round_below(float(held) / MASS_STEPS)
+        if np.isfinite(holding_forces) and holding_forces > 0.0:
+            return round_below(float(holding_forces) / MASS_STEPS)
         return round_below(self._mass)
 
 
@@ -140,8 +143,8 @@ def first_lowest(masses: FloatArray) -> tuple[int, int]:
 
     A symmetrical machine has several, which differ by rounding.
     """
-    first = int((masses <= masses.min() * (1.0 + MASS_TOLERANCE)).argmax())
-    return first // masses.shape[1], first % masses.shape[1]
+    first_row = int((masses <= masses.min() * (1.0 + MASS_TOLERANCE)).argmax())
+    return first_row // masses.shape[1], first_row % masses.shape[1]
 
 
 def as_sense(sense: Any) -> str:
@@ -150,7 +153,7 @@ def as_sense(sense: Any) -> str:
 
 
 class MassSteps(NamedTuple):
-    """Neighbours among the masses tried: the last that holds, the first that does not."""
+    """The largest tried mass that holds, and the next one, which does not."""
 
     passes: float | None
     """[kg]; None: not even the first mass above zero"""
@@ -166,37 +169,37 @@ def mass_steps(exact: float, start: Any, step: Any) -> MassSteps:
     Raises:
         InputError: start or step are no numbers above zero.
     """
-    width = positive(step, "step")
-    first = width if start is None else positive(start, "start")
+    step_size = positive(step, "step")
+    first_mass = step_size if start is None else positive(start, "start")
     if exact == inf:
         return MassSteps(inf, None)
-    count = floor((exact - first) / width)
-    passes = first + count * width
+    count = floor((exact - first_mass) / step_size)
+    passes = first_mass + count * step_size
     if passes > 0.0:
-        return MassSteps(passes, first + (count + 1) * width)
-    return MassSteps(None, first - floor(first / width) * width or width)
+        return MassSteps(passes, first_mass + (count + 1) * step_size)
+    return MassSteps(None, first_mass - floor(first_mass / step_size) * step_size or step_size)
 
 
 def _limits(platform: MachineModel, limit: Any) -> FloatArray:
     n = platform.n_actuators
     if limit is None:
-        given = [leg.actuator.effort for leg in platform.parameters.legs]
-        if any(value is None for value in given):
+        force_limits = [leg.actuator.effort for leg in platform.parameters.legs]
+        if any(value is None for value in force_limits):
             raise InputError(
                 "limit",
                 f"the file of {platform.name} gives no largest {platform.force_unit} of its "
                 f"actuators; give one: --limit '{EXAMPLE_LIMITS[platform.force_unit]}', in Python "
                 "limit=",
             )
-        return np.array(given, dtype=np.float64)
+        return np.array(force_limits, dtype=np.float64)
     return one_or_each(limit, "limit", n)
 
 
 def _largest(fixed: FloatArray, slope: FloatArray, limits: FloatArray) -> FloatArray:
-    room = limits - fixed
-    growing = slope > 0.0
-    mass = np.where(growing, room / np.where(growing, slope, 1.0), np.inf)
-    return np.where(room < 0.0, 0.0, mass)
+    force_margin = limits - fixed
+    is_growing = slope > 0.0
+    mass = np.where(is_growing, force_margin / np.where(is_growing, slope, 1.0), np.inf)
+    return np.where(force_margin < 0.0, 0.0, mass)
 
 
 class Payload:
@@ -267,12 +270,12 @@ def with_payload(platform: Model, payload: Payload | None) -> Model:
     mass = body.mass + payload.mass
     center = (body.mass * body.center_of_mass_vector + payload.mass * payload.center) / mass
     inertia = np.zeros((3, 3))
-    for part, place, tensor in (
+    for body_mass, body_center, tensor in (
         (body.mass, body.center_of_mass_vector, body.inertia_tensor),
         (payload.mass, payload.center, payload.inertia),
     ):
-        offset = place - center
-        inertia += tensor + part * (offset @ offset * np.eye(3) - np.outer(offset, offset))
+        offset = body_center - center
+        inertia += tensor + body_mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
     content = platform.parameters.model_dump()
     content["platform"]["body"] |= {
         "source": f"{body.source}; payload {payload.name} added",

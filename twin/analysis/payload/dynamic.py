@@ -45,22 +45,23 @@ FINE_SAMPLES = 360
 """Times in a period of runs that decide: they miss 4e-5 of what moves."""
 
 MAX_CANDIDATES = 8
-"""Positions with the lowest bounds that are repeated with full inverse dynamics."""
+"""Maximum number of positions, those with the lowest bounds, repeated with full inverse dynamics.
+"""
 
 PATTERN_STEPS = 20
-"""Steps at most, each of which finds a lower mass with another pattern of signs."""
+"""Maximum number of steps, each of which lowers the mass with another pattern of signs."""
 
 SWEPT_POSITIONS = 48
-"""Worst positions of a search that are swept; the others are far from deciding."""
+"""Number of worst positions of a search that are swept; the others are not decisive."""
 
 WORST_POSITIONS = 8
-"""Worst positions that are swept where each has phases of its own."""
+"""Number of worst positions that are swept with phases of their own."""
 
 SWEEP_SAMPLES = 72
 """Times in a period of the runs of a sweep."""
 
 CURVE_POINTS = 81
-"""Masses that are drawn."""
+"""Number of masses on the curve of the figure."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of parts that are done and of all parts."""
@@ -73,7 +74,7 @@ class DynamicPayload(NamedTuple):
     extensions: FloatArray
     """`(k, n)` positions searched [m] or [rad], in search order"""
     poses: FloatArray
-    """`(k, 7)`"""
+    """poses `(k, 7)` at these positions"""
     masses: FloatArray
     """`(k, f)` largest of each run; infinite where it was left out"""
     outcomes: FloatArray
@@ -91,7 +92,7 @@ class DynamicPayload(NamedTuple):
     exact_position: FloatArray
     """`(n,)` position where it is reached"""
     exact_frequency: float
-    """[Hz]"""
+    """frequency [Hz] at which it is reached"""
     exact_leg: int
     """number of the leg that reaches its limit there, from 1; 0: none"""
 
@@ -143,28 +144,28 @@ def dynamic_payload(
         runs.append(machine.run(criterion, frequency, positions.poses, samples))
         if progress is not None:
             progress(number, len(criterion.frequencies))
-    masses, legs, outcomes = (np.stack(part, axis=1) for part in zip(*runs, strict=True))
+    masses, legs, statuses = (np.stack(arrays, axis=1) for arrays in zip(*runs, strict=True))
 
     def repeat(chosen: Any) -> None:
         """Repeat the runs `(k, f)` that are chosen, with more samples."""
         chosen = chosen & np.isfinite(masses)
         for column in np.flatnonzero(chosen.any(axis=0)):
             rows = np.flatnonzero(chosen[:, column])
-            again = machine.run(
+            repeated = machine.run(
                 criterion, criterion.frequencies[column], positions.poses[rows], FINE_SAMPLES
             )
-            masses[rows, column], legs[rows, column] = again.mass, again.leg
+            masses[rows, column], legs[rows, column] = repeated.mass, repeated.leg
 
     # A sine sampled beside its peak misses 1 - cos of it; twice that for what stays the same.
-    close = 2.0 * (1.0 - np.cos(np.pi / samples))
-    repeat(masses <= masses.min() * (1.0 + close))
-    width = machine.payload.step if step is None else step
-    steps = mass_steps(float(masses.min()), start, width)
+    sampling_error = 2.0 * (1.0 - np.cos(np.pi / samples))
+    repeat(masses <= masses.min() * (1.0 + sampling_error))
+    step_size = machine.payload.step if step is None else step
+    steps = mass_steps(float(masses.min()), start, step_size)
     if not np.isfinite(masses).any():
         steps = MassSteps(None, None)
     if steps.fails is not None:
-        repeat(np.abs(masses / steps.fails - 1.0) < close)
-    return _result(criterion, positions, masses, legs, outcomes, steps)
+        repeat(np.abs(masses / steps.fails - 1.0) < sampling_error)
+    return _result(criterion, positions, masses, legs, statuses, steps)
 
 
 def _result(
@@ -176,11 +177,11 @@ def _result(
     steps: MassSteps,
 ) -> DynamicPayload:
     row, column = np.unravel_index(int(masses.argmin()), masses.shape)
-    first, frequency = None, None
+    first_failure, frequency = None, None
     if steps.fails is not None:
         failing = masses < steps.fails
         index = int(failing.any(axis=1).argmax())
-        first = positions.extensions[index]
+        first_failure = positions.extensions[index]
         frequency = float(criterion.frequencies[int(failing[index].argmax())])
     return DynamicPayload(
         criterion=criterion,
@@ -190,7 +191,7 @@ def _result(
         outcomes=outcomes,
         passes_kg=steps.passes,
         fails_kg=steps.fails,
-        first_failure=first,
+        first_failure=first_failure,
         first_frequency=frequency,
         exact_limit_kg=float(masses[row, column]),
         exact_position=positions.extensions[row],
@@ -205,7 +206,7 @@ class WorstPhase(NamedTuple):
     extensions: FloatArray
     """`(k, n)` positions searched [m] or [rad]"""
     poses: FloatArray
-    """`(k, 7)`"""
+    """poses `(k, 7)` at these positions"""
     bounds: FloatArray
     """`(k,)` largest masses of small motions with each position's own worst phases"""
     patterns: FloatArray
@@ -257,28 +258,30 @@ def worst_phase(
     machine = VibrationTest(platform, limit, sense, checked=checked)
     positions = grid_positions(platform, shares)
     bounds, patterns = phase_bounds(machine, criterion, positions.poses)
-    best = _Found(np.inf, int(bounds.argmin()), float(criterion.frequencies[0]), patterns[0], 0)
+    worst_found = _Found(
+        np.inf, int(bounds.argmin()), float(criterion.frequencies[0]), patterns[0], 0
+    )
     candidates = canonical.order(bounds)[:MAX_CANDIDATES]
     for number, row in enumerate(candidates, start=1):
         for frequency in criterion.frequencies:
             shaken = criterion.with_phases(patterns[row])
             runs = machine.run(shaken, frequency, positions.poses[row : row + 1], FINE_SAMPLES)
-            if runs.mass[0] < best.mass:
+            if runs.mass[0] < worst_found.mass:
                 mass, leg = float(runs.mass[0]), int(runs.leg[0])
-                best = _Found(mass, int(row), float(frequency), patterns[row], leg)
+                worst_found = _Found(mass, int(row), float(frequency), patterns[row], leg)
         if progress is not None:
             progress(number, len(candidates) + 1)
-    if np.isfinite(best.mass):
-        best = _refined(machine, criterion, positions.poses, best)
+    if np.isfinite(worst_found.mass):
+        worst_found = _refined(machine, criterion, positions.poses, worst_found)
     if progress is not None:
         progress(len(candidates) + 1, len(candidates) + 1)
-    lowest = min(best.mass, float(bounds.min()))
+    lowest = min(worst_found.mass, float(bounds.min()))
     passes, fails = mass_steps(lowest, start, machine.payload.step if step is None else step)
-    if not np.isfinite(best.mass):
+    if not np.isfinite(worst_found.mass):
         passes, fails = None, None
-    first = None
+    first_failure = None
     if fails is not None:
-        first = positions.extensions[int((bounds < fails).argmax())]
+        first_failure = positions.extensions[int((bounds < fails).argmax())]
     return WorstPhase(
         extensions=positions.extensions,
         poses=positions.poses,
@@ -286,13 +289,13 @@ def worst_phase(
         patterns=patterns,
         passes_kg=passes,
         fails_kg=fails,
-        first_failure=first,
+        first_failure=first_failure,
         bound_kg=float(bounds.min()),
-        limit_kg=best.mass,
-        position=positions.extensions[best.row],
-        frequency=best.frequency,
-        phases=best.phases,
-        leg=best.leg,
+        limit_kg=worst_found.mass,
+        position=positions.extensions[worst_found.row],
+        frequency=worst_found.frequency,
+        phases=worst_found.phases,
+        leg=worst_found.leg,
     )
 
 
@@ -305,23 +308,31 @@ def phase_bounds(
     limit and end there.
     """
     payload = machine.payload
-    still = payload.forces(poses, ZERO_VECTOR, ZERO_VECTOR)
-    parts = []
+    static_forces = payload.forces(poses, ZERO_VECTOR, ZERO_VECTOR)
+    amplitudes = []
     for row in criterion.unit_accelerations():
-        moving = payload.forces(poses, ZERO_VECTOR, row)
-        parts.append((moving.fixed - still.fixed, moving.per_kilogram - still.per_kilogram))
-    fixed, slope = (np.stack(part, axis=-1) for part in zip(*parts, strict=True))
-    sides = (1.0, -1.0) if machine.sense == "magnitude" else (1.0,)
-    found = [_bounds(still, fixed, slope, payload.limits, side) for side in sides]
-    masses = np.concatenate([mass for mass, _ in found], axis=1)
-    signs = np.concatenate([sign for _, sign in found], axis=1)
-    worst = masses.argmin(axis=1)
+        axis_forces = payload.forces(poses, ZERO_VECTOR, row)
+        amplitudes.append(
+            (
+                axis_forces.fixed - static_forces.fixed,
+                axis_forces.per_kilogram - static_forces.per_kilogram,
+            )
+        )
+    fixed, slope = (np.stack(axis_parts, axis=-1) for axis_parts in zip(*amplitudes, strict=True))
+    force_signs = (1.0, -1.0) if machine.sense == "magnitude" else (1.0,)
+    bounds = [
+        _bounds(static_forces, fixed, slope, payload.limits, force_sign)
+        for force_sign in force_signs
+    ]
+    masses = np.concatenate([mass for mass, _ in bounds], axis=1)
+    signs = np.concatenate([sign for _, sign in bounds], axis=1)
+    worst_leg = masses.argmin(axis=1)
     rows = np.arange(len(poses))
-    chosen = signs[rows, worst]
+    axis_signs = signs[rows, worst_leg]
     # Only phases between axes matter: the first axis that moves keeps phase zero.
-    leading = int(np.flatnonzero(criterion.accelerations)[0])
-    relative = chosen * chosen[:, leading : leading + 1]
-    return masses[rows, worst], np.where(relative < 0.0, np.pi, 0.0)
+    first_axis = int(np.flatnonzero(criterion.accelerations)[0])
+    relative = axis_signs * axis_signs[:, first_axis : first_axis + 1]
+    return masses[rows, worst_leg], np.where(relative < 0.0, np.pi, 0.0)
 
 
 def _bounds(
@@ -332,55 +343,55 @@ def _bounds(
     signs = np.ones(fixed.shape)
     for _ in range(PATTERN_STEPS):
         signs = np.where(fixed + mass[..., None] * slope < 0.0, -1.0, 1.0)
-        total = AffineForces(
+        peak_forces = AffineForces(
             side * still.fixed + (signs * fixed).sum(axis=-1),
             side * still.per_kilogram + (signs * slope).sum(axis=-1),
         )
-        lower = total.largest_mass(limits, "signed")
+        lower = peak_forces.largest_mass(limits, "signed")
         lower = np.where(np.isfinite(lower), lower, mass)
         if np.array_equal(lower, mass):
             break
         mass = lower
-    endless = ~np.isfinite(total.largest_mass(limits, "signed"))
-    return np.where(endless, np.inf, mass), signs
+    is_unlimited = ~np.isfinite(peak_forces.largest_mass(limits, "signed"))
+    return np.where(is_unlimited, np.inf, mass), signs
 
 
 def _refined(
     machine: VibrationTest, criterion: Criterion, poses: FloatArray, start: _Found
 ) -> _Found:
-    """Return what is left when all phases at one position and frequency may change."""
+    """Return the lowest payload found when all phases at one position and frequency vary."""
     from scipy.optimize import minimize
 
     pose = poses[start.row : start.row + 1]
-    moving = np.flatnonzero(criterion.accelerations)[1:]
+    free_axes = np.flatnonzero(criterion.accelerations)[1:]
 
     def phases(free: FloatArray) -> FloatArray:
-        full = start.phases.copy()
-        full[moving] = free
-        return full
+        all_phases = start.phases.copy()
+        all_phases[free_axes] = free
+        return all_phases
 
     def mass(free: FloatArray, samples: int = PERIOD_SAMPLES) -> float:
         runs = machine.run(criterion.with_phases(phases(free)), start.frequency, pose, samples)
         return float(runs.mass[0])
 
-    if not len(moving):
+    if not len(free_axes):
         return start
-    found = minimize(
-        mass, start.phases[moving], args=(4 * PERIOD_SAMPLES,), method="Nelder-Mead",
+    optimum = minimize(
+        mass, start.phases[free_axes], args=(4 * PERIOD_SAMPLES,), method="Nelder-Mead",
         options={"xatol": 1e-3, "fatol": 1e-4, "maxfev": 400},
     )  # fmt: skip
-    turned = np.remainder(phases(found.x), 2.0 * np.pi)
-    runs = machine.run(criterion.with_phases(turned), start.frequency, pose, FINE_SAMPLES)
+    optimal_phases = np.remainder(phases(optimum.x), 2.0 * np.pi)
+    runs = machine.run(criterion.with_phases(optimal_phases), start.frequency, pose, FINE_SAMPLES)
     if not runs.mass[0] < start.mass:
         return start
-    return _Found(float(runs.mass[0]), start.row, start.frequency, turned, int(runs.leg[0]))
+    return _Found(float(runs.mass[0]), start.row, start.frequency, optimal_phases, int(runs.leg[0]))
 
 
 class FrequencySweep(NamedTuple):
     """Largest masses [kg] over frequency, ends and speeds of actuators ignored."""
 
     frequency: FloatArray
-    """`(f,)` [Hz]"""
+    """frequencies `(f,)` [Hz]"""
     in_phase: FloatArray
     """`(f,)` masses with the criterion's own phases"""
     worst_phase: FloatArray
@@ -411,7 +422,7 @@ def frequency_sweep(
     poses = dynamic.poses[rows]
     criterion = dynamic.criterion
     opposite = criterion._replace(reversed_rotation=not criterion.reversed_rotation)
-    own = canonical.order(worst.bounds)[:WORST_POSITIONS]
+    own_positions = canonical.order(worst.bounds)[:WORST_POSITIONS]
 
     def lowest(shaken: Criterion, frequency: float, centers: FloatArray) -> float:
         return float(machine.run(shaken, frequency, centers, SWEEP_SAMPLES).mass.min())
@@ -421,7 +432,7 @@ def frequency_sweep(
             lowest(
                 criterion.with_phases(worst.patterns[row]), frequency, worst.poses[row : row + 1]
             )
-            for row in own
+            for row in own_positions
         )
 
     return FrequencySweep(
@@ -459,7 +470,7 @@ def payload_record(
         dynamic: axes in phase, rotations backwards (None for machines other than the thesis'),
             worst phases; None: not searched.
     """
-    least = still.continuous
+    continuous = still.continuous
     content = {
         "machine": platform.name,
         "parameters": platform.hash,
@@ -471,21 +482,21 @@ def payload_record(
         "skipped": still.skipped,
         **_fields(still, "passes_kg", "fails_kg", "first_failure"),
         **_fields(still, "exact_limit_kg", "exact_position", "exact_leg"),
-        "continuous_limit_kg": least.limit_kg,
-        "continuous_position": least.position,
-        "continuous_pose": least.pose,
-        "continuous_leg": least.leg,
-        "continuous_at_corner": least.corner,
+        "continuous_limit_kg": continuous.limit_kg,
+        "continuous_position": continuous.position,
+        "continuous_pose": continuous.pose,
+        "continuous_leg": continuous.leg,
+        "continuous_at_corner": continuous.corner,
         "dynamic": None,
     }
     if dynamic is not None:
-        forwards, backwards, worst = dynamic
+        forwards, backwards, worst_phases = dynamic
         content["dynamic"] = {
             "frequencies": forwards.criterion.frequencies,
             "in_phase": _dynamic(forwards),
             "backwards": None if backwards is None else _dynamic(backwards),
             "worst_phase": _fields(
-                worst, "passes_kg", "fails_kg", "first_failure", "bound_kg", "limit_kg",
+                worst_phases, "passes_kg", "fails_kg", "first_failure", "bound_kg", "limit_kg",
                 "position", "frequency", "phases", "leg",
             ),
         }  # fmt: skip
@@ -521,13 +532,15 @@ def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
         MissingDependencyError: plotly is not installed.
     """
     unit = as_model(platform).force_unit
-    top = 1.3 * found.exact_limit_kg
+    axis_limit = 1.3 * found.exact_limit_kg
     masses = (
-        np.linspace(0.0, top, CURVE_POINTS) if np.isfinite(top) and top > 0.0 else np.arange(2.0)
+        np.linspace(0.0, axis_limit, CURVE_POINTS)
+        if np.isfinite(axis_limit) and axis_limit > 0.0
+        else np.arange(2.0)
     )
     limit = float(found.limits.min())
     label = "torque" if unit == "N m" else "force"
-    lines = [
+    curves = [
         Line("largest on the grid", masses, found.largest_force(masses)),
         Line("limit", masses[[0, -1]], np.array([limit, limit]), "dash"),
     ]
@@ -536,9 +549,13 @@ def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
         ("first that does not", found.fails_kg),
     ):
         if mass is not None and np.isfinite(mass):
-            place = np.array([mass])
-            lines.append(Line(f"{name}, {mass:g} kg", place, found.largest_force(place), "markers"))
-    panels = [Axes(f"{label} [{unit}]", lines)]
+            marker_mass = np.array([mass])
+            curves.append(
+                Line(
+                    f"{name}, {mass:g} kg", marker_mass, found.largest_force(marker_mass), "markers"
+                )
+            )
+    panels = [Axes(f"{label} [{unit}]", curves)]
     return panels_figure(panels, "mass [kg]", title=f"{platform.name}: largest payload at rest")
 
 

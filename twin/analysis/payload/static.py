@@ -37,13 +37,13 @@ from twin.motion.motion import MotionSample, axis_names, axis_values
 from twin.plant.drives import actuator_limit
 
 MAX_GRID_SIZE = 2_000_000
-"""Positions at most; more take minutes and gigabytes, and the continuous search finds more."""
+"""Maximum number of positions; more take minutes and gigabytes."""
 
 STROKE_TOLERANCE = 1e-9
 """Excess over an actuator's ends, relative to its stroke, that counts as rounding."""
 
 RANK_TOLERANCE = 1e-9
-"""Fraction of a row that is no combination of the other rows, below which it is rounding."""
+"""Relative residual of a row after projection on the other rows, below which it is dependent."""
 
 ANGLE_CONVENTION = "yaw_pitch_roll"
 """Convention of the angles of a criterion."""
@@ -92,7 +92,7 @@ class Positions(NamedTuple):
     extensions: FloatArray
     """`(k, n)` distances [m] or [rad] from the lower ends of the actuators"""
     poses: FloatArray
-    """`(k, 7)`"""
+    """poses `(k, 7)` at these positions"""
     skipped: int
     """positions left out: no pose, or an actuator that follows the others beyond its ends"""
 
@@ -111,25 +111,34 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
             take.
     """
     stroke = strokes(as_model(platform))
-    parts = as_floats(shares, "shares")
-    if parts.ndim != 1 or not parts.size or parts.min() < 0.0 or parts.max() > 1.0:
+    stroke_fractions = as_floats(shares, "shares")
+    if (
+        stroke_fractions.ndim != 1
+        or not stroke_fractions.size
+        or stroke_fractions.min() < 0.0
+        or stroke_fractions.max() > 1.0
+    ):
         raise InputError("shares", "must be numbers from 0 to 1, one after the other")
     actuators = DependentActuators.of(platform)
     count = len(actuators.leading)
-    if len(parts) ** count > MAX_GRID_SIZE:
-        raise InputError("shares", f"{len(parts)}^{count} positions; use fewer per actuator")
-    leading = np.array(list(itertools.product(parts, repeat=count)))
-    extensions, poses = actuators.positions(leading * stroke[actuators.leading])
+    if len(stroke_fractions) ** count > MAX_GRID_SIZE:
+        raise InputError(
+            "shares", f"{len(stroke_fractions)}^{count} positions; use fewer per actuator"
+        )
+    leading_fractions = np.array(list(itertools.product(stroke_fractions, repeat=count)))
+    extensions, poses = actuators.positions(leading_fractions * stroke[actuators.leading])
     # Written so that a position without a pose is not inside.
-    inside = (
+    is_in_range = (
         (extensions >= -STROKE_TOLERANCE * stroke)
         & (extensions <= (1.0 + STROKE_TOLERANCE) * stroke)
     ).all(1)
-    inside &= np.isfinite(poses).all(axis=1)
-    if not inside.any():
+    is_in_range &= np.isfinite(poses).all(axis=1)
+    if not is_in_range.any():
         raise InputError("shares", f"{platform.name} can take none of these positions")
-    kept = np.clip(extensions[inside], 0.0, stroke)
-    return Positions(kept, poses[inside], len(leading) - len(kept))
+    kept_extensions = np.clip(extensions[is_in_range], 0.0, stroke)
+    return Positions(
+        kept_extensions, poses[is_in_range], len(leading_fractions) - len(kept_extensions)
+    )
 
 
 class DependentActuators(NamedTuple):
@@ -158,14 +167,16 @@ class DependentActuators(NamedTuple):
         forbidden = platform.constraints(platform.home)
         allowed = np.linalg.svd(forbidden)[2][len(forbidden) :].T if len(forbidden) else np.eye(6)
         rates = platform.jacobian(platform.home) @ allowed
-        leading: list[int] = []
+        leading_actuators: list[int] = []
         for i in range(n):
-            chosen = rates[[*leading, i]]
-            if np.linalg.svd(chosen)[1][-1] > RANK_TOLERANCE * np.linalg.norm(rates):
-                leading.append(i)
-            if len(leading) == platform.dof:
+            chosen_rates = rates[[*leading_actuators, i]]
+            if np.linalg.svd(chosen_rates)[1][-1] > RANK_TOLERANCE * np.linalg.norm(rates):
+                leading_actuators.append(i)
+            if len(leading_actuators) == platform.dof:
                 break
-        return cls(platform, leading, rates @ np.linalg.inv(rates[leading]), home)
+        return cls(
+            platform, leading_actuators, rates @ np.linalg.inv(rates[leading_actuators]), home
+        )
 
     def positions(
         self, leading: FloatArray, guess: FloatArray | None = None
@@ -177,16 +188,16 @@ class DependentActuators(NamedTuple):
             guess: `(7,)` pose from which the search begins, default home.
         """
         platform = self.platform
-        low = platform.minimum_coordinates
+        minimum = platform.minimum_coordinates
         if platform.dof == 6 < platform.n_actuators:
-            poses = self._led(leading + low[self.leading], guess)
+            poses = self._led(leading + minimum[self.leading], guess)
             extensions = np.full((len(poses), platform.n_actuators), np.nan)
-            found = np.isfinite(poses).all(axis=1)
-            extensions[found] = platform.inverse_kinematics(poses[found]) - low
+            is_found = np.isfinite(poses).all(axis=1)
+            extensions[is_found] = platform.inverse_kinematics(poses[is_found]) - minimum
             return extensions, poses
         extensions = self.home + (leading - self.home[self.leading]) @ self.matrix.T
         extensions[:, self.leading] = leading
-        return extensions, reachable_poses(platform, low + extensions, guess)
+        return extensions, reachable_poses(platform, minimum + extensions, guess)
 
     def _led(self, coordinates: FloatArray, guess: FloatArray | None) -> FloatArray:
         """Return the poses `(k, 7)` of coordinates `(k, 6)` of the leading actuators; NaN: none.
@@ -195,13 +206,13 @@ class DependentActuators(NamedTuple):
         """
         legs: Any = self.platform.constants.legs
         led = type(legs)(legs.rows[self.leading])
-        first = self.platform.home if guess is None else guess
-        found = np.empty((len(coordinates), 9))
-        guesses = np.tile(first, (len(coordinates), 1))
-        run(forward_kinematics_batch, (led,), (coordinates, guesses, found))
-        least = STROKE_TOLERANCE * float(strokes(self.platform).max())
-        found[~(found[:, 7] <= least), :7] = np.nan
-        return found[:, :7].copy()
+        initial_pose = self.platform.home if guess is None else guess
+        solution = np.empty((len(coordinates), 9))
+        guesses = np.tile(initial_pose, (len(coordinates), 1))
+        run(forward_kinematics_batch, (led,), (coordinates, guesses, solution))
+        tolerance = STROKE_TOLERANCE * float(strokes(self.platform).max())
+        solution[~(solution[:, 7] <= tolerance), :7] = np.nan
+        return solution[:, :7].copy()
 
 
 def strokes(platform: MachineModel) -> FloatArray:
@@ -213,10 +224,10 @@ def reachable_poses(
     platform: MachineModel, coordinates: FloatArray, guess: FloatArray | None = None
 ) -> FloatArray:
     """Return the poses `(k, 7)` of coordinates `(k, n)` from a guess (default home); NaN: none."""
-    first = platform.home if guess is None else guess
-    found, failed = found_poses(platform, coordinates, np.tile(first, (len(coordinates), 1)))
-    found[failed, :7] = np.nan
-    return found[:, :7].copy()
+    initial_pose = platform.home if guess is None else guess
+    poses, failed = found_poses(platform, coordinates, np.tile(initial_pose, (len(coordinates), 1)))
+    poses[failed, :7] = np.nan
+    return poses[:, :7].copy()
 
 
 class Criterion(NamedTuple):
@@ -229,9 +240,9 @@ class Criterion(NamedTuple):
     accelerations: FloatArray
     """`(6,)` amplitudes [m/s2], [rad/s2] of x, y, z, yaw, pitch, roll"""
     frequencies: FloatArray
-    """`(f,)` [Hz]"""
+    """frequencies at which all axes shake `(f,)` [Hz]"""
     phases: FloatArray
-    """`(6,)` [rad]"""
+    """phases of the axes `(6,)` [rad]"""
     reversed_rotation: bool = False
     """whether every rotation runs backwards, as in the Stewart thesis' (2.3) and A.2"""
 
@@ -265,13 +276,13 @@ class Criterion(NamedTuple):
         return cls(peaks, rates, shifts, as_flag(reversed_rotation, "reversed_rotation"))
 
     def with_phases(self, phases: Any) -> Criterion:
-        """Return it with other phases `(6,)` [rad]; raises InputError if they are none."""
+        """Return the criterion with other phases `(6,)` [rad]; raises InputError if invalid."""
         return self._replace(
             phases=axis_values(phases, "phases", ANGLE_CONVENTION, one_for_all=True)
         )
 
     def backwards(self) -> Criterion:
-        """Return it with rotations that run backwards."""
+        """Return the criterion with reversed rotations."""
         return self._replace(reversed_rotation=True)
 
     def samples(self, frequency: Any, count: int) -> MotionSample:
@@ -335,12 +346,12 @@ def _backwards(sample: MotionSample) -> MotionSample:
     """Return a motion with the inverse rotation, which turns the other way in its own axes."""
     from scipy.spatial.transform import Rotation
 
-    turn = Rotation.from_quat(sample.pose[:, [4, 5, 6, 3]]).inv()
-    turned = [
-        np.hstack([part[:, :3], -turn.apply(part[:, 3:])])
-        for part in (sample.twist, sample.acceleration)
+    inverse_rotation = Rotation.from_quat(sample.pose[:, [4, 5, 6, 3]]).inv()
+    rotated_vectors = [
+        np.hstack([vectors[:, :3], -inverse_rotation.apply(vectors[:, 3:])])
+        for vectors in (sample.twist, sample.acceleration)
     ]
-    return MotionSample(sample.pose * INVERSE_SIGNS, *turned)
+    return MotionSample(sample.pose * INVERSE_SIGNS, *rotated_vectors)
 
 
 class Runs(NamedTuple):
@@ -422,31 +433,32 @@ class VibrationTest:
         )
         legs = self.payload.platform.constants.legs
         constants: tuple[Any, ...] = (self._unit, self._empty, legs, motion, self._limits)
-        out = np.empty((len(centers), 3))
-        run_batch(largest_payloads, constants, (np.ascontiguousarray(centers), out))
-        mass = np.where(out[:, 0] < INFINITE_MASS, out[:, 0], np.inf)
-        return Runs(mass, out[:, 1], out[:, 2])
+        results = np.empty((len(centers), 3))
+        run_batch(largest_payloads, constants, (np.ascontiguousarray(centers), results))
+        # Columns of the results: mass, leg, outcome, as the fields of `Runs`.
+        mass = np.where(results[:, 0] < INFINITE_MASS, results[:, 0], np.inf)
+        return Runs(mass, results[:, 1], results[:, 2])
 
 
 class ContinuousLimit(NamedTuple):
     """The position at which a machine holds the smallest mass."""
 
     limit_kg: float
-    """[kg]"""
+    """smallest mass at which a force limit is reached [kg]"""
     position: FloatArray
     """`(n,)` extensions [m] or [rad] beyond the lower ends of the actuators"""
     pose: FloatArray
-    """`(7,)`"""
+    """pose `(7,)` at this position"""
     leg: int
     """number of the leg that reaches its limit, from 1"""
     corner: bool
     """whether every actuator that may be set freely is at one of its ends"""
     searches: int
-    """how many were made"""
+    """number of searches"""
 
 
 class _Ratio:
-    """Share of an actuator's room that a kilogram takes: one over the mass that fills it.
+    """Fraction of an actuator's force margin used per kilogram: the inverse of its payload limit.
 
     Smooth where the mass itself is infinite or changes sign.
     """
@@ -459,11 +471,11 @@ class _Ratio:
         self.offsets = GRADIENT_STEP * np.vstack([np.zeros(size), np.eye(size), -np.eye(size)])
 
     def poses(self, shares: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return extensions `(k, n)` and poses `(k, 7)` of shares `(k, degrees of freedom)`."""
+        """Return extensions `(k, n)` and poses `(k, 7)` at stroke fractions `(k, dof)`."""
         return self.actuators.positions(shares * self.stroke[self.actuators.leading], guess)
 
     def values(self, shares: FloatArray, guess: FloatArray) -> FloatArray:
-        """Return the ratios `(k,)` of shares `(k, degrees of freedom)`; NaN where there is none."""
+        """Return the ratios `(k,)` at stroke fractions `(k, dof)`; NaN where there is no pose."""
         _, poses = self.poses(shares, guess)
         if not np.isfinite(poses).all():
             return np.full(len(shares), np.nan)
@@ -478,15 +490,17 @@ class _Ratio:
         values = self.values(shares + self.offsets, guess)
         if not np.isfinite(values).all():
             return 0.0, np.zeros(len(shares))
-        half = len(shares)
-        gradient = (values[1 : half + 1] - values[half + 1 :]) / (2.0 * GRADIENT_STEP)
+        half_count = len(shares)
+        gradient = (values[1 : half_count + 1] - values[half_count + 1 :]) / (2.0 * GRADIENT_STEP)
         return -float(values[0]), -gradient
 
 
 def ratios(forces: AffineForces, limits: FloatArray, side: float) -> FloatArray:
-    """Return the share `(..., n)` of every actuator's room that one kilogram takes [1/kg]."""
-    room = limits - side * forces.fixed
-    return np.asarray(side * forces.per_kilogram / np.where(room > 0.0, room, np.nan))
+    """Return the fraction `(..., n)` of every actuator's force margin per kilogram [1/kg]."""
+    force_margin = limits - side * forces.fixed
+    return np.asarray(
+        side * forces.per_kilogram / np.where(force_margin > 0.0, force_margin, np.nan)
+    )
 
 
 def continuous_limit(
@@ -505,36 +519,39 @@ def continuous_limit(
     """
     masses = forces.largest_mass(machine.limits, sense)
     row, leg = first_lowest(masses)
-    best = (float(masses[row, leg]), positions.extensions[row], positions.poses[row], leg)
+    lowest = (float(masses[row, leg]), positions.extensions[row], positions.poses[row], leg)
     searches = 0
-    if 0.0 < best[0] < np.inf:
+    if 0.0 < lowest[0] < np.inf:
         for side in (1.0, -1.0) if sense == "magnitude" else (1.0,):
             values = ratios(forces, machine.limits, side)
-            for number in range(machine.platform.n_actuators):
-                ratio = _Ratio(machine, number, side)
-                starts = _starts(ratio, positions, values[:, number])
+            for leg_index in range(machine.platform.n_actuators):
+                ratio = _Ratio(machine, leg_index, side)
+                starts = _starts(ratio, positions, values[:, leg_index])
                 searches += len(starts)
                 for start in starts:
-                    found = _search(ratio, positions, start)
-                    if found[0] < best[0] * (1.0 - LIMIT_TOLERANCE):
-                        best = found
-    limit, extensions, pose, number = best
+                    optimum = _search(ratio, positions, start)
+                    if optimum[0] < lowest[0] * (1.0 - LIMIT_TOLERANCE):
+                        lowest = optimum
+    limit, extensions, pose, leg_index = lowest
     actuators, stroke = DependentActuators.of(machine.platform), strokes(machine.platform)
-    shares = (extensions / stroke)[actuators.leading]
-    corner = bool(np.minimum(np.abs(shares), np.abs(1.0 - shares)).max() < CORNER_TOLERANCE)
-    return ContinuousLimit(limit, extensions, pose, number + 1, corner, searches)
+    fractions = (extensions / stroke)[actuators.leading]
+    corner = bool(np.minimum(np.abs(fractions), np.abs(1.0 - fractions)).max() < CORNER_TOLERANCE)
+    return ContinuousLimit(limit, extensions, pose, leg_index + 1, corner, searches)
 
 
 def _starts(ratio: _Ratio, positions: Positions, values: FloatArray) -> list[int]:
     """Return the rows of the worst positions for one actuator that are not close to each other."""
-    shares = (positions.extensions / ratio.stroke)[:, ratio.actuators.leading]
-    chosen: list[int] = []
+    stroke_fractions = (positions.extensions / ratio.stroke)[:, ratio.actuators.leading]
+    start_rows: list[int] = []
     for row in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable"):
-        if not values[row] > 0.0 or len(chosen) == MAX_STARTS:
+        if not values[row] > 0.0 or len(start_rows) == MAX_STARTS:
             break
-        if all(np.abs(shares[row] - shares[other]).max() > START_DISTANCE for other in chosen):
-            chosen.append(int(row))
-    return chosen
+        if all(
+            np.abs(stroke_fractions[row] - stroke_fractions[start_row]).max() > START_DISTANCE
+            for start_row in start_rows
+        ):
+            start_rows.append(int(row))
+    return start_rows
 
 
 def _search(
@@ -544,23 +561,23 @@ def _search(
     from scipy.optimize import minimize
 
     guess, stroke = positions.poses[row], ratio.stroke
-    start = (positions.extensions[row] / stroke)[ratio.actuators.leading]
+    initial = (positions.extensions[row] / stroke)[ratio.actuators.leading]
     # Zero where the position is at the edge of what the machine can take.
-    size = abs(ratio(start, guess)[0]) or 1.0
+    size = abs(ratio(initial, guess)[0]) or 1.0
 
     def scaled(shares: FloatArray) -> tuple[float, FloatArray]:
         value, slope = ratio(shares, guess)
         return value / size, slope / size
 
-    found = minimize(
-        scaled, start, jac=True, method="SLSQP", bounds=[(0.0, 1.0)] * len(start),
+    optimum = minimize(
+        scaled, initial, jac=True, method="SLSQP", bounds=[(0.0, 1.0)] * len(initial),
         constraints=_ends(ratio, guess), options={"ftol": 1e-14},
     )  # fmt: skip
-    shares = np.clip(found.x, 0.0, 1.0)[None]
-    extensions, poses = ratio.poses(shares, guess)
-    value = float(ratio.values(shares, guess)[0])
-    outside = np.maximum(-extensions[0], extensions[0] - stroke) > CORNER_TOLERANCE * stroke
-    if outside.any() or not value > 0.0:
+    fractions = np.clip(optimum.x, 0.0, 1.0)[None]
+    extensions, poses = ratio.poses(fractions, guess)
+    value = float(ratio.values(fractions, guess)[0])
+    is_outside = np.maximum(-extensions[0], extensions[0] - stroke) > CORNER_TOLERANCE * stroke
+    if is_outside.any() or not value > 0.0:
         return np.inf, extensions[0], poses[0], ratio.leg
     return 1.0 / value, extensions[0], poses[0], ratio.leg
 
@@ -590,7 +607,7 @@ class StaticPayload(NamedTuple):
     extensions: FloatArray
     """`(k, n)` positions searched [m] or [rad], in search order"""
     poses: FloatArray
-    """`(k, 7)`"""
+    """poses `(k, 7)` at these positions"""
     skipped: int
     """positions of the grid that the machine cannot take"""
     forces: AffineForces
@@ -661,7 +678,7 @@ def static_payload(
     limits = masses.min(axis=1)
     lowest, leg = first_lowest(masses)
     passes, fails = mass_steps(float(limits[lowest]), start, machine.step if step is None else step)
-    first = None if fails is None else positions.extensions[int((limits < fails).argmax())]
+    first_failure = None if fails is None else positions.extensions[int((limits < fails).argmax())]
     return StaticPayload(
         limits=machine.limits,
         sense=chosen,
@@ -671,7 +688,7 @@ def static_payload(
         forces=forces,
         passes_kg=passes,
         fails_kg=fails,
-        first_failure=first,
+        first_failure=first_failure,
         exact_limit_kg=float(limits[lowest]),
         exact_position=positions.extensions[lowest],
         exact_leg=leg + 1,

@@ -61,7 +61,7 @@ STEP_TIME = 0.2
 """[s] Time in which an actuator could make the position step at its speed limit, at most."""
 
 END_DISTANCE_FRACTION = 0.8
-"""Largest position step as a fraction of the way from home to the actuator's end."""
+"""Largest position step as a fraction of the travel from home to the actuator's end."""
 
 
 class VelocityStep(Controller):
@@ -90,14 +90,14 @@ class VelocityStep(Controller):
         """
         super().__init__(platform, **gains)
         self.speed = speed
-        holding = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
-        self._feedforward = None if as_flag(carried, "carried") else -holding
+        holding_forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR)
+        self._feedforward = None if as_flag(carried, "carried") else -holding_forces
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at rest."""
+        """Reset to rest."""
 
     def update(self, step: int, measurement: Measurement) -> Command:
-        """Return the speeds."""
+        """Return the commanded speeds `(n,)` [m/s, rad/s]."""
         return Command(self.speed, feedforward=self._feedforward)
 
 
@@ -126,11 +126,11 @@ class VelocityStudy(StepStudy):
         Raises:
             InputError: not a machine.
         """
-        scale = float(np.mean(equivalent_inertia(as_model(platform)))) / THESIS_MASS
-        holding = np.abs(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
-        needed = holding / (WEIGHT_SPEED_FRACTION * actuator_limit(platform, "speed"))
-        scale = max(scale, float(needed.max()) / THESIS_GAINS[0])
-        low, high = (float(f"{scale * gain:.3g}") for gain in THESIS_GAINS)
+        inertia_ratio = float(np.mean(equivalent_inertia(as_model(platform)))) / THESIS_MASS
+        holding_forces = np.abs(platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR))
+        required_gain = holding_forces / (WEIGHT_SPEED_FRACTION * actuator_limit(platform, "speed"))
+        inertia_ratio = max(inertia_ratio, float(required_gain.max()) / THESIS_GAINS[0])
+        low, high = (float(f"{inertia_ratio * gain:.3g}") for gain in THESIS_GAINS)
         cranks = platform.coordinate_unit == "rad"
         name, unit = ("crank_velocity_gain", "N m s/rad") if cranks else ("velocity_gain", "N s/m")
         return Gain(name, unit, low, high, low), Gain("velocity_time", "s", *THESIS_TIMES)
@@ -140,8 +140,10 @@ class VelocityStudy(StepStudy):
         if self.size is not None:
             return self.size
         stroke = as_model(platform).maximum_coordinates - platform.minimum_coordinates
-        known = actuator_limit(platform, "speed")
-        speeds = np.where(np.isfinite(known), SPEED_FRACTION * known, STROKE_RATE * stroke)
+        speed_limit = actuator_limit(platform, "speed")
+        speeds = np.where(
+            np.isfinite(speed_limit), SPEED_FRACTION * speed_limit, STROKE_RATE * stroke
+        )
         return round_below(float(speeds.min()))
 
     def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:
@@ -159,11 +161,11 @@ class VelocityStudy(StepStudy):
             velocity_gain=gain,
             velocity_time=time,
         )
-        run = self.simulated(platform, controller, self.duration)
-        if run is None or len(run) != len(self.time):
+        simulation = self.simulated(platform, controller, self.duration)
+        if simulation is None or len(simulation) != len(self.time):
             return self.no_response()
-        along = leg_speeds(platform, run) @ direction / float(direction @ direction)
-        return self.time, along / size
+        speed_along = leg_speeds(platform, simulation) @ direction / float(direction @ direction)
+        return self.time, speed_along / size
 
 
 def leg_speeds(platform: MachineModel, run: Trajectory) -> FloatArray:
@@ -178,11 +180,12 @@ def heave_direction(platform: MachineModel) -> FloatArray:
     Raises:
         InputError: not a machine, or one that cannot rise.
     """
+    # Column 2 of the Jacobian: actuator rates per heave velocity.
     rates = as_model(platform).jacobian(platform.home)[:, 2]
-    largest = float(np.abs(rates).max())
-    if not largest > 0.0:
+    max_rate = float(np.abs(rates).max())
+    if not max_rate > 0.0:
         raise InputError("platform", f"the actuators of {platform.name} do not move in heave")
-    return np.asarray(rates / largest)
+    return np.asarray(rates / max_rate)
 
 
 LEAD_TIME = 0.01
@@ -193,8 +196,9 @@ POSITION_GAINS = (
     Gain("position_gain", "1/s", 0.5, 20.0, 2.0),
     Gain("position_integral", "1/s2", 0.5, 50.0, 2.0),
 )
-"""Gains of the position loop with their bounds. Adopted: the thesis decides on 5 and 10 by trial
-and error and gives no bounds."""
+"""Gains of the position loop with their bounds. Engineering choice: the thesis decides on 5 and 10
+by trial and error and gives no bounds.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +216,7 @@ class PositionStudy(StepStudy):
     timestep: float = 5e-4
 
     def gains(self, platform: MachineModel) -> tuple[Gain, ...]:
-        """Return gain and integral with adopted bounds."""
+        """Return the position gain and integral with their bounds (`POSITION_GAINS`)."""
         return POSITION_GAINS
 
     def lasting(self, specification: StepSpecification) -> PositionStudy:
@@ -224,15 +228,16 @@ class PositionStudy(StepStudy):
         """Return the rise [m] of the platform."""
         if self.size is not None:
             return self.size
+        # Column 2 of the Jacobian: actuator rates per heave velocity.
         rates = np.abs(as_model(platform).jacobian(platform.home)[:, 2])
         speed = actuator_limit(platform, "speed")
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
         fraction = np.where(np.isfinite(speed), STROKE_FRACTION, UNLIMITED_STROKE_FRACTION)
-        remaining = END_DISTANCE_FRACTION * (
+        free_travel = END_DISTANCE_FRACTION * (
             platform.maximum_coordinates - platform.home_coordinates
         )
-        travel = np.minimum(np.minimum(fraction * stroke, STEP_TIME * speed), remaining)
-        return round_below(float((travel / np.maximum(rates, 1e-9 * rates.max())).min()))
+        step_sizes = np.minimum(np.minimum(fraction * stroke, STEP_TIME * speed), free_travel)
+        return round_below(float((step_sizes / np.maximum(rates, 1e-9 * rates.max())).min()))
 
     def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:
         """Return time [s] and displacement per step `(k,)`.
@@ -244,23 +249,23 @@ class PositionStudy(StepStudy):
         Raises:
             InputError: an argument that cannot be used, or a step that leaves the actuators' range.
         """
-        span, size = len(self.time) - 1, self.step_size(platform)
+        n_steps, size = len(self.time) - 1, self.step_size(platform)
         motion = StepMotion(
             as_model(platform).home,
             displacement={"z": size},
             rise=0.0,
             start=LEAD_TIME,
-            duration=LEAD_TIME + span * self.timestep,
+            duration=LEAD_TIME + n_steps * self.timestep,
         )
         if not platform.within_limits(platform.constrain(motion(motion.duration).pose).pose).all():
             raise InputError("size", f"a step of {size:g} m leaves the range of the actuators")
         gain, integral = gains or (None, None)
         controller = Cascade(platform, motion, position_gain=gain, position_integral=integral)
-        run = self.simulated(platform, controller, motion.duration)
-        if run is None or len(run) <= span:
+        simulation = self.simulated(platform, controller, motion.duration)
+        if simulation is None or len(simulation) <= n_steps:
             return self.no_response()
         step = controller.reference.coordinates[-1] - controller.reference.coordinates[0]
         n = platform.n_deflections
-        moved = run.lengths - (run.deflection[:, :n] if n else 0.0)
-        away = (moved - moved[0]) @ step / float(step @ step)
-        return self.time, np.asarray(away[-span - 1 :])
+        actuator_lengths = simulation.lengths - (simulation.deflection[:, :n] if n else 0.0)
+        relative_response = (actuator_lengths - actuator_lengths[0]) @ step / float(step @ step)
+        return self.time, np.asarray(relative_response[-n_steps - 1 :])

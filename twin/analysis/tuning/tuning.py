@@ -61,10 +61,10 @@ MIN_DECREASE_RATIO = 0.5
 """Fall of the violation, relative to the predicted one, above which the region is widened."""
 
 SIGNIFICANT_DIGITS = 4
-"""Digits of a gain that are kept: it is not known better."""
+"""Number of significant digits of a tuned gain."""
 
 DRAWN_TRIALS = 6
-"""Trials that are drawn: the start, the result, and some between."""
+"""Maximum number of trials that are drawn: the start, the result, and some between."""
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,16 @@ class StepSpecification:
 
     def lower(self, time: FloatArray) -> FloatArray:
         """Return the lower bound `(k,)` at times `(k,)` [s] after the step."""
-        settled = max(self.rise, 1.0 - self.settling)
-        risen = np.where(time < self.settling_time - TIME_TOLERANCE, self.rise, settled)
-        return np.where(time < self.rise_time - TIME_TOLERANCE, -self.undershoot, risen)
+        settled_bound = max(self.rise, 1.0 - self.settling)
+        rising_bound = np.where(
+            time < self.settling_time - TIME_TOLERANCE, self.rise, settled_bound
+        )
+        return np.where(time < self.rise_time - TIME_TOLERANCE, -self.undershoot, rising_bound)
 
     def upper(self, time: FloatArray) -> FloatArray:
         """Return the upper bound `(k,)` at times `(k,)` [s] after the step."""
-        settled = time >= self.settling_time - TIME_TOLERANCE
-        return np.where(settled, 1.0 + self.settling, 1.0 + self.overshoot)
+        is_settled = time >= self.settling_time - TIME_TOLERANCE
+        return np.where(is_settled, 1.0 + self.settling, 1.0 + self.overshoot)
 
     def violations(self, time: FloatArray, response: FloatArray) -> FloatArray:
         """Return the violations of the bounds by a response `(k,)`: lower, then upper `(2k,)`.
@@ -184,23 +186,27 @@ def step_figures(
         InputError: shapes that differ, not finite.
     """
     times, values = _series(time, response)
-    outside = np.flatnonzero(np.abs(values - 1.0) > specification.settling)
-    if not outside.size:
-        settled = float(times[0])
-    elif outside[-1] == len(values) - 1:
-        settled = inf
+    unsettled_samples = np.flatnonzero(np.abs(values - 1.0) > specification.settling)
+    if not unsettled_samples.size:
+        settling_time = float(times[0])
+    elif unsettled_samples[-1] == len(values) - 1:
+        settling_time = inf
     else:
-        last = outside[-1]
-        edge = 1.0 + np.copysign(specification.settling, values[last] - 1.0)
-        settled = _crossing(times, values, last, float(edge))
-    risen = np.flatnonzero(values >= specification.rise)
+        last_outside = unsettled_samples[-1]
+        band_edge = 1.0 + np.copysign(specification.settling, values[last_outside] - 1.0)
+        settling_time = _crossing(times, values, last_outside, float(band_edge))
+    risen_samples = np.flatnonzero(values >= specification.rise)
     rise = nan
-    if risen.size:
-        first = risen[0]
-        rise = _crossing(times, values, first - 1, specification.rise) if first else times[0]
+    if risen_samples.size:
+        first_risen = risen_samples[0]
+        rise = (
+            _crossing(times, values, first_risen - 1, specification.rise)
+            if first_risen
+            else times[0]
+        )
     return StepFigures(
         float(rise),
-        float(settled),
+        float(settling_time),
         float(values.max() - 1.0),
         float(max(0.0, -values.min())),
         float(values[-1]),
@@ -210,8 +216,8 @@ def step_figures(
 def _crossing(time: FloatArray, values: FloatArray, before: int, level: float) -> float:
     """Return the time [s] at `level` on the line from sample `before` to the next."""
     low, high = values[before], values[before + 1]
-    part = (level - low) / (high - low)
-    return float(time[before] + part * (time[before + 1] - time[before]))
+    fraction = (level - low) / (high - low)
+    return float(time[before] + fraction * (time[before + 1] - time[before]))
 
 
 def _series(time: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -229,9 +235,9 @@ class Trial(NamedTuple):
     """Parameters at the end of an iteration, with their response."""
 
     parameters: FloatArray
-    """`(m,)`"""
+    """tuned parameters `(m,)` in SI"""
     response: FloatArray
-    """`(k,)`"""
+    """response `(k,)` with these parameters"""
     violation: float
     """largest, zero or less where all bounds are kept"""
     responses: int
@@ -242,7 +248,7 @@ class Search(NamedTuple):
     """Trials from the start to the result."""
 
     trials: tuple[Trial, ...]
-    """the start first, then one per iteration"""
+    """trials: the start first, then one per iteration"""
     met: bool
     """whether the last one keeps all bounds"""
     reason: str
@@ -281,21 +287,21 @@ def search_bounds(
         InputError: shapes that differ, bounds not above zero or out of order, a start outside, or
             one without a response.
     """
-    first, lowest, highest = (
+    initial, lowest, highest = (
         as_floats(value, name) for value, name in ((start, "start"), (low, "low"), (high, "high"))
     )
-    if first.ndim != 1 or lowest.shape != first.shape or highest.shape != first.shape:
+    if initial.ndim != 1 or lowest.shape != initial.shape or highest.shape != initial.shape:
         raise InputError("start, low, high", "must be lists of the same length")
     if not (lowest > 0.0).all() or not (lowest < highest).all():
         raise InputError("low, high", "must be above zero, low below high")
-    if (first < lowest).any() or (first > highest).any():
+    if (initial < lowest).any() or (initial > highest).any():
         raise InputError("start", f"must lie from {lowest.tolist()} to {highest.tolist()}")
     task = _Task(respond, violate, lowest, highest)
-    place = np.log(first / lowest) / np.log(highest / lowest)
-    violations = task.violations(place)
+    position = np.log(initial / lowest) / np.log(highest / lowest)
+    violations = task.violations(position)
     if not np.isfinite(violations).all():
         raise InputError("start", "has no response to begin with: the loop is unstable there")
-    trials = [task.trial(place, violations)]
+    trials = [task.trial(position, violations)]
     region = INITIAL_REGION
 
     def report() -> None:
@@ -306,30 +312,34 @@ def search_bounds(
     while violations.max() > -margin:
         if len(trials) > iterations:
             return Search(tuple(trials), False, f"not met after {iterations} iterations")
-        slopes = task.slopes(place, violations)
-        found = None
-        while found is None and region >= MIN_REGION:
-            step, predicted = _step(violations, slopes, place, region, margin + BOUND_MARGIN)
-            tried = np.clip(place + step, 0.0, 1.0)
-            there = task.violations(tried)
-            gained, hoped = violations.max() - there.max(), violations.max() - predicted
-            if gained > 0.0:
-                found = tried, there
+        slopes = task.slopes(position, violations)
+        accepted = None
+        while accepted is None and region >= MIN_REGION:
+            step, predicted = _step(violations, slopes, position, region, margin + BOUND_MARGIN)
+            trial = np.clip(position + step, 0.0, 1.0)
+            violations_there = task.violations(trial)
+            decrease, expected = (
+                violations.max() - violations_there.max(),
+                violations.max() - predicted,
+            )
+            if decrease > 0.0:
+                accepted = trial, violations_there
                 region = min(
-                    1.0, region * (REGION_GROWTH if gained > MIN_DECREASE_RATIO * hoped else 1.0)
+                    1.0,
+                    region * (REGION_GROWTH if decrease > MIN_DECREASE_RATIO * expected else 1.0),
                 )
             else:
                 region *= 0.5
-        if found is None:
+        if accepted is None:
             return Search(tuple(trials), False, "no better parameters near the last ones")
-        place, violations = found
-        trials.append(task.trial(place, violations))
+        position, violations = accepted
+        trials.append(task.trial(position, violations))
         report()
     return Search(tuple(trials), True, "all bounds are kept")
 
 
 class _Task:
-    """Responses and violations over places from 0 (low) to 1 (high), even in ratio."""
+    """Responses and violations over parameters scaled from 0 (low) to 1 (high), logarithmically."""
 
     def __init__(
         self, respond: Respond, violate: Violate, low: FloatArray, high: FloatArray
@@ -349,12 +359,16 @@ class _Task:
     def slopes(self, place: FloatArray, violations: FloatArray) -> FloatArray:
         columns = []
         for k in range(len(place)):
-            away = place.copy()
-            change = GRADIENT_STEP if place[k] + GRADIENT_STEP <= 1.0 else -GRADIENT_STEP
-            away[k] += change
-            there = self.violations(away)
-            known = there.shape == violations.shape
-            columns.append((there - violations) / change if known else np.zeros_like(violations))
+            shifted = place.copy()
+            shift = GRADIENT_STEP if place[k] + GRADIENT_STEP <= 1.0 else -GRADIENT_STEP
+            shifted[k] += shift
+            shifted_violations = self.violations(shifted)
+            is_comparable = shifted_violations.shape == violations.shape
+            columns.append(
+                (shifted_violations - violations) / shift
+                if is_comparable
+                else np.zeros_like(violations)
+            )
         return np.column_stack(columns)
 
     def trial(self, place: FloatArray, violations: FloatArray) -> Trial:
@@ -366,23 +380,25 @@ class _Task:
 def _step(
     violations: FloatArray, slopes: FloatArray, place: FloatArray, region: float, inside: float
 ) -> tuple[FloatArray, float]:
-    """Return the step `(m,)` and the largest violation that it leaves, both by linear programs."""
+    """Return the step `(m,)` and the largest predicted violation after it, by linear programs."""
     from scipy.optimize import linprog
 
     m, ones = len(place), np.ones((len(violations), 1))
     bounds = [(max(-region, -value), min(region, 1.0 - value)) for value in place]
     cost = np.append(np.zeros(m), 1.0)
-    found = linprog(cost, np.hstack([slopes, -ones]), -violations, bounds=[*bounds, (None, None)])
-    if found.x[m] > -inside:
-        return np.asarray(found.x[:m]), float(found.x[m])
-    sides = np.vstack([np.eye(m), -np.eye(m)])
-    shortest = linprog(
+    solution = linprog(
+        cost, np.hstack([slopes, -ones]), -violations, bounds=[*bounds, (None, None)]
+    )
+    if solution.x[m] > -inside:
+        return np.asarray(solution.x[:m]), float(solution.x[m])
+    step_sides = np.vstack([np.eye(m), -np.eye(m)])
+    shortest_step = linprog(
         cost,
-        np.vstack([np.hstack([slopes, 0.0 * ones]), np.hstack([sides, -np.ones((2 * m, 1))])]),
+        np.vstack([np.hstack([slopes, 0.0 * ones]), np.hstack([step_sides, -np.ones((2 * m, 1))])]),
         np.append(-inside - violations, np.zeros(2 * m)),
         bounds=[*bounds, (0.0, None)],
     )
-    return np.asarray(shortest.x[:m]), -inside
+    return np.asarray(shortest_step.x[:m]), -inside
 
 
 class Gain(NamedTuple):
@@ -391,7 +407,7 @@ class Gain(NamedTuple):
     name: str
     """key in the [control] table"""
     unit: str
-    """SI"""
+    """SI unit of the gain"""
     low: float
     high: float
     start: float
@@ -471,7 +487,7 @@ def tuning_figure(tuning: Tuning) -> Any:
     if not isinstance(tuning, Tuning):
         raise InputError("tuning", f"must be a Tuning, not {brief(tuning)}")
     trials, rule = tuning.search.trials, tuning.specification
-    shown = np.unique(
+    shown_trials = np.unique(
         np.linspace(0, len(trials) - 1, min(DRAWN_TRIALS, len(trials))).round().astype(int)
     )
     milliseconds = 1e3 * tuning.time
@@ -481,7 +497,7 @@ def tuning_figure(tuning: Tuning) -> Any:
             milliseconds,
             trials[k].response,
         )
-        for k in map(int, shown)
+        for k in map(int, shown_trials)
     ]
     lines += [
         Line("lower bound", milliseconds, rule.lower(tuning.time), "dot"),
@@ -591,7 +607,7 @@ class StepStudy(ABC):
         gains = _chosen(self.gains(platform), low, high, start)
         study = self.lasting(rule)
         time, study = study.time, replace(study, size=study.step_size(platform))
-        found = search_bounds(
+        result = search_bounds(
             lambda values: study.response(platform, *values.tolist())[1],
             lambda response: rule.violations(time, response),
             [gain.start for gain in gains],
@@ -601,7 +617,7 @@ class StepStudy(ABC):
             iterations=iterations,
             watch=watch,
         )
-        return Tuning(platform.name, self.engine, self.loop, gains, rule, time, found)
+        return Tuning(platform.name, self.engine, self.loop, gains, rule, time, result)
 
     def simulated(
         self,
@@ -612,7 +628,7 @@ class StepStudy(ABC):
     ) -> Trajectory | None:
         """Return the motion under a controller; None where the simulation was stopped."""
         try:
-            run = simulate(
+            simulation = simulate(
                 platform,
                 duration,
                 controller=controller,
@@ -624,7 +640,7 @@ class StepStudy(ABC):
             )
         except SimulationStoppedError:
             return None
-        return None if run.stopped else run
+        return None if simulation.stopped else simulation
 
     def no_response(self) -> tuple[FloatArray, FloatArray]:
         """Return time and response of a loop that was stopped: infinite."""
@@ -640,8 +656,9 @@ def _chosen(gains: tuple[Gain, ...], low: Any, high: Any, start: Any) -> tuple[G
     columns = {"low": low, "high": high, "start": start}
     for name, values in columns.items():
         if values is not None:
-            chosen = as_floats(values, name, len(gains)).tolist()
+            checked_values = as_floats(values, name, len(gains)).tolist()
             gains = tuple(
-                gain._replace(**{name: value}) for gain, value in zip(gains, chosen, strict=True)
+                gain._replace(**{name: value})
+                for gain, value in zip(gains, checked_values, strict=True)
             )
     return gains

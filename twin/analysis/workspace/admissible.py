@@ -59,25 +59,25 @@ class Cause(IntEnum):
 
 def coordinates(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return actuator coordinates `(m, n)` of checked poses `(m, 7)`; NaN out of reach."""
-    found = np.empty((len(poses), platform.n_actuators))
-    run(inverse_kinematics_batch, (platform.constants.legs,), (poses, found))
-    return found
+    values = np.empty((len(poses), platform.n_actuators))
+    run(inverse_kinematics_batch, (platform.constants.legs,), (poses, values))
+    return values
 
 
 def jacobians(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return Jacobians `(m, n, 6)` of checked poses `(m, 7)`; not finite where there is none."""
-    found = np.empty((len(poses), platform.n_actuators, 6))
-    run(jacobian_batch, (platform.constants.legs,), (poses, found))
-    return found
+    matrices = np.empty((len(poses), platform.n_actuators, 6))
+    run(jacobian_batch, (platform.constants.legs,), (poses, matrices))
+    return matrices
 
 
 def determinants(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return determinants `(m,)` of square Jacobians of poses `(m, 7)`; NaN where there is none."""
     matrices = jacobians(platform, poses)
     finite = np.isfinite(matrices).all(axis=(1, 2))
-    found = np.full(len(poses), np.nan)
-    found[finite] = np.linalg.det(matrices[finite])
-    return found
+    values = np.full(len(poses), np.nan)
+    values[finite] = np.linalg.det(matrices[finite])
+    return values
 
 
 def plates_apart(platform: MachineModel) -> bool:
@@ -104,11 +104,13 @@ def plate_heights(platform: MachineModel, poses: FloatArray) -> FloatArray:
     First the platform above the base, then the base above the platform. Planes are those of the
     joints by least squares, with normals along +z of base and platform.
     """
-    base, top = platform.base_joints, platform.platform_joints
-    middle = poses[:, :3] + rotated(poses[:, 3:], top.mean(axis=0)[None])
-    way = middle - base.mean(axis=0)
-    turned = rotated(poses[:, 3:], _normal(top)[None])
-    return np.stack([way @ _normal(base), -np.einsum("mi,mi->m", way, turned)], axis=1)
+    base, platform_joints = platform.base_joints, platform.platform_joints
+    platform_center = poses[:, :3] + rotated(poses[:, 3:], platform_joints.mean(axis=0)[None])
+    center_vector = platform_center - base.mean(axis=0)
+    plate_normal = rotated(poses[:, 3:], _normal(platform_joints)[None])
+    return np.stack(
+        [center_vector @ _normal(base), -np.einsum("mi,mi->m", center_vector, plate_normal)], axis=1
+    )
 
 
 def _normal(joints: FloatArray) -> FloatArray:
@@ -126,7 +128,7 @@ class Admissible:
     """The test of poses, with the sign of the determinant that a machine has at `center`."""
 
     def __init__(self, platform: MachineModel, center: FloatArray) -> None:
-        """Take the sign at `center` (7,).
+        """Store the sign of the determinant at `center` `(7,)`.
 
         Raises:
             InputError: the centre is singular or outside the limits.
@@ -148,8 +150,8 @@ class Admissible:
     def within(self, found: FloatArray) -> BoolArray:
         """Return whether coordinates `(m, n)` are inside the limits; not if NaN."""
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
-        slack = LIMIT_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
-        return np.asarray(((found >= low - slack) & (found <= high + slack)).all(axis=1))
+        tolerance = LIMIT_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
+        return np.asarray(((found >= low - tolerance) & (found <= high + tolerance)).all(axis=1))
 
     def facing(self, poses: FloatArray) -> BoolArray:
         """Return `(m,)` whether at poses `(m, 7)` the plates face each other as at home."""
@@ -159,42 +161,44 @@ class Admissible:
         return np.asarray((heights > 0.0).all(axis=1))
 
     def distances(self, poses: FloatArray) -> FloatArray:
-        """Return `(m, d)` what is positive on the centre's side of singular poses and of plates.
+        """Return measures `(m, d)` that are positive on the centre's side of boundaries.
 
         The determinant of a square Jacobian, and the heights of the plates' middles [m].
         """
-        found = []
+        distances = []
         if square(self.platform):
-            found.append(self.side * determinants(self.platform, poses))
+            distances.append(self.side * determinants(self.platform, poses))
         if self._heights.any():
-            found += list((plate_heights(self.platform, poses) * np.sign(self._heights)).T)
-        return np.array(found).reshape(len(found), len(poses)).T
+            distances += list((plate_heights(self.platform, poses) * np.sign(self._heights)).T)
+        return np.array(distances).reshape(len(distances), len(poses)).T
 
     def inside(self, poses: FloatArray) -> BoolArray:
         """Return `(m,)` whether poses `(m, 7)` are admissible."""
-        good = self.within(coordinates(self.platform, poses))
-        good[good] = self.facing(poses[good])
+        is_inside = self.within(coordinates(self.platform, poses))
+        is_inside[is_inside] = self.facing(poses[is_inside])
         if square(self.platform):
-            good[good] = self.side * determinants(self.platform, poses[good]) > 0.0
-        return good
+            is_inside[is_inside] = self.side * determinants(self.platform, poses[is_inside]) > 0.0
+        return is_inside
 
     def causes(self, poses: FloatArray) -> tuple[IndexArray, IndexArray]:
-        """Return the exclusion of poses `(m, 7)`: causes `(m,)` and legs `(m,)` from 1, 0: none."""
-        found = coordinates(self.platform, poses)
+        """Return why poses `(m, 7)` are excluded: causes `(m,)` and legs `(m,)` from 1, or 0."""
+        values = coordinates(self.platform, poses)
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
         stroke = high - low
-        over, under = (found - high) / stroke, (low - found) / stroke
-        missing = np.isnan(found)
-        worst = np.where(missing, np.inf, np.maximum(over, under))
-        leg = worst.argmax(axis=1)
+        excess_above, excess_below = (values - high) / stroke, (low - values) / stroke
+        is_unreached = np.isnan(values)
+        excess = np.where(is_unreached, np.inf, np.maximum(excess_above, excess_below))
+        leg = excess.argmax(axis=1)
         rows = np.arange(len(poses))
-        cause = np.where(over[rows, leg] > under[rows, leg], Cause.MAXIMUM, Cause.MINIMUM)
-        cause[missing[rows, leg]] = Cause.UNREACHABLE
-        fine = self.within(found)
-        cause[fine] = np.where(self.facing(poses[fine]), Cause.SINGULAR, Cause.PLATES)
-        beyond = np.isnan(poses).any(axis=1)
-        cause[beyond], fine[beyond] = Cause.NONE, True
-        return cause.astype(np.int64), np.where(fine, 0, leg + 1).astype(np.int64)
+        cause = np.where(
+            excess_above[rows, leg] > excess_below[rows, leg], Cause.MAXIMUM, Cause.MINIMUM
+        )
+        cause[is_unreached[rows, leg]] = Cause.UNREACHABLE
+        is_within = self.within(values)
+        cause[is_within] = np.where(self.facing(poses[is_within]), Cause.SINGULAR, Cause.PLATES)
+        has_no_pose = np.isnan(poses).any(axis=1)
+        cause[has_no_pose], is_within[has_no_pose] = Cause.NONE, True
+        return cause.astype(np.int64), np.where(is_within, 0, leg + 1).astype(np.int64)
 
 
 def cause_text(cause: Any, leg: Any, coordinate: str) -> str:
@@ -220,10 +224,10 @@ def shell_centers(platform: MachineModel, pose: Any) -> FloatArray:
 
     if not as_model(platform).leg.is_straight:
         raise InputError("platform", f"{platform.name} has no straight legs with two free ends")
-    place = as_pose(pose)
-    if place.shape != (7,):
-        raise InputError("pose", f"must be one pose (7,), got shape {place.shape}")
-    matrix = Rotation.from_quat(place[[4, 5, 6, 3]]).as_matrix()
+    checked_pose = as_pose(pose)
+    if checked_pose.shape != (7,):
+        raise InputError("pose", f"must be one pose (7,), got shape {checked_pose.shape}")
+    matrix = Rotation.from_quat(checked_pose[[4, 5, 6, 3]]).as_matrix()
     return np.asarray(platform.base_joints - platform.platform_joints @ matrix.T)
 
 
@@ -234,8 +238,8 @@ def within_shells(platform: MachineModel, pose: Any, positions: Any) -> BoolArra
         InputError: legs that are not straight, wrong shapes, not finite.
     """
     centers = shell_centers(platform, pose)
-    places = as_floats(positions, "positions", 3)
-    distance = np.linalg.norm(places[..., None, :] - centers, axis=-1)
+    checked_positions = as_floats(positions, "positions", 3)
+    distance = np.linalg.norm(checked_positions[..., None, :] - centers, axis=-1)
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
     return np.asarray(((distance >= low) & (distance <= high)).all(axis=-1))
 
@@ -249,21 +253,21 @@ def shell_exits(platform: MachineModel, pose: Any, directions: Any) -> FloatArra
         InputError: legs that are not straight, wrong shapes, not finite.
     """
     offsets = as_pose(pose)[:3] - shell_centers(platform, pose)
-    along = as_floats(directions, "directions", 3)
-    half = along @ offsets.T
-    squares = np.einsum("ij,ij->i", offsets, offsets)
-    found = np.full(along.shape[:-1], np.inf)
+    unit_vectors = as_floats(directions, "directions", 3)
+    half_linear_term = unit_vectors @ offsets.T
+    squared_offsets = np.einsum("ij,ij->i", offsets, offsets)
+    distances = np.full(unit_vectors.shape[:-1], np.inf)
     for radii, outward in (
         (platform.maximum_coordinates, True),
         (platform.minimum_coordinates, False),
     ):
-        under = half**2 - (squares - radii**2)
-        root = np.sqrt(np.maximum(under, 0.0))
+        discriminant = half_linear_term**2 - (squared_offsets - radii**2)
+        root = np.sqrt(np.maximum(discriminant, 0.0))
         # From inside the outer sphere the far root is ahead; the inner one is met at the near root.
-        distance = -half + root if outward else -half - root
-        distance = np.where((under < 0.0) | (distance < 0.0), np.inf, distance)
-        found = np.minimum(found, distance.min(axis=-1))
-    return found
+        distance = -half_linear_term + root if outward else -half_linear_term - root
+        distance = np.where((discriminant < 0.0) | (distance < 0.0), np.inf, distance)
+        distances = np.minimum(distances, distance.min(axis=-1))
+    return distances
 
 
 def plane_exits(platform: MachineModel, pose: Any, directions: Any) -> FloatArray:
@@ -276,17 +280,17 @@ def plane_exits(platform: MachineModel, pose: Any, directions: Any) -> FloatArra
     Raises:
         InputError: not one pose, wrong shapes, not finite.
     """
-    start, along = as_pose(pose), as_floats(directions, "directions", 3)
-    found = np.full(along.shape[:-1], np.inf)
+    start, unit_vectors = as_pose(pose), as_floats(directions, "directions", 3)
+    distances = np.full(unit_vectors.shape[:-1], np.inf)
     if not plates_apart(platform):
-        return found
+        return distances
     heights = plate_heights(platform, start[None])[0]
-    steps = np.tile(start, (along.size // 3, 1))
-    steps[:, :3] += along.reshape(-1, 3)
-    rates = (plate_heights(platform, steps) - heights).reshape((*found.shape, 2))
+    start_poses = np.tile(start, (unit_vectors.size // 3, 1))
+    start_poses[:, :3] += unit_vectors.reshape(-1, 3)
+    rates = (plate_heights(platform, start_poses) - heights).reshape((*distances.shape, 2))
     with np.errstate(divide="ignore"):
-        ahead = np.where(rates * heights < 0.0, -heights / rates, np.inf)
-    return np.asarray(np.minimum(found, ahead.min(axis=-1)))
+        crossing_distance = np.where(rates * heights < 0.0, -heights / rates, np.inf)
+    return np.asarray(np.minimum(distances, crossing_distance.min(axis=-1)))
 
 
 def bounding_box(platform: MachineModel, pose: Any) -> tuple[FloatArray, FloatArray]:
@@ -301,7 +305,7 @@ def bounding_box(platform: MachineModel, pose: Any) -> tuple[FloatArray, FloatAr
 
 
 def third_turn(platform: MachineModel) -> bool:
-    """Return whether every leg has an equal one a third of a turn further on.
+    """Return whether the machine is symmetric under a rotation by 120 degrees about z.
 
     Base and platform joints, first axes and limits are compared, and home must be level on the
     axis.
@@ -313,12 +317,14 @@ def third_turn(platform: MachineModel) -> bool:
     if np.abs(platform.home[[0, 1, 4, 5, 6]]).max() > SYMMETRY_TOLERANCE:
         return False
     cosine, sine = -0.5, np.sqrt(0.75)
-    turn = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+    rotation = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
     limits = np.column_stack([platform.minimum_coordinates, platform.maximum_coordinates])
     points = [platform.base_joints, platform.platform_joints]
     if platform.leg.has_crank:
         points.append(platform.first_axes)
-    here = np.hstack([*points, limits])
-    there = np.hstack([*(part @ turn.T for part in points), limits])
-    distance = np.abs(there[:, None] - here[None]).max(axis=2).min(axis=1)
+    geometry = np.hstack([*points, limits])
+    rotated_geometry = np.hstack(
+        [*(points_of_side @ rotation.T for points_of_side in points), limits]
+    )
+    distance = np.abs(rotated_geometry[:, None] - geometry[None]).max(axis=2).min(axis=1)
     return bool(distance.max() <= SYMMETRY_TOLERANCE)

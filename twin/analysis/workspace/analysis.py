@@ -40,7 +40,7 @@ SINGULAR_LEVEL = 24
 """Heights of directions of the search for the closest singular pose."""
 
 CONE_HALVINGS = 14
-"""Halvings of the cone about the best direction."""
+"""Number of times that the cone about the best direction is halved."""
 
 DIRECTION_STRIDE = 19
 """Stride through the directions that are tried in each cone: every 19th of them."""
@@ -64,7 +64,7 @@ class Workspace(NamedTuple):
 
     platform: MachineModel
     center: FloatArray
-    """`(7,)`"""
+    """pose `(7,)` about which the workspace is analysed"""
     ranges: tuple[AxisRange, ...]
     region: Region
     """constant-orientation workspace over x, y, z; on pillars the whole one over z, roll, pitch"""
@@ -116,45 +116,47 @@ def workspace_analysis(
         InputError: not a machine, a centre that is not strictly inside the workspace, or a
             stiffness that does not fit.
     """
-    begin = advance or (lambda _: None)
-    whole = as_model(platform).dof == 6
+    report_stage = advance or (lambda _: None)
+    has_six_dof = as_model(platform).dof == 6
     axes = dof_axes(platform)
     legs = leg_stiffness(platform, stiffness)
-    given = legs.values if legs.source == "given" else None
-    begin("motion ranges")
+    given_stiffness = legs.values if legs.source == "given" else None
+    report_stage("motion ranges")
     ranges = motion_ranges(platform, center)
-    begin("constant-orientation workspace" if whole else "workspace")
+    report_stage("constant-orientation workspace" if has_six_dof else "workspace")
     chart = Chart.about(platform, axes[:3], center)
-    found = region(chart, levels)
-    begin("dexterity and stiffness")
-    conditioning = conditioning_over(found)
-    softest = _stiffness_over(found, given)
-    begin("orientation workspace")
-    turned = region(Chart.about(platform, axes[3:], center), levels[:2]) if whole else None
-    begin("reachable set")
-    reached = reachable_set(platform, chart.center) if whole else None
-    begin("distance to singularity")
+    positions = region(chart, levels)
+    report_stage("dexterity and stiffness")
+    conditioning = conditioning_over(positions)
+    softest = _stiffness_over(positions, given_stiffness)
+    report_stage("orientation workspace")
+    attitudes = region(Chart.about(platform, axes[3:], center), levels[:2]) if has_six_dof else None
+    report_stage("reachable set")
+    reachable = reachable_set(platform, chart.center) if has_six_dof else None
+    report_stage("distance to singularity")
     singular = closest_singular(platform, center)
-    begin("maps over places" if whole else "maps")
+    report_stage("maps over places" if has_six_dof else "maps")
     maps = tuple(
-        plane_map(platform, pair, center, stiffness=given) for pair in combinations(axes[:3], 2)
+        plane_map(platform, pair, center, stiffness=given_stiffness)
+        for pair in combinations(axes[:3], 2)
     )
-    begin("maps over attitudes")
+    report_stage("maps over attitudes")
     turns = tuple(
-        plane_map(platform, pair, center, stiffness=given) for pair in combinations(axes[3:], 2)
+        plane_map(platform, pair, center, stiffness=given_stiffness)
+        for pair in combinations(axes[3:], 2)
     )
     return Workspace(
         platform,
         chart.center,
         ranges,
-        found,
-        turned,
-        reached,
+        positions,
+        attitudes,
+        reachable,
         dexterity(platform, chart.center),
         conditioning,
         singular,
         legs,
-        stiffness_range(platform, chart.center, given),
+        stiffness_range(platform, chart.center, given_stiffness),
         softest,
         maps,
         turns,
@@ -169,42 +171,45 @@ def closest_singular(platform: MachineModel, center: Any = None) -> SingularDist
     """
     if not square(as_model(platform)):
         return SingularDistance(None, None, None, None)
-    found: list[Any] = []
+    candidates: list[Any] = []
     directions, _ = sphere(SINGULAR_LEVEL)
-    for axes, convention, reach in (
+    for axes, convention, max_radius in (
         (("x", "y", "z"), None, None),
         (("angle_x", "angle_y", "angle_z"), "rotation_vector", 2.0 * MAX_ANGLE),
     ):
         chart = Chart.about(platform, axes, center, convention)
-        radii = singular_distance(chart, directions, reach)
-        radius, best = float(radii.min()), directions[int(radii.argmin())]
+        radii = singular_distance(chart, directions, max_radius)
+        radius, best_direction = float(radii.min()), directions[int(radii.argmin())]
         if not np.isfinite(radius):
-            found += [None, None]
+            candidates += [None, None]
             continue
         cone = np.pi / SINGULAR_LEVEL
         for _ in range(CONE_HALVINGS):
-            near = best + cone * directions[::DIRECTION_STRIDE]
-            near /= np.linalg.norm(near, axis=1, keepdims=True)
-            radii = singular_distance(chart, near, 1.01 * radius)
+            cone_directions = best_direction + cone * directions[::DIRECTION_STRIDE]
+            cone_directions /= np.linalg.norm(cone_directions, axis=1, keepdims=True)
+            # Rays need to be only slightly longer than the shortest distance so far.
+            radii = singular_distance(chart, cone_directions, 1.01 * radius)
             if radii.min() < radius:
-                radius, best = float(radii.min()), near[int(radii.argmin())]
+                radius, best_direction = float(radii.min()), cone_directions[int(radii.argmin())]
             cone *= 0.5
-        found += [radius * float(chart.scale[0]), best]
-    return SingularDistance(*found)
+        candidates += [radius * float(chart.scale[0]), best_direction]
+    return SingularDistance(*candidates)
 
 
 def _stiffness_over(found: Region, stiffness: Any) -> StiffnessRange:
     """Return the extremes over a region."""
-    platform, ends = found.chart.platform, []
+    platform, boundary_values = found.chart.platform, []
 
     def softest(poses: FloatArray) -> FloatArray:
-        parts = stiffness_range(platform, poses, stiffness)
-        extremes = [reduce(part) for part, reduce in zip(parts, EXTREME_FUNCTIONS, strict=True)]
-        ends.append(StiffnessRange(*(np.asarray(value) for value in extremes)))
-        return parts.softest_translation
+        ranges = stiffness_range(platform, poses, stiffness)
+        extremes = [
+            reduce(values) for values, reduce in zip(ranges, EXTREME_FUNCTIONS, strict=True)
+        ]
+        boundary_values.append(StiffnessRange(*(np.asarray(value) for value in extremes)))
+        return ranges.softest_translation
 
     mean_over(found, softest)
-    return ends[0]
+    return boundary_values[0]
 
 
 EXTREME_FUNCTIONS = (np.nanmin, np.nanmax, np.nanmin, np.nanmax)

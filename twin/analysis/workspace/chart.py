@@ -37,11 +37,11 @@ class Chart(NamedTuple):
 
     platform: MachineModel
     center: FloatArray
-    """`(7,)`"""
+    """pose `(7,)` at which all axes are zero"""
     axes: tuple[str, ...]
     convention: str
     columns: FloatArray
-    """`(k,)` places of the axes among those of the convention"""
+    """`(k,)` indices of the axes among those of the convention"""
     scale: FloatArray
     """`(k,)` the platform joints' mean radius [m] for displacements, 1 rad for angles"""
     largest_turn: float = float(np.pi)
@@ -68,16 +68,16 @@ class Chart(NamedTuple):
                 the centre, angles the machine cannot have, a centre that is not one pose.
         """
         as_model(platform)
-        chosen = machine_convention(platform) if convention is None else convention
-        known = axis_names(chosen)
-        check_convention(platform, chosen)
-        if is_singular_when_level(chosen):
+        name = machine_convention(platform) if convention is None else convention
+        known = axis_names(name)
+        check_convention(platform, name)
+        if is_singular_when_level(name):
             raise InputError(
                 "convention",
-                f"{chosen} is singular at the centre of the chart, where its first and its last "
+                f"{name} is singular at the centre of the chart, where its first and its last "
                 "angle turn about the same axis; take yaw_pitch_roll or rotation_vector",
             )
-        columns = [known_axis(axis, "axes", chosen) for axis in axes]
+        columns = [known_axis(axis, "axes", name) for axis in axes]
         if not columns or len(set(columns)) != len(columns):
             raise InputError("axes", "must name one axis or more, none of them twice")
         if platform.dof < 6 and set(columns) & {known.index("x"), known.index("y")}:
@@ -86,25 +86,27 @@ class Chart(NamedTuple):
         if pose.shape != (7,):
             raise InputError("center", f"must be one pose (7,), got shape {pose.shape}")
         size = characteristic_scale(platform)
-        scale = np.where(np.array(columns) < 3, size[0], 1.0)
+        axis_scale = np.where(np.array(columns) < 3, size[0], 1.0)
         return cls(
             platform,
             read_only(platform.constrain(pose).pose),
             tuple(axes),
-            chosen,
+            name,
             np.array(columns),
-            read_only(scale),
+            read_only(axis_scale),
         )
 
     @property
     def bound(self) -> float:
         """Distance in scaled units that no pose of this chart can exceed."""
         angles = largest_angles(self.convention)[self.columns[self.columns >= 3] - 3]
-        far = self.largest_turn if self.convention == ROTATION_VECTOR else np.linalg.norm(angles)
-        parts = [float(far)] if angles.size else []
+        angle_bound = (
+            self.largest_turn if self.convention == ROTATION_VECTOR else np.linalg.norm(angles)
+        )
+        bounds = [float(angle_bound)] if angles.size else []
         if (self.columns < 3).any():
-            parts.append(farthest_distance(self.platform) / float(self.scale.max()))
-        return float(np.linalg.norm(parts))
+            bounds.append(farthest_distance(self.platform) / float(self.scale.max()))
+        return float(np.linalg.norm(bounds))
 
     def poses(self, values: Any) -> FloatArray:
         """Return poses `(..., 7)` of axis values `(..., k)` [m], [rad].
@@ -115,24 +117,26 @@ class Chart(NamedTuple):
         Raises:
             InputError: wrong shape, not finite.
         """
-        given = as_floats(values, "values", len(self.axes))
-        flat = given.reshape(-1, given.shape[-1])
-        full = np.zeros((len(flat), len(axis_names(self.convention))))
-        full[:, self.columns] = flat
-        poses = np.tile(self.center, (len(flat), 1))
-        poses[:, :3] += full[:, :3]
+        axis_values = as_floats(values, "values", len(self.axes))
+        flat_values = axis_values.reshape(-1, axis_values.shape[-1])
+        all_axes = np.zeros((len(flat_values), len(axis_names(self.convention))))
+        all_axes[:, self.columns] = flat_values
+        poses = np.tile(self.center, (len(flat_values), 1))
+        poses[:, :3] += all_axes[:, :3]
         if (self.columns >= 3).any():
-            turn = quaternion_from_angles(full[:, 3:], self.convention)
-            poses[:, 3:] = quaternion_product(turn, poses[:, 3:])
+            rotation = quaternion_from_angles(all_axes[:, 3:], self.convention)
+            poses[:, 3:] = quaternion_product(rotation, poses[:, 3:])
         if self.platform.dof < 6:
             poses = self.platform.constrain(poses).pose
-        outside = (np.abs(full[:, 3:]) > largest_angles(self.convention) + ANGLE_TOLERANCE).any(
-            axis=1
-        )
+        is_outside = (
+            np.abs(all_axes[:, 3:]) > largest_angles(self.convention) + ANGLE_TOLERANCE
+        ).any(axis=1)
         if self.convention == ROTATION_VECTOR:
-            outside = np.linalg.norm(full[:, 3:], axis=1) > self.largest_turn + ANGLE_TOLERANCE
-        poses[outside] = np.nan
-        return poses.reshape((*given.shape[:-1], 7))
+            is_outside = (
+                np.linalg.norm(all_axes[:, 3:], axis=1) > self.largest_turn + ANGLE_TOLERANCE
+            )
+        poses[is_outside] = np.nan
+        return poses.reshape((*axis_values.shape[:-1], 7))
 
     def along(self, directions: FloatArray, radii: FloatArray) -> FloatArray:
         """Return poses at scaled `radii` `(...)` along scaled directions `(..., k)`."""
@@ -161,5 +165,5 @@ def dof_axes(platform: MachineModel) -> tuple[str, ...]:
 
 
 def farthest_distance(platform: MachineModel) -> float:
-    """Return a distance [m] that two places of the same attitude cannot exceed: twice a reach."""
+    """Return an upper bound [m] on the distance of two positions of one attitude: twice a reach."""
     return 2.0 * min(leg.reach for leg in platform.parameters.legs)

@@ -46,14 +46,14 @@ BOUNDARY_RAYS = 360
 """Rays in the plane of a map that find the workspace's boundary."""
 
 MAP_SCALE = 1.06
-"""Size of a map per size of the workspace in it."""
+"""Size of a map over that of the workspace in it."""
 
 
 class Dexterity(NamedTuple):
     """Measures at poses `(...)`; NaN where the machine has no Jacobian."""
 
     conditioning: FloatArray
-    """smallest by largest singular value [1]"""
+    """smallest over largest singular value [1]"""
     smallest: FloatArray
     """smallest singular value: 1 for lengths, [rad/m] for cranks"""
     manipulability: FloatArray
@@ -86,8 +86,8 @@ def dexterity(platform: MachineModel, pose: Any) -> Dexterity:
     values = _singular_values(platform, poses.reshape(-1, 7))
     with np.errstate(invalid="ignore", over="ignore"):
         volume = np.prod(values, axis=1) / np.prod(home)
-        parts = (values[:, -1] / values[:, 0], values[:, -1], volume)
-    return Dexterity(*(part.reshape(shape) for part in parts))
+        measures = (values[:, -1] / values[:, 0], values[:, -1], volume)
+    return Dexterity(*(measure.reshape(shape) for measure in measures))
 
 
 def conditioning_over(found: Region) -> Conditioning:
@@ -105,18 +105,20 @@ def conditioning_over(found: Region) -> Conditioning:
 
 
 def _singular_values(platform: MachineModel, poses: FloatArray) -> FloatArray:
-    """Return `(m, dof)`, the largest first; NaN where there is no Jacobian."""
+    """Return singular values `(m, dof)`, the largest first; NaN where there is no Jacobian."""
     length = characteristic_length(platform.platform_joints)
-    units = np.array([1.0, 1.0, 1.0, length, length, length])
-    scaled = jacobians(platform, poses) / units
-    finite = np.isfinite(scaled).all(axis=(1, 2))
-    scaled = scaled[finite]
+    moment_scale = np.array([1.0, 1.0, 1.0, length, length, length])
+    scaled_jacobians = jacobians(platform, poses) / moment_scale
+    finite = np.isfinite(scaled_jacobians).all(axis=(1, 2))
+    scaled_jacobians = scaled_jacobians[finite]
     if platform.dof < 6:
-        scaled = scaled @ null_space(platform.constraints(poses[finite]) / units)
-    found = np.full((len(poses), platform.dof), np.nan)
-    if len(scaled):
-        found[finite] = np.linalg.svd(scaled, compute_uv=False)
-    return found
+        scaled_jacobians = scaled_jacobians @ null_space(
+            platform.constraints(poses[finite]) / moment_scale
+        )
+    singular_values = np.full((len(poses), platform.dof), np.nan)
+    if len(scaled_jacobians):
+        singular_values[finite] = np.linalg.svd(scaled_jacobians, compute_uv=False)
+    return singular_values
 
 
 class LegStiffness(NamedTuple):
@@ -142,7 +144,7 @@ class StiffnessRange(NamedTuple):
 
 
 def leg_stiffness(platform: MachineModel, stiffness: Any = None) -> LegStiffness:
-    """Return the stiffness along the legs: the machine's own springs, what is given, or one.
+    """Return the actuator stiffness: that of the machine's springs, else the given one, else 1.
 
     Args:
         platform: the machine.
@@ -172,7 +174,7 @@ def stiffness_range(platform: MachineModel, pose: Any, stiffness: Any = None) ->
     poses = as_pose(pose)
     shape = poses.shape[:-1]
     poses = poses.reshape(-1, 7)
-    found = np.full((4, len(poses)), np.nan)
+    extremes = np.full((4, len(poses)), np.nan)
     rates = jacobians(platform, poses)
     finite = np.isfinite(rates).all(axis=(1, 2))
     rates, count = rates[finite], 3
@@ -183,13 +185,13 @@ def stiffness_range(platform: MachineModel, pose: Any, stiffness: Any = None) ->
     if len(matrices):
         translation = np.linalg.eigvalsh(matrices[:, :count, :count])
         rotation = np.linalg.eigvalsh(matrices[:, count:, count:])
-        ends = (translation[:, 0], translation[:, -1], rotation[:, 0], rotation[:, -1])
-        found[:, finite] = np.array(ends)
-    return StiffnessRange(*(row.reshape(shape) for row in found))
+        eigenvalue_ends = (translation[:, 0], translation[:, -1], rotation[:, 0], rotation[:, -1])
+        extremes[:, finite] = np.array(eigenvalue_ends)
+    return StiffnessRange(*(row.reshape(shape) for row in extremes))
 
 
 def _chosen_twists(platform: MachineModel, poses: FloatArray) -> FloatArray:
-    """Return `(m, 6, 3)`: the twists of unit rates of what pillars can choose."""
+    """Return the twists `(m, 6, 3)` per unit rate of the free coordinates of pillars."""
     unit = np.eye(6)[list(PILLAR_AXES)]
     twists = platform.constrain(poses[:, None], unit).twist
     return np.asarray(np.swapaxes(twists, 1, 2))
@@ -247,37 +249,39 @@ def plane_map(
     chart = Chart.about(platform, axes, center)
     if len(chart.axes) != 2:
         raise InputError("axes", "must be two")
-    around = circle(BOUNDARY_RAYS)
-    rays = search(chart, around)
-    ends = around[rays.ray] * rays.stop[:, None] * chart.scale
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    middle, half = 0.5 * (low + high), 0.5 * MAP_SCALE * (high - low)
-    x, y = (np.linspace(m - h, m + h, points) for m, h in zip(middle, half, strict=True))
+    circle_directions = circle(BOUNDARY_RAYS)
+    rays = search(chart, circle_directions)
+    boundary_points = circle_directions[rays.ray] * rays.stop[:, None] * chart.scale
+    low, high = boundary_points.min(axis=0), boundary_points.max(axis=0)
+    middle, half_size = 0.5 * (low + high), 0.5 * MAP_SCALE * (high - low)
+    x, y = (np.linspace(m - h, m + h, points) for m, h in zip(middle, half_size, strict=True))
     poses = chart.poses(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
-    inside = Admissible(platform, chart.center).inside(poses)
+    is_inside = Admissible(platform, chart.center).inside(poses)
 
     def field(values: FloatArray) -> FloatArray:
-        whole = np.full(len(poses), np.nan)
-        whole[inside] = values
-        return whole.reshape(points, points)
+        grid_values = np.full(len(poses), np.nan)
+        grid_values[is_inside] = values
+        return grid_values.reshape(points, points)
 
-    moves, holds = (
-        dexterity(platform, poses[inside]),
-        stiffness_range(platform, poses[inside], stiffness),
+    kinematics, stiffnesses = (
+        dexterity(platform, poses[is_inside]),
+        stiffness_range(platform, poses[is_inside], stiffness),
     )
     closed = np.r_[np.arange(BOUNDARY_RAYS), 0]
-    boundary = (around * rays.exits[:, None] * chart.scale)[closed]
-    far = np.full((BOUNDARY_RAYS, 2), np.nan)
+    boundary = (circle_directions * rays.exits[:, None] * chart.scale)[closed]
+    singular_points = np.full((BOUNDARY_RAYS, 2), np.nan)
     if square(platform):
-        radii = singular_distance(chart, around)
-        known = np.isfinite(radii)
-        far[known] = around[known] * radii[known, None] * chart.scale
+        radii = singular_distance(chart, circle_directions)
+        is_known = np.isfinite(radii)
+        singular_points[is_known] = (
+            circle_directions[is_known] * radii[is_known, None] * chart.scale
+        )
     return PlaneMap(
         chart,
         x,
         y,
-        Dexterity(*(field(part) for part in moves)),
-        StiffnessRange(*(field(part) for part in holds)),
+        Dexterity(*(field(part) for part in kinematics)),
+        StiffnessRange(*(field(part) for part in stiffnesses)),
         boundary,
-        far[closed],
+        singular_points[closed],
     )

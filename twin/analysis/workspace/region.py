@@ -59,7 +59,9 @@ AXIS_SAMPLES = 1000
 """Poses tried along half an axis; gaps in a range shorter than 1/1000 of it may be missed."""
 
 SEARCH_PARTS = 50
-"""Parts in which the poses are tried: most are beyond the end and need not be evaluated."""
+"""Number of blocks in which the poses are evaluated: the search stops at the first block with an
+inadmissible pose.
+"""
 
 BISECTION_STEPS = 44
 """Halvings of the last step, after which rounding of the end remains."""
@@ -78,7 +80,7 @@ class Region(NamedTuple):
     rays: Rays
     """rays of the finest level"""
     weights: FloatArray
-    """`(m,)` shares of the solid angle"""
+    """`(m,)` weights of the rays in the solid angle"""
     counts: tuple[int, ...]
     """rays per level"""
     volumes: FloatArray
@@ -108,10 +110,10 @@ class Region(NamedTuple):
 
     @property
     def shares(self) -> dict[str, float]:
-        """Shares of the solid angle by what ends the workspace first."""
-        total = self.weights.sum()
+        """Fractions of the solid angle by the cause that ends the workspace first."""
+        total_weight = self.weights.sum()
         return {
-            cause.name.lower(): float(self.weights[self.rays.causes == cause].sum() / total)
+            cause.name.lower(): float(self.weights[self.rays.causes == cause].sum() / total_weight)
             for cause in Cause
         }
 
@@ -130,15 +132,15 @@ def region(chart: Chart, levels: tuple[int, ...] = RAY_LEVELS) -> Region:
         raise InputError("chart", "must have three axes")
     if len(levels) < 2 or list(levels) != sorted(set(levels)) or levels[0] < 2:
         raise InputError("levels", "must be two growing numbers or more, from 2 on")
-    reach = extent(chart, sphere(levels[0])[0])
-    volumes, counts = [], []
+    max_radius = extent(chart, sphere(levels[0])[0])
+    volumes, ray_counts = [], []
     for level in levels:
         directions, weights = sphere(level)
-        rays = search(chart, directions, reach)
+        rays = search(chart, directions, max_radius)
         volumes.append(_volume(chart, weights[rays.ray], rays.start, rays.stop))
-        counts.append(len(directions))
+        ray_counts.append(len(directions))
     visible = _volume(chart, weights, np.zeros(len(weights)), rays.exits)
-    return Region(chart, rays, weights, tuple(counts), np.array(volumes), visible)
+    return Region(chart, rays, weights, tuple(ray_counts), np.array(volumes), visible)
 
 
 def mean_over(
@@ -152,18 +154,18 @@ def mean_over(
         nodes: points along every segment.
     """
     rays = found.rays
-    places, weights_of_nodes = np.polynomial.legendre.leggauss(nodes)
-    half = 0.5 * (rays.stop - rays.start)[:, None]
-    radii = rays.start[:, None] + half * (1.0 + places)
+    node_positions, weights_of_nodes = np.polynomial.legendre.leggauss(nodes)
+    half_length = 0.5 * (rays.stop - rays.start)[:, None]
+    radii = rays.start[:, None] + half_length * (1.0 + node_positions)
     poses = found.chart.along(rays.directions[rays.ray][:, None], radii)
     values = quantity(poses.reshape(-1, 7)).reshape(radii.shape)
-    weights = found.weights[rays.ray][:, None] * half * weights_of_nodes * radii**2
+    weights = found.weights[rays.ray][:, None] * half_length * weights_of_nodes * radii**2
     return float((weights * values).sum() / weights.sum()), values
 
 
 def _volume(chart: Chart, weights: FloatArray, start: FloatArray, stop: FloatArray) -> float:
-    parts: Any = weights * (stop**3 - start**3) / 3.0
-    return float(parts.sum() * np.prod(chart.scale))
+    segment_volumes: Any = weights * (stop**3 - start**3) / 3.0
+    return float(segment_volumes.sum() * np.prod(chart.scale))
 
 
 class RaySegments(NamedTuple):
@@ -183,7 +185,7 @@ class ReachableSet(NamedTuple):
     """Reachable set, found by rays with free attitude."""
 
     center: FloatArray
-    """`(7,)`"""
+    """pose `(7,)` from which the rays start"""
     directions: FloatArray
     """`(m, 3)` unit vectors of the finest level"""
     segments: RaySegments
@@ -218,23 +220,25 @@ def reachable_set(
     if len(levels) < 2 or list(levels) != sorted(set(levels)) or levels[0] < 2:
         raise InputError("levels", "must be two growing numbers or more, from 2 on")
     chart = _chart(platform, center)
-    places = wander(chart)
-    volumes, counts = [], []
+    walked_values = wander(chart)
+    volumes, ray_counts = [], []
     for level in levels:
         directions, weights = sphere(level)
-        found = _segments(chart, directions, places)
-        visible = float((weights * found.near**3).sum() / 3.0)
-        whole = visible + float((weights * (found.far**3 - found.behind**3)).sum() / 3.0)
-        volumes.append(whole)
-        counts.append(len(directions))
+        segments = _segments(chart, directions, walked_values)
+        visible = float((weights * segments.near**3).sum() / 3.0)
+        whole_volume = visible + float(
+            (weights * (segments.far**3 - segments.behind**3)).sum() / 3.0
+        )
+        volumes.append(whole_volume)
+        ray_counts.append(len(directions))
     return ReachableSet(
         chart.center,
         directions,
-        found,
-        angle_between(found.poses[:, 3:], chart.center[3:]),
-        tuple(counts),
+        segments,
+        angle_between(segments.poses[:, 3:], chart.center[3:]),
+        tuple(ray_counts),
         np.array(volumes),
-        whole - visible,
+        whole_volume - visible,
     )
 
 
@@ -321,27 +325,30 @@ def held_ranges(platform: MachineModel, center: Any = None) -> tuple[HeldRange, 
 
 def _end(chart: Chart, admissible: Admissible, side: float) -> tuple[float, str]:
     """Return the last value [m] or [rad] of a chart's one axis on a side, and what ends it."""
-    low, high = 0.0, None
-    span = side * chart.bound * float(chart.scale[0])
+    inner_value, outer_value = 0.0, None
+    search_range = side * chart.bound * float(chart.scale[0])
     for values in np.array_split(
-        span * np.arange(1, AXIS_SAMPLES + 1) / AXIS_SAMPLES, SEARCH_PARTS
+        search_range * np.arange(1, AXIS_SAMPLES + 1) / AXIS_SAMPLES, SEARCH_PARTS
     ):
-        inside = admissible.inside(chart.poses(values[:, None]))
-        if not inside.all():
-            first = int(inside.argmin())
-            low, high = float(values[first - 1]) if first else low, float(values[first])
+        is_inside = admissible.inside(chart.poses(values[:, None]))
+        if not is_inside.all():
+            first_outside = int(is_inside.argmin())
+            inner_value, outer_value = (
+                float(values[first_outside - 1]) if first_outside else inner_value,
+                float(values[first_outside]),
+            )
             break
-        low = float(values[-1])
-    if high is None:
-        return low, cause_text(Cause.NONE, 0, "")
+        inner_value = float(values[-1])
+    if outer_value is None:
+        return inner_value, cause_text(Cause.NONE, 0, "")
     for _ in range(BISECTION_STEPS):
-        middle = 0.5 * (low + high)
-        if admissible.inside(chart.poses(np.array([[middle]])))[0]:
-            low = middle
+        trial_value = 0.5 * (inner_value + outer_value)
+        if admissible.inside(chart.poses(np.array([[trial_value]])))[0]:
+            inner_value = trial_value
         else:
-            high = middle
-    cause, leg = admissible.causes(chart.poses(np.array([[high]])))
-    return low, cause_text(cause[0], leg[0], chart.platform.parameters.leg.coordinate)
+            outer_value = trial_value
+    cause, leg = admissible.causes(chart.poses(np.array([[outer_value]])))
+    return inner_value, cause_text(cause[0], leg[0], chart.platform.parameters.leg.coordinate)
 
 
 def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange, ...]:
@@ -358,8 +365,8 @@ def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange
     names, convention = dof_axes(platform), None
     if platform.dof == 6:
         names, convention = VECTOR_AXES, ROTATION_VECTOR
-    whole = Chart.about(platform, names, center, convention)
-    count = len(whole.axes)
+    chart = Chart.about(platform, names, center, convention)
+    count = len(chart.axes)
     bases = np.stack(
         [
             side * np.roll(np.eye(count), -column, axis=1)
@@ -367,12 +374,14 @@ def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange
             for side in (-1.0, 1.0)
         ]
     )
-    free = _farthest(whole, bases).reshape(-1, 2)
+    free_radii = _farthest(chart, bases).reshape(-1, 2)
     ranges = []
-    for fixed, radii, scale in zip(held_ranges(platform, center), free, whole.scale, strict=True):
+    for held_range, radii, scale in zip(
+        held_ranges(platform, center), free_radii, chart.scale, strict=True
+    ):
         low, high = -float(scale * radii[0]), float(scale * radii[1])
-        ends = min(low, fixed.alone[0]), max(high, fixed.alone[1])
-        ranges.append(AxisRange(*fixed, ends))
+        range_ends = min(low, held_range.alone[0]), max(high, held_range.alone[1])
+        ranges.append(AxisRange(*held_range, range_ends))
     return tuple(ranges)
 
 
@@ -381,14 +390,14 @@ def _farthest(chart: Chart, bases: FloatArray) -> FloatArray:
 
     Searches begin at the walk's farthest pose and at some others of its farther half.
     """
-    places = wander(chart)
-    order = np.argsort(-(places @ bases[:, :, 0].T), axis=0)
-    some = np.random.default_rng(0).integers(len(places) // 2, size=RANDOM_STARTS)
-    found = [farthest(chart, bases).radii]
-    for rank, first in (
+    walked_values = wander(chart)
+    order = np.argsort(-(walked_values @ bases[:, :, 0].T), axis=0)
+    random_indices = np.random.default_rng(0).integers(len(walked_values) // 2, size=RANDOM_STARTS)
+    radii_of_searches = [farthest(chart, bases).radii]
+    for rank, first_weight in (
         (0, REFINING_WEIGHT),
-        *((int(rank), SEPARATE_START_WEIGHT) for rank in some),
+        *((int(rank), SEPARATE_START_WEIGHT) for rank in random_indices),
     ):
-        start = np.einsum("mkq,mk->mq", bases, places[order[rank]])
-        found.append(farthest(chart, bases, start, first).radii)
-    return np.asarray(np.max(found, axis=0))
+        start = np.einsum("mkq,mk->mq", bases, walked_values[order[rank]])
+        radii_of_searches.append(farthest(chart, bases, start, first_weight).radii)
+    return np.asarray(np.max(radii_of_searches, axis=0))

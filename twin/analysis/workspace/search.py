@@ -69,19 +69,19 @@ SEPARATE_START_WEIGHT = 0.03
 ones go back to where the search from the centre passes."""
 
 REFINING_WEIGHT = 1e-5
-"""First mu [scaled units] for starts that are to be improved rather than left."""
+"""Initial mu [scaled units] for starts that are only refined."""
 
 NEWTON_STEPS = 5
-"""Newton steps per value of mu."""
+"""Number of Newton steps per value of mu."""
 
 MAX_STEP = 0.3
 """[scaled units] Largest length of one Newton step."""
 
 BARRIER_HALVINGS = 12
-"""Halvings of one Newton step at most."""
+"""Maximum number of halvings of one Newton step."""
 
 MIN_DECREASE_RATIO = 1e-4
-"""Fraction of the predicted fall of F that a step must reach."""
+"""Fraction of the predicted decrease of F that a step must reach (Armijo)."""
 
 POSES_PER_RAY = 200
 """Poses of the walk that are tried per ray: those whose places are closest to it."""
@@ -96,16 +96,16 @@ GAP_TOLERANCE = 1e-6
 """Gap between two segments, relative to the radius, up to which they are one."""
 
 CHAIN_COUNT = 512
-"""Chains of the random walk."""
+"""Number of chains of the random walk."""
 
 CHAIN_STEPS = 100
-"""Steps of every chain."""
+"""Number of steps of every chain."""
 
 KEPT_STEPS = 40
-"""Last steps of every chain that are returned."""
+"""Number of the last steps of every chain that are returned."""
 
 MAX_SHRINKS = 10
-"""Shortenings of a step at most; after them the chain stays where it is."""
+"""Maximum number of times that a step is shortened; after them the chain stays where it is."""
 
 
 class Rays(NamedTuple):
@@ -139,38 +139,49 @@ def search(
         InputError: the centre is outside the workspace or singular.
     """
     admissible = Admissible(chart.platform, chart.center)
-    size = extent(chart, directions) if reach is None else reach
+    max_radius = extent(chart, directions) if reach is None else reach
     while True:
-        steps = size * np.arange(samples + 1) / samples
-        radii = np.broadcast_to(steps, (len(directions), samples + 1))
+        sample_radii = max_radius * np.arange(samples + 1) / samples
+        radii = np.broadcast_to(sample_radii, (len(directions), samples + 1))
         poses = chart.along(directions[:, None], radii)
-        inside = admissible.inside(poses.reshape(-1, 7)).reshape(len(directions), -1)
-        if size >= chart.bound or not inside[:, -1].any():
+        is_inside = admissible.inside(poses.reshape(-1, 7)).reshape(len(directions), -1)
+        if max_radius >= chart.bound or not is_inside[:, -1].any():
             break
-        size = min(RAY_GROWTH * size, chart.bound)
-    ray, place = np.nonzero(inside[:, 1:] != inside[:, :-1])
-    leaving = inside[ray, place]
-    low, high = steps[place], steps[place + 1]
+        max_radius = min(RAY_GROWTH * max_radius, chart.bound)
+    ray, sample_index = np.nonzero(is_inside[:, 1:] != is_inside[:, :-1])
+    leaving = is_inside[ray, sample_index]
+    lower_radius, upper_radius = sample_radii[sample_index], sample_radii[sample_index + 1]
     for _ in range(BISECTION_STEPS):
-        middle = 0.5 * (low + high)
-        same = admissible.inside(chart.along(directions[ray], middle)) == leaving
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
-    whole = np.flatnonzero(inside[:, -1])
-    begun = np.flatnonzero(inside[:, 0])
-    start = _sorted(np.r_[begun, ray[~leaving]], np.r_[np.zeros(len(begun)), high[~leaving]])
-    stop = _sorted(np.r_[ray[leaving], whole], np.r_[low[leaving], np.full(len(whole), size)])
+        trial_radius = 0.5 * (lower_radius + upper_radius)
+        is_same_side = admissible.inside(chart.along(directions[ray], trial_radius)) == leaving
+        lower_radius, upper_radius = (
+            np.where(is_same_side, trial_radius, lower_radius),
+            np.where(is_same_side, upper_radius, trial_radius),
+        )
+    rays_inside_at_end = np.flatnonzero(is_inside[:, -1])
+    rays_inside_at_start = np.flatnonzero(is_inside[:, 0])
+    segment_starts = _sorted(
+        np.r_[rays_inside_at_start, ray[~leaving]],
+        np.r_[np.zeros(len(rays_inside_at_start)), upper_radius[~leaving]],
+    )
+    segment_ends = _sorted(
+        np.r_[ray[leaving], rays_inside_at_end],
+        np.r_[lower_radius[leaving], np.full(len(rays_inside_at_end), max_radius)],
+    )
     exits = np.zeros(len(directions))
     # Written from the last segment to the first, so that the first one stays.
-    exits[stop[0][::-1]] = stop[1][::-1]
-    exits[~inside[:, 0]] = 0.0
+    exits[segment_ends[0][::-1]] = segment_ends[1][::-1]
+    exits[~is_inside[:, 0]] = 0.0
     causes = np.full(len(directions), int(Cause.NONE))
     legs = np.zeros(len(directions), dtype=np.int64)
-    first = np.flatnonzero(leaving)[::-1]
-    causes[ray[first]], legs[ray[first]] = (
+    first_exits = np.flatnonzero(leaving)[::-1]
+    causes[ray[first_exits]], legs[ray[first_exits]] = (
         array[::-1]
-        for array in admissible.causes(chart.along(directions[ray[leaving]], high[leaving]))
+        for array in admissible.causes(chart.along(directions[ray[leaving]], upper_radius[leaving]))
     )
-    return Rays(directions, exits, causes, legs, start[0], start[1], stop[1])
+    return Rays(
+        directions, exits, causes, legs, segment_starts[0], segment_starts[1], segment_ends[1]
+    )
 
 
 def extent(chart: Chart, directions: FloatArray) -> float:
@@ -180,16 +191,27 @@ def extent(chart: Chart, directions: FloatArray) -> float:
         InputError: the centre is outside the workspace or singular.
     """
     admissible = Admissible(chart.platform, chart.center)
-    some = directions[:: max(1, len(directions) // 300)]
+    some_directions = directions[:: max(1, len(directions) // 300)]
     bound = chart.bound
     while True:
-        steps = bound * np.arange(1, COARSE_SAMPLES + 1) / COARSE_SAMPLES
-        poses = chart.along(some[:, None], np.broadcast_to(steps, (len(some), COARSE_SAMPLES)))
-        inside = admissible.inside(poses.reshape(-1, 7)).reshape(len(some), -1).any(axis=0)
-        last = int(np.flatnonzero(inside)[-1]) + 1 if inside.any() else 0
-        if last >= COARSE_SAMPLES // 8 or bound < 1e-6 * chart.bound:
-            return float(min(chart.bound, RAY_MARGIN * steps[max(last, 1) - 1] + steps[0]))
-        bound = float(steps[min(4 * last + 3, COARSE_SAMPLES - 1)])
+        sample_radii = bound * np.arange(1, COARSE_SAMPLES + 1) / COARSE_SAMPLES
+        poses = chart.along(
+            some_directions[:, None],
+            np.broadcast_to(sample_radii, (len(some_directions), COARSE_SAMPLES)),
+        )
+        is_inside = (
+            admissible.inside(poses.reshape(-1, 7)).reshape(len(some_directions), -1).any(axis=0)
+        )
+        last_inside = int(np.flatnonzero(is_inside)[-1]) + 1 if is_inside.any() else 0
+        # An eighth of the samples inside resolves the extent; below a millionth the search ends.
+        if last_inside >= COARSE_SAMPLES // 8 or bound < 1e-6 * chart.bound:
+            return float(
+                min(
+                    chart.bound,
+                    RAY_MARGIN * sample_radii[max(last_inside, 1) - 1] + sample_radii[0],
+                )
+            )
+        bound = float(sample_radii[min(4 * last_inside + 3, COARSE_SAMPLES - 1)])
 
 
 def _sorted(ray: IndexArray, radius: FloatArray) -> tuple[IndexArray, FloatArray]:
@@ -238,27 +260,29 @@ def singular_distance(
     if not square(chart.platform):
         raise InputError("platform", f"{chart.platform.name} has no square Jacobian")
     size = chart.bound if reach is None else reach
-    steps = size * np.arange(SINGULAR_SAMPLES + 1) / SINGULAR_SAMPLES
+    sample_radii = size * np.arange(SINGULAR_SAMPLES + 1) / SINGULAR_SAMPLES
     shape = (len(directions), SINGULAR_SAMPLES + 1)
-    poses = chart.along(directions[:, None], np.broadcast_to(steps, shape))
+    poses = chart.along(directions[:, None], np.broadcast_to(sample_radii, shape))
     values = determinants(chart.platform, poses.reshape(-1, 7)).reshape(shape)
     side = np.sign(values[0, 0])
     if not side:
         raise InputError("center", "is a singular pose")
-    other = side * values <= 0.0
-    missing = np.isnan(values)
-    first_missing = np.where(missing.any(axis=1), missing.argmax(axis=1), SINGULAR_SAMPLES + 1)
-    place = other.argmax(axis=1)
-    ray = np.flatnonzero(other.any(axis=1) & (place < first_missing))
-    low, high = steps[place[ray] - 1], steps[place[ray]]
+    has_other_sign = side * values <= 0.0
+    is_unreached = np.isnan(values)
+    first_missing = np.where(
+        is_unreached.any(axis=1), is_unreached.argmax(axis=1), SINGULAR_SAMPLES + 1
+    )
+    sample_index = has_other_sign.argmax(axis=1)
+    ray = np.flatnonzero(has_other_sign.any(axis=1) & (sample_index < first_missing))
+    low, high = sample_radii[sample_index[ray] - 1], sample_radii[sample_index[ray]]
     for _ in range(BISECTION_STEPS):
-        middle = 0.5 * (low + high)
-        here = determinants(chart.platform, chart.along(directions[ray], middle))
-        near = side * here > 0.0
-        low, high = np.where(near, middle, low), np.where(near, high, middle)
-    found = np.full(len(directions), np.inf)
-    found[ray] = low
-    return found
+        trial_radius = 0.5 * (low + high)
+        trial_values = determinants(chart.platform, chart.along(directions[ray], trial_radius))
+        is_before = side * trial_values > 0.0
+        low, high = np.where(is_before, trial_radius, low), np.where(is_before, high, trial_radius)
+    distances = np.full(len(directions), np.inf)
+    distances[ray] = low
+    return distances
 
 
 INITIAL_WEIGHT = 0.3
@@ -277,7 +301,7 @@ class Farthest(NamedTuple):
     radii: FloatArray
     """`(m,)` largest first variable [scaled units]"""
     poses: FloatArray
-    """`(m, 7)`"""
+    """poses `(m, 7)` that were found"""
     blocked: BoolArray
     """`(m,)` whether a singular pose or the other plate stood in the way"""
 
@@ -300,14 +324,16 @@ def farthest(
     Raises:
         InputError: a start that is not strictly inside the workspace.
     """
-    given = np.asarray(bases, dtype=np.float64)
-    origin = np.zeros((len(given), given.shape[2])) if start is None else start
-    found, blocked = _descend(_Problem(chart, given, False), origin, first)
+    given_bases = np.asarray(bases, dtype=np.float64)
+    origin = np.zeros((len(given_bases), given_bases.shape[2])) if start is None else start
+    solution, blocked = _descend(_Problem(chart, given_bases, False), origin, first)
     if blocked.any():
-        detour, _ = _descend(_Problem(chart, given[blocked], True), origin[blocked], first)
-        rows = np.flatnonzero(blocked)[detour[:, 0] > found[blocked, 0]]
-        found[rows] = detour[detour[:, 0] > found[blocked, 0]]
-    return Farthest(found[:, 0].copy(), _Problem(chart, given, False).poses(found), blocked)
+        detour, _ = _descend(_Problem(chart, given_bases[blocked], True), origin[blocked], first)
+        rows = np.flatnonzero(blocked)[detour[:, 0] > solution[blocked, 0]]
+        solution[rows] = detour[detour[:, 0] > solution[blocked, 0]]
+    return Farthest(
+        solution[:, 0].copy(), _Problem(chart, given_bases, False).poses(solution), blocked
+    )
 
 
 def _descend(
@@ -317,13 +343,13 @@ def _descend(
     if not np.isfinite(problem.value(variables, first)).all():
         raise InputError("center", "must be strictly inside the actuators' limits")
     blocked = np.zeros(len(variables), dtype=bool)
-    weight = first
+    barrier_weight = first
     while True:
         for _ in range(NEWTON_STEPS):
-            variables, blocked = problem.improve(variables, weight)
-        if weight <= FINAL_WEIGHT:
+            variables, blocked = problem.improve(variables, barrier_weight)
+        if barrier_weight <= FINAL_WEIGHT:
             return variables, blocked
-        weight = max(WEIGHT_FACTOR * weight, FINAL_WEIGHT)
+        barrier_weight = max(WEIGHT_FACTOR * barrier_weight, FINAL_WEIGHT)
 
 
 class _Problem:
@@ -338,8 +364,8 @@ class _Problem:
         q = bases.shape[2]
         unit = np.eye(q)
         self.pairs = [(i, j) for i in range(q) for j in range(i)]
-        both = np.array([unit[i] + unit[j] for i, j in self.pairs]).reshape(-1, q)
-        steps = np.vstack([np.zeros((1, q)), unit, -unit, both, -both])
+        diagonal_steps = np.array([unit[i] + unit[j] for i, j in self.pairs]).reshape(-1, q)
+        steps = np.vstack([np.zeros((1, q)), unit, -unit, diagonal_steps, -diagonal_steps])
         self.stencil = DIFFERENCE_STEP * steps
 
     def poses(self, variables: FloatArray) -> FloatArray:
@@ -348,75 +374,101 @@ class _Problem:
         return self.chart.poses(values)
 
     def shares(self, variables: FloatArray) -> FloatArray:
-        """Return the used share of every actuator's stroke, `(m, ..., n)`.
+        """Return the used fraction of every actuator's stroke, `(m, ..., n)`.
 
-        Behind walls, the distances from them per those of the centre follow, without upper ends.
+        With walls, the distances from them over those of the centre follow, which have no upper
+        limit.
         """
         platform = self.chart.platform
         poses = self.poses(variables)
-        flat = poses.reshape(-1, 7)
+        flat_poses = poses.reshape(-1, 7)
         low, high = platform.minimum_coordinates, platform.maximum_coordinates
-        found = (coordinates(platform, flat) - low) / (high - low)
+        fractions = (coordinates(platform, flat_poses) - low) / (high - low)
         if self.walled:
-            found = np.column_stack([found, self.admissible.distances(flat) / self.units])
-        return np.asarray(found.reshape((*poses.shape[:-1], -1)))
+            fractions = np.column_stack(
+                [fractions, self.admissible.distances(flat_poses) / self.units]
+            )
+        return np.asarray(fractions.reshape((*poses.shape[:-1], -1)))
 
     def value(self, variables: FloatArray, weight: float) -> FloatArray:
-        """Return F `(m, ...)`; infinite outside."""
-        shares = self.shares(variables)
-        inside = np.asarray(((shares > 0.0) & (self.upper * shares < 1.0)).all(axis=-1))
-        safe = np.where(inside[..., None], shares, 0.5)
-        walls = np.log(safe).sum(axis=-1) + np.log1p(-self.upper * safe).sum(axis=-1)
-        return np.where(inside, -variables[..., 0] - weight * walls, np.inf)
+        """Return the barrier objective F `(m, ...)`; infinite outside the workspace."""
+        fractions = self.shares(variables)
+        is_inside = np.asarray(((fractions > 0.0) & (self.upper * fractions < 1.0)).all(axis=-1))
+        # Outside, any fraction within the stroke keeps the logarithms finite.
+        safe_fractions = np.where(is_inside[..., None], fractions, 0.5)
+        walls = np.log(safe_fractions).sum(axis=-1) + np.log1p(-self.upper * safe_fractions).sum(
+            axis=-1
+        )
+        return np.where(is_inside, -variables[..., 0] - weight * walls, np.inf)
 
     def improve(self, variables: FloatArray, weight: float) -> tuple[FloatArray, BoolArray]:
         """Return the variables after one Newton step, and whether a singular pose shortened it."""
         slope, curvature = self._derivatives(variables, weight)
         values, vectors = np.linalg.eigh(curvature)
-        sizes = np.maximum(np.abs(values), 1e-12 * np.abs(values).max(axis=1, keepdims=True))
+        curvatures = np.maximum(np.abs(values), 1e-12 * np.abs(values).max(axis=1, keepdims=True))
         # Downhill also where F curves down.
-        within = np.einsum("mij,mi->mj", vectors, slope) / np.maximum(sizes, 1e-300)
-        step = -np.einsum("mij,mj->mi", vectors, within)
+        newton_components = np.einsum("mij,mi->mj", vectors, slope) / np.maximum(curvatures, 1e-300)
+        step = -np.einsum("mij,mj->mi", vectors, newton_components)
         length = np.linalg.norm(step, axis=1, keepdims=True)
         step *= np.minimum(1.0, MAX_STEP / np.maximum(length, 1e-300))
-        parts = 0.5 ** np.arange(BARRIER_HALVINGS)
-        tried = variables[:, None] + parts[:, None] * step[:, None]
-        fall = np.einsum("mi,mi->m", slope, step)
-        before = self.value(variables, weight)
+        step_fractions = 0.5 ** np.arange(BARRIER_HALVINGS)
+        trial_variables = variables[:, None] + step_fractions[:, None] * step[:, None]
+        predicted_slope = np.einsum("mi,mi->m", slope, step)
+        value_before = self.value(variables, weight)
         lower = (
-            self.value(tried, weight)
-            <= before[:, None] + MIN_DECREASE_RATIO * parts * fall[:, None]
+            self.value(trial_variables, weight)
+            <= value_before[:, None]
+            + MIN_DECREASE_RATIO * step_fractions * predicted_slope[:, None]
         )
-        allowed = self.admissible.inside(self.poses(tried).reshape(-1, 7)).reshape(lower.shape)
-        good = lower & allowed
+        allowed = self.admissible.inside(self.poses(trial_variables).reshape(-1, 7)).reshape(
+            lower.shape
+        )
+        is_accepted = lower & allowed
         rows = np.arange(len(variables))
-        place = good.argmax(axis=1)
-        moved = np.where(good.any(axis=1)[:, None], tried[rows, place], variables)
-        return moved, np.asarray((lower & ~allowed).any(axis=1))
+        accepted_index = is_accepted.argmax(axis=1)
+        new_variables = np.where(
+            is_accepted.any(axis=1)[:, None], trial_variables[rows, accepted_index], variables
+        )
+        return new_variables, np.asarray((lower & ~allowed).any(axis=1))
 
     def _derivatives(self, variables: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
-        """Return slope `(m, q)` and curvature `(m, q, q)` of F."""
+        """Return gradient `(m, q)` and Hessian `(m, q, q)` of F."""
         q = variables.shape[1]
-        shares = np.nan_to_num(self.shares(variables[:, None] + self.stencil), nan=0.5)
-        here, ahead, behind = shares[:, 0], shares[:, 1 : q + 1], shares[:, q + 1 : 2 * q + 1]
+        fractions = np.nan_to_num(self.shares(variables[:, None] + self.stencil), nan=0.5)
+        at_center, at_plus, at_minus = (
+            fractions[:, 0],
+            fractions[:, 1 : q + 1],
+            fractions[:, q + 1 : 2 * q + 1],
+        )
         count = len(self.pairs)
-        up, down = shares[:, 2 * q + 1 : 2 * q + 1 + count], shares[:, 2 * q + 1 + count :]
-        first = (ahead - behind) / (2.0 * DIFFERENCE_STEP)
-        second = np.empty((len(variables), q, q, shares.shape[2]))
-        sums = ahead + behind
+        at_plus_plus, at_minus_minus = (
+            fractions[:, 2 * q + 1 : 2 * q + 1 + count],
+            fractions[:, 2 * q + 1 + count :],
+        )
+        first_derivatives = (at_plus - at_minus) / (2.0 * DIFFERENCE_STEP)
+        second_derivatives = np.empty((len(variables), q, q, fractions.shape[2]))
+        plus_and_minus = at_plus + at_minus
         for i in range(q):
-            second[:, i, i] = sums[:, i] - 2.0 * here
+            second_derivatives[:, i, i] = plus_and_minus[:, i] - 2.0 * at_center
         for k, (i, j) in enumerate(self.pairs):
-            mixed = up[:, k] + down[:, k] - sums[:, i] - sums[:, j] + 2.0 * here
-            second[:, i, j] = second[:, j, i] = 0.5 * mixed
-        second /= DIFFERENCE_STEP**2
-        rest = 1.0 - self.upper * here
-        pull = weight * (1.0 / here - self.upper / rest)
-        bend = weight * (1.0 / here**2 + self.upper / rest**2)
-        slope = -np.einsum("mqn,mn->mq", first, pull)
+            mixed_difference = (
+                at_plus_plus[:, k]
+                + at_minus_minus[:, k]
+                - plus_and_minus[:, i]
+                - plus_and_minus[:, j]
+                + 2.0 * at_center
+            )
+            second_derivatives[:, i, j] = second_derivatives[:, j, i] = 0.5 * mixed_difference
+        second_derivatives /= DIFFERENCE_STEP**2
+        upper_margin = 1.0 - self.upper * at_center
+        barrier_slope = weight * (1.0 / at_center - self.upper / upper_margin)
+        barrier_curvature = weight * (1.0 / at_center**2 + self.upper / upper_margin**2)
+        slope = -np.einsum("mqn,mn->mq", first_derivatives, barrier_slope)
         slope[:, 0] -= 1.0
-        curvature = np.einsum("min,mn,mjn->mij", first, bend, first)
-        curvature -= np.einsum("mijn,mn->mij", second, pull)
+        curvature = np.einsum(
+            "min,mn,mjn->mij", first_derivatives, barrier_curvature, first_derivatives
+        )
+        curvature -= np.einsum("mijn,mn->mij", second_derivatives, barrier_slope)
         return slope, curvature
 
 
@@ -438,9 +490,9 @@ class FreeRays:
         """
         self.chart, self.directions = chart, directions
         self.admissible = Admissible(chart.platform, chart.center)
-        found = farthest(chart, _bases(directions))
-        self.near, self.far, self.behind = (found.radii.copy() for _ in range(3))
-        self.poses, self.blocked = found.poses, found.blocked
+        first_search = farthest(chart, _bases(directions))
+        self.near, self.far, self.behind = (first_search.radii.copy() for _ in range(3))
+        self.poses, self.blocked = first_search.poses, first_search.blocked
 
     def inside(self, directions: FloatArray, variables: FloatArray) -> BoolArray:
         """Return whether radii and rotation vectors `(k, 4)` along directions are admissible."""
@@ -451,21 +503,25 @@ class FreeRays:
         """Search on from poses `(q, 4)` of some rays, outwards and back."""
         if not ray.size:
             return
-        out = farthest(self.chart, _bases(self.directions[ray]), highest, REFINING_WEIGHT)
-        better = out.radii > self.far[ray]
-        ray, lowest = ray[better], lowest[better]
+        outward = farthest(self.chart, _bases(self.directions[ray]), highest, REFINING_WEIGHT)
+        is_farther = outward.radii > self.far[ray]
+        ray, lowest = ray[is_farther], lowest[is_farther]
         if not ray.size:
             return
-        self.far[ray], self.poses[ray] = out.radii[better], out.poses[better]
-        self.blocked[ray] = out.blocked[better]
-        turned = lowest * [-1.0, 1.0, 1.0, 1.0]
-        back = farthest(self.chart, _bases(-self.directions[ray]), turned, REFINING_WEIGHT)
-        begin = -back.radii
-        hidden = self.behind[ray] > self.near[ray]
-        begin = np.where(hidden, np.minimum(begin, self.behind[ray]), begin)
-        adjacent = begin <= self.near[ray] * (1.0 + GAP_TOLERANCE)
-        self.near[ray] = np.where(adjacent, self.far[ray], self.near[ray])
-        self.behind[ray] = np.where(adjacent, self.far[ray], begin)
+        self.far[ray], self.poses[ray] = outward.radii[is_farther], outward.poses[is_farther]
+        self.blocked[ray] = outward.blocked[is_farther]
+        reversed_start = lowest * [-1.0, 1.0, 1.0, 1.0]
+        inward = farthest(
+            self.chart, _bases(-self.directions[ray]), reversed_start, REFINING_WEIGHT
+        )
+        segment_start = -inward.radii
+        is_hidden = self.behind[ray] > self.near[ray]
+        segment_start = np.where(
+            is_hidden, np.minimum(segment_start, self.behind[ray]), segment_start
+        )
+        is_adjacent = segment_start <= self.near[ray] * (1.0 + GAP_TOLERANCE)
+        self.near[ray] = np.where(is_adjacent, self.far[ray], self.near[ray])
+        self.behind[ray] = np.where(is_adjacent, self.far[ray], segment_start)
 
 
 def walked_starts(rays: FreeRays, places: FloatArray) -> tuple[IndexArray, FloatArray, FloatArray]:
@@ -473,12 +529,12 @@ def walked_starts(rays: FreeRays, places: FloatArray) -> tuple[IndexArray, Float
 
     Attitudes of the poses whose places are closest to a ray are tried on it.
     """
-    squares = np.einsum("ij,ij->i", places[:, :3], places[:, :3])
+    squared_radii = np.einsum("ij,ij->i", places[:, :3], places[:, :3])
     ray, lowest, highest = [], [], []
-    for number in range(len(rays.directions)):
-        variables = _carried(rays, places, squares, number, rays.near[number])
+    for ray_index in range(len(rays.directions)):
+        variables = _carried(rays, places, squared_radii, ray_index, rays.near[ray_index])
         if len(variables):
-            ray.append(number)
+            ray.append(ray_index)
             lowest.append(variables[variables[:, 0].argmin()])
             highest.append(variables[variables[:, 0].argmax()])
     return np.array(ray, dtype=np.int64), np.array(lowest), np.array(highest)
@@ -492,22 +548,26 @@ def scattered_starts(
     They begin at random poses of a walk, carried over to the ray, at any radius.
     """
     random = np.random.default_rng(0)
-    squares = np.einsum("ij,ij->i", places[:, :3], places[:, :3])
+    squared_radii = np.einsum("ij,ij->i", places[:, :3], places[:, :3])
     ray, starts = [], []
-    for number in range(len(rays.directions)):
-        variables = _carried(rays, places, squares, number, 0.0)
-        some = random.permutation(len(variables))[:SEARCHES_PER_RAY]
-        ray += [number] * len(some)
-        starts.append(variables[some])
-    rows, start = np.array(ray, dtype=np.int64), np.concatenate(starts)
+    for ray_index in range(len(rays.directions)):
+        variables = _carried(rays, places, squared_radii, ray_index, 0.0)
+        random_choice = random.permutation(len(variables))[:SEARCHES_PER_RAY]
+        ray += [ray_index] * len(random_choice)
+        starts.append(variables[random_choice])
+    rows, search_starts = np.array(ray, dtype=np.int64), np.concatenate(starts)
     if not rows.size:
-        return rows, start, start
-    found = farthest(rays.chart, _bases(rays.directions[rows]), start, SEPARATE_START_WEIGHT)
-    order = np.lexsort((-found.radii, rows))
-    best = order[np.r_[True, np.diff(rows[order]) > 0]]
-    best = best[found.radii[best] > rays.far[rows[best]] * (1.0 + MIN_RADIUS_GAIN)]
-    ends = np.column_stack([found.radii, _attitudes(rays, found.poses)])
-    return rows[best], start[best], ends[best]
+        return rows, search_starts, search_starts
+    solution = farthest(
+        rays.chart, _bases(rays.directions[rows]), search_starts, SEPARATE_START_WEIGHT
+    )
+    order = np.lexsort((-solution.radii, rows))
+    best_searches = order[np.r_[True, np.diff(rows[order]) > 0]]
+    best_searches = best_searches[
+        solution.radii[best_searches] > rays.far[rows[best_searches]] * (1.0 + MIN_RADIUS_GAIN)
+    ]
+    search_ends = np.column_stack([solution.radii, _attitudes(rays, solution.poses)])
+    return rows[best_searches], search_starts[best_searches], search_ends[best_searches]
 
 
 def _carried(
@@ -515,21 +575,21 @@ def _carried(
 ) -> FloatArray:
     """Return admissible radii and attitudes `(q, 4)` on a ray: of walked poses near it."""
     direction = rays.directions[ray]
-    along = places[:, :3] @ direction
-    aside = np.where(along > beyond, squares - along**2, np.inf)
-    some = np.argpartition(aside, POSES_PER_RAY)[:POSES_PER_RAY]
-    some = some[np.isfinite(aside[some])]
-    variables = np.column_stack([along[some], places[some, 3:]])
-    return variables[rays.inside(np.broadcast_to(direction, (len(some), 3)), variables)]
+    distance_along = places[:, :3] @ direction
+    squared_distance = np.where(distance_along > beyond, squares - distance_along**2, np.inf)
+    nearest_poses = np.argpartition(squared_distance, POSES_PER_RAY)[:POSES_PER_RAY]
+    nearest_poses = nearest_poses[np.isfinite(squared_distance[nearest_poses])]
+    variables = np.column_stack([distance_along[nearest_poses], places[nearest_poses, 3:]])
+    return variables[rays.inside(np.broadcast_to(direction, (len(nearest_poses), 3)), variables)]
 
 
 def _attitudes(rays: FreeRays, poses: FloatArray) -> FloatArray:
     """Return the rotation vectors `(m, 3)` from the centre's attitude to those of poses."""
     from scipy.spatial.transform import Rotation
 
-    turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]])
+    rotation = Rotation.from_quat(poses[:, [4, 5, 6, 3]])
     center = Rotation.from_quat(rays.chart.center[[4, 5, 6, 3]])
-    return np.asarray((turn * center.inv()).as_rotvec())
+    return np.asarray((rotation * center.inv()).as_rotvec())
 
 
 def _bases(directions: FloatArray) -> FloatArray:
@@ -546,18 +606,20 @@ def neighbour_starts(rays: FreeRays) -> tuple[IndexArray, FloatArray]:
     count = min(NEIGHBOUR_RAYS, len(rays.directions) - 1)
     closest = np.argsort(-rays.directions @ rays.directions.T, axis=1)[:, 1 : count + 1]
     # From just beyond what a ray has to as far as its neighbour got, [ray, neighbour, part].
-    far, other = rays.far[:, None, None], rays.far[closest][:, :, None]
-    parts = MIN_RADIUS_GAIN + np.arange(RADII_PER_NEIGHBOUR) / RADII_PER_NEIGHBOUR
-    radii = far + parts * np.maximum(other - far, MIN_RADIUS_GAIN * far)
+    own_radius, neighbour_radius = rays.far[:, None, None], rays.far[closest][:, :, None]
+    radius_fractions = MIN_RADIUS_GAIN + np.arange(RADII_PER_NEIGHBOUR) / RADII_PER_NEIGHBOUR
+    radii = own_radius + radius_fractions * np.maximum(
+        neighbour_radius - own_radius, MIN_RADIUS_GAIN * own_radius
+    )
     shape = radii.shape
-    turns = np.broadcast_to(attitudes[closest][:, :, None], (*shape, 3))
-    variables = np.concatenate([radii[..., None], turns], axis=-1).reshape(-1, 4)
-    along = np.broadcast_to(rays.directions[:, None, None], (*shape, 3)).reshape(-1, 3)
-    inside = rays.inside(along, variables).reshape(shape[0], -1)
-    reached = np.where(inside, radii.reshape(shape[0], -1), -np.inf)
-    best = reached.argmax(axis=1)
-    ray = np.flatnonzero(inside.any(axis=1))
-    return ray, variables.reshape(shape[0], -1, 4)[ray, best[ray]]
+    neighbour_attitudes = np.broadcast_to(attitudes[closest][:, :, None], (*shape, 3))
+    variables = np.concatenate([radii[..., None], neighbour_attitudes], axis=-1).reshape(-1, 4)
+    ray_directions = np.broadcast_to(rays.directions[:, None, None], (*shape, 3)).reshape(-1, 3)
+    is_inside = rays.inside(ray_directions, variables).reshape(shape[0], -1)
+    reached_radii = np.where(is_inside, radii.reshape(shape[0], -1), -np.inf)
+    best_variant = reached_radii.argmax(axis=1)
+    ray = np.flatnonzero(is_inside.any(axis=1))
+    return ray, variables.reshape(shape[0], -1, 4)[ray, best_variant[ray]]
 
 
 def wander(chart: Chart, seed: int = 0) -> FloatArray:
@@ -568,23 +630,23 @@ def wander(chart: Chart, seed: int = 0) -> FloatArray:
     """
     random = np.random.default_rng(seed)
     admissible = Admissible(chart.platform, chart.center)
-    place = np.zeros((CHAIN_COUNT, len(chart.axes)))
-    kept = []
+    chain_values = np.zeros((CHAIN_COUNT, len(chart.axes)))
+    kept_values = []
     for step in range(CHAIN_STEPS):
-        direction = random.normal(size=place.shape)
+        direction = random.normal(size=chain_values.shape)
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
         low, high = -np.ones(CHAIN_COUNT), np.ones(CHAIN_COUNT)
         waiting = np.arange(CHAIN_COUNT)
         for _ in range(MAX_SHRINKS):
-            part = random.uniform(low[waiting], high[waiting])
-            tried = place[waiting] + part[:, None] * direction[waiting]
-            fine = admissible.inside(chart.poses(tried * chart.scale))
-            place[waiting[fine]] = tried[fine]
-            waiting, part = waiting[~fine], part[~fine]
+            step_length = random.uniform(low[waiting], high[waiting])
+            trial_values = chain_values[waiting] + step_length[:, None] * direction[waiting]
+            is_admissible = admissible.inside(chart.poses(trial_values * chart.scale))
+            chain_values[waiting[is_admissible]] = trial_values[is_admissible]
+            waiting, step_length = waiting[~is_admissible], step_length[~is_admissible]
             if not waiting.size:
                 break
-            low[waiting] = np.where(part < 0.0, part, low[waiting])
-            high[waiting] = np.where(part < 0.0, high[waiting], part)
+            low[waiting] = np.where(step_length < 0.0, step_length, low[waiting])
+            high[waiting] = np.where(step_length < 0.0, high[waiting], step_length)
         if step >= CHAIN_STEPS - KEPT_STEPS:
-            kept.append(place.copy())
-    return np.concatenate(kept)
+            kept_values.append(chain_values.copy())
+    return np.concatenate(kept_values)

@@ -39,7 +39,7 @@ def _print_joints(found: Calibration) -> None:
 
 
 def _print_findings(found: Calibration) -> None:
-    """Print what is fixed, what the poses do not show, what does not fit, and the indices."""
+    """Print fixed errors, those that the poses do not show, poor fits, and the indices."""
     for text in findings(found):
         paragraph(text)
     _print_expected(found.expected, "Expected error of the calibrated machine")
@@ -47,7 +47,7 @@ def _print_findings(found: Calibration) -> None:
 
 
 def print_plan(found: Plan, machine: MachineModel) -> None:
-    """Print the proposed poses, what they will show, and what as many random ones would."""
+    """Print the proposed poses, the expected accuracy, and that of as many random poses."""
     unit = machine.coordinate_unit
     columns = [Column("pose", True)]
     columns += [Column(f"leg {leg + 1} [{unit}]", True) for leg in range(machine.n_actuators)]
@@ -64,7 +64,7 @@ def print_plan(found: Plan, machine: MachineModel) -> None:
 
 
 def _print_expected(errors: PoseErrors, title: str) -> None:
-    position, angle = (1e6 * np.sqrt(np.mean(each**2)) for each in errors)
+    position, angle = (1e6 * np.sqrt(np.mean(error**2)) for error in errors)
     paragraph(f"{title}, root mean square over the workspace: {position:.3g} um, {angle:.3g} urad.")
 
 

@@ -1,4 +1,4 @@
-"""Table of a verdict: margins, the worst first, then what is missing."""
+"""Table of a verdict: margins, the smallest first, then the limits that are missing."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ def print_feasibility(found: Feasibility) -> None:
 
 
 def print_verdicts(verdicts: Sequence[Feasibility]) -> None:
-    """Print one line per verdict, and what is missing; `twin feasible` shows all margins."""
+    """Print one line per verdict, and the missing limits; `twin feasible` shows all margins."""
     columns = [
         Column(name) for name in ("task", "verdict", "closest limit", "used", "leg", "where")
     ]
     rows = []
-    for found in verdicts:
-        quantity, *_, used, leg, place, word = _row(found.margins[0])
-        rows.append((found.task, word, quantity, used, leg, place))
+    for verdict in verdicts:
+        quantity, *_, share_used, leg, instant_text, result = _row(verdict.margins[0])
+        rows.append((verdict.task, result, quantity, share_used, leg, instant_text))
     table(columns, rows, "feasibility")
-    for found in verdicts:
-        _print_remedies(found)
-    missing = dict.fromkeys(name for found in verdicts for name in found.not_given)
-    if missing:
-        paragraph(f"Not given, so not judged: {'; '.join(missing)}.")
+    for verdict in verdicts:
+        _print_remedies(verdict)
+    missing_limits = dict.fromkeys(name for verdict in verdicts for name in verdict.not_given)
+    if missing_limits:
+        paragraph(f"Not given, so not judged: {'; '.join(missing_limits)}.")
 
 
 def print_banner(platform: MachineModel, motion: Motion | None) -> None:
     """Print the limits that a motion violates, or rest at home; nothing for a feasible one."""
-    found = feasibility(platform, motion)
-    if not found.feasible:
-        line(found.summary, bold=True)
-        _print_remedies(found)
+    verdict = feasibility(platform, motion)
+    if not verdict.feasible:
+        line(verdict.summary, bold=True)
+        _print_remedies(verdict)
 
 
 def _print_remedies(found: Feasibility) -> None:
@@ -64,7 +64,7 @@ def _print_remedies(found: Feasibility) -> None:
 
 def _row(margin: Margin) -> tuple[str, ...]:
     sign = ">= " if margin.at_least else ""
-    word = "fail" if not margin.holds else "tight" if margin.share > TIGHT_FRACTION else "pass"
+    result = "fail" if not margin.holds else "tight" if margin.share > TIGHT_FRACTION else "pass"
     return (
         margin.quantity,
         amount(margin.required),
@@ -73,5 +73,5 @@ def _row(margin: Margin) -> tuple[str, ...]:
         share_text(margin.share),
         ", ".join(map(str, margin.legs)),
         margin.place,
-        word,
+        result,
     )

@@ -20,7 +20,7 @@ from twin.cli.console import Column, line, table
 from twin.errors import InputError
 
 MAX_ROWS = 16
-"""Number of frequencies that are printed."""
+"""Approximate number of frequencies that are printed."""
 
 MISSING_VALUE = "-"
 """Text of a missing value."""
@@ -33,49 +33,51 @@ def print_responses(measured: MeasuredResponse) -> None:
         f"{measured.machine} on {measured.engine}, {measured.controller}: {measured.direction}, "
         f"peak speed {measured.excitation.speed:.3g} {unit}"
     )
-    whole, shown = measured.platform, measured.platform.trusted
+    all_points, trusted_points = measured.platform, measured.platform.trusted
     names = ("frequency [Hz]", "magnitude [dB]", "phase [deg]", "coherence [1]", "deviation [%]")
-    table([Column(name, True) for name in names], _rows(shown), title)
-    lost = len(whole.frequency) - len(shown.frequency)
-    if lost:
+    table([Column(name, True) for name in names], _rows(trusted_points), title)
+    omitted = len(all_points.frequency) - len(trusted_points.frequency)
+    if omitted:
         line(
-            f"{lost} of {len(whole.frequency)} frequencies are left out: their coherence is below "
-            f"{MIN_COHERENCE:g}; {_advice(measured)}"
+            f"{omitted} of {len(all_points.frequency)} frequencies are left out: their coherence "
+            f"is below {MIN_COHERENCE:g}; {_advice(measured)}"
         )
     rows = [(name, *_texts(response)) for name, response in _responses(measured).items()]
     titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
     table([Column("response"), *(Column(name, True) for name in titles)], rows)
     if measured.direction in AXES and measured.resting:
-        who = ", ".join(map(str, measured.resting))
+        actuator_list = ", ".join(map(str, measured.resting))
         line(
-            f"no response of actuator {who}: along this axis at home it moves by less than "
-            f"{100.0 * MOVING_RATE_FRACTION:g} percent of the one that moves most"
+            f"no response of actuator {actuator_list}: along this axis at home it moves by less "
+            f"than {100.0 * MOVING_RATE_FRACTION:g} percent of the one that moves most"
         )
 
 
 def _advice(measured: MeasuredResponse) -> str:
-    """Return what may raise the coherence."""
-    high = measured.platform.frequency[-1]
-    remedy = {
-        "acceleration": f"--high below {high:.3g} Hz allows more",
+    """Return advice on how to raise the coherence."""
+    highest_frequency = measured.platform.frequency[-1]
+    advice_by_limit = {
+        "acceleration": f"--high below {highest_frequency:.3g} Hz allows more",
         "stroke": "a higher --low allows more",
     }
     if not measured.limit:
         return "a higher --speed may raise it"
-    more = remedy.get(measured.limit, "sines one by one (--method stepped) may raise it")
+    advice = advice_by_limit.get(measured.limit, "sines one by one (--method stepped) may raise it")
     return (
         "beside friction and the steps of the encoders the motion is small, as large as the "
-        f"actuators' limit of {measured.limit} allows; {more}"
+        f"actuators' limit of {measured.limit} allows; {advice}"
     )
 
 
 def _rows(response: FrequencyResponse) -> list[tuple[str, ...]]:
-    """Return about `MAX_ROWS` points, evenly in octaves."""
+    """Return about `MAX_ROWS` points, evenly spaced in octaves."""
     if not len(response.frequency):
         return []
-    wanted = np.geomspace(response.frequency[0], response.frequency[-1], MAX_ROWS)
-    last = len(response.frequency) - 1
-    kept = np.unique(np.searchsorted(response.frequency, wanted).clip(max=last))
+    target_frequencies = np.geomspace(response.frequency[0], response.frequency[-1], MAX_ROWS)
+    last_index = len(response.frequency) - 1
+    indices = np.unique(
+        np.searchsorted(response.frequency, target_frequencies).clip(max=last_index)
+    )
     degrees = np.degrees(response.phase)
     return [
         (
@@ -85,7 +87,7 @@ def _rows(response: FrequencyResponse) -> list[tuple[str, ...]]:
             number(float(response.coherence[k]), 4),
             number(100.0 * float(response.deviation[k]), 2),
         )
-        for k in kept
+        for k in indices
     ]
 
 
@@ -104,17 +106,17 @@ def _texts(response: FrequencyResponse) -> tuple[str, str, str, str]:
 
 def _bandwidth(response: FrequencyResponse, figures: ResponseFigures) -> str:
     """Return the bandwidth [Hz] where trusted points lie on both sides of it, else why not."""
-    hertz, trusted = response.frequency, response.coherence >= MIN_COHERENCE
+    frequency, trusted = response.frequency, response.coherence >= MIN_COHERENCE
     if np.isfinite(figures.bandwidth):
-        above = int(np.searchsorted(hertz, figures.bandwidth).clip(min=1))
-        if trusted[above - 1 : above + 1].all():
+        upper_index = int(np.searchsorted(frequency, figures.bandwidth).clip(min=1))
+        if trusted[upper_index - 1 : upper_index + 1].all():
             return number(figures.bandwidth, 4)
-    lost = hertz[~trusted & (hertz > figures.peak_frequency)]
-    if lost.size:
-        return f"coherence lost at {lost[0]:.3g} Hz"
+    untrusted_frequencies = frequency[~trusted & (frequency > figures.peak_frequency)]
+    if untrusted_frequencies.size:
+        return f"coherence lost at {untrusted_frequencies[0]:.3g} Hz"
     if figures.peak < CUT_OFF:
         return f"below {CUT_OFF:g} dB throughout"
-    return f"beyond {hertz[-1]:.3g} Hz"
+    return f"beyond {frequency[-1]:.3g} Hz"
 
 
 def _figures(response: FrequencyResponse) -> ResponseFigures | None:
@@ -125,7 +127,7 @@ def _figures(response: FrequencyResponse) -> ResponseFigures | None:
 
 
 def response_content(measured: MeasuredResponse) -> dict[str, Any]:
-    """Return responses as JSON holds them.
+    """Return the responses as content for a JSON file.
 
     Keys: `machine`, `engine`, `controller`, `direction`, `speed` (peak along the direction, m/s or
     rad/s), and `responses`: name ("platform", "actuator 1", ...) to `frequency` [Hz], `magnitude`
@@ -140,10 +142,10 @@ def response_content(measured: MeasuredResponse) -> dict[str, Any]:
         "speed": measured.excitation.speed,
         "responses": {},
     }
-    for name, one in _responses(measured).items():
-        figures = _figures(one) or (np.nan,) * 4
-        lists = ("frequency", "magnitude", "phase", "coherence", "deviation")
-        content["responses"][name] = {key: getattr(one, key).tolist() for key in lists} | {
+    for name, response in _responses(measured).items():
+        figures = _figures(response) or (np.nan,) * 4
+        list_keys = ("frequency", "magnitude", "phase", "coherence", "deviation")
+        content["responses"][name] = {key: getattr(response, key).tolist() for key in list_keys} | {
             key: float(value)
             for key, value in zip(
                 ("bandwidth", "peak", "peak_frequency", "delay"), figures, strict=True
@@ -154,5 +156,5 @@ def response_content(measured: MeasuredResponse) -> dict[str, Any]:
 
 def _responses(measured: MeasuredResponse) -> dict[str, FrequencyResponse]:
     """Return the responses of platform and actuators by name."""
-    actuators = {f"actuator {number}": one for number, one in measured.actuators.items()}
+    actuators = {f"actuator {number}": response for number, response in measured.actuators.items()}
     return {"platform": measured.platform} | actuators

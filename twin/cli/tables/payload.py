@@ -22,35 +22,38 @@ Row = tuple[str, str, str, str]
 
 def print_static(platform: Platform, found: StaticPayload) -> None:
     """Print the largest payload at rest."""
-    least, own = found.continuous, _own(platform)
-    corner = "a corner of the range" if least.corner else "not a corner of the range"
+    continuous_limit, platform_mass = found.continuous, _own(platform)
+    corner_text = (
+        "a corner of the range" if continuous_limit.corner else "not a corner of the range"
+    )
     rows: list[Row] = [
-        ("holds", *_masses(found.passes_kg, own), "everywhere on the grid"),
+        ("holds", *_masses(found.passes_kg, platform_mass), "everywhere on the grid"),
         (
             "does not hold",
-            *_masses(found.fails_kg, own),
+            *_masses(found.fails_kg, platform_mass),
             _place(platform, found.first_failure, "first "),
         ),
         (
             "largest on the grid",
-            *_masses(found.exact_limit_kg, own),
+            *_masses(found.exact_limit_kg, platform_mass),
             f"leg {found.exact_leg}, {_place(platform, found.exact_position)}",
         ),
         (
             "largest anywhere",
-            *_masses(least.limit_kg, own),
-            f"leg {least.leg}, {pose_name(platform, least.pose)}: {corner}",
+            *_masses(continuous_limit.limit_kg, platform_mass),
+            f"leg {continuous_limit.leg}, {pose_name(platform, continuous_limit.pose)}: "
+            f"{corner_text}",
         ),
     ]
     limits = f"{value_text(found.limits.tolist())} {platform.force_unit} ({found.sense})"
     _show(platform, rows, f"{platform.name}: payload at rest, limits {limits}")
     line(f"{len(found.extensions)} positions searched, {found.skipped} left out")
-    turns = np.degrees(angle_between(found.poses[:, 3:], platform.home[3:]))
-    worst = float(np.degrees(angle_between(least.pose[3:], platform.home[3:])))
+    rotations = np.degrees(angle_between(found.poses[:, 3:], platform.home[3:]))
+    limit_rotation = float(np.degrees(angle_between(continuous_limit.pose[3:], platform.home[3:])))
     paragraph(
         "positions are all combinations of the actuators' ranges: they turn the platform by up to "
-        f"{number(float(turns.max()), 3)} deg from home, where it holds least by "
-        f"{number(worst, 3)} deg"
+        f"{number(float(rotations.max()), 3)} deg from home, where it holds least by "
+        f"{number(limit_rotation, 3)} deg"
     )
 
 
@@ -64,7 +67,7 @@ def print_dynamic(
 
     None for `backwards`: rotations run backwards in the thesis of `stewart` alone.
     """
-    own = _own(platform)
+    platform_mass = _own(platform)
     peaks = (
         f"{axis} {peak:g} {'m/s2' if axis in ('x', 'y', 'z') else 'rad/s2'}"
         for axis, peak in zip(
@@ -75,35 +78,35 @@ def print_dynamic(
     for name, found in (("in phase", forwards), ("rotations backwards", backwards)):
         if found is None:
             continue
-        first = _place(platform, found.first_failure, "first ")
-        first += "" if found.first_frequency is None else f", {found.first_frequency:g} Hz"
-        place = f"leg {found.exact_leg}, {_place(platform, found.exact_position)}, "
+        failure_text = _place(platform, found.first_failure, "first ")
+        failure_text += "" if found.first_frequency is None else f", {found.first_frequency:g} Hz"
+        limit_text = f"leg {found.exact_leg}, {_place(platform, found.exact_position)}, "
         rows: list[Row] = [
-            ("holds", *_masses(found.passes_kg, own), "everywhere on the grid"),
-            ("does not hold", *_masses(found.fails_kg, own), first),
+            ("holds", *_masses(found.passes_kg, platform_mass), "everywhere on the grid"),
+            ("does not hold", *_masses(found.fails_kg, platform_mass), failure_text),
             (
                 "largest on the grid",
-                *_masses(found.exact_limit_kg, own),
-                f"{place}{found.exact_frequency:g} Hz",
+                *_masses(found.exact_limit_kg, platform_mass),
+                f"{limit_text}{found.exact_frequency:g} Hz",
             ),
         ]
         rates = ", ".join(f"{rate:g}" for rate in found.criterion.frequencies)
         _show(platform, rows, f"{platform.name}: payload under shaking, {name}, {rates} Hz")
-        left = ", ".join(map(str, found.left_out))
-        line(f"positions left out per frequency: {left} of {len(found.extensions)}")
+        omitted_counts = ", ".join(map(str, found.left_out))
+        line(f"positions left out per frequency: {omitted_counts} of {len(found.extensions)}")
     rows = [
-        ("holds", *_masses(worst.passes_kg, own), ""),
+        ("holds", *_masses(worst.passes_kg, platform_mass), ""),
         (
             "does not hold",
-            *_masses(worst.fails_kg, own),
+            *_masses(worst.fails_kg, platform_mass),
             _place(platform, worst.first_failure, "first "),
         ),
         (
             "largest on the grid",
-            *_masses(worst.limit_kg, own),
+            *_masses(worst.limit_kg, platform_mass),
             f"leg {worst.leg}, {_place(platform, worst.position)}, {worst.frequency:g} Hz",
         ),
-        ("bound of small motions", *_masses(worst.bound_kg, own), ""),
+        ("bound of small motions", *_masses(worst.bound_kg, platform_mass), ""),
     ]
     _show(platform, rows, f"{platform.name}: payload under shaking, worst phases between the axes")
 
@@ -119,7 +122,7 @@ def _own(platform: Platform) -> float:
 
 
 def _masses(value: float | None, own: float) -> tuple[str, str]:
-    """Return the texts of a total mass and of what that adds to the platform's own."""
+    """Return the texts of a total mass and of the mass that it adds to the bare platform."""
     if value is None:
         return "none", ""
     if value <= 0.0:
@@ -130,7 +133,7 @@ def _masses(value: float | None, own: float) -> tuple[str, str]:
 
 
 def _place(platform: Platform, position: Any, word: str = "") -> str:
-    """Return the pose of extensions `(n,)` in words; empty for None."""
+    """Return the description of the pose with extensions `(n,)`; empty for None."""
     if position is None:
         return ""
     actuators = DependentActuators.of(platform)

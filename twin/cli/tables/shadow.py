@@ -23,23 +23,28 @@ if TYPE_CHECKING:
     from twin.shadow.session import ShadowSession
 
 BAR_WIDTH = 20
-"""Columns of a bar; an alarm begins at the end."""
+"""Width of a bar in characters; a full bar is at the threshold of the alarm."""
 
 MAX_ALARMS_SHOWN = 8
-"""Alarms that are shown."""
+"""Maximum number of alarms that are shown."""
 
 ALARM_TITLES = "time [s],kind,leg,size,unit,note,look at,raised [UTC]"
 """First line of a table of alarms; times are those of the machine's clock."""
 
 
 def live_table(session: ShadowSession) -> RenderableType:
-    """Return what the console shows of a session."""
+    """Return the live view of a session for the console."""
     shadow, state = session.shadow, session.state
     if state is None:
         return Text("waiting for samples")
-    unit, force = shadow.machine.coordinate_unit, shadow.machine.force_unit
+    coordinate_unit, force_unit = shadow.machine.coordinate_unit, shadow.machine.force_unit
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, width=min(MAX_WIDTH, 88))
-    for title in ("leg", f"coordinate [{unit}]", f"innovation [u{unit}]", f"unexplained [{force}]"):
+    for title in (
+        "leg",
+        f"coordinate [{coordinate_unit}]",
+        f"innovation [u{coordinate_unit}]",
+        f"unexplained [{force_unit}]",
+    ):
         table.add_column(title, justify="right")
     table.add_column("residual per threshold")
     for leg in range(len(state.coordinates)):
@@ -63,33 +68,35 @@ def live_table(session: ShadowSession) -> RenderableType:
 def bar(ratio: float) -> Text:
     """Return a bar with its number, red from the threshold on."""
     style = "red" if ratio >= 1.0 else "yellow" if ratio >= 0.5 else "green"
-    full = min(BAR_WIDTH, round(BAR_WIDTH * ratio))
-    return Text("#" * full + "." * (BAR_WIDTH - full) + f" {min(ratio, 999.0):.2f}", style=style)
+    filled = min(BAR_WIDTH, round(BAR_WIDTH * ratio))
+    return Text(
+        "#" * filled + "." * (BAR_WIDTH - filled) + f" {min(ratio, 999.0):.2f}", style=style
+    )
 
 
 def counts(session: ShadowSession) -> list[str]:
-    """Return lines about learning, samples and durations."""
+    """Return lines about learning, samples and update times."""
     from twin.shadow.shadow import WATCHING_STATE
 
     shadow = session.shadow
-    half, most = (1e6 * value for value in session.durations(50.0, 99.9))
-    learning = []
+    median, near_maximum = (1e6 * value for value in session.durations(50.0, 99.9))
+    learning_lines = []
     if session.shortened:
-        learning = [
+        learning_lines = [
             f"the stream ended while the twin learned: its first {shadow.learning:.3g} s of motion "
             "count as healthy and the rest was judged; slow faults that were there from the "
             "beginning do not show, and so short a learning time makes false alarms likelier"
         ]
     elif shadow.phase != WATCHING_STATE:
-        learning = [
+        learning_lines = [
             f"still {shadow.phase}: {shadow.learned:.3g} s of {shadow.learning:g} s of motion are "
             "learned, and until then only encoders and dead sensors are judged"
         ]
     return [
-        *learning,
+        *learning_lines,
         f"samples: {session.updates}, missed {shadow.missed}, late {shadow.late}, "
         f"model put beside the machine {shadow.restarts} times; link: {session.source.counts}",
-        f"update: median {half:.0f} us, 99.9 % within {most:.0f} us",
+        f"update: median {median:.0f} us, 99.9 % within {near_maximum:.0f} us",
     ]
 
 
@@ -106,16 +113,20 @@ def refusals(session: ShadowSession) -> list[str]:
 
 def faults(session: ShadowSession, alarms: AlarmTable | None = None) -> list[str]:
     """Return lines about files that cannot be written at present."""
-    texts = [each.fault for each in (session.recorder, alarms) if each is not None and each.fault]
+    texts = [
+        writer.fault for writer in (session.recorder, alarms) if writer is not None and writer.fault
+    ]
     return [f"{text}; it is tried again" for text in texts]
 
 
 def refused_lines(refused: Mapping[str, int], latest: Mapping[str, str] | None = None) -> list[str]:
-    """Return lines with what was refused, how often, and what it was the last time."""
+    """Return lines with the reason of each refusal, its count, and the latest case."""
     lines = []
     for reason, number in refused.items():
-        last = (latest or {}).get(reason)
-        lines.append(f"refused: {number} {reason}" + (f" (last: {last})" if last else ""))
+        latest_text = (latest or {}).get(reason)
+        lines.append(
+            f"refused: {number} {reason}" + (f" (last: {latest_text})" if latest_text else "")
+        )
     return lines
 
 
@@ -148,7 +159,7 @@ class AlarmTable:
             raise InputError("alarms", self.fault)
 
     def add(self, alarms: Iterable[Alarm]) -> None:
-        """Add alarms to the file, with those that wait."""
+        """Add alarms to the file, together with those that could not be written before."""
         if self._path is None:
             return
         text = io.StringIO()
@@ -162,6 +173,6 @@ class AlarmTable:
 
 
 def _alarm_row(alarm: Alarm) -> tuple[object, ...]:
-    where = "" if alarm.leg is None else alarm.leg
-    size, raised = f"{alarm.size:.6g}", datetime.now(UTC).isoformat(timespec="seconds")
-    return (alarm.time, alarm.kind, where, size, alarm.unit, alarm.note, alarm.look_at, raised)
+    leg = "" if alarm.leg is None else alarm.leg
+    size, time_raised = f"{alarm.size:.6g}", datetime.now(UTC).isoformat(timespec="seconds")
+    return (alarm.time, alarm.kind, leg, size, alarm.unit, alarm.note, alarm.look_at, time_raised)

@@ -12,7 +12,7 @@ from twin.sweep import Sweep
 from twin.sweep.work import DONE_STATUS, Row
 
 INPUT_COLUMNS = ("configuration", "engine", "controller", "payload")
-"""Columns that are shown where they differ between runs; parameters are added."""
+"""Columns that are shown where they differ between runs; the varied parameters are added."""
 
 MEASURE_COLUMNS = (
     ("position_rms", "position rms [mm]", 1e3),
@@ -24,7 +24,7 @@ MEASURE_COLUMNS = (
 """Measures in the table: column, title, factor."""
 
 MOST_ROWS = 60
-"""Rows of the table; the files hold all."""
+"""Maximum number of rows of the table; the files contain all runs."""
 
 Group = tuple[tuple[str, ...], list[Row]]
 
@@ -39,19 +39,19 @@ def print_runs(sweep: Sweep, rows: list[Row]) -> None:
     units = {"force": machine.force_unit, "rate": machine.coordinate_unit}
     titles += [Column(title.format(**units), True) for _, title, _ in MEASURE_COLUMNS]
     groups = list(_groups(inputs, rows))
-    cells = [(*key, *_cells(members)) for key, members in groups[:MOST_ROWS]]
+    cells = [(*input_texts, *_cells(group_rows)) for input_texts, group_rows in groups[:MOST_ROWS]]
     table(titles, cells, f"{sweep.machine}, {sweep.motion.name}: means over seeds of whole runs")
     if len(groups) > MOST_ROWS:
         line(f"and {len(groups) - MOST_ROWS} more rows")
 
 
 def _input(name: str, sweep: Sweep) -> tuple[str, bool]:
-    """Return the title of what differs between runs, and whether it is a number."""
+    """Return the title of an input column, and whether it contains numbers."""
     return (f"{name} [SI]", True) if name in sweep.parameters else (name, False)
 
 
 def _groups(inputs: list[str], rows: list[Row]) -> Iterator[Group]:
-    """Yield runs that differ in their seeds alone, by the texts of what went in."""
+    """Yield groups of runs that differ only in their seeds, with the texts of their inputs."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row[name] for name in inputs), []).append(row)
@@ -60,9 +60,11 @@ def _groups(inputs: list[str], rows: list[Row]) -> Iterator[Group]:
 
 
 def _cells(members: list[Row]) -> list[str]:
-    whole = [row for row in members if row["status"] == DONE_STATUS]
-    cells = [str(len(members)), str(len(whole))]
+    finished_runs = [row for row in members if row["status"] == DONE_STATUS]
+    cells = [str(len(members)), str(len(finished_runs))]
     for name, _, factor in MEASURE_COLUMNS:
-        mean = sum(row[name] for row in whole) / len(whole) if whole else None
+        mean = (
+            sum(row[name] for row in finished_runs) / len(finished_runs) if finished_runs else None
+        )
         cells.append("-" if mean is None else number(factor * mean, 4))
     return cells

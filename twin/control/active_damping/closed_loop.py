@@ -51,11 +51,12 @@ GRID_POINTS = 48
 """Frequencies of the first, coarse scan for a peak."""
 
 TRANSMISSION_MODE_FRACTION = 0.5
-"""Modes above this fraction of sqrt(stiffness / motor's inertia) are those of the transmissions."""
+"""A mode counts as one of a transmission above this fraction of sqrt(stiffness / motor inertia)."""
 
 FAST_WEIGHT = 2.0
-"""Adopted: what the damping of such modes counts. Their own dampers end them in milliseconds, and
-the platform hardly moves; a law shall not be held back by them, nor make them ring."""
+"""Engineering choice: weight of the damping ratio of transmission modes. Their own dampers end them
+in milliseconds and the platform hardly moves: they must not limit the gain of a law, nor start to
+ring."""
 
 
 def driven_plant(
@@ -72,7 +73,7 @@ def driven_plant(
 
     Args:
         linear: as `linearise` returns it; drives are those of its platform.
-        period: of the controller [s].
+        period: control period [s].
         inputs: names as in `LinearMachine`, held over the period; "forces" are those that disturb
             the motors, without delay or lag.
         outputs: likewise; leg forces are those of ideal drives.
@@ -81,7 +82,7 @@ def driven_plant(
         InputError: no such input or output, drives of different delays, some with current lag and
             some without, or drives that are part of `linear` already.
     """
-    step, n = positive(period, "period"), linear.platform.n_actuators
+    sample_time, n = positive(period, "period"), linear.platform.n_actuators
     if linear.delay or linear.lag.size:
         raise InputError("linear", "must be the machine without its drives")
     legs: Any = linear.platform.parameters.legs
@@ -90,27 +91,29 @@ def driven_plant(
     lag = np.array([leg.drive.current_lag if leg.drive else 0.0 for leg in legs])
     if len(delays) > 1 or (lag.any() and not (lag > 0.0).all()):
         raise InputError("platform", "its drives must all have the same delay, and a lag or none")
-    moving, pressed = with_motors(linear, drives)
-    whole = moving.system(("forces", *inputs), (*SENSED_OUTPUTS, *outputs))
-    through = np.zeros((n, whole.D.shape[1]))
-    through[:, :n] = np.diag((drives.inertia == 0.0).astype(float))
-    whole = whole._replace(
-        C=np.vstack([whole.C[: 2 * n], pressed, whole.C[2 * n :]]),
-        D=np.vstack([whole.D[: 2 * n], through, whole.D[2 * n :]]),
+    motor_machine, transmission_rows = with_motors(linear, drives)
+    motor_plant = motor_machine.system(("forces", *inputs), (*SENSED_OUTPUTS, *outputs))
+    feedthrough = np.zeros((n, motor_plant.D.shape[1]))
+    feedthrough[:, :n] = np.diag((drives.inertia == 0.0).astype(float))
+    motor_plant = motor_plant._replace(
+        C=np.vstack([motor_plant.C[: 2 * n], transmission_rows, motor_plant.C[2 * n :]]),
+        D=np.vstack([motor_plant.D[: 2 * n], feedthrough, motor_plant.D[2 * n :]]),
     )
-    commanded = whole._replace(B=whole.B[:, :n], D=whole.D[:, :n])
-    input_matrix = whole.B[:, n:]
+    from_commands = motor_plant._replace(B=motor_plant.B[:, :n], D=motor_plant.D[:, :n])
+    input_matrix = motor_plant.B[:, n:]
     if lag.any():
-        commanded = with_lag(commanded, lag)
+        from_commands = with_lag(from_commands, lag)
         input_matrix = np.vstack([np.zeros((n, input_matrix.shape[1])), input_matrix])
-    other = commanded._replace(B=input_matrix, D=whole.D[:, n:])
-    late, forces = delays.pop(), slice(2 * n, 3 * n)
-    plant = _with_past_force(commanded, sampled(commanded, step, late), late, forces)
-    held = sampled(other, step)
-    rest = np.zeros((len(plant.A) - len(held.A), held.B.shape[1]))
+    from_inputs = from_commands._replace(B=input_matrix, D=motor_plant.D[:, n:])
+    delay_time, forces = delays.pop(), slice(2 * n, 3 * n)
+    plant = _with_past_force(
+        from_commands, sampled(from_commands, sample_time, delay_time), delay_time, forces
+    )
+    sampled_inputs = sampled(from_inputs, sample_time)
+    delay_rows = np.zeros((len(plant.A) - len(sampled_inputs.A), sampled_inputs.B.shape[1]))
     plant = plant._replace(
-        B=np.hstack([plant.B, np.vstack([held.B, rest])]),
-        D=np.hstack([plant.D, held.D]),
+        B=np.hstack([plant.B, np.vstack([sampled_inputs.B, delay_rows])]),
+        D=np.hstack([plant.D, sampled_inputs.D]),
     )
     return _with_differences(plant, np.array([bool(leg.encoder) for leg in legs]))
 
@@ -125,68 +128,78 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
         The machine, and rows `(n, 2m)` of the transmissions' forces per state. Rows of drives
         without inertia are what friction takes from the command.
     """
-    own = np.flatnonzero(drives.inertia > 0.0)
-    m, r, n = linear.size, len(own), linear.platform.n_actuators
+    motor_indices = np.flatnonzero(drives.inertia > 0.0)
+    m, r, n = linear.size, len(motor_indices), linear.platform.n_actuators
 
     def behind(matrix: FloatArray) -> FloatArray:
         return np.vstack([np.zeros((r, matrix.shape[1])), matrix])
 
-    pushed = behind(linear.force_input)
-    pushed[:, own] = np.eye(r + m, r)
-    ahead = np.hstack([np.eye(r), -linear.force_input[:, own].T])
-    stiff = np.zeros(r) if not r else 1.0 / drives.compliance[own]
+    motor_input = behind(linear.force_input)
+    motor_input[:, motor_indices] = np.eye(r + m, r)
+    wind_up_map = np.hstack([np.eye(r), -linear.force_input[:, motor_indices].T])
+    stiff = np.zeros(r) if not r else 1.0 / drives.compliance[motor_indices]
     legs: Any = linear.platform.parameters.legs
-    losses = np.array([leg.drive.reflected().damping if leg.drive else 0.0 for leg in legs])[own]
+    losses = np.array([leg.drive.reflected().damping if leg.drive else 0.0 for leg in legs])[
+        motor_indices
+    ]
     mass, damping, stiffness = (np.zeros((r + m, r + m)) for _ in range(3))
     mass[r:, r:], damping[r:, r:], stiffness[r:, r:] = linear.mass, linear.damping, linear.stiffness
-    mass[:r, :r] = np.diag(drives.inertia[own])
-    damping += pushed @ (drives.viscous[:, None] * pushed.T) + ahead.T @ (losses[:, None] * ahead)
-    stiffness += ahead.T @ (stiff[:, None] * ahead)
-    pressed = np.hstack([np.zeros((n, r + m)), -drives.viscous[:, None] * pushed.T])
-    pressed[own] = np.hstack([stiff[:, None] * ahead, losses[:, None] * ahead])
+    mass[:r, :r] = np.diag(drives.inertia[motor_indices])
+    damping += motor_input @ (drives.viscous[:, None] * motor_input.T) + wind_up_map.T @ (
+        losses[:, None] * wind_up_map
+    )
+    stiffness += wind_up_map.T @ (stiff[:, None] * wind_up_map)
+    transmission_rows = np.hstack([np.zeros((n, r + m)), -drives.viscous[:, None] * motor_input.T])
+    transmission_rows[motor_indices] = np.hstack(
+        [stiff[:, None] * wind_up_map, losses[:, None] * wind_up_map]
+    )
     machine = replace(
         linear,
         mass=mass,
         damping=damping,
         stiffness=stiffness,
-        force_input=pushed,
+        force_input=motor_input,
         wrench_input=behind(linear.wrench_input),
         base_input=behind(linear.base_input),
         free=np.hstack([np.zeros((6, r)), linear.free]),
     )
-    return machine, pressed
+    return machine, transmission_rows
 
 
 def _with_past_force(
     continuous: StateSpace, plant: StateSpace, delay: float, rows: slice
 ) -> StateSpace:
-    """Return the plant with forces that pass a drive at once read one period later.
+    """Return the plant whose readings of directly transmitted forces come one period later.
 
-    A reading is of the force up to its instant, the command acts after it.
+    A reading is the force up to its instant; the command of that instant acts only afterwards.
     """
-    through = continuous.D[rows]
-    if not through.any():
+    reading_feedthrough = continuous.D[rows]
+    if not reading_feedthrough.any():
         return plant
-    s, size, n = len(continuous.A), len(plant.A), len(through)
+    s, size, n = len(continuous.A), len(plant.A), len(reading_feedthrough)
     # The command that acts at the end of a period: the present one, or one of those that wait.
-    present, last = np.zeros((n, n)), np.zeros((n, size))
-    past = int(delay / plant.period + DELAY_TOLERANCE)
-    if past:
-        last[:, size - past * n : size - past * n + n] = through
+    current_weights, previous_weights = np.zeros((n, n)), np.zeros((n, size))
+    delay_periods = int(delay / plant.period + DELAY_TOLERANCE)
+    if delay_periods:
+        previous_weights[:, size - delay_periods * n : size - delay_periods * n + n] = (
+            reading_feedthrough
+        )
     else:
-        present = through
+        current_weights = reading_feedthrough
     dynamics = np.zeros((size + n, size + n))
-    dynamics[:size, :size], dynamics[size:, :size] = plant.A, last
+    dynamics[:size, :size], dynamics[size:, :size] = plant.A, previous_weights
     output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
     output[rows, s:size] = 0.0
     output[rows, size:] = np.eye(n)
     feedthrough = plant.D.copy()
     feedthrough[rows] = 0.0
-    return StateSpace(dynamics, np.vstack([plant.B, present]), output, feedthrough, plant.period)
+    return StateSpace(
+        dynamics, np.vstack([plant.B, current_weights]), output, feedthrough, plant.period
+    )
 
 
 def _with_differences(plant: StateSpace, counted: BoolArray) -> StateSpace:
-    """Return the plant with rates that are differences of coordinates where they are counted."""
+    """Return the plant whose encoder rates are differences of coordinates over one period."""
     if not counted.any():
         return plant
     n, size = len(counted), len(plant.A)
@@ -219,28 +232,31 @@ def closed_loop(
         InputError: a law of other sizes, no such input or output, or drives that cannot be
             modelled.
     """
-    local = law.system() if isinstance(law, LocalLaw) else as_instance(law, "law", StateSpace)
+    law_system = law.system() if isinstance(law, LocalLaw) else as_instance(law, "law", StateSpace)
     n = linear.platform.n_actuators
-    read = 3 * n if isinstance(law, LocalLaw) else 2 * n
-    if local.D.shape != (n, read + n):
-        raise InputError("law", f"must have {read + n} inputs and {n} outputs")
-    plant = _plant(linear, local.period, read > 2 * n, tuple(inputs), tuple(outputs))
-    measured, controlled = plant.C[:read], plant.C[read:]
-    force, other = plant.B[:, :n], plant.B[:, n:]
-    feedthrough = plant.D[read:]
-    command = np.hstack([local.D[:, :read] @ measured, local.C])
-    s, own = len(plant.A), len(local.A)
-    dynamics = np.zeros((s + own, s + own))
-    dynamics[:s, :s], dynamics[s:, s:] = plant.A, local.A
+    n_readings = 3 * n if isinstance(law, LocalLaw) else 2 * n
+    if law_system.D.shape != (n, n_readings + n):
+        raise InputError("law", f"must have {n_readings + n} inputs and {n} outputs")
+    plant = _plant(linear, law_system.period, n_readings > 2 * n, tuple(inputs), tuple(outputs))
+    measured, controlled = plant.C[:n_readings], plant.C[n_readings:]
+    force, disturbance_input = plant.B[:, :n], plant.B[:, n:]
+    feedthrough = plant.D[n_readings:]
+    command = np.hstack([law_system.D[:, :n_readings] @ measured, law_system.C])
+    s, law_states = len(plant.A), len(law_system.A)
+    dynamics = np.zeros((s + law_states, s + law_states))
+    dynamics[:s, :s], dynamics[s:, s:] = plant.A, law_system.A
     dynamics[:s] += force @ command
-    dynamics[s:, :s] = local.B[:, :read] @ measured
-    added = np.hstack([force @ local.D[:, read:], other])
-    taken = np.hstack([local.B[:, read:], np.zeros((own, other.shape[1]))])
+    dynamics[s:, :s] = law_system.B[:, :n_readings] @ measured
+    added_input = np.hstack([force @ law_system.D[:, n_readings:], disturbance_input])
+    law_input = np.hstack(
+        [law_system.B[:, n_readings:], np.zeros((law_states, disturbance_input.shape[1]))]
+    )
     return StateSpace(
         dynamics,
-        np.vstack([added, taken]),
-        np.hstack([controlled, np.zeros((len(controlled), own))]) + feedthrough[:, :n] @ command,
-        np.hstack([feedthrough[:, :n] @ local.D[:, read:], feedthrough[:, n:]]),
+        np.vstack([added_input, law_input]),
+        np.hstack([controlled, np.zeros((len(controlled), law_states))])
+        + feedthrough[:, :n] @ command,
+        np.hstack([feedthrough[:, :n] @ law_system.D[:, n_readings:], feedthrough[:, n:]]),
         plant.period,
     )
 
@@ -253,7 +269,7 @@ def _plant(
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
 ) -> StateSpace:
-    """Return the machine, sampled if the period is not zero: the same for every gain."""
+    """Return the plant that a law closes a loop around, sampled if `period` is not zero."""
     if driven:
         return driven_plant(linear, period, inputs, outputs)
     plant = linear.system(("forces", *inputs), (*DEFAULT_OUTPUTS, *outputs))
@@ -269,14 +285,14 @@ def root_locus(linear: LinearMachine, law_of: Callable[[float], Law], gains: Any
     values = as_floats(gains, "gains")
     if values.ndim != 1 or not values.size:
         raise InputError("gains", "must be a list of numbers")
-    rows = [closed_loop(linear, law_of(float(gain))).rates for gain in values]
-    return np.array([row[np.lexsort((row.imag, np.abs(row)))] for row in rows])
+    loci = [closed_loop(linear, law_of(float(gain))).rates for gain in values]
+    return np.array([locus[np.lexsort((locus.imag, np.abs(locus)))] for locus in loci])
 
 
 def damping_ratios(poles: ComplexArray) -> FloatArray:
     """Return the damping ratios of poles [1/s]: one for real ones, below zero if unstable."""
-    sizes = np.abs(poles)
-    return np.asarray(-poles.real / np.where(sizes > 0.0, sizes, 1.0))
+    frequencies = np.abs(poles)
+    return np.asarray(-poles.real / np.where(frequencies > 0.0, frequencies, 1.0))
 
 
 def smallest_damping(poles: ComplexArray) -> float:
@@ -285,21 +301,21 @@ def smallest_damping(poles: ComplexArray) -> float:
 
 
 class BestGain(NamedTuple):
-    """Gain at which the smallest damping ratio is largest, and the poles with it."""
+    """Gain that maximises the smallest damping ratio, with the poles of that closed loop."""
 
     gain: float
     ratio: float
-    """smallest damping ratio there, of the modes below those of the transmissions"""
+    """smallest damping ratio at this gain, over the modes below those of the transmissions"""
     poles: ComplexArray
-    """[1/s] of the closed loop there"""
+    """`(s,)` [1/s] poles of the closed loop at this gain"""
 
 
 def best_gain(
     linear: LinearMachine, law_of: Callable[[float], Law], lowest: Any, highest: Any
 ) -> BestGain:
-    """Return the gain between two bounds whose worst mode is damped best.
+    """Return the gain between two bounds that maximises the smallest damping ratio.
 
-    A grid finds the right stretch, golden sections the top. Sampled laws act through the drives of
+    A grid brackets the maximum, golden sections refine it. Sampled laws act through the drives of
     the machine's platform; motors that swing on their transmissions count `FAST_WEIGHT`.
 
     Raises:
@@ -307,58 +323,62 @@ def best_gain(
     """
     from scipy.optimize import minimize_scalar
 
-    low, high = positive(lowest, "lowest"), positive(highest, "highest")
-    if not low < high:
+    lower_gain, upper_gain = positive(lowest, "lowest"), positive(highest, "highest")
+    if not lower_gain < upper_gain:
         raise InputError("highest", "must be above the lowest gain")
 
     limit = transmission_limit(linear)
 
     def worst(logarithm: float) -> float:
         poles = closed_loop(linear, law_of(float(np.exp(logarithm)))).rates
-        fast = np.abs(poles) > limit
+        transmission_modes = np.abs(poles) > limit
         ratios = damping_ratios(poles)
-        return -float(np.where(fast & (ratios > 0.0), FAST_WEIGHT * ratios, ratios).min())
+        return -float(
+            np.where(transmission_modes & (ratios > 0.0), FAST_WEIGHT * ratios, ratios).min()
+        )
 
-    grid = np.linspace(np.log(low), np.log(high), GRID_POINTS)
-    values = [worst(place) for place in grid]
-    middle = int(np.argmin(values))
-    bracket = (grid[max(middle - 1, 0)], grid[min(middle + 1, GRID_POINTS - 1)])
-    found = minimize_scalar(worst, bounds=bracket, method="bounded", options={"xatol": 1e-5})
-    gain = float(np.exp(found.x if found.fun < values[middle] else grid[middle]))
+    grid = np.linspace(np.log(lower_gain), np.log(upper_gain), GRID_POINTS)
+    values = [worst(exponent) for exponent in grid]
+    best_index = int(np.argmin(values))
+    bracket = (grid[max(best_index - 1, 0)], grid[min(best_index + 1, GRID_POINTS - 1)])
+    optimum = minimize_scalar(worst, bounds=bracket, method="bounded", options={"xatol": 1e-5})
+    gain = float(np.exp(optimum.x if optimum.fun < values[best_index] else grid[best_index]))
     poles = closed_loop(linear, law_of(gain)).rates
     return BestGain(gain, structural_damping(linear, poles), poles)
 
 
 def transmission_limit(linear: LinearMachine) -> float:
-    """Return from where on modes are those of motors on transmissions [rad/s]; infinite without."""
+    """Return the frequency [rad/s] above which modes belong to transmissions; infinite if none."""
     drives = drive_model(linear.platform)
-    moving = (drives.inertia > 0.0) & (drives.compliance > 0.0)
-    if not moving.any():
+    has_transmission = (drives.inertia > 0.0) & (drives.compliance > 0.0)
+    if not has_transmission.any():
         return np.inf
-    slowest = 1.0 / np.sqrt(float((drives.inertia * drives.compliance)[moving].max()))
-    return float(TRANSMISSION_MODE_FRACTION * slowest)
+    lowest_frequency = 1.0 / np.sqrt(
+        float((drives.inertia * drives.compliance)[has_transmission].max())
+    )
+    return float(TRANSMISSION_MODE_FRACTION * lowest_frequency)
 
 
 def structural_damping(linear: LinearMachine, poles: ComplexArray) -> float:
-    """Return the smallest damping ratio below the transmissions', of all if one is unstable."""
+    """Return the smallest damping ratio of structural modes; of all modes if one is unstable."""
     ratios = damping_ratios(poles)
     slow = np.abs(poles) <= transmission_limit(linear)
     return float((ratios if ratios.min() < 0.0 or not slow.any() else ratios[slow]).min())
 
 
 class LargestDamping(NamedTuple):
-    """The best that a local loop can do for one mode."""
+    """Largest damping that a local loop can give to one mode."""
 
     ratio: float
     """damping ratio; one where the mode can be damped critically"""
     gain: float
-    """gamma [rad/s]: where the ratio is reached"""
+    """gamma [rad/s]: gain at which this damping ratio is reached"""
     frequency: float
-    """|s| [rad/s] of the damped mode there"""
+    """|s| [rad/s] of the damped mode at this gain"""
 
 
 def largest_damping(pole: float, zero: float) -> LargestDamping:
-    """Return the most damping on the locus from a pole to a zero on the imaginary axis.
+    """Return the largest damping on the locus from a pole to a zero on the imaginary axis.
 
     For force feedback of a leg of stiffness k under a mass m, in parallel with a spring k_p that
     the sensor does not measure:
@@ -396,10 +416,10 @@ def largest_damping(pole: float, zero: float) -> LargestDamping:
             (upper - lower) / (2.0 * lower), float(upper * np.sqrt(upper / lower)), frequency
         )
     # xi = 1: w^4 - (p^2 - 3 z^2) w^2 + p^2 z^2 = 0, the larger root first on the way from p.
-    half = 0.5 * (upper**2 - 3.0 * lower**2)
-    square = half + np.sqrt(half**2 - (upper * lower) ** 2)
-    frequency = float(np.sqrt(square))
-    gain = 2.0 * frequency + 2.0 * frequency * lower**2 / (square - lower**2)
+    half_sum = 0.5 * (upper**2 - 3.0 * lower**2)
+    squared_frequency = half_sum + np.sqrt(half_sum**2 - (upper * lower) ** 2)
+    frequency = float(np.sqrt(squared_frequency))
+    gain = 2.0 * frequency + 2.0 * frequency * lower**2 / (squared_frequency - lower**2)
     return LargestDamping(1.0, gain, frequency)
 
 

@@ -66,36 +66,42 @@ def riccati(
         effort: `(i, i)` R, symmetric and positive.
 
     Raises:
-        StateError: no solution, what is unstable is out of reach (`data`: change).
+        StateError: no solution, because an unstable state is not controllable (`data`: change).
 
     Reference:
         Chu, Fan, Lin, Wang, structure-preserving algorithms for periodic discrete-time algebraic
         Riccati equations, International Journal of Control 77 (2004).
     """
-    step, reach, found = dynamics, input_matrix @ np.linalg.solve(effort, input_matrix.T), cost
-    one, change = np.eye(len(dynamics)), np.inf
+    transition, control_gramian, solution = (
+        dynamics,
+        input_matrix @ np.linalg.solve(effort, input_matrix.T),
+        cost,
+    )
+    identity, change = np.eye(len(dynamics)), np.inf
     for _ in range(MAX_DOUBLINGS):
-        if float(np.abs(found).max()) > DIVERGENCE_LIMIT:
+        if float(np.abs(solution).max()) > DIVERGENCE_LIMIT:
             break
-        both = np.linalg.solve(one + reach @ found, np.hstack([step, reach]))
-        forward, spread = both[:, : len(one)], both[:, len(one) :]
-        added = step.T @ found @ forward
-        reach = reach + step @ spread @ step.T
-        step = step @ forward
-        found = found + 0.5 * (added + added.T)
-        reach = 0.5 * (reach + reach.T)
-        size = np.sqrt(np.maximum(np.diag(found), 1e-300))
-        change = float(np.abs(added / np.outer(size, size)).max())
+        both = np.linalg.solve(
+            identity + control_gramian @ solution, np.hstack([transition, control_gramian])
+        )
+        forward, gramian_factor = both[:, : len(identity)], both[:, len(identity) :]
+        increment = transition.T @ solution @ forward
+        control_gramian = control_gramian + transition @ gramian_factor @ transition.T
+        transition = transition @ forward
+        solution = solution + 0.5 * (increment + increment.T)
+        control_gramian = 0.5 * (control_gramian + control_gramian.T)
+        size = np.sqrt(np.maximum(np.diag(solution), 1e-300))
+        change = float(np.abs(increment / np.outer(size, size)).max())
         if change <= CONVERGENCE_TOLERANCE:
-            return found
+            return solution
     raise StateError("the gains of the loop do not settle", {"change": change})
 
 
 INTEGRAL_CORNER_FRACTION = 0.2
-"""Corner of the integral part per bandwidth."""
+"""Corner frequency of the integral part, as a fraction of the bandwidth."""
 
 FORCE_NOISE = 1.0
-"""[N] Adopted: of the legs' forces as read."""
+"""[N] Engineering choice: standard deviation of the noise on the load cells of the legs."""
 
 
 class OuterLoop(NamedTuple):
@@ -114,7 +120,7 @@ class OuterLoop(NamedTuple):
     springs: FloatArray
     """`(n, n)` deflections at rest of springs in series per force, zero where there are none"""
     poles: ComplexArray
-    """[1/s] of the whole loop: those of the regulator, then those of the filter"""
+    """[1/s] poles of the whole loop: those of the regulator, then those of the Kalman filter"""
 
 
 def outer_loop(
@@ -142,21 +148,23 @@ def outer_loop(
     d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
     plant = driven_plant(linear, law.period, ("wrench", "forces"), ("displacement",))
     drives = drive_model(linear.platform)
-    shaken = plant.B[:, n:] * np.concatenate(
+    disturbance_input = plant.B[:, n:] * np.concatenate(
         [np.full(6, positive(disturbance, "disturbance")), drives.friction]
     )
-    read = plant.C[: 3 * n]
+    sensor_rows = plant.C[: 3 * n]
     sigma = np.maximum(positive(noise, "noise"), drives.resolution / np.sqrt(12.0))
-    counted = drives.resolution > 0.0
-    swift = np.where(counted, np.sqrt(2.0) * sigma / law.period, sigma / 0.01)
-    errors = np.diag(np.concatenate([sigma, swift, np.full(n, FORCE_NOISE)]) ** 2)
-    covariance = riccati(plant.A.T, read.T, shaken @ shaken.T, errors)
-    innovation = read @ covariance @ read.T + errors
-    kalman = np.asarray(np.linalg.solve(innovation, read @ covariance).T)
-    errors_move = plant.A @ (np.eye(len(plant.A)) - kalman @ read)
-    poles = np.concatenate([np.linalg.eigvals(part) for part in (regulated, errors_move)])
+    has_encoder = drives.resolution > 0.0
+    # Encoder rates are differences over a period; exact rates get the noise over 10 ms.
+    rate_std = np.where(has_encoder, np.sqrt(2.0) * sigma / law.period, sigma / 0.01)
+    errors = np.diag(np.concatenate([sigma, rate_std, np.full(n, FORCE_NOISE)]) ** 2)
+    covariance = riccati(plant.A.T, sensor_rows.T, disturbance_input @ disturbance_input.T, errors)
+    innovation = sensor_rows @ covariance @ sensor_rows.T + errors
+    kalman = np.asarray(np.linalg.solve(innovation, sensor_rows @ covariance).T)
+    error_dynamics = plant.A @ (np.eye(len(plant.A)) - kalman @ sensor_rows)
+    poles = np.concatenate([np.linalg.eigvals(block) for block in (regulated, error_dynamics)])
+    # Poles of pure delays are zero, where the logarithm does not exist.
     rates = np.log(np.where(np.abs(poles) < 1e-300, 1e-300, poles.astype(complex))) / law.period
-    machine = StateSpace(plant.A, plant.B[:, :n], read, np.zeros((3 * n, n)), law.period)
+    machine = StateSpace(plant.A, plant.B[:, :n], sensor_rows, np.zeros((3 * n, n)), law.period)
     springs: FloatArray = np.zeros((n, n))
     if linear.size > d:
         springs = np.asarray(np.linalg.solve(linear.stiffness[d:, d:], linear.force_input[d:]))
@@ -166,22 +174,29 @@ def outer_loop(
 
 def _regulator(linear: LinearMachine, law: LocalLaw, outer: float) -> tuple[FloatArray, FloatArray]:
     """Return the gain `(n, s + n + 6)` on (x, z, s), and the matrix of the regulated loop."""
-    inner = closed_loop(linear, law, outputs=("displacement",))
+    damped_machine = closed_loop(linear, law, outputs=("displacement",))
     d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
-    size = len(inner.A)
+    size = len(damped_machine.A)
     dynamics = np.zeros((size + 6, size + 6))
-    dynamics[:size, :size], dynamics[size:, size:] = inner.A, np.eye(6)
-    dynamics[size:, :size] = law.period * inner.C
-    input_matrix = np.vstack([inner.B, np.zeros((6, n))])
+    dynamics[:size, :size], dynamics[size:, size:] = damped_machine.A, np.eye(6)
+    dynamics[size:, :size] = law.period * damped_machine.C
+    input_matrix = np.vstack([damped_machine.B, np.zeros((6, n))])
     jacobian = linear.force_input[:d].T
-    still = inner.C @ np.linalg.solve(np.eye(size) - inner.A, inner.B)
-    holding = np.linalg.solve(jacobian.T, linear.mass[:d, :d] * outer**2) + np.linalg.inv(still)
-    stiff = np.hstack([holding @ inner.C, np.zeros((n, 6))])
-    summed = np.hstack([np.zeros((n, size)), INTEGRAL_CORNER_FRACTION * outer * holding])
-    cost = stiff.T @ stiff + summed.T @ summed
-    worth = riccati(dynamics, input_matrix, cost, np.eye(n))
+    static_compliance = damped_machine.C @ np.linalg.solve(
+        np.eye(size) - damped_machine.A, damped_machine.B
+    )
+    equivalent_stiffness = np.linalg.solve(
+        jacobian.T, linear.mass[:d, :d] * outer**2
+    ) + np.linalg.inv(static_compliance)
+    displacement_rows = np.hstack([equivalent_stiffness @ damped_machine.C, np.zeros((n, 6))])
+    integral_rows = np.hstack(
+        [np.zeros((n, size)), INTEGRAL_CORNER_FRACTION * outer * equivalent_stiffness]
+    )
+    cost = displacement_rows.T @ displacement_rows + integral_rows.T @ integral_rows
+    cost_to_go = riccati(dynamics, input_matrix, cost, np.eye(n))
     gain = np.linalg.solve(
-        np.eye(n) + input_matrix.T @ worth @ input_matrix, input_matrix.T @ worth @ dynamics
+        np.eye(n) + input_matrix.T @ cost_to_go @ input_matrix,
+        input_matrix.T @ cost_to_go @ dynamics,
     )
     return np.asarray(gain), dynamics - input_matrix @ gain
 
@@ -192,7 +207,7 @@ INNER_LOOPS: dict[str, type[IntegralForceFeedback] | type[DirectVelocityFeedback
 }
 
 BANDWIDTH_FRACTION = 0.5
-"""Bandwidth of the outer loop per slowest mode."""
+"""Bandwidth of the outer loop, as a fraction of the slowest mode's frequency."""
 
 
 class HacLac(LocalFeedback):
@@ -225,11 +240,11 @@ class HacLac(LocalFeedback):
 
         Args:
             platform: with struts or viscoelastic legs, and six degrees of freedom.
-            motion: where it shall go; default: stay at home.
+            motion: reference motion; default: stay at home.
             inner: "iff" or "dvf"; or a controller whose law shall be taken.
             bandwidth: of the outer loop [Hz]; default half of the slowest mode, or what late
                 drives leave of it.
-            period: of the controller [s]; default twenty to the fastest mode's, at most 1 ms.
+            period: control period [s]; default twenty to the fastest mode's, at most 1 ms.
             options: of the inner loop, such as its gain; none with a controller.
 
         Raises:
@@ -237,19 +252,23 @@ class HacLac(LocalFeedback):
                 law damps nothing.
             StateError: the outer loop's gains do not settle.
         """
-        local = _local(platform, inner, period, options)
-        super().__init__(platform, local.law, local.linear, motion)
+        inner_controller = _local(platform, inner, period, options)
+        super().__init__(platform, inner_controller.law, inner_controller.linear, motion)
         if platform.n_actuators != 6:
             raise InputError("platform", f"{platform.name} must have six actuators")
-        late = TRACKING_FREQUENCY_FACTOR / reaction(local.linear, local.period)
-        default = min(BANDWIDTH_FRACTION * slowest(local.linear), late) / (2.0 * np.pi)
+        delay_limited_frequency = TRACKING_FREQUENCY_FACTOR / reaction(
+            inner_controller.linear, inner_controller.period
+        )
+        default = min(
+            BANDWIDTH_FRACTION * slowest(inner_controller.linear), delay_limited_frequency
+        ) / (2.0 * np.pi)
         self.bandwidth = default if bandwidth is None else bandwidth
-        self.outer = outer_loop(local.linear, local.law, self.bandwidth)
+        self.outer = outer_loop(inner_controller.linear, inner_controller.law, self.bandwidth)
         self._estimate = np.zeros(len(self.outer.machine.A))
         self._sum = np.zeros(6)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin with the force of the reference, nothing summed up."""
+        """Start with the reference force and with the displacement integral at zero."""
         super().start(measurement)
         self._estimate[:] = 0.0
         self._sum[:] = 0.0
@@ -263,13 +282,13 @@ class HacLac(LocalFeedback):
         outer = self.outer
         machine = outer.machine
         estimate = self._estimate + outer.filter @ (measured - machine.C @ self._estimate)
-        added = -outer.gain @ np.concatenate([estimate, self._memory, self._sum])
+        added_forces = -outer.gain @ np.concatenate([estimate, self._memory, self._sum])
         # From what is measured: a load that the filter does not know biases its estimate.
-        n = len(added)
-        moved = outer.inverse @ (measured[:n] + outer.springs @ measured[2 * n :])
-        self._sum = self._sum + self.period * moved
-        self._estimate = machine.A @ estimate + machine.B @ (deviation + added)
-        return np.asarray(added)
+        n = len(added_forces)
+        platform_displacement = outer.inverse @ (measured[:n] + outer.springs @ measured[2 * n :])
+        self._sum = self._sum + self.period * platform_displacement
+        self._estimate = machine.A @ estimate + machine.B @ (deviation + added_forces)
+        return np.asarray(added_forces)
 
 
 def _local(
@@ -279,12 +298,18 @@ def _local(
     options: dict[str, Any],
 ) -> LocalFeedback:
     if not isinstance(inner, LocalFeedback):
-        kind = INNER_LOOPS[one_of(inner, "inner", INNER_LOOPS)]
-        known = signature(kind).parameters.keys() - {"platform", "motion", "period"}
-        for unknown in sorted(options.keys() - known):
-            taken = ", ".join(sorted(known))
-            raise InputError(unknown, f"no option of hac_lac with {inner}; it takes: {taken}")
-        return kind(platform, None, period=period, **options)
+        controller_class = INNER_LOOPS[one_of(inner, "inner", INNER_LOOPS)]
+        option_names = signature(controller_class).parameters.keys() - {
+            "platform",
+            "motion",
+            "period",
+        }
+        for unknown_option in sorted(options.keys() - option_names):
+            accepted_options = ", ".join(sorted(option_names))
+            raise InputError(
+                unknown_option, f"no option of hac_lac with {inner}; it takes: {accepted_options}"
+            )
+        return controller_class(platform, None, period=period, **options)
     if options or period is not None or inner.platform.hash != platform.hash:
         raise InputError("inner", "must be of this machine, and brings its own period and options")
     return inner

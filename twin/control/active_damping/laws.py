@@ -1,4 +1,4 @@
-"""Local laws: what each leg's actuator does with its own measurements, and nothing else.
+"""Local laws: each leg's actuator force follows from the measurements of that leg alone.
 
 All are linear in the deviations from the reference: y = (dq, dq', df) of coordinate, rate and
 actuator force, and the deviation df. Continuous laws serve the theory, sampled ones run.
@@ -20,15 +20,15 @@ class LocalLaw(NamedTuple):
     """State z per leg: z[k+1] = keep z + take y, df = hold z + feedthrough y; y = (dq, dq', df)."""
 
     keep: FloatArray
-    """`(n,)`"""
+    """`(n,)` factor of a leg's state from period to period"""
     take: FloatArray
-    """`(n, 3)`"""
+    """`(n, 3)` gains from (dq, dq', df) to the next state"""
     hold: FloatArray
-    """`(n,)`"""
+    """`(n,)` factor from the state to the force deviation"""
     feedthrough: FloatArray
-    """`(n, 3)`"""
+    """`(n, 3)` gains from (dq, dq', df) to the force deviation"""
     period: float
-    """[s]"""
+    """[s] control period"""
 
     def system(self) -> StateSpace:
         """Return the law as a sampled state space from (q, q', F, added forces) to forces.
@@ -36,11 +36,11 @@ class LocalLaw(NamedTuple):
         F are the actuators' forces as read: those of the past period, what was added included.
         """
         n = len(self.keep)
-        take = [np.diag(column) for column in self.take.T]
+        input_blocks = [np.diag(column) for column in self.take.T]
         feedthrough = [np.diag(column) for column in self.feedthrough.T]
         return StateSpace(
             np.diag(self.keep),
-            np.hstack([*take, np.zeros((n, n))]),
+            np.hstack([*input_blocks, np.zeros((n, n))]),
             np.diag(self.hold),
             np.hstack([*feedthrough, np.eye(n)]),
             self.period,
@@ -50,10 +50,10 @@ class LocalLaw(NamedTuple):
         self, state: FloatArray, coordinates: FloatArray, rates: FloatArray, forces: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return force deviations `(n,)` and the next state for measured deviations `(n,)`."""
-        feedthrough, take = self.feedthrough, self.take
+        feedthrough, input_gains = self.feedthrough, self.take
         force = self.hold * state + feedthrough[:, 0] * coordinates + feedthrough[:, 1] * rates
-        following = self.keep * state + take[:, 0] * coordinates + take[:, 1] * rates
-        return force + feedthrough[:, 2] * forces, following + take[:, 2] * forces
+        next_state = self.keep * state + input_gains[:, 0] * coordinates + input_gains[:, 1] * rates
+        return force + feedthrough[:, 2] * forces, next_state + input_gains[:, 2] * forces
 
 
 def force_feedback(
@@ -73,14 +73,14 @@ def force_feedback(
     Raises:
         InputError: a machine without struts, or numbers that cannot be used.
     """
-    step, rates, lost = _checked(platform, gain, period, leak)
+    sample_time, rates, leak_rates = _checked(platform, gain, period, leak)
     stiffness, damping = spring_constants(platform)
     n = platform.n_actuators
-    share = 1.0 - np.exp(-rates * step)
-    kept = np.full(n, np.exp(-lost * step))
-    sensed = np.column_stack([-stiffness, -damping, np.ones(n)])
-    taken = -share[:, None] * sensed
-    return LocalLaw(kept, taken, kept, taken, step)
+    gain_fraction = 1.0 - np.exp(-rates * sample_time)
+    decay = np.full(n, np.exp(-leak_rates * sample_time))
+    sensor_gains = np.column_stack([-stiffness, -damping, np.ones(n)])
+    input_gains = -gain_fraction[:, None] * sensor_gains
+    return LocalLaw(decay, input_gains, decay, input_gains, sample_time)
 
 
 def velocity_feedback(
@@ -97,11 +97,11 @@ def velocity_feedback(
     Raises:
         InputError: numbers that cannot be used.
     """
-    step, damper, _ = _checked(platform, gain, period, 0.0, springs=False)
+    sample_time, damper, _ = _checked(platform, gain, period, 0.0, springs=False)
     n = platform.n_actuators
     spring = one_or_each(stiffness, "stiffness", n, zero=True)
     feedthrough = np.column_stack([-spring, -damper, np.zeros(n)])
-    return LocalLaw(np.zeros(n), np.zeros((n, 3)), np.zeros(n), feedthrough, step)
+    return LocalLaw(np.zeros(n), np.zeros((n, 3)), np.zeros(n), feedthrough, sample_time)
 
 
 def position_force_feedback(
@@ -139,18 +139,20 @@ def position_force_feedback(
     """
     if not platform.n_deflections:
         raise InputError("platform", f"{platform.name} has no springs in series")
-    step, rates, lost = _checked(platform, gain, period, leak, springs=False)
+    sample_time, rates, leak_rates = _checked(platform, gain, period, leak, springs=False)
     n = platform.n_actuators
-    held, damper = (
+    position_stiffness, damper = (
         one_or_each(stiffness, "stiffness", n, zero=True),
         one_or_each(damping, "damping", n, zero=True),
     )
-    kept = np.full(n, np.exp(-lost * step))
-    share = (1.0 - np.exp(-rates * step)) / spring_constants(platform)[0]
-    none = np.zeros(n)
-    take = np.column_stack([none, none, -share])
-    feedthrough = np.column_stack([-held, -damper, -held * share])
-    return LocalLaw(kept, take, held * kept, feedthrough, step)
+    decay = np.full(n, np.exp(-leak_rates * sample_time))
+    displacement_per_force = (1.0 - np.exp(-rates * sample_time)) / spring_constants(platform)[0]
+    zeros = np.zeros(n)
+    input_gains = np.column_stack([zeros, zeros, -displacement_per_force])
+    feedthrough = np.column_stack(
+        [-position_stiffness, -damper, -position_stiffness * displacement_per_force]
+    )
+    return LocalLaw(decay, input_gains, position_stiffness * decay, feedthrough, sample_time)
 
 
 def continuous_force_feedback(
@@ -163,12 +165,12 @@ def continuous_force_feedback(
     Raises:
         InputError: a machine without struts, or numbers that cannot be used.
     """
-    _, rates, lost = _checked(platform, gain, 1.0, leak)
+    _, rates, leak_rates = _checked(platform, gain, 1.0, leak)
     stiffness, damping = spring_constants(platform)
-    one = np.eye(platform.n_actuators)
-    sensed = [np.diag(rates * stiffness), np.diag(rates * damping), -np.diag(rates)]
-    through = np.hstack([0.0 * one, 0.0 * one, one])
-    return StateSpace(-np.diag(lost + rates), np.hstack(sensed), one, through)
+    identity = np.eye(platform.n_actuators)
+    input_blocks = [np.diag(rates * stiffness), np.diag(rates * damping), -np.diag(rates)]
+    feedthrough = np.hstack([0.0 * identity, 0.0 * identity, identity])
+    return StateSpace(-np.diag(leak_rates + rates), np.hstack(input_blocks), identity, feedthrough)
 
 
 def continuous_velocity_feedback(

@@ -29,17 +29,18 @@ SAMPLES_PER_PERIOD = 20
 """Control periods in a period of the fastest mode."""
 
 LEAK_FRACTION = 0.05
-"""Leak of struts' force feedback per slowest mode [rad/s]: it lags by 3 deg there."""
+"""Leak of strut force feedback over the slowest mode [rad/s]: a phase error of 3 deg there."""
 
 SERIES_LEAK_FRACTION = 0.4
-"""The same of actuators that command their place: more damps slow modes less; less leaves them too
-soft to carry the platform above its joints, and slow to come back."""
+"""Leak over the slowest mode [rad/s] for actuators in series with springs. A larger leak damps slow
+modes less; with a smaller one the legs are too soft to carry the platform above its joints, and
+return slowly."""
 
 SERIES_GAIN_FRACTION = 0.25
-"""k_p of velocity feedback per stiffness of the spring in series."""
+"""k_p of velocity feedback, as a fraction of the stiffness of the spring in series."""
 
 TRACKING_FREQUENCY_FACTOR = 0.25
-"""Natural frequency of the loop that makes an actuator command its place, times its reaction."""
+"""Natural frequency of an actuator's position loop times the lag of that loop (`reaction`)."""
 
 TRACKING_DAMPING = 0.7
 
@@ -50,9 +51,17 @@ def suitable_period(linear: LinearMachine) -> float:
     It is 1 ms, or the longest of 0.5, 0.2, 0.1, 0.05, ... ms that is short enough.
     """
     fastest_mode = fastest(linear)
-    longest = 2.0 * np.pi / (SAMPLES_PER_PERIOD * fastest_mode) if fastest_mode > 0.0 else 1e-3
-    steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))
-    return 1e-3 if longest >= 1e-3 else next(step for step in steps if step <= longest)
+    longest_period = (
+        2.0 * np.pi / (SAMPLES_PER_PERIOD * fastest_mode) if fastest_mode > 0.0 else 1e-3
+    )
+    steps = (
+        float(f"{leading_digit}e-{power}") for power in range(3, 12) for leading_digit in (5, 2, 1)
+    )
+    return (
+        1e-3
+        if longest_period >= 1e-3
+        else next(candidate for candidate in steps if candidate <= longest_period)
+    )
 
 
 def fastest(linear: LinearMachine) -> float:
@@ -68,8 +77,8 @@ def slowest(linear: LinearMachine) -> float:
     Raises:
         InputError: nothing swings.
     """
-    held = linear.locked() if linear.platform.n_deflections else linear
-    poles = held.system("wrench", "twist").poles
+    locked_machine = linear.locked() if linear.platform.n_deflections else linear
+    poles = locked_machine.system("wrench", "twist").poles
     swinging = np.abs(poles[poles.imag > 0.0])
     if not swinging.size:
         raise InputError("platform", f"{linear.platform.name} does not swing on its springs")
@@ -90,20 +99,20 @@ def moved_masses(linear: LinearMachine) -> FloatArray:
 
 
 def reaction(linear: LinearMachine, period: float) -> float:
-    """Return the lag of a loop through the drives [s]: period, delay, lag, differences."""
+    """Return the loop lag [s]: control period, drive delay, current lag, rate differencing."""
     drives = drive_model(linear.platform)
-    counted = 0.5 * period if drives.resolution.any() else 0.0
-    return period + drives.delay + drives.lag + counted
+    differencing_lag = 0.5 * period if drives.resolution.any() else 0.0
+    return period + drives.delay + drives.lag + differencing_lag
 
 
 def series_stiffness(linear: LinearMachine) -> FloatArray:
     """Return the default k_p `(n,)` [N/m]: a quarter of springs in series, zero for struts."""
-    share = SERIES_GAIN_FRACTION if linear.platform.n_deflections else 0.0
-    return np.asarray(share * spring_constants(linear.platform)[0])
+    stiffness_fraction = SERIES_GAIN_FRACTION if linear.platform.n_deflections else 0.0
+    return np.asarray(stiffness_fraction * spring_constants(linear.platform)[0])
 
 
 def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> LocalLaw:
-    """Return integral force feedback as the machine's legs need it.
+    """Return the integral force feedback that suits the machine's kind of leg.
 
     Raises:
         InputError: no such legs, or numbers that cannot be used.
@@ -125,7 +134,7 @@ def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> L
 def chosen_gain(
     linear: LinearMachine, gain: Any, law_of: Callable[[Any], LocalLaw], highest: float
 ) -> Any:
-    """Return the gain that is given; without one, the gain that damps the worst mode best.
+    """Return the user's gain; by default the one with the largest smallest damping ratio.
 
     Raises:
         InputError: a machine without springs in its legs, or drives behind which no gain damps
@@ -137,13 +146,14 @@ def chosen_gain(
         )
     if gain is not None:
         return gain
+    # The gain is searched over three decades below `highest`.
     best = best_gain(linear, law_of, 1e-3 * highest, highest)
-    without = structural_damping(linear, closed_loop(linear, law_of(0.0)).rates)
-    if best.ratio <= max(without, 0.0):
+    passive_ratio = structural_damping(linear, closed_loop(linear, law_of(0.0)).rates)
+    if best.ratio <= max(passive_ratio, 0.0):
         raise InputError(
             "platform",
             f"no gain damps {linear.platform.name} through its drives (worst ratio at best "
-            f"{best.ratio:.3g}, {without:.3g} without): they are too late or swing on their "
+            f"{best.ratio:.3g}, {passive_ratio:.3g} without): they are too late or swing on their "
             "transmissions; shorten delay and lag, or take a controller of coordinates",
         )
     return best.gain
@@ -191,14 +201,14 @@ def forward_forces(platform: MachineModel, reference: Reference) -> FloatArray:
         InputError: motions the machine cannot have.
         SingularPoseError: the reference passes a singular pose.
     """
-    good = reference.reachable[:, None] > 0.0
-    pose = np.where(good, reference.pose, platform.home)
-    twist = np.where(good, reference.twist, 0.0)
-    acceleration = np.where(good, reference.acceleration, 0.0)
-    inner = (
+    reachable = reference.reachable[:, None] > 0.0
+    pose = np.where(reachable, reference.pose, platform.home)
+    twist = np.where(reachable, reference.twist, 0.0)
+    acceleration = np.where(reachable, reference.acceleration, 0.0)
+    deflection = (
         static_deflection(platform, pose, twist, acceleration) if platform.n_deflections else None
     )
-    return platform.inverse_dynamics(pose, twist, acceleration, deflection=inner)
+    return platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
 
 
 class LocalFeedback(Controller):
@@ -245,30 +255,30 @@ class LocalFeedback(Controller):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin with the force of the reference: the load at the start is not sensed."""
+        """Start with the reference force: the load at the start is not measured."""
         self._state = np.zeros_like(self._state)
         self._before = measurement.forces.copy()
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the forces of control period `step`."""
-        row, reference = self.reference.row(step), self.reference
-        coordinates = measurement.coordinates - self._coordinates[row]
-        rates = measurement.rates - reference.rates[row]
+        row_index, reference = self.reference.row(step), self.reference
+        coordinates = measurement.coordinates - self._coordinates[row_index]
+        rates = measurement.rates - reference.rates[row_index]
         forces = measurement.forces - self._before
         self._memory = self._state
         deviation, self._state = self.law.update(self._memory, coordinates, rates, forces)
         self._read = self._sensor.read(measurement)
-        self._before = self._forward[row]
-        added = self._added(np.concatenate([coordinates, rates, forces]), deviation)
+        self._before = self._forward[row_index]
+        outer_forces = self._added(np.concatenate([coordinates, rates, forces]), deviation)
         forward = self._reference_force[reference.row(step + self._ahead)]
-        return Command(forward + deviation + added, "force")
+        return Command(forward + deviation + outer_forces, "force")
 
     def signals(self) -> dict[str, FloatArray]:
         """Return the readings of the legs' load cells [N]."""
         return {"leg_forces": self._read}
 
     def _added(self, measured: FloatArray, deviation: FloatArray) -> FloatArray | float:
-        """Return what an outer loop adds `(n,)` to the law's `deviation`, `measured` (q, q', F)."""
+        """Return the outer loop's added forces `(n,)` [N]; `measured` is (q, q', F)."""
         return 0.0
 
 
@@ -298,25 +308,26 @@ class IntegralForceFeedback(LocalFeedback):
 
         Args:
             platform: with struts or viscoelastic legs.
-            motion: where it shall go; default: stay at home.
+            motion: reference motion; default: stay at home.
             gain: [1/s]; default the one that damps the worst mode best.
             leak: [1/s]; default a twentieth of the slowest mode, 0.4 with springs in series.
-            period: of the controller [s]; default twenty to the fastest mode's, at most 1 ms.
+            period: control period [s]; default twenty to the fastest mode's, at most 1 ms.
 
         Raises:
             InputError: no such legs, numbers that cannot be used, or drives behind which no gain
                 damps more than none.
         """
         linear = linearise(platform)
-        step = suitable_period(linear) if period is None else period
-        lost = suitable_leak(linear) if leak is None else leak
-        highest = 10.0 * fastest(linear)
+        sample_time = suitable_period(linear) if period is None else period
+        loop_leak = suitable_leak(linear) if leak is None else leak
+        # The gain is a rate [1/s]: well above the fastest pole it no longer changes the modes.
+        highest_gain = 10.0 * fastest(linear)
 
         def law_of(value: Any) -> LocalLaw:
-            return force_law(linear, value, step, lost)
+            return force_law(linear, value, sample_time, loop_leak)
 
-        self.leak = lost
-        self.gain = chosen_gain(linear, gain, law_of, highest)
+        self.leak = loop_leak
+        self.gain = chosen_gain(linear, gain, law_of, highest_gain)
         super().__init__(platform, law_of(self.gain), linear, motion)
 
 
@@ -345,23 +356,24 @@ class DirectVelocityFeedback(LocalFeedback):
 
         Args:
             platform: with struts or viscoelastic legs.
-            motion: where it shall go; default: stay at home.
+            motion: reference motion; default: stay at home.
             gain: [N s/m]; default the one that damps the worst mode best.
             stiffness: k_p [N/m]; default a quarter of the spring's in series, none for struts.
-            period: of the controller [s]; default twenty to the fastest mode's, at most 1 ms.
+            period: control period [s]; default twenty to the fastest mode's, at most 1 ms.
 
         Raises:
             InputError: no such legs, numbers that cannot be used, or drives behind which no gain
                 damps more than none.
         """
         linear = linearise(platform)
-        step = suitable_period(linear) if period is None else period
-        held = series_stiffness(linear) if stiffness is None else stiffness
-        highest = 20.0 * fastest(linear) * float(moved_masses(linear).max())
+        sample_time = suitable_period(linear) if period is None else period
+        loop_stiffness = series_stiffness(linear) if stiffness is None else stiffness
+        # A damper of twice mass times pole is critical; ten times that bounds the search.
+        highest_gain = 20.0 * fastest(linear) * float(moved_masses(linear).max())
 
         def law_of(value: Any) -> LocalLaw:
-            return velocity_feedback(platform, value, step, stiffness=held)
+            return velocity_feedback(platform, value, sample_time, stiffness=loop_stiffness)
 
-        self.stiffness = held
-        self.gain = chosen_gain(linear, gain, law_of, highest)
+        self.stiffness = loop_stiffness
+        self.gain = chosen_gain(linear, gain, law_of, highest_gain)
         super().__init__(platform, law_of(self.gain), linear, motion)

@@ -57,12 +57,14 @@ def linearise(
         SingularPoseError: the pose is singular.
     """
     point = _operating_point(platform, pose, twist, forces, wrench, deflection)
-    free = free_directions(platform, point.pose)
-    size, k = free.shape[1], platform.n_deflections
-    kept = list(range(6)) if size == 6 else list(REDUCED_AXES)
+    free_motions = free_directions(platform, point.pose)
+    size, k = free_motions.shape[1], platform.n_deflections
+    kept_axes = list(range(6)) if size == 6 else list(REDUCED_AXES)
     mass = np.zeros((size + k, size + k))
-    inner = point.deflection
-    mass[:size, :size] = free.T @ platform.mass_matrix(point.pose, deflection=inner) @ free
+    deflections = point.deflection
+    mass[:size, :size] = (
+        free_motions.T @ platform.mass_matrix(point.pose, deflection=deflections) @ free_motions
+    )
     mass[size:, size:] = np.diag(internal_mass(platform))
     slopes = forward_dynamics_derivatives(
         platform,
@@ -70,19 +72,19 @@ def linearise(
         point.twist,
         point.forces,
         point.wrench,
-        deflection=inner,
+        deflection=deflections,
         parameters=parameters,
     )
-    rows = [*kept, *range(6, 6 + k)]
-    by_place = np.hstack([slopes.pose @ free, slopes.deflection[:, :k]])[rows]
-    by_rate = np.hstack([slopes.twist @ free, slopes.deflection[:, k:]])[rows]
+    kept_rows = [*kept_axes, *range(6, 6 + k)]
+    by_place = np.hstack([slopes.pose @ free_motions, slopes.deflection[:, :k]])[kept_rows]
+    by_rate = np.hstack([slopes.twist @ free_motions, slopes.deflection[:, k:]])[kept_rows]
 
-    jacobian = platform.jacobian(point.pose) @ free
+    jacobian = platform.jacobian(point.pose) @ free_motions
     force_input = np.zeros((size + k, platform.n_actuators))
     force_input[:size] = jacobian.T
     force_input[size:] = -np.eye(k, platform.n_actuators)
     wrench_input = np.zeros((size + k, 6))
-    wrench_input[:size] = free.T
+    wrench_input[:size] = free_motions.T
     return LinearMachine(
         platform=platform,
         point=point,
@@ -91,9 +93,9 @@ def linearise(
         stiffness=-mass @ by_place,
         force_input=force_input,
         wrench_input=wrench_input,
-        base_input=-mass @ slopes.gravity[rows],
-        free=np.hstack([free, np.zeros((6, k))]),
-        parameter_input=mass @ slopes.parameters[rows],
+        base_input=-mass @ slopes.gravity[kept_rows],
+        free=np.hstack([free_motions, np.zeros((6, k))]),
+        parameter_input=mass @ slopes.parameters[kept_rows],
         turning=_turning(point.twist[3:], size + k) if point.twist.any() else None,
     )
 
@@ -105,24 +107,28 @@ def _operating_point(
     if twist is None and forces is None and deflection is None:
         return rest_at(platform, pose, wrench)
     machine = as_model(platform)
-    place = one_pose(machine.home if pose is None else pose)
+    operating_pose = one_pose(machine.home if pose is None else pose)
     motion = as_vector(ZERO_VECTOR if twist is None else twist, "twist", 6)
-    load = as_vector(ZERO_VECTOR if wrench is None else wrench, "wrench", 6)
+    platform_wrench = as_vector(ZERO_VECTOR if wrench is None else wrench, "wrench", 6)
     if machine.dof < 6 and motion.any():
         raise InputError("twist", f"{machine.name} has constraints: it is linearised at rest only")
-    inner = as_vector(machine.as_deflection(deflection), "deflection", 2 * machine.n_deflections)
+    deflections = as_vector(
+        machine.as_deflection(deflection), "deflection", 2 * machine.n_deflections
+    )
     if forces is None:
-        pushes = machine.inverse_dynamics(place, motion, ZERO_VECTOR, load, deflection=inner)
+        actuator_forces = machine.inverse_dynamics(
+            operating_pose, motion, ZERO_VECTOR, platform_wrench, deflection=deflections
+        )
     else:
-        pushes = as_vector(forces, "forces", machine.n_actuators)
-    return OperatingPoint(place, motion, pushes, load, inner)
+        actuator_forces = as_vector(forces, "forces", machine.n_actuators)
+    return OperatingPoint(operating_pose, motion, actuator_forces, platform_wrench, deflections)
 
 
 def _turning(omega: FloatArray, size: int) -> FloatArray:
-    """Return W `(size, size)`: omega x the small rotation, nothing of the other coordinates."""
-    turning = np.zeros((size, size))
-    turning[3:6, 3:6] = np.cross(omega, -np.eye(3))
-    return turning
+    """Return W `(size, size)` with W q = omega x (small rotation); zero for other coordinates."""
+    rotation_rate = np.zeros((size, size))
+    rotation_rate[3:6, 3:6] = np.cross(omega, -np.eye(3))
+    return rotation_rate
 
 
 def free_directions(platform: MachineModel, pose: FloatArray) -> FloatArray:
@@ -137,7 +143,7 @@ def free_directions(platform: MachineModel, pose: FloatArray) -> FloatArray:
     if not len(constraints):
         return np.eye(6)
     null = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
-    chosen = null[list(REDUCED_AXES)]
-    if chosen.shape[0] != chosen.shape[1] or abs(np.linalg.det(chosen)) < 1e-9:
+    reduced_basis = null[list(REDUCED_AXES)]
+    if reduced_basis.shape[0] != reduced_basis.shape[1] or abs(np.linalg.det(reduced_basis)) < 1e-9:
         raise InputError("platform", f"{platform.name} does not move in heave, roll and pitch")
-    return np.asarray(null @ np.linalg.inv(chosen))
+    return np.asarray(null @ np.linalg.inv(reduced_basis))

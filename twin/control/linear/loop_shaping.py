@@ -57,9 +57,9 @@ class ShapingWeights(NamedTuple):
     """Specification of one channel."""
 
     crossover: float = 10.0
-    """[Hz]"""
+    """[Hz] crossover frequency of the loop"""
     integral: float = 0.2
-    """Corner w_i of the integral part, in parts of the crossover"""
+    """Corner frequency w_i of the integral part, as a fraction of the crossover"""
     lead: float = 3.0
     """a: the lead acts from 1/a to a times the crossover; 1: none"""
 
@@ -85,23 +85,23 @@ def shaping_filter(masses: FloatArray, weights: ShapingWeights) -> StateSpace:
         InputError: a crossover or corner not above zero, or a lead below one.
     """
     crossover = 2.0 * np.pi * positive(weights.crossover, "crossover")
-    corner = positive(weights.integral, "integral") * crossover
-    spread = positive(weights.lead, "lead")
-    if spread < 1.0:
-        raise InputError("lead", f"must be one or more, got {spread!r}")
-    top, pole = crossover / spread, crossover * spread
+    integral_corner = positive(weights.integral, "integral") * crossover
+    lead_ratio = positive(weights.lead, "lead")
+    if lead_ratio < 1.0:
+        raise InputError("lead", f"must be one or more, got {lead_ratio!r}")
+    top, pole = crossover / lead_ratio, crossover * lead_ratio
     # w = k (s + w_i) (s / top + 1) / (s (s / pole + 1)) = k (d + r_0 / s + r_1 / (s + pole))
     at = 1j * crossover
-    size = abs((at + corner) * (at / top + 1.0) / (at * (at / pole + 1.0)))
+    size = abs((at + integral_corner) * (at / top + 1.0) / (at * (at / pole + 1.0)))
     gain = crossover**2 / size
     d = pole / top
-    slow = corner
-    fast = pole * (corner - pole) * (1.0 - pole / top) / -pole
-    one = np.eye(len(masses))
+    integral_residue = integral_corner
+    lead_residue = pole * (integral_corner - pole) * (1.0 - pole / top) / -pole
+    identity = np.eye(len(masses))
     return StateSpace(
-        np.asarray(np.kron(one, np.diag([0.0, -pole]))),
-        np.asarray(np.kron(one, np.ones((2, 1)))),
-        masses @ np.kron(one, gain * np.array([[slow, fast]])),
+        np.asarray(np.kron(identity, np.diag([0.0, -pole]))),
+        np.asarray(np.kron(identity, np.ones((2, 1)))),
+        masses @ np.kron(identity, gain * np.array([[integral_residue, lead_residue]])),
         gain * d * masses,
     )
 
@@ -122,9 +122,9 @@ class LoopShapingDesign(NamedTuple):
     observer: FloatArray
     """`(s, n)` H = -Z C' of the normalised coprime factors of G_s"""
     gamma_min: float
-    """least norm that any controller reaches"""
+    """smallest norm that any stabilising controller reaches"""
     gamma: float
-    """norm that this one was designed for"""
+    """norm that this controller was designed for"""
 
     @property
     def epsilon(self) -> float:
@@ -151,9 +151,9 @@ def loop_shaping(
     scale = positive(margin, "margin")
     if not scale > 1.0:
         raise InputError("margin", "must be above one")
-    chosen = ShapingWeights() if weights is None else weights
-    as_instance(chosen, "weights", ShapingWeights)
-    weight = shaping_filter(channel_masses(linear), chosen)
+    chosen_weights = ShapingWeights() if weights is None else weights
+    as_instance(chosen_weights, "weights", ShapingWeights)
+    weight = shaping_filter(channel_masses(linear), chosen_weights)
     plant = driven_system(linear, "coordinates")
     shaped = series(weight, plant)
     a, b, c = shaped.A, shaped.B, shaped.C
@@ -168,8 +168,8 @@ def loop_shaping(
         raise InputError("weights", f"no design has them on this machine ({error})") from None
     gamma_min = float(np.sqrt(1.0 + np.abs(np.linalg.eigvals(x @ z)).max()))
     gamma = scale * gamma_min
-    inner = (1.0 - gamma**2) * np.eye(len(a)) + x @ z
-    input_matrix = np.asarray(gamma**2 * np.linalg.solve(inner.T, z @ c.T))
+    coupling_matrix = (1.0 - gamma**2) * np.eye(len(a)) + x @ z
+    input_matrix = np.asarray(gamma**2 * np.linalg.solve(coupling_matrix.T, z @ c.T))
     robust = StateSpace(
         a - b @ (b.T @ x) + input_matrix @ c,
         input_matrix,
@@ -186,19 +186,19 @@ def trapezoidal(system: StateSpace, period: float) -> StateSpace:
     Raises:
         InputError: a sampled system, or a period that is not above zero.
     """
-    step = positive(period, "period")
+    sample_time = positive(period, "period")
     if system.period:
         raise InputError("system", "must be continuous")
-    one = np.eye(len(system.A))
-    left = np.linalg.inv(one - 0.5 * step * system.A)
-    as_floats(left, "period")
-    input_matrix = left @ system.B
+    identity = np.eye(len(system.A))
+    implicit_inverse = np.linalg.inv(identity - 0.5 * sample_time * system.A)
+    as_floats(implicit_inverse, "period")
+    input_matrix = implicit_inverse @ system.B
     return StateSpace(
-        left @ (one + 0.5 * step * system.A),
-        step * input_matrix,
-        system.C @ left,
-        system.D + 0.5 * step * system.C @ input_matrix,
-        step,
+        implicit_inverse @ (identity + 0.5 * sample_time * system.A),
+        sample_time * input_matrix,
+        system.C @ implicit_inverse,
+        system.D + 0.5 * sample_time * system.C @ input_matrix,
+        sample_time,
     )
 
 
@@ -230,8 +230,8 @@ class LoopShaping(Controller):
 
         Args:
             platform: a rigid machine with as many actuators as degrees of freedom.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
+            motion: reference motion; default: stay at home.
+            period: control period [s].
             weights: of the design.
             design: instead of one for home.
 
@@ -257,14 +257,14 @@ class LoopShaping(Controller):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at rest: the first force is the feedforward's."""
+        """Start with the controller state at zero: the first force is the feedforward."""
         self._state = np.zeros_like(self._state)
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the forces of control period `step`."""
-        row, law = self.reference.row(step), self.law
-        self._error = measurement.coordinates - self.reference.coordinates[row]
-        force = self._forward[row] + law.C @ self._state + law.D @ self._error
+        row_index, law = self.reference.row(step), self.law
+        self._error = measurement.coordinates - self.reference.coordinates[row_index]
+        force = self._forward[row_index] + law.C @ self._state + law.D @ self._error
         if (np.abs(force) <= self._largest).all():
             self._state = law.A @ self._state + law.B @ self._error
         return Command(force, "force")
@@ -302,31 +302,31 @@ def margins(plant: StateSpace, controller: StateSpace, frequencies: FloatArray) 
     if grid.ndim != 1 or len(grid) < 2 or not (grid > 0.0).all():
         raise InputError("frequencies", "must be two or more above zero")
     loop = controller.response(grid) @ plant.response(grid)
-    one = np.eye(loop.shape[1])
-    sensitivity = np.linalg.inv(one - loop)
+    identity = np.eye(loop.shape[1])
+    sensitivity = np.linalg.inv(identity - loop)
     gains, phases = [], []
     for i in range(loop.shape[1]):
         # S_ii = 1 / (1 - L_i) of the loop broken at input i.
-        single = 1.0 / sensitivity[:, i, i] - 1.0
-        data = library.FRD(single, 2.0 * np.pi * grid, smooth=True)
+        single_loop = 1.0 / sensitivity[:, i, i] - 1.0
+        data = library.FRD(single_loop, 2.0 * np.pi * grid, smooth=True)
         gain, phase = library.stability_margins(data)[:2]
         gains.append(max(gain, 1.0 / gain))
         phases.append(phase)
-    largest = float(np.linalg.svd(sensitivity, compute_uv=False).max())
-    return Margins(np.array(gains, dtype=float), np.array(phases, dtype=float), largest)
+    peak_sensitivity = float(np.linalg.svd(sensitivity, compute_uv=False).max())
+    return Margins(np.array(gains, dtype=float), np.array(phases, dtype=float), peak_sensitivity)
 
 
 def achieved_gamma(design: LoopShapingDesign, frequencies: FloatArray) -> float:
     """Return the largest singular value of [K; I] (I - G_s K)^-1 M^-1 over frequencies [Hz].
 
-    M^-1 is of norm-preserving factors, so that this is the same as with [I G_s] instead.
+    The coprime factors are normalised, so that [I G_s] in place of M^-1 gives the same norm.
     """
     plant, robust = design.shaped.response(frequencies), design.robust.response(frequencies)
-    one = np.broadcast_to(np.eye(plant.shape[1]), plant.shape)
-    loop = np.linalg.inv(one - plant @ robust)
-    upper = np.concatenate([robust, one], axis=1) @ loop
-    whole = upper @ np.concatenate([one, plant], axis=2)
-    return float(np.linalg.svd(whole, compute_uv=False).max())
+    identity = np.broadcast_to(np.eye(plant.shape[1]), plant.shape)
+    loop = np.linalg.inv(identity - plant @ robust)
+    upper = np.concatenate([robust, identity], axis=1) @ loop
+    closed_transfer = upper @ np.concatenate([identity, plant], axis=2)
+    return float(np.linalg.svd(closed_transfer, compute_uv=False).max())
 
 
 def perturbed_poles(design: LoopShapingDesign, change: FloatArray) -> ComplexArray:
@@ -339,8 +339,8 @@ def perturbed_poles(design: LoopShapingDesign, change: FloatArray) -> ComplexArr
     """
     shaped, robust = design.shaped, design.robust
     n = len(shaped.C)
-    delta = as_floats(change, "change", 2 * n)
-    if delta.shape != (n, 2 * n):
+    factor_change = as_floats(change, "change", 2 * n)
+    if factor_change.shape != (n, 2 * n):
         raise InputError("change", f"must have shape {(n, 2 * n)}")
     # Inputs (u, w), outputs (y, u, y).
     plant = StateSpace(
@@ -356,19 +356,19 @@ def perturbed_poles(design: LoopShapingDesign, change: FloatArray) -> ComplexArr
         ),
     )
     size = len(robust.A)
-    around = StateSpace(
+    augmented = StateSpace(
         robust.A,
         np.hstack([robust.B, np.zeros((size, 2 * n))]),
         np.vstack([robust.C, np.zeros((n, size))]),
-        np.block([[np.zeros((n, 3 * n))], [np.zeros((n, n)), delta]]),
+        np.block([[np.zeros((n, 3 * n))], [np.zeros((n, n)), factor_change]]),
     )
-    return feedback_poles(plant, around)
+    return feedback_poles(plant, augmented)
 
 
 def random_change(n: int, size: float, random: np.random.Generator) -> FloatArray:
     """Return a change `(n, 2n)` of coprime factors whose largest singular value is `size`."""
-    draw = random.normal(size=(n, 2 * n))
-    return np.asarray(size * draw / np.linalg.norm(draw, 2))
+    random_matrix = random.normal(size=(n, 2 * n))
+    return np.asarray(size * random_matrix / np.linalg.norm(random_matrix, 2))
 
 
 def chordal_distance(first: StateSpace, second: StateSpace, frequencies: FloatArray) -> float:
@@ -380,10 +380,12 @@ def chordal_distance(first: StateSpace, second: StateSpace, frequencies: FloatAr
     Reference:
         Vinnicombe, Frequency domain uncertainty and the graph topology, IEEE TAC 38 (1993).
     """
-    one, two = first.response(frequencies), second.response(frequencies)
-    left = _root(np.eye(one.shape[1]) + two @ _adjoint(two))
-    right = _root(np.eye(one.shape[2]) + _adjoint(one) @ one)
-    distance = left @ (two - one) @ right
+    first_response, second_response = first.response(frequencies), second.response(frequencies)
+    left_factor = _root(
+        np.eye(first_response.shape[1]) + second_response @ _adjoint(second_response)
+    )
+    right = _root(np.eye(first_response.shape[2]) + _adjoint(first_response) @ first_response)
+    distance = left_factor @ (second_response - first_response) @ right
     return float(np.linalg.svd(distance, compute_uv=False).max())
 
 
@@ -393,5 +395,5 @@ def _adjoint(values: ComplexArray) -> ComplexArray:
 
 def _root(values: ComplexArray) -> ComplexArray:
     """Return the inverse square roots of Hermitian matrices `(k, m, m)`."""
-    sizes, vectors = np.linalg.eigh(values)
-    return np.asarray((vectors / np.sqrt(sizes)[:, None, :]) @ _adjoint(vectors))
+    eigenvalues, vectors = np.linalg.eigh(values)
+    return np.asarray((vectors / np.sqrt(eigenvalues)[:, None, :]) @ _adjoint(vectors))

@@ -39,7 +39,7 @@ from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
 FORCE_FRACTION = 0.1
-"""Share of an actuator's largest force that a tolerated error may cost."""
+"""Tolerated force in the cost, as a fraction of the actuator's largest force."""
 
 
 class RegulatorWeights(NamedTuple):
@@ -50,7 +50,8 @@ class RegulatorWeights(NamedTuple):
     rate: float = 5e-2
     """[m/s] and [rad/s]"""
     force: float | None = None
-    """[N] or [N m]; default a tenth of the actuators' own, or of what holds the machine"""
+    """[N] or [N m]; default a tenth of the actuators' limits; without limits, of the largest
+    holding force"""
     integral: float = 1e-4
     """[m s] and [rad s]"""
 
@@ -94,7 +95,7 @@ def regulator(
 
     Args:
         linear: the machine, with or without its drives' inertia.
-        period: of the controller [s].
+        period: control period [s].
         weights: what an error and a force cost.
         integral: sum up displacements, so that constant forces leave no error.
 
@@ -107,21 +108,27 @@ def regulator(
         raise InputError(
             "linear", "must have six degrees of freedom, six actuators and none inside the legs"
         )
-    chosen = RegulatorWeights() if weights is None else weights
-    as_instance(chosen, "weights", RegulatorWeights)
+    chosen_weights = RegulatorWeights() if weights is None else weights
+    as_instance(chosen_weights, "weights", RegulatorWeights)
     values = as_floats(
-        [chosen.displacement, chosen.rate, chosen.integral, _force(linear, chosen)], "weights"
+        [
+            chosen_weights.displacement,
+            chosen_weights.rate,
+            chosen_weights.integral,
+            _force(linear, chosen_weights),
+        ],
+        "weights",
     )
     if not ((values >= SMALLEST_NUMBER) & (values <= LARGEST_NUMBER)).all():
         raise InputError(
             "weights", f"must be above zero, from {SMALLEST_NUMBER:g} to {LARGEST_NUMBER:g}"
         )
     model = sampled(linear.system("forces", ("displacement", "twist")), period)
-    sizes = np.repeat(values[:2], 6)
+    tolerances = np.repeat(values[:2], 6)
     if as_flag(integral, "integral"):
         model = _with_integral(model)
-        sizes = np.repeat(values[:3], 6)
-    state_weight = np.diag(1.0 / sizes**2)
+        tolerances = np.repeat(values[:3], 6)
+    state_weight = np.diag(1.0 / tolerances**2)
     force_weight = np.eye(6) / values[3] ** 2
     try:
         with np.errstate(all="ignore"):
@@ -138,8 +145,8 @@ def predicted_cost(design: Regulator, start: Any) -> float:
     Raises:
         InputError: wrong shape, not finite.
     """
-    state = as_vector(start, "start", len(design.cost))
-    return float(state @ design.cost @ state)
+    initial_state = as_vector(start, "start", len(design.cost))
+    return float(initial_state @ design.cost @ initial_state)
 
 
 def accumulated_cost(design: Regulator, states: Any, forces: Any) -> float:
@@ -152,8 +159,8 @@ def accumulated_cost(design: Regulator, states: Any, forces: Any) -> float:
     u = as_floats(forces, "forces", len(design.force_weight))
     if x.ndim != 2 or len(x) != len(u):
         raise InputError("states, forces", "must have one row per control period each")
-    spent = np.einsum("ki,ij,kj->", u, design.force_weight, u)
-    return float(np.einsum("ki,ij,kj->", x, design.state_weight, x) + spent)
+    effort_cost = np.einsum("ki,ij,kj->", u, design.force_weight, u)
+    return float(np.einsum("ki,ij,kj->", x, design.state_weight, x) + effort_cost)
 
 
 def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
@@ -162,8 +169,8 @@ def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
     effort = linear.platform.parameters.leg.actuator.effort
     if effort is not None:
         return FORCE_FRACTION * effort
-    held = float(np.abs(linear.point.forces).max())
-    return max(FORCE_FRACTION * held, 1.0)
+    holding_force = float(np.abs(linear.point.forces).max())
+    return max(FORCE_FRACTION * holding_force, 1.0)
 
 
 def _with_integral(model: StateSpace) -> StateSpace:
@@ -195,9 +202,11 @@ class TaskErrors:
                 "platform", f"{platform.name} must have six degrees of freedom and actuators"
             )
         self._reference = reference
-        good = reference.reachable > 0.0
-        last = np.maximum.accumulate(np.where(good, np.arange(len(good)), -1))
-        poses = np.where((last >= 0)[:, None], reference.pose[last], platform.home)
+        reachable = reference.reachable > 0.0
+        last_reachable = np.maximum.accumulate(np.where(reachable, np.arange(len(reachable)), -1))
+        poses = np.where(
+            (last_reachable >= 0)[:, None], reference.pose[last_reachable], platform.home
+        )
         self._jacobian = platform.jacobian(poses)
 
     def of(self, row: int, measurement: Measurement) -> tuple[FloatArray, FloatArray]:
@@ -237,8 +246,8 @@ class Lqr(Controller):
 
         Args:
             platform: the machine.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
+            motion: reference motion; default: stay at home.
+            period: control period [s].
             weights: what an error and a force cost.
             integral: sum up displacements, so that constant forces leave no error.
             design: a regulator of the same period instead of one for home.
@@ -267,7 +276,7 @@ class Lqr(Controller):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`; with integral action the first force is the feedforward's."""
+        """Start at `measurement`; with integral action the first force is the feedforward alone."""
         self._state = np.zeros_like(self._state)
         self._state[:6], self._state[6:12] = self._errors.of(
             self.reference.row(self.first), measurement
@@ -278,12 +287,12 @@ class Lqr(Controller):
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the forces of control period `step`."""
-        row = self.reference.row(step)
-        state = self._state
-        state[:6], state[6:12] = self._errors.of(row, measurement)
-        force = self._forward[row] - self.design.gain @ state
+        row_index = self.reference.row(step)
+        error_state = self._state
+        error_state[:6], error_state[6:12] = self._errors.of(row_index, measurement)
+        force = self._forward[row_index] - self.design.gain @ error_state
         if self.design.integral and (np.abs(force) <= self._largest).all():
-            state[12:] += self.period * state[:6]
+            error_state[12:] += self.period * error_state[:6]
         return Command(force, "force")
 
     def signals(self) -> dict[str, FloatArray]:

@@ -33,13 +33,13 @@ from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel, as_model
 
 MAX_DELAY_PERIODS = 1000
-"""Control periods; each becomes a state per input."""
+"""Largest delay in control periods; each period adds one state per input."""
 
 MAX_ITERATIONS = 60
-"""Deflections move the legs' masses a little: each step shrinks the error a hundredfold."""
+"""Largest number of iterations for the static deflection. Each reduces the error a hundredfold."""
 
 DEFLECTION_TOLERANCE = 1e-15
-"""Change of a deflection [m] that is rounding."""
+"""Change of a deflection [m] below which the iteration ends: rounding error."""
 
 INPUT_NAMES = (
     "forces",
@@ -67,13 +67,13 @@ class StateSpace(NamedTuple):
     """x' = A x + B u, y = C x + D u; sampled: x[k+1] = A x[k] + B u[k]."""
 
     A: FloatArray
-    """`(s, s)`"""
+    """`(s, s)` state matrix"""
     B: FloatArray
-    """`(s, i)`"""
+    """`(s, i)` input matrix"""
     C: FloatArray
-    """`(o, s)`"""
+    """`(o, s)` output matrix"""
     D: FloatArray
-    """`(o, i)`"""
+    """`(o, i)` feedthrough"""
     period: float = 0.0
     """[s] of sampling, zero: continuous"""
 
@@ -105,13 +105,13 @@ class StateSpace(NamedTuple):
         values = as_floats(frequencies, "frequencies")
         if values.ndim != 1 or (values < 0.0).any():
             raise InputError("frequencies", "must be a list of frequencies [Hz] from zero on")
-        where = 2j * np.pi * values
+        laplace = 2j * np.pi * values
         if self.period:
-            where = np.exp(where * self.period)
-        left = where[:, None, None] * np.eye(len(self.A)) - self.A
+            laplace = np.exp(laplace * self.period)
+        resolvent = laplace[:, None, None] * np.eye(len(self.A)) - self.A
         right = np.broadcast_to(self.B, (len(values), *self.B.shape))
-        inner = np.linalg.solve(left, right)
-        return np.asarray(self.C @ inner + self.D)
+        state_response = np.linalg.solve(resolvent, right)
+        return np.asarray(self.C @ state_response + self.D)
 
     def to_control(self) -> Any:
         """Return the system as `control.StateSpace`.
@@ -152,9 +152,9 @@ def feedback_poles(plant: StateSpace, controller: StateSpace) -> ComplexArray:
         InputError: other periods or sizes, or an algebraic loop without a solution.
         MissingDependencyError: python-control is not installed.
     """
-    first, second = plant.to_control(), controller.to_control()
+    plant_system, controller_system = plant.to_control(), controller.to_control()
     try:
-        return np.asarray(first.feedback(second, 1).poles(), dtype=np.complex128)
+        return np.asarray(plant_system.feedback(controller_system, 1).poles(), dtype=np.complex128)
     except ValueError as error:
         raise InputError("controller", f"cannot close the loop of this plant ({error})") from None
 
@@ -170,49 +170,51 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     """
     from scipy.linalg import expm
 
-    step, late = positive(period, "period"), not_negative(delay, "delay")
+    sample_time, delay_time = positive(period, "period"), not_negative(delay, "delay")
     if system.period:
         raise InputError("system", "must be continuous")
-    if late > MAX_DELAY_PERIODS * step:
-        raise InputError("delay", f"must be at most {MAX_DELAY_PERIODS} periods, got {late:g} s")
+    if delay_time > MAX_DELAY_PERIODS * sample_time:
+        raise InputError(
+            "delay", f"must be at most {MAX_DELAY_PERIODS} periods, got {delay_time:g} s"
+        )
     s, i = system.B.shape
-    whole = int(np.ceil(late / step - 1e-9))
-    rest = min(max(whole * step - late, 0.0), step)
+    delay_periods = int(np.ceil(delay_time / sample_time - 1e-9))
+    remainder = min(max(delay_periods * sample_time - delay_time, 0.0), sample_time)
 
     def held(span: float) -> tuple[FloatArray, FloatArray]:
         block = np.zeros((s + i, s + i))
         block[:s, :s], block[:s, s:] = system.A * span, system.B * span
         with np.errstate(all="ignore"):
-            found = as_floats(expm(block), "period")
-        return found[:s, :s], found[:s, s:]
+            exponential = as_floats(expm(block), "period")
+        return exponential[:s, :s], exponential[:s, s:]
 
-    transition, input_matrix = held(step)
-    if not whole:
-        return StateSpace(transition, input_matrix, system.C, system.D, step)
+    transition, input_matrix = held(sample_time)
+    if not delay_periods:
+        return StateSpace(transition, input_matrix, system.C, system.D, sample_time)
     # In a period the older command acts for step - rest, then the next one for rest.
-    newer = held(rest)[1]
-    after = held(rest)[0]
-    older = after @ held(step - rest)[1]
-    size = s + whole * i
+    input_now = held(remainder)[1]
+    transition_after = held(remainder)[0]
+    input_before = transition_after @ held(sample_time - remainder)[1]
+    size = s + delay_periods * i
     dynamics, inputs = np.zeros((size, size)), np.zeros((size, i))
-    dynamics[:s, :s], dynamics[:s, s : s + i] = transition, older
-    second = slice(s + i, s + 2 * i)
-    if whole > 1:
-        dynamics[:s, second] = newer
+    dynamics[:s, :s], dynamics[:s, s : s + i] = transition, input_before
+    oldest_input = slice(s + i, s + 2 * i)
+    if delay_periods > 1:
+        dynamics[:s, oldest_input] = input_now
     else:
-        inputs[:s] = newer
+        inputs[:s] = input_now
     dynamics[s : size - i, s + i :] = np.eye(size - s - i)
     inputs[size - i :] = np.eye(i)
     output = np.zeros((len(system.C), size))
     output[:, :s], output[:, s : s + i] = system.C, system.D
-    return StateSpace(dynamics, inputs, output, np.zeros_like(system.D), step)
+    return StateSpace(dynamics, inputs, output, np.zeros_like(system.D), sample_time)
 
 
 class OperatingPoint(NamedTuple):
-    """State of a machine, and what acts on it."""
+    """State of a machine, with the forces that act on it."""
 
     pose: FloatArray
-    """`(7,)`"""
+    """`(7,)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: FloatArray
     """`(6,)` [m/s, rad/s]"""
     forces: FloatArray
@@ -235,27 +237,31 @@ def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Ope
         StateError: the springs do not settle (`data`: pose, change).
     """
     machine = as_model(platform)
-    place = one_pose(machine.home if pose is None else pose)
-    load = as_vector(ZERO_VECTOR if wrench is None else wrench, "wrench", 6)
+    rest_pose = one_pose(machine.home if pose is None else pose)
+    platform_wrench = as_vector(ZERO_VECTOR if wrench is None else wrench, "wrench", 6)
     k = machine.n_deflections
     deflection = np.zeros(2 * k)
-    forces = machine.inverse_dynamics(place, ZERO_VECTOR, ZERO_VECTOR, load, deflection=deflection)
+    forces = machine.inverse_dynamics(
+        rest_pose, ZERO_VECTOR, ZERO_VECTOR, platform_wrench, deflection=deflection
+    )
     if not k:
-        return OperatingPoint(place, ZERO_VECTOR, forces, load, deflection)
+        return OperatingPoint(rest_pose, ZERO_VECTOR, forces, platform_wrench, deflection)
     softness = internal_mass(machine) / spring_constants(machine)[0]
     for _ in range(MAX_ITERATIONS):
-        found = machine.forward_dynamics(place, ZERO_VECTOR, forces, load, deflection=deflection)
-        change = softness * found[6:]
-        deflection[:k] += change
-        forces = machine.inverse_dynamics(
-            place, ZERO_VECTOR, ZERO_VECTOR, load, deflection=deflection
+        accelerations = machine.forward_dynamics(
+            rest_pose, ZERO_VECTOR, forces, platform_wrench, deflection=deflection
         )
-        if np.abs(change).max() <= DEFLECTION_TOLERANCE:
-            return OperatingPoint(place, ZERO_VECTOR, forces, load, deflection)
+        deflection_change = softness * accelerations[6:]
+        deflection[:k] += deflection_change
+        forces = machine.inverse_dynamics(
+            rest_pose, ZERO_VECTOR, ZERO_VECTOR, platform_wrench, deflection=deflection
+        )
+        if np.abs(deflection_change).max() <= DEFLECTION_TOLERANCE:
+            return OperatingPoint(rest_pose, ZERO_VECTOR, forces, platform_wrench, deflection)
     raise StateError(
         f"the springs of {machine.name} do not settle at this pose: they are too soft for the "
         "load. Stiffen them or choose another pose.",
-        {"pose": place, "change": change},
+        {"pose": rest_pose, "change": deflection_change},
     )
 
 
@@ -335,11 +341,11 @@ class LinearMachine:
     free: FloatArray
     """`(6, m)` displacement of the platform per coordinate"""
     parameter_input: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    """`(m, p)` E_p"""
+    """`(m, p)` E_p: generalised forces per change of a parameter, SI"""
     turning: FloatArray | None = None
-    """`(m, m)` W; None: zero"""
+    """`(m, m)` W [1/s], rotation of small displacements with the platform; None: zero"""
     lag: FloatArray = field(default_factory=lambda: np.zeros(0))
-    """`(n,)` time constants [s] of the current loops, empty: none"""
+    """`(n,)` time constants [s] of the current loops; empty without drives"""
     delay: float = 0.0
     """[s] from command to force"""
 
@@ -352,8 +358,8 @@ class LinearMachine:
     def state_matrix(self) -> FloatArray:
         """A `(2m, 2m)` of the state (q, v) without lags."""
         m = self.size
-        turning = np.zeros((m, m)) if self.turning is None else self.turning
-        return np.block([[turning, np.eye(m)], [*self._slopes]])
+        rotation_rate = np.zeros((m, m)) if self.turning is None else self.turning
+        return np.block([[rotation_rate, np.eye(m)], [*self._slopes]])
 
     def system(self, inputs: str | Sequence[str], outputs: str | Sequence[str]) -> StateSpace:
         """Return the state space from inputs to outputs; several names are put in a row.
@@ -365,18 +371,20 @@ class LinearMachine:
         """
         sources = [self._source(name) for name in _names(inputs)]
         names = _names(outputs)
-        pushes = np.hstack([push for push, _, _ in sources])
+        force_matrix = np.hstack([source_force for source_force, _, _ in sources])
         shake = np.hstack([shake for _, shake, _ in sources])
         feedthrough = np.hstack([force for _, _, force in sources])
         m = self.size
         dynamics = self.state_matrix
-        input_matrix = np.vstack([np.zeros_like(pushes), np.linalg.solve(self.mass, pushes)])
-        rows = [self._read(name, input_matrix[m:], shake, feedthrough) for name in names]
+        input_matrix = np.vstack(
+            [np.zeros_like(force_matrix), np.linalg.solve(self.mass, force_matrix)]
+        )
+        output_rows = [self._read(name, input_matrix[m:], shake, feedthrough) for name in names]
         return StateSpace(
             dynamics,
             input_matrix,
-            np.vstack([row for row, _ in rows]),
-            np.vstack([through for _, through in rows]),
+            np.vstack([state_rows for state_rows, _ in output_rows]),
+            np.vstack([feedthrough_part for _, feedthrough_part in output_rows]),
         )
 
     def reduced(self, directions: Any) -> LinearMachine:
@@ -387,19 +395,19 @@ class LinearMachine:
         """
         if self.turning is not None:
             raise InputError("directions", "only a machine at rest is reduced")
-        shape = as_floats(directions, "directions")
-        if shape.ndim != 2 or len(shape) != self.size:
+        basis = as_floats(directions, "directions")
+        if basis.ndim != 2 or len(basis) != self.size:
             raise InputError("directions", f"must have {self.size} rows")
         return replace(
             self,
-            mass=shape.T @ self.mass @ shape,
-            damping=shape.T @ self.damping @ shape,
-            stiffness=shape.T @ self.stiffness @ shape,
-            force_input=shape.T @ self.force_input,
-            wrench_input=shape.T @ self.wrench_input,
-            base_input=shape.T @ self.base_input,
-            parameter_input=shape.T @ self.parameter_input,
-            free=self.free @ shape,
+            mass=basis.T @ self.mass @ basis,
+            damping=basis.T @ self.damping @ basis,
+            stiffness=basis.T @ self.stiffness @ basis,
+            force_input=basis.T @ self.force_input,
+            wrench_input=basis.T @ self.wrench_input,
+            base_input=basis.T @ self.base_input,
+            parameter_input=basis.T @ self.parameter_input,
+            free=self.free @ basis,
         )
 
     def locked(self) -> LinearMachine:
@@ -408,8 +416,8 @@ class LinearMachine:
         Raises:
             SingularPoseError: the blocked machine cannot move at all.
         """
-        left, sizes, _ = np.linalg.svd(self.force_input, full_matrices=True)
-        rank = int((sizes > 1e-12 * sizes.max()).sum())
+        left_vectors, singular_values, _ = np.linalg.svd(self.force_input, full_matrices=True)
+        rank = int((singular_values > 1e-12 * singular_values.max()).sum())
         if rank == self.size:
             raise SingularPoseError(
                 f"{self.platform.name} cannot move with blocked actuators: it has no springs in "
@@ -420,7 +428,7 @@ class LinearMachine:
             # Deflections follow from the platform's displacement: delta = J d.
             d = self.size - self.platform.n_deflections
             return self.reduced(np.vstack([np.eye(d), self.force_input[:d].T]))
-        return self.reduced(canonical.basis(left[:, rank:]))
+        return self.reduced(canonical.basis(left_vectors[:, rank:]))
 
     @property
     def _slopes(self) -> tuple[FloatArray, FloatArray]:
@@ -436,8 +444,8 @@ class LinearMachine:
         if name == "gravity":
             return -self.base_input, np.zeros((6, 3)), np.zeros((n, 3))
         if name == "parameters":
-            count = self.parameter_input.shape[1]
-            return self.parameter_input, np.zeros((6, count)), np.zeros((n, count))
+            n_parameters = self.parameter_input.shape[1]
+            return self.parameter_input, np.zeros((6, n_parameters)), np.zeros((n, n_parameters))
         if name == "base_heave_acceleration":
             return self.base_input[:, 2:], np.eye(6)[:, 2:3], np.zeros((n, 1))
         if name == "base_acceleration":
@@ -457,36 +465,38 @@ class LinearMachine:
         """Return rows `(o, 2m)` and feedthrough parts `(o, i)` of an output."""
         one_of(name, "output", OUTPUT_NAMES)
         m, k = self.size, self.platform.n_deflections
-        through = np.zeros((6, input_matrix.shape[1]))
-        still = np.zeros((6, m))
+        feedthrough_rows = np.zeros((6, input_matrix.shape[1]))
+        zero_block = np.zeros((6, m))
         if name == "displacement":
-            return np.hstack([self.free, still]), through
+            return np.hstack([self.free, zero_block]), feedthrough_rows
         if name == "twist":
-            return np.hstack([still, self.free]), through
+            return np.hstack([zero_block, self.free]), feedthrough_rows
         if name.endswith("acceleration"):
-            through = self.free @ input_matrix + (shake if name.startswith("absolute") else 0.0)
-            return np.hstack([self.free @ slope for slope in self._slopes]), through
+            feedthrough_rows = self.free @ input_matrix + (
+                shake if name.startswith("absolute") else 0.0
+            )
+            return np.hstack([self.free @ slope for slope in self._slopes]), feedthrough_rows
         if name == "deflection":
             return np.eye(2 * m)[m - k : m], np.zeros((k, input_matrix.shape[1]))
-        own = self.force_input.T
-        coordinates = np.hstack([own, np.zeros_like(own)])
-        rates = own @ self.state_matrix[:m] + self._turning_of_legs
+        actuator_map = self.force_input.T
+        coordinates = np.hstack([actuator_map, np.zeros_like(actuator_map)])
+        rates = actuator_map @ self.state_matrix[:m] + self._turning_of_legs
         if name == "leg_forces":
-            rows = np.zeros((len(own), 2 * m))
+            state_rows = np.zeros((len(actuator_map), 2 * m))
             if self.platform.leg.has_axial_spring:
                 k_axial, c_axial = spring_constants(self.platform)
-                rows = -(k_axial[:, None] * coordinates + c_axial[:, None] * rates)
-            return rows, feedthrough
-        read = coordinates if name == "coordinates" else rates
-        return read, np.zeros((len(own), input_matrix.shape[1]))
+                state_rows = -(k_axial[:, None] * coordinates + c_axial[:, None] * rates)
+            return state_rows, feedthrough
+        actuator_rows = coordinates if name == "coordinates" else rates
+        return actuator_rows, np.zeros((len(actuator_map), input_matrix.shape[1]))
 
     @property
     def _turning_of_legs(self) -> FloatArray:
-        """Change of the actuators' rates `(n, 2m)` because the legs turn with the point."""
-        rows = np.zeros((self.platform.n_actuators, 2 * self.size))
+        """Return the change of actuator rates `(n, 2m)` by leg rotation about a moving point."""
+        rate_rows = np.zeros((self.platform.n_actuators, 2 * self.size))
         if self.turning is not None:
-            rows[:, :6] = self.platform.jacobian_derivative(self.point.pose, self.point.twist)
-        return rows
+            rate_rows[:, :6] = self.platform.jacobian_derivative(self.point.pose, self.point.twist)
+        return rate_rows
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -511,18 +521,18 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
             "platform",
             "its servos or steppers take positions and no forces; `twin frequency` measures them",
         )
-    reflected = [drive.reflected() if drive else None for drive in drives]
-    inertia = np.array([one.inertia if one else 0.0 for one in reflected])
-    viscous = np.array([one.viscous if one else 0.0 for one in reflected])
+    reflected_drives = [drive.reflected() if drive else None for drive in drives]
+    inertia = np.array([reflected.inertia if reflected else 0.0 for reflected in reflected_drives])
+    viscous = np.array([reflected.viscous if reflected else 0.0 for reflected in reflected_drives])
     delays = {drive.delay if drive else 0.0 for drive in drives}
     if len(delays) > 1:
         raise InputError("platform", "its drives must all have the same delay")
     lag = np.array([drive.current_lag if drive else 0.0 for drive in drives])
-    across = linear.force_input
+    actuator_input = linear.force_input
     return replace(
         linear,
-        mass=linear.mass + across @ (inertia[:, None] * across.T),
-        damping=linear.damping + across @ (viscous[:, None] * across.T),
+        mass=linear.mass + actuator_input @ (inertia[:, None] * actuator_input.T),
+        damping=linear.damping + actuator_input @ (viscous[:, None] * actuator_input.T),
         lag=lag if lag.any() else np.zeros(0),
         delay=delays.pop(),
     )
@@ -579,15 +589,15 @@ def with_delay(system: StateSpace, delay: Any, order: int = 3) -> StateSpace:
     top = np.eye(order, k=1)
     top[-1] = -denominator[:-1] / denominator[-1]
     feedthrough = numerator[-1] / denominator[-1]
-    row = (numerator[:-1] - feedthrough * denominator[:-1]) / denominator[-1]
-    one = np.eye(inputs)
-    late = StateSpace(
-        np.asarray(np.kron(one, top)),
-        np.asarray(np.kron(one, np.eye(order)[:, -1:])),
-        np.kron(one, row[None]),
-        feedthrough * one,
+    output_row = (numerator[:-1] - feedthrough * denominator[:-1]) / denominator[-1]
+    identity = np.eye(inputs)
+    delay_system = StateSpace(
+        np.asarray(np.kron(identity, top)),
+        np.asarray(np.kron(identity, np.eye(order)[:, -1:])),
+        np.kron(identity, output_row[None]),
+        feedthrough * identity,
     )
-    return series(late, system)
+    return series(delay_system, system)
 
 
 def _pade(delay: float, order: int) -> tuple[FloatArray, FloatArray]:

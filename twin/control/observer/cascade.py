@@ -1,6 +1,6 @@
 """The thesis' cascade with a Kalman observer: estimated speed, disturbance as feedforward.
 
-The force that drives make of a controller's commands: delayed, lagging, mean over a period.
+`AppliedForce` models the drives' force under a command: delayed, lagging, averaged over a period.
 """
 
 from __future__ import annotations
@@ -36,20 +36,23 @@ from twin.plant.signals import Command, Measurement
 class AppliedForce:
     """Follows commanded forces `(n,)` through the drives' delay and current loops.
 
-    An observer takes them as the forces over the past period; drives do not measure them in time.
+    The observer uses the result as the force over the past period, because the drives measure it
+    too late.
     """
 
     def __init__(self, drives: DriveModel, period: float) -> None:
-        whole = int(drives.delay / period + 1e-9)
-        rest = drives.delay - whole * period
-        self._spans = [span for span in (rest, period - rest) if span > 1e-9 * period]
-        self._first = whole + (1 if len(self._spans) == 2 else 0)
+        whole_periods = int(drives.delay / period + 1e-9)
+        remainder = drives.delay - whole_periods * period
+        self._spans = [
+            duration for duration in (remainder, period - remainder) if duration > 1e-9 * period
+        ]
+        self._first = whole_periods + (1 if len(self._spans) == 2 else 0)
         self._period, self._lag = period, drives.lag
         self._kept: list[FloatArray] = []
         self._effort: FloatArray = np.zeros(len(drives.inertia))
 
     def start(self, force: FloatArray) -> None:
-        """Begin with drives that have given `force` `(n,)` for long."""
+        """Start with drives in steady state at `force` `(n,)` [N, N m]."""
         self._effort = np.array(force)
         self._kept = [self._effort] * (self._first + 1)
 
@@ -57,41 +60,45 @@ class AppliedForce:
         """Return the mean force over the period that begins with a `command` `(n,)`."""
         self._kept = [*self._kept[1:], np.array(command)]
         mean = np.zeros_like(self._effort)
-        for place, span in enumerate(self._spans):
-            target = self._kept[place]
+        for slot, duration in enumerate(self._spans):
+            command_force = self._kept[slot]
             if self._lag == 0.0:
-                self._effort = target
-                mean += target * (span / self._period)
+                self._effort = command_force
+                mean += command_force * (duration / self._period)
                 continue
-            rest = exp(-span / self._lag)
-            off = self._effort - target
-            mean += target * (span / self._period) + off * (self._lag * (1 - rest) / self._period)
-            self._effort = target + off * rest
+            decay = exp(-duration / self._lag)
+            force_error = self._effort - command_force
+            mean += command_force * (duration / self._period) + force_error * (
+                self._lag * (1 - decay) / self._period
+            )
+            self._effort = command_force + force_error * decay
         return mean
 
 
 OBSERVER_BANDWIDTH = 50.0
-"""[Hz] Adopted: of observers whose readings are exact. An infinite one would differentiate twice;
-one beyond some 100 Hz makes `stewart` unstable, where six legs whose modes move 15 to 240 kg are
-taken for 28 kg each."""
+"""[Hz] Engineering choice: bandwidth of an observer whose readings are exact. An infinite bandwidth
+would differentiate twice. Beyond about 100 Hz `stewart` becomes unstable: the modes of its six legs
+move 15 to 240 kg, and the observer assumes 28 kg for each leg."""
 
 MAX_MASS_RATIO = 1.9
 """Largest ratio of an observer's mass to the lightest mass that its force moves: an ideal
 disturbance observer is unstable from twice the true mass on."""
 
 SWING_MASS_RATIO = 2.0
-"""Ratio of legs with their motors to motors alone from which legs swing on their motors rather than
-motors on their legs: what the observer finds then is the swing, and it must stay slow."""
+"""Mass of a leg with its motor over that of the motor alone, above which the leg oscillates on its
+motor rather than the motor on the leg. The observer would then follow that oscillation, so its
+bandwidth must stay low."""
 
 LAG_BANDWIDTH_PRODUCT = 0.2
-"""Adopted: bandwidth of such an observer times the lag of the loop."""
+"""Engineering choice: largest bandwidth of such a slow observer times the lag of the loop."""
 
 DISTURBANCE_TIME = 0.1
-"""[s] Adopted: over which a disturbance changes by as much as the force that holds the machine."""
+"""[s] Engineering choice: time over which the expected disturbance changes by as much as the
+holding force."""
 
 
 class ObserverCascade(Cascade):
-    """Each actuator by itself in torque mode: PI loops on estimates of a Kalman observer.
+    """Decentralised torque mode: PI position and velocity loops on Kalman estimates.
 
         v_set = v_ref + Kp e + Ki int(e),             e = q_ref - q
         force    = Kv (1 + 1/(Tv s)) (v_set - v_estimated) + F_d estimated
@@ -132,9 +139,9 @@ class ObserverCascade(Cascade):
 
         Args:
             platform: the machine.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
-            model: what the controller takes the machine for; default the machine itself.
+            motion: reference motion; default: stay at home.
+            period: control period [s].
+            model: the controller's model of the machine; default the machine itself.
             design: of the observer; default `suitable_design`.
             compensation: feed the estimated disturbance forward.
             estimated_speed: close the velocity loop on the estimated speed; else on the one that
@@ -151,24 +158,27 @@ class ObserverCascade(Cascade):
                 actuators, or a design of another period or number of actuators.
             StateError: the design has no steady gains (`gain.CovarianceError`).
         """
-        known = as_model(platform if model is None else model)
-        if known.n_deflections:
+        controller_model = as_model(platform if model is None else model)
+        if controller_model.n_deflections:
             raise InputError("platform", "springs inside its legs: no leg is a mass by itself")
-        if known.leg.has_axial_spring:
+        if controller_model.leg.has_axial_spring:
             raise InputError(
                 "platform",
                 "springs beside its actuators, which m v' = F - F_d leaves out: the observer would "
                 "take their force for a disturbance that follows the motion; take the cascade, or "
                 "active damping with hac_lac",
             )
-        drives, loops = drive_model(known), torque_loops(known, control_period(period))
-        own = loops.position_gain, loops.position_integral
+        drives, loops = (
+            drive_model(controller_model),
+            torque_loops(controller_model, control_period(period)),
+        )
+        default_gains = loops.position_gain, loops.position_integral
         super().__init__(
             platform,
             motion,
             period=period,
-            position_gain=own[0] if position_gain is None else position_gain,
-            position_integral=own[1] if position_integral is None else position_integral,
+            position_gain=default_gains[0] if position_gain is None else position_gain,
+            position_integral=default_gains[1] if position_integral is None else position_integral,
             velocity_gain=loops.velocity_gain if velocity_gain is None else velocity_gain,
             velocity_time=loops.velocity_time if velocity_time is None else velocity_time,
             feedforward_start=feedforward_start,
@@ -178,11 +188,13 @@ class ObserverCascade(Cascade):
         self.estimated_speed = as_flag(estimated_speed, "estimated_speed")
         if design is not None:
             as_instance(design, "design", ObserverDesign)
-        chosen = suitable_design(known, self.period) if design is None else design
+        observer_design = (
+            suitable_design(controller_model, self.period) if design is None else design
+        )
         n = platform.n_actuators
-        if chosen.model.period != self.period or len(chosen.measurement) != n:
+        if observer_design.model.period != self.period or len(observer_design.measurement) != n:
             raise InputError("design", f"must be of {n} actuators and a period of {self.period} s")
-        self.observer = KalmanObserver(chosen)
+        self.observer = KalmanObserver(observer_design)
         self._applied = AppliedForce(drives, self.period)
         self._largest = drives.largest
         self._force_integral = np.zeros(n)
@@ -190,7 +202,7 @@ class ObserverCascade(Cascade):
         self._fresh = True
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`, without a jump in the force."""
+        """Begin at `measurement`, without a step in the force."""
         super().start(measurement)
         self.observer.start(measurement.coordinates, measurement.rates, measurement.forces)
         self._applied.start(measurement.forces)
@@ -219,9 +231,9 @@ class ObserverCascade(Cascade):
         if self.compensation:
             unlimited = unlimited + self.observer.disturbance
         force = np.minimum(np.maximum(unlimited, -self._largest), self._largest)
-        free = (unlimited - force) * error <= 0.0
+        integrates = (unlimited - force) * error <= 0.0
         gain = self.period * self.velocity_gain / self.velocity_time
-        self._force_integral = self._force_integral + gain * error * free
+        self._force_integral = self._force_integral + gain * error * integrates
         self._known = self._applied.over_period(force)
         return Command(force, "force")
 
@@ -247,16 +259,19 @@ def suitable_design(platform: MachineModel, period: float = DEFAULT_PERIOD) -> O
     """
     machine = as_model(platform)
     drives = drive_model(machine)
-    rest = np.zeros(6)
-    holding = np.abs(machine.inverse_dynamics(machine.home, rest, rest)).max()
-    largest = np.maximum(2.0 * drives.friction, max(float(holding), 1e-3))
-    change = largest * np.sqrt(period / DISTURBANCE_TIME)
+    zero_twist = np.zeros(6)
+    holding_force = np.abs(machine.inverse_dynamics(machine.home, zero_twist, zero_twist)).max()
+    # Friction that reverses changes by twice its size; the floor is for a machine without any load.
+    disturbance_size = np.maximum(2.0 * drives.friction, max(float(holding_force), 1e-3))
+    disturbance_step = disturbance_size * np.sqrt(period / DISTURBANCE_TIME)
     mass = np.minimum(observed_mass(machine), MAX_MASS_RATIO * burden(machine).lightest)
     # The poles' cube is the disturbance's step over mass and reading's deviation, per period.
     angle = 2.0 * np.pi * OBSERVER_BANDWIDTH * period
-    exact = np.sqrt(12.0) * change * period**2 / (mass * angle**3)
-    resolution = np.where(drives.resolution > 0.0, drives.resolution, exact)
+    exact_reading_step = np.sqrt(12.0) * disturbance_step * period**2 / (mass * angle**3)
+    resolution = np.where(drives.resolution > 0.0, drives.resolution, exact_reading_step)
     if transmission_ratio(machine) > SWING_MASS_RATIO:
         slow = LAG_BANDWIDTH_PRODUCT * period / loop_lag(machine, period)
-        change = np.minimum(change, mass * resolution / np.sqrt(12.0) * slow**3 / period**2)
-    return hardware(mass, resolution, change, period)
+        disturbance_step = np.minimum(
+            disturbance_step, mass * resolution / np.sqrt(12.0) * slow**3 / period**2
+        )
+    return hardware(mass, resolution, disturbance_step, period)

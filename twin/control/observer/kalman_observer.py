@@ -38,17 +38,17 @@ from twin.model.machine_model import MachineModel, as_model
 from twin.plant.drives import equivalent_inertia
 
 EXACT_TERMS = 16
-"""Terms of the exponential series: A^3 = 0 ends it at the third, but in the printed A minus T/m =
-1e-4 stands where the others have zero."""
+"""Terms of the exponential series. A^3 = 0 would end it at the third term, but the printed A has
+-T/m = 1e-4 where the others have zero."""
 
 MILLIMETRE = 1e-3
-"""[m]"""
+"""[m] Length of a millimetre, the code's unit of position."""
 
 TEXT_VARIANCE = (0.0, 1e7)
-"""Diagonal of Q: actuator force [N2], and disturbance in parts of the largest force."""
+"""Diagonal of Q: actuator force [N2], and disturbance relative to the largest force."""
 
 TEXT_MEASUREMENT = 1e-4
-"""R, taken as [m2], the unit of x in (4.4)."""
+"""R, measurement variance of the text, taken as [m2], the unit of x in (4.4)."""
 
 CODE_MASS = 18.8
 """[kg]; the code gives no source, and the text's rule gives 27.9 kg."""
@@ -57,13 +57,13 @@ CODE_PERIOD = 1e-3
 """[s] Control period of the code."""
 
 CODE_DISTURBANCE = 1000.0
-"""Da = (0, 0, 1000) T"""
+"""Third entry of the code's disturbance input Da = (0, 0, 1000) T."""
 
 CODE_VARIANCE = 1e9
-"""Rw"""
+"""Rw, the code's variance of the process noise."""
 
 CODE_MEASUREMENT = 1e-5
-"""Rv [mm2]: the code measures in millimetres, C = (1000, 0, 0)."""
+"""Rv [mm2], measurement variance of the code, which measures in millimetres, C = (1000, 0, 0)."""
 
 GAIN_TOLERANCE = 1e-12
 """Relative change of the gains per period at which the recursion has settled."""
@@ -72,7 +72,7 @@ MAX_PERIODS = 20_000
 """Periods after which a recursion that has not settled is cut."""
 
 MAX_ERROR_POLE = 1.0 - 1e-9
-"""Factor per period on the errors of an observer above which they do not decay."""
+"""Largest discrete-time pole of the estimation error that still counts as decaying."""
 
 
 Method = Literal["exact", "first_order", "tustin"]
@@ -87,7 +87,7 @@ class DisturbanceModel(NamedTuple):
     input: FloatArray
     """`(n, 3)` B"""
     noise: FloatArray
-    """`(n, 3, 2)` Gamma: noise of the actuator force [N], and of the disturbance in parts of the
+    """`(n, 3, 2)` Gamma: noise of the actuator force [N], and of the disturbance relative to the
     largest force"""
     output: FloatArray
     """`(n, 3)` C"""
@@ -97,7 +97,7 @@ class SampledModel(NamedTuple):
     """Sampled state equations of n legs under a force that is held over each period."""
 
     period: float
-    """[s]"""
+    """[s] sampling period"""
     transition: FloatArray
     """`(n, 3, 3)` A_k"""
     input: FloatArray
@@ -163,29 +163,29 @@ def sampled(model: DisturbanceModel, period: Any, method: str = "exact") -> Samp
     Reference:
         Stewart thesis, equations (4.10) and (4.11), and appendix A.3 (tustin).
     """
-    step = positive(period, "period")
+    sample_time = positive(period, "period")
     one_of(method, "method", DISCRETISATION_METHODS)
     identity = np.broadcast_to(np.eye(3), model.dynamics.shape)
     if method == "tustin":
-        half = 0.5 * step * model.dynamics
-        left = np.linalg.inv(identity - half)
-        force = step * np.einsum("nij,nj->ni", left, model.input)
-        output = np.einsum("nj,nji->ni", model.output, left)
+        half_step = 0.5 * sample_time * model.dynamics
+        implicit_inverse = np.linalg.inv(identity - half_step)
+        force = sample_time * np.einsum("nij,nj->ni", implicit_inverse, model.input)
+        output = np.einsum("nj,nji->ni", model.output, implicit_inverse)
         return SampledModel(
-            step,
-            left @ (identity + half),
+            sample_time,
+            implicit_inverse @ (identity + half_step),
             force,
-            step * left @ model.noise,
+            sample_time * implicit_inverse @ model.noise,
             output,
             0.5 * np.einsum("ni,ni->n", model.output, force),
         )
     terms = 1 if method == "first_order" else EXACT_TERMS
     power, series = identity, np.zeros_like(model.dynamics)
     for k in range(1, terms + 1):
-        series = series + power * (step**k / factorial(k))
+        series = series + power * (sample_time**k / factorial(k))
         power = power @ model.dynamics
     return SampledModel(
-        step,
+        sample_time,
         identity + model.dynamics @ series,
         np.einsum("nij,nj->ni", series, model.input),
         series @ model.noise,
@@ -199,9 +199,9 @@ class ObserverDesign(NamedTuple):
 
     model: SampledModel
     process: FloatArray
-    """`(n, 3, 3)` Gamma_k Q Gamma_k^T: of the state per period"""
+    """`(n, 3, 3)` Gamma_k Q Gamma_k^T: covariance of the process noise per period"""
     measurement: FloatArray
-    """`(n,)` R [m2] or [rad2]"""
+    """`(n,)` R [m2] or [rad2]: variance of the measured coordinate"""
 
 
 def thesis_text(
@@ -270,7 +270,7 @@ def hardware(
     """
     model = sampled(disturbance_model(mass), period)
     n = len(model.input)
-    step, change, noise = (
+    encoder_step, disturbance_change, noise = (
         one_or_each(value, name, n, zero=True)
         for value, name in (
             (resolution, "resolution"),
@@ -278,14 +278,15 @@ def hardware(
             (force_noise, "force_noise"),
         )
     )
-    if not ((step > 0.0) & (change > 0.0)).all():
+    if not ((encoder_step > 0.0) & (disturbance_change > 0.0)).all():
         raise InputError("resolution, disturbance_step", "must be above zero")
     # The disturbance is held over a period here, but does not add up over it: the random walk
     # moves by one step per period.
     covariance = np.zeros((n, 2, 2))
     covariance[:, 0, 0] = noise**2
-    covariance[:, 1, 1] = (change / period) ** 2
-    return ObserverDesign(model, _process(model, covariance), step**2 / 12.0)
+    covariance[:, 1, 1] = (disturbance_change / period) ** 2
+    # Quantisation in steps q has the variance q^2 / 12 of a uniform distribution.
+    return ObserverDesign(model, _process(model, covariance), encoder_step**2 / 12.0)
 
 
 def _process(model: SampledModel, covariance: FloatArray) -> FloatArray:
@@ -316,8 +317,8 @@ def lumped_mass(platform: MachineModel, *, drives: bool = True) -> FloatArray:
             f"legs of kind {platform.kind!r} have no rod that their actuators push; use "
             "twin.plant.drives.equivalent_inertia",
         )
-    share = platform.parameters.platform.body.mass / platform.n_actuators
-    masses = np.array(rods, dtype=np.float64) + share
+    platform_share = platform.parameters.platform.body.mass / platform.n_actuators
+    masses = np.array(rods, dtype=np.float64) + platform_share
     return masses + drive_model(platform).inertia if drives else masses
 
 
@@ -381,7 +382,7 @@ def recursive_gains(design: ObserverDesign, start: FloatArray, longest: int = MA
 
 
 def steady_gains(design: ObserverDesign) -> Gains:
-    """Return the one row of gains on which every recursion settles, by the Riccati equation.
+    """Return the steady-state gains (one row) from the algebraic Riccati equation.
 
     Raises:
         CovarianceError: there are none: a state that noise does not reach, or no noise at all.
@@ -404,13 +405,13 @@ def steady_gains(design: ObserverDesign) -> Gains:
         except np.linalg.LinAlgError as error:
             raise CovarianceError(f"leg {k + 1} has no steady gains: {error}") from None
     gain, corrected = _corrected(scaled, predicted)
-    slowest = np.abs(np.linalg.eigvals(_error_transition(scaled, gain))).max(axis=-1)
-    if not (slowest < MAX_ERROR_POLE).all():
-        leg = int(np.argmax(~(slowest < MAX_ERROR_POLE))) + 1
+    slowest_pole = np.abs(np.linalg.eigvals(_error_transition(scaled, gain))).max(axis=-1)
+    if not (slowest_pole < MAX_ERROR_POLE).all():
+        leg = int(np.argmax(~(slowest_pole < MAX_ERROR_POLE))) + 1
         raise CovarianceError(
-            f"leg {leg}: the observer's errors do not decay (factor {slowest.max():.9g} per "
+            f"leg {leg}: the observer's errors do not decay (factor {slowest_pole.max():.9g} per "
             "period); give the disturbance a noise",
-            {"leg": leg, "factor": float(slowest.max())},
+            {"leg": leg, "factor": float(slowest_pole.max())},
         )
     return _unscaled(gain[None], corrected[None], scale)
 
@@ -427,16 +428,18 @@ def observer_poles(design: ObserverDesign) -> FloatArray:
 
 def _error_transition(design: ObserverDesign, gain: FloatArray) -> FloatArray:
     """Return the transition of the estimate's errors over one period `(n, 3, 3)`."""
-    kept = np.eye(3) - gain[:, :, None] * design.model.output[:, None, :]
-    return np.asarray(kept @ design.model.transition)
+    correction = np.eye(3) - gain[:, :, None] * design.model.output[:, None, :]
+    return np.asarray(correction @ design.model.transition)
 
 
 def _scaled(design: ObserverDesign) -> tuple[FloatArray, ObserverDesign]:
     """Return scales `(n, 3)` of the state and the design in these units."""
     model = design.model
     deviation = np.sqrt(design.measurement)
-    pull = -model.transition[:, 1, 2]
-    scale = np.stack([deviation, deviation / model.period, deviation / (model.period * pull)], 1)
+    speed_per_disturbance = -model.transition[:, 1, 2]
+    scale = np.stack(
+        [deviation, deviation / model.period, deviation / (model.period * speed_per_disturbance)], 1
+    )
     outer = scale[:, :, None] * scale[:, None, :]
     transition = model.transition * (scale[:, None, :] / scale[:, :, None])
     output = model.output * scale / deviation[:, None]
@@ -462,10 +465,10 @@ def _predicted(design: ObserverDesign, corrected: FloatArray) -> FloatArray:
 def _corrected(design: ObserverDesign, predicted: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return G_k `(n, 3)` and P_k,k `(n, 3, 3)`, the latter symmetric to rounding."""
     output = design.model.output
-    spread = np.einsum("nij,nj->ni", predicted, output)
-    variance = np.einsum("ni,ni->n", output, spread) + design.measurement
-    gain = spread / variance[:, None]
-    corrected = predicted - gain[:, :, None] * spread[:, None, :]
+    output_covariance = np.einsum("nij,nj->ni", predicted, output)
+    variance = np.einsum("ni,ni->n", output, output_covariance) + design.measurement
+    gain = output_covariance / variance[:, None]
+    corrected = predicted - gain[:, :, None] * output_covariance[:, None, :]
     return gain, np.asarray(0.5 * (corrected + np.swapaxes(corrected, -1, -2)))
 
 
@@ -500,15 +503,17 @@ class KalmanObserver:
         if start_covariance is None:
             self.gain = steady_gains(design).gain
         else:
-            start = as_floats(start_covariance, "start_covariance")
-            if start.shape != (n, 3, 3) or not np.array_equal(start, np.swapaxes(start, 1, 2)):
+            initial_covariance = as_floats(start_covariance, "start_covariance")
+            if initial_covariance.shape != (n, 3, 3) or not np.array_equal(
+                initial_covariance, np.swapaxes(initial_covariance, 1, 2)
+            ):
                 raise InputError("start_covariance", f"must be symmetric, ({n}, 3, 3)")
-            size = np.sqrt(np.einsum("nii->ni", np.maximum(start, 0.0)))
+            size = np.sqrt(np.einsum("nii->ni", np.maximum(initial_covariance, 0.0)))
             size[size == 0.0] = 1.0
-            scaled = start / (size[:, :, None] * size[:, None, :])
+            scaled = initial_covariance / (size[:, :, None] * size[:, None, :])
             if not (np.linalg.eigvalsh(scaled) >= -1e-9).all():
                 raise InputError("start_covariance", "must have no negative eigenvalue")
-            self.gain = recursive_gains(design, start).gain
+            self.gain = recursive_gains(design, initial_covariance).gain
         self.state, self.innovation = np.zeros((n, 3)), np.zeros(n)
         model = design.model
         self._model = LegModels(model.transition, model.input, model.output, model.feedthrough)
@@ -518,7 +523,7 @@ class KalmanObserver:
         self._count = 0
 
     def start(self, position: Any, rate: Any = None, disturbance: Any = None) -> None:
-        """Begin from measured coordinates `(n,)`, rates and disturbances (default zero).
+        """Start from measured coordinates `(n,)`, rates and disturbances (default zero).
 
         At rest the disturbance is the force that holds the machine.
 
@@ -542,8 +547,8 @@ class KalmanObserver:
         Reference:
             Stewart thesis, equations (4.12).
         """
-        row = self._rows[min(self._count, self._last)]
-        observe(self._model, row, force, position, self.state, self.innovation)
+        period_gain = self._rows[min(self._count, self._last)]
+        observe(self._model, period_gain, force, position, self.state, self.innovation)
         self._count += 1
         return self.state
 

@@ -1,4 +1,4 @@
-"""Iterative linear-quadratic regulator: a plan is improved by exact derivatives of its steps."""
+"""Iterative linear-quadratic regulator: exact step derivatives improve a plan iteratively."""
 
 from __future__ import annotations
 
@@ -27,29 +27,32 @@ from twin.plant.signals import Measurement
 from twin.rotations import displaced
 
 DEFAULT_HORIZON = 50
-"""Nodes of a plan."""
+"""Default number of spans in a plan's horizon."""
 
 DEFAULT_ITERATIONS = 2
-"""Iterations for each plan."""
+"""Default number of improvements of each plan."""
 
 MAX_ITERATIONS = 100
 """Largest number of iterations that a user may choose."""
 
 STEP_FRACTIONS = (1.0, 0.4, 0.1)
-"""Adopted: fractions of an improvement that the line search tries one after the other."""
+"""Engineering choice: fractions of an improvement that the line search tries one after the
+other."""
 
 DAMPING_FACTOR = 4.0
-"""Adopted: the damping is multiplied by it after a fraction that brings nothing, and divided by it
-after a whole improvement."""
+"""Engineering choice: factor on the damping: multiplied after a step without a cost reduction,
+divided after a full step."""
 
 MAX_DAMPING = 1e6
-"""Adopted: upper bound of the damping."""
+"""Engineering choice: upper bound of the damping."""
 
 MIN_COST_REDUCTION = 1e-3
-"""Adopted: an iteration must promise this fraction of the cost, and bring a tenth of it."""
+"""Engineering choice: an iteration must promise this fraction of the cost, and bring a tenth of
+it."""
 
 NEGLIGIBLE_COST = 1e-12
-"""Adopted: cost of a plan that need not be improved; 1 is a deviation by the joints' radius."""
+"""Engineering choice: cost of a plan that need not be improved; 1 is a deviation by the joints'
+radius."""
 
 
 class Ilqr(PlannedTorque):
@@ -82,9 +85,9 @@ class Ilqr(PlannedTorque):
 
         Args:
             platform: the machine.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
-            model: what the controller takes the machine for; default the machine itself.
+            motion: reference motion; default: stay at home.
+            period: control period [s].
+            model: the controller's model of the machine; default the machine itself.
             bandwidth: of the loop that follows the plan [rad/s]; default `suitable_bandwidth`.
             plan_period: between two plans [s], a multiple of the period; default: that nearest
                 to `PLAN_PERIOD`.
@@ -101,19 +104,19 @@ class Ilqr(PlannedTorque):
             plan_period=plan_period, horizon=horizon,
         )  # fmt: skip
         self._iterations = iterations
-        spans, n = self.spans, self.model.n_actuators
-        self._none = Correction(np.zeros((spans, n)), np.zeros((spans, n, 12)))
+        n_spans, n = self.spans, self.model.n_actuators
+        self._none = Correction(np.zeros((n_spans, n)), np.zeros((n_spans, n, 12)))
         self._width = slope_width()
         self._last: tuple[Plan, FloatArray, FloatArray] | None = None
         self._damping = 0.0
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`, without a plan."""
+        """Start at `measurement`, without a plan."""
         super().start(measurement)
         self._last, self._damping = None, 0.0
-        rest = np.hstack([self.model.home, np.zeros(6)])[None].repeat(2, axis=0)
+        home_states = np.hstack([self.model.home, np.zeros(6)])[None].repeat(2, axis=0)
         # The loop shall not have to wait for kernels when it first needs them.
-        self._slopes_of(self._empty()._replace(y=rest, forces=self._none.forces[:1]))
+        self._slopes_of(self._empty()._replace(y=home_states, forces=self._none.forces[:1]))
 
     def _plan(self, step: int, begin: FloatArray) -> FloatArray | None:
         reference = self._plan_reference(step, self._ratio // 2, np.empty((0, 0, 0)))
@@ -122,17 +125,17 @@ class Ilqr(PlannedTorque):
             self._last = None
             return None
         y = np.hstack([displaced(reference.pose[0], begin[:6]), reference.twist[0] + begin[6:]])
-        first, change = self._continued(reference)
-        plan = self._shot(reference, defects, first, change, 0.0, y)
+        first_plan, gains = self._continued(reference)
+        plan = self._shot(reference, defects, first_plan, gains, 0.0, y)
         if plan is None:
             self._last = None
             return None
-        plan, change = self._improved(reference, defects, plan, change)
-        self._last = plan, change.gains, plan.forces - reference.forces
+        plan, gains = self._improved(reference, defects, plan, gains)
+        self._last = plan, gains.gains, plan.forces - reference.forces
         return plan.deviation
 
     def _continued(self, reference: PlanReference) -> tuple[Plan, Correction]:
-        """Return the plan before, one span later, and the gains around it; the first force holds.
+        """Return the previous plan shifted by one span, with its gains; its first force is fixed.
 
         Without one, the forces of the reference and the feedback of the objective.
         """
@@ -140,9 +143,9 @@ class Ilqr(PlannedTorque):
         gains = np.tile(self.objective.gains, (len(reference.forces), 1, 1))
         forces = reference.forces.copy()
         if self._last is not None:
-            plan, old, more = self._last
-            y[:-1], gains[:-1] = plan.y[1:], old[1:]
-            forces[:-1] += more[1:]
+            plan, old_gains, last_span = self._last
+            y[:-1], gains[:-1] = plan.y[1:], old_gains[1:]
+            forces[:-1] += last_span[1:]
         np.clip(forces, reference.low, reference.high, out=forces)
         reference.low[0] = reference.high[0] = forces[0]
         return self._empty()._replace(y=y, forces=forces), self._none._replace(gains=gains)
@@ -151,24 +154,30 @@ class Ilqr(PlannedTorque):
         self, reference: PlanReference, defects: FloatArray, plan: Plan, change: Correction
     ) -> tuple[Plan, Correction]:
         """Return a plan after the iterations, and the last change."""
-        given = reference, self.objective.cost, self.objective.effort
-        cost = plan_cost(*given, plan)
+        objective_arguments = reference, self.objective.cost, self.objective.effort
+        cost = plan_cost(*objective_arguments, plan)
         for _ in range(self._iterations):
             if cost <= NEGLIGIBLE_COST:
                 break
             slopes = self._slopes_of(plan)
             if slopes is None:
                 break
-            change = Correction(*(np.zeros_like(part) for part in self._none))
-            gained = backward(slopes, *given, plan, self._damping, change)
-            if not gained > MIN_COST_REDUCTION * cost:
+            change = Correction(*(np.zeros_like(array) for array in self._none))
+            promised_reduction = backward(slopes, *objective_arguments, plan, self._damping, change)
+            if not promised_reduction > MIN_COST_REDUCTION * cost:
                 break
             for fraction in STEP_FRACTIONS:
-                tried = self._shot(reference, defects, plan, change, fraction, plan.y[0])
-                found = np.inf if tried is None else plan_cost(*given, tried)
-                if tried is not None and found < cost - 0.1 * MIN_COST_REDUCTION * fraction * cost:
-                    plan, cost = tried, found
+                trial_plan = self._shot(reference, defects, plan, change, fraction, plan.y[0])
+                trial_cost = (
+                    np.inf if trial_plan is None else plan_cost(*objective_arguments, trial_plan)
+                )
+                if (
+                    trial_plan is not None
+                    and trial_cost < cost - 0.1 * MIN_COST_REDUCTION * fraction * cost
+                ):
+                    plan, cost = trial_plan, trial_cost
                     break
+                # The step failed: more damping keeps the next correction closer to the plan.
                 self._damping = min(max(DAMPING_FACTOR * self._damping, 1.0), MAX_DAMPING)
             else:
                 break
@@ -185,38 +194,55 @@ class Ilqr(PlannedTorque):
         fraction: float,
         y: FloatArray,
     ) -> Plan | None:
-        """Return a plan corrected, from a state `(13,)` on; None where it meets a singular pose."""
-        found = self._empty()
-        found.y[0] = y
-        given = self._machine, reference, self.span, defects
-        return found if shoot(*given, plan, change, fraction, found) else None
+        """Return the corrected plan from a state `(13,)`; None where it meets a singular pose."""
+        new_plan = self._empty()
+        new_plan.y[0] = y
+        shot_arguments = self._machine, reference, self.span, defects
+        return new_plan if shoot(*shot_arguments, plan, change, fraction, new_plan) else None
 
     def _slopes_of(self, plan: Plan) -> tuple[FloatArray, FloatArray] | None:
         """Return the derivatives of a plan's steps: A `(S, 12, 12)` and B `(S, 12, n)`."""
         y, forces = plan.y[:-1], plan.forces
-        count, n = forces.shape
-        out, after = np.empty((count, 12, 15 + n)), np.empty((count, 13))
+        n_steps, n = forces.shape
+        derivatives, next_states = np.empty((n_steps, 12, 15 + n)), np.empty((n_steps, 13))
         pose, twist = np.ascontiguousarray(y[:, :7]), np.ascontiguousarray(y[:, 7:])
-        none, rest = np.empty((count, 0)), np.zeros((count, 6))
+        no_deflections, zero_wrenches = np.empty((n_steps, 0)), np.zeros((n_steps, 6))
         body, legs, inertia, *_ = self._machine
         calls = []
-        for part in (slice(*ends) for ends in chunk_bounds(count, min(count, usable_cores()))):
-            states = States(pose[part], twist[part], none[part], forces[part], rest[part])
-            calls.append(
-                (body, legs, inertia, self._width, states, self.span, after[part], out[part])
+        for chunk in (slice(*ends) for ends in chunk_bounds(n_steps, min(n_steps, usable_cores()))):
+            states = States(
+                pose[chunk],
+                twist[chunk],
+                no_deflections[chunk],
+                forces[chunk],
+                zero_wrenches[chunk],
             )
-        failed = max(on_threads(step_slopes, calls)) >= 0
-        if failed or not np.isfinite(out).all():
+            calls.append(
+                (
+                    body,
+                    legs,
+                    inertia,
+                    self._width,
+                    states,
+                    self.span,
+                    next_states[chunk],
+                    derivatives[chunk],
+                )
+            )
+        met_singular = max(on_threads(step_slopes, calls)) >= 0
+        if met_singular or not np.isfinite(derivatives).all():
             return None
         # Between those by state and by forces are those by gravity.
-        return np.ascontiguousarray(out[:, :, :12]), np.ascontiguousarray(out[:, :, 15:])
+        return np.ascontiguousarray(derivatives[:, :, :12]), np.ascontiguousarray(
+            derivatives[:, :, 15:]
+        )
 
     def _empty(self) -> Plan:
-        spans, n = self._none.forces.shape
+        n_spans, n = self._none.forces.shape
         return Plan(
-            np.empty((spans + 1, 13)),
-            np.empty((spans, n)),
-            np.empty((spans + 1, 12)),
-            np.empty((spans + 1, n)),
-            np.empty((spans + 1, n, 6)),
+            np.empty((n_spans + 1, 13)),
+            np.empty((n_spans, n)),
+            np.empty((n_spans + 1, 12)),
+            np.empty((n_spans + 1, n)),
+            np.empty((n_spans + 1, n, 6)),
         )

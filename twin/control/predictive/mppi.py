@@ -18,36 +18,39 @@ from twin.plant.signals import Measurement, seed_sequence
 from twin.rotations import displaced
 
 DEFAULT_ROLLOUTS = 1024
-"""Rollouts for each plan."""
+"""Default number of rollouts for each plan."""
 
 MAX_ROLLOUTS = 1 << 17
 """Largest number of rollouts that a user may choose."""
 
 DEFAULT_HORIZON = 20
-"""Nodes of a plan."""
+"""Default number of spans in a plan's horizon."""
 
 KNOT_SPANS = 5
-"""Adopted: spans between the knots of the noise; finer noise takes more rollouts."""
+"""Engineering choice: spans between the knots of the noise; finer noise takes more rollouts."""
 
 NOISE_STD = 1.0
-"""Adopted: largest standard deviation in parts of the accelerations that a plan is about."""
+"""Engineering choice: largest standard deviation of the noise, relative to the accelerations of
+reference and feedback."""
 
 NOISE_LEVELS = 4
-"""Adopted: amplitudes of the noise. Large ones find the way far from an optimum, small ones near
-it."""
+"""Engineering choice: number of noise amplitudes. Large ones explore far from an optimum, small
+ones refine near it."""
 
 NOISE_LEVEL_RATIO = 3.0
-"""Adopted: factor between two amplitudes of the noise."""
+"""Engineering choice: factor between two amplitudes of the noise."""
 
 MIN_NOISE = 0.1
-"""[m/s2] Adopted: added to those accelerations."""
+"""[m/s2] Engineering choice: acceleration added to the standard deviation of the noise, so that it
+is never zero."""
 
 ELITE_FRACTION = 0.02
-"""Adopted: fraction of the rollouts that shape the mean. The temperature is the cost of the worst
-of them above that of the best, divided by `ELITE_LOG_WEIGHT`."""
+"""Engineering choice: fraction of the rollouts that shape the mean. The temperature is the cost of
+the worst of them above that of the best, divided by `ELITE_LOG_WEIGHT`."""
 
 ELITE_LOG_WEIGHT = 3.0
-"""Adopted: logarithm of the weight of the best rollout over that of the worst elite one."""
+"""Engineering choice: logarithm of the weight of the best rollout over that of the worst elite
+one."""
 
 MIN_LANES = 4
 """Smallest number of lanes: one for each candidate to compare, at least."""
@@ -66,7 +69,7 @@ class Mppi(PlannedTorque):
     and the best rollout. Without limits that is exactly the reference.
 
     Attributes:
-        noise: largest standard deviation at the knots, in parts of the accelerations of the
+        noise: largest standard deviation at the knots, relative to the accelerations of the
             reference and of the way back to it.
 
     Reference:
@@ -94,15 +97,15 @@ class Mppi(PlannedTorque):
 
         Args:
             platform: the machine.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
-            model: what the controller takes the machine for; default the machine itself.
+            motion: reference motion; default: stay at home.
+            period: control period [s].
+            model: the controller's model of the machine; default the machine itself.
             bandwidth: of the loop that follows the plan [rad/s]; default `suitable_bandwidth`.
             plan_period: between two plans [s], a multiple of the period; default: that nearest
                 to `PLAN_PERIOD`.
             horizon: spans of a plan.
             rollouts: of a plan, rounded up to whole groups of lanes.
-            noise: largest standard deviation, in parts of the accelerations of the reference and of
+            noise: largest standard deviation, relative to the accelerations of the reference and of
                 the way back to it; zero for none.
             seed: of the noise.
 
@@ -118,13 +121,13 @@ class Mppi(PlannedTorque):
         self._seeds = seed_sequence(seed, "mppi")
         self._width = (0,) * max(lane_count(), MIN_LANES)
         self._groups = -(-rollouts // len(self._width))
-        spans = np.arange(float(self.spans))
+        span_index = np.arange(float(self.spans))
         # The first knot is zero and acts in the first span alone: what happens there is decided.
-        self._places = np.where(spans > 0.0, 1.0 + (spans - 1.0) / KNOT_SPANS, 0.0)
+        self._places = np.where(span_index > 0.0, 1.0 + (span_index - 1.0) / KNOT_SPANS, 0.0)
         self.noise = not_negative(noise, "noise")
         self._sizes = NOISE_LEVEL_RATIO ** -(np.arange(self._groups) % NOISE_LEVELS).astype(float)
-        self._slopes = np.empty((len(spans), self.model.n_actuators, 6))
-        self._inputs = np.zeros((len(spans), 6))
+        self._slopes = np.empty((len(span_index), self.model.n_actuators, 6))
+        self._inputs = np.zeros((len(span_index), 6))
         self._generator = np.random.default_rng(self._seeds)
 
     def _sigma(self, reference: PlanReference, begin: FloatArray) -> FloatArray:
@@ -133,10 +136,15 @@ class Mppi(PlannedTorque):
         In parts of the accelerations of the reference and of the way back to it.
         """
         objective, size = self.objective, np.sqrt(self.objective.cost.scale)
-        back = objective.feedback[0] * begin[:6] + objective.feedback[1] * begin[6:]
-        most = np.linalg.norm(size * reference.acceleration, axis=1).max()
-        needed = float(most + np.linalg.norm(size * back)) + MIN_NOISE * size[0]
-        return np.asarray(self.noise * needed / size)
+        feedback_acceleration = (
+            objective.feedback[0] * begin[:6] + objective.feedback[1] * begin[6:]
+        )
+        peak_acceleration = np.linalg.norm(size * reference.acceleration, axis=1).max()
+        noise_scale = (
+            float(peak_acceleration + np.linalg.norm(size * feedback_acceleration))
+            + MIN_NOISE * size[0]
+        )
+        return np.asarray(self.noise * noise_scale / size)
 
     def start(self, measurement: Measurement) -> None:
         """Begin at `measurement`, without a plan; with the seed's noise again."""
@@ -148,45 +156,56 @@ class Mppi(PlannedTorque):
         reference = self._plan_reference(step, 0, self._slopes)
         if reference is None:
             return None
-        start = begin, self._legs_at(displaced(reference.pose[0], begin[:6]))
-        old, rest = np.vstack([self._inputs[1:], np.zeros((1, 6))]), np.zeros_like(self._inputs)
-        coast = -reference.acceleration
-        coast[0] = rest[0] = old[0]
-        path, center = self._least(reference, start, [rest, old, coast], self.objective.feedback)
+        initial_state = begin, self._legs_at(displaced(reference.pose[0], begin[:6]))
+        shifted_inputs, zero_inputs = (
+            np.vstack([self._inputs[1:], np.zeros((1, 6))]),
+            np.zeros_like(self._inputs),
+        )
+        coasting_inputs = -reference.acceleration
+        coasting_inputs[0] = zero_inputs[0] = shifted_inputs[0]
+        path, center = self._least(
+            reference,
+            initial_state,
+            [zero_inputs, shifted_inputs, coasting_inputs],
+            self.objective.feedback,
+        )
         knots = self._drawn(self._sigma(reference, begin))
-        totals = self._rolled(reference, start, center, knots)
-        if not np.isfinite(totals).any():
+        rollout_costs = self._rolled(reference, initial_state, center, knots)
+        if not np.isfinite(rollout_costs).any():
             return None
-        group, lane = divmod(int(totals.argmin()), totals.shape[1])
-        tried = [mean_knots(knots, totals), knots[group, :, :, lane]]
-        candidates = [center, *(center + self._between(change) for change in tried)]
-        path, self._inputs = self._least(reference, start, candidates)
+        group, lane = divmod(int(rollout_costs.argmin()), rollout_costs.shape[1])
+        knot_candidates = [mean_knots(knots, rollout_costs), knots[group, :, :, lane]]
+        candidates = [
+            center,
+            *(center + self._between(candidate_knots) for candidate_knots in knot_candidates),
+        ]
+        path, self._inputs = self._least(reference, initial_state, candidates)
         return path if np.isfinite(path).all() else None
 
     def _legs_at(self, pose: FloatArray) -> FloatArray:
         """Return the coordinates `(n,)` of a pose `(7,)`."""
-        found = np.empty((1, self.model.n_actuators))
-        inverse_kinematics_batch(self.model.constants.legs, pose[None], found)
-        return np.asarray(found[0])
+        coordinates = np.empty((1, self.model.n_actuators))
+        inverse_kinematics_batch(self.model.constants.legs, pose[None], coordinates)
+        return np.asarray(coordinates[0])
 
     def _rolled(
         self, reference: PlanReference, start: Start, inputs: FloatArray, knots: FloatArray
     ) -> FloatArray:
         """Return the costs `(groups, lanes)` of rollouts under inputs and noise, on all cores."""
-        totals = np.empty((len(knots), len(self._width)))
+        total_costs = np.empty((len(knots), len(self._width)))
         cores = min(len(knots), usable_cores())
         parts = [slice(*ends) for ends in chunk_bounds(len(knots), cores)]
-        none, size = np.zeros((2, len(self._width))), (self.spans + 1, 12, len(self._width))
-        given = self._machine, self._width, reference, self.objective.cost
+        no_feedback, size = np.zeros((2, len(self._width))), (self.spans + 1, 12, len(self._width))
+        fixed_arguments = self._machine, self._width, reference, self.objective.cost
         calls = [
             (
-                *(*given, none, self.span, self._slopes, start, inputs),
-                *((knots[part], self._places), totals[part], np.empty(size)),
+                *(*fixed_arguments, no_feedback, self.span, self._slopes, start, inputs),
+                *((knots[chunk], self._places), total_costs[chunk], np.empty(size)),
             )
-            for part in parts
+            for chunk in parts
         ]
         on_threads(rollouts, calls)
-        return totals
+        return total_costs
 
     def _least(
         self,
@@ -195,7 +214,7 @@ class Mppi(PlannedTorque):
         candidates: list[FloatArray],
         feedback: tuple[float, float] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the path `(S + 1, 12)` of the inputs that cost least, and these inputs.
+        """Return the cheapest of the candidate inputs, and its path `(S + 1, 12)` of deviations.
 
         Args:
             reference: the reference.
@@ -203,38 +222,56 @@ class Mppi(PlannedTorque):
             candidates: inputs `(S, 6)`, at most `MIN_LANES`.
             feedback: gains of pose [1/s2] and twist [1/s], added to the first candidate's inputs.
         """
-        wide, count = len(self._width), len(candidates)
-        changes, back = np.zeros((1, self.spans + 1, 6, wide)), np.zeros((2, wide))
+        n_lanes, n_candidates = len(self._width), len(candidates)
+        lane_inputs, feedback_gains = (
+            np.zeros((1, self.spans + 1, 6, n_lanes)),
+            np.zeros((2, n_lanes)),
+        )
         for lane, inputs in enumerate(candidates):
-            changes[0, :-1, :, lane] = inputs
+            lane_inputs[0, :-1, :, lane] = inputs
         if feedback is not None:
-            back[:, 0] = feedback
-        totals, paths = np.empty((1, wide)), np.empty((self.spans + 1, 12, wide))
-        noise = changes, np.arange(float(self.spans))
-        none = np.zeros_like(candidates[0])
-        given = self._machine, self._width, reference, self.objective.cost, back
-        rollouts(*given, self.span, self._slopes, start, none, noise, totals, paths)
-        chosen = int(totals[0, :count].argmin())
-        path = np.ascontiguousarray(paths[:, :, chosen])
-        if chosen or feedback is None:
-            return path, candidates[chosen]
+            feedback_gains[:, 0] = feedback
+        candidate_costs, paths = np.empty((1, n_lanes)), np.empty((self.spans + 1, 12, n_lanes))
+        noise = lane_inputs, np.arange(float(self.spans))
+        zero_inputs = np.zeros_like(candidates[0])
+        rollout_arguments = (
+            self._machine,
+            self._width,
+            reference,
+            self.objective.cost,
+            feedback_gains,
+        )
+        rollouts(
+            *rollout_arguments,
+            self.span,
+            self._slopes,
+            start,
+            zero_inputs,
+            noise,
+            candidate_costs,
+            paths,
+        )
+        cheapest = int(candidate_costs[0, :n_candidates].argmin())
+        path = np.ascontiguousarray(paths[:, :, cheapest])
+        if cheapest or feedback is None:
+            return path, candidates[cheapest]
         return path, np.diff(path[:, 6:], axis=0) / self.span
 
     def _drawn(self, sigma: FloatArray) -> FloatArray:
         """Return random knots `(groups, k, 6, lanes)`, each with its negative."""
-        wide, count = len(self._width), int(self._places[-1]) + 2
-        drawn = np.zeros((self._groups, count, 6, wide))
-        half = drawn[:, 1:, :, : wide // 2]
-        self._generator.standard_normal(out=(found := np.empty(half.shape)))
-        half[:] = sigma[:, None] * found * self._sizes[:, None, None, None]
-        drawn[:, 1:, :, wide // 2 :] = -half
-        return drawn
+        n_lanes, n_knots = len(self._width), int(self._places[-1]) + 2
+        random_knots = np.zeros((self._groups, n_knots, 6, n_lanes))
+        positive_half = random_knots[:, 1:, :, : n_lanes // 2]
+        self._generator.standard_normal(out=(found := np.empty(positive_half.shape)))
+        positive_half[:] = sigma[:, None] * found * self._sizes[:, None, None, None]
+        random_knots[:, 1:, :, n_lanes // 2 :] = -positive_half
+        return random_knots
 
     def _between(self, knots: FloatArray) -> FloatArray:
         """Return the accelerations `(S, 6)` of knots `(k, 6)`."""
-        low = self._places.astype(int)
-        fraction = (self._places - low)[:, None]
-        return np.asarray((1.0 - fraction) * knots[low] + fraction * knots[low + 1])
+        knot_below = self._places.astype(int)
+        fraction = (self._places - knot_below)[:, None]
+        return np.asarray((1.0 - fraction) * knots[knot_below] + fraction * knots[knot_below + 1])
 
 
 def mean_knots(knots: FloatArray, totals: FloatArray) -> FloatArray:
@@ -243,10 +280,11 @@ def mean_knots(knots: FloatArray, totals: FloatArray) -> FloatArray:
     Weights are exp(-(cost - least) / temperature), and zero where the cost is infinite.
     """
     finite = np.isfinite(totals)
-    above = totals - totals[finite].min()
+    excess_costs = totals - totals[finite].min()
     temperature = (
-        float(np.quantile(above[finite], ELITE_FRACTION)) / ELITE_LOG_WEIGHT + np.finfo(float).tiny
+        float(np.quantile(excess_costs[finite], ELITE_FRACTION)) / ELITE_LOG_WEIGHT
+        + np.finfo(float).tiny
     )
     with np.errstate(over="ignore"):  # an infinite quotient is a weight of zero
-        weights = np.where(finite, np.exp(-np.where(finite, above, 0.0) / temperature), 0.0)
+        weights = np.where(finite, np.exp(-np.where(finite, excess_costs, 0.0) / temperature), 0.0)
     return np.asarray(np.einsum("gw,gkjw->kj", weights, knots) / weights.sum())

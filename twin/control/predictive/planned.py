@@ -1,4 +1,4 @@
-"""Computed torque along a plan: where the platform shall leave its reference, and why it must."""
+"""Computed torque along a plan that leaves the reference where limits require it."""
 
 from __future__ import annotations
 
@@ -27,33 +27,35 @@ from twin.plant.drives import actuator_limit
 from twin.plant.signals import Measurement
 
 RETURN_BANDWIDTH = 20.0
-"""[rad/s] Adopted: bandwidth with which a plan returns to its reference where nothing limits it."""
+"""[rad/s] Engineering choice: bandwidth with which a plan returns to its reference where nothing
+limits it."""
 
 SPEED_WEIGHT = 0.5
-"""Adopted: weight of the twist over that of the pose, times bandwidth squared."""
+"""Engineering choice: weight of the twist over that of the pose, times bandwidth squared."""
 
 FEEDBACK_MARGIN = 0.02
-"""Adopted: fraction of force and speed that plans leave to the loop that follows them."""
+"""Engineering choice: fraction of force and speed limits reserved for the tracking loop."""
 
 STROKE_MARGIN = 0.01
-"""Adopted: fraction of the stroke that plans keep from its ends."""
+"""Engineering choice: distance of plans from the ends of the stroke, as a fraction of it."""
 
 INTERNAL_FORCE_WEIGHT = 1e-3
-"""Adopted: weight of forces that move nothing, against the mean of the others."""
+"""Engineering choice: weight of internal forces relative to the mean weight of the others."""
 
 PLAN_PERIOD = 0.01
-"""[s] Adopted: between two plans, and between the nodes of one; the multiple of the control period
-that is nearest."""
+"""[s] Engineering choice: between two plans, and between the nodes of one; the multiple of the
+control period that is nearest."""
 
 MAX_SPANS = 500
 """Largest number of spans in a horizon."""
 
 STROKE_SCALE = 0.02
-"""Adopted: an excess of a leg's stroke by this fraction costs as much as a displacement by the
-radius of the platform's joints."""
+"""Engineering choice: an excess of a leg's stroke by this fraction costs as much as a displacement
+by the radius of the platform's joints."""
 
 SPEED_SCALE = 0.4
-"""Adopted: an excess of a speed limit by this fraction costs the same."""
+"""Engineering choice: an excess of a speed limit by this fraction costs as much as a displacement
+by the radius of the platform's joints."""
 
 
 class Objective(NamedTuple):
@@ -63,7 +65,7 @@ class Objective(NamedTuple):
     feedback: tuple[float, float]
     """gains of pose [1/s2] and twist [1/s]: the optimum of the cost without any limits"""
     effort: FloatArray
-    """`(n, n)` weights of the motors' forces, which are those of the accelerations at home"""
+    """`(n, n)` weights of the motors' forces, equivalent at home to the weights of accelerations"""
     largest: FloatArray
     """`(n,)` forces of the motors that plans use, infinite where there is no limit"""
     gains: FloatArray
@@ -88,7 +90,7 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
     speed, weight = SPEED_WEIGHT / RETURN_BANDWIDTH**2, RETURN_BANDWIDTH**-4.0
     terminal, gain = double_integrator(span, speed, weight)
     stroke = model.maximum_coordinates - model.minimum_coordinates
-    fastest = (1.0 - FEEDBACK_MARGIN) * actuator_limit(model, "speed")
+    speed_limits = (1.0 - FEEDBACK_MARGIN) * actuator_limit(model, "speed")
     cost = Cost(
         scale,
         speed,
@@ -96,14 +98,14 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
         terminal,
         model.minimum_coordinates + STROKE_MARGIN * stroke,
         model.maximum_coordinates - STROKE_MARGIN * stroke,
-        fastest,
+        speed_limits,
         (STROKE_SCALE * stroke) ** -2.0,
-        (SPEED_SCALE * fastest) ** -2.0,
+        (SPEED_SCALE * speed_limits) ** -2.0,
     )
     jacobian = model.jacobian(model.home)
     mass = model.mass_matrix(model.home) + jacobian.T @ np.diag(drives.inertia) @ jacobian
-    by_force = _free_inverse(mass, model.constraints(model.home)) @ jacobian.T
-    effort = weight * by_force.T @ (scale[:, None] * by_force)
+    acceleration_map = _free_inverse(mass, model.constraints(model.home)) @ jacobian.T
+    effort = weight * acceleration_map.T @ (scale[:, None] * acceleration_map)
     if model.n_actuators > model.dof:
         effort += INTERNAL_FORCE_WEIGHT * np.trace(effort) / len(effort) * np.eye(len(effort))
     by_acceleration = -np.linalg.pinv(jacobian.T) @ mass
@@ -113,8 +115,12 @@ def objective(model: MachineModel, drives: DriveModel, span: float) -> Objective
 
 def _free_inverse(mass: FloatArray, constraints: FloatArray) -> FloatArray:
     """Return accelerations `(6, 6)` per wrench of a platform under constraints `(c, 6)`."""
-    free = np.linalg.svd(constraints)[2][len(constraints) :].T if len(constraints) else np.eye(6)
-    return np.asarray(free @ np.linalg.solve(free.T @ mass @ free, free.T))
+    free_motions = (
+        np.linalg.svd(constraints)[2][len(constraints) :].T if len(constraints) else np.eye(6)
+    )
+    return np.asarray(
+        free_motions @ np.linalg.solve(free_motions.T @ mass @ free_motions, free_motions.T)
+    )
 
 
 def double_integrator(
@@ -127,9 +133,9 @@ def double_integrator(
     from scipy.linalg import solve_discrete_are
 
     a, b = np.array([[1.0, span], [0.0, 1.0]]), np.array([[0.5 * span**2], [span]])
-    value = solve_discrete_are(a, b, np.diag([1.0, speed]), np.array([[effort]]))
-    gain = (b.T @ value @ a / (effort + b.T @ value @ b)).ravel()
-    return np.asarray(value), (float(gain[0]), float(gain[1]))
+    terminal_cost = solve_discrete_are(a, b, np.diag([1.0, speed]), np.array([[effort]]))
+    gain = (b.T @ terminal_cost @ a / (effort + b.T @ terminal_cost @ b)).ravel()
+    return np.asarray(terminal_cost), (float(gain[0]), float(gain[1]))
 
 
 class PlannedTorque(ComputedTorque):
@@ -165,9 +171,9 @@ class PlannedTorque(ComputedTorque):
 
         Args:
             platform: the machine.
-            motion: where it shall go; default: stay at home.
-            period: of the controller [s].
-            model: what the controller takes the machine for; default the machine itself.
+            motion: reference motion; default: stay at home.
+            period: control period [s].
+            model: the controller's model of the machine; default the machine itself.
             bandwidth: of the loop that follows the plan [rad/s]; default `suitable_bandwidth`.
             plan_period: between two plans [s], a multiple of the period; default: that nearest
                 to `PLAN_PERIOD`.
@@ -180,8 +186,8 @@ class PlannedTorque(ComputedTorque):
         self.spans = whole_number(horizon, "horizon", 2, MAX_SPANS) + 1
         super().__init__(platform, motion, period=period, model=model, bandwidth=bandwidth)
         default = max(1, round(PLAN_PERIOD / self.period)) * self.period
-        given = default if plan_period is None else plan_period
-        self.span = bounded(given, "plan_period", self.period, MAX_PERIOD)
+        requested_period = default if plan_period is None else plan_period
+        self.span = bounded(requested_period, "plan_period", self.period, MAX_PERIOD)
         self._ratio = round(self.span / self.period)
         if abs(self._ratio * self.period - self.span) > 1e-9 * self.span:
             raise InputError(
@@ -193,27 +199,27 @@ class PlannedTorque(ComputedTorque):
         self._path = self._coming = np.zeros((self.spans + 1, 12))
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`, without a plan."""
+        """Start at `measurement`, without a plan."""
         super().start(measurement)
         self._path = self._coming = np.zeros((self.spans + 1, 12))
 
     def _setpoint(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return pose, twist and acceleration of the reference, with the plan's deviation."""
-        count, point = (step - self.first) % self._ratio, self._point
-        if count == 0:
+        period_index, path_point = (step - self.first) % self._ratio, self._point
+        if period_index == 0:
             self.plan_ahead(step)
-        point[:7], point[7:13], point[13:] = super()._setpoint(step)
-        along(self._path[1:3], self.span, count / self._ratio, point)
-        return point[:7], point[7:13], point[13:]
+        path_point[:7], path_point[7:13], path_point[13:] = super()._setpoint(step)
+        along(self._path[1:3], self.span, period_index / self._ratio, path_point)
+        return path_point[:7], path_point[7:13], path_point[13:]
 
     def plan_ahead(self, step: int) -> None:
-        """Take the plan that was made, and make the next one."""
+        """Adopt the plan that was made one plan period ago, and compute the next one."""
         self._path = self._coming
-        begin = self._path[1].copy()
+        initial_deviation = self._path[1].copy()
         if self._cut:
             pose, twist, _ = super()._setpoint(step)
-            deviation_of(pose, twist, self._ahead, begin)
-        path = self._plan(step, begin)
+            deviation_of(pose, twist, self._ahead, initial_deviation)
+        path = self._plan(step, initial_deviation)
         if path is None:
             path = np.vstack([self._path[1:], self._path[-1:]])
         self._coming = path
@@ -235,18 +241,22 @@ class PlannedTorque(ComputedTorque):
             delay: control periods from a node to where its forces belong.
             slopes: `(S, n, 6)` of the forces by acceleration, overwritten; or with no rows.
         """
-        known, spans, n = self._task_reference, self.spans, self.model.n_actuators
-        nodes = step - self.reference.begin + self._ratio * np.arange(spans + 1)
-        rows, between = (np.clip(k, 0, len(known.pose) - 1) for k in (nodes, nodes[:-1] + delay))
-        twist, forces = known.twist[rows], np.empty((spans, n))
+        task_reference, n_spans, n = self._task_reference, self.spans, self.model.n_actuators
+        nodes = step - self.reference.begin + self._ratio * np.arange(n_spans + 1)
+        node_rows, force_rows = (
+            np.clip(k, 0, len(task_reference.pose) - 1) for k in (nodes, nodes[:-1] + delay)
+        )
+        twist, forces = task_reference.twist[node_rows], np.empty((n_spans, n))
         acceleration = np.diff(twist, axis=0) / self.span
-        y = np.hstack([known.pose[between], known.twist[between]])
-        found = reference_forces(self._machine, y, acceleration, forces, slopes, self._work)
-        if found != POSE_FOUND or not np.isfinite(forces).all():
+        y = np.hstack([task_reference.pose[force_rows], task_reference.twist[force_rows]])
+        is_regular = reference_forces(self._machine, y, acceleration, forces, slopes, self._work)
+        if is_regular != POSE_FOUND or not np.isfinite(forces).all():
             return None
-        largest, friction = self.objective.largest, known.friction[between]
-        low, high = -largest - friction, largest - friction
-        return PlanReference(known.pose[rows], twist, acceleration, forces, low, high)
+        force_limits, friction = self.objective.largest, task_reference.friction[force_rows]
+        lower_forces, upper_forces = -force_limits - friction, force_limits - friction
+        return PlanReference(
+            task_reference.pose[node_rows], twist, acceleration, forces, lower_forces, upper_forces
+        )
 
     def signals(self) -> dict[str, FloatArray]:
         """Return those of computed torque, and the planned deviation."""

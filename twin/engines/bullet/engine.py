@@ -121,10 +121,10 @@ class BulletEngine(BaseEngine):
         """Step all copies; Bullet applies the wrench before each of its own steps."""
         if len(self._worlds) > 1 and self._steps and self._steps % self._join_steps == 0:
             self._join()
-        load = wrench.tolist()
+        wrench_values = wrench.tolist()
         for halvings, world in enumerate(self._worlds):
             for _ in range(2**halvings):
-                world.advance(forces, load if any(load) else None)
+                world.advance(forces, wrench_values if any(wrench_values) else None)
         self._combine(self._reading[3:7])
         return max(self._gaps), ""
 
@@ -149,36 +149,36 @@ class BulletEngine(BaseEngine):
         self._open()
         quaternion = np.frombuffer(content, np.float64, 4)
         sizes = np.frombuffer(content, np.int64, len(self._worlds), quaternion.nbytes)
-        start = quaternion.nbytes + sizes.nbytes
+        offset = quaternion.nbytes + sizes.nbytes
         for world, size in zip(self._worlds, sizes.tolist(), strict=True):
-            world.restore(content[start : start + size])
-            start += size
+            world.restore(content[offset : offset + size])
+            offset += size
         self._apply_field()  # new worlds and Bullet's records know of gravity alone
         self._combine(quaternion)
 
     def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
-        place = place_on_plate(ball, pose, twist, start)
+        ball_motion = place_on_plate(ball, pose, twist, start)
         for world in self._worlds:
-            world.place_ball(place)
+            world.place_ball(ball_motion)
 
     def _read_ball(self, ball: Ball) -> FloatArray:
-        """Return the extrapolated place of the ball; all quaternions take the first one's sign."""
-        places = np.stack([world.read_ball() for world in self._worlds])
-        places[places[:, 3:7] @ places[0, 3:7] < 0.0, 3:7] *= -1.0
-        place: FloatArray = self._weights @ places
-        place[3:7] /= sqrt(place[3:7].dot(place[3:7]))
-        return place
+        """Return the ball's extrapolated motion; all quaternions take the sign of the first."""
+        ball_motions = np.stack([world.read_ball() for world in self._worlds])
+        ball_motions[ball_motions[:, 3:7] @ ball_motions[0, 3:7] < 0.0, 3:7] *= -1.0
+        extrapolated: FloatArray = self._weights @ ball_motions
+        extrapolated[3:7] /= sqrt(extrapolated[3:7].dot(extrapolated[3:7]))
+        return extrapolated
 
     def _join(self) -> None:
         """Put all copies at the extrapolated state, loops closed."""
         parts = (self._reading[part] for part in self._parts)
-        pose, twist, _, _, deflection, carried = parts
+        pose, twist, _, _, deflection, carried_coordinates = parts
         legs = self.platform.leg_coordinates(pose, twist, deflection=deflection)
-        place = None if self._ball is None else self._read_ball(self._ball)
+        ball_motion = None if self._ball is None else self._read_ball(self._ball)
         for world in self._worlds:
-            world.place(pose, twist, joint_motion(self._machine, legs, carried))
-            if place is not None:
-                world.place_ball(place)
+            world.place(pose, twist, joint_motion(self._machine, legs, carried_coordinates))
+            if ball_motion is not None:
+                world.place_ball(ball_motion)
 
     def _combine(self, quaternion: FloatArray) -> None:
         """Extrapolate the copies' states, all quaternions with the sign of the one given."""
@@ -189,8 +189,8 @@ class BulletEngine(BaseEngine):
             if reading[3:7].dot(quaternion) < 0.0:
                 reading[3:7] *= -1.0
         self._reading = self._weights @ self._readings
-        turn = self._reading[3:7]
-        turn /= sqrt(turn.dot(turn))
+        mean_quaternion = self._reading[3:7]
+        mean_quaternion /= sqrt(mean_quaternion.dot(mean_quaternion))
         if self.platform.dof < 6 and np.isfinite(self._reading).all():
             # Sums of poses that meet the platform's constraints meet them to the order of the sum.
             motion = self.platform.constrain(self._reading[:7], self._reading[7:13])
@@ -202,7 +202,7 @@ class BulletEngine(BaseEngine):
             self._worlds = [self._make(timestep=self.timestep / 2**k) for k in halvings]
 
     def _free(self) -> None:
-        """Close the copies: their errors would stay in Bullet's memory."""
+        """Close the copies, because Bullet's memory would keep their failed states."""
         for world in self._worlds:
             world.close()
         self._worlds = []

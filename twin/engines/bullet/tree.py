@@ -23,7 +23,7 @@ from twin.machine.mechanism import PLATFORM_NAME, Mass
 from twin.model.machine_model import MachineModel
 
 LARGEST_MOMENT = 0.1
-"""[kg m2] Adopted: largest moment of a body in Bullet's tree, in its unit of mass."""
+"""[kg m2] Engineering choice: largest moment of a body in Bullet's tree, in its unit of mass."""
 
 SMALLEST_COSINE = 1e-6
 """Smallest cosine of the second hinge's angle; below it the first and the third hinge turn about
@@ -59,10 +59,10 @@ def open_tree(
     motion = joint_motion(tree.machine, legs)
     if not tree.machine.floats:
         return OpenTree(tree.torques(*motion), tree.closure(motion.values))
-    free = _platform_motion(platform, pose, twist, acceleration)
-    whole = [np.concatenate(pair) for pair in zip(free[:3], motion, strict=True)]
-    torques, closure = tree.torques(*whole), tree.closure(whole[0])
-    from_twist = np.linalg.inv(free.to_twist)
+    platform_motion = _platform_motion(platform, pose, twist, acceleration)
+    tree_motion = [np.concatenate(pair) for pair in zip(platform_motion[:3], motion, strict=True)]
+    torques, closure = tree.torques(*tree_motion), tree.closure(tree_motion[0])
+    from_twist = np.linalg.inv(platform_motion.to_twist)
     torques[:6] = from_twist.T @ torques[:6]
     closure[:, :6] = closure[:, :6] @ from_twist
     return OpenTree(torques, closure)
@@ -83,29 +83,37 @@ def _platform_motion(
 ) -> _PlatformMotion:
     home = platform.parameters.home_rotation
     # home to platform = Rx(a) Ry(b) Rz(c): angles about moving axes
-    turn = home.T @ _matrix(pose[3:])
-    a, b = np.arctan2(-turn[1, 2], turn[2, 2]), np.arctan2(turn[0, 2], np.hypot(*turn[0, :2]))
-    c = np.arctan2(-turn[0, 1], turn[0, 0])
+    relative_rotation = home.T @ _matrix(pose[3:])
+    a, b = (
+        np.arctan2(-relative_rotation[1, 2], relative_rotation[2, 2]),
+        np.arctan2(relative_rotation[0, 2], np.hypot(*relative_rotation[0, :2])),
+    )
+    c = np.arctan2(-relative_rotation[0, 1], relative_rotation[0, 0])
     if np.cos(b) < SMALLEST_COSINE:
         raise SingularPoseError(
             "the platform has turned by 90 deg about the y axis from home, where the hinges of "
             "Bullet's tree are singular; choose another pose",
             {"pose": pose.copy()},
         )
-    first = np.array([1.0, 0.0, 0.0])
-    second = np.array([0.0, np.cos(a), np.sin(a)])
-    third = np.array([np.sin(b), -np.sin(a) * np.cos(b), np.cos(a) * np.cos(b)])
-    axes = home @ np.column_stack([first, second, third])
+    first_axis = np.array([1.0, 0.0, 0.0])
+    second_axis = np.array([0.0, np.cos(a), np.sin(a)])
+    third_axis = np.array([np.sin(b), -np.sin(a) * np.cos(b), np.cos(a) * np.cos(b)])
+    axes = home @ np.column_stack([first_axis, second_axis, third_axis])
     angle_rates = np.linalg.solve(axes, twist[3:])
-    spin = first * angle_rates[0]
-    turning = np.cross(spin, second), np.cross(spin + second * angle_rates[1], third)
-    drift = home @ (turning[0] * angle_rates[1] + turning[1] * angle_rates[2])
+    first_spin = first_axis * angle_rates[0]
+    axis_rates = (
+        np.cross(first_spin, second_axis),
+        np.cross(first_spin + second_axis * angle_rates[1], third_axis),
+    )
+    bias_acceleration = home @ (axis_rates[0] * angle_rates[1] + axis_rates[1] * angle_rates[2])
     to_twist = np.eye(6)
     to_twist[3:, 3:] = axes
     return _PlatformMotion(
         np.array([*pose[:3] - platform.home[:3], a, b, c]),
         np.concatenate([twist[:3], angle_rates]),
-        np.concatenate([acceleration[:3], np.linalg.solve(axes, acceleration[3:] - drift)]),
+        np.concatenate(
+            [acceleration[:3], np.linalg.solve(axes, acceleration[3:] - bias_acceleration)]
+        ),
         to_twist,
     )
 
@@ -143,20 +151,21 @@ class _Tree:
         self._unit = mass_unit(self.machine)
         scaled = in_mass_unit(self.machine, self._unit)
         self._body = load(robot_urdf(platform, scaled), self._client, fixed=True)
-        count = bullet.getNumJoints(self._body, physicsClientId=self._client)
+        n_joints = bullet.getNumJoints(self._body, physicsClientId=self._client)
         joints = [
-            bullet.getJointInfo(self._body, i, physicsClientId=self._client) for i in range(count)
+            bullet.getJointInfo(self._body, i, physicsClientId=self._client)
+            for i in range(n_joints)
         ]
         self._links = {joint[12].decode(): i for i, joint in enumerate(joints)}
         names = [joint[1].decode() for joint in joints if joint[2] != bullet.JOINT_FIXED]
-        carriers = CARRIER_JOINTS if self.machine.floats else ()
-        ordered = [f"{PLATFORM_NAME}_{freedom}" for freedom in carriers] + [
+        carrier_joints = CARRIER_JOINTS if self.machine.floats else ()
+        ordered_names = [f"{PLATFORM_NAME}_{freedom}" for freedom in carrier_joints] + [
             *self.machine.joint_names
         ]
-        self._from_bullet = [names.index(name) for name in ordered]
+        self._from_bullet = [names.index(name) for name in ordered_names]
         self._to_bullet = np.argsort(self._from_bullet)
         self._own = JointForces(self.machine)
-        self._own_places = len(carriers) + self._own.joints
+        self._own_places = len(carrier_joints) + self._own.joints
 
     def torques(self, *motion: FloatArray) -> FloatArray:
         """Return the joints' forces for values, rates and accelerations, gravity included.
@@ -164,12 +173,12 @@ class _Tree:
         Springs, dampers, friction and extra weights are no part of Bullet's tree.
         """
         sorted_motion = [values[self._to_bullet].tolist() for values in motion]
-        found = bullet.calculateInverseDynamics(
+        torque_values = bullet.calculateInverseDynamics(
             self._body, *sorted_motion, physicsClientId=self._client
         )
-        torques = self._unit * np.array(found)[self._from_bullet]
-        own = self._own_places
-        torques[own] -= self._own(motion[0][own], motion[1][own])
+        torques = self._unit * np.array(torque_values)[self._from_bullet]
+        own_indices = self._own_places
+        torques[own_indices] -= self._own(motion[0][own_indices], motion[1][own_indices])
         for body in self.machine.bodies:
             if body.extra_weight:
                 lift = self._jacobian(body.name, motion[0])[2]
@@ -179,22 +188,22 @@ class _Tree:
     def closure(self, values: FloatArray) -> FloatArray:
         """Return `(3 loops, joints)` velocities of first against second points, base axes."""
         openings = [
-            self._jacobian(first.name, values) - self._jacobian(second.name, values)
-            for first, second in self.machine.loop_points()
+            self._jacobian(first_point.name, values) - self._jacobian(second_point.name, values)
+            for first_point, second_point in self.machine.loop_points()
         ]
         return np.concatenate(openings)
 
     def _jacobian(self, link: str, values: FloatArray) -> FloatArray:
         """Return `(3, joints)` velocities of a link's origin per joint rates, base axes."""
         sorted_values = values[self._to_bullet].tolist()
-        rest = [0.0] * len(sorted_values)
+        zero_rates = [0.0] * len(sorted_values)
         linear, _ = bullet.calculateJacobian(
             self._body,
             self._links[link],
             (0.0, 0.0, 0.0),
             sorted_values,
-            rest,
-            rest,
+            zero_rates,
+            zero_rates,
             physicsClientId=self._client,
         )
         return np.array(linear)[:, self._from_bullet]

@@ -61,14 +61,14 @@ def quiet() -> Iterator[None]:
         library = ctypes.CDLL(None if os.name == "posix" else "msvcrt")
         library.fflush(None)
         null = os.open(os.devnull, os.O_WRONLY)
-        kept = {stream: _duplicate(stream) for stream in (1, 2)}
+        saved_streams = {stream: _duplicate(stream) for stream in (1, 2)}
         try:
-            for stream in kept:
+            for stream in saved_streams:
                 os.dup2(null, stream)
             yield
         finally:
             library.fflush(None)
-            for stream, copy in kept.items():
+            for stream, copy in saved_streams.items():
                 if copy is None:
                     os.close(stream)
                 else:
@@ -146,7 +146,7 @@ def disconnect(client: int) -> None:
 
 
 class InertialFrame(NamedTuple):
-    """The frame in which Bullet keeps a body, against the body's own."""
+    """Bullet's inertial frame of a body, relative to the body's own frame."""
 
     center: FloatArray
     """`(3,)` [m] in the body's frame"""
@@ -177,9 +177,13 @@ class PlatformFrame:
         self, pose: FloatArray, twist: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return centre `(3,)`, quaternion (scalar last) and velocity of the centre `(3,)`."""
-        turn = self._from_inertial.T @ pose[3:]
-        arm = matrix(turn) @ -self._reference
-        return pose[:3] + arm, turn, twist[:3] + np.cross(twist[3:], arm)
+        inertial_quaternion = self._from_inertial.T @ pose[3:]
+        reference_offset = matrix(inertial_quaternion) @ -self._reference
+        return (
+            pose[:3] + reference_offset,
+            inertial_quaternion,
+            twist[:3] + np.cross(twist[3:], reference_offset),
+        )
 
     def reference(self, center: tuple[float, ...], turn: tuple[float, ...]) -> FloatArray:
         """Return the place `(3,)` of the reference point in the base."""
@@ -246,10 +250,10 @@ class Bodies:
         self.joints: dict[str, Link] = {}
         self._client = client
         self._collect(load(texts[0], client, fixed=True))
-        moving = load(texts[1], client, fixed=not machine.floats)
-        self._collect(moving)
+        platform_body = load(texts[1], client, fixed=not machine.floats)
+        self._collect(platform_body)
         if machine.floats:
-            self.links[PLATFORM_NAME] = Link(moving, BASE_LINK)
+            self.links[PLATFORM_NAME] = Link(platform_body, BASE_LINK)
 
     def all(self) -> list[Link]:
         """Return all links, bases included."""
@@ -269,26 +273,26 @@ class Bodies:
 
 def reader_of(machine: Mechanism) -> FloatArray:
     """Return the matrix from values and rates of all joints to the joints' part of a reading."""
-    own = np.eye(len(machine.joint_names))
-    deflection, carried = (
-        own[machine.indices(machine.deflection)],
-        own[machine.indices(machine.carried)],
+    identity = np.eye(len(machine.joint_names))
+    deflection, carried_rows = (
+        identity[machine.indices(machine.deflection)],
+        identity[machine.indices(machine.carried)],
     )
-    parts = (own[machine.measured].sum(axis=0), deflection, carried)
+    parts = (identity[machine.measured].sum(axis=0), deflection, carried_rows)
     return np.concatenate([np.kron(np.eye(2), part) for part in parts])
 
 
 def by_multibody(links: list[Link], places: list[int]) -> list[tuple[int, list[int], IndexArray]]:
-    """Return for each multibody the numbers of its links, and their places."""
+    """Return for each multibody its link numbers, and their indices in the mechanism."""
     groups = []
     for multibody in sorted({link.multibody for link in links}):
-        own = [
+        multibody_links = [
             (link.number, k)
             for link, k in zip(links, places, strict=True)
             if link.multibody == multibody
         ]
-        numbers, kept = zip(*own, strict=True)
-        groups.append((multibody, list(numbers), np.array(kept, dtype=np.int64)))
+        link_numbers, mechanism_indices = zip(*multibody_links, strict=True)
+        groups.append((multibody, list(link_numbers), np.array(mechanism_indices, dtype=np.int64)))
     return groups
 
 
@@ -310,8 +314,10 @@ class BulletBall:
         self._options, self._platform = options, platform
         self._constants, self._rolls = ball.constants, ball.rolling_resistance > 0.0
         self._moment = np.empty(3)
-        shape = bullet.createCollisionShape(bullet.GEOM_SPHERE, radius=ball.radius, **options)
-        self._body = bullet.createMultiBody(ball.mass, shape, **options)
+        collision_shape = bullet.createCollisionShape(
+            bullet.GEOM_SPHERE, radius=ball.radius, **options
+        )
+        self._body = bullet.createMultiBody(ball.mass, collision_shape, **options)
         bullet.changeDynamics(
             self._body,
             -1,
@@ -358,10 +364,10 @@ class BulletBall:
         """
         if not self._rolls or not bullet.getContactPoints(bodyA=self._body, **self._options):
             return
-        turning = np.array(bullet.getBaseVelocity(self._body, **self._options)[1])
-        turning -= np.asarray(spin)
-        pull = np.array([0.0, 0.0, -gravity])
-        rolling_resistance(self._constants, pull, normal, turning, self._moment)
+        angular_velocity = np.array(bullet.getBaseVelocity(self._body, **self._options)[1])
+        angular_velocity -= np.asarray(spin)
+        gravity_vector = np.array([0.0, 0.0, -gravity])
+        rolling_resistance(self._constants, gravity_vector, normal, angular_velocity, self._moment)
         options = {"flags": bullet.WORLD_FRAME, **self._options}
         bullet.applyExternalTorque(self._body, -1, self._moment.tolist(), **options)
         bullet.applyExternalTorque(*self._platform, (-self._moment).tolist(), **options)
@@ -369,8 +375,8 @@ class BulletBall:
     def read(self) -> FloatArray:
         """Return pose and twist `(13,)`."""
         position, (x, y, z, w) = bullet.getBasePositionAndOrientation(self._body, **self._options)
-        velocity, spin = bullet.getBaseVelocity(self._body, **self._options)
-        return np.array([*position, w, x, y, z, *velocity, *spin])
+        velocity, angular_velocity = bullet.getBaseVelocity(self._body, **self._options)
+        return np.array([*position, w, x, y, z, *velocity, *angular_velocity])
 
 
 class World:
@@ -411,8 +417,8 @@ class World:
         self._reader = reader_of(machine)
         self._states = np.zeros((2, len(machine.joint_names)))
         self._values, self._rates = self._states
-        read = self._reader.any(axis=0).reshape(self._states.shape).any(axis=0)
-        self._read_joints = self._groups(np.flatnonzero(read).tolist())
+        is_read = self._reader.any(axis=0).reshape(self._states.shape).any(axis=0)
+        self._read_joints = self._groups(np.flatnonzero(is_read).tolist())
         self._heavy = [
             (self._bodies.links[body.name], body.extra_weight)
             for body in machine.bodies
@@ -420,8 +426,12 @@ class World:
         ]
         self._take_loops()
         # The first step fills in bookkeeping; after it, equal states have equal records.
-        rest = np.zeros(len(machine.joint_names))
-        self.place(machine.home, ZERO_VECTOR, JointMotion(rest, rest, rest))
+        zero_coordinates = np.zeros(len(machine.joint_names))
+        self.place(
+            machine.home,
+            ZERO_VECTOR,
+            JointMotion(zero_coordinates, zero_coordinates, zero_coordinates),
+        )
         bullet.stepSimulation(**self._options)
 
     def place(self, pose: FloatArray, twist: FloatArray, joints: JointMotion) -> None:
@@ -430,9 +440,11 @@ class World:
         for name, value, rate in zip(names, *map(np.ndarray.tolist, joints[:2]), strict=True):
             bullet.resetJointState(*self._bodies.joints[name], value, rate, **self._options)
         if self._machine.floats:
-            center, turn, velocity = self._place.to_inertial(pose, twist)
+            center, inertial_quaternion, velocity = self._place.to_inertial(pose, twist)
             body, client = self._platform.multibody, self._options
-            bullet.resetBasePositionAndOrientation(body, center.tolist(), turn.tolist(), **client)
+            bullet.resetBasePositionAndOrientation(
+                body, center.tolist(), inertial_quaternion.tolist(), **client
+            )
             bullet.resetBaseVelocity(body, velocity.tolist(), twist[3:].tolist(), **client)
 
     def set_field(self, field: FloatArray) -> None:
@@ -450,26 +462,28 @@ class World:
 
     def advance(self, forces: FloatArray, load: list[float] | None) -> None:
         """Step once under actuator forces `(n,)` and a wrench about the reference point."""
-        pushes = np.zeros(len(self._values))
-        pushes[self._driven] = forces
+        joint_forces = np.zeros(len(self._values))
+        joint_forces[self._driven] = forces
         if len(self._own.joints):
             self._sense(self._sensed)
             joints = self._own.joints
-            pushes[joints] += self._own(self._values[joints], self._rates[joints])
-        for multibody, numbers, places in self._pushed:
-            push = pushes[places].tolist()
+            joint_forces[joints] += self._own(self._values[joints], self._rates[joints])
+        for multibody, link_numbers, value_indices in self._pushed:
+            link_forces = joint_forces[value_indices].tolist()
             bullet.setJointMotorControlArray(
-                multibody, numbers, bullet.TORQUE_CONTROL, forces=push, **self._options
+                multibody, link_numbers, bullet.TORQUE_CONTROL, forces=link_forces, **self._options
             )
         for link, mass in self._heavy:
             center = bullet.getLinkState(*link, computeForwardKinematics=1, **self._options)[0]
-            self._push(link, [mass * pull for pull in self._field], center)
+            self._push(link, [mass * field_component for field_component in self._field], center)
         for ball in self._balls:
-            _, turn, _, spin = self._platform_state()
-            ball.resist(self._place.normal(turn), spin, self._machine.gravity)
+            _, orientation, _, angular_velocity = self._platform_state()
+            ball.resist(self._place.normal(orientation), angular_velocity, self._machine.gravity)
         if load is not None:
-            center, turn = self._platform_state()[:2]
-            self._push(self._platform, load[:3], self._place.reference(center, turn).tolist())
+            center, orientation = self._platform_state()[:2]
+            self._push(
+                self._platform, load[:3], self._place.reference(center, orientation).tolist()
+            )
             options = {"flags": bullet.WORLD_FRAME, **self._options}
             bullet.applyExternalTorque(*self._platform, load[3:], **options)
         bullet.stepSimulation(**self._options)
@@ -486,18 +500,18 @@ class World:
             The largest distance [m] between the two points of a loop.
         """
         self._sense(self._read_joints)
-        center, turn, velocity, spin = self._platform_state()
-        reading[:13] = (*center, *turn, *velocity, *spin)
+        center, orientation, velocity, angular_velocity = self._platform_state()
+        reading[:13] = (*center, *orientation, *velocity, *angular_velocity)
         reading[13:] = self._reader @ self._states.ravel()
         self._frames[0] = reading[:7]
-        for multibody, numbers, places in self._looped:
+        for multibody, link_numbers, frame_indices in self._looped:
             links = bullet.getLinkStates(
-                multibody, numbers, computeForwardKinematics=1, **self._options
+                multibody, link_numbers, computeForwardKinematics=1, **self._options
             )
-            self._frames[places] = [link[0] + link[1] for link in links]
-        gap = largest_gap(self._frames, *self._loops)
+            self._frames[frame_indices] = [link[0] + link[1] for link in links]
+        loop_gap = largest_gap(self._frames, *self._loops)
         self._place.from_inertial(reading)
-        return float(gap)
+        return float(loop_gap)
 
     def save(self) -> bytes:
         """Return Bullet's own record of the world: only it holds every bit of the state."""
@@ -518,24 +532,24 @@ class World:
         """Return the platform's inertial frame: centre, quaternion (scalar last), velocities."""
         if self._machine.floats:
             body, options = self._platform.multibody, self._options
-            place = bullet.getBasePositionAndOrientation(body, **options)
-            return (*place, *bullet.getBaseVelocity(body, **options))
+            base_pose = bullet.getBasePositionAndOrientation(body, **options)
+            return (*base_pose, *bullet.getBaseVelocity(body, **options))
         options = {"computeLinkVelocity": 1, "computeForwardKinematics": 1, **self._options}
-        state = bullet.getLinkState(*self._platform, **options)
-        return state[0], state[1], state[6], state[7]
+        link_state = bullet.getLinkState(*self._platform, **options)
+        return link_state[0], link_state[1], link_state[6], link_state[7]
 
     def _sense(self, groups: list[tuple[int, list[int], IndexArray]]) -> None:
-        for multibody, numbers, places in groups:
-            joints = bullet.getJointStates(multibody, numbers, **self._options)
-            self._values[places] = [joint[0] for joint in joints]
-            self._rates[places] = [joint[1] for joint in joints]
+        for multibody, link_numbers, value_indices in groups:
+            joints = bullet.getJointStates(multibody, link_numbers, **self._options)
+            self._values[value_indices] = [joint[0] for joint in joints]
+            self._rates[value_indices] = [joint[1] for joint in joints]
 
     def _push(self, link: Link, force: Iterable[float], point: Iterable[float]) -> None:
         options = {"flags": bullet.WORLD_FRAME, **self._options}
         bullet.applyExternalForce(*link, force, point, **options)
 
     def _groups(self, places: Iterable[int]) -> list[tuple[int, list[int], IndexArray]]:
-        """Return joints by multibody: their numbers in it, and their places in the mechanism."""
+        """Return joints by multibody: their link numbers, and their indices in the mechanism."""
         ordered = sorted(places)
         links = [self._bodies.joints[self._machine.joint_names[k]] for k in ordered]
         return by_multibody(links, ordered)
@@ -543,15 +557,17 @@ class World:
     def _take_loops(self) -> None:
         pairs = list(self._machine.loop_points())
         names = sorted({point.body for pair in pairs for point in pair} - {PLATFORM_NAME})
-        numbers = {PLATFORM_NAME: 0, **{name: k for k, name in enumerate(names, start=1)}}
+        multibody_numbers = {PLATFORM_NAME: 0, **{name: k for k, name in enumerate(names, start=1)}}
         links = [self._bodies.links[name] for name in names]
         self._looped = by_multibody(links, list(range(1, 1 + len(links))))
         self._frames = np.zeros((1 + len(names), 7))
         bodies = {body.name: inertial_frame(body) for body in self._machine.bodies}
         self._loops = tuple(
-            np.array([numbers[pair[end].body] for pair in pairs]) for end in (0, 1)
+            np.array([multibody_numbers[pair[end_index].body] for pair in pairs])
+            for end_index in (0, 1)
         ) + tuple(
-            np.array([bodies[pair[end].body].place(pair[end]) for pair in pairs]) for end in (0, 1)
+            np.array([bodies[pair[end_index].body].place(pair[end_index]) for pair in pairs])
+            for end_index in (0, 1)
         )
 
     def _set_up(self, timestep: float, *, engine_defaults: bool) -> None:
@@ -570,7 +586,7 @@ class World:
             )
 
     def _let_go(self, *, engine_defaults: bool) -> None:
-        """Take damping, limits and motors off all links."""
+        """Remove damping, limits and motors from all links."""
         if not engine_defaults:
             for link in self._bodies.all():
                 bullet.changeDynamics(
@@ -582,18 +598,24 @@ class World:
                     activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING,
                     **self._options,
                 )
-        for multibody, numbers, _ in self._groups(range(len(self._machine.joint_names))):
-            idle = [0.0] * len(numbers)
+        for multibody, link_numbers, _ in self._groups(range(len(self._machine.joint_names))):
+            zero_forces = [0.0] * len(link_numbers)
             bullet.setJointMotorControlArray(
-                multibody, numbers, bullet.VELOCITY_CONTROL, forces=idle, **self._options
+                multibody,
+                link_numbers,
+                bullet.VELOCITY_CONTROL,
+                forces=zero_forces,
+                **self._options,
             )
 
     def _close_loops(self, *, engine_defaults: bool) -> None:
         links = self._bodies.links
         frames = {body.name: inertial_frame(body) for body in self._machine.bodies}
-        for first, second in self._machine.loop_points():
-            ends = (*links[second.body], *links[first.body])
-            pivots = [frames[point.body].place(point).tolist() for point in (second, first)]
+        for first_point, second_point in self._machine.loop_points():
+            ends = (*links[second_point.body], *links[first_point.body])
+            pivots = [
+                frames[point.body].place(point).tolist() for point in (second_point, first_point)
+            ]
             loop = bullet.createConstraint(
                 *ends, bullet.JOINT_POINT2POINT, (0.0, 0.0, 0.0), *pivots, **self._options
             )

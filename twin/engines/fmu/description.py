@@ -50,7 +50,7 @@ BASE_UNITS = {
 
 
 class Variable(NamedTuple):
-    """A number of a unit, as its description lists it."""
+    """A scalar variable of a unit, as `modelDescription.xml` lists it."""
 
     name: str
     unit: str
@@ -62,7 +62,7 @@ class Variable(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Neighbouring variables with one name in the code."""
+    """Consecutive variables that share one macro in the C code."""
 
     macro: str
     """C macro for the value reference of the first variable"""
@@ -70,7 +70,7 @@ class Block(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Variables that mean the same of several axes or legs."""
+    """Variables of the same quantity for several axes or legs."""
 
     names: Sequence[str]
     units: Sequence[str]
@@ -96,19 +96,19 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
     """
     n, force = platform.n_actuators, FMI_UNITS.get(platform.force_unit, platform.force_unit)
     unit, deflection = platform.coordinate_unit, resting_deflection(platform)
-    holding = platform.inverse_dynamics(
+    holding_forces = platform.inverse_dynamics(
         platform.home, ZERO_VECTOR, ZERO_VECTOR, deflection=deflection
     )
     values = [*platform.home, *ZERO_VECTOR, *deflection]
-    state = [POSE_GROUP, TWIST_GROUP]
+    state_groups = [POSE_GROUP, TWIST_GROUP]
     if len(deflection):
-        state += [
+        state_groups += [
             Group(legs("deflections", n), ["m"] * n, "deflection of the spring of the leg"),
             Group(legs("deflection_rates", n), ["m/s"] * n, "rate of the deflection"),
         ]
-    start = [
-        Group([f"start.{name}" for name in part.names], part.units, f"start: {part.text}")
-        for part in state
+    start_groups = [
+        Group([f"start.{name}" for name in group.names], group.units, f"start: {group.text}")
+        for group in state_groups
     ]
     body = "of a body fixed to the platform"
     center = Group(CENTER_NAMES, ["m"] * 3, f"centre of mass {body}, platform frame")
@@ -119,7 +119,7 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
             "FORCES",
             CONTINUOUS_INPUT,
             [Group(legs("forces", n), [force] * n, "of the actuator")],
-            holding,
+            holding_forces,
         ),
         _block("WRENCH", CONTINUOUS_INPUT, [WRENCH_GROUP]),
         _block(
@@ -127,8 +127,8 @@ def unit_blocks(platform: MachineModel) -> tuple[Block, ...]:
         ),
         _block("PAYLOAD_CENTER", TUNABLE_PARAMETER, [center]),
         _block("PAYLOAD_INERTIA", TUNABLE_PARAMETER, [inertia]),
-        _block("START", FIXED_PARAMETER, start, values),
-        _block("STATE", CONTINUOUS_OUTPUT, state, values),
+        _block("START", FIXED_PARAMETER, start_groups, values),
+        _block("STATE", CONTINUOUS_OUTPUT, state_groups, values),
         _block(
             "COORDINATES",
             CONTINUOUS_OUTPUT,
@@ -159,11 +159,11 @@ def _block(
     values: Iterable[float] | FloatArray | None = None,
 ) -> Block:
     """Return the variables of groups with their values at the start, default zero."""
-    given = iter(values) if values is not None else repeat(0.0)
+    given_values = iter(values) if values is not None else repeat(0.0)
     return Block(
         macro,
         tuple(
-            Variable(name, unit, *kind, group.text, float(next(given)))
+            Variable(name, unit, *kind, group.text, float(next(given_values)))
             for group in groups
             for name, unit in zip(group.names, group.units, strict=True)
         ),
@@ -176,9 +176,9 @@ class Unit(NamedTuple):
     name: str
     """text about the machine and the library"""
     token: str
-    """that the library names too"""
+    """token that the shared library also contains, to identify the unit"""
     text: str
-    """one line on the machine"""
+    """one-line description of the machine"""
     timestep: float
     """longest integration step [s]"""
 
@@ -196,18 +196,18 @@ def description(unit: Unit, blocks: Sequence[Block], fmi: int) -> bytes:
             "variableNamingConvention": "structured",
         },
     )
-    able = {"canHandleVariableCommunicationStepSize": "true"}
+    capabilities = {"canHandleVariableCommunicationStepSize": "true"}
     spelling = "FMUState" if fmi == 3 else "FMUstate"
-    able |= {f"canGetAndSet{spelling}": "true", f"canSerialize{spelling}": "true"}
+    capabilities |= {f"canGetAndSet{spelling}": "true", f"canSerialize{spelling}": "true"}
     if fmi == 3:
-        able["fixedInternalStepSize"] = repr(unit.timestep)
-    ElementTree.SubElement(root, "CoSimulation", {"modelIdentifier": unit.name, **able})
+        capabilities["fixedInternalStepSize"] = repr(unit.timestep)
+    ElementTree.SubElement(root, "CoSimulation", {"modelIdentifier": unit.name, **capabilities})
     variables = [variable for block in blocks for variable in block.variables]
     _add_units(root, {variable.unit for variable in variables})
     categories = ElementTree.SubElement(root, "LogCategories")
     ElementTree.SubElement(categories, "Category", name="logStatusError")
-    span = {"startTime": "0", "stopTime": "1", "stepSize": repr(max(1e-3, unit.timestep))}
-    ElementTree.SubElement(root, "DefaultExperiment", span)
+    experiment = {"startTime": "0", "stopTime": "1", "stepSize": repr(max(1e-3, unit.timestep))}
+    ElementTree.SubElement(root, "DefaultExperiment", experiment)
     listed = ElementTree.SubElement(root, "ModelVariables")
     for reference, variable in enumerate(variables):
         _add_variable(listed, variable, reference, fmi)
@@ -229,7 +229,7 @@ def _add_variable(
     parent: ElementTree.Element, variable: Variable, reference: int, fmi: int
 ) -> None:
     """Add a variable; those that the unit computes have no value at the start."""
-    words = {
+    attributes = {
         "name": variable.name,
         "valueReference": str(reference),
         "causality": variable.causality,
@@ -238,15 +238,15 @@ def _add_variable(
     }
     initial = {"parameter": "exact", "output": "calculated"}.get(variable.causality)
     if initial:
-        words["initial"] = initial
-    number = {"unit": variable.unit}
+        attributes["initial"] = initial
+    real_attributes = {"unit": variable.unit}
     if variable.causality in ("input", "parameter"):
-        number["start"] = repr(variable.start)
+        real_attributes["start"] = repr(variable.start)
     if fmi == 3:
-        ElementTree.SubElement(parent, "Float64", words | number)
+        ElementTree.SubElement(parent, "Float64", attributes | real_attributes)
     else:
-        element = ElementTree.SubElement(parent, "ScalarVariable", words)
-        ElementTree.SubElement(element, "Real", number)
+        element = ElementTree.SubElement(parent, "ScalarVariable", attributes)
+        ElementTree.SubElement(element, "Real", real_attributes)
 
 
 def _add_structure(root: ElementTree.Element, variables: Sequence[Variable], fmi: int) -> None:
@@ -259,7 +259,7 @@ def _add_structure(root: ElementTree.Element, variables: Sequence[Variable], fmi
         for k in outputs:
             ElementTree.SubElement(structure, "InitialUnknown", valueReference=str(k))
         return
-    for name, further in (("Outputs", {"dependencies": ""}), ("InitialUnknowns", {})):
+    for name, extra_attributes in (("Outputs", {"dependencies": ""}), ("InitialUnknowns", {})):
         unknowns = ElementTree.SubElement(structure, name)
         for k in outputs:
-            ElementTree.SubElement(unknowns, "Unknown", {"index": str(k + 1), **further})
+            ElementTree.SubElement(unknowns, "Unknown", {"index": str(k + 1), **extra_attributes})

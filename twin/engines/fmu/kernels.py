@@ -25,7 +25,7 @@ FLOAT_POINTER = types.CPointer(types.float64)
 """Pointer to the first of some numbers in memory."""
 
 FLOAT_BYTES = 8
-"""Size of a number."""
+"""Size of a float64 in memory [bytes]."""
 
 INTEGER_TYPE = types.int64
 
@@ -34,15 +34,17 @@ INTEGER_TYPE = types.int64
 def at(typing: Any, pointer: Any, start: Any, shape: Any) -> Any:
     """Return the array of a `shape` that begins `start` numbers behind a pointer.
 
-    Numba's own `carray` counts references, for which there is nobody in a unit.
+    Numba's own `carray` counts references, which needs Python's runtime; a unit has none.
     """
     array = types.Array(types.float64, len(shape), "C")
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         size = context.get_value_type(types.intp)
         lengths = [
-            context.cast(builder, length, kind, types.intp)
-            for length, kind in zip(cgutils.unpack_tuple(builder, arguments[2]), shape, strict=True)
+            context.cast(builder, length, stride_type, types.intp)
+            for length, stride_type in zip(
+                cgutils.unpack_tuple(builder, arguments[2]), shape, strict=True
+            )
         ]
         strides = [ir.Constant(size, FLOAT_BYTES)]
         for length in lengths[:0:-1]:
@@ -64,11 +66,11 @@ def at(typing: Any, pointer: Any, start: Any, shape: Any) -> Any:
 
 
 class Native(NamedTuple):
-    """A function for C."""
+    """A compiled function with a C interface."""
 
     kernel: Any
     arguments: tuple[Any, ...]
-    """their types"""
+    """numba types of the arguments"""
 
 
 def constraints_of(kind: type) -> int:
@@ -84,26 +86,28 @@ def memory_size(kind: type, legs: int, state: int) -> int:
         legs: number of them.
         state: length of the state.
     """
-    count = constraints_of(kind)
-    size = 6 + count
-    return 36 + 6 + 8 * legs + 8 * count + size * size + size + 5 * state
+    n_constraints = constraints_of(kind)
+    size = 6 + n_constraints
+    return 36 + 6 + 8 * legs + 8 * n_constraints + size * size + size + 5 * state
 
 
 @device
 def stages_in(memory: Any, n: int, count: int, state: int) -> Stages:
     """Return the work arrays of a step of n legs with `count` constraints, in `memory`."""
-    size, after = 6 + count, 42 + 8 * n
-    last = after + 8 * count + size * size + size
+    system_size, system_start = 6 + count, 42 + 8 * n
+    rates_start = system_start + 8 * count + system_size * system_size + system_size
     work = Work(
         at(memory, 0, (6, 6)),
         at(memory, 36, (6,)),
         at(memory, 42, (n, 6)),
         at(memory, 42 + 6 * n, (n,)),
-        at(memory, after, (count, 8)),
-        at(memory, after + 8 * count, (size, size)),
-        at(memory, after + 8 * count + size * size, (size,)),
+        at(memory, system_start, (count, 8)),
+        at(memory, system_start + 8 * count, (system_size, system_size)),
+        at(memory, system_start + 8 * count + system_size * system_size, (system_size,)),
     )
-    return Stages(at(memory, last, (state,)), at(memory, last + state, (4, state)), work)
+    return Stages(
+        at(memory, rates_start, (state,)), at(memory, rates_start + state, (4, state)), work
+    )
 
 
 def native_functions(kind: type, columns: int) -> dict[str, Native]:
@@ -113,7 +117,7 @@ def native_functions(kind: type, columns: int) -> dict[str, Native]:
         kind: type of the constants of the legs.
         columns: numbers in the row of a leg.
     """
-    count = constraints_of(kind)
+    constraint_count = constraints_of(kind)
 
     @device
     def advance(body: Any, rows: Any, n: int, y: Any, load: Any, step: float, memory: Any) -> int:
@@ -123,13 +127,16 @@ def native_functions(kind: type, columns: int) -> dict[str, Native]:
         """
         legs = kind(at(rows, 0, (n, columns)))
         state = at(y, 0, (STATE_SIZE + 2 * deflections_per_leg(legs) * n,))
-        constants, buffers = at(body, 0, (BODY_SIZE,)), stages_in(memory, n, count, state.shape[0])
+        constants, buffers = (
+            at(body, 0, (BODY_SIZE,)),
+            stages_in(memory, n, constraint_count, state.shape[0]),
+        )
         slope = at(memory, 42 + 7 * n, (n,))
         for i in range(n):
             slope[i] = 0.0
-        held = Load(at(load, 0, (n,)), slope, at(load, n, (6,)))
-        done = derivative(constants, legs, state, held, 0.0, buffers.rates[0], buffers.work)
-        if done and runge_kutta_move(constants, legs, state, held, 0.0, step, buffers):
+        inputs = Load(at(load, 0, (n,)), slope, at(load, n, (6,)))
+        succeeded = derivative(constants, legs, state, inputs, 0.0, buffers.rates[0], buffers.work)
+        if succeeded and runge_kutta_move(constants, legs, state, inputs, 0.0, step, buffers):
             return 1
         return 0
 
@@ -142,15 +149,15 @@ def native_functions(kind: type, columns: int) -> dict[str, Native]:
         legs = kind(at(rows, 0, (n, columns)))
         pose, twist = at(y, 0, (7,)), at(y, 7, (6,))
         coordinates_and_rates(legs, pose, twist, at(out, 0, (n,)), at(out, n, (n,)))
-        constraints = at(memory, 0, (count, 8))
+        constraints = at(memory, 0, (constraint_count, 8))
         fill_constraints(legs, platform_state(pose, twist), constraints)
-        worst = 0.0
-        for i in range(count):
-            drift = 0.0
+        largest_error = 0.0
+        for i in range(constraint_count):
+            constraint_rate = 0.0
             for k in range(6):
-                drift += constraints[i, k] * twist[k]
-            worst = max(worst, abs(constraints[i, 7]), abs(drift))
-        return worst
+                constraint_rate += constraints[i, k] * twist[k]
+            largest_error = max(largest_error, abs(constraints[i, 7]), abs(constraint_rate))
+        return largest_error
 
     step = (
         FLOAT_POINTER,

@@ -72,10 +72,10 @@ def target() -> Target:
     Raises:
         InputError: no units are made on this system.
     """
-    found = BUILD_TARGETS.get((sys.platform, computer.machine()))
-    if found is None:
+    build_target = BUILD_TARGETS.get((sys.platform, computer.machine()))
+    if build_target is None:
         raise InputError("format", "units of FMI are made on Linux (x86-64 or ARM, 64 bit) alone")
-    return found
+    return build_target
 
 
 @lru_cache
@@ -89,19 +89,19 @@ def object_code(kind: type, columns: int) -> bytes:
     machine = binding.Target.from_default_triple().create_target_machine(
         cpu=target().processor, features="", opt=3, reloc="pic", codemodel="small"
     )
-    whole: Any = None
+    linked_module: Any = None
     for name, (kernel, arguments) in native_functions(kind, columns).items():
         kernel.compile(arguments)
         compiled = kernel.overloads[arguments]
         # Numba has no public way to the instructions of a kernel that comes from its cache.
-        part = compiled.library._get_module_for_linking().clone()
-        function = part.get_function(compiled.fndesc.llvm_func_name)
+        kernel_module = compiled.library._get_module_for_linking().clone()
+        function = kernel_module.get_function(compiled.fndesc.llvm_func_name)
         function.name, function.linkage = name, "external"
-        if whole is None:
-            whole = part
+        if linked_module is None:
+            linked_module = kernel_module
         else:
-            whole.link_in(part)
-    code: bytes = machine.emit_object(whole)
+            linked_module.link_in(kernel_module)
+    code: bytes = machine.emit_object(linked_module)
     return code
 
 
@@ -124,19 +124,23 @@ def compile_library(
     command = compiler()
     constants = platform.constants
     with TemporaryDirectory() as folder:
-        place = Path(folder)
+        build_folder = Path(folder)
         header = machine_header(platform, blocks, timestep, token, fmi)
-        (place / "machine.h").write_text(header, encoding="utf-8")
+        (build_folder / "machine.h").write_text(header, encoding="utf-8")
         code = object_code(type(constants.legs), constants.legs.rows.shape[1])
-        (place / "kernels.o").write_bytes(code)
-        (place / "exports").write_text(EXPORTED_SYMBOLS, encoding="utf-8")
+        (build_folder / "kernels.o").write_bytes(code)
+        (build_folder / "exports").write_text(EXPORTED_SYMBOLS, encoding="utf-8")
         files = [str(UNIT_SOURCE), "kernels.o", f"-I{folder}", "-lm", "-o", "unit.so"]
         link = ["-shared", "-Wl,--version-script=exports", "-Wl,--no-undefined"]
         arguments = [*command, *COMPILER_OPTIONS, *link, *files]
-        done = subprocess.run(arguments, cwd=place, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise StateError(f"{command[0]} cannot compile the unit: {done.stderr.strip()[-2000:]}")
-        return (place / "unit.so").read_bytes()
+        completed = subprocess.run(
+            arguments, cwd=build_folder, capture_output=True, text=True, check=False
+        )
+        if completed.returncode != 0:
+            raise StateError(
+                f"{command[0]} cannot compile the unit: {completed.stderr.strip()[-2000:]}"
+            )
+        return (build_folder / "unit.so").read_bytes()
 
 
 def compiler() -> list[str]:
@@ -160,12 +164,12 @@ def machine_header(
     rows = platform.constants.legs.rows
     n = platform.n_actuators
     variables = [variable for block in blocks for variable in block.variables]
-    first, lines = 0, []
+    first_reference, lines = 0, []
     for block in blocks:
-        lines.append(f"#define {block.macro} {first}")
-        first += len(block.variables)
-    state = sum(len(block.variables) for block in blocks if block.macro == "STATE")
-    memory = memory_size(type(platform.constants.legs), n, state)
+        lines.append(f"#define {block.macro} {first_reference}")
+        first_reference += len(block.variables)
+    n_states = sum(len(block.variables) for block in blocks if block.macro == "STATE")
+    memory_length = memory_size(type(platform.constants.legs), n, n_states)
     names = ", ".join(f'"{variable.name}"' for variable in variables)
     return "\n".join(
         [
@@ -173,7 +177,7 @@ def machine_header(
             f'#define TOKEN "{token}"',
             f"#define LEGS {n}",
             f"#define STEP {timestep.hex()}",
-            f"#define MEMORY {memory}",
+            f"#define MEMORY {memory_length}",
             f"#define NUMBERS {len(variables)}",
             *lines,
             _array("BODY", platform.constants.body),
@@ -186,8 +190,8 @@ def machine_header(
 
 
 def _array(name: str, values: Iterable[float] | FloatArray) -> str:
-    numbers = ", ".join(float(value).hex() for value in values)
-    return f"static const double {name}[] = {{{numbers}}};"
+    hex_values = ", ".join(float(value).hex() for value in values)
+    return f"static const double {name}[] = {{{hex_values}}};"
 
 
 def write_unit(
@@ -231,24 +235,26 @@ def write_unit(
             platform, blocks, step, unit.token, fmi
         ),
     }
-    with new_folder(folder, "folder") as place:
+    with new_folder(folder, "folder") as unit_folder:
         packed = _zipped(files)
-        return write_atomically(place / f"{platform.name}.fmu", lambda file: file.write(packed))
+        return write_atomically(
+            unit_folder / f"{platform.name}.fmu", lambda file: file.write(packed)
+        )
 
 
 def _token(platform: MachineModel, step: float, fmi: int) -> str:
     """Return the token by which description and library belong to the same unit."""
     parts = (platform.name, platform.hash, step.hex(), str(fmi), __version__)
-    known = hashlib.sha256("\n".join(parts).encode() + UNIT_SOURCE.read_bytes()).hexdigest()
-    return f"{known[:8]}-{known[8:12]}-{known[12:16]}-{known[16:20]}-{known[20:32]}"
+    digest = hashlib.sha256("\n".join(parts).encode() + UNIT_SOURCE.read_bytes()).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
 
 
 def _zipped(files: dict[str, bytes]) -> bytes:
     """Return an archive of files by their paths."""
-    memory = BytesIO()
-    with ZipFile(memory, "w", ZIP_DEFLATED) as archive:
+    archive_bytes = BytesIO()
+    with ZipFile(archive_bytes, "w", ZIP_DEFLATED) as archive:
         for name, content in files.items():
             entry = ZipInfo(name, ARCHIVE_DATE)
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content, ZIP_DEFLATED)
-    return memory.getvalue()
+    return archive_bytes.getvalue()

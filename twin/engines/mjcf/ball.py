@@ -22,15 +22,15 @@ MIN_FRICTION = 1e-5
 
 
 def add_ball_options(option: Element) -> None:
-    """Ask for the friction cone itself: the default pyramid brakes more along its edges."""
+    """Select the elliptic friction cone: the default pyramid overestimates friction along edges."""
     option.set("cone", "elliptic")
 
 
 def add_ball_materials(asset: Element) -> None:
-    """Add how ball and plate look; the ball's squares show that it rolls."""
-    own, dark = PART_COLORS[BALL_NAME][:3], (0.95, 0.93, 0.88)
+    """Add the materials of ball and plate; the ball's squares make its rolling visible."""
+    ball_color, mark_color = PART_COLORS[BALL_NAME][:3], (0.95, 0.93, 0.88)
     squares = {"type": "cube", "builtin": "checker", "width": "64", "height": "64"}
-    add(asset, "texture", name=BALL_NAME, rgb1=text(own), rgb2=text(dark), **squares)
+    add(asset, "texture", name=BALL_NAME, rgb1=text(ball_color), rgb2=text(mark_color), **squares)
     add(asset, "material", name=BALL_NAME, texture=BALL_NAME, specular="0.5", shininess="0.6")
     add(asset, "material", name=BALL_PLATE_NAME, rgba=text(PART_COLORS[BALL_PLATE_NAME]))
 
@@ -39,10 +39,16 @@ def add_ball_plate(platform: Element, ball: Ball) -> None:
     """Add the plate to the platform's body, without mass of its own."""
     top, bottom = ball.plate_height, ball.plate_height - ball.plate_thickness
     ends = {"type": "cylinder", "fromto": text([0.0, 0.0, bottom, 0.0, 0.0, top])}
-    touch = {"contype": "1", "conaffinity": "0", "group": "2", "mass": "0"}
+    contact_attributes = {"contype": "1", "conaffinity": "0", "group": "2", "mass": "0"}
     size = text([ball.plate_radius])
     add(
-        platform, "geom", name=BALL_PLATE_NAME, size=size, material=BALL_PLATE_NAME, **ends, **touch
+        platform,
+        "geom",
+        name=BALL_PLATE_NAME,
+        size=size,
+        material=BALL_PLATE_NAME,
+        **ends,
+        **contact_attributes,
     )
 
 
@@ -60,7 +66,7 @@ def add_ball(world: Element, ball: Ball, place: FloatArray, contact: tuple[str, 
     add_inertial(body, Mass(ball.mass, np.zeros(3), ball.inertia * np.eye(3)))
     rolling = ball.rolling_resistance * ball.radius
     friction = [ball.friction, MIN_FRICTION, max(rolling, MIN_FRICTION)]
-    touch = {
+    contact_attributes = {
         "contype": "0",
         "conaffinity": "1",
         "condim": "6" if rolling > 0.0 else "3",
@@ -78,7 +84,7 @@ def add_ball(world: Element, ball: Ball, place: FloatArray, contact: tuple[str, 
         type="sphere",
         size=text([ball.radius]),
         material=BALL_NAME,
-        **touch,
+        **contact_attributes,
     )
 
 

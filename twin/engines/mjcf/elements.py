@@ -29,9 +29,13 @@ def add(parent: Element, tag: str, **attributes: str) -> Element:
 
 def add_inertial(body: Element, mass: Mass) -> None:
     """Give `body` its mass, centre of mass and tensor."""
-    small, middle, large = np.linalg.eigvalsh(mass.tensor)
+    smallest_moment, middle_moment, largest_moment = np.linalg.eigvalsh(mass.tensor)
     # Of a flat body the largest moment is the sum of the others: rounding must not exceed it.
-    excess = max(0.0, large * (1.0 + INERTIA_MARGIN) - small - middle, MIN_INERTIA - small)
+    excess = max(
+        0.0,
+        largest_moment * (1.0 + INERTIA_MARGIN) - smallest_moment - middle_moment,
+        MIN_INERTIA - smallest_moment,
+    )
     tensor = mass.tensor + excess * np.eye(3)
     entries = text(tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
     kilograms = text([max(mass.mass, MIN_INERTIA)])
@@ -46,11 +50,19 @@ def add_shape(body: Element, shape: Shape) -> None:
         ends = text([*shape.start, *shape.end])
         add(body, "geom", **style, type="cylinder", **color, size=text([shape.radius]), fromto=ends)
     elif isinstance(shape, Ball):
-        place = {"pos": text(shape.center)} if shape.center.any() else {}
-        add(body, "geom", **style, type="sphere", **color, size=text([shape.radius]), **place)
+        position_attributes = {"pos": text(shape.center)} if shape.center.any() else {}
+        add(
+            body,
+            "geom",
+            **style,
+            type="sphere",
+            **color,
+            size=text([shape.radius]),
+            **position_attributes,
+        )
     elif isinstance(shape, Box):
-        place = {"pos": text(shape.center), "size": text(0.5 * shape.size)}
-        add(body, "geom", **style, type="box", **color, **place)
+        position_attributes = {"pos": text(shape.center), "size": text(0.5 * shape.size)}
+        add(body, "geom", **style, type="box", **color, **position_attributes)
     else:
         add(body, "geom", **style, type="mesh", mesh=shape.name, **color)
 

@@ -26,7 +26,8 @@ from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME, Body, 
 from twin.model.machine_model import MachineModel
 
 MIN_ASPECT_RATIO = 0.7
-"""Height over radius below which a flat machine is seen from as far as one of this height."""
+"""Smallest height over radius that places the camera: flatter machines are viewed as if this
+high."""
 
 LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 """Constant impedance at MuJoCo's upper limit: loops and limits yield as little as they can."""
@@ -45,10 +46,10 @@ def scene_xml(platform: MachineModel) -> str:
     ground, height = float(plate.start[2]), float(z.max())
     radius = max(plate.radius, float(np.hypot(x, y).max()))
     size = radius + max(abs(height - ground), MIN_ASPECT_RATIO * radius)
-    middle = np.array([0.0, 0.0, 0.5 * (height + ground)])
+    scene_center = np.array([0.0, 0.0, 0.5 * (height + ground)])
     root = Element("mujoco", model=f"{machine.name} scene")
     add(root, "include", file="robot.xml")
-    add(root, "statistic", center=text(middle), extent=text([0.8 * size]))
+    add(root, "statistic", center=text(scene_center), extent=text([0.8 * size]))
     visual = add(root, "visual")
     add(visual, "global", offwidth="1920", offheight="1080")
     add(visual, "quality", shadowsize="8192", offsamples="8", numslices="64")
@@ -65,23 +66,23 @@ def scene_xml(platform: MachineModel) -> str:
     add(asset, "material", name="floor", texture="tiles", **repeat)
     world = add(root, "worldbody")
     floor = {"type": "plane", "size": "0 0 0.05", "pos": text([0.0, 0.0, ground])}
-    mask = {"contype": "0", "conaffinity": "0"}
-    add(world, "geom", name="floor", material="floor", **floor, **mask)
+    no_contact = {"contype": "0", "conaffinity": "0"}
+    add(world, "geom", name="floor", material="floor", **floor, **no_contact)
     lamp = size * np.array([0.8, -1.2, 2.5])
-    light = {"pos": text(lamp), "dir": text(middle - lamp), "type": "directional"}
-    add(world, "light", name="key", diffuse="0.6 0.6 0.58", castshadow="true", **light)
-    eye = middle + size * np.array([1.20, -1.00, 0.62])
-    camera = {"pos": text(eye), "xyaxes": text(_look_at(eye, middle)), "fovy": "36"}
+    light_attributes = {"pos": text(lamp), "dir": text(scene_center - lamp), "type": "directional"}
+    add(world, "light", name="key", diffuse="0.6 0.6 0.58", castshadow="true", **light_attributes)
+    eye = scene_center + size * np.array([1.20, -1.00, 0.62])
+    camera = {"pos": text(eye), "xyaxes": text(_look_at(eye, scene_center)), "fovy": "36"}
     add(world, "camera", name="overview", **camera)
     return document(root)
 
 
 def _look_at(eye: FloatArray, target: FloatArray) -> list[float]:
     """Return the x and y axes of a camera at `eye` that sees `target` upright."""
-    back = (eye - target) / np.linalg.norm(eye - target)
-    right = np.cross([0.0, 0.0, 1.0], back)
+    backward = (eye - target) / np.linalg.norm(eye - target)
+    right = np.cross([0.0, 0.0, 1.0], backward)
     right /= np.linalg.norm(right)
-    return [*right, *np.cross(back, right)]
+    return [*right, *np.cross(backward, right)]
 
 
 def loop_solref(timestep: float) -> tuple[float, float]:
@@ -108,10 +109,10 @@ def mechanism_xml(machine: Mechanism, timestep: float) -> str:
     _add_bodies(world, machine, BASE_NAME)
     home = [*(machine.home if machine.floats else ()), *np.zeros(len(machine.joint_names))]
     if machine.ball is not None:
-        place = home_place(machine.ball, machine.home)
+        home_position = home_place(machine.ball, machine.home)
         contact = text(loop_solref(timestep)), text(LOOP_SOLIMP)
-        add_ball(world, machine.ball, place, contact)
-        home += place.tolist()
+        add_ball(world, machine.ball, home_position, contact)
+        home += home_position.tolist()
     _add_loops_and_motors(root, machine)
     _add_tethers(root, machine)
     add(add(root, "keyframe"), "key", name="home", qpos=text(home))
@@ -139,8 +140,8 @@ def _add_defaults(root: Element, timestep: float) -> None:
     limit = {"solreflimit": loop["solref"], "solimplimit": loop["solimp"]}
     add(default, "joint", **limit)
     add(default, "tendon", **limit)
-    drawn = add(default, "default", **{"class": "drawn"})
-    add(drawn, "geom", contype="0", conaffinity="0", mass="0", group="2")
+    drawn_class = add(default, "default", **{"class": "drawn"})
+    add(drawn_class, "geom", contype="0", conaffinity="0", mass="0", group="2")
     add(default, "site", size="0.005", group="4")
 
 
@@ -168,14 +169,14 @@ def _add_bodies(parent: Element, machine: Mechanism, name: str) -> None:
 
 
 def _add_body(parent: Element, machine: Mechanism, body: Body) -> Element:
-    place = {"pos": text(body.position)}
+    frame_attributes = {"pos": text(body.position)}
     if body.free:
-        place["quat"] = text(machine.home[3:])
+        frame_attributes["quat"] = text(machine.home[3:])
     elif body.rotation is not None:
-        place["xyaxes"] = text(np.ravel(body.rotation[:, :2].T))
+        frame_attributes["xyaxes"] = text(np.ravel(body.rotation[:, :2].T))
     if body.extra_weight:
-        place["gravcomp"] = text([-body.extra_weight / body.mass.mass])
-    element = add(parent, "body", name=body.name, **place)
+        frame_attributes["gravcomp"] = text([-body.extra_weight / body.mass.mass])
+    element = add(parent, "body", name=body.name, **frame_attributes)
     if body.free:
         add(element, "freejoint", name=body.name)
     for joint in body.joints:
@@ -193,8 +194,8 @@ def _add_body(parent: Element, machine: Mechanism, body: Body) -> Element:
 def _add_joint(body: Element, joint: Joint, viscosity: float) -> None:
     options = {}
     if joint.limits is not None:
-        span = (joint.limits.minimum, joint.limits.maximum)
-        options = {"limited": "true", "range": text(span)}
+        joint_range = (joint.limits.minimum, joint.limits.maximum)
+        options = {"limited": "true", "range": text(joint_range)}
     if joint.spring is not None:
         options |= {
             "stiffness": text([joint.spring.stiffness]),
@@ -221,11 +222,11 @@ def _add_points(element: Element, machine: Mechanism, body: str) -> None:
 
 
 def _add_loops_and_motors(root: Element, machine: Mechanism) -> None:
-    equality, motor, sensor = (add(root, tag) for tag in ("equality", "actuator", "sensor"))
+    equality, motor, sensor = (add(root, section) for section in ("equality", "actuator", "sensor"))
     for loop in machine.loops:
         add(equality, "connect", name=loop.name, site1=loop.first, site2=loop.second)
-    for number, actuator in enumerate(machine.actuators, start=1):
-        leg = f"leg_{number}"
+    for actuator_number, actuator in enumerate(machine.actuators, start=1):
+        leg = f"leg_{actuator_number}"
         add(motor, "motor", name=actuator.name, joint=actuator.joint, gear="1")
         add(sensor, "jointpos", name=f"{leg}_position", joint=actuator.joint)
         add(sensor, "jointvel", name=f"{leg}_rate", joint=actuator.joint)
@@ -243,12 +244,14 @@ def _add_loops_and_motors(root: Element, machine: Mechanism) -> None:
 
 
 def _add_tethers(root: Element, machine: Mechanism) -> None:
-    """Add a tendon per tether: it resists only where its points are too far apart."""
+    """Add a tendon per tether; it acts only when its points are farther apart than allowed."""
     if not machine.tethers:
         return
     tendons = add(root, "tendon")
     for tether in machine.tethers:
-        span = text([0.0, tether.length])
-        tendon = add(tendons, "spatial", name=tether.name, limited="true", range=span, group="4")
+        length_range = text([0.0, tether.length])
+        tendon = add(
+            tendons, "spatial", name=tether.name, limited="true", range=length_range, group="4"
+        )
         for point in (tether.first, tether.second):
             add(tendon, "site", site=point)

@@ -36,7 +36,7 @@ BODY_UNITS = ("kg", *["kg m"] * 3, *["kg m2"] * 6)
 """Units of the ten coordinates of a body."""
 
 MIN_COEFFICIENT = 1e-6
-"""Coefficient below which a text leaves a term out."""
+"""Coefficient below which the text of a combination leaves a term out."""
 
 MIN_NOISE = 1e-9
 """Smallest relative noise of the forces: exact ones leave the rounding of derivatives."""
@@ -50,13 +50,15 @@ MOMENT_TOLERANCE = 1e-12
 """Rounding error of second moments."""
 
 BORDER_STIFFNESS = 1e6
-"""Stiffness of the border of physically possible bodies: noise per second moment."""
+"""Penalty on second moments below the minimum: weighted residual per relative second moment."""
 
 ERROR_WINDOW = 0.25
-"""[s] Adopted: errors of this time and of the next three of them may belong together."""
+"""[s] Engineering choice: errors of this time and of the next three of them may belong together."""
 
 NORMAL_QUANTILE = 1.96
-"""Half the width of a 95 % interval of states in no order, in standard errors."""
+"""Half the width of a 95 % interval of a normal distribution, for samples without times, in
+standard errors.
+"""
 
 MAX_STEPS = 40
 """Maximum number of steps of a search: a few suffice, except along the border of physically
@@ -76,11 +78,11 @@ class BaseParameters(NamedTuple):
     nominal: FloatArray
     """`(r,)` values in the file"""
     spreads: FloatArray
-    """`(r,)` standard deviations that the priors of the parameters leave them"""
+    """`(r,)` prior standard deviations of the combinations, from those of the parameters"""
     values: FloatArray
     """`(r,)` values by least squares, without any prior"""
     standard_errors: FloatArray
-    """`(r,)`"""
+    """standard errors of the values `(r,)`"""
     unobservable: tuple[str, ...]
     """unknowns that forces do not depend on at all"""
 
@@ -101,38 +103,38 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
     nominal = np.array([parameter.nominal for parameter in model.parameters])
     weights, bias = model.weights(nominal if values is None else values)
     blocks = model.matrix[:, : -len(bias)].reshape(len(model.matrix), len(weights), q + 1)
-    whole = np.tensordot(blocks, weights, (1, 0))
-    columns = whole[:, :q]
-    forces = model.measured - whole[:, q] - bias[model.legs]
+    combined_columns = np.tensordot(blocks, weights, (1, 0))
+    columns = combined_columns[:, :q]
+    forces = model.measured - combined_columns[:, q] - bias[model.legs]
     norms = np.linalg.norm(columns, axis=0)
     observable = np.flatnonzero(norms > RANK_TOLERANCE * norms.max(initial=0.0))
-    q_factor, triangle, order = qr(
+    q_factor, triangle, pivot_order = qr(
         columns[:, observable] / norms[observable], mode="economic", pivoting=True
     )
-    sizes = np.abs(np.diag(triangle))
-    rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
-    head, first = triangle[:rank, :rank], observable[order[:rank]]
-    rest = solve_triangular(head, triangle[:rank, rank:])
+    pivot_sizes = np.abs(np.diag(triangle))
+    rank = int((pivot_sizes > RANK_TOLERANCE * pivot_sizes.max(initial=0.0)).sum())
+    base_triangle, base_columns = triangle[:rank, :rank], observable[pivot_order[:rank]]
+    dependence = solve_triangular(base_triangle, triangle[:rank, rank:])
     combinations = np.zeros((rank, q))
-    combinations[np.arange(rank), first] = 1.0
-    combinations[:, observable[order[rank:]]] = (
-        rest * norms[observable[order[rank:]]] / norms[first][:, None]
+    combinations[np.arange(rank), base_columns] = 1.0
+    combinations[:, observable[pivot_order[rank:]]] = (
+        dependence * norms[observable[pivot_order[rank:]]] / norms[base_columns][:, None]
     )
-    values = solve_triangular(head, q_factor[:, :rank].T @ forces) / norms[first]
-    left = forces - columns[:, first] @ values
-    noise = float(np.linalg.norm(left) / np.sqrt(max(len(left) - rank, 1)))
-    errors = noise * np.linalg.norm(np.linalg.inv(head), axis=1) / norms[first]
+    values = solve_triangular(base_triangle, q_factor[:, :rank].T @ forces) / norms[base_columns]
+    residual = forces - columns[:, base_columns] @ values
+    noise = float(np.linalg.norm(residual) / np.sqrt(max(len(residual) - rank, 1)))
+    errors = noise * np.linalg.norm(np.linalg.inv(base_triangle), axis=1) / norms[base_columns]
     labels = tuple(
-        _combination_label(row, model.words, int(own))
-        for row, own in zip(combinations, first, strict=True)
+        _combination_label(row, model.words, int(column))
+        for row, column in zip(combinations, base_columns, strict=True)
     )
     unobservable = tuple(model.words[k] for k in range(q) if k not in observable)
     units = (*BODY_UNITS * len(model.bodies), *model.single_units)
-    priors = [each.spread if each.is_of_machine else 0.0 for each in model.parameters]
+    priors = [entry.spread if entry.is_of_machine else 0.0 for entry in model.parameters]
     return BaseParameters(
         labels,
         combinations,
-        tuple(units[k] for k in first),
+        tuple(units[k] for k in base_columns),
         combinations @ model.features(nominal)[:q],
         np.linalg.norm(combinations @ model.slopes(nominal)[:q] * priors, axis=1),
         values,
@@ -142,8 +144,10 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
 
 
 def _combination_label(row: FloatArray, labels: tuple[str, ...], own: int) -> str:
-    others = [k for k in np.argsort(-np.abs(row)) if abs(row[k]) > MIN_COEFFICIENT and k != own]
-    return " ".join([labels[own], *(f"{row[k]:+.3g} {labels[k]}" for k in others)])
+    other_columns = [
+        k for k in np.argsort(-np.abs(row)) if abs(row[k]) > MIN_COEFFICIENT and k != own
+    ]
+    return " ".join([labels[own], *(f"{row[k]:+.3g} {labels[k]}" for k in other_columns)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +165,11 @@ class LinearEstimate:
     noise: FloatArray
     """`(n,)` standard deviation of the forces' rows, leg by leg [N] or [N m]"""
     residual: FloatArray
-    """`(n,)` root mean square of what the model leaves of the forces [N] or [N m]"""
+    """`(n,)` root mean square of the force residual, leg by leg [N] or [N m]"""
     nominal_residual: FloatArray
-    """`(n,)` the same with the nominal values"""
+    """`(n,)` root mean square of the force residual with the nominal values, leg by leg [N] or [N
+    m]
+    """
     visibility: Visibility
     decision: Decision
     model: LinearModel
@@ -175,8 +181,10 @@ class LinearEstimate:
 
     def starting_values(self, parameters: Sequence[Parameter]) -> FloatArray:
         """Return the estimates of those parameters that have one, and nominal values of others."""
-        found = values_by_path(self.parameters, self.values)
-        return np.array([found.get(each.path, each.nominal) for each in parameters])
+        estimates = values_by_path(self.parameters, self.values)
+        return np.array(
+            [estimates.get(parameter.path, parameter.nominal) for parameter in parameters]
+        )
 
 
 def linear_estimate(
@@ -189,9 +197,10 @@ def linear_estimate(
 ) -> LinearEstimate:
     """Return the parameters that explain measured forces best, among machines that can exist.
 
-    Weighted least squares on forces = inverse dynamics, with a prior on each parameter. Masses
-    stay above zero and second moments of bodies positive definite. The noise of each leg follows
-    from what no values explain, and from how long its residual remembers.
+    Weighted least squares on forces = inverse dynamics, with a prior on each parameter. Masses stay
+    above zero and second moments of bodies positive definite. The noise of each leg is estimated
+    from the residual of a fit without constraints, and increased by the autocorrelation of the
+    residual.
 
     Args:
         platform: the machine with its nominal values.
@@ -206,15 +215,17 @@ def linear_estimate(
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
-    several = [samples] if isinstance(samples, ForceSamples) else list(samples)
-    if len({each.where for each in several}) != 1:
+    sample_sets = [samples] if isinstance(samples, ForceSamples) else list(samples)
+    if len({sample_set.where for sample_set in sample_sets}) != 1:
         raise InputError("samples", "need forces of one kind: on the legs, or of the motors")
-    chosen = linear_part(platform, parameters, several[0].where)
-    model = joined([linear_model(platform, chosen, each) for each in several])
+    linear_parameters = linear_part(platform, parameters, sample_sets[0].where)
+    model = joined(
+        [linear_model(platform, linear_parameters, sample_set) for sample_set in sample_sets]
+    )
     nominal = np.array([parameter.nominal for parameter in model.parameters])
     n = platform.n_actuators
-    given = None if noise is None else one_or_each(noise, "noise", n)
-    deviations = _noise(model, n) if given is None else given
+    given_noise = None if noise is None else one_or_each(noise, "noise", n)
+    deviations = _noise(model, n) if given_noise is None else given_noise
     for _ in range(2):
         observability = visibility(
             model.jacobian(nominal), model.parameters, deviations[model.legs]
@@ -222,18 +233,18 @@ def linear_estimate(
         decision = observability.decide(choice)
         problem = _Problem(model, decision, deviations)
         values = problem.solved()
-        left = model.measured - model.predicted(values)
-        if given is not None or any(each.rate is None for each in several):
+        residual = model.measured - model.predicted(values)
+        if given_noise is not None or any(sample_set.rate is None for sample_set in sample_sets):
             break
-        deviations = _noise(model, n) * _memory(left, model.legs, n)
-    before = model.measured - model.predicted(nominal)
+        deviations = _noise(model, n) * _memory(residual, model.legs, n)
+    nominal_residual = model.measured - model.predicted(nominal)
     return LinearEstimate(
         model.parameters,
         values,
         *problem.uncertainty(values),
         deviations,
-        _by_leg(left, model.legs, n),
-        _by_leg(before, model.legs, n),
+        _by_leg(residual, model.legs, n),
+        _by_leg(nominal_residual, model.legs, n),
         observability,
         decision,
         model,
@@ -245,67 +256,76 @@ class _Problem:
 
     def __init__(self, model: LinearModel, decision: Decision, noise: FloatArray) -> None:
         self._model = model
-        fixed = {parameter.path for parameter in decision.held}
-        self._free: Any = np.array([each.path not in fixed for each in model.parameters])
-        self._nominal = np.array([each.nominal for each in model.parameters])
-        self._spreads = np.array([each.spread for each in model.parameters])
-        bounds = np.array([[each.lower, each.upper] for each in model.parameters])
+        fixed_paths = {parameter.path for parameter in decision.held}
+        self._free: Any = np.array([item.path not in fixed_paths for item in model.parameters])
+        self._nominal = np.array([item.nominal for item in model.parameters])
+        self._spreads = np.array([item.spread for item in model.parameters])
+        bounds = np.array([[item.lower, item.upper] for item in model.parameters])
         lower, upper = (bounds.T - self._nominal) / self._spreads
         self._bounds = lower[self._free], upper[self._free]
-        whole = np.column_stack([model.matrix, model.measured]) / noise[model.legs][:, None]
+        scaled_rows = np.column_stack([model.matrix, model.measured]) / noise[model.legs][:, None]
         self._noise = noise
-        large = len(whole) > whole.shape[1]
-        self._triangle: FloatArray = np.linalg.qr(whole).R if large else whole
+        is_overdetermined = len(scaled_rows) > scaled_rows.shape[1]
+        self._triangle: FloatArray = (
+            np.linalg.qr(scaled_rows).R if is_overdetermined else scaled_rows
+        )
 
     def solved(self) -> FloatArray:
         """Return the values `(p,)` in SI."""
-        start = np.clip(np.zeros(self._free.sum()), *self._bounds)
-        if not len(start):
-            return self._values(start)
+        initial = np.clip(np.zeros(self._free.sum()), *self._bounds)
+        if not len(initial):
+            return self._values(initial)
+        # Tolerances close to rounding error: the residuals are smooth and cheap.
         limits: Any = {"bounds": self._bounds, "xtol": 1e-13, "max_nfev": MAX_STEPS}
-        found = least_squares(self._residual, start, self._slopes, ftol=1e-15, **limits).x
+        optimum = least_squares(self._residual, initial, self._slopes, ftol=1e-15, **limits).x
         # A thin plate is at the border already.
-        border = np.minimum(self._moments(start), 0.0) - MOMENT_TOLERANCE
-        if (self._moments(found) > border).all():
-            return self._values(found)
+        border = np.minimum(self._moments(initial), 0.0) - MOMENT_TOLERANCE
+        if (self._moments(optimum) > border).all():
+            return self._values(optimum)
         # Outside of what bodies can be: back to their border, from the nominal machine inside it.
-        least = np.minimum(MIN_MOMENT_FRACTION, 0.5 * self._moments(start))
-        near = least_squares(
-            lambda z: np.append(self._residual(z), self._excess(z, least)),
-            start,
-            lambda z: np.vstack([self._slopes(z), self._excess_slopes(z, least)]),
+        min_moments = np.minimum(MIN_MOMENT_FRACTION, 0.5 * self._moments(initial))
+        penalised_optimum = least_squares(
+            lambda z: np.append(self._residual(z), self._excess(z, min_moments)),
+            initial,
+            lambda z: np.vstack([self._slopes(z), self._excess_slopes(z, min_moments)]),
             **limits,
         ).x
-        return self._values(self._pulled_in(start, near, border))
+        return self._values(self._pulled_in(initial, penalised_optimum, border))
 
     def uncertainty(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return covariance `(p, p)` and margins `(p,)` at values; priors for what is fixed.
 
-        Of rows in time, errors of some windows may belong together in any way.
+        For rows with times, errors of neighbouring windows may be correlated (cluster-robust
+        covariance).
         """
         slopes = self._slopes(((values - self._nominal) / self._spreads)[self._free])
-        square, margins = np.linalg.inv(slopes.T @ slopes), np.full(len(values), NORMAL_QUANTILE)
+        free_covariance, margins = (
+            np.linalg.inv(slopes.T @ slopes),
+            np.full(len(values), NORMAL_QUANTILE),
+        )
         if self._model.times is not None and self._free.any():
             errors, rows = self._in_windows(values)
-            square, margins[self._free] = covariance([errors], [rows]), half_widths([rows])
-        found = np.diag(self._spreads**2)
-        inside = np.ix_(self._free, self._free)
+            free_covariance, margins[self._free] = covariance([errors], [rows]), half_widths([rows])
+        full_covariance = np.diag(self._spreads**2)
+        free_entries = np.ix_(self._free, self._free)
         scales = self._spreads[self._free]
-        found[inside] = square * np.outer(scales, scales)
-        return found, margins
+        full_covariance[free_entries] = free_covariance * np.outer(scales, scales)
+        return full_covariance, margins
 
     def _in_windows(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return errors `(W, m)` and slopes `(W, m, f)` by window, filled up with zeros."""
         model = self._model
-        windows = np.unique(np.floor(model.times / ERROR_WINDOW), return_inverse=True)[1]
-        order = np.argsort(windows, kind="stable")
-        counts = np.bincount(windows)
-        place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+        window_of_row = np.unique(np.floor(model.times / ERROR_WINDOW), return_inverse=True)[1]
+        order = np.argsort(window_of_row, kind="stable")
+        counts = np.bincount(window_of_row)
+        position_in_window = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
         rows = model.jacobian(values)[:, self._free] * self._spreads[self._free]
-        whole = np.column_stack([model.predicted(values) - model.measured, rows])
-        found = np.zeros((len(counts), counts.max(), whole.shape[1]))
-        found[windows[order], place] = (whole / self._noise[model.legs][:, None])[order]
-        return found[..., 0], found[..., 1:]
+        errors_and_slopes = np.column_stack([model.predicted(values) - model.measured, rows])
+        padded = np.zeros((len(counts), counts.max(), errors_and_slopes.shape[1]))
+        padded[window_of_row[order], position_in_window] = (
+            errors_and_slopes / self._noise[model.legs][:, None]
+        )[order]
+        return padded[..., 0], padded[..., 1:]
 
     def _values(self, z: FloatArray) -> FloatArray:
         values = self._nominal.copy()
@@ -317,46 +337,48 @@ class _Problem:
         return np.concatenate([self._triangle @ features, z])
 
     def _slopes(self, z: FloatArray) -> FloatArray:
-        whole: FloatArray = self._model.slopes(self._values(z)) * self._spreads
-        slopes = np.asarray(whole[:, self._free])
+        all_slopes: FloatArray = self._model.slopes(self._values(z)) * self._spreads
+        slopes = np.asarray(all_slopes[:, self._free])
         return np.vstack([self._triangle[:, :-1] @ slopes, np.eye(len(z))])
 
     def _moments(self, z: FloatArray) -> FloatArray:
         """Return the second moments `(3 b,)` of b bodies per nominal sum, about their own axes."""
-        given = values_by_path(self._model.parameters, self._values(z))
+        values = values_by_path(self._model.parameters, self._values(z))
         bodies = self._model.bodies
-        found = [
-            np.linalg.eigvalsh(pseudo_inertia(body.values(given))) / _size(body) for body in bodies
+        moments = [
+            np.linalg.eigvalsh(pseudo_inertia(body.values(values))) / _size(body) for body in bodies
         ]
-        return np.concatenate([np.empty(0), *found])
+        return np.concatenate([np.empty(0), *moments])
 
     def _excess(self, z: FloatArray, least: FloatArray) -> FloatArray:
-        """Return rows `(3 b,)` that are large where second moments are too small."""
+        """Return penalty residuals `(3 b,)` of second moments below their minimum."""
         return BORDER_STIFFNESS * np.minimum(self._moments(z) - least, 0.0)
 
     def _excess_slopes(self, z: FloatArray, least: FloatArray) -> FloatArray:
         """Return the derivatives of `_excess`: u^T (dM/dz) u for the axis u of each moment."""
-        given = values_by_path(self._model.parameters, self._values(z))
-        found = np.zeros((3 * len(self._model.bodies), len(self._free)))
+        values = values_by_path(self._model.parameters, self._values(z))
+        moment_slopes = np.zeros((3 * len(self._model.bodies), len(self._free)))
         for number, body in enumerate(self._model.bodies):
-            _, axes = np.linalg.eigh(pseudo_inertia(body.values(given)))
+            _, axes = np.linalg.eigh(pseudo_inertia(body.values(values)))
             for column, parameter in enumerate(self._model.parameters):
                 if parameter.path in body.paths:
-                    change = np.eye(10)[body.paths.index(parameter.path)]
-                    rows = np.einsum("ik,ij,jk->k", axes, pseudo_inertia(change), axes)
-                    found[3 * number : 3 * number + 3, column] = rows / _size(body)
+                    unit_change = np.eye(10)[body.paths.index(parameter.path)]
+                    rows = np.einsum("ik,ij,jk->k", axes, pseudo_inertia(unit_change), axes)
+                    moment_slopes[3 * number : 3 * number + 3, column] = rows / _size(body)
         violated = self._moments(z) < least
-        whole: FloatArray = BORDER_STIFFNESS * found * self._spreads * violated[:, None]
-        return np.asarray(whole[:, self._free])
+        all_slopes: FloatArray = (
+            BORDER_STIFFNESS * moment_slopes * self._spreads * violated[:, None]
+        )
+        return np.asarray(all_slopes[:, self._free])
 
     def _pulled_in(self, start: FloatArray, end: FloatArray, border: FloatArray) -> FloatArray:
-        """Return the last point on the way to `end` that can exist."""
-        low, high, middle = 0.0, 1.0, 1.0
+        """Return the point nearest to `end` on the line from `start` whose bodies are physical."""
+        feasible, infeasible, fraction = 0.0, 1.0, 1.0
         for _ in range(50):
-            inside = (self._moments(start + middle * (end - start)) > border).all()
-            low, high = (middle, high) if inside else (low, middle)
-            middle = 0.5 * (low + high)
-        return np.asarray(start + low * (end - start))
+            is_physical = (self._moments(start + fraction * (end - start)) > border).all()
+            feasible, infeasible = (fraction, infeasible) if is_physical else (feasible, fraction)
+            fraction = 0.5 * (feasible + infeasible)
+        return np.asarray(start + feasible * (end - start))
 
 
 def _size(body: Body) -> float:
@@ -364,15 +386,15 @@ def _size(body: Body) -> float:
 
 
 def _noise(model: LinearModel, n: int) -> FloatArray:
-    """Return the standard deviations `(n,)` of forces from what no features explain."""
-    sizes = np.linalg.norm(model.matrix, axis=0)
-    scaled = model.matrix / np.where(sizes > 0.0, sizes, 1.0)
-    found, _, rank, _ = np.linalg.lstsq(scaled, model.measured, rcond=1e-10)
-    left = _by_leg(model.measured - scaled @ found, model.legs, n)
+    """Return the standard deviations `(n,)` of forces from the residual of an unconstrained fit."""
+    norms = np.linalg.norm(model.matrix, axis=0)
+    scaled = model.matrix / np.where(norms > 0.0, norms, 1.0)
+    solution, _, rank, _ = np.linalg.lstsq(scaled, model.measured, rcond=1e-10)
+    residual_rms = _by_leg(model.measured - scaled @ solution, model.legs, n)
     rows = len(model.measured)
     floor = MIN_NOISE * float(np.sqrt(np.mean(model.measured**2)))
     return np.asarray(
-        np.maximum(left * np.sqrt(rows / max(rows - int(rank), 1)), floor or MIN_NOISE)
+        np.maximum(residual_rms * np.sqrt(rows / max(rows - int(rank), 1)), floor or MIN_NOISE)
     )
 
 
@@ -383,15 +405,15 @@ def _by_leg(rows: FloatArray, legs: Any, n: int) -> FloatArray:
 
 
 def _memory(rows: FloatArray, legs: Any, n: int) -> FloatArray:
-    """Return by what factor `(n,)` errors grow as residuals remember: 1 for white ones."""
-    found = np.ones(n)
+    """Return the factor `(n,)` by which autocorrelation raises standard errors: 1 if white."""
+    factors = np.ones(n)
     for leg in range(n):
-        own = rows[legs == leg]
-        if len(own) < 4 or not own.any():
+        residual = rows[legs == leg]
+        if len(residual) < 4 or not residual.any():
             continue
-        spectrum = np.abs(np.fft.rfft(own - own.mean(), 2 * len(own))) ** 2
-        correlation = np.fft.irfft(spectrum)[: len(own)]
+        spectrum = np.abs(np.fft.rfft(residual - residual.mean(), 2 * len(residual))) ** 2
+        correlation = np.fft.irfft(spectrum)[: len(residual)]
         correlation = correlation / max(correlation[0], 1e-300)
-        last = int(np.argmax(correlation < 0.0)) or len(own)
-        found[leg] = np.sqrt(1.0 + 2.0 * correlation[1:last].sum())
-    return found
+        n_lags = int(np.argmax(correlation < 0.0)) or len(residual)
+        factors[leg] = np.sqrt(1.0 + 2.0 * correlation[1:n_lags].sum())
+    return factors

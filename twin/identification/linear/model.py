@@ -109,8 +109,8 @@ def coordinates(numbers: FloatArray) -> FloatArray:
     Forces are linear in these. Units: kg, kg m, kg m2.
     """
     mass, center = float(numbers[0]), numbers[1:4]
-    about = parallel_axis(mass, center)[UPPER_TRIANGLE]
-    return np.concatenate([[mass], mass * center, numbers[4:] + about])
+    point_mass_tensor = parallel_axis(mass, center)[UPPER_TRIANGLE]
+    return np.concatenate([[mass], mass * center, numbers[4:] + point_mass_tensor])
 
 
 def coordinate_slopes(numbers: FloatArray) -> FloatArray:
@@ -121,9 +121,13 @@ def coordinate_slopes(numbers: FloatArray) -> FloatArray:
     slopes[1:4, 1:4] = mass * np.eye(3)
     slopes[4:, 0] = parallel_axis(1.0, center)[UPPER_TRIANGLE]
     for axis in range(3):
-        one = np.eye(3)[axis]
-        change = 2.0 * center[axis] * np.eye(3) - np.outer(one, center) - np.outer(center, one)
-        slopes[4:, 1 + axis] = mass * change[UPPER_TRIANGLE]
+        unit_vector = np.eye(3)[axis]
+        tensor_slope = (
+            2.0 * center[axis] * np.eye(3)
+            - np.outer(unit_vector, center)
+            - np.outer(center, unit_vector)
+        )
+        slopes[4:, 1 + axis] = mass * tensor_slope[UPPER_TRIANGLE]
     return slopes
 
 
@@ -153,15 +157,18 @@ def linear_part(
         parameters: any.
         where: whether forces are measured on the "legs" or in the "motors".
     """
-    return tuple(each for each in parameters if _is_linear(platform, each.path, where))
+    return tuple(
+        parameter for parameter in parameters if _is_linear(platform, parameter.path, where)
+    )
 
 
 def of_drives(
     platform: MachineModel, parameters: Sequence[Parameter], where: str
 ) -> tuple[Parameter, ...]:
-    """Return friction and inertia of each drive, but what is among the parameters.
+    """Return friction and inertia of all drives, except what is among the parameters.
 
-    Forces of motors depend on them: taken for exact, they would make other estimates too sure.
+    Motor forces depend on them: treated as exact, they would make the other standard errors too
+    small.
 
     Args:
         platform: the machine.
@@ -171,11 +178,19 @@ def of_drives(
     if where != "motors":
         return ()
     fields = [
-        each for each in numeric_paths(platform.parameters) if each.startswith("leg.1.drive.")
+        parameter
+        for parameter in numeric_paths(platform.parameters)
+        if parameter.startswith("leg.1.drive.")
     ]
-    selected = {each.path.rpartition(".")[2] for each in parameters if ".drive." in each.path}
-    unknown = sorted({each.rpartition(".")[2] for each in fields} & MOTOR_FIELDS - selected)
-    return select(platform, [f"leg.*.drive.{name}" for name in unknown]) if unknown else ()
+    selected = {
+        parameter.path.rpartition(".")[2] for parameter in parameters if ".drive." in parameter.path
+    }
+    unknown_fields = sorted({path.rpartition(".")[2] for path in fields} & MOTOR_FIELDS - selected)
+    return (
+        select(platform, [f"leg.*.drive.{name}" for name in unknown_fields])
+        if unknown_fields
+        else ()
+    )
 
 
 def _is_linear(platform: MachineModel, path: str, where: str) -> bool:
@@ -198,8 +213,8 @@ def table_of(machine: MachineParameters, path: str) -> str:
         table = path.removesuffix(f".{entry}")
         if table != path and not table.startswith(("base", "home", "imu")):
             try:
-                for each in BODY_ENTRIES:
-                    nominal_value(machine, f"{table}.{each}")
+                for table_entry in BODY_ENTRIES:
+                    nominal_value(machine, f"{table}.{table_entry}")
             except ValueError:
                 return ""
             return table
@@ -207,24 +222,24 @@ def table_of(machine: MachineParameters, path: str) -> str:
 
 
 def coordinate_labels(table: str) -> tuple[str, ...]:
-    """Return what the ten coordinates of a body are."""
-    owner = parameter_label(f"{table}.mass").removeprefix("mass of ")
+    """Return descriptions of the ten coordinates of a body, such as "mass of the rod"."""
+    body_label = parameter_label(f"{table}.mass").removeprefix("mass of ")
     moments = [f"moment {'xyz'[k]}" for k in range(3)]
     tensor = [f"tensor {'xyz'[i]}{'xyz'[j]}" for i, j in zip(*UPPER_TRIANGLE, strict=True)]
-    return tuple(f"{name} of {owner}" for name in ("mass", *moments, *tensor))
+    return tuple(f"{name} of {body_label}" for name in ("mass", *moments, *tensor))
 
 
 class Regressor(NamedTuple):
     """Forces of k states on n legs: matrix @ unknowns + rest, exactly."""
 
     matrix: FloatArray
-    """`(k, n, q)`"""
+    """matrix `(k, n, q)` of the unknowns"""
     rest: FloatArray
-    """`(k, n)` forces of all that is known [N] or [N m]"""
+    """`(k, n)` forces that do not depend on the unknowns [N] or [N m]"""
     moving: Any
     """`(k, n)` whether the drive of a leg moves fast enough for its friction to be known"""
     words: tuple[str, ...]
-    """what the q unknowns are"""
+    """descriptions of the q unknowns"""
 
 
 def regressor(
@@ -251,27 +266,27 @@ def regressor(
     of_motors = [path for path in single if ".drive." in path]
     of_legs = [path for path in single if path not in of_motors]
     paths = [path for body in bodies for path in body.paths] + of_legs
-    total, slopes = _forces_and_slopes(platform, paths, samples, field)
-    parts, unknowns = [], []
+    forces, slopes = _forces_and_slopes(platform, paths, samples, field)
+    column_blocks, unknowns = [], []
     for number, body in enumerate(bodies):
-        own = slopes[..., 10 * number : 10 * number + 10]
-        parts.append(own @ np.linalg.inv(coordinate_slopes(body.nominal)))
+        body_slopes = slopes[..., 10 * number : 10 * number + 10]
+        column_blocks.append(body_slopes @ np.linalg.inv(coordinate_slopes(body.nominal)))
         unknowns.append(coordinates(body.nominal))
     columns = dict(zip(of_legs, np.moveaxis(slopes[..., 10 * len(bodies) :], -1, 0), strict=True))
-    moving = np.ones(total.shape, dtype=bool)
+    is_moving = np.ones(forces.shape, dtype=bool)
     if samples.where == "motors":
-        added, found, moving = _of_motors(platform, of_motors, samples)
-        total = total + added
-        columns |= found
-    parts += [columns[path][..., None] for path in single]
+        motor_forces, motor_columns, is_moving = _of_motors(platform, of_motors, samples)
+        forces = forces + motor_forces
+        columns |= motor_columns
+    column_blocks += [columns[path][..., None] for path in single]
     unknowns.append(np.array([nominal_value(platform.parameters, path) for path in single]))
     # Scales and biases of signals alone have no such columns.
-    matrix = np.concatenate([np.empty((*total.shape, 0)), *parts], axis=-1)
+    matrix = np.concatenate([np.empty((*forces.shape, 0)), *column_blocks], axis=-1)
     labels = [word for body in bodies for word in coordinate_labels(body.table)]
     return Regressor(
         matrix,
-        total - matrix @ np.concatenate(unknowns),
-        moving,
+        forces - matrix @ np.concatenate(unknowns),
+        is_moving,
         (*labels, *map(parameter_label, single)),
     )
 
@@ -294,8 +309,8 @@ def _forces_and_slopes(
     tilted = body.copy()
     tilted[BODY_GRAVITY : BODY_GRAVITY + 3] += field
     count, n = len(arrays[0]), platform.n_actuators
-    total = np.empty((count, n))
-    run_checked(inverse_dynamics_batch, (tilted, legs), (*arrays, total), legs)
+    forces = np.empty((count, n))
+    run_checked(inverse_dynamics_batch, (tilted, legs), (*arrays, forces), legs)
     slopes = np.empty((count, n, len(paths)))
     if paths:
         body_slopes, leg_slopes = _constants(platform.parameters, tuple(paths))
@@ -304,7 +319,7 @@ def _forces_and_slopes(
         states = States(*arrays)
         failed = inverse_dynamics_by_parameters(legs, constants, slope_width(), states, slopes)
         check_results(failed, slopes, legs, arrays[0])
-    return total, slopes
+    return forces, slopes
 
 
 @lru_cache(maxsize=16)
@@ -315,12 +330,14 @@ def _wider(
 
     The regressor is the same for all bodies, but derivatives need room to both sides.
     """
-    found = tuple(body if _has_room(body) else _thicker(body) for body in bodies)
-    if found == bodies:
+    thick_bodies = tuple(body if _has_room(body) else _thicker(body) for body in bodies)
+    if thick_bodies == bodies:
         return platform, bodies
-    values = {path: x for body in found for path, x in zip(body.paths, body.numbers, strict=True)}
-    changed = with_values(platform.parameters, values)
-    return MachineModel(changed, limits=platform.limits, like=platform), found
+    values = {
+        path: x for body in thick_bodies for path, x in zip(body.paths, body.numbers, strict=True)
+    }
+    changed_parameters = with_values(platform.parameters, values)
+    return MachineModel(changed_parameters, limits=platform.limits, like=platform), thick_bodies
 
 
 def _has_room(body: Body) -> bool:
@@ -348,22 +365,24 @@ def _of_motors(
     else:
         slopes = platform.jacobian(samples.pose)
         rates = np.einsum("kij,kj->ki", slopes, samples.twist)
-        changing = platform.jacobian_derivative(samples.pose, samples.twist)
+        jacobian_rate = platform.jacobian_derivative(samples.pose, samples.twist)
         accelerations = np.einsum("kij,kj->ki", slopes, samples.acceleration)
-        accelerations += np.einsum("kij,kj->ki", changing, samples.twist)
+        accelerations += np.einsum("kij,kj->ki", jacobian_rate, samples.twist)
     nominal = _reflected(platform.parameters)
+    # Columns: inertia, friction, viscous friction, Stribeck speed.
     speeds = np.maximum(nominal[:, 3], 1e-12)
     effects = np.stack([accelerations, np.sign(rates), rates], axis=-1)
-    found = {}
+    columns = {}
     for path in paths:
         # The reflected numbers are proportional to those of the file.
         value = nominal_value(platform.parameters, path)
+        # Any step is exact, as the reflected numbers are linear in the value.
         step = value or 1e-3
-        other = _reflected(with_values(platform.parameters, {path: value + step}))
-        found[path] = (effects * (other - nominal)[:, :3] / step).sum(axis=-1)
-    rubbing = nominal[:, 1] > 0.0
-    moving = (np.abs(rates) > STICKING_SPEED_RATIO * speeds) | ~rubbing
-    return (effects * nominal[:, :3]).sum(axis=-1), found, moving
+        changed_drives = _reflected(with_values(platform.parameters, {path: value + step}))
+        columns[path] = (effects * (changed_drives - nominal)[:, :3] / step).sum(axis=-1)
+    has_friction = nominal[:, 1] > 0.0
+    is_moving = (np.abs(rates) > STICKING_SPEED_RATIO * speeds) | ~has_friction
+    return (effects * nominal[:, :3]).sum(axis=-1), columns, is_moving
 
 
 def _reflected(parameters: Any) -> FloatArray:
@@ -377,7 +396,7 @@ def _reflected(parameters: Any) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Measured forces = matrix @ features(values): all that does not depend on the values is done.
+    """Linear model: measured forces = matrix @ features(values), with a precomputed matrix.
 
     Features are products of coordinates of bodies, field of gravity, scale, delay and biases, so
     that estimates need no kernels any more.
@@ -401,7 +420,7 @@ class LinearModel:
     times: Any
     """`(rows,)` [s] times of the rows; None of states in no order"""
     words: tuple[str, ...]
-    """what the columns of the first block are, without the rest"""
+    """descriptions of the columns of the first block, without that of the rest"""
 
     @cached_property
     def _known(self) -> dict[str, float]:
@@ -420,10 +439,10 @@ class LinearModel:
     def features(self, values: Any) -> FloatArray:
         """Return the features `(c,)` of values `(p,)`."""
         pairs = zip(self.parameters, values, strict=True)
-        given = {parameter.path: value for parameter, value in pairs}
-        parts = [coordinates(body.values(given)) for body in self.bodies]
-        single = [given.get(path, known) for path, known in self._known.items()]
-        block = np.concatenate([*parts, single])
+        given_values = {parameter.path: value for parameter, value in pairs}
+        body_coordinates = [coordinates(body.values(given_values)) for body in self.bodies]
+        single_values = [given_values.get(path, default) for path, default in self._known.items()]
+        block = np.concatenate([*body_coordinates, single_values])
         weights, bias = self.weights(values)
         return np.concatenate([np.outer(weights, [*block, 1.0]).ravel(), bias])
 
@@ -433,11 +452,11 @@ class LinearModel:
         if not self._has_errors:
             return weights, np.zeros(n)
         if len(self.fields):
-            change = gravity_field(self.platform, self.parameters, values)
-            change[2] += self.platform.parameters.gravity
-            weights = np.concatenate([weights, self.fields @ change])
-        known = signal_errors(self.platform, self.parameters, values)
-        errors = known.get("forces", SignalErrors(1.0, np.zeros(n), 0.0))
+            field_change = gravity_field(self.platform, self.parameters, values)
+            field_change[2] += self.platform.parameters.gravity
+            weights = np.concatenate([weights, self.fields @ field_change])
+        error_of_signal = signal_errors(self.platform, self.parameters, values)
+        errors = error_of_signal.get("forces", SignalErrors(1.0, np.zeros(n), 0.0))
         if self.delayed:
             weights = np.append(weights, [-errors.delay, 0.5 * errors.delay**2])
         return errors.scale * weights, errors.bias
@@ -447,15 +466,15 @@ class LinearModel:
         return np.asarray(self.matrix @ self.features(values))
 
     def slopes(self, values: Any) -> FloatArray:
-        """Return the derivatives `(c, p)` of the features; they are products, so differences do."""
-        at = np.array(values, dtype=float)
-        found = np.empty((self.matrix.shape[1], len(at)))
+        """Return the derivatives `(c, p)` of the features by central differences."""
+        center = np.array(values, dtype=float)
+        slopes = np.empty((self.matrix.shape[1], len(center)))
         for column, parameter in enumerate(self.parameters):
-            step = np.zeros(len(at))
+            step = np.zeros(len(center))
             step[column] = 1e-3 * parameter.spread
-            change = self.features(at + step) - self.features(at - step)
-            found[:, column] = change / (2.0 * step[column])
-        return found
+            feature_change = self.features(center + step) - self.features(center - step)
+            slopes[:, column] = feature_change / (2.0 * step[column])
+        return slopes
 
     def jacobian(self, values: Any) -> FloatArray:
         """Return the derivatives `(rows, p)` of the predicted forces."""
@@ -477,81 +496,88 @@ def linear_model(
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
-    machine, chosen = as_model(platform), tuple(parameters)
+    machine, selected = as_model(platform), tuple(parameters)
     n = machine.n_actuators
     if samples.forces.shape[1] != n:
         raise InputError("forces", f"must have {n} columns, not {samples.forces.shape[1]}")
-    known = linear_part(machine, chosen, samples.where)
-    others = [each.path for each in chosen if each not in known]
-    if others or not known:
-        message = f"the linear stage cannot estimate {listed(others) or 'nothing'}"
+    linear_parameters = linear_part(machine, selected, samples.where)
+    nonlinear_paths = [each.path for each in selected if each not in linear_parameters]
+    if nonlinear_paths or not linear_parameters:
+        message = f"the linear stage cannot estimate {listed(nonlinear_paths) or 'nothing'}"
         raise InputError("parameters", f"{message} from forces of {samples.where}")
-    tables = [table_of(machine.parameters, each.path) for each in chosen if each.is_of_machine]
+    tables = [table_of(machine.parameters, each.path) for each in selected if each.is_of_machine]
     bodies = tuple(
         Body(table, tuple(nominal_value(machine.parameters, path) for path in paths))
         for table in dict.fromkeys(filter(None, tables))
         for paths in [Body(table, ()).paths]
     )
     inside = {path for body in bodies for path in body.paths}
-    single = tuple(each.path for each in chosen if each.is_of_machine and each.path not in inside)
-    tilted = any(each.path.startswith(TILT_PREFIX) for each in chosen)
+    single = tuple(each.path for each in selected if each.is_of_machine and each.path not in inside)
+    tilted = any(each.path.startswith(TILT_PREFIX) for each in selected)
     fields = np.eye(3) if tilted else np.empty((0, 3))
-    first = regressor(machine, bodies, single, samples, np.zeros(3))
-    blocks = [np.concatenate([first.matrix, first.rest[..., None]], axis=-1)]
+    nominal_regressor = regressor(machine, bodies, single, samples, np.zeros(3))
+    blocks = [
+        np.concatenate([nominal_regressor.matrix, nominal_regressor.rest[..., None]], axis=-1)
+    ]
     for field in fields:
-        other = regressor(machine, bodies, single, samples, field)
-        both = np.concatenate([other.matrix, other.rest[..., None]], axis=-1)
-        blocks.append(both - blocks[0])
-    delayed = FORCE_DELAY_PATH in (each.path for each in chosen)
+        field_regressor = regressor(machine, bodies, single, samples, field)
+        field_block = np.concatenate(
+            [field_regressor.matrix, field_regressor.rest[..., None]], axis=-1
+        )
+        blocks.append(field_block - blocks[0])
+    delayed = FORCE_DELAY_PATH in (each.path for each in selected)
     if delayed:
         slope = _rates(blocks[0], samples.rate)
         blocks += [slope, _rates(slope, samples.rate)]
-    whole = np.concatenate(
+    columns = np.concatenate(
         [*blocks, np.broadcast_to(np.eye(n), (len(samples.pose), n, n))], axis=-1
     )
-    rows = _rows(first, samples, whole)
-    return LinearModel(machine, chosen, bodies, single, fields, delayed, *rows, first.words)
+    rows = _rows(nominal_regressor, samples, columns)
+    return LinearModel(
+        machine, selected, bodies, single, fields, delayed, *rows, nominal_regressor.words
+    )
 
 
 def _rates(values: FloatArray, rate: float | None) -> FloatArray:
-    """Return derivatives in time; none of states in no order."""
+    """Return time derivatives `(k, ...)` by central differences; zeros without a sample rate."""
     return np.zeros_like(values) if rate is None else rate * np.gradient(values, axis=0)
 
 
 def joined(models: Sequence[LinearModel]) -> LinearModel:
     """Return the model of all rows of models of the same machine with the same parameters.
 
-    Each begins when those before it are long over.
+    Each model starts `LOG_GAP` after the end of the one before, so that windows never span two
+    logs.
     """
-    rows = zip(*((each.matrix, each.measured, each.legs) for each in models), strict=True)
+    rows = zip(*((model.matrix, model.measured, model.legs) for model in models), strict=True)
     matrix, measured, legs = map(np.concatenate, rows)
     times = None
-    if all(each.times is not None for each in models):
-        spans = [float(np.max(each.times, initial=0.0)) + LOG_GAP for each in models]
-        begins = np.cumsum([0.0, *spans[:-1]])
-        pairs = zip(models, begins, strict=True)
-        times = np.concatenate([each.times + begin for each, begin in pairs])
+    if all(model.times is not None for model in models):
+        durations = [float(np.max(model.times, initial=0.0)) + LOG_GAP for model in models]
+        start_times = np.cumsum([0.0, *durations[:-1]])
+        pairs = zip(models, start_times, strict=True)
+        times = np.concatenate([model.times + start_time for model, start_time in pairs])
     return replace(models[0], matrix=matrix, measured=measured, legs=legs, times=times)
 
 
 def _rows(
     first: Regressor, samples: ForceSamples, whole: FloatArray
 ) -> tuple[FloatArray, FloatArray, Any, Any]:
-    """Return matrix, forces, legs and times of rows: both sides low-passed, as many as needed."""
+    """Return matrix, forces, legs and times of the rows, low-passed and decimated."""
     count, n, width = whole.shape
-    moving, forces, every = first.moving, samples.forces, 1
+    is_moving, forces, decimation = first.moving, samples.forces, 1
     if samples.rate is not None and samples.cutoff is not None:
         step = 1.0 / samples.rate
         whole, forces, moving_fraction = (
-            low_passed(each.reshape(count, -1), step, samples.cutoff, "even").reshape(each.shape)
-            for each in (whole, forces, moving.astype(float))
+            low_passed(array.reshape(count, -1), step, samples.cutoff, "even").reshape(array.shape)
+            for array in (whole, forces, is_moving.astype(float))
         )
-        moving = moving_fraction > MIN_MOVING_FRACTION
-        every = max(1, int(samples.rate / (2.0 * samples.cutoff)))
+        is_moving = moving_fraction > MIN_MOVING_FRACTION
+        decimation = max(1, int(samples.rate / (2.0 * samples.cutoff)))
     # Leg after leg, so that what follows in time follows in rows.
-    chosen = np.zeros((count, n), dtype=bool)
-    chosen[::every] = moving[::every]
-    legs = np.repeat(np.arange(n), chosen.sum(axis=0))
-    rows = np.flatnonzero(chosen.T)
+    is_used = np.zeros((count, n), dtype=bool)
+    is_used[::decimation] = is_moving[::decimation]
+    legs = np.repeat(np.arange(n), is_used.sum(axis=0))
+    rows = np.flatnonzero(is_used.T)
     times = None if samples.rate is None else rows % count / samples.rate
     return whole.transpose(1, 0, 2).reshape(-1, width)[rows], forces.T.ravel()[rows], legs, times

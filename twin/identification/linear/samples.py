@@ -40,7 +40,7 @@ MOTION_CUTOFF_RATIO = 2.0
 """Cutoff of the motion over that of the forces, so that its filter does not show in the forces."""
 
 EDGE_PERIODS = 2.0
-"""Number of periods of that frequency at each end which the filter spoils."""
+"""Number of periods of the cutoff at each end that are cut off, as the filter is wrong there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +48,13 @@ class ForceSamples:
     """Motion in k states, with the forces measured in them."""
 
     pose: FloatArray
-    """`(k, 7)`"""
+    """poses of the platform `(k, 7)`: position [m], unit quaternion, base frame"""
     twist: FloatArray
-    """`(k, 6)`"""
+    """twists `(k, 6)` [m/s], [rad/s], base axes"""
     acceleration: FloatArray
-    """`(k, 6)`"""
+    """time derivatives of the twists `(k, 6)` [m/s2], [rad/s2]"""
     forces: FloatArray
-    """`(k, n)` [N] or [N m]"""
+    """measured forces `(k, n)` [N] or [N m]"""
     where: Where = "legs"
     """whether forces are those on the legs, or those of the motors: with the drives' friction"""
     rate: float | None = None
@@ -78,8 +78,8 @@ class ForceSamples:
     def part(self, rows: slice) -> Self:
         """Return some of the samples, in their order."""
         arrays = ("pose", "twist", "acceleration", "forces", "deflection", "motors")
-        parts = {name: getattr(self, name) for name in arrays}
-        return replace(self, **{k: v[rows] for k, v in parts.items() if v is not None})
+        selected = {name: getattr(self, name) for name in arrays}
+        return replace(self, **{k: v[rows] for k, v in selected.items() if v is not None})
 
     def inside(self, platform: MachineModel) -> FloatArray:
         """Return the deflections `(k, 2m)` of the springs in series with the actuators."""
@@ -126,54 +126,64 @@ def samples_of_log(
     for channel in channels:
         check_increasing(channel)
     start = max(channel.time[0] for channel in channels)
-    stop = min(channel.time[-1] for channel in channels)
+    end = min(channel.time[-1] for channel in channels)
     step = float(max(np.median(np.diff(channel.time)) for channel in channels))
     step = max(step, 1.0 / MAX_SAMPLE_RATE)
-    fine = np.arange(start, stop, step)
+    fine = np.arange(start, end, step)
     if len(fine) * step * frequency < 4.0 * EDGE_PERIODS:
-        raise InputError("log", f"is too short: {stop - start:.3g} s in which both signals are")
-    kept = min(frequency, 0.4 / step)
+        raise InputError("log", f"is too short: {end - start:.3g} s in which both signals are")
+    # From 80 % of the Nyquist frequency on `low_passed` does not filter.
+    limit = min(frequency, 0.4 / step)
     values, motors = _resampled(channels[0], fine, step), None
-    time = fine[(fine > start + EDGE_PERIODS / kept) & (fine < stop - EDGE_PERIODS / kept)]
+    time = fine[(fine > start + EDGE_PERIODS / limit) & (fine < end - EDGE_PERIODS / limit)]
     if motion == "measured" and FORCE_SIGNALS[force] == "legs":
         values = values - _ahead(machine, _resampled(channels[1], fine, step), step)
     elif motion != "pose" and FORCE_SIGNALS[force] == "motors":
-        motion_state = _motion_at(
-            machine, _poses(machine, values, motion), fine, MOTION_CUTOFF_RATIO * kept, fine
+        state = _motion_at(
+            machine,
+            _poses(machine, values, motion),
+            fine,
+            MOTION_CUTOFF_RATIO * limit,
+            fine,
         )
-        inside = ForceSamples(*motion_state, np.zeros_like(values)).inside(machine)
-        loads = machine.inverse_dynamics(*motion_state, deflection=inside)
-        spline = make_interp_spline(fine, low_passed(values, step, MOTION_CUTOFF_RATIO * kept), k=5)
+        deflection = ForceSamples(*state, np.zeros_like(values)).inside(machine)
+        loads = machine.inverse_dynamics(*state, deflection=deflection)
+        spline = make_interp_spline(
+            fine, low_passed(values, step, MOTION_CUTOFF_RATIO * limit), k=5
+        )
         motors = np.hstack([spline(time, order) for order in (1, 2)])
         values = values - _ahead(machine, loads, step)
-    motion_state = _motion_at(
-        machine, _poses(machine, values, motion), fine, MOTION_CUTOFF_RATIO * kept, time
+    state = _motion_at(
+        machine,
+        _poses(machine, values, motion),
+        fine,
+        MOTION_CUTOFF_RATIO * limit,
+        time,
     )
     forces = _resampled(channels[1], time, step)
     if force == "currents":
         if force_per_current is None:
             raise InputError("force_per_current", "is needed for a log of currents")
         forces = forces * positive(force_per_current, "force_per_current")
-    return ForceSamples(
-        *motion_state, forces, FORCE_SIGNALS[force], 1.0 / step, kept, motors=motors
-    )
+    return ForceSamples(*state, forces, FORCE_SIGNALS[force], 1.0 / step, limit, motors=motors)
 
 
 def _motion_at(
     machine: MachineModel, poses: FloatArray, given: FloatArray, cutoff: float, times: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return pose, twist and acceleration at times of poses at even times that are given [s]."""
-    moved = low_passed(displacement(poses, machine.home), given[1] - given[0], cutoff)
-    spline = make_interp_spline(given, moved, k=5)
+    displacements = low_passed(displacement(poses, machine.home), given[1] - given[0], cutoff)
+    spline = make_interp_spline(given, displacements, k=5)
     axes = AxisSample(*(spline(times, order) for order in range(3)))
     return machine.constrain(*motion_of_axes(axes, machine.home, "rotation_vector"))
 
 
 def _resampled(channel: Channel, times: FloatArray, step: float) -> FloatArray:
-    """Return a channel at even times with the period `step` [s], without faster changes."""
+    """Return a channel resampled at a period `step` [s], low-passed against aliasing."""
     period = float(np.median(np.diff(channel.time)))
     if step < 2.0 * period or channel.units == POSE_UNITS:
         return channel.at(times)
+    # 40 % of the Nyquist frequency of the new samples: a low-pass against aliasing.
     return replace(channel, values=low_passed(channel.values, period, 0.2 / step)).at(times)
 
 
@@ -187,17 +197,22 @@ def _ahead(machine: MachineModel, forces: FloatArray, step: float) -> FloatArray
         forces: `(k, n)` on the legs.
         step: [s] between them.
     """
-    found = np.zeros_like(forces)
+    leads = np.zeros_like(forces)
     for k, leg in enumerate(machine.parameters.legs):
         drive = None if leg.drive is None else leg.drive.reflected()
         if drive is not None and drive.inertia > 0.0 and drive.stiffness > 0.0:
-            twice = 2.0 * drive.damping / drive.stiffness
-            weight = step / (twice + step)
-            back = [1.0, (step - twice) / (step + twice)]
-            still = forces[:, k] / drive.stiffness
-            found[:, k], _ = lfilter([weight, weight], back, still, zi=still[:1] * (1.0 - weight))
-            found[:, k] += 0.5 * drive.backlash * np.sign(forces[:, k])
-    return found
+            double_time_constant = 2.0 * drive.damping / drive.stiffness
+            input_gain = step / (double_time_constant + step)
+            feedback = [1.0, (step - double_time_constant) / (step + double_time_constant)]
+            spring_deflection = forces[:, k] / drive.stiffness
+            leads[:, k], _ = lfilter(
+                [input_gain, input_gain],
+                feedback,
+                spring_deflection,
+                zi=spring_deflection[:1] * (1.0 - input_gain),
+            )
+            leads[:, k] += 0.5 * drive.backlash * np.sign(forces[:, k])
+    return leads
 
 
 def _poses(machine: MachineModel, values: FloatArray, motion: str) -> FloatArray:
@@ -209,7 +224,7 @@ def _poses(machine: MachineModel, values: FloatArray, motion: str) -> FloatArray
 def low_passed(
     values: FloatArray, step: float, cutoff: float, ends: Literal["odd", "even"] = "odd"
 ) -> FloatArray:
-    """Return columns without what is above a frequency, without phase shift.
+    """Return columns low-passed at a cutoff without phase shift.
 
     Continued beyond their ends they go on as they go ("odd"), or turn back ("even"): then noise of
     the last sample does not stay.

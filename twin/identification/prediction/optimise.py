@@ -19,7 +19,7 @@ from twin.identification.prediction.problem import DIFFERENCE_STEP, Linear, Pred
 from twin.identification.prediction.recording import SENSOR_PREFIXES
 
 VISIBILITY_WINDOW_STEP = 4
-"""Every fourth window shows which parameters are identifiable."""
+"""Every fourth window is used to find out which parameters are identifiable."""
 
 DELAY_DIFFERENCE = 1e-4
 """[s] Difference of delays for the first Jacobian."""
@@ -44,13 +44,13 @@ COST_TOLERANCE = 1e-3
 """Relative decrease of the cost with one Jacobian below which a pass ends."""
 
 MAX_STEPS_PER_JACOBIAN = 4
-"""Steps with one Jacobian."""
+"""Maximum number of Gauss-Newton steps with one Jacobian."""
 
 MIN_STEP_DECREASE = 1e-2
 """Relative decrease of the cost below which no further step is taken with the same Jacobian."""
 
 MAX_SEARCHES = 2
-"""Searches: the second one only where errors stay larger than `MAX_NOISE_RATIO`."""
+"""Maximum number of searches; a second one runs only if errors stay above `MAX_NOISE_RATIO`."""
 
 MAX_NOISE_RATIO = 2.0
 """Prediction errors over noise that end the search."""
@@ -68,36 +68,38 @@ STEP_FRACTIONS = (1.0, 0.5, 0.2, 0.05)
 """Fractions of a Gauss-Newton step that are tried until the cost falls."""
 
 DIFFERENCE_EFFECT = 0.3
-"""Change of the errors, in their root mean square, that a difference aims at."""
+"""Root mean square change of the scaled errors that a finite difference aims at."""
 
 MAX_DIFFERENCE = 0.2
 """Length of the longest difference, in prior standard deviations."""
 
 MAX_FINAL_STEPS = 8
-"""Adopted: maximum number of Gauss-Newton steps of `refine`; each projects out the discontinuities
-at its own point.
+"""Engineering choice: maximum number of Gauss-Newton steps of `refine`; each projects out the
+discontinuities at its own point.
 """
 
 CONVERGED_STEP = 0.3
-"""Adopted: root mean square length of a step, in standard errors, that ends `refine`."""
+"""Engineering choice: root mean square length of a step, in standard errors, that ends `refine`."""
 
 DISCONTINUITY_RATIO = 0.5
-"""Adopted: what the Jacobian leaves of the differences of a window, in its noise, from which on it
-counts as a discontinuity: an impact or a stop that comes or goes.
+"""Engineering choice: what the Jacobian leaves of the differences of a window, in its noise, from
+which on it counts as a discontinuity: an impact or a stop that comes or goes.
 """
 
 MAX_COST_INCREASE = 5e-2
-"""Adopted: relative increase of the sum of squares above which `refine` does not take a step."""
+"""Engineering choice: relative increase of the sum of squares above which `refine` does not take a
+step.
+"""
 
 FINAL_STEP_FRACTIONS = (1.0, 0.3, 0.1)
-"""Adopted: fractions of a step that `refine` tries."""
+"""Engineering choice: fractions of a step that `refine` tries."""
 
 TRUST_RADIUS = 1.0
-"""Adopted: largest change of a scaled parameter in one step."""
+"""Engineering choice: largest change of a scaled parameter in one step."""
 
 
 class Solution(NamedTuple):
-    """Estimate, and the linear problem about it; lists have one entry per recording."""
+    """Estimate, and the linearised problem there; lists have one entry per recording."""
 
     values: FloatArray
     """`(p,)` values in SI"""
@@ -120,9 +122,9 @@ def solve(
 
     The first passes take some of the windows and correct predictions fast, so that those of a wrong
     machine stay close to the recording. They scan each backlash over its whole range. The last pass
-    takes all windows, and `refine` ends the search. The noise of a window is as large as its errors
-    at the beginning of a pass: where the model misses something, as in a series of impacts, the
-    window counts less.
+    takes all windows, and `refine` ends the search. Each pass takes the root mean square of a
+    window's initial errors as its noise, so that a window with unmodelled effects, such as a series
+    of impacts, counts less.
 
     Args:
         problems: of one machine with the same parameters.
@@ -134,26 +136,29 @@ def solve(
         InputError: the rollouts fail for the values to begin with.
     """
     parameters = problems[0].parameters
-    nominal = np.array([each.nominal for each in parameters])
-    prior_stds = np.array([each.spread for each in parameters])
-    limits = [[getattr(each, side) for each in parameters] for side in ("lower", "upper")]
+    nominal = np.array([parameter.nominal for parameter in parameters])
+    prior_stds = np.array([parameter.spread for parameter in parameters])
+    limits = [[getattr(parameter, side) for parameter in parameters] for side in ("lower", "upper")]
     bounds = (np.array(limits) - nominal) / prior_stds
-    short = [problem.short(FIRST_GAIN_SCALE, FIRST_WINDOW_STEP) for problem in problems]
-    x, steps = _first_guess(short, start, bounds), None
+    shortened = [problem.short(FIRST_GAIN_SCALE, FIRST_WINDOW_STEP) for problem in problems]
+    x, steps = _first_guess(shortened, start, bounds), None
     for _ in range(MAX_SEARCHES):
         for max_jacobians, radius in FIRST_PASSES:
-            first = _Pass(short, x, steps, robust, tick)
-            x = first.scan_backlash(first.search(x, bounds, max_jacobians), bounds, radius)
-            steps = first.steps
+            first_pass = _Pass(shortened, x, steps, robust, tick)
+            x = first_pass.scan_backlash(
+                first_pass.search(x, bounds, max_jacobians), bounds, radius
+            )
+            steps = first_pass.steps
         current = _Pass(problems, x, steps, robust, tick)
         x, steps = current.search(x, bounds, MAX_JACOBIANS), current.steps
         # Once all else is known, backlash shows best, also that of a leg that is seldom unloaded.
         for radius in BACKLASH_SEARCH_RADII:
             x = current.scan_backlash(x, bounds, radius)
         ratios = [
-            rms_scale(each.errors(nominal + prior_stds * x), each.blocks) for each in problems
+            rms_scale(problem.errors(nominal + prior_stds * x), problem.blocks)
+            for problem in problems
         ]
-        if all(np.median(each) < MAX_NOISE_RATIO for each in ratios):
+        if all(np.median(ratio) < MAX_NOISE_RATIO for ratio in ratios):
             break
     return refine(problems, x, current.information, bounds, robust=robust, tick=tick)
 
@@ -173,7 +178,7 @@ def refine(
     comes or goes changes all later errors of its window. They hide the minimum from a search that
     compares sums of squares. Central differences, one standard error long, tell them apart: a
     discontinuity is what the Jacobian leaves of the differences. Errors and Jacobian of each window
-    are projected at right angles to it, so an event that may or may not happen counts nothing.
+    are projected at right angles to it, so an event that may or may not happen has no effect.
 
     Args:
         problems: of one machine with the same parameters.
@@ -184,39 +189,42 @@ def refine(
         tick: called after every evaluation.
     """
     parameters = problems[0].parameters
-    nominal = np.array([each.nominal for each in parameters])
-    prior_stds = np.array([each.spread for each in parameters])
-    scales = [rms_scale(each.errors(nominal + prior_stds * x), each.blocks) for each in problems]
-    squares = total_squares(problems, nominal + prior_stds * x, scales)
+    nominal = np.array([parameter.nominal for parameter in parameters])
+    prior_stds = np.array([parameter.spread for parameter in parameters])
+    scales = [
+        rms_scale(problem.errors(nominal + prior_stds * x), problem.blocks) for problem in problems
+    ]
+    cost = total_squares(problems, nominal + prior_stds * x, scales)
     for _ in range(MAX_FINAL_STEPS):
         steps = difference_steps(information, parameters)
         tick()
-        smooth = [
-            project_out_discontinuities(each, nominal + prior_stds * x, steps) for each in problems
+        linear_problems = [
+            project_out_discontinuities(problem, nominal + prior_stds * x, steps)
+            for problem in problems
         ]
-        step, information = gauss_newton_step(smooth, x, bounds, robust=robust)
-        start = x
+        step, information = gauss_newton_step(linear_problems, x, bounds, robust=robust)
+        x_before = x
         for fraction in FINAL_STEP_FRACTIONS:
-            after = total_squares(
-                problems, nominal + prior_stds * (start + fraction * step), scales
+            new_cost = total_squares(
+                problems, nominal + prior_stds * (x_before + fraction * step), scales
             )
-            if after <= (1.0 + MAX_COST_INCREASE) * squares:
-                x, squares = start + fraction * step, after
+            if new_cost <= (1.0 + MAX_COST_INCREASE) * cost:
+                x, cost = x_before + fraction * step, new_cost
                 break
-        last = float(np.sqrt(step @ information @ step / len(x)))
-        if last < CONVERGED_STEP or x is start:
+        step_length = float(np.sqrt(step @ information @ step / len(x)))
+        if step_length < CONVERGED_STEP or x is x_before:
             break
-    moved = x - start
+    net_step = x - x_before
     return Solution(
         nominal + prior_stds * x,
-        [errors + slopes @ moved for errors, slopes in smooth],
-        [slopes for _, slopes in smooth],
-        last,
+        [errors + slopes @ net_step for errors, slopes in linear_problems],
+        [slopes for _, slopes in linear_problems],
+        step_length,
     )
 
 
 class _Pass:
-    """Least squares with the noise of each window as large as its errors at the beginning.
+    """Least squares in which the noise of each window is the size of its initial errors.
 
     Dry friction, backlash and contacts make errors rough functions of the parameters. Jacobians
     therefore come from differences along the principal directions of the Jacobian before. Each
@@ -234,14 +242,14 @@ class _Pass:
     ) -> None:
         self.problems, self.steps, self.robust, self.tick = problems, steps, robust, tick
         parameters = problems[0].parameters
-        self.nominal = np.array([each.nominal for each in parameters])
-        self.spreads = np.array([each.spread for each in parameters])
+        self.nominal = np.array([parameter.nominal for parameter in parameters])
+        self.spreads = np.array([parameter.spread for parameter in parameters])
         self.information = np.eye(len(x))
         errors = [problem.errors(self.nominal + self.spreads * x) for problem in problems]
-        if not all(np.isfinite(each).all() for each in errors):
+        if not all(np.isfinite(error).all() for error in errors):
             raise InputError("log", "the model cannot follow its commands; check their signs")
         pairs = zip(errors, problems, strict=True)
-        self.scales = [rms_scale(each, problem.blocks) for each, problem in pairs]
+        self.scales = [rms_scale(error, problem.blocks) for error, problem in pairs]
 
     def evaluate(self, x: FloatArray) -> tuple[float, list[FloatArray]]:
         """Return half the sum of squares of errors and priors, and the scaled errors.
@@ -253,12 +261,12 @@ class _Pass:
             errors = [problem.errors(self.nominal + self.spreads * x) for problem in self.problems]
         except InputError:
             return np.inf, []
-        scaled = [each / scale for each, scale in zip(errors, self.scales, strict=True)]
-        squares = [each**2 for each in scaled]
+        scaled = [error / scale for error, scale in zip(errors, self.scales, strict=True)]
+        squares = [error**2 for error in scaled]
         if self.robust:
-            squares = [2.0 * (np.sqrt(1.0 + each) - 1.0) for each in squares]
-        total = 0.5 * (sum(float(each.sum()) for each in squares) + float(x @ x))
-        return total if np.isfinite(total) else np.inf, scaled
+            squares = [2.0 * (np.sqrt(1.0 + square) - 1.0) for square in squares]
+        cost = 0.5 * (sum(float(square.sum()) for square in squares) + float(x @ x))
+        return cost if np.isfinite(cost) else np.inf, scaled
 
     def search(self, x: FloatArray, bounds: FloatArray, max_jacobians: int) -> FloatArray:
         """Return the parameters after Gauss-Newton steps, shortened while the cost rises.
@@ -294,7 +302,7 @@ class _Pass:
         one only. The scan uses the windows in which the force of the leg changes its sign most.
         """
         parameters = self.problems[0].parameters
-        backlash = [k for k, each in enumerate(parameters) if BACKLASH_KEY in each.path]
+        backlash = [k for k, parameter in enumerate(parameters) if BACKLASH_KEY in parameter.path]
         if not backlash:
             return x
         self.tick()
@@ -328,11 +336,11 @@ class _Pass:
         for k in indices:
             candidates.append(x.copy())
             candidates[-1][k] = scanned[k]
-        costs = [self.evaluate(each)[0] for each in candidates]
-        good = [k for k, cost in zip(indices, costs[2:], strict=True) if cost < costs[0]]
-        if len(good) > 1:
+        costs = [self.evaluate(candidate)[0] for candidate in candidates]
+        improving = [k for k, cost in zip(indices, costs[2:], strict=True) if cost < costs[0]]
+        if len(improving) > 1:
             candidates.append(x.copy())
-            candidates[-1][good] = scanned[good]
+            candidates[-1][improving] = scanned[improving]
             costs.append(self.evaluate(candidates[-1])[0])
         return candidates[int(np.argmin(costs))]
 
@@ -343,19 +351,19 @@ class _Pass:
         """
         self.tick()
         values = self.nominal + self.spreads * x
-        found = [
+        jacobians = [
             problem.linearised(values, self.steps).slopes / scale[..., None]
             for problem, scale in zip(self.problems, self.scales, strict=True)
         ]
-        rows = [each.reshape(-1, len(x)) for each in found]
-        squares = np.sum([each.T @ each for each in rows], axis=0)
-        self.information = squares + np.eye(len(x))
-        per_row = squares * block_mask(self.problems[0].parameters) / sum(map(len, rows))
+        rows = [jacobian.reshape(-1, len(x)) for jacobian in jacobians]
+        normal_matrix = np.sum([row_block.T @ row_block for row_block in rows], axis=0)
+        self.information = normal_matrix + np.eye(len(x))
+        per_row = normal_matrix * block_mask(self.problems[0].parameters) / sum(map(len, rows))
         effects, directions = np.linalg.eigh(per_row)
-        least = (DIFFERENCE_EFFECT / MAX_DIFFERENCE) ** 2
-        lengths = DIFFERENCE_EFFECT / np.sqrt(np.maximum(effects, least))
+        min_effect = (DIFFERENCE_EFFECT / MAX_DIFFERENCE) ** 2
+        lengths = DIFFERENCE_EFFECT / np.sqrt(np.maximum(effects, min_effect))
         self.steps = lengths[:, None] * directions.T
-        return found
+        return jacobians
 
 
 def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
@@ -363,17 +371,17 @@ def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
 
     Differences are central, and equal for all delays, of which some make up for each other.
     """
-    nominal = np.array([each.nominal for each in problems[0].parameters])
-    prior_stds = np.array([each.spread for each in problems[0].parameters])
-    delays = [each.unit == "s" for each in problems[0].parameters]
+    nominal = np.array([parameter.nominal for parameter in problems[0].parameters])
+    prior_stds = np.array([parameter.spread for parameter in problems[0].parameters])
+    delays = [parameter.unit == "s" for parameter in problems[0].parameters]
     steps = np.diag(np.where(delays, DELAY_DIFFERENCE / prior_stds, DIFFERENCE_STEP))
     rows = []
     for problem in problems:
         count = len(problem.windows.first)
-        some = problem.part(np.arange(0, count, VISIBILITY_WINDOW_STEP))
-        slopes = some.linearised(nominal, np.vstack([steps, -steps])).slopes
+        decimated = problem.part(np.arange(0, count, VISIBILITY_WINDOW_STEP))
+        slopes = decimated.linearised(nominal, np.vstack([steps, -steps])).slopes
         # Few windows stand for all.
-        weight = np.sqrt(count / len(some.windows.first))
+        weight = np.sqrt(count / len(decimated.windows.first))
         rows.append(weight * slopes.reshape(-1, len(nominal)) / prior_stds)
     return np.vstack(rows)
 
@@ -383,8 +391,8 @@ def difference_steps(information: FloatArray, parameters: Sequence[Parameter]) -
 
     None is longer than `MAX_DIFFERENCE`.
     """
-    squares, directions = np.linalg.eigh(information * block_mask(parameters))
-    lengths = np.minimum(1.0 / np.sqrt(squares), MAX_DIFFERENCE)
+    eigenvalues, directions = np.linalg.eigh(information * block_mask(parameters))
+    lengths = np.minimum(1.0 / np.sqrt(eigenvalues), MAX_DIFFERENCE)
     return np.asarray(lengths[:, None] * directions.T)
 
 
@@ -402,16 +410,16 @@ def project_out_discontinuities(
     scale = rms_scale(errors, problem.blocks)
     errors, changes = errors / scale, changes / scale
     slopes = np.tensordot(changes, np.linalg.pinv(steps), (0, 1))
-    left = np.moveaxis(changes, 0, 2) - slopes @ steps.T
-    for window, rest in enumerate(left):
-        squares, axes = np.linalg.eigh(rest.T @ rest)
-        large = squares > DISCONTINUITY_RATIO**2
-        jumps = rest @ axes[:, large] / np.sqrt(squares[large])
+    residuals = np.moveaxis(changes, 0, 2) - slopes @ steps.T
+    for window, residual in enumerate(residuals):
+        eigenvalues, axes = np.linalg.eigh(residual.T @ residual)
+        is_discontinuity = eigenvalues > DISCONTINUITY_RATIO**2
+        jumps = residual @ axes[:, is_discontinuity] / np.sqrt(eigenvalues[is_discontinuity])
         errors[window] -= jumps @ (jumps.T @ errors[window])
         slopes[window] -= jumps @ (jumps.T @ slopes[window])
     # Errors are smaller now, but not below the noise.
-    smaller = rms_scale(errors * scale, problem.blocks) / scale
-    return Linear(errors / smaller, slopes / smaller[..., None])
+    reduced_scale = rms_scale(errors * scale, problem.blocks) / scale
+    return Linear(errors / reduced_scale, slopes / reduced_scale[..., None])
 
 
 def gauss_newton_step(
@@ -437,14 +445,15 @@ def gauss_newton_step(
             information += rows.reshape(-1, size).T @ rows.reshape(-1, size)
     for errors, slopes in problems:
         gradient += (_weights(errors, robust) * errors).ravel() @ slopes.reshape(-1, size)
-    near = np.stack(
+    step_bounds = np.stack(
         [np.maximum(bounds[0], x - TRUST_RADIUS), np.minimum(bounds[1], x + TRUST_RADIUS)]
     )
-    factor = np.linalg.cholesky(information).T
-    target = -np.linalg.solve(factor.T, gradient)
+    cholesky_factor = np.linalg.cholesky(information).T
+    target = -np.linalg.solve(cholesky_factor.T, gradient)
+    # `lsq_linear` needs bounds that differ; the result is clipped to the exact ones.
     margins = np.array([[-1e-9], [1e-9]])
-    step = lsq_linear(factor, target, bounds=tuple(near - x + margins)).x
-    return np.asarray(np.clip(x + step, *near) - x), information
+    step = lsq_linear(cholesky_factor, target, bounds=tuple(step_bounds - x + margins)).x
+    return np.asarray(np.clip(x + step, *step_bounds) - x), information
 
 
 def rms_scale(errors: FloatArray, blocks: Sequence[int]) -> FloatArray:
@@ -454,11 +463,11 @@ def rms_scale(errors: FloatArray, blocks: Sequence[int]) -> FloatArray:
         errors: `(W, m)` in standard deviations.
         blocks: columns at which another signal begins; each signal has its own scale.
     """
-    squares = np.empty_like(errors)
+    mean_squares = np.empty_like(errors)
     edges = zip((0, *blocks), (*blocks, errors.shape[1]), strict=True)
-    for part in (slice(*pair) for pair in edges):
-        squares[:, part] = (errors[:, part] ** 2).mean(axis=1, keepdims=True)
-    return np.sqrt(np.maximum(1.0, squares))
+    for block in (slice(*block_edges) for block_edges in edges):
+        mean_squares[:, block] = (errors[:, block] ** 2).mean(axis=1, keepdims=True)
+    return np.sqrt(np.maximum(1.0, mean_squares))
 
 
 def block_mask(parameters: Sequence[Parameter]) -> FloatArray:
@@ -466,8 +475,10 @@ def block_mask(parameters: Sequence[Parameter]) -> FloatArray:
 
     Differences along directions of one block leave the rollouts of the other unchanged.
     """
-    moves = np.array([not each.path.startswith(SENSOR_PREFIXES) for each in parameters])
-    return np.asarray(moves[:, None] == moves, dtype=float)
+    moves_machine = np.array(
+        [not parameter.path.startswith(SENSOR_PREFIXES) for parameter in parameters]
+    )
+    return np.asarray(moves_machine[:, None] == moves_machine, dtype=float)
 
 
 def total_squares(
@@ -476,10 +487,12 @@ def total_squares(
     """Return the sum of squares of all errors over their scales; infinite where rollouts fail."""
     pairs = zip(problems, scales, strict=True)
     try:
-        total = sum(float(((each.errors(values) / scale) ** 2).sum()) for each, scale in pairs)
+        sum_of_squares = sum(
+            float(((problem.errors(values) / scale) ** 2).sum()) for problem, scale in pairs
+        )
     except InputError:
         return np.inf
-    return total if np.isfinite(total) else np.inf
+    return sum_of_squares if np.isfinite(sum_of_squares) else np.inf
 
 
 def _first_guess(
@@ -487,8 +500,8 @@ def _first_guess(
 ) -> FloatArray:
     """Return the scaled parameters `(p,)` of `start`, if it predicts better than the file, or 0."""
     parameters = problems[0].parameters
-    nominal = np.array([each.nominal for each in parameters])
-    prior_stds = np.array([each.spread for each in parameters])
+    nominal = np.array([parameter.nominal for parameter in parameters])
+    prior_stds = np.array([parameter.spread for parameter in parameters])
     candidates = [np.zeros(len(nominal))]
     if start is not None:
         candidates.append(np.clip((start - nominal) / prior_stds, *bounds))
@@ -500,8 +513,8 @@ def _first_guess(
 
 def _most_reversals(counts: FloatArray, leg: int | None) -> Any:
     """Return the windows in which the force of a leg, or of all, changes its sign most often."""
-    totals = counts.sum(axis=1) if leg is None else counts[:, leg]
-    return np.argsort(-totals, kind="stable")[: ceil(SCAN_WINDOW_FRACTION * len(totals))]
+    reversals = counts.sum(axis=1) if leg is None else counts[:, leg]
+    return np.argsort(-reversals, kind="stable")[: ceil(SCAN_WINDOW_FRACTION * len(reversals))]
 
 
 def _weights(errors: FloatArray, robust: bool) -> FloatArray:

@@ -65,14 +65,15 @@ class Linear(NamedTuple):
 class PredictionProblem:
     """Prediction errors of one recording as a function of a machine's parameters.
 
-    The machine with its drives runs beside the recording under the recorded commands. What it
-    misses corrects its motion, with the gains of an observer of constant speeds that is critically
-    damped: a disturbance shows as the error it causes within about a window.
+    The machine with its drives is simulated along the recording under the recorded commands. The
+    prediction error corrects its motion, with the gains of an observer of constant speeds that is
+    critically damped: a disturbance shows as the error it causes within about a window.
 
-    Signals of the platform count where errors of them are among the first parameters.
+    Platform signals (poses, inertial readings) are used if one of their error parameters is among
+    the parameters.
 
     Attributes:
-        parameters: those that are free.
+        parameters: the free parameters.
         windows: of the recording.
         field: `(3,)` [m/s2] by which gravity differs from that of machine and parameters.
         noise: `(n,)` standard deviation of the encoders [m, rad].
@@ -128,8 +129,8 @@ class PredictionProblem:
 
     def _slots(self, signal: PlatformSignal) -> Slots:
         """Return the samples of a signal of the platform in all windows."""
-        begin = self._recording.time[self.windows.times[:, 0]]
-        return signal.slots(begin, self.windows.samples * self.period)
+        start_times = self._recording.time[self.windows.times[:, 0]]
+        return signal.slots(start_times, self.windows.samples * self.period)
 
     def sign_reversals(self, machine: MachineModel) -> Any:
         """Return in which windows the force of each leg of a machine changes its sign `(W, n)`."""
@@ -137,15 +138,15 @@ class PredictionProblem:
 
     def part(self, indices: Any) -> Self:
         """Return the problem with some of its segments."""
-        found = copy(self)
-        found.windows = self.windows._replace(first=self.windows.first[indices])
-        return found
+        selection = copy(self)
+        selection.windows = self.windows._replace(first=self.windows.first[indices])
+        return selection
 
     def short(self, gain_scale: float, share: int) -> Self:
-        """Return the problem with one window in `share`, corrected `gain_scale` times faster."""
-        found = copy(self)
-        found.windows, found._memory = self.windows.short(share), gain_scale * self._memory
-        return found
+        """Return the problem with every `share`-th window, corrected `gain_scale` times faster."""
+        shortened = copy(self)
+        shortened.windows, shortened._memory = self.windows.short(share), gain_scale * self._memory
+        return shortened
 
     def errors(self, values: FloatArray) -> FloatArray:
         """Return the prediction errors `(..., W, m)` of parameters `(..., p)` in SI.
@@ -155,11 +156,11 @@ class PredictionProblem:
         Raises:
             InputError: values that no machine can have.
         """
-        found = self._of_all(np.atleast_2d(values))
-        return np.asarray(found.reshape(*np.shape(values)[:-1], *found.shape[1:]))
+        errors = self._of_all(np.atleast_2d(values))
+        return np.asarray(errors.reshape(*np.shape(values)[:-1], *errors.shape[1:]))
 
     def squares(self, values: FloatArray, segments: Sequence[Any], sizes: FloatArray) -> FloatArray:
-        """Return sums of squared errors per their sizes `(k, v)` over some segments.
+        """Return sums `(k, v)` of squared errors over their scales for some segments.
 
         Args:
             values: `(k, v, p)` of the parameters in SI.
@@ -167,13 +168,19 @@ class PredictionProblem:
             sizes: `(W, m)` of the errors.
         """
         count = values.shape[1]
-        pairs = [(count * k + v, own) for k, own in enumerate(segments) for v in range(count)]
-        sets = np.concatenate([np.full(len(own), number) for number, own in pairs])
-        shown = np.concatenate([own for _, own in pairs])
-        errors = self._predicted(values.reshape(len(pairs), -1), sets, shown)
-        scaled = errors / sizes.reshape(-1, self.windows.counted, sizes.shape[1])[shown]
-        found = np.bincount(sets, (scaled**2).sum(axis=(1, 2)), len(pairs))
-        return np.asarray(found.reshape(values.shape[:2]))
+        pairs = [
+            (count * k + v, segment_indices)
+            for k, segment_indices in enumerate(segments)
+            for v in range(count)
+        ]
+        sets = np.concatenate(
+            [np.full(len(segment_indices), set_index) for set_index, segment_indices in pairs]
+        )
+        segment_of_row = np.concatenate([segment_indices for _, segment_indices in pairs])
+        errors = self._predicted(values.reshape(len(pairs), -1), sets, segment_of_row)
+        scaled = errors / sizes.reshape(-1, self.windows.counted, sizes.shape[1])[segment_of_row]
+        sums = np.bincount(sets, (scaled**2).sum(axis=(1, 2)), len(pairs))
+        return np.asarray(sums.reshape(values.shape[:2]))
 
     def linearised(self, values: FloatArray, steps: FloatArray | None = None) -> Linear:
         """Return errors and slopes at parameters `(p,)` in SI.
@@ -197,34 +204,39 @@ class PredictionProblem:
 
         Args:
             values: of the parameters.
-            steps: `(k, p)` in spreads; those returned lead to machines that can be.
+            steps: `(k, p)` in prior standard deviations; the returned ones lead to possible
+                machines.
         """
-        prior_stds = np.array([each.spread for each in self.parameters])
+        prior_stds = np.array([parameter.spread for parameter in self.parameters])
         steps = np.array([self._possible(step, values, prior_stds) for step in steps])
-        found = self._of_all(np.vstack([values, values + steps * prior_stds]))
-        return found[0], steps, found[1:] - found[0]
+        errors = self._of_all(np.vstack([values, values + steps * prior_stds]))
+        return errors[0], steps, errors[1:] - errors[0]
 
     def _possible(self, step: FloatArray, values: FloatArray, prior_stds: FloatArray) -> FloatArray:
         """Return a scaled difference, or its opposite, that leads to a possible machine."""
-        lower, upper = np.array([[each.lower, each.upper] for each in self.parameters]).T
+        lower, upper = np.array(
+            [[parameter.lower, parameter.upper] for parameter in self.parameters]
+        ).T
         for factor in (1.0, -1.0, 0.1, -0.1, 0.01):
-            found = factor * step
-            moved = values + found * prior_stds
-            found = np.where((moved < lower) | (moved > upper), -found, found)
+            possible_step = factor * step
+            trial_values = values + possible_step * prior_stds
+            possible_step = np.where(
+                (trial_values < lower) | (trial_values > upper), -possible_step, possible_step
+            )
             try:
-                with_parameters(self.machine, self.parameters, values + found * prior_stds)
+                with_parameters(self.machine, self.parameters, values + possible_step * prior_stds)
             except InputError:
                 continue
             break
-        return np.asarray(found)
+        return np.asarray(possible_step)
 
     def _of_all(self, values: FloatArray) -> FloatArray:
         """Return errors `(sets, W, m)` of all windows with parameters `(sets, p)`."""
-        every, count = np.arange(len(self.windows.first)), len(values)
-        found = self._predicted(
-            values, np.repeat(np.arange(count), len(every)), np.tile(every, count)
+        window_indices, count = np.arange(len(self.windows.first)), len(values)
+        errors = self._predicted(
+            values, np.repeat(np.arange(count), len(window_indices)), np.tile(window_indices, count)
         )
-        return found.reshape(count, -1, found.shape[2])
+        return errors.reshape(count, -1, errors.shape[2])
 
     def _predicted(self, values: FloatArray, sets: Any, segments: Any) -> FloatArray:
         """Return errors `(N, counted, m)` of segments.
@@ -234,13 +246,19 @@ class PredictionProblem:
             sets: `(N,)` index of the parameters of each.
             segments: `(N,)` their indices.
         """
-        moves = [not each.path.startswith(SENSOR_PREFIXES) for each in self.parameters]
-        _, some, kinds = np.unique(values[:, moves], axis=0, return_index=True, return_inverse=True)
+        moves_machine = [
+            not parameter.path.startswith(SENSOR_PREFIXES) for parameter in self.parameters
+        ]
+        _, unique_sets, rollout_set = np.unique(
+            values[:, moves_machine], axis=0, return_index=True, return_inverse=True
+        )
         count = len(self.windows.first)
-        every = kinds.ravel()[sets] * count + segments
-        used_sets, rows = np.unique(every, return_inverse=True)
-        missed, motion, fields = self._rolled_out(values[some], *np.divmod(used_sets, count))
-        errors = [missed[rows].reshape(len(rows), self.windows.counted, -1)]
+        rollout_keys = rollout_set.ravel()[sets] * count + segments
+        used_sets, rows = np.unique(rollout_keys, return_inverse=True)
+        encoder_errors, motion, fields = self._rolled_out(
+            values[unique_sets], *np.divmod(used_sets, count)
+        )
+        errors = [encoder_errors[rows].reshape(len(rows), self.windows.counted, -1)]
         if motion is not None:
             errors += self._of_platform(motion, fields, values, rows, sets, segments)
         return np.concatenate(errors, axis=2)
@@ -255,21 +273,23 @@ class PredictionProblem:
             sets: `(N,)` index of the parameters of each.
             segments: `(N,)` their indices.
         """
-        machines = [with_parameters(self.machine, self.parameters, each) for each in values]
+        machines = [
+            with_parameters(self.machine, self.parameters, set_values) for set_values in values
+        ]
         stacked, windows = ParameterSets(machines, self._step, self._recording.mode), self.windows
         pairs = zip(machines, values, strict=True)
         fields = np.array(
-            [gravity_field(machine, self.parameters, each) for machine, each in pairs]
+            [gravity_field(machine, self.parameters, set_values) for machine, set_values in pairs]
         )
         fields += self.field
         stacked.bodies[:, BODY_GRAVITY : BODY_GRAVITY + 3] = fields
-        kept = float(np.exp(-self._memory))
+        remaining_fraction = float(np.exp(-self._memory))
         readers = Readers(self.machine, self.parameters, values)
         scale, bias, delay = readers.errors("coordinates", self.machine.n_actuators)
         observed = Observed(
             self._recording.position,
             self._inverse,
-            (1.0 - kept**2, (1.0 - kept) ** 2 / self.period),
+            (1.0 - remaining_fraction**2, (1.0 - remaining_fraction) ** 2 / self.period),
             (windows.warm_up + windows.counted) * windows.samples,
             self._ratio,
             scale,
@@ -277,10 +297,14 @@ class PredictionProblem:
             bool(self._signals),
         )
         rows = windows.first[segments]
-        starts = Starts(*(each[rows] for each in self._starts))
+        starts = Starts(*(set_values[rows] for set_values in self._starts))
         commands = self._commands(machines, stacked, delay)
-        found, motion = stacked.run(sets, starts, commands, rows, observed)
-        return found[:, windows.warm_up * windows.samples :] / self.noise, motion, fields[sets]
+        encoder_errors, motion = stacked.run(sets, starts, commands, rows, observed)
+        return (
+            encoder_errors[:, windows.warm_up * windows.samples :] / self.noise,
+            motion,
+            fields[sets],
+        )
 
     def _of_platform(
         self,
@@ -307,39 +331,46 @@ class PredictionProblem:
             self.windows,
         )
         _, _, delays = readers.errors("coordinates", self.machine.n_actuators)
-        begin = self._recording.time[windows.first[segments]] - delays[sets]
+        start_times = self._recording.time[windows.first[segments]] - delays[sets]
         features = (
             None if readers.imu is None else sensed_inputs(motion, fields, readers.imu, period)
         )
-        found = []
+        errors = []
         for signal in self._signals:
-            inside = self._slots(signal)
-            own = Slots(*(each.reshape(len(windows.first), -1)[segments] for each in inside))
+            window_slots = self._slots(signal)
+            segment_slots = Slots(
+                *(
+                    slot_array.reshape(len(windows.first), -1)[segments]
+                    for slot_array in window_slots
+                )
+            )
             source = motion if signal.name == "pose" or features is None else features
-            missed = readers.missed(signal, own, source, rows, sets, begin, period)
-            found.append(missed.reshape(len(rows), windows.counted, -1))
-        return found
+            signal_errors = readers.missed(
+                signal, segment_slots, source, rows, sets, start_times, period
+            )
+            errors.append(signal_errors.reshape(len(rows), windows.counted, -1))
+        return errors
 
     def _commands(
         self, machines: Sequence[MachineModel], sets: ParameterSets, delays: FloatArray
     ) -> Commands:
-        """Return the commands of all machines, those of each delay and lag once.
+        """Return the commands of all machines, computed once per combination of delay and lag.
 
-        Encoders that are `delays` (sets,) [s] see them earlier.
+        With encoders delayed by `delays` `(sets,)` [s], commands act earlier on their clock.
         """
-        found: dict[bytes, tuple[int, Any]] = {}
-        kinds = []
+        commands_by_key: dict[bytes, tuple[int, Any]] = {}
+        command_index = []
         for machine, constants, delay in zip(machines, sets.constants, delays, strict=True):
             key = commands_key(machine, constants) + delay.tobytes()
-            if key not in found:
+            if key not in commands_by_key:
                 times = self._times - delay
-                given = delayed_commands(self._recording, machine, constants, times)
-                found[key] = len(found), given
-            kinds.append(found[key][0])
-        pairs = [given for _, given in found.values()]
-        added = [feedforward for _, feedforward in pairs if feedforward is not None]
+                delayed = delayed_commands(self._recording, machine, constants, times)
+                commands_by_key[key] = len(commands_by_key), delayed
+            command_index.append(commands_by_key[key][0])
+        pairs = [delayed for _, delayed in commands_by_key.values()]
+        feedforwards = [feedforward for _, feedforward in pairs if feedforward is not None]
         return Commands(
-            np.array(kinds),
-            np.array([given for given, _ in pairs]),
-            np.array(added) if added else None,
+            np.array(command_index),
+            np.array([command for command, _ in pairs]),
+            np.array(feedforwards) if feedforwards else None,
         )

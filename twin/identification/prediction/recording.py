@@ -19,11 +19,12 @@ from twin.model.machine_model import MachineModel
 POSE_SIGNALS = ("pose", "accelerometer", "gyroscope")
 
 DEFAULT_NOISE = {"pose": (20e-6, 50e-6), "accelerometer": (0.05,), "gyroscope": (1e-3,)}
-"""[m, rad; m/s2; rad/s] Adopted noise of signals for which neither the log nor the file states one.
+"""[m, rad; m/s2; rad/s] Engineering choice: noise of signals for which neither the log nor the file
+states one.
 """
 
 SENSOR_PREFIXES = ("imu.", *(f"signal.{name}." for name in POSE_SIGNALS))
-"""Beginnings of the paths of parameters on which no motion depends."""
+"""Prefixes of the paths of parameters that do not change the motion."""
 
 MAX_JITTER = 1e-3
 """Largest departure of a sample's time, in sampling periods, that still counts as even."""
@@ -38,9 +39,9 @@ class Slots(NamedTuple):
     """Samples of a signal by window; windows with fewer than others have empty slots."""
 
     index: Any
-    """`(W, q)`"""
+    """index of the sample in each slot `(W, q)`"""
     filled: Any
-    """`(W, q)`"""
+    """whether each slot holds a sample `(W, q)`"""
 
 
 class PlatformSignal(NamedTuple):
@@ -48,7 +49,7 @@ class PlatformSignal(NamedTuple):
 
     name: str
     time: FloatArray
-    """`(k,)` [s]"""
+    """times of the samples `(k,)` [s]"""
     values: FloatArray
     """`(k, 7)` poses, or `(k, 3)`"""
     noise: FloatArray
@@ -63,27 +64,36 @@ class PlatformSignal(NamedTuple):
 
 def platform_signals(log: Log, machine: MachineModel) -> tuple[PlatformSignal, ...]:
     """Return signals of a log that show the platform; of inertial sensors that a machine has."""
-    found = []
+    signals = []
     for name in POSE_SIGNALS:
         has_sensor = name == "pose" or machine.parameters.imu is not None
         if name not in log or not len(log[name]) or not has_sensor:
             continue
         channel = log[name]
-        found.append(PlatformSignal(name, channel.time, channel.values, _noise(name, log, machine)))
-    return tuple(found)
+        signals.append(
+            PlatformSignal(name, channel.time, channel.values, _noise(name, log, machine))
+        )
+    return tuple(signals)
 
 
 def _noise(name: str, log: Log, machine: MachineModel) -> FloatArray:
     """Return the noise that the log states of a tracker, or the file of a sensor; else defaults."""
-    given = [0.0]
+    stated_noise = [0.0]
     if name == "pose":
         names = ("position_noise", "angle_noise")
-        given = [float(log[each].values.mean()) if each in log else 0.0 for each in names]
+        stated_noise = [
+            float(log[name_of_noise].values.mean()) if name_of_noise in log else 0.0
+            for name_of_noise in names
+        ]
     elif (imu := machine.parameters.imu) is not None:
         triad = imu.accelerometers if name == "accelerometer" else imu.gyroscopes
-        given = [triad.noise if triad is not None else 0.0]
+        stated_noise = [triad.noise if triad is not None else 0.0]
     return np.repeat(
-        [own or default for own, default in zip(given, DEFAULT_NOISE[name], strict=True)], 3
+        [
+            noise or default
+            for noise, default in zip(stated_noise, DEFAULT_NOISE[name], strict=True)
+        ],
+        3,
     )
 
 
@@ -97,8 +107,8 @@ def used_signals(
     """
     used = []
     for signal in signals:
-        own = (f"signal.{signal.name}.", *(() if signal.name == "pose" else ("imu.",)))
-        if not any(each.path.startswith(own) for each in parameters):
+        path_prefixes = (f"signal.{signal.name}.", *(() if signal.name == "pose" else ("imu.",)))
+        if not any(parameter.path.startswith(path_prefixes) for parameter in parameters):
             continue
         width = 7 if signal.name == "pose" else 3
         if signal.values.shape[1] != width:
@@ -146,8 +156,8 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
         InputError: signals are missing or have too few columns, or the log is too short.
     """
     name = "measured" if "measured" in log else "coordinates"
-    kind = "command_rates" if "command_rates" in log else "command_forces"
-    for signal, label in ((kind, "commands"), (name, "encoders")):
+    command_signal = "command_rates" if "command_rates" in log else "command_forces"
+    for signal, label in ((command_signal, "commands"), (name, "encoders")):
         if signal not in log:
             raise InputError(
                 "log",
@@ -157,7 +167,7 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
         if log[signal].values.shape[1] != machine.n_actuators:
             columns = log[signal].values.shape[1]
             raise InputError(signal, f"has {columns} columns, not {machine.n_actuators}: one a leg")
-    position, commands = log[name], log[kind]
+    position, commands = log[name], log[command_signal]
     if min(len(position), len(commands)) < MIN_SAMPLES:
         raise InputError(
             "log",
@@ -167,11 +177,11 @@ def recording_of(log: Log, machine: MachineModel) -> Recording:
         if not (np.diff(channel.time) > 0.0).all():
             raise InputError(channel.name, "has times that repeat or step back; see check_log")
     time = _even_times(position.time)
-    with_force = kind == "command_rates" and "command_forces" in log
+    with_force = command_signal == "command_rates" and "command_forces" in log
     return Recording(
         time,
         _sampled(position, time),
-        "velocity" if kind == "command_rates" else "force",
+        "velocity" if command_signal == "command_rates" else "force",
         commands.time,
         commands.values,
         _sampled(log["command_forces"], commands.time) if with_force else None,
@@ -187,8 +197,8 @@ def _even_times(time: FloatArray) -> FloatArray:
 
 def _sampled(channel: Channel, time: FloatArray) -> FloatArray:
     """Return a channel at other times: its own values where the times agree, else splines."""
-    near = MAX_JITTER * float(time[1] - time[0])
-    if len(channel) == len(time) and np.abs(channel.time - time).max() < near:
+    is_near = MAX_JITTER * float(time[1] - time[0])
+    if len(channel) == len(time) and np.abs(channel.time - time).max() < is_near:
         return channel.values
     from scipy.interpolate import make_interp_spline
 
@@ -199,35 +209,46 @@ class Motion(NamedTuple):
     """Predicted motion of the platform; first axes rollouts and samples."""
 
     pose: FloatArray
-    """`(N, T, 7)`"""
+    """poses of the platform `(N, T, 7)`"""
     twist: FloatArray
-    """`(N, T, 6)`"""
+    """twists of the platform `(N, T, 6)`"""
     acceleration: FloatArray
     """`(N, T, 6)` mean of the model from each sample to the next one"""
 
 
 class Readers:
-    """Errors of signals and mounting of the inertial sensor, of several parameter sets."""
+    """Sensor errors and mounting of the inertial sensor for several parameter sets."""
 
     def __init__(
         self, machine: MachineModel, parameters: Sequence[Parameter], values: FloatArray
     ) -> None:
-        """Take the parameters `(sets, p)` in SI of a machine."""
+        """Store the sensor errors of the parameter values `(sets, p)` [SI] of a machine."""
         self.imu, self._count = machine.parameters.imu, len(values)
-        self._errors = [signal_errors(machine, parameters, each) for each in values]
+        self._errors = [
+            signal_errors(machine, parameters, parameter_values) for parameter_values in values
+        ]
         if self.imu is not None:
             mounting = [*self.imu.position, *self.imu.attitude]
             paths = [f"imu.{name}.{k}" for name in ("position", "attitude") for k in range(3)]
-            given = [values_by_path(parameters, each) for each in values]
+            values_of_sets = [
+                values_by_path(parameters, parameter_values) for parameter_values in values
+            ]
             pairs = list(zip(paths, mounting, strict=True))
-            found = np.array([[own.get(*pair) for pair in pairs] for own in given])
-            self._place = found[:, :3]
-            self._rotation = Rotation.from_euler("ZYX", found[:, 3:]).as_matrix()
+            mounting_values = np.array(
+                [
+                    [set_values.get(*path_and_default) for path_and_default in pairs]
+                    for set_values in values_of_sets
+                ]
+            )
+            self._place = mounting_values[:, :3]
+            self._rotation = Rotation.from_euler("ZYX", mounting_values[:, 3:]).as_matrix()
 
     def errors(self, signal: str, width: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return scales `(sets, 1)`, biases `(sets, width)` and delays `(sets,)` of a signal."""
-        exact = SignalErrors(1.0, np.zeros(width), 0.0)
-        scale, bias, delay = zip(*(each.get(signal, exact) for each in self._errors), strict=True)
+        no_errors = SignalErrors(1.0, np.zeros(width), 0.0)
+        scale, bias, delay = zip(
+            *(set_errors.get(signal, no_errors) for set_errors in self._errors), strict=True
+        )
         return np.array(scale)[:, None], np.array(bias), np.array(delay)
 
     def missed(
@@ -251,16 +272,18 @@ class Readers:
             begin: `(N,)` times [s] of the first samples of the rollouts.
             period: [s] between two of them.
         """
-        scale, bias, delay = (each[sets] for each in self.errors(signal.name, len(signal.noise)))
+        scale, bias, delay = (
+            error_array[sets] for error_array in self.errors(signal.name, len(signal.noise))
+        )
         at = (signal.time[slots.index] - (begin + delay)[:, None]) / period
         measured, rows = signal.values[slots.index], rows[:, None]
         if isinstance(motion, Motion):
-            found = pose_errors(measured, motion, rows, at, period, bias)
+            readings = pose_errors(measured, motion, rows, at, period, bias)
         else:
-            both = inertial_readings(motion, rows, at, self._place[sets], self._rotation[sets])
-            own = both[..., 3:] if signal.name == "gyroscope" else both[..., :3]
-            found = measured - (scale[:, None] * own + bias[:, None])
-        return np.where(slots.filled[..., None], found / signal.noise, 0.0)
+            inertial = inertial_readings(motion, rows, at, self._place[sets], self._rotation[sets])
+            reading = inertial[..., 3:] if signal.name == "gyroscope" else inertial[..., :3]
+            readings = measured - (scale[:, None] * reading + bias[:, None])
+        return np.where(slots.filled[..., None], readings / signal.noise, 0.0)
 
 
 def pose_errors(
@@ -277,13 +300,15 @@ def pose_errors(
         bias: `(N, 6)` displacement of all measured poses.
     """
     index = np.clip(np.floor(at).astype(int), 0, motion.pose.shape[1] - 2)
-    rest = period * (at - index)[..., None]
-    pose, twist, acceleration = (each[rows, index] for each in motion)
-    expected = turned(pose, rest * twist + 0.5 * rest**2 * acceleration + bias[:, None])
-    back = expected[..., 3:] * [1.0, -1.0, -1.0, -1.0]
-    turn = quaternion_product(measured[..., 3:], back)
-    angle = 2.0 * np.sign(turn[..., :1]) * turn[..., 1:]
-    return np.concatenate([measured[..., :3] - expected[..., :3], angle], axis=-1)
+    time_past_sample = period * (at - index)[..., None]
+    pose, twist, acceleration = (array[rows, index] for array in motion)
+    expected_pose = turned(
+        pose, time_past_sample * twist + 0.5 * time_past_sample**2 * acceleration + bias[:, None]
+    )
+    conjugate = expected_pose[..., 3:] * [1.0, -1.0, -1.0, -1.0]
+    rotation_error = quaternion_product(measured[..., 3:], conjugate)
+    angle = 2.0 * np.sign(rotation_error[..., :1]) * rotation_error[..., 1:]
+    return np.concatenate([measured[..., :3] - expected_pose[..., :3], angle], axis=-1)
 
 
 def sensed_inputs(
@@ -300,15 +325,17 @@ def sensed_inputs(
         imu: the sensor, for its filter.
         period: [s] between two samples.
     """
-    middle = motion.twist + 0.5 * period * motion.acceleration
+    mean_twist = motion.twist + 0.5 * period * motion.acceleration
     pose = turned(motion.pose, 0.5 * period * motion.twist)
-    back = pose[..., 3:] * [1.0, -1.0, -1.0, -1.0]
+    conjugate = pose[..., 3:] * [1.0, -1.0, -1.0, -1.0]
     linear, angular = motion.acceleration[..., :3], motion.acceleration[..., 3:]
-    parts = (linear - gravity[:, None], middle[..., 3:], angular)
-    force, rate, change = (rotated(back, part) for part in parts)
+    base_vectors = (linear - gravity[:, None], mean_twist[..., 3:], angular)
+    force, rate, angular_acceleration = (
+        rotated(conjugate, base_vector) for base_vector in base_vectors
+    )
     products = (rate[..., :, None] * rate[..., None, :])[..., UPPER_TRIANGLE[0], UPPER_TRIANGLE[1]]
-    whole = np.concatenate([force, rate, change, products], axis=-1)
-    return whole if imu.bandwidth is None else _filtered(whole, imu, period)
+    inputs = np.concatenate([force, rate, angular_acceleration, products], axis=-1)
+    return inputs if imu.bandwidth is None else _filtered(inputs, imu, period)
 
 
 def _filtered(values: FloatArray, imu: InertialSensor, period: float) -> FloatArray:
@@ -336,14 +363,14 @@ def inertial_readings(
     """
     index = np.clip(np.floor(at).astype(int), 0, features.shape[1] - 2)
     fraction = (at - index)[..., None]
-    found = (1.0 - fraction) * features[rows, index] + fraction * features[rows, index + 1]
+    interpolated = (1.0 - fraction) * features[rows, index] + fraction * features[rows, index + 1]
     products = np.empty((*at.shape, 3, 3))
     products[..., UPPER_TRIANGLE[0], UPPER_TRIANGLE[1]] = products[
         ..., UPPER_TRIANGLE[1], UPPER_TRIANGLE[0]
-    ] = found[..., 9:]
+    ] = interpolated[..., 9:]
     r = np.broadcast_to(place[:, None], (*at.shape, 3))
-    force = found[..., :3] + cross(found[..., 6:9], r)
+    force = interpolated[..., :3] + cross(interpolated[..., 6:9], r)
     force += np.einsum("nqij,nqj->nqi", products, r)
     force -= np.einsum("nqii->nq", products)[..., None] * r
-    both = np.stack([force, found[..., 3:6]], axis=2)
-    return np.asarray(np.einsum("nqki,nij->nqkj", both, rotation).reshape(*at.shape, 6))
+    force_and_rate = np.stack([force, interpolated[..., 3:6]], axis=2)
+    return np.asarray(np.einsum("nqki,nij->nqkj", force_and_rate, rotation).reshape(*at.shape, 6))

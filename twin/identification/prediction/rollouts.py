@@ -31,14 +31,13 @@ from twin.simulation.batched.batched_plant import (
 )
 
 SPACING_TOLERANCE = 1e-9
-"""Differences of what is left of a lag after each command, below which these are evenly spaced."""
+"""Differences of the remaining fractions of a lag below which commands count as evenly spaced."""
 
 QUEUE_LENGTH = 2
-"""Number of commands that a queue holds: none waits, delays are in the commands already."""
+"""Length of the drives' command queue: the minimum, as delays are already in the commands."""
 
 WARM_UP = 5
-"""Number of windows before the first one of a segment, in which predictions forget how they began.
-"""
+"""Number of windows before the first counted one of a segment, over which the observer settles."""
 
 MIN_WINDOWS = 3
 """Minimum number of windows."""
@@ -47,13 +46,17 @@ MAX_OFFSET = 0.1
 """[s] Largest clock difference that is looked for; periodic motions need twice as long a period."""
 
 MIN_OFFSET = 5e-3
-"""[s] Adopted: smaller differences are taken for delays, and for errors of the file's numbers."""
+"""[s] Engineering choice: smaller clock differences are attributed to delays and to errors of the
+file's numbers.
+"""
 
 OFFSET_SEARCH_RADIUS = 2.0
 """[s] Largest difference up to which commands that do not fit are looked for, to refuse them."""
 
 MIN_CORRELATION = 0.9
-"""Adopted: correlation of commands and motion below which neither says anything."""
+"""Engineering choice: smallest correlation of commands and motion from which a clock difference is
+estimated.
+"""
 
 
 def delayed_commands(
@@ -73,52 +76,53 @@ def delayed_commands(
     """
     drives = [leg.drive for leg in machine.parameters.legs]
     delays = [0.0 if drive is None else drive.delay for drive in drives]
-    none = [0.0] * len(drives)
+    zeros = [0.0] * len(drives)
     force = recording.mode == "force"
-    lags = [0.0 if drive is None else drive.current_lag for drive in drives] if force else none
+    lags = [0.0 if drive is None else drive.current_lag for drive in drives] if force else zeros
     limit, digit = (
         constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
         if force
         else constants[:, [column.FASTEST, column.SPEED_DIGIT]].T
     )
     converted = _converted(recording.commands, limit, digit)
-    given = _means(recording.command_time, converted, delays, lags, times)
+    means = _means(recording.command_time, converted, delays, lags, times)
     if recording.feedforward is None:
-        return given, None
+        return means, None
     limit, digit = constants[:, [column.PEAK, column.EFFORT_DIGIT]].T
-    added = np.where(
+    feedforward = np.where(
         digit > 0.0, _converted(recording.feedforward, limit, digit), recording.feedforward
     )
-    return given, _means(recording.command_time, added, delays, none, times)
+    return means, _means(recording.command_time, feedforward, delays, zeros, times)
 
 
 def commands_key(machine: MachineModel, constants: FloatArray) -> bytes:
     """Return what `delayed_commands` depends on, of a machine with `constants` of its drives."""
     legs = [leg.drive for leg in machine.parameters.legs]
-    times = [(0.0, 0.0) if each is None else (each.delay, each.current_lag) for each in legs]
+    times = [(0.0, 0.0) if drive is None else (drive.delay, drive.current_lag) for drive in legs]
     columns = [column.PEAK, column.FASTEST, column.EFFORT_DIGIT, column.SPEED_DIGIT]
     return np.array(times).tobytes() + constants[:, columns].tobytes()
 
 
 def _converted(values: FloatArray, limit: FloatArray, digit: FloatArray) -> FloatArray:
     """Return values `(C, n)` as converters put them out, inside the limits `(n,)`."""
-    found = np.clip(values, -limit, limit)
+    clipped = np.clip(values, -limit, limit)
     for leg in np.flatnonzero(digit > 0.0):
-        codes = np.round(found[:, leg] / digit[leg])
-        found[:, leg] = digit[leg] * np.minimum(codes, limit[leg] / digit[leg] - 1.0)
-    return found
+        codes = np.round(clipped[:, leg] / digit[leg])
+        clipped[:, leg] = digit[leg] * np.minimum(codes, limit[leg] / digit[leg] - 1.0)
+    return clipped
 
 
 def _means(
     at: FloatArray, values: FloatArray, delays: list[float], lags: list[float], times: FloatArray
 ) -> FloatArray:
-    """Return the means over steps `(k, n)` of commands `(C, n)` from times `at`, late and lagging.
+    """Return means `(k, n)` over steps of delayed, lagged commands `(C, n)` given at `at` [s].
 
-    What lags, y' = (u - y) / lag, has the integral of u less the lag times the change of y.
+    The integral of a lagged signal, y' = (u - y) / lag, is that of u less the lag times the change
+    of y.
     """
     means = np.empty((len(times) - 1, values.shape[1]))
     for delay, lag in set(zip(delays, lags, strict=True)):
-        legs = [own == (delay, lag) for own in zip(delays, lags, strict=True)]
+        legs = [is_own_delay == (delay, lag) for is_own_delay in zip(delays, lags, strict=True)]
         means[:, legs] = _delayed_means(at, values[:, legs], delay, lag, times)
     return means
 
@@ -126,19 +130,19 @@ def _means(
 def _delayed_means(
     at: FloatArray, command: FloatArray, delay: float, lag: float, times: FloatArray
 ) -> FloatArray:
-    """Return what `_means` does, of legs with the same delay and lag [s]."""
-    spans = np.diff(at)
-    edges = np.maximum(times - delay, at[0])
-    index = np.minimum(np.searchsorted(at, edges, side="right") - 1, len(at) - 1)
-    total = np.zeros_like(command)
-    np.cumsum(spans[:, None] * command[:-1], axis=0, out=total[1:])
-    integral = total[index] + command[index] * (edges - at[index])[:, None]
+    """Return the means of `_means` for legs with one delay and lag [s]."""
+    durations = np.diff(at)
+    step_edges = np.maximum(times - delay, at[0])
+    index = np.minimum(np.searchsorted(at, step_edges, side="right") - 1, len(at) - 1)
+    held_sum = np.zeros_like(command)
+    np.cumsum(durations[:, None] * command[:-1], axis=0, out=held_sum[1:])
+    integral = held_sum[index] + command[index] * (step_edges - at[index])[:, None]
     # The first command is held before its time.
     integral += command[0] * np.minimum(times - delay - at[0], 0.0)[:, None]
     if lag > 0.0:
-        lagging = _lagging(command, np.exp(-spans / lag))
-        left = np.exp((at[index] - edges) / lag)[:, None]
-        integral -= lag * (command[index] + left * (lagging[index] - command[index]))
+        lagging = _lagging(command, np.exp(-durations / lag))
+        remaining_fraction = np.exp((at[index] - step_edges) / lag)[:, None]
+        integral -= lag * (command[index] + remaining_fraction * (lagging[index] - command[index]))
     return np.asarray(np.diff(integral, axis=0) / np.diff(times)[:, None])
 
 
@@ -147,15 +151,21 @@ def _lagging(command: FloatArray, left: FloatArray) -> FloatArray:
     from scipy.signal import lfilter
 
     if np.ptp(left) < SPACING_TOLERANCE:
-        remaining = float(left.mean())
-        first = remaining * command[:1]
-        later, _ = lfilter([1.0 - remaining], [1.0, -remaining], command[:-1], axis=0, zi=first)
-        return np.vstack([command[:1], later])
-    found = np.empty_like(command)
-    found[0] = command[0]
-    for k, remaining in enumerate(left.tolist()):
-        found[k + 1] = remaining * found[k] + (1.0 - remaining) * command[k]
-    return found
+        remaining_fraction = float(left.mean())
+        initial_state = remaining_fraction * command[:1]
+        lagged, _ = lfilter(
+            [1.0 - remaining_fraction],
+            [1.0, -remaining_fraction],
+            command[:-1],
+            axis=0,
+            zi=initial_state,
+        )
+        return np.vstack([command[:1], lagged])
+    result = np.empty_like(command)
+    result[0] = command[0]
+    for k, remaining_fraction in enumerate(left.tolist()):
+        result[k + 1] = remaining_fraction * result[k] + (1.0 - remaining_fraction) * command[k]
+    return result
 
 
 class Starts(NamedTuple):
@@ -164,17 +174,17 @@ class Starts(NamedTuple):
     position: FloatArray
     """`(N, n)` coordinates of the motors"""
     speed: FloatArray
-    """`(N, n)` theirs"""
+    """`(N, n)` speeds of the motors [m/s] or [rad/s]"""
     effort: FloatArray
     """`(N, n)` forces of the motors, which the velocity loops hold"""
     pose: FloatArray
-    """`(N, 7)`"""
+    """poses of the platform `(N, 7)`"""
     twist: FloatArray
-    """`(N, 6)`"""
+    """twists of the platform `(N, 6)`"""
     coordinates: FloatArray
     """`(N, n)` coordinates of the legs"""
     rates: FloatArray
-    """`(N, n)`"""
+    """rates of the leg coordinates `(N, n)` [m/s] or [rad/s]"""
 
 
 class Commands(NamedTuple):
@@ -192,7 +202,7 @@ class Observed(NamedTuple):
     """Measured coordinates of the motors, and how they correct predictions."""
 
     position: FloatArray
-    """`(T, n)`"""
+    """measured coordinates of the motors `(T, n)` [m, rad]"""
     inverse: FloatArray
     """`(T, 6, n)` inverse of the Jacobian: how the platform moves with its motors"""
     gains: tuple[float, float]
@@ -212,7 +222,7 @@ class Observed(NamedTuple):
 class ParameterSets:
     """Constants of machines that differ in numbers alone, stacked.
 
-    Encoders count nothing and converters have no steps here: predictions are smooth.
+    Encoders and converters have no quantisation here, so that predictions are smooth.
     """
 
     def __init__(self, machines: Sequence[MachineModel], timestep: float, mode: Mode) -> None:
@@ -222,25 +232,25 @@ class ParameterSets:
             InputError: drives that cannot take steps of this length.
         """
         self.timestep, self.mode = timestep, mode
-        first = machines[0]
-        self.kind: Any = type(first.constants.legs)
-        self.bodies = np.array([each.constants.body for each in machines])
-        self.legs = np.array([each.constants.legs.rows for each in machines])
+        first_machine = machines[0]
+        self.kind: Any = type(first_machine.constants.legs)
+        self.bodies = np.array([machine.constants.body for machine in machines])
+        self.legs = np.array([machine.constants.legs.rows for machine in machines])
         with for_many_machines():
-            self.constants = np.array([drive_constants(each, timestep) for each in machines])
+            self.constants = np.array([drive_constants(machine, timestep) for machine in machines])
         self.drives = self.constants.copy()
         self.drives[:, :, [column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
         if mode == "force":
             # Their lag is in the commands already.
             self.drives[:, :, [column.LAG, column.LAG_MEAN]] = 0.0
-        self.parts = max(motor_parts(each, timestep) for each in self.constants)
-        gain, time = suitable_velocity_loop(first, CONTROLLER_PERIOD)
+        self.parts = max(motor_parts(machine, timestep) for machine in self.constants)
+        gain, time = suitable_velocity_loop(first_machine, CONTROLLER_PERIOD)
         self.gains = np.stack([gain, gain / time], axis=1)
 
     def run(
         self, sets: Any, starts: Starts, commands: Commands, rows: Any, observed: Observed
     ) -> tuple[FloatArray, Motion | None]:
-        """Return what predictions miss of the motors `(N, samples, n)`, and the platform's motion.
+        """Return motor prediction errors `(N, samples, n)` and the platform's motion.
 
         Each sample is predicted from those before it: what a prediction misses moves motors and
         platform on by the gains of `observed`. Rollouts that fail are NaN.
@@ -255,16 +265,16 @@ class ParameterSets:
         count = len(rows)
         chunks = max(1, min(usable_cores(), count // lane_count()))
         calls = []
-        for part in (slice(*edge) for edge in chunk_bounds(count, chunks)):
-            own = Starts(*(each[part] for each in starts))
-            calls.append((sets[part], own, commands, rows[part], observed))
-        missed, moved = map(np.concatenate, zip(*on_threads(self._run_part, calls), strict=True))
-        return missed, Motion(*np.split(moved, [7, 13], axis=2)) if observed.moving else None
+        for block in (slice(*edge) for edge in chunk_bounds(count, chunks)):
+            block_starts = Starts(*(array[block] for array in starts))
+            calls.append((sets[block], block_starts, commands, rows[block], observed))
+        errors, motion = map(np.concatenate, zip(*on_threads(self._run_part, calls), strict=True))
+        return errors, Motion(*np.split(motion, [7, 13], axis=2)) if observed.moving else None
 
     def _run_part(
         self, sets: Any, starts: Starts, commands: Commands, rows: Any, observed: Observed
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what `run` does, of the rows of one core."""
+        """Return the result of `run` for the rows of one core."""
         count, n = starts.position.shape
         arrays = make_drive_arrays(count, n, QUEUE_LENGTH)
         arrays.constants[:], arrays.gains[:] = self.drives[sets], self.gains
@@ -277,58 +287,66 @@ class ParameterSets:
         position[:], speed[:] = starts.position, starts.speed
         states[:, :, column.EFFORT] = states[:, :, column.INTEGRAL] = starts.effort
         constants = Constants(self.bodies[sets], self.kind(self.legs[sets]))
-        width = (0,) * lane_count() if count >= lane_count() > 1 else ()
-        last = (COMMAND_MODES.index(self.mode), self.timestep, *([width] if width else []))
-        advance: Any = SameTypes(advance_groups if width else advance_rows)
-        bundle = Bundle(constants, arrays, machines, inputs, *last)
-        out = np.empty((count, observed.samples, n))
+        lane_shape = (0,) * lane_count() if count >= lane_count() > 1 else ()
+        bundle_settings = (
+            COMMAND_MODES.index(self.mode),
+            self.timestep,
+            *([lane_shape] if lane_shape else []),
+        )
+        advance: Any = SameTypes(advance_groups if lane_shape else advance_rows)
+        bundle = Bundle(constants, arrays, machines, inputs, *bundle_settings)
+        errors = np.empty((count, observed.samples, n))
         motion = np.zeros((count, observed.samples if observed.moving else 0, 19))
         scale, bias = observed.scale[sets], observed.bias[sets]
         period = self.timestep * observed.ratio
         kinds, ratio = commands.kinds[sets], observed.ratio
         for sample in range(observed.samples):
-            at = rows + sample
-            read = (observed.position[at] - bias) / scale
-            missed = np.subtract(position, read, out=out[:, sample])
+            sample_index = rows + sample
+            measured = (observed.position[sample_index] - bias) / scale
+            error = np.subtract(position, measured, out=errors[:, sample])
             if observed.moving and sample:
-                change = machines.twist - motion[:, sample - 1, 7:13]
-                motion[:, sample - 1, 13:] = change / period
-            step, turn = (gain * missed for gain in observed.gains)
-            position -= step
-            speed -= turn
-            machines.coordinates[:] -= step
-            machines.rates[:] -= turn
-            moved = observed.inverse[at] @ np.stack([step, turn], axis=2)
-            machines.pose[:] = displaced(machines.pose, -moved[:, :, 0])
-            machines.twist[:] -= moved[:, :, 1]
+                twist_change = machines.twist - motion[:, sample - 1, 7:13]
+                motion[:, sample - 1, 13:] = twist_change / period
+            position_correction, speed_correction = (gain * error for gain in observed.gains)
+            position -= position_correction
+            speed -= speed_correction
+            machines.coordinates[:] -= position_correction
+            machines.rates[:] -= speed_correction
+            platform_correction = observed.inverse[sample_index] @ np.stack(
+                [position_correction, speed_correction], axis=2
+            )
+            machines.pose[:] = displaced(machines.pose, -platform_correction[:, :, 0])
+            machines.twist[:] -= platform_correction[:, :, 1]
             if observed.moving:
                 motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
-            for part in range(ratio if sample + 1 < observed.samples else 0):
-                inputs.command[:] = commands.given[kinds, ratio * at + part]
+            for substep in range(ratio if sample + 1 < observed.samples else 0):
+                inputs.command[:] = commands.given[kinds, ratio * sample_index + substep]
                 if commands.feedforward is not None:
-                    inputs.feedforward[:] = commands.feedforward[kinds, ratio * at + part]
+                    inputs.feedforward[:] = commands.feedforward[
+                        kinds, ratio * sample_index + substep
+                    ]
                 advance(bundle)
         if observed.moving:
             motion[:, -1, 13:] = motion[:, -2, 13:]
-        out[machines.failed] = motion[machines.failed] = np.nan
-        return out, motion
+        errors[machines.failed] = motion[machines.failed] = np.nan
+        return errors, motion
 
 
 def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:
     """Return poses `(N, 7)` moved by small translations and rotation vectors `(N, 6)`."""
-    found = pose.copy()
-    found[:, :3] += change[:, :3]
+    result = pose.copy()
+    result[:, :3] += change[:, :3]
     w, x, y, z = pose[:, 3:].T
     a, b, c = 0.5 * change[:, 3:].T
-    turned = (
+    rotated_quaternion = (
         -a * x - b * y - c * z,
         a * w + b * z - c * y,
         b * w + c * x - a * z,
         c * w + a * y - b * x,
     )
-    found[:, 3:] += np.stack(turned, axis=1)
-    found[:, 3:] /= np.sqrt((found[:, 3:] ** 2).sum(axis=1, keepdims=True))
-    return found
+    result[:, 3:] += np.stack(rotated_quaternion, axis=1)
+    result[:, 3:] /= np.sqrt((result[:, 3:] ** 2).sum(axis=1, keepdims=True))
+    return result
 
 
 SMOOTHING_TIME = 0.015
@@ -360,11 +378,11 @@ class Windows(NamedTuple):
     @property
     def times(self) -> Any:
         """Indices `(W, samples)` of the samples of all windows."""
-        every = self.first[:, None] + self.samples * self.warm_up
-        return (every + np.arange(self.samples * self.counted)).reshape(-1, self.samples)
+        indices = self.first[:, None] + self.samples * self.warm_up
+        return (indices + np.arange(self.samples * self.counted)).reshape(-1, self.samples)
 
     def short(self, share: int) -> Windows:
-        """Return every `share`-th window as a segment of its own, after one to warm up."""
+        """Return every `share`-th window as a separate segment, each after one warm-up window."""
         return Windows(self.times[::share, 0] - self.samples, 1, 1, self.samples)
 
 
@@ -374,8 +392,8 @@ def windows_of(recording: Recording, samples: int) -> Windows:
     Raises:
         InputError: fewer than `MIN_WINDOWS` windows.
     """
-    width = _width(recording)
-    free = (len(recording.time) - 1 - 2 * width) // samples - WARM_UP
+    edge_samples = _width(recording)
+    free = (len(recording.time) - 1 - 2 * edge_samples) // samples - WARM_UP
     if free < MIN_WINDOWS:
         raise InputError(
             "log",
@@ -383,8 +401,8 @@ def windows_of(recording: Recording, samples: int) -> Windows:
             "begin with; record a longer motion, or take shorter windows",
         )
     count = min(max(1, free // SEGMENT_COUNT), MAX_SEGMENT_WINDOWS)
-    first = width + samples * count * np.arange(free // count)
-    return Windows(first, WARM_UP, count, samples)
+    first_samples = edge_samples + samples * count * np.arange(free // count)
+    return Windows(first_samples, WARM_UP, count, samples)
 
 
 def smoothed_motion(
@@ -397,21 +415,24 @@ def smoothed_motion(
         machine: as far as it is known.
         drives: `(n, CONSTANTS)` of the machine.
     """
-    position, speed, change, pose, twist, inverse, force = _smoothed(recording, machine)
-    moves = drives[:, column.INERTIA] > 0.0
-    stiff = np.where(moves, drives[:, column.STIFFNESS], np.inf)
-    gap = np.where(moves, np.sign(force) * drives[:, column.HALF_BACKLASH], 0.0) + force / stiff
-    rubbing = np.clip(speed / drives[:, column.STRIBECK], -1.0, 1.0) * drives[:, column.FRICTION]
-    effort = force + drives[:, column.INERTIA] * change
-    effort += rubbing + drives[:, column.VISCOUS] * speed
-    pose = displaced(pose, -np.einsum("kij,kj->ki", inverse, gap))
-    return Starts(position, speed, effort, pose, twist, position - gap, speed), inverse
+    position, speed, acceleration, pose, twist, inverse, force = _smoothed(recording, machine)
+    has_inertia = drives[:, column.INERTIA] > 0.0
+    stiffness = np.where(has_inertia, drives[:, column.STIFFNESS], np.inf)
+    motor_lead = (
+        np.where(has_inertia, np.sign(force) * drives[:, column.HALF_BACKLASH], 0.0)
+        + force / stiffness
+    )
+    friction = np.clip(speed / drives[:, column.STRIBECK], -1.0, 1.0) * drives[:, column.FRICTION]
+    effort = force + drives[:, column.INERTIA] * acceleration
+    effort += friction + drives[:, column.VISCOUS] * speed
+    pose = displaced(pose, -np.einsum("kij,kj->ki", inverse, motor_lead))
+    return Starts(position, speed, effort, pose, twist, position - motor_lead, speed), inverse
 
 
 def sign_reversals(recording: Recording, machine: MachineModel, windows: Windows) -> Any:
     """Return in which windows the force of each leg changes its sign `(W, n)`.
 
-    Play shows there alone.
+    Backlash shows only there.
     """
     signs = np.sign(_smoothed(recording, machine)[-1][windows.times])
     return np.ptp(signs, axis=1) > 0.0
@@ -421,7 +442,7 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
     """Return coordinates with two derivatives, poses, twists, inverse Jacobians and leg forces."""
     from scipy.signal import savgol_filter
 
-    position, speed, change = (
+    position, speed, acceleration = (
         savgol_filter(
             recording.position,
             _width(recording),
@@ -436,9 +457,9 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
     inverse = np.asarray(np.linalg.inv(machine.jacobian(pose)))
     twist = np.einsum("kij,kj->ki", inverse, speed)
     slope = machine.jacobian_derivative(pose, twist)
-    bent = change - np.einsum("kij,kj->ki", slope, twist)
+    bent = acceleration - np.einsum("kij,kj->ki", slope, twist)
     force = machine.inverse_dynamics(pose, twist, np.einsum("kij,kj->ki", inverse, bent))
-    return position, speed, change, pose, twist, inverse, force
+    return position, speed, acceleration, pose, twist, inverse, force
 
 
 def _width(recording: Recording) -> int:
@@ -450,8 +471,8 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     """Return a recording with its commands on the clock of the encoders, and their move [s].
 
     The motors' speeds, or the efforts that the file's numbers give for their motion, follow the
-    commands. What is left of that time without the delays and lags of the file is the difference
-    of the clocks. Nothing moves where it is small, or where the motion does not tell.
+    commands. That time less the delays and lags of the file is the clock difference. The commands
+    are not moved if it is small, or if the correlation is too low.
 
     Raises:
         InputError: the commands fit the motion at another time, farther away than `MAX_OFFSET`.
@@ -460,28 +481,32 @@ def synchronised(recording: Recording, machine: MachineModel) -> tuple[Recording
     motion, _ = smoothed_motion(recording, machine, drives)
     force = recording.mode == "force"
     followed, units = motion.effort if force else motion.speed, ("",) * machine.n_actuators
-    moved = Channel("motion", recording.time, followed, units)
+    motion_channel = Channel("motion", recording.time, followed, units)
     commands = Channel("commands", recording.command_time, recording.commands, units)
-    found = _offset(moved, commands, MAX_OFFSET)
-    if found is None or found.correlation < MIN_CORRELATION:
+    offset = _offset(motion_channel, commands, MAX_OFFSET)
+    if offset is None or offset.correlation < MIN_CORRELATION:
         shared = min(recording.time[-1], commands.time[-1]) - max(
             recording.time[0], commands.time[0]
         )
-        far = (
-            _offset(moved, commands, min(OFFSET_SEARCH_RADIUS, 0.25 * shared))
+        distant_offset = (
+            _offset(motion_channel, commands, min(OFFSET_SEARCH_RADIUS, 0.25 * shared))
             if shared > 0.0
             else None
         )
-        if far is not None and far.correlation > MIN_CORRELATION:
+        if distant_offset is not None and distant_offset.correlation > MIN_CORRELATION:
             name = "command_forces" if force else "command_rates"
-            side = "later" if far.seconds > 0.0 else "earlier"
-            delay = f'delay = "{-1e3 * far.seconds:.4g} ms" in a mapping file corrects it'
-            message = f"fit the measured motion if they are {abs(far.seconds):.4g} s {side}"
+            side = "later" if distant_offset.seconds > 0.0 else "earlier"
+            delay = (
+                f'delay = "{-1e3 * distant_offset.seconds:.4g} ms" in a mapping file corrects it'
+            )
+            message = (
+                f"fit the measured motion if they are {abs(distant_offset.seconds):.4g} s {side}"
+            )
             raise InputError(name, f"{message}: their clock is another one; {delay}")
         return recording, 0.0
-    own = [leg.drive for leg in machine.parameters.legs if leg.drive is not None]
-    shifts = [each.delay + (each.current_lag if force else 0.0) for each in own]
-    clock = found.seconds - float(np.mean(shifts or [0.0]))
+    drives_of_legs = [leg.drive for leg in machine.parameters.legs if leg.drive is not None]
+    shifts = [drive.delay + (drive.current_lag if force else 0.0) for drive in drives_of_legs]
+    clock = offset.seconds - float(np.mean(shifts or [0.0]))
     if abs(clock) < MIN_OFFSET:
         return recording, 0.0
     return replace(recording, command_time=recording.command_time + clock), clock

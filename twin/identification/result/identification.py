@@ -17,31 +17,36 @@ from twin.identification.result.statistics import Whiteness
 from twin.identification.visibility import MAX_REMAINING_STD
 
 MIN_REVERSALS = 5
-"""Adopted: windows in which the force of a leg must change its sign for its backlash to be judged.
+"""Engineering choice: windows in which the force of a leg must change its sign for its backlash to
+be judged.
 """
 
 ERROR_WARNING_RATIO = 3.0
-"""Adopted: prediction errors over the noise of the encoders from which on intervals are doubted."""
+"""Engineering choice: ratio of prediction errors to encoder noise above which the intervals get a
+warning.
+"""
 
 STEP_WARNING_SIZE = 1.0
-"""Adopted: last step of the search in standard errors, from which on intervals are doubted."""
+"""Engineering choice: last step of the search, in standard errors, above which the intervals get a
+warning.
+"""
 
 PRIOR_WARNING_DISTANCE = 4.0
-"""Distance of an estimate from the value of the file, in prior standard deviations, from which on
-it is doubted.
+"""Distance of an estimate from the value of the file, in prior standard deviations, above which it
+gets a warning.
 """
 
 
 def backlash_warning(parameter: Parameter, reversals: FloatArray, last: float) -> str:
-    """Return why a backlash is unsure, with advice; nothing for all other parameters.
+    """Return why a backlash estimate is uncertain, with advice; empty for other parameters.
 
-    Impacts have several minima, of which the slopes see one. Few do not tell which is the best,
-    and a search whose `last` step was long has not found it.
+    The cost of impacts has several minima, and the derivatives describe one of them. Few reversals
+    do not tell which is the best, and a search whose `last` step was long has not converged.
     """
     if BACKLASH_KEY not in parameter.path:
         return ""
-    most = reversals.max() if parameter.leg is None else reversals[parameter.leg]
-    if most < MIN_REVERSALS:
+    n_reversals = reversals.max() if parameter.leg is None else reversals[parameter.leg]
+    if n_reversals < MIN_REVERSALS:
         return "shows in few impacts: record a motion that unloads the leg, or hold it"
     if last >= STEP_WARNING_SIZE:
         return "stays unsure, as the search ended beside the best values"
@@ -50,11 +55,11 @@ def backlash_warning(parameter: Parameter, reversals: FloatArray, last: float) -
 
 def misfit(error: float, noise: FloatArray) -> list[str]:
     """Return a sentence if prediction errors [m, rad] are far above the noise `(n,)`, else none."""
-    times = error / float(np.sqrt((noise**2).mean()))
-    if times < ERROR_WARNING_RATIO:
+    ratio = error / float(np.sqrt((noise**2).mean()))
+    if ratio < ERROR_WARNING_RATIO:
         return []
     return [
-        f"prediction errors are {times:.1f} times the noise of the encoders: the model misses "
+        f"prediction errors are {ratio:.1f} times the noise of the encoders: the model misses "
         "something, or the search ended beside the best values; intervals are too narrow"
     ]
 
@@ -72,20 +77,22 @@ def unsettled(last: float) -> list[str]:
 def estimate_warnings(
     parameters: Sequence[Parameter], values: FloatArray, found: FloatArray, unsure: Sequence[str]
 ) -> list[str]:
-    """Return sentences on estimates that are as unsure as before, or far from the file."""
+    """Return warnings on estimates that are as uncertain as their prior, or far from the file."""
     sentences = []
     errors = np.sqrt(np.diag(found))
     for parameter, value, error, warning in zip(parameters, values, errors, unsure, strict=True):
-        moved = abs(float(value) - parameter.nominal) / parameter.spread
+        prior_distance = abs(float(value) - parameter.nominal) / parameter.spread
         if warning:
             sentences.append(f"{parameter.words} {warning}; its standard error is its spread")
         elif error > MAX_REMAINING_STD * parameter.spread:
-            remaining = 100.0 * error / parameter.spread
+            remaining_percent = 100.0 * error / parameter.spread
             sentences.append(
-                f"{parameter.words} stays unsure: {remaining:.0f} % of its spread are left"
+                f"{parameter.words} stays unsure: {remaining_percent:.0f} % of its spread are left"
             )
-        elif moved > PRIOR_WARNING_DISTANCE:
-            sentences.append(f"{parameter.words} is {moved:.1f} spreads from the file: check it")
+        elif prior_distance > PRIOR_WARNING_DISTANCE:
+            sentences.append(
+                f"{parameter.words} is {prior_distance:.1f} spreads from the file: check it"
+            )
     return sentences
 
 
@@ -95,7 +102,7 @@ class Source(NamedTuple):
     name: str
     sha256: str
     duration: float
-    """[s]"""
+    """duration of the log [s]"""
 
 
 class Fit(NamedTuple):
@@ -116,17 +123,17 @@ class Errors(NamedTuple):
     time: FloatArray
     """`(W,)` [s] times of the windows"""
     before: FloatArray
-    """`(W,)` root mean square in each [m, rad]"""
+    """`(W,)` root mean square error with the parameters of the file [m, rad]"""
     after: FloatArray
-    """`(W,)`"""
+    """`(W,)` root mean square error with the identified parameters [m, rad]"""
     frequency: FloatArray
-    """`(f,)` [Hz]"""
+    """frequencies of the density `(f,)` [Hz]"""
     density: FloatArray
     """`(f,)` amplitude density of those after [m/sqrt(Hz), rad/sqrt(Hz)]"""
 
 
 class ForceStage(NamedTuple):
-    """Linear stage: what measured forces say, before any simulation."""
+    """Linear stage: estimates from measured forces, before any simulation."""
 
     signal: str
     """"forces" of the legs, "motor_forces" or "currents" of the motors"""
@@ -146,19 +153,25 @@ class ForceStage(NamedTuple):
         """Return the root mean square error [N, N m] of the forces of the holdout data.
 
         Args:
-            parameters: whose estimates other values replace.
-            values: `(p,)` theirs in SI.
+            parameters: those whose estimates are replaced by `values`.
+            values: `(p,)` replacement values in SI.
         """
-        other = values_by_path(parameters, values)
+        replacements = values_by_path(parameters, values)
         pairs = zip(self.estimate.parameters, self.estimate.values, strict=True)
-        tried = np.array([other.get(each.path, own) for each, own in pairs])
-        return float(np.sqrt(np.mean((self.kept.measured - self.kept.predicted(tried)) ** 2)))
+        trial_values = np.array(
+            [replacements.get(parameter.path, estimate) for parameter, estimate in pairs]
+        )
+        return float(
+            np.sqrt(np.mean((self.kept.measured - self.kept.predicted(trial_values)) ** 2))
+        )
 
     @property
     def shown(self) -> tuple[Parameter, ...]:
-        """The parameters that the forces show."""
+        """The parameters that are identifiable from the forces."""
         invisible = self.estimate.visibility.unobservable
-        return tuple(each for each in self.estimate.decision.free if each not in invisible)
+        return tuple(
+            parameter for parameter in self.estimate.decision.free if parameter not in invisible
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +190,7 @@ class Identification:
     margins: FloatArray
     """`(p,)` half the widths of the 95 % confidence intervals, in standard errors"""
     held: tuple[Parameter, ...]
-    """kept at their values of the file"""
+    """parameters that were held at their values of the file"""
     notes: tuple[str, ...]
     """sentences on what the logs do not show, and on estimates with a warning"""
     forces: ForceStage | None
@@ -200,8 +213,8 @@ class Identification:
     @property
     def intervals(self) -> FloatArray:
         """Ends `(p, 2)` of the 95 % confidence intervals in SI."""
-        half = self.margins * self.standard_errors
-        return np.stack([self.values - half, self.values + half], axis=1)
+        half_widths = self.margins * self.standard_errors
+        return np.stack([self.values - half_widths, self.values + half_widths], axis=1)
 
     @property
     def correlation(self) -> FloatArray:
@@ -218,13 +231,13 @@ class Identification:
 
     @property
     def summary(self) -> str:
-        """One sentence on what was found."""
+        """One-sentence summary of the fit."""
         holdout, (scale, unit) = self.fits[-1], self.unit
         kind = "prediction errors" if self.errors else "errors of the forces"
         seconds = sum(source.duration for source in self.sources)
-        trend = "fall" if holdout.after < holdout.before else "rise"
+        verb = "fall" if holdout.after < holdout.before else "rise"
         return (
             f"{len(self.values)} parameters of {self.platform.name} from {seconds:.4g} s of data: "
-            f"{kind} on data kept apart {trend} from {scale * holdout.before:.3g} to "
+            f"{kind} on data kept apart {verb} from {scale * holdout.before:.3g} to "
             f"{scale * holdout.after:.3g} {unit}, {holdout.before / holdout.after:.3g} times."
         )

@@ -37,7 +37,7 @@ INPUT_SIGNALS = (*MOTION_SIGNALS, *FORCE_SIGNALS, "command_rates")
 """Signals that an identification reads."""
 
 AUXILIARY_SIGNALS = ("accelerometer", "gyroscope", "position_noise", "angle_noise")
-"""Signals that it reads as well; gaps in these do not matter."""
+"""Optional signals that an identification reads; gaps in them do not matter."""
 
 MAX_GAP = 10.0
 """Longest interval between two samples that is no gap, in median intervals, as in `check_log`."""
@@ -64,37 +64,41 @@ def log_segments(logs: Sequence[Log], window: float) -> tuple[list[Log], list[st
     Raises:
         InputError: no piece of a log is long enough.
     """
-    kept, notes, least = list[Log](), list[str](), max(MIN_SEGMENT, 12.0 * window)
+    segments, notes, least_duration = list[Log](), list[str](), max(MIN_SEGMENT, 12.0 * window)
     for log in logs:
         gaps = sorted(_gaps(log))
         if not gaps:
-            kept.append(log)
+            segments.append(log)
             continue
         start, stop = log.span
         starts = np.maximum.accumulate([start, *(end for _, end, _ in gaps)])
         stops = [*(begin for begin, _, _ in gaps), stop]
-        long = [(a, b) for a, b in zip(starts, stops, strict=True) if b - a >= least]
+        long_segments = [
+            (a, b) for a, b in zip(starts, stops, strict=True) if b - a >= least_duration
+        ]
         names = ", ".join(sorted({name for _, _, name in gaps}))
         text = f"{len(gaps)} gaps in {names}, the first of them at {gaps[0][0]:.6g} s"
-        if not long:
-            raise InputError("log", f"has {text}: no piece without gaps is {least:.3g} s long")
-        kept += [log.between(a, np.nextafter(b, np.inf)) for a, b in long]
-        left = stop - start - sum(b - a for a, b in long)
-        notes.append(f"a log has {text}: it was cut there, and {left:.3g} s are left out")
-    return kept, notes
+        if not long_segments:
+            raise InputError(
+                "log", f"has {text}: no piece without gaps is {least_duration:.3g} s long"
+            )
+        segments += [log.between(a, np.nextafter(b, np.inf)) for a, b in long_segments]
+        unused = stop - start - sum(b - a for a, b in long_segments)
+        notes.append(f"a log has {text}: it was cut there, and {unused:.3g} s are left out")
+    return segments, notes
 
 
 def _gaps(log: Log) -> list[tuple[float, float, str]]:
     """Return begin and end [s] of each gap, and the signal that has it."""
-    found = []
+    gaps = []
     for channel in log.channels:
         steps = np.diff(channel.time)
         if channel.name not in INPUT_SIGNALS or not (steps > 0.0).any():
             continue
         rows = np.flatnonzero(steps > MAX_GAP * np.median(steps[steps > 0.0]))
-        ends = zip(channel.time[rows].tolist(), channel.time[rows + 1].tolist(), strict=True)
-        found += [(begin, end, channel.name) for begin, end in ends]
-    return found
+        gap_bounds = zip(channel.time[rows].tolist(), channel.time[rows + 1].tolist(), strict=True)
+        gaps += [(begin, end, channel.name) for begin, end in gap_bounds]
+    return gaps
 
 
 def identified_toml(found: Identification, machine: str, target: Path) -> str:
@@ -127,16 +131,16 @@ def identified_toml(found: Identification, machine: str, target: Path) -> str:
             lines += ["", f"[{head}]"] if head else [""]
             table = head
         value = _value(found.platform, path)
-        lines += [f"# {part}" for part in comment] + [f"{field} = {value}"]
+        lines += [f"# {comment_line}" for comment_line in comment] + [f"{field} = {value}"]
     return "\n".join(lines) + "\n"
 
 
 def _outside(found: Identification) -> list[str]:
-    """Return lines on tilts and errors of signals, which no machine has; for people alone."""
-    every = zip(found.parameters, found.values, found.standard_errors, strict=True)
+    """Return comment lines on tilts and signal errors, which are no parameters of a machine."""
+    estimates = zip(found.parameters, found.values, found.standard_errors, strict=True)
     return [
         line
-        for parameter, value, error in every
+        for parameter, value, error in estimates
         if not parameter.is_of_machine
         for line in (
             f"# {_comment(parameter, value, error)}",
@@ -197,7 +201,7 @@ def _value(platform: Platform, path: str) -> str:
         owners = [legs[int(keys[1]) - 1]] if keys[1].isdecimal() else list(legs)
         keys = keys[2:] if keys[1].isdecimal() else keys[1:]
     for key in keys:
-        owners = [inner for owner in owners if (inner := getattr(owner, key, None)) is not None]
+        owners = [child for owner in owners if (child := getattr(owner, key, None)) is not None]
     return _toml(owners[0])
 
 
@@ -229,20 +233,20 @@ def identify(
     """Return the parameters with which a machine predicts its logs best.
 
     Where logs have forces, the linear stage finds what these depend on first. Then the machine with
-    its drives runs under the recorded commands beside the recorded encoders, from there on. Each
-    sample is predicted from those before it. Every parameter has a prior: its value in the file
-    with its spread. Without commands, forces alone decide.
+    its drives is simulated under the recorded commands and compared with the recorded encoders,
+    starting from these estimates. Each sample is predicted from those before it. Every parameter
+    has a prior: its value in the file with its spread. Without commands, forces alone decide.
 
     Args:
         platform: the machine as its file has it, with its drives.
         logs: in signals of the machine (`twin.logs.LogMapping`); see `recording_of`.
         parameters: groups, paths or patterns; see `twin.identification.parameters`.
-        spreads: standard deviations in place of the usual ones, by path: in SI or with a unit.
+        spreads: prior standard deviations in place of the defaults, by path: in SI or with a unit.
         force_per_current: of logs with currents [N/A] or [N m/A].
         unseen: what to do about parameters that the logs do not show: "refuse", keep the "prior",
             or "hold" them at their values in the file.
         window: time over which predictions go on from what was measured [s].
-        apart: share of the windows, the last of each log, that only test the result.
+        apart: fraction of the windows, at the end of each log, that only test the result (holdout).
         robust: whether large errors count less than their square.
         sources: names and hashes of the logs, for the result.
         tick: called with the number of evaluations so far.
@@ -253,32 +257,34 @@ def identify(
     """
     as_instance(platform, "platform", Platform)
     one_of(unseen, "unseen", get_args(Choice))
-    whole = [as_instance(log, "logs", Log) for log in logs]
-    if not whole:
+    checked = [as_instance(log, "logs", Log) for log in logs]
+    if not checked:
         raise InputError("logs", "is empty; give one log or more")
-    span, holdout = bounded(window, "window", 0.02, 2.0), bounded(apart, "apart", 0.05, 0.5)
+    length, holdout = bounded(window, "window", 0.02, 2.0), bounded(apart, "apart", 0.05, 0.5)
     factor = None if force_per_current is None else positive(force_per_current, "force_per_current")
-    chosen = select(platform, parameters, spreads)
-    given, cuts = log_segments(whole, span)
+    selected = select(platform, parameters, spreads)
+    segments, cuts = log_segments(checked, length)
     forces = force_stage(
-        platform, given, chosen, unseen=unseen, apart=holdout, force_per_current=factor
+        platform, segments, selected, unseen=unseen, apart=holdout, force_per_current=factor
     )
-    inside = [each for each in chosen if not each.path.startswith(FORCE_ERROR_PREFIX)]
-    recordings, notes = _recordings(platform, given, forces, inside if unseen == "refuse" else ())
+    predictable = [each for each in selected if not each.path.startswith(FORCE_ERROR_PREFIX)]
+    recordings, notes = _recordings(
+        platform, segments, forces, predictable if unseen == "refuse" else ()
+    )
     predicted = None
     if forces is not None:
         _check_observable(
-            forces, [each for each in chosen if not recordings or each not in inside], unseen
+            forces, [each for each in selected if not recordings or each not in predictable], unseen
         )
-    if inside and recordings:
+    if predictable and recordings:
         predict = partial(
             prediction_stage,
             platform,
             recordings,
-            inside,
+            predictable,
             forces,
             unseen=unseen,
-            window=span,
+            window=length,
             apart=holdout,
             robust=robust,
             tick=tick,
@@ -291,15 +297,15 @@ def identify(
                 "that is better than what predictions of the encoders gave"
             )
             predicted = predict(settled=better)
-    seconds = [stop - start for start, stop in (log.span for log in given)]
+    seconds = [stop - start for start, stop in (log.span for log in segments)]
     named = tuple(sources) or tuple(Source("", "", each) for each in seconds)
-    return _merged(platform, chosen, forces, predicted, [*cuts, *notes], named)
+    return _merged(platform, selected, forces, predicted, [*cuts, *notes], named)
 
 
 def _recordings(
     platform: Platform, logs: Sequence[Log], forces: ForceStage | None, needed: Sequence[Parameter]
 ) -> tuple[list[Recording], list[str]]:
-    """Return what predictions need of logs; or nothing and why, where forces alone must do.
+    """Return the recordings of logs, and notes; none, with a reason, if forces must do.
 
     Raises:
         InputError: neither can be used, or forces do not depend on all that is `needed`.
@@ -311,22 +317,28 @@ def _recordings(
         if forces is None or not {*needed} <= {*forces.estimate.parameters}:
             raise
         return [], [f"the forces alone decide, without predictions ({error})"]
-    found, moves = zip(*(synchronised(each, platform) for each in recordings), strict=True)
+    synchronised_recordings, clock_shifts = zip(
+        *(synchronised(recording, platform) for recording in recordings), strict=True
+    )
     notes = [
         f"clocks of commands and encoders differ by {1e3 * clock:.2f} ms, which is removed: delays "
         "and lags of the drives are those of the file, do not identify them from this log"
-        for clock in moves
+        for clock in clock_shifts
         if clock
     ]
-    return list(found), notes
+    return list(synchronised_recordings), notes
 
 
 def _check_observable(forces: ForceStage, alone: Sequence[Parameter], unseen: Choice) -> None:
-    """Raise InputError if parameters that forces `alone` can show do not show, and shall."""
-    unobservable = [each for each in alone if each in forces.estimate.visibility.unobservable]
+    """Raise InputError if parameters that only forces can show (`alone`) are unobservable."""
+    unobservable = [
+        parameter for parameter in alone if parameter in forces.estimate.visibility.unobservable
+    ]
     if unseen == "refuse" and unobservable:
-        said = listed(forces.estimate.visibility.sentences, "; ")
-        raise InputError("parameters", f"cannot be identified from these forces: {said}; {GO_ON}")
+        sentences = listed(forces.estimate.visibility.sentences, "; ")
+        raise InputError(
+            "parameters", f"cannot be identified from these forces: {sentences}; {GO_ON}"
+        )
 
 
 def _merged(
@@ -340,23 +352,23 @@ def _merged(
     """Return the result of both stages: predictions first, forces for what these do not show."""
     settled = () if predicted is None else (*predicted.parameters, *predicted.held)
     linear = None if forces is None else forces.estimate
-    own = [
+    unsettled = [
         k
         for k, each in enumerate(() if linear is None else linear.parameters)
         if linear and each in chosen and each not in settled and each in linear.decision.free
     ]
     names: tuple[Parameter, ...] = ()
-    values, square, margins = np.empty(0), np.empty((0, 0)), np.empty(0)
+    values, covariance, margins = np.empty(0), np.empty((0, 0)), np.empty(0)
     if predicted is not None:
-        names, values, square, margins = predicted[:4]
-    if linear is not None and own:
-        names = (*names, *(linear.parameters[k] for k in own))
-        values = np.append(values, linear.values[own])
-        square = block_diag(square, linear.covariance[np.ix_(own, own)])
-        margins = np.append(margins, linear.margins[own])
+        names, values, covariance, margins = predicted[:4]
+    if linear is not None and unsettled:
+        names = (*names, *(linear.parameters[k] for k in unsettled))
+        values = np.append(values, linear.values[unsettled])
+        covariance = block_diag(covariance, linear.covariance[np.ix_(unsettled, unsettled)])
+        margins = np.append(margins, linear.margins[unsettled])
     order = sorted(range(len(names)), key=lambda k: chosen.index(names[k]))
     names, values, margins = tuple(names[k] for k in order), values[order], margins[order]
-    square = square[np.ix_(order, order)]
+    covariance = covariance[np.ix_(order, order)]
     fixed = tuple(each for each in chosen if each not in names)
     if not names:
         raise InputError(
@@ -371,7 +383,7 @@ def _merged(
         platform=with_parameters(platform, names, values),
         parameters=names,
         values=values,
-        covariance=square,
+        covariance=covariance,
         margins=margins,
         held=fixed,
         notes=(*notes, *(() if predicted is None else predicted.notes)),

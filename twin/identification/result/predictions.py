@@ -58,10 +58,14 @@ FORCE_SIGNALS = ("forces", "motor_forces")
 """Signals of forces, those of the legs before those that drives know of their motors."""
 
 MAX_UNEXPLAINED_FRACTION = 0.5
-"""Adopted: fraction of the forces that no parameters explain, from which on the signal is wrong."""
+"""Engineering choice: unexplained fraction of the forces above which the signal is taken to be
+wrong.
+"""
 
 TIE_TOLERANCE = 0.01
-"""Adopted: relative difference of errors on holdout data below which neither is better."""
+"""Engineering choice: relative difference of holdout errors below which neither stage counts as
+better.
+"""
 
 MIN_DENOMINATOR = 1e-300
 """Smallest denominator, which keeps quotients of errors finite."""
@@ -76,7 +80,7 @@ def force_stage(
     apart: float,
     force_per_current: float | None,
 ) -> ForceStage | None:
-    """Return what measured forces say; None without any, or where they depend on no parameter.
+    """Return the linear stage of logs with forces; None without forces or linear parameters.
 
     The delay between forces and motion is always estimated as well: otherwise it looks like inertia
     and centre of mass. So are friction and inertia of the drives beside forces of motors.
@@ -87,7 +91,7 @@ def force_stage(
             is known.
         parameters: any.
         unseen: "hold" holds what does not show; otherwise the priors decide.
-        apart: share of each log, at its end, that only tests the result.
+        apart: fraction of each log, at its end, that only tests the result (holdout).
         force_per_current: [N/A] or [N m/A].
 
     Raises:
@@ -95,26 +99,35 @@ def force_stage(
         ForwardKinematicsError: coordinates that no pose has.
     """
     signals = FORCE_SIGNALS if force_per_current is None else (*FORCE_SIGNALS, "currents")
-    given = [log for log in logs if any(name in log for name in signals)]
-    samples = [samples_of_log(platform, log, force_per_current=force_per_current) for log in given]
+    force_logs = [log for log in logs if any(name in log for name in signals)]
+    samples = [
+        samples_of_log(platform, log, force_per_current=force_per_current) for log in force_logs
+    ]
     linear_parameters = linear_part(platform, parameters, samples[0].where) if samples else ()
     if not linear_parameters:
         return None
-    more = (
+    drive_parameters = (
         added(platform)[FORCE_DELAY_PATH],
         *of_drives(platform, linear_parameters, samples[0].where),
     )
-    every = tuple({each.path: each for each in (*linear_parameters, *more)}.values())
-    used, kept = zip(*(_parts(each, apart) for each in samples), strict=True)
+    all_parameters = tuple(
+        {
+            parameter.path: parameter for parameter in (*linear_parameters, *drive_parameters)
+        }.values()
+    )
+    used, holdout = zip(*(_parts(sample_set, apart) for sample_set in samples), strict=True)
     choice: Choice = "hold" if unseen == "hold" else "prior"
-    estimate = linear_estimate(platform, every, used, choice=choice)
-    tested = joined([linear_model(platform, estimate.parameters, each) for each in kept])
+    estimate = linear_estimate(platform, all_parameters, used, choice=choice)
+    tested = joined([linear_model(platform, estimate.parameters, samples) for samples in holdout])
     fits = (
         _fit("identified from", estimate.model, estimate.values),
         _fit("kept apart", tested, estimate.values),
     )
-    signal, whole = next(n for n in signals if n in given[0]), estimate.model.measured
-    size = float(np.sqrt((whole**2).mean()))
+    signal, measured_forces = (
+        next(n for n in signals if n in force_logs[0]),
+        estimate.model.measured,
+    )
+    size = float(np.sqrt((measured_forces**2).mean()))
     if fits[0].after > MAX_UNEXPLAINED_FRACTION * size:
         raise InputError(
             signal,
@@ -143,7 +156,7 @@ def mapping_lines(platform: Platform, stage: ForceStage) -> list[str]:
         lines.append(f'unit = "{1.0 / errors.scale:.6g} {unit}"')
     if errors.bias.any():
         offsets = -errors.bias / (errors.scale * stage.force_per_current)
-        lines.append("offset = [" + ", ".join(f'"{each:.5g} {unit}"' for each in offsets) + "]")
+        lines.append("offset = [" + ", ".join(f'"{offset:.5g} {unit}"' for offset in offsets) + "]")
     return [*lines, f'delay = "{1e3 * errors.delay:.4g} ms"']
 
 
@@ -163,9 +176,12 @@ def _parts(samples: ForceSamples, holdout: float) -> tuple[ForceSamples, ForceSa
 
 def _fit(part: str, model: LinearModel, values: Any) -> Fit:
     """Return the errors of forces with the nominal values and with others."""
-    nominal = [each.nominal for each in model.parameters]
-    sizes = [_force_size(model.measured - model.predicted(each)) for each in (nominal, values)]
-    return Fit(part, len(model.measured), *sizes)
+    nominal = [parameter.nominal for parameter in model.parameters]
+    error_rms = [
+        _force_size(model.measured - model.predicted(values_of_model))
+        for values_of_model in (nominal, values)
+    ]
+    return Fit(part, len(model.measured), *error_rms)
 
 
 def _force_size(errors: FloatArray) -> float:
@@ -179,7 +195,7 @@ class PredictionStage(NamedTuple):
     values: FloatArray
     """`(p,)` values in SI"""
     covariance: FloatArray
-    """`(p, p)`"""
+    """covariance of the values `(p, p)` in SI"""
     margins: FloatArray
     """`(p,)` half the widths of the 95 % confidence intervals, in standard errors"""
     held: tuple[Parameter, ...]
@@ -188,7 +204,7 @@ class PredictionStage(NamedTuple):
     errors: Errors
     whiteness: Whiteness
     surpassed: tuple[Parameter, ...] = ()
-    """parameters that the forces determine better, by the holdout data"""
+    """parameters that the force stage determines better, judged by the holdout data"""
 
 
 def prediction_stage(
@@ -213,10 +229,10 @@ def prediction_stage(
         platform: the machine as its file has it.
         recordings: of its commands and encoders.
         parameters: of the machine, tilts, or errors of signals other than forces.
-        forces: what measured forces say; None without any.
+        forces: linear stage; None without measured forces.
         unseen: what to do about parameters that neither shows.
         window: of predictions [s].
-        apart: share of the windows that only test the result.
+        apart: fraction of the windows that only test the result (holdout).
         robust: whether large errors count less than their square.
         tick: called with the number of evaluations so far.
         settled: parameters whose estimates from forces stay.
@@ -224,50 +240,52 @@ def prediction_stage(
     Raises:
         InputError: parameters that do not show (see `unseen`), or rollouts that fail.
     """
-    parameters = [each for each in parameters if each not in settled]
+    parameters = [parameter for parameter in parameters if parameter not in settled]
     if not parameters:
         return None
-    whole = [PredictionProblem(platform, each, parameters, window) for each in recordings]
-    slopes = first_jacobian([_part(problem, apart)[0] for problem in whole])
-    decision, taken = _decided(slopes, parameters, forces, unseen)
+    all_problems = [
+        PredictionProblem(platform, recording, parameters, window) for recording in recordings
+    ]
+    slopes = first_jacobian([_part(problem, apart)[0] for problem in all_problems])
+    decision, shown = _decided(slopes, parameters, forces, unseen)
     if decision is None:
         return None
     if not decision.free:
         raise InputError(
             "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
         )
-    taken = [*taken, *settled]
-    known = np.zeros(0) if forces is None else forces.estimate.starting_values(taken)
-    for problem in whole:
+    shown = [*shown, *settled]
+    values = np.zeros(0) if forces is None else forces.estimate.starting_values(shown)
+    for problem in all_problems:
         problem.parameters = decision.free
-        problem.machine = with_parameters(platform, taken, known)
-        problem.field = gravity_field(platform, taken, known) - gravity_field(platform, (), ())
-    used, kept = zip(*(_part(problem, apart) for problem in whole), strict=True)
-    start = None if forces is None else forces.estimate.starting_values(decision.free)
-    done = count(1)
-    solution = solve(used, start, robust=robust, tick=lambda: tick(next(done)))
-    fits, errors, residuals = _fits(used, kept, solution.values)
+        problem.machine = with_parameters(platform, shown, values)
+        problem.field = gravity_field(platform, shown, values) - gravity_field(platform, (), ())
+    used, holdout = zip(*(_part(problem, apart) for problem in all_problems), strict=True)
+    initial = None if forces is None else forces.estimate.starting_values(decision.free)
+    counter = count(1)
+    solution = solve(used, initial, robust=robust, tick=lambda: tick(next(counter)))
+    fits, errors, residuals = _fits(used, holdout, solution.values)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
-    unsure = [backlash_warning(each, reversals, solution.last) for each in decision.free]
-    found = _covariance(solution, decision.free, unsure)
+    unsure = [backlash_warning(parameter, reversals, solution.last) for parameter in decision.free]
+    cov = _covariance(solution, decision.free, unsure)
     notes = (
         *decision.reasons,
-        *estimate_warnings(decision.free, solution.values, found, unsure),
+        *estimate_warnings(decision.free, solution.values, cov, unsure),
         *misfit(fits[-1].after, used[0].noise),
         *unsettled(solution.last),
     )
     return PredictionStage(
         decision.free,
         solution.values,
-        found,
+        cov,
         half_widths(solution.slopes),
         decision.held,
         notes,
         fits,
         errors,
         whiteness(residuals),
-        () if forces is None else _surpassed(forces, decision.free, solution.values, found, kept),
+        () if forces is None else _surpassed(forces, decision.free, solution.values, cov, holdout),
     )
 
 
@@ -278,7 +296,7 @@ def _surpassed(
     square: FloatArray,
     kept: Sequence[PredictionProblem],
 ) -> tuple[Parameter, ...]:
-    """Return the parameters that both stages show, if those of the forces are the better ones.
+    """Return the parameters of both stages if the force estimates are the better ones.
 
     Both sets of values predict the encoders and the forces that were kept apart. A set is better
     where it loses less on the data of the other stage than the other loses on its own. Within
@@ -287,49 +305,59 @@ def _surpassed(
     Args:
         forces: the first stage.
         parameters: of the second.
-        values: `(p,)` theirs in SI.
+        values: `(p,)` estimates of these parameters in SI.
         square: `(p, p)` covariance of the values.
         kept: predictions of the data kept apart.
     """
-    shared = [k for k, each in enumerate(parameters) if each in forces.shown]
-    both = [parameters[k] for k in shared]
-    if not both:
+    shared_indices = [k for k, parameter in enumerate(parameters) if parameter in forces.shown]
+    shared_parameters = [parameters[k] for k in shared_indices]
+    if not shared_parameters:
         return ()
-    mixed = values.copy()
-    mixed[shared] = forces.estimate.starting_values(both)
-    own, other = (_rms(kept, each) for each in (values, mixed))
-    lost = forces.holdout_error(both, values[shared]) / max(
+    mixed_values = values.copy()
+    mixed_values[shared_indices] = forces.estimate.starting_values(shared_parameters)
+    own_error, mixed_error = (_rms(kept, candidate) for candidate in (values, mixed_values))
+    force_error_ratio = forces.holdout_error(shared_parameters, values[shared_indices]) / max(
         forces.holdout_error((), values[:0]), MIN_DENOMINATOR
     )
-    ratio = lost * own / max(other, MIN_DENOMINATOR)  # above 1 where the forces are better
+    ratio = (
+        force_error_ratio * own_error / max(mixed_error, MIN_DENOMINATOR)
+    )  # above 1 where the forces are better
     if abs(ratio - 1.0) < TIE_TOLERANCE:
         errors = forces.estimate.standard_errors
-        places = [forces.estimate.parameters.index(each) for each in both]
-        ratios = np.sqrt(np.diag(square))[shared] / errors[places]
+        force_indices = [
+            forces.estimate.parameters.index(parameter) for parameter in shared_parameters
+        ]
+        ratios = np.sqrt(np.diag(square))[shared_indices] / errors[force_indices]
         ratio = float(np.exp(np.mean(np.log(ratios))))
-    return tuple(both) if ratio > 1.0 else ()
+    return tuple(shared_parameters) if ratio > 1.0 else ()
 
 
 def _rms(problems: Sequence[PredictionProblem], values: FloatArray) -> float:
     """Return the root mean square [m, rad] of all errors of the encoders; infinite if some fail."""
     try:
-        squares = np.concatenate([_left(each, values).ravel() ** 2 for each in problems])
+        squares = np.concatenate([_left(problem, values).ravel() ** 2 for problem in problems])
     except InputError:
         return np.inf
-    found = float(np.sqrt(squares.mean()))
-    return found if np.isfinite(found) else np.inf
+    rms = float(np.sqrt(squares.mean()))
+    return rms if np.isfinite(rms) else np.inf
 
 
 def _decided(
     slopes: FloatArray, parameters: Sequence[Parameter], forces: ForceStage | None, unseen: Choice
 ) -> tuple[Decision | None, list[Parameter]]:
-    """Return what predictions shall estimate, and what forces alone show."""
-    shown = [] if forces is None else forces.shown
-    unobservable = [each for each in visibility(slopes, parameters).unobservable if each in shown]
-    kept = [k for k, each in enumerate(parameters) if each not in unobservable]
-    if not kept:
+    """Return the decision for the predictions, and the parameters left to the forces."""
+    shown_by_forces = [] if forces is None else forces.shown
+    unobservable = [
+        parameter
+        for parameter in visibility(slopes, parameters).unobservable
+        if parameter in shown_by_forces
+    ]
+    kept_indices = [k for k, parameter in enumerate(parameters) if parameter not in unobservable]
+    if not kept_indices:
         return None, unobservable
-    return visibility(slopes[:, kept], [parameters[k] for k in kept]).decide(unseen), unobservable
+    return visibility(slopes[:, kept_indices], [parameters[k] for k in kept_indices]).decide(
+        unseen
+    ), unobservable
 
 
 def check_predictable(platform: MachineModel) -> None:
@@ -349,10 +377,10 @@ def _covariance(
     solution: Solution, parameters: Sequence[Parameter], unsure: Sequence[str]
 ) -> FloatArray:
     """Return the covariance `(p, p)` in SI; for an unsure backlash that of its prior."""
-    found = covariance(solution.errors, solution.slopes)
-    size = np.where([bool(each) for each in unsure], 1.0 / np.sqrt(np.diag(found)), 1.0)
-    size *= [each.spread for each in parameters]
-    return np.asarray(found * np.outer(size, size))
+    matrix = covariance(solution.errors, solution.slopes)
+    size = np.where([bool(warning) for warning in unsure], 1.0 / np.sqrt(np.diag(matrix)), 1.0)
+    size *= [parameter.spread for parameter in parameters]
+    return np.asarray(matrix * np.outer(size, size))
 
 
 def _part(
@@ -370,21 +398,21 @@ def _fits(
     values: FloatArray,
 ) -> tuple[tuple[Fit, Fit], Errors, FloatArray]:
     """Return the fits of both parts, errors for charts, and those after `(k, samples)`."""
-    nominal = np.array([each.nominal for each in used[0].parameters])
+    nominal = np.array([parameter.nominal for parameter in used[0].parameters])
     fits: list[Fit] = []
-    lists, rows, times = [], [], []
+    sizes_of_parts, rows, times = [], [], []
     for name, problems in (("identified from", used), ("kept apart", kept)):
-        pairs = []
+        rms_pairs = []
         for problem in problems:
-            before = _left(problem, nominal)
-            after = _left(problem, values)
-            pairs.append((_size(before), _size(after)))
+            nominal_errors = _left(problem, nominal)
+            final_errors = _left(problem, values)
+            rms_pairs.append((_size(nominal_errors), _size(final_errors)))
             times.append(problem.times[:, 0])
-            rows.append(np.swapaxes(after, 1, 2).reshape(-1, after.shape[1]))
-        sizes = np.hstack([np.array(pair) for pair in pairs])
+            rows.append(np.swapaxes(final_errors, 1, 2).reshape(-1, final_errors.shape[1]))
+        sizes = np.hstack([np.array(rms_pair) for rms_pair in rms_pairs])
         fits.append(Fit(name, sizes.shape[1], *np.sqrt((sizes**2).mean(axis=1)).tolist()))
-        lists.append(sizes)
-    sizes, time = np.hstack(lists), np.concatenate(times)
+        sizes_of_parts.append(sizes)
+    sizes, time = np.hstack(sizes_of_parts), np.concatenate(times)
     residuals = np.vstack(rows[: len(used)])
     frequency, density = spectrum(residuals, used[0].period)
     order = np.arange(len(time)) if len(used) > 1 else np.argsort(time)
@@ -397,8 +425,8 @@ def _fits(
 
 def _left(problem: PredictionProblem, values: FloatArray) -> FloatArray:
     """Return the errors `(W, samples, n)` of the encoders [m, rad]."""
-    found = problem.errors(values)[:, : problem.windows.samples * len(problem.noise)]
-    return np.asarray(found.reshape(len(found), -1, len(problem.noise)) * problem.noise)
+    errors = problem.errors(values)[:, : problem.windows.samples * len(problem.noise)]
+    return np.asarray(errors.reshape(len(errors), -1, len(problem.noise)) * problem.noise)
 
 
 def _size(errors: FloatArray) -> FloatArray:

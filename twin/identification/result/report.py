@@ -17,7 +17,7 @@ from twin.identification.result.predictions import base_rows, mapping_lines
 from twin.identification.result.statistics import Whiteness
 
 WHITENESS_LEVEL = 0.05
-"""Probability below which errors are said not to be white."""
+"""Probability below which the report says that errors are not white."""
 
 
 ROW_HEIGHT = 22
@@ -92,19 +92,19 @@ def _of_predictions(
 
 
 def _matrix(found: Identification) -> Any:
-    figures = optional("plotly.graph_objects")
+    plotly_graphs = optional("plotly.graph_objects")
     names = [parameter.path for parameter in found.parameters]
     height = max(MIN_HEIGHT, LABEL_HEIGHT + ROW_HEIGHT * len(names))
-    figure = figures.Figure(layout=layout(height, 12))
-    scale = [(0.0, CURVE_COLORS[1]), (0.5, BACKGROUND_COLOR), (1.0, CURVE_COLORS[0])]
+    figure = plotly_graphs.Figure(layout=layout(height, 12))
+    color_scale = [(0.0, CURVE_COLORS[1]), (0.5, BACKGROUND_COLOR), (1.0, CURVE_COLORS[0])]
     figure.add_trace(
-        figures.Heatmap(
+        plotly_graphs.Heatmap(
             z=np.round(found.correlation, 3),
             x=[str(k + 1) for k in range(len(names))],
             y=[f"{name}  {k + 1}" for k, name in enumerate(names)],
             zmin=-1.0,
             zmax=1.0,
-            colorscale=scale,
+            colorscale=color_scale,
             hovertemplate="%{y} with %{x}: %{z}<extra></extra>",
         )
     )

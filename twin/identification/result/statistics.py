@@ -41,16 +41,23 @@ def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> Fl
         (2002): the factor, that of leaving one window out.
     """
     squares, inverse = _information(slopes)
-    others = _sums_of_others(np.concatenate(squares)) + np.eye(len(inverse))
-    gradients = [np.einsum("wmp,wm->wp", *pair) for pair in zip(slopes, errors, strict=True)]
-    added = np.linalg.solve(others, np.concatenate(gradients)[..., None])[..., 0]
-    found = inverse @ inverse
-    for own in np.split(added, np.cumsum([len(each) for each in squares])[:-1]):
-        sums = np.apply_along_axis(np.convolve, 0, own, np.ones(NEIGHBOUR_WINDOWS + 1))
-        found += sums.T @ sums / (NEIGHBOUR_WINDOWS + 1)
-    variances = np.clip(np.diag(found), np.diag(inverse), 1.0)
-    size = np.sqrt(variances / np.diag(found))
-    return np.asarray(0.5 * (found + found.T) * np.outer(size, size))
+    information_without = _sums_of_others(np.concatenate(squares)) + np.eye(len(inverse))
+    gradients = [
+        np.einsum("wmp,wm->wp", *slopes_and_errors)
+        for slopes_and_errors in zip(slopes, errors, strict=True)
+    ]
+    score_steps = np.linalg.solve(information_without, np.concatenate(gradients)[..., None])[..., 0]
+    sandwich = inverse @ inverse
+    for recording_steps in np.split(
+        score_steps, np.cumsum([len(window_information) for window_information in squares])[:-1]
+    ):
+        window_sums = np.apply_along_axis(
+            np.convolve, 0, recording_steps, np.ones(NEIGHBOUR_WINDOWS + 1)
+        )
+        sandwich += window_sums.T @ window_sums / (NEIGHBOUR_WINDOWS + 1)
+    variances = np.clip(np.diag(sandwich), np.diag(inverse), 1.0)
+    size = np.sqrt(variances / np.diag(sandwich))
+    return np.asarray(0.5 * (sandwich + sandwich.T) * np.outer(size, size))
 
 
 def half_widths(slopes: Sequence[FloatArray]) -> FloatArray:
@@ -71,27 +78,34 @@ def half_widths(slopes: Sequence[FloatArray]) -> FloatArray:
     squares, inverse = _information(slopes)
     contributions = []
     for square in squares:
-        own = np.einsum("pq,wqr,rp->wp", inverse, square, inverse, optimize=True)
-        contributions.append(np.add.reduceat(own, np.arange(0, len(own), NEIGHBOUR_WINDOWS + 1)))
+        variance_parts = np.einsum("pq,wqr,rp->wp", inverse, square, inverse, optimize=True)
+        contributions.append(
+            np.add.reduceat(
+                variance_parts, np.arange(0, len(variance_parts), NEIGHBOUR_WINDOWS + 1)
+            )
+        )
     stacked = np.vstack(contributions)
-    freedom = stacked.sum(axis=0) ** 2 / np.maximum((stacked**2).sum(axis=0), 1e-300)
-    return np.asarray(t.ppf(0.5 + 0.5 * CONFIDENCE_LEVEL, np.maximum(1.0, freedom)))
+    degrees_of_freedom = stacked.sum(axis=0) ** 2 / np.maximum((stacked**2).sum(axis=0), 1e-300)
+    return np.asarray(t.ppf(0.5 + 0.5 * CONFIDENCE_LEVEL, np.maximum(1.0, degrees_of_freedom)))
 
 
 def _information(slopes: Sequence[FloatArray]) -> tuple[list[FloatArray], FloatArray]:
     """Return A' A `(W, p, p)` of the windows, and the inverse `(p, p)` of sum and prior."""
-    squares = [np.einsum("wmp,wmq->wpq", each, each, optimize=True) for each in slopes]
-    total = np.sum([each.sum(axis=0) for each in squares], axis=0)
-    sizes, directions = np.linalg.eigh(total)
-    return squares, (directions / np.maximum(sizes + 1.0, 1.0)) @ directions.T
+    squares = [
+        np.einsum("wmp,wmq->wpq", window_slopes, window_slopes, optimize=True)
+        for window_slopes in slopes
+    ]
+    sum_of_windows = np.sum([information.sum(axis=0) for information in squares], axis=0)
+    eigenvalues, directions = np.linalg.eigh(sum_of_windows)
+    return squares, (directions / np.maximum(eigenvalues + 1.0, 1.0)) @ directions.T
 
 
 def _sums_of_others(squares: FloatArray) -> FloatArray:
-    """Return for each of `(W, p, p)` the sum of all others, without a difference of large sums."""
-    nothing = np.zeros_like(squares[:1])
-    before = np.concatenate([nothing, np.cumsum(squares[:-1], axis=0)])
-    after = np.concatenate([np.cumsum(squares[:0:-1], axis=0)[::-1], nothing])
-    return np.asarray(before + after)
+    """Return for each of `(W, p, p)` the sum of all others, without cancellation error."""
+    zero = np.zeros_like(squares[:1])
+    sum_before = np.concatenate([zero, np.cumsum(squares[:-1], axis=0)])
+    sum_after = np.concatenate([np.cumsum(squares[:0:-1], axis=0)[::-1], zero])
+    return np.asarray(sum_before + sum_after)
 
 
 class Whiteness(NamedTuple):
@@ -100,7 +114,7 @@ class Whiteness(NamedTuple):
     correlation: FloatArray
     """`(MAX_LAG,)` correlation of errors with those of 1, 2, ... samples before"""
     bound: float
-    """below which that of white noise is with 95 %"""
+    """bound on the correlation of white noise at 95 % probability"""
     probability: float
     """probability of white noise to be as correlated as this (Ljung and Box)"""
 
@@ -116,9 +130,11 @@ def whiteness(errors: FloatArray) -> Whiteness:
     count, power = errors.size, float((errors**2).mean())
     lags = range(1, min(MAX_LAG, errors.shape[1] - 1) + 1)
     products = [float((errors[:, :-k] * errors[:, k:]).mean()) for k in lags]
-    found = np.array(products) / max(power, 1e-300)
-    statistic = count * float((found**2).sum())
-    return Whiteness(found, 1.96 / np.sqrt(count), float(chi2.sf(statistic, len(found))))
+    correlation = np.array(products) / max(power, 1e-300)
+    statistic = count * float((correlation**2).sum())
+    return Whiteness(
+        correlation, 1.96 / np.sqrt(count), float(chi2.sf(statistic, len(correlation)))
+    )
 
 
 def spectrum(errors: FloatArray, period: float) -> tuple[FloatArray, FloatArray]:

@@ -29,9 +29,9 @@ class Machines(NamedTuple):
     """States of all rows after the last control period; first axis rows."""
 
     pose: FloatArray
-    """`(N, 7)`"""
+    """`(N, 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: FloatArray
-    """`(N, 6)`"""
+    """`(N, 6)` of the platform, base axes [m/s, rad/s]"""
     deflection: FloatArray
     """`(N, 2k)` deflections of springs, then their rates"""
     acceleration: FloatArray
@@ -39,7 +39,7 @@ class Machines(NamedTuple):
     coordinates: FloatArray
     """`(N, n)` of what the actuators move, without springs in series"""
     rates: FloatArray
-    """`(N, n)`"""
+    """`(N, n)` of the actuators [m/s, rad/s]"""
     measured: FloatArray
     """`(N, n)` coordinates measured by the encoders"""
     measured_rates: FloatArray
@@ -51,7 +51,7 @@ class Machines(NamedTuple):
     gap: FloatArray
     """`(N,)` largest loop gap [m]"""
     failed: Any
-    """`(N,)` True where the engine had to give up; such a row stays where it was"""
+    """`(N,)` True where the engine failed; such a row keeps its last state"""
 
 
 class Inputs(NamedTuple):
@@ -95,20 +95,20 @@ motors in one of the engine, steps of the engine and commands since the reset.""
 
 
 class DriveArrays(NamedTuple):
-    """Drives, encoders and commands on their way, of many machines; first axis rows."""
+    """Drives, encoders and queued commands of many machines; the first axis is the machine."""
 
     constants: FloatArray
-    """`(N, n, CONSTANT_COUNT)`"""
+    """`(N, n, CONSTANT_COUNT)` of the drives"""
     states: FloatArray
-    """`(N, n, STATE_COUNT)`"""
+    """`(N, n, STATE_COUNT)` of the drives"""
     gains: FloatArray
-    """`(N, n, 2)`"""
+    """`(N, n, 2)` of the velocity loops: gain, and gain per integral time"""
     resolution: FloatArray
-    """`(N, n)`"""
+    """`(N, n)` one count of the encoders [m, rad]; 0 for exact ones"""
     before: FloatArray
     """`(N, n)` last readings of the encoders"""
     readings: FloatArray
-    """`(N, ROW_COUNT, n)` work of the readings"""
+    """`(N, ROW_COUNT, n)` work array for the readings"""
     counters: Any
     """`(N, COUNTER_COUNT)` whole numbers"""
     queue: FloatArray
@@ -140,21 +140,24 @@ def drive_one(
         mode: `VELOCITY_MODE` or 0, of the commands.
         step: [s] of the engine.
         coordinates: `(n,)` of what the actuators move.
-        rates: `(n,)` theirs.
+        rates: `(n,)` of the actuators.
         forces: overwritten.
     """
     constants, states, gains = arrays.constants[i], arrays.states[i], arrays.gains[i]
     counters = arrays.counters[i]
-    since, parts = counters[STEPS_COLUMN] - counters[DELAY_COLUMN], counters[SUBSTEPS_COLUMN]
+    issue_step, substeps = (
+        counters[STEPS_COLUMN] - counters[DELAY_COLUMN],
+        counters[SUBSTEPS_COLUMN],
+    )
     counters[STEPS_COLUMN] += 1
     # One call for both cases: each is compiled anew for a mode that is a constant.
-    given, feedforward, kind = arrays.first[i], arrays.none, VELOCITY_MODE
-    if since >= 0:
-        command = arrays.queue[i, (since // ratio) % arrays.queue.shape[1]]
-        given, feedforward, kind = command[0], command[1], mode
+    active_command, feedforward, active_mode = arrays.first[i], arrays.none, VELOCITY_MODE
+    if issue_step >= 0:
+        command = arrays.queue[i, (issue_step // ratio) % arrays.queue.shape[1]]
+        active_command, feedforward, active_mode = command[0], command[1], mode
     actuate(
-        constants, states, gains, given, feedforward, arrays.none, coordinates, rates,
-        kind, step, parts, forces,
+        constants, states, gains, active_command, feedforward, arrays.none, coordinates, rates,
+        active_mode, step, substeps, forces,
     )  # fmt: skip
 
 
@@ -176,7 +179,7 @@ def read_one(arrays: DriveArrays, machines: Machines, i: int, span: float) -> No
 def issue(counters: Any, queue: FloatArray, command: FloatArray, feedforward: FloatArray) -> bool:
     """Put a command `(n,)` with its feedforward into the `queue` (capacity, 2, n) of a row.
 
-    Returns whether all of it is finite; what is not spoils the drives.
+    Returns whether the command is finite; other values would corrupt the states of the drives.
     """
     slot, finite = counters[ISSUED_COLUMN] % queue.shape[0], True
     for j in range(command.shape[0]):
@@ -239,38 +242,38 @@ def legs_like(legs: Legs, rows: Any) -> Legs:
 
 @by_kind(legs_like, counting=True)
 def _legs_like(legs: Any, rows: Any) -> Callable[..., Any]:
-    kind = legs.instance_class
-    return lambda legs, rows: kind(rows)
+    legs_type = legs.instance_class
+    return lambda legs, rows: legs_type(rows)
 
 
 @by_kind(legs_at, counting=True)
 def _legs_at(legs: Any, i: int) -> Callable[..., Any]:
-    kind = legs.instance_class
-    return lambda legs, i: kind(legs.rows[i])
+    legs_type = legs.instance_class
+    return lambda legs, i: legs_type(legs.rows[i])
 
 
 @device
 def read_state(machines: Machines, i: int, y: FloatArray) -> None:
     """Fill the state `y` (m,) of row i."""
-    inside = machines.deflection.shape[1]
+    n_spring_states = machines.deflection.shape[1]
     for j in range(7):
         y[j] = machines.pose[i, j]
     for j in range(6):
         y[7 + j] = machines.twist[i, j]
-    for j in range(inside):
+    for j in range(n_spring_states):
         y[13 + j] = machines.deflection[i, j]
 
 
 @device
 def store(machines: Machines, i: int, y: FloatArray, before: FloatArray, step: float) -> None:
-    """Take over the state `y` (m,) into row i; `before` (6,) is the twist one `step` [s] ago."""
-    inside = machines.deflection.shape[1]
+    """Copy the state `y` (m,) to row i; `before` (6,) is the twist one `step` [s] earlier."""
+    n_spring_states = machines.deflection.shape[1]
     for j in range(7):
         machines.pose[i, j] = y[j]
     for j in range(6):
         machines.twist[i, j] = y[7 + j]
         machines.acceleration[i, j] = (y[7 + j] - before[j]) / step
-    for j in range(inside):
+    for j in range(n_spring_states):
         machines.deflection[i, j] = y[13 + j]
 
 
@@ -278,10 +281,10 @@ def store(machines: Machines, i: int, y: FloatArray, before: FloatArray, step: f
 def actuated(legs: Any, y: FloatArray, coordinates: FloatArray, rates: FloatArray) -> None:
     """Fill coordinates and rates `(n,)` at the actuators, without springs in series."""
     coordinates_and_rates(legs, y[:7], y[7:13], coordinates, rates)
-    inside = (y.shape[0] - 13) // 2
-    for j in range(inside):
+    n_springs = (y.shape[0] - 13) // 2
+    for j in range(n_springs):
         coordinates[j] -= y[13 + j]
-        rates[j] -= y[13 + inside + j]
+        rates[j] -= y[13 + n_springs + j]
 
 
 @compiled
@@ -298,32 +301,32 @@ def advance_rows(bundle: Any) -> None:
     size = 13 + machines.deflection.shape[1]
     y, work = np.empty(size), make_work(legs_at(legs, 0))
     stages = Stages(np.empty(size), np.empty((4, size)), work)
-    before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
+    previous_twist, zero_slope, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     for i in range(inputs.command.shape[0]):
         if machines.failed[i]:
             continue
-        own = legs_at(legs, i)
+        row_legs = legs_at(legs, i)
         read_state(machines, i, y)
         copy(bodies[i], body)
         coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
-        load = Load(forces, constant, inputs.wrench[i])
+        load = Load(forces, zero_slope, inputs.wrench[i])
         if not issue(arrays.counters[i], arrays.queue[i], inputs.command[i], inputs.feedforward[i]):
             machines.failed[i] = True
             continue
-        for part in range(ratio):
+        for substep in range(ratio):
             for k in range(3):
-                body[BODY_GRAVITY + k] = bodies[i, BODY_GRAVITY + k] - inputs.shaking[i, part, k]
+                body[BODY_GRAVITY + k] = bodies[i, BODY_GRAVITY + k] - inputs.shaking[i, substep, k]
             drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
             for k in range(6):
-                before[k] = y[7 + k]
+                previous_twist[k] = y[7 + k]
             if not (
-                derivative(body, own, y, load, 0.0, stages.rates[0], work)
-                and runge_kutta_move(body, own, y, load, 0.0, step, stages)
+                derivative(body, row_legs, y, load, 0.0, stages.rates[0], work)
+                and runge_kutta_move(body, row_legs, y, load, 0.0, step, stages)
             ):
                 machines.failed[i] = True
                 break
-            actuated(own, y, coordinates, rates)
-        store(machines, i, y, before, step)
+            actuated(row_legs, y, coordinates, rates)
+        store(machines, i, y, previous_twist, step)
         read_one(arrays, machines, i, ratio * step)
 
 
@@ -349,34 +352,34 @@ def advance_rolling_rows(bundle: Any) -> None:
     bodies, legs = constants
     n, ratio = inputs.command.shape[1], inputs.shaking.shape[1]
     size = 13 + machines.deflection.shape[1]
-    full = size + BALL_SIZE
-    y, work = np.empty(full), make_work(legs_at(legs, 0))
-    stages = Stages(np.empty(full), np.empty((4, full)), work)
-    before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
+    total_size = size + BALL_SIZE
+    y, work = np.empty(total_size), make_work(legs_at(legs, 0))
+    stages = Stages(np.empty(total_size), np.empty((4, total_size)), work)
+    previous_twist, zero_slope, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     for i in range(inputs.command.shape[0]):
         if machines.failed[i]:
             continue
-        own, status = legs_at(legs, i), balls.status[i]
+        row_legs, status = legs_at(legs, i), balls.status[i]
         read_state(machines, i, y)
         copy(balls.state[i], y[size:])
         copy(bodies[i], body)
         coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
-        load = Load(forces, constant, inputs.wrench[i])
+        load = Load(forces, zero_slope, inputs.wrench[i])
         if not issue(arrays.counters[i], arrays.queue[i], inputs.command[i], inputs.feedforward[i]):
             machines.failed[i] = True
             continue
-        for part in range(ratio):
+        for substep in range(ratio):
             for k in range(3):
-                body[BODY_GRAVITY + k] = bodies[i, BODY_GRAVITY + k] - inputs.shaking[i, part, k]
+                body[BODY_GRAVITY + k] = bodies[i, BODY_GRAVITY + k] - inputs.shaking[i, substep, k]
             drive_one(arrays, i, ratio, mode, step, coordinates, rates, forces)
             for k in range(6):
-                before[k] = y[7 + k]
-            moved, status = rolling_move(body, own, ball, status, y, load, step, stages)
-            if not moved:
+                previous_twist[k] = y[7 + k]
+            succeeded, status = rolling_move(body, row_legs, ball, status, y, load, step, stages)
+            if not succeeded:
                 machines.failed[i] = True
                 break
-            actuated(own, y[:size], coordinates, rates)
-        store(machines, i, y, before, step)
+            actuated(row_legs, y[:size], coordinates, rates)
+        store(machines, i, y, previous_twist, step)
         for k in range(BALL_SIZE):
             balls.state[i, k] = y[size + k]
         balls.status[i], balls.lost[i] = status, status == BALL_LOST

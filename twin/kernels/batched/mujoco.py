@@ -11,12 +11,12 @@ from twin.kernels.jit import compiled, device
 from twin.kernels.linear_algebra import Vector, add, cross, norm, rotate, rotation, row, subtract
 
 BAD_STATE_LIMIT = 1e10
-"""Coordinates and speeds beyond which MuJoCo calls a state bad."""
+"""Magnitude of coordinates and speeds beyond which MuJoCo rejects a state."""
 
 
 @device
 def usable(qpos: FloatArray, qvel: FloatArray, warning: Any, i: int) -> bool:
-    """Return whether the state of row i is one that MuJoCo can go on from."""
+    """Return whether MuJoCo accepts the state of row i for further steps."""
     for j in range(qpos.shape[1]):
         if not abs(qpos[i, j]) < BAD_STATE_LIMIT:
             return False
@@ -54,7 +54,7 @@ def sense(
 
 @device
 def rub(cycle: Any, i: int) -> None:
-    """Apply dry friction of the sliding feet of row i, held over the next step."""
+    """Apply the dry friction of row i's sliding feet, held constant over the next step."""
     for k in range(cycle.sliding_joints.shape[0]):
         x, y = cycle.sliding_joints[k, 0], cycle.sliding_joints[k, 1]
         u, v = cycle.qvel[i, x], cycle.qvel[i, y]
@@ -69,14 +69,14 @@ def turn_of(
 ) -> tuple[float, float, float, float]:
     """Return the platform's quaternion in row i, with the sign of the pose at the reset."""
     if layout.start >= 0:
-        quaternion, first, factor = fields.qpos, layout.start + 3, 1.0
+        quaternion, first_entry, factor = fields.qpos, layout.start + 3, 1.0
     else:
-        quaternion, first, factor = fields.quaternions, 0, sign[i]
+        quaternion, first_entry, factor = fields.quaternions, 0, sign[i]
     return (
-        factor * quaternion[i, first],
-        factor * quaternion[i, first + 1],
-        factor * quaternion[i, first + 2],
-        factor * quaternion[i, first + 3],
+        factor * quaternion[i, first_entry],
+        factor * quaternion[i, first_entry + 1],
+        factor * quaternion[i, first_entry + 2],
+        factor * quaternion[i, first_entry + 3],
     )
 
 
@@ -94,32 +94,32 @@ def twist_of(fields: Any, layout: Any, i: int) -> tuple[Vector, Vector]:
             fields.qpos[i, layout.start + 5],
             fields.qpos[i, layout.start + 6],
         )
-        spin = rotate(rotation(w, x, y, z), row(fields.qvel, i, layout.start_rate + 3))
-        return row(fields.qvel, i, layout.start_rate), spin
-    spin = row(fields.motions, i, 0)
-    arm = subtract(row(fields.positions, i, 0), row(fields.centers, i, 0))
-    return add(row(fields.motions, i, 3), cross(spin, arm)), spin
+        angular_velocity = rotate(rotation(w, x, y, z), row(fields.qvel, i, layout.start_rate + 3))
+        return row(fields.qvel, i, layout.start_rate), angular_velocity
+    angular_velocity = row(fields.motions, i, 0)
+    center_offset = subtract(row(fields.positions, i, 0), row(fields.centers, i, 0))
+    return add(row(fields.motions, i, 3), cross(angular_velocity, center_offset)), angular_velocity
 
 
 @device
 def loop_gap(fields: Any, layout: Any, i: int) -> float:
     """Return the largest distance [m] between the two points of a loop in row i."""
-    largest = 0.0
+    largest_gap = 0.0
     for k in range(layout.tips.shape[0]):
-        gap = norm(
+        distance = norm(
             subtract(
                 row(fields.sites[i], layout.tips[k], 0), row(fields.sites[i], layout.sockets[k], 0)
             )
         )
         # Written so that a gap that is not a number is the largest.
-        if not gap <= largest:
-            largest = gap
-    return largest
+        if not distance <= largest_gap:
+            largest_gap = distance
+    return largest_gap
 
 
 @compiled
 def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) -> int:
-    """Fail rows in a bad state, let the drives of the others push for one step of the engine.
+    """Mark rows in a bad state as failed, and apply the drives of the others for one engine step.
 
     Args:
         cycle: `Cycle`; failed, coordinates, rates, forces, controls and applied forces are
@@ -130,7 +130,7 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) ->
         skipped: further steps that the forces will be held over.
 
     Returns:
-        How many rows have failed just now.
+        Number of rows that failed in this call.
     """
     fallen = 0
     for i in range(cycle.failed.shape[0]):
@@ -157,9 +157,9 @@ def keep_twists(failed: Any, fields: Any, layout: Any, before: FloatArray) -> No
     """Fill `before` (N, 6) with the twists of all rows that have not failed."""
     for i in range(failed.shape[0]):
         if not failed[i]:
-            velocity, spin = twist_of(fields, layout, i)
+            velocity, angular_velocity = twist_of(fields, layout, i)
             for k in range(3):
-                before[i, k], before[i, 3 + k] = velocity[k], spin[k]
+                before[i, k], before[i, 3 + k] = velocity[k], angular_velocity[k]
 
 
 @compiled
@@ -173,7 +173,7 @@ def after_period(
     span: float,
     step: float,
 ) -> None:
-    """Take over the states of all rows at the end of a control period, and read their sensors.
+    """Copy the states of all rows at the end of a control period, and read their sensors.
 
     A row whose state is not finite fails and keeps its last readings; one whose loops have opened
     fails as well.
@@ -191,28 +191,28 @@ def after_period(
     for i in range(machines.failed.shape[0]):
         if machines.failed[i]:
             continue
-        gap = loop_gap(fields, layout, i)
-        if not (usable(fields.qpos, fields.qvel, fields.warning, i) and isfinite(gap)):
+        open_gap = loop_gap(fields, layout, i)
+        if not (usable(fields.qpos, fields.qvel, fields.warning, i) and isfinite(open_gap)):
             machines.failed[i] = True
             continue
-        machines.gap[i] = gap
-        machines.failed[i] = gap > largest_gap
+        machines.gap[i] = open_gap
+        machines.failed[i] = open_gap > largest_gap
         position = fields.qpos if layout.start >= 0 else fields.positions
-        start = max(layout.start, 0)
-        turn, twist = turn_of(fields, layout, kept.sign, i), twist_of(fields, layout, i)
+        first_entry = max(layout.start, 0)
+        quaternion, twist = turn_of(fields, layout, kept.sign, i), twist_of(fields, layout, i)
         for k in range(4):
-            machines.pose[i, 3 + k] = turn[k]
+            machines.pose[i, 3 + k] = quaternion[k]
         for k in range(3):
-            machines.pose[i, k] = position[i, start + k]
+            machines.pose[i, k] = position[i, first_entry + k]
             for part in range(2):
                 column = 3 * part + k
                 value = twist[part][k]
                 machines.acceleration[i, column] = (value - kept.before[i, column]) / step
                 machines.twist[i, column] = value
-        inside = layout.springs.shape[1]
-        for k in range(inside):
+        n_springs = layout.springs.shape[1]
+        for k in range(n_springs):
             machines.deflection[i, k] = fields.qpos[i, layout.springs[0, k]]
-            machines.deflection[i, inside + k] = fields.qvel[i, layout.springs[1, k]]
+            machines.deflection[i, n_springs + k] = fields.qvel[i, layout.springs[1, k]]
         coordinates, rates = machines.coordinates[i], machines.rates[i]
         sense(
             fields.qpos, fields.qvel, layout.joints, layout.springs, kept.home, i,
@@ -224,15 +224,18 @@ def after_period(
 @compiled
 def read_balls(failed: Any, fields: Any, balls: Any) -> None:
     """Fill `balls` (N, 13) of all rows that have not failed; a free joint keeps each at the end."""
-    start, first = fields.qpos.shape[1] - 7, fields.qvel.shape[1] - 6
+    first_coordinate, first_velocity = fields.qpos.shape[1] - 7, fields.qvel.shape[1] - 6
     for i in range(failed.shape[0]):
         if failed[i]:
             continue
         for j in range(7):
-            balls[i, j] = fields.qpos[i, start + j]
-        spin = rotate(
+            balls[i, j] = fields.qpos[i, first_coordinate + j]
+        angular_velocity = rotate(
             rotation(balls[i, 3], balls[i, 4], balls[i, 5], balls[i, 6]),
-            row(fields.qvel, i, first + 3),
+            row(fields.qvel, i, first_velocity + 3),
         )
         for k in range(3):
-            balls[i, 7 + k], balls[i, 10 + k] = fields.qvel[i, first + k], spin[k]
+            balls[i, 7 + k], balls[i, 10 + k] = (
+                fields.qvel[i, first_velocity + k],
+                angular_velocity[k],
+            )

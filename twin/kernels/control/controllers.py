@@ -17,7 +17,7 @@ NEWTON_STEPS = 4
 """Largest number of Newton steps; from the pose of the last sample two reach rounding error."""
 
 NEWTON_TOLERANCE = 1e-14
-"""Newton step [m] or [rad] that is rounding error."""
+"""Newton step [m] or [rad] below which the iteration has converged: rounding error."""
 
 SINGULAR_PIVOT_RATIO = 1e-12
 """Ratio of the Jacobian's pivots below which no pose is found."""
@@ -56,24 +56,29 @@ def limited_speeds(
         command: overwritten.
 
     Returns:
-        Whether any speed was limited. Only errors that lead back change its integral.
+        Whether any speed was limited. While a speed is limited, only errors that reduce it change
+        the integral (anti-windup).
     """
     limited = False
     for i in range(len(command)):
-        error, last, integral = (
+        error, last_speed, integral = (
             setpoint[i] - measured[i],
             loops[COMMAND_ROW, i],
             loops[INTEGRAL_ROW, i],
         )
         unlimited = fraction * rates[i] + gain * error + integral
-        low = max(-loops[SPEED_ROW, i], last - loops[CHANGE_ROW, i])
-        high = min(loops[SPEED_ROW, i], last + loops[CHANGE_ROW, i])
-        clipped = min(max(unlimited, low), high) if unlimited == unlimited else unlimited
-        if clipped != unlimited:
+        lowest_speed = max(-loops[SPEED_ROW, i], last_speed - loops[CHANGE_ROW, i])
+        highest_speed = min(loops[SPEED_ROW, i], last_speed + loops[CHANGE_ROW, i])
+        limited_speed = (
+            min(max(unlimited, lowest_speed), highest_speed)
+            if unlimited == unlimited
+            else unlimited
+        )
+        if limited_speed != unlimited:
             limited = True
-        if (unlimited - clipped) * error <= 0.0:
+        if (unlimited - limited_speed) * error <= 0.0:
             loops[INTEGRAL_ROW, i] = integral + integral_gain * error
-        command[i] = loops[COMMAND_ROW, i] = clipped
+        command[i] = loops[COMMAND_ROW, i] = limited_speed
     return limited
 
 
@@ -128,28 +133,28 @@ def observe(
 @compiled
 def all_near(values: FloatArray, others: FloatArray, bounds: FloatArray) -> bool:
     """Return whether no `values` (n,) is further from `others` (n,) than `bounds` (n,)."""
-    near = True
+    all_close = True
     for i in range(len(bounds)):
-        near &= abs(values[i] - others[i]) <= bounds[i]
-    return near
+        all_close &= abs(values[i] - others[i]) <= bounds[i]
+    return all_close
 
 
 @compiled
 def all_within(values: FloatArray, bounds: FloatArray) -> bool:
     """Return whether the magnitudes of `values` (n,) are at most `bounds` (n,)."""
-    within = True
+    all_inside = True
     for i in range(len(bounds)):
-        within &= abs(values[i]) <= bounds[i]
-    return within
+        all_inside &= abs(values[i]) <= bounds[i]
+    return all_inside
 
 
 @compiled
 def any_reaches(values: FloatArray, bounds: FloatArray) -> bool:
     """Return whether the magnitude of one of `values` (n,) is at least its bound `(n,)`."""
-    reached = False
+    any_reached = False
     for i in range(len(bounds)):
-        reached |= abs(values[i]) >= bounds[i]
-    return reached
+        any_reached |= abs(values[i]) >= bounds[i]
+    return any_reached
 
 
 @device
@@ -171,17 +176,17 @@ def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> b
             > SINGULAR_PIVOT_RATIO
         ):
             return False
-        largest = 0.0
+        largest_residual = 0.0
         for k in range(6):
-            largest = max(largest, abs(step[k]))
-        if not largest < 1.0:
+            largest_residual = max(largest_residual, abs(step[k]))
+        if not largest_residual < 1.0:
             return False
         for k in range(3):
             pose[k] += step[k]
         pose[3], pose[4], pose[5], pose[6] = turned(
             pose[3], pose[4], pose[5], pose[6], step[3], step[4], step[5]
         )
-        if largest <= NEWTON_TOLERANCE:
+        if largest_residual <= NEWTON_TOLERANCE:
             break
     missed = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
     return bool(missed <= RESIDUAL_TOLERANCE * max(size, 1.0))
@@ -210,15 +215,17 @@ def find_twist(legs: Any, rates: FloatArray, y: FloatArray, work: Any) -> bool:
 @device
 def moved(y: FloatArray, acceleration: FloatArray, span: float) -> None:
     """Move a state `y` (13,) on by `span` [s] under an acceleration (6,) that does not change."""
-    half = 0.5 * span * span
-    turn = (
-        span * y[10] + half * acceleration[3],
-        span * y[11] + half * acceleration[4],
-        span * y[12] + half * acceleration[5],
+    half_square = 0.5 * span * span
+    rotation_vector = (
+        span * y[10] + half_square * acceleration[3],
+        span * y[11] + half_square * acceleration[4],
+        span * y[12] + half_square * acceleration[5],
     )
     for k in range(3):
-        y[k] += span * y[7 + k] + half * acceleration[k]
-    y[3], y[4], y[5], y[6] = turned(y[3], y[4], y[5], y[6], turn[0], turn[1], turn[2])
+        y[k] += span * y[7 + k] + half_square * acceleration[k]
+    y[3], y[4], y[5], y[6] = turned(
+        y[3], y[4], y[5], y[6], rotation_vector[0], rotation_vector[1], rotation_vector[2]
+    )
     for k in range(6):
         y[7 + k] += span * acceleration[k]
 
@@ -233,15 +240,23 @@ def rotation_error(reference: FloatArray, pose: FloatArray) -> Vector:
     w, x, y, z = pose[3], -pose[4], -pose[5], -pose[6]
     a, b, c, d = reference[3], reference[4], reference[5], reference[6]
     scalar = a * w - b * x - c * y - d * z
-    turn = (
+    relative_quaternion = (
         a * x + b * w + c * z - d * y,
         a * y - b * z + c * w + d * x,
         a * z + b * y - c * x + d * w,
     )
-    sign = -1.0 if scalar < 0.0 else 1.0
-    sine = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2])
-    factor = 2.0 * atan2(sine, sign * scalar) / sine if sine > 1e-12 else 2.0
-    return sign * factor * turn[0], sign * factor * turn[1], sign * factor * turn[2]
+    shorter_sign = -1.0 if scalar < 0.0 else 1.0
+    sine = sqrt(
+        relative_quaternion[0] * relative_quaternion[0]
+        + relative_quaternion[1] * relative_quaternion[1]
+        + relative_quaternion[2] * relative_quaternion[2]
+    )
+    factor = 2.0 * atan2(sine, shorter_sign * scalar) / sine if sine > 1e-12 else 2.0
+    return (
+        shorter_sign * factor * relative_quaternion[0],
+        shorter_sign * factor * relative_quaternion[1],
+        shorter_sign * factor * relative_quaternion[2],
+    )
 
 
 @device
@@ -250,10 +265,10 @@ def pose_error(reference: FloatArray, pose: FloatArray, error: FloatArray) -> No
 
     Both in base axes; turned by the rotation vector, the platform has the reference's attitude.
     """
-    turn = rotation_error(reference, pose)
+    rotation_vector = rotation_error(reference, pose)
     for k in range(3):
         error[k] = reference[k] - pose[k]
-        error[3 + k] = turn[k]
+        error[3 + k] = rotation_vector[k]
 
 
 POSE_FOUND, NO_POSE, SINGULAR_POSE = 0, 1, 2
@@ -270,7 +285,7 @@ class RigidMachine(NamedTuple):
     inertia: FloatArray
     """`(n,)` of the motors, in the actuators' coordinates [kg, kg m2]"""
     no_deflection: FloatArray
-    """`(0,)`"""
+    """`(0,)` empty deflection of a machine without springs"""
     no_wrench: FloatArray
     """`(6,)` zeros"""
 
@@ -345,10 +360,10 @@ def required_forces(
         return SINGULAR_POSE
     for i in range(legs.rows.shape[0]):
         linear, angular = actuation_rate(legs, i, state)
-        total = 0.0
+        required_force = 0.0
         for k in range(3):
-            total += work.jacobian[i, k] * acceleration[k]
-            total += work.jacobian[i, 3 + k] * acceleration[3 + k]
-            total += linear[k] * twist[k] + angular[k] * twist[3 + k]
-        turning[i] = machine.inertia[i] * total
+            required_force += work.jacobian[i, k] * acceleration[k]
+            required_force += work.jacobian[i, 3 + k] * acceleration[3 + k]
+            required_force += linear[k] * twist[k] + angular[k] * twist[3 + k]
+        turning[i] = machine.inertia[i] * required_force
     return POSE_FOUND

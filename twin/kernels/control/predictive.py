@@ -37,9 +37,9 @@ class PlanReference(NamedTuple):
     """The reference at the S + 1 nodes of a plan, and between them."""
 
     pose: FloatArray
-    """`(S + 1, 7)`"""
+    """`(S + 1, 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: FloatArray
-    """`(S + 1, 6)`"""
+    """`(S + 1, 6)` of the platform, base axes [m/s, rad/s]"""
     acceleration: FloatArray
     """`(S, 6)` mean between two nodes"""
     forces: FloatArray
@@ -62,11 +62,11 @@ class Cost(NamedTuple):
     terminal: FloatArray
     """`(2, 2)` of pose and twist at the end, against `scale`"""
     low: FloatArray
-    """`(n,)` coordinates from which on short legs cost"""
+    """`(n,)` coordinates [m, rad] below which a leg adds cost"""
     high: FloatArray
-    """`(n,)` the same of long ones"""
+    """`(n,)` coordinates [m, rad] above which a leg adds cost"""
     fastest: FloatArray
-    """`(n,)` rates from which on they cost"""
+    """`(n,)` rates [m/s, rad/s] above which a leg adds cost"""
     stroke_weight: FloatArray
     """`(n,)` of squared coordinates beyond [1/m2, 1/rad2]"""
     speed_weight: FloatArray
@@ -96,20 +96,20 @@ def reference_forces(
         A code of `twin.kernels.control.controllers`.
     """
     n = forces.shape[1]
-    legs, turning, acceleration = forces[0].copy(), forces[0].copy(), accelerations[0].copy()
+    legs, motor_forces, acceleration = forces[0].copy(), forces[0].copy(), accelerations[0].copy()
     for s in range(forces.shape[0]):
         for column in range(-1, 6 if slopes.shape[0] else 0):
             acceleration[:] = accelerations[s]
             if column >= 0:
                 acceleration[column] += 1.0
-            code = required_forces(machine, y[s], acceleration, legs, turning, work)
+            code = required_forces(machine, y[s], acceleration, legs, motor_forces, work)
             if code != POSE_FOUND:
                 return code
             for i in range(n):
                 if column < 0:
-                    forces[s, i] = legs[i] + turning[i]
+                    forces[s, i] = legs[i] + motor_forces[i]
                 else:
-                    slopes[s, i, column] = legs[i] + turning[i] - forces[s, i]
+                    slopes[s, i, column] = legs[i] + motor_forces[i] - forces[s, i]
     return POSE_FOUND
 
 
@@ -164,15 +164,17 @@ def along(path: FloatArray, span: float, fraction: float, setpoint: FloatArray) 
         setpoint: `(19,)` pose, twist and acceleration, overwritten.
     """
     u, v = fraction, 1.0 - fraction
-    pose, moved = setpoint[:7].copy(), path[0].copy()
+    pose, deviation = setpoint[:7].copy(), path[0].copy()
     for k in range(6):
         a, b, r, q = path[0, k], path[1, k], span * path[0, 6 + k], span * path[1, 6 + k]
-        moved[k] = v * v * (a * (1.0 + 2.0 * u) + r * u) + u * u * (b * (1.0 + 2.0 * v) - q * v)
+        deviation[k] = v * v * (a * (1.0 + 2.0 * u) + r * u) + u * u * (b * (1.0 + 2.0 * v) - q * v)
         rate = 6.0 * u * v * (b - a) + r * v * (1.0 - 3.0 * u) + q * u * (3.0 * u - 2.0)
-        bend = 6.0 * (b - a) * (1.0 - 2.0 * u) + r * (6.0 * u - 4.0) + q * (6.0 * u - 2.0)
+        deviation_curvature = (
+            6.0 * (b - a) * (1.0 - 2.0 * u) + r * (6.0 * u - 4.0) + q * (6.0 * u - 2.0)
+        )
         setpoint[7 + k] += rate / span
-        setpoint[13 + k] += bend / (span * span)
-    displace(pose, moved, setpoint)
+        setpoint[13 + k] += deviation_curvature / (span * span)
+    displace(pose, deviation, setpoint)
 
 
 @device
@@ -184,11 +186,11 @@ def squares(deviation: FloatArray, k: int, pose: float, both: float, twist: floa
 
 @device
 def beyond(cost: Cost, i: int, coordinate: float, rate: float) -> float:
-    """Return the cost of leg i beyond its stroke and its speed."""
-    short, long = max(0.0, cost.low[i] - coordinate), max(0.0, coordinate - cost.high[i])
-    fast = max(0.0, abs(rate) - cost.fastest[i])
-    stroke = cost.stroke_weight[i] * (short * short + long * long)
-    return stroke + cost.speed_weight[i] * (fast * fast)
+    """Return the cost of leg i for exceeding its stroke and speed limits."""
+    shortfall, excess = max(0.0, cost.low[i] - coordinate), max(0.0, coordinate - cost.high[i])
+    overspeed = max(0.0, abs(rate) - cost.fastest[i])
+    stroke = cost.stroke_weight[i] * (shortfall * shortfall + excess * excess)
+    return stroke + cost.speed_weight[i] * (overspeed * overspeed)
 
 
 class Group(NamedTuple):
@@ -252,10 +254,10 @@ def move(group: Group, reference: PlanReference, cost: Cost, s: int, span: float
     """Move the deviations of a group on by a span, and add the cost of the acceleration."""
     d = group.deviation
     for k in range(6):
-        more = group.acceleration[k] - reference.acceleration[s, k]
-        d[k] += span * d[6 + k] + (0.5 * span * span) * more
-        d[6 + k] += span * more
-        group.total[0] += (cost.effort * cost.scale[k]) * (more * more)
+        added_acceleration = group.acceleration[k] - reference.acceleration[s, k]
+        d[k] += span * d[6 + k] + (0.5 * span * span) * added_acceleration
+        d[6 + k] += span * added_acceleration
+        group.total[0] += (cost.effort * cost.scale[k]) * (added_acceleration * added_acceleration)
 
 
 @compiled
@@ -295,70 +297,76 @@ def rollouts(
         totals: `(groups, lanes)`, overwritten.
         path: `(S + 1, 12, lanes)`, overwritten with the deviations of the last group.
     """
-    n, spans, legs = slopes.shape[1], slopes.shape[0], machine.legs
-    work, group, back = lanes_work(legs, width), make_group(n, width), as_lanes(feedback, width)
-    d, end, tape = group.deviation, cost.terminal, as_lanes(path, width)
+    n, n_spans, legs = slopes.shape[1], slopes.shape[0], machine.legs
+    work, group, feedback_gains = (
+        lanes_work(legs, width),
+        make_group(n, width),
+        as_lanes(feedback, width),
+    )
+    d, terminal, path_lanes = group.deviation, cost.terminal, as_lanes(path, width)
     for g in range(totals.shape[0]):
-        knots, fine = as_lanes(noise[0][g], width), True
+        knots, is_regular = as_lanes(noise[0][g], width), True
         group.total[0] = 0.0
         for k in range(12):
             d[k] = start[0][k]
         for i in range(n):
             group.coordinates[i] = start[1][i]
-        for s in range(spans):
+        for s in range(n_spans):
             knot = int(noise[1][s])
             fraction = noise[1][s] - knot
             place(reference.pose[s], d, group.pose)
             for k in range(6):
                 group.twist[k] = reference.twist[s, k] + d[6 + k]
-                more = (1.0 - fraction) * knots[knot, k] + fraction * knots[knot + 1, k]
-                group.command[k] = inputs[s, k] + more
+                knot_noise = (1.0 - fraction) * knots[knot, k] + fraction * knots[knot + 1, k]
+                group.command[k] = inputs[s, k] + knot_noise
                 if s > 0:
-                    group.command[k] -= back[0] * d[k] + back[1] * d[6 + k]
+                    group.command[k] -= feedback_gains[0] * d[k] + feedback_gains[1] * d[6 + k]
                     group.total[0] += cost.scale[k] * squares(d, k, 1.0, 0.0, cost.speed)
-                tape[s, k], tape[s, 6 + k] = d[k], d[6 + k]
+                path_lanes[s, k], path_lanes[s, 6 + k] = d[k], d[6 + k]
             state = platform_state(group.pose, group.twist)
-            fine &= assemble(machine.body, legs, state, machine.no_deflection, work) < 0
+            is_regular &= assemble(machine.body, legs, state, machine.no_deflection, work) < 0
             drive(group, reference, cost, slopes, work.jacobian, s, span)
             add_motors(legs, machine.inertia, state, work)
-            fine &= accelerate(
+            is_regular &= accelerate(
                 machine.body, legs, state, machine.no_deflection, group.forces, machine.no_wrench,
                 group.acceleration, work,
             )  # fmt: skip
-            if not fine:
+            if not is_regular:
                 break
             move(group, reference, cost, s, span)
         for k in range(6):
-            tape[spans, k], tape[spans, 6 + k] = d[k], d[6 + k]
-            group.total[0] += cost.scale[k] * squares(d, k, end[0, 0], end[0, 1], end[1, 1])
+            path_lanes[n_spans, k], path_lanes[n_spans, 6 + k] = d[k], d[6 + k]
+            group.total[0] += cost.scale[k] * squares(
+                d, k, terminal[0, 0], terminal[0, 1], terminal[1, 1]
+            )
         as_lanes(totals[g : g + 1], width)[0] = group.total[0]
-        if not fine:
+        if not is_regular:
             for lane in range(totals.shape[1]):
                 totals[g, lane] = np.inf
 
 
 class Plan(NamedTuple):
-    """States and forces over S spans, and where they bring the legs."""
+    """States and forces over S spans, with leg coordinates and Jacobians at the nodes."""
 
     y: FloatArray
-    """`(S + 1, 13)`"""
+    """`(S + 1, 13)` states at the nodes: pose, twist"""
     forces: FloatArray
     """`(S, n)` of the motors, held over each span"""
     deviation: FloatArray
     """`(S + 1, 12)` from the reference"""
     coordinates: FloatArray
-    """`(S + 1, n)`"""
+    """`(S + 1, n)` of the actuators [m, rad]"""
     jacobian: FloatArray
-    """`(S + 1, n, 6)`"""
+    """`(S + 1, n, 6)` of the legs at the nodes"""
 
 
 class Correction(NamedTuple):
     """Change of a plan's forces: fraction * forces + gains @ change of the state."""
 
     forces: FloatArray
-    """`(S, n)`"""
+    """`(S, n)` change of the motors' forces [N, N m]"""
     gains: FloatArray
-    """`(S, n, 12)`"""
+    """`(S, n, 12)` change of the motors' forces per deviation"""
 
 
 @device
@@ -387,17 +395,17 @@ def reference_defects(
     A reference's forces change within a span, and those of a plan do not. Added to every step,
     the defects (S, 12) make the reference itself a plan.
     """
-    y, target = np.empty(13), np.empty(13)
+    y, next_state = np.empty(13), np.empty(13)
     stages = Stages(np.empty(13), np.empty((4, 13)), make_work(machine.legs))
     for s in range(defects.shape[0]):
         y[:7], y[7:] = reference.pose[s], reference.twist[s]
-        target[:7], target[7:] = reference.pose[s + 1], reference.twist[s + 1]
+        next_state[:7], next_state[7:] = reference.pose[s + 1], reference.twist[s + 1]
         if not driven_step(
             machine.body, machine.legs, machine.inertia, y, reference.forces[s], machine.no_wrench,
             span, stages,
         ):  # fmt: skip
             return False
-        deviate(y, y[7:], target, defects[s])
+        deviate(y, y[7:], next_state, defects[s])
     return True
 
 
@@ -424,7 +432,7 @@ def shoot(
         fraction: of the forces of the correction.
         plan: overwritten, except for its first state.
     """
-    legs, e = machine.legs, np.empty(12)
+    legs, state_change = machine.legs, np.empty(12)
     stages = Stages(np.empty(13), np.empty((4, 13)), make_work(legs))
     spans, n = plan.forces.shape
     for s in range(spans + 1):
@@ -432,11 +440,11 @@ def shoot(
         fill_legs(legs, plan, s)
         if s == spans:
             break
-        deviate(last.y[s], last.y[s, 7:], plan.y[s], e)
+        deviate(last.y[s], last.y[s, 7:], plan.y[s], state_change)
         for i in range(n):
             force = last.forces[s, i] + fraction * change.forces[s, i]
             for k in range(12):
-                force += change.gains[s, i, k] * e[k]
+                force += change.gains[s, i, k] * state_change[k]
             plan.forces[s, i] = max(reference.low[s, i], min(reference.high[s, i], force))
         y = plan.y[s + 1]
         y[:] = plan.y[s]
@@ -451,49 +459,51 @@ def shoot(
 @compiled
 def plan_cost(reference: PlanReference, cost: Cost, effort: FloatArray, plan: Plan) -> float:
     """Return the cost of a plan; `effort` (n, n) weighs differences from the reference's forces."""
-    spans, n = plan.forces.shape
-    end, total = cost.terminal, 0.0
+    n_spans, n = plan.forces.shape
+    terminal, total = cost.terminal, 0.0
     for k in range(6):
-        last = squares(plan.deviation[spans], k, end[0, 0], end[0, 1], end[1, 1])
-        total += cost.scale[k] * last
-    for s in range(spans):
+        terminal_cost = squares(
+            plan.deviation[n_spans], k, terminal[0, 0], terminal[0, 1], terminal[1, 1]
+        )
+        total += cost.scale[k] * terminal_cost
+    for s in range(n_spans):
         for k in range(6):
             total += cost.scale[k] * squares(plan.deviation[s], k, 1.0, 0.0, cost.speed)
-        more = plan.forces[s] - reference.forces[s]
+        force_difference = plan.forces[s] - reference.forces[s]
         for i in range(n):
             rate = 0.0
             for k in range(6):
                 rate += plan.jacobian[s, i, k] * plan.y[s, 7 + k]
             total += beyond(cost, i, plan.coordinates[s, i], rate)
             for j in range(n):
-                total += effort[i, j] * (more[i] * more[j])
+                total += effort[i, j] * (force_difference[i] * force_difference[j])
     return total
 
 
 MAX_NEWTON_STEPS = 30
-"""Adopted: largest number of Newton steps between the limits: one for each force that reaches its
-limit, and more."""
+"""Engineering choice: largest number of Newton steps between the limits: one for each force that
+reaches its limit, and more."""
 
 MIN_STEP_FRACTION = 1e-4
-"""Adopted: smallest fraction of a Newton step that the line search tries."""
+"""Engineering choice: smallest fraction of a Newton step that the line search tries."""
 
 
 @device
 def solve_free(factor: FloatArray, free: FloatArray, right: FloatArray, work: FloatArray) -> None:
     """Overwrite `right` (n,) by its solution in the free entries, and zeros in the others."""
-    count = 0
+    n_free = 0
     for i in range(right.shape[0]):
         if free[i] > 0.0:
-            work[count] = right[i]
-            count += 1
-    solve_lower(factor, work, count)
-    solve_upper(factor, work, count)
-    count = 0
+            work[n_free] = right[i]
+            n_free += 1
+    solve_lower(factor, work, n_free)
+    solve_upper(factor, work, n_free)
+    n_free = 0
     for i in range(right.shape[0]):
         right[i] = 0.0
         if free[i] > 0.0:
-            right[i] = work[count]
-            count += 1
+            right[i] = work[n_free]
+            n_free += 1
 
 
 @device
@@ -516,10 +526,10 @@ def value_of(matrix: FloatArray, slope: FloatArray, x: FloatArray) -> float:
     """Return x' matrix x / 2 + slope' x."""
     total = 0.0
     for i in range(x.shape[0]):
-        half = slope[i]
+        half_gradient = slope[i]
         for j in range(x.shape[0]):
-            half += 0.5 * matrix[i, j] * x[j]
-        total += half * x[i]
+            half_gradient += 0.5 * matrix[i, j] * x[j]
+        total += half_gradient * x[i]
     return total
 
 
@@ -533,57 +543,59 @@ def least_between(
     free: FloatArray,
     factor: FloatArray,
 ) -> None:
-    """Fill `x` (n,) with the least of x' matrix x / 2 + slope' x between limits.
+    """Fill `x` (n,) with the minimiser of x' matrix x / 2 + slope' x between limits.
 
     By projected Newton steps, halved until they lower the value. `free` (n,) is 1 where x is
     between its limits, and `factor` (n, n) the Cholesky factor of the matrix in these entries.
     """
     n = x.shape[0]
-    change, work, tried = np.empty(n), np.empty(n), np.empty(n)
+    newton_step, work, trial = np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
         x[i] = max(low[i], min(high[i], 0.0))
-    best = value_of(matrix, slope, x)
+    best_value = value_of(matrix, slope, x)
     for _ in range(MAX_NEWTON_STEPS):
         for i in range(n):
-            change[i] = -slope[i]
+            newton_step[i] = -slope[i]
             for j in range(n):
-                change[i] -= matrix[i, j] * x[j]
-            held = (x[i] <= low[i] and change[i] < 0.0) or (x[i] >= high[i] and change[i] > 0.0)
-            free[i] = 0.0 if held or low[i] == high[i] else 1.0
+                newton_step[i] -= matrix[i, j] * x[j]
+            at_limit = (x[i] <= low[i] and newton_step[i] < 0.0) or (
+                x[i] >= high[i] and newton_step[i] > 0.0
+            )
+            free[i] = 0.0 if at_limit or low[i] == high[i] else 1.0
         free_factor(matrix, free, factor)
-        solve_free(factor, free, change, work)
-        fraction, lower = 1.0, False
-        while fraction > MIN_STEP_FRACTION and not lower:
+        solve_free(factor, free, newton_step, work)
+        fraction, is_lower = 1.0, False
+        while fraction > MIN_STEP_FRACTION and not is_lower:
             for i in range(n):
-                tried[i] = max(low[i], min(high[i], x[i] + fraction * change[i]))
-            found = value_of(matrix, slope, tried)
-            lower = found < best
+                trial[i] = max(low[i], min(high[i], x[i] + fraction * newton_step[i]))
+            trial_value = value_of(matrix, slope, trial)
+            is_lower = trial_value < best_value
             fraction *= 0.5
-        if not lower:
+        if not is_lower:
             break
         for i in range(n):
-            x[i] = tried[i]
-        best = found
+            x[i] = trial[i]
+        best_value = trial_value
 
 
 @device
 def add_limits(cost: Cost, plan: Plan, s: int, value: FloatArray) -> None:
     """Add the derivatives of a state's cost beyond stroke and speed, to first order."""
     for i in range(plan.coordinates.shape[1]):
-        row, at = plan.jacobian[s, i], plan.coordinates[s, i]
+        leg_jacobian, coordinate = plan.jacobian[s, i], plan.coordinates[s, i]
         rate = 0.0
         for k in range(6):
-            rate += row[k] * plan.y[s, 7 + k]
-        over = max(0.0, at - cost.high[i]) - max(0.0, cost.low[i] - at)
-        fast = max(0.0, rate - cost.fastest[i]) - max(0.0, -rate - cost.fastest[i])
-        a = cost.stroke_weight[i] if over != 0.0 else 0.0
-        b = cost.speed_weight[i] if fast != 0.0 else 0.0
+            rate += leg_jacobian[k] * plan.y[s, 7 + k]
+        stroke_excess = max(0.0, coordinate - cost.high[i]) - max(0.0, cost.low[i] - coordinate)
+        overspeed = max(0.0, rate - cost.fastest[i]) - max(0.0, -rate - cost.fastest[i])
+        a = cost.stroke_weight[i] if stroke_excess != 0.0 else 0.0
+        b = cost.speed_weight[i] if overspeed != 0.0 else 0.0
         for k in range(6):
-            value[k, 12] += a * over * row[k]
-            value[6 + k, 12] += b * fast * row[k]
+            value[k, 12] += a * stroke_excess * leg_jacobian[k]
+            value[6 + k, 12] += b * overspeed * leg_jacobian[k]
             for j in range(6):
-                value[k, j] += a * row[k] * row[j]
-                value[6 + k, 6 + j] += b * row[k] * row[j]
+                value[k, j] += a * leg_jacobian[k] * leg_jacobian[j]
+                value[6 + k, 6 + j] += b * leg_jacobian[k] * leg_jacobian[j]
 
 
 @device
@@ -630,8 +642,8 @@ def backward(
 ) -> float:
     """Fill the `change` that lowers `plan_cost` most; return by how much, to second order.
 
-    What lies ahead of a node costs x' V x / 2 + p' x for a change x of its state. Matrices with a
-    column 12 hold V and p, or gains and forces, side by side.
+    The cost-to-go of a node is x' V x / 2 + p' x for a change x of its state. Matrices with a
+    column 12 hold V and p, or gains and forces, side by side. `value_a` is V A, `value_b` V B.
 
     Args:
         slopes: of each step by state, A `(S, 12, 12)`, and by forces, B `(S, 12, n)`.
@@ -639,52 +651,52 @@ def backward(
         cost: weights.
         effort: `(n, n)` weights of the forces.
         plan: that is improved.
-        damping: weight of changes of the forces, in parts of that of the forces.
+        damping: weight of force changes, relative to the weight of the forces.
         change: overwritten.
     """
     spans, n = plan.forces.shape
-    value, end, gained = np.zeros((12, 13)), cost.terminal, 0.0
+    value, terminal, reduction = np.zeros((12, 13)), cost.terminal, 0.0
     x, free, factor = np.empty(n), np.empty(n), np.empty((n, n))
-    work, slope, low, high = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    work, gradient, lower, upper = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for k in range(6):
-        weights = (end[0, 0], end[0, 1], end[1, 1])
+        weights = (terminal[0, 0], terminal[0, 1], terminal[1, 1])
         add_deviation(value, k, cost.scale[k], weights, plan.deviation[spans])
     for s in range(spans - 1, -1, -1):
         by_state, by_force = slopes[0][s], slopes[1][s]
-        ahead, moved, mixed = np.zeros((12, 13)), np.zeros((12, n)), np.zeros((n, 13))
-        bend, both, law = np.zeros((n, n)), np.zeros((n, 13)), np.zeros((n, 13))
-        add_product(value, by_state, ahead)
-        add_product(value, by_force, moved)
+        value_a, value_b, cross_terms = np.zeros((12, 13)), np.zeros((12, n)), np.zeros((n, 13))
+        hessian, law_terms, law = np.zeros((n, n)), np.zeros((n, 13)), np.zeros((n, 13))
+        add_product(value, by_state, value_a)
+        add_product(value, by_force, value_b)
         for k in range(12):
-            ahead[k, 12] = value[k, 12]
-        add_transposed(by_force, moved, bend)
-        add_transposed(by_force, ahead, mixed)
+            value_a[k, 12] = value[k, 12]
+        add_transposed(by_force, value_b, hessian)
+        add_transposed(by_force, value_a, cross_terms)
         for i in range(n):
             for j in range(n):
-                bend[i, j] += (1.0 + damping) * effort[i, j]
-                mixed[i, 12] += effort[i, j] * (plan.forces[s, j] - reference.forces[s, j])
-            slope[i] = mixed[i, 12]
-            low[i] = reference.low[s, i] - plan.forces[s, i]
-            high[i] = reference.high[s, i] - plan.forces[s, i]
-        least_between(bend, slope, low, high, x, free, factor)
+                hessian[i, j] += (1.0 + damping) * effort[i, j]
+                cross_terms[i, 12] += effort[i, j] * (plan.forces[s, j] - reference.forces[s, j])
+            gradient[i] = cross_terms[i, 12]
+            lower[i] = reference.low[s, i] - plan.forces[s, i]
+            upper[i] = reference.high[s, i] - plan.forces[s, i]
+        least_between(hessian, gradient, lower, upper, x, free, factor)
         for i in range(n):
             law[i, 12] = change.forces[s, i] = x[i]
         for k in range(12):
             for i in range(n):
-                x[i] = -mixed[i, k]
+                x[i] = -cross_terms[i, k]
             solve_free(factor, free, x, work)
             for i in range(n):
                 law[i, k] = change.gains[s, i, k] = x[i]
         for i in range(n):
             for k in range(13):
-                both[i, k] = mixed[i, k]
-        add_product(bend, law, both)
+                law_terms[i, k] = cross_terms[i, k]
+        add_product(hessian, law, law_terms)
         value = np.zeros((12, 13))
-        add_transposed(by_state, ahead, value)
-        add_transposed(mixed, law, value)
-        add_transposed(law, both, value)
+        add_transposed(by_state, value_a, value)
+        add_transposed(cross_terms, law, value)
+        add_transposed(law, law_terms, value)
         for i in range(n):
-            gained -= law[i, 12] * (mixed[i, 12] + both[i, 12])
+            reduction -= law[i, 12] * (cross_terms[i, 12] + law_terms[i, 12])
         for k in range(6):
             weights = (1.0, 0.0, cost.speed)
             add_deviation(value, k, cost.scale[k], weights, plan.deviation[s])
@@ -692,4 +704,4 @@ def backward(
         for i in range(12):
             for j in range(i):
                 value[i, j] = value[j, i] = 0.5 * (value[i, j] + value[j, i])
-    return gained
+    return reduction

@@ -65,7 +65,7 @@ UNIT_NORM_TOLERANCE = 1e-6
 
 
 class Sizes(NamedTuple):
-    """Kind and number of the legs of a machine."""
+    """Kind and number of a machine's legs, which fix all array sizes."""
 
     kind: type
     """type of the constants of the legs"""
@@ -123,24 +123,24 @@ def _shaped(context: Any, memory: Any, shape: Any, layout: str) -> Any:
 @written
 def _view(context: Any, memory: Any, start: Any, shape: Any) -> Any:
     """Return the array of a shape in flat memory from entry `start` on."""
-    kind, write = _shaped(context, memory, shape, "C")
-    return kind(memory, numba_types.intp, shape), write
+    array_type, write = _shaped(context, memory, shape, "C")
+    return array_type(memory, numba_types.intp, shape), write
 
 
 @written
 def _strided_view(context: Any, memory: Any, start: Any, shape: Any, stride: Any) -> Any:
     """Return the array of a shape in flat memory, of entries `stride` apart."""
-    kind, write = _shaped(context, memory, shape, "A")
-    return kind(memory, numba_types.intp, shape, numba_types.intp), write
+    array_type, write = _shaped(context, memory, shape, "A")
+    return array_type(memory, numba_types.intp, shape, numba_types.intp), write
 
 
 @written
 def _memory_barrier(context: Any) -> Any:
-    """Let the compiler read values from memory again."""
+    """Force the compiler to reload values from memory."""
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        nothing = ir.FunctionType(ir.VoidType(), [])
-        builder.call(ir.InlineAsm(nothing, "", "~{memory}", side_effect=True), [])
+        void_function = ir.FunctionType(ir.VoidType(), [])
+        builder.call(ir.InlineAsm(void_function, "", "~{memory}", side_effect=True), [])
         return context.get_dummy_value()
 
     return numba_types.none(), write
@@ -151,16 +151,16 @@ def _opaque_copy(context: Any, number: Any) -> Any:
     """Return the same whole number; the compiler does not know that it is the same."""
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        whole = ir.IntType(64)
-        copy = ir.InlineAsm(ir.FunctionType(whole, [whole]), "mov.u64 $0, $1;", "=l,l", True)
+        int64 = ir.IntType(64)
+        copy = ir.InlineAsm(ir.FunctionType(int64, [int64]), "mov.u64 $0, $1;", "=l,l", True)
         return builder.call(copy, [args[0]])
 
     return numba_types.intp(numba_types.intp), write
 
 
 def _numpy_view(memory: Any, start: int, shape: tuple[int, ...], stride: int = 1) -> Any:
-    inside = getattr(memory, "_item", memory)
-    array, size = getattr(inside, "_ary", inside), int(np.prod(shape))
+    backing_array = getattr(memory, "_item", memory)
+    array, size = getattr(backing_array, "_ary", backing_array), int(np.prod(shape))
     assert 0 <= start <= start + (size - 1) * stride < array.size or not size, "beyond the memory"
     return array[start:][::stride][:size].reshape(shape)
 
@@ -192,7 +192,7 @@ class Part(NamedTuple):
     """An array of a group within a row."""
 
     whole: bool
-    """whether it holds whole numbers: those have a memory of their own"""
+    """whether it holds integers, which are stored in a separate memory"""
     start: int
     """first entry in its memory"""
     shape: tuple[int, ...]
@@ -200,10 +200,10 @@ class Part(NamedTuple):
 
 
 class Rows:
-    """Places of groups of arrays in the rows of two memories: floats, and whole numbers."""
+    """Layout of groups of arrays in the rows of two memories, one for floats, one for integers."""
 
     def __init__(self) -> None:
-        """Begin without groups."""
+        """Start with an empty layout."""
         self.sizes = [0, 0]
         self._arrays: tuple[list[Any], list[Any]] = [], []
 
@@ -214,10 +214,10 @@ class Rows:
         """
         parts = []
         for array in arrays:
-            whole = array.dtype.kind in "bi"
-            parts.append(Part(whole, self.sizes[whole], (1, *array.shape[1:])))
-            self.sizes[whole] += prod(array.shape[1:])
-            self._arrays[whole].append(array)
+            is_integer = array.dtype.kind in "bi"
+            parts.append(Part(is_integer, self.sizes[is_integer], (1, *array.shape[1:])))
+            self.sizes[is_integer] += prod(array.shape[1:])
+            self._arrays[is_integer].append(array)
         return _viewer(tuple(parts))
 
     def packed(self) -> tuple[Any, Any]:
@@ -226,13 +226,15 @@ class Rows:
 
 
 def _packed(arrays: list[Any], kind: type) -> Any:
-    rows: list[Any] = [np.asarray(array, dtype=kind).reshape(len(array), -1) for array in arrays]
-    return np.ascontiguousarray(np.concatenate(rows, axis=1).T).reshape(-1)
+    row_blocks: list[Any] = [
+        np.asarray(array, dtype=kind).reshape(len(array), -1) for array in arrays
+    ]
+    return np.ascontiguousarray(np.concatenate(row_blocks, axis=1).T).reshape(-1)
 
 
 def _viewer(parts: tuple[Part, ...]) -> Function:
     """Return the function of a card that views the parts of a row; see `Rows.add`."""
-    whole, start, shape = parts[0]
+    is_integer, start, shape = parts[0]
     following = _viewer(parts[1:]) if len(parts) > 1 else _no_views
 
     def floats(memory: Any, numbers: Any, i: int, rows: int) -> Any:
@@ -243,12 +245,12 @@ def _viewer(parts: tuple[Part, ...]) -> Function:
         first = strided_view(numbers, start * rows + i, shape, rows)
         return (first,) + following(memory, numbers, i, rows)  # noqa: RUF005 (numba)
 
-    return on_card(integers if whole else floats)
+    return on_card(integers if is_integer else floats)
 
 
 @on_card
 def _no_views(memory: Any, numbers: Any, i: int, rows: int) -> Any:
-    """Return the views of no parts."""
+    """Return the empty tuple of views."""
     return ()
 
 
@@ -309,7 +311,7 @@ def _energy(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> 
 
 
 class Verb(NamedTuple):
-    """A batch function of a machine with n legs and 2k entries of deflection."""
+    """Description of a batch function for n legs and 2k deflection entries."""
 
     function: Callable[..., bool]
     """computes the result of one state"""
@@ -343,9 +345,9 @@ def translation(kind: type) -> Translation:
 
 def _take(given: FloatArray, k: int, size: int, out: FloatArray) -> None:
     """Copy entry k of flat rows of `size`, or the only row there is, into `out`."""
-    start = size * k if given.shape[0] > size else 0
+    first_entry = size * k if given.shape[0] > size else 0
     for j in range(size):
-        out[j] = given[start + j]
+        out[j] = given[first_entry + j]
 
 
 def _put(values: FloatArray, k: int, size: int, out: FloatArray) -> None:
@@ -355,11 +357,11 @@ def _put(values: FloatArray, k: int, size: int, out: FloatArray) -> None:
 
 
 def _normalised(pose: FloatArray) -> bool:
-    """Scale the quaternion of `pose` to length one; return False where it is another one."""
-    length = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6])
+    """Normalise the quaternion of `pose`; return False where its norm is too far from one."""
+    norm = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6])
     for j in range(3, 7):
-        pose[j] /= length
-    return abs(length - 1.0) <= UNIT_NORM_TOLERANCE
+        pose[j] /= norm
+    return abs(norm - 1.0) <= UNIT_NORM_TOLERANCE
 
 
 take, put, normalised = on_card(_take), on_card(_put), on_card(_normalised)
@@ -374,13 +376,17 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
     becomes the least index of a state without a result.
     """
     kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
-    verb, count, columns = BATCH_FUNCTIONS[name], sizes.constraints, BATCH_FUNCTIONS[name].columns
+    verb, n_constraints, columns = (
+        BATCH_FUNCTIONS[name],
+        sizes.constraints,
+        BATCH_FUNCTIONS[name].columns,
+    )
     solve = translation(kind)(verb.function)
-    inside, entries, size = sizes.deflection, verb.inputs(sizes), 6 + count
+    inside, entries, size = sizes.deflection, verb.inputs(sizes), 6 + n_constraints
     result = 1
     for length in verb.result(sizes):
         result *= length
-    deflections, inputs, constraints = max(inside, 1), max(entries, 1), max(count, 1)
+    deflections, inputs, constraints = max(inside, 1), max(entries, 1), max(n_constraints, 1)
 
     def kernel(
         body: Any, rows: Any, poses: Any, twists: Any, deflection: Any, given: Any, wrenches: Any,
@@ -410,13 +416,16 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
             take(deflection, k, inside, at.deflection)
             take(given, k, entries, at.inputs)
             take(wrenches, k, 6, at.wrench)
-            fine = normalised(at.pose)
-            fine &= solve(view(body, 0, BODY_SHAPE), kind(view(rows, 0, rows_shape)), at, out, work)
-            total, states = 0.0, results.shape[0] // result
+            is_valid = normalised(at.pose)
+            is_valid &= solve(
+                view(body, 0, BODY_SHAPE), kind(view(rows, 0, rows_shape)), at, out, work
+            )
+            # One result that is not finite makes the sum of all not finite.
+            checksum, states = 0.0, results.shape[0] // result
             for j in range(result):
                 results[j * states + k if columns else result * k + j] = out[j]
-                total += out[j]
-            if not (fine and isfinite(total)):
+                checksum += out[j]
+            if not (is_valid and isfinite(checksum)):
                 cuda.atomic.min(first, 0, k)
 
     kernel.__name__ = f"{name}_{kind.__name__}"
@@ -436,25 +445,27 @@ def step_function(sizes: Sizes) -> Function:
     (n,) and the wrench (6,). It returns False where the step fails.
     """
     size, n = sizes.state, sizes.legs
-    loaded = 6 * size
-    own = translation(sizes.kind)
-    slope_of, shifted = own(derivative), own(shift)
-    combined, normal = own(combine), own(normalise)
+    load_start = 6 * size
+    translate = translation(sizes.kind)
+    slope_of, shift_stage = translate(derivative), translate(shift)
+    combined, normal = translate(combine), translate(normalise)
 
     def advance(body: FloatArray, legs: Legs, memory: FloatArray, step: float, work: Work) -> bool:
         y, trial = view(memory, 0, (size,)), view(memory, size, (size,))
         load = Load(
-            view(memory, loaded, (n,)),
-            view(memory, loaded + n, (n,)),
-            view(memory, loaded + 2 * n, (6,)),
+            view(memory, load_start, (n,)),
+            view(memory, load_start + n, (n,)),
+            view(memory, load_start + 2 * n, (6,)),
         )
         regular = True
         for stage in range(4):
             memory_barrier()
-            before, now = size * (2 + (stage + 3) % 4), size * (2 + stage)
+            previous_stage, current_stage = size * (2 + (stage + 3) % 4), size * (2 + stage)
             factor = 0.0 if stage == 0 else (step if stage == 3 else 0.5 * step)
-            shifted(y, factor, view(memory, before, (size,)), trial)
-            regular &= slope_of(body, legs, trial, load, 0.0, view(memory, now, (size,)), work)
+            shift_stage(y, factor, view(memory, previous_stage, (size,)), trial)
+            regular &= slope_of(
+                body, legs, trial, load, 0.0, view(memory, current_stage, (size,)), work
+            )
         regular &= combined(y, step, view(memory, 2 * size, (4, size)), trial)
         if regular:
             for j in range(size):
@@ -502,16 +513,16 @@ def steps_kernel(sizes: Sizes) -> Any:
             take(deflections, k, inside, view(memory, 13, (inside,)))
             take(forces, k, n, view(memory, loaded, (n,)))
             take(wrenches, k, 6, view(memory, loaded + 2 * n, (6,)))
-            fine, done = normalised(memory), 0
-            while fine and done < count:
-                fine &= advance(
+            is_valid, steps_done = normalised(memory), 0
+            while is_valid and steps_done < count:
+                is_valid &= advance(
                     view(body, 0, BODY_SHAPE), kind(view(rows, 0, rows_shape)), memory, step, work
                 )
-                done += 1
+                steps_done += 1
             put(view(memory, 0, (7,)), k, 7, new_poses)
             put(view(memory, 7, (6,)), k, 6, new_twists)
             put(view(memory, 13, (inside,)), k, inside, new_deflections)
-            if not fine:
+            if not is_valid:
                 cuda.atomic.min(first, 0, k)
 
     kernel.__name__ = f"steps_{kind.__name__}"
@@ -540,17 +551,17 @@ class Row(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """Memory of a thread."""
+    """Local memory of one thread."""
 
     memory: FloatArray
-    """`(memory_size,)`"""
+    """`(memory_size,)` state, trial state, four rates and loads"""
     before: FloatArray
-    """`(6,)` twist a step ago"""
+    """`(6,)` twist one step earlier"""
     work: Work
 
 
 def _viewed(views: Function) -> Function:
-    """Return the function that views a row, with addresses of its own."""
+    """Return the function that views a row and computes its addresses anew at each call."""
 
     def of(row: Row) -> Any:
         return views(row.floats, row.numbers, opaque_copy(row.number), row.rows)
@@ -569,11 +580,11 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
         see: views the `Machines` of a row.
         drives: views the `DriveArrays` of a row, without the last, the zeros.
     """
-    own, (ratio, mode, step) = translation(sizes.kind), period
-    n, size, inside = sizes.legs, sizes.state, sizes.deflection
-    entries, loaded = memory_size(sizes), 6 * sizes.state
-    advance, start, drive = step_function(sizes), own(issue), own(drive_one)
-    measure, keep, read = own(actuated), own(store), own(read_one)
+    translate, (ratio, mode, step) = translation(sizes.kind), period
+    n, size, internal_size = sizes.legs, sizes.state, sizes.deflection
+    entries, load_start = memory_size(sizes), 6 * sizes.state
+    advance, start_command, drive = step_function(sizes), translate(issue), translate(drive_one)
+    measure, keep_state, read_sensors = translate(actuated), translate(store), translate(read_one)
     machines_of, drives_of = _viewed(see), _viewed(drives)
 
     def gather(machines: Machines, memory: FloatArray) -> None:
@@ -583,19 +594,22 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
             memory[j] = machines.pose[0, j]
         for j in range(6):
             memory[7 + j] = machines.twist[0, j]
-        for j in range(inside):
+        for j in range(internal_size):
             memory[13 + j] = machines.deflection[0, j]
 
-    gathered = on_card(gather)
+    gather_state = on_card(gather)
 
     def move(body: Any, legs: Legs, row: Row, command: Any, thread: Thread) -> None:
-        memory, before, work = thread
-        y, none = view(memory, 0, (size,)), view(memory, loaded + n, (n,))
-        gathered(Machines(*machines_of(row)), memory)
-        queued = drives_of(row)
-        fine, part = start(queued[6][0], queued[7][0], command[0], none), 0
-        while fine and part < ratio:
-            arrays = DriveArrays(*(drives_of(row) + (none,)))  # noqa: RUF005 (numba)
+        memory, previous_twist, work = thread
+        y, zero_forces = view(memory, 0, (size,)), view(memory, load_start + n, (n,))
+        gather_state(Machines(*machines_of(row)), memory)
+        drive_arrays = drives_of(row)
+        is_valid, substep = (
+            start_command(drive_arrays[6][0], drive_arrays[7][0], command[0], zero_forces),
+            0,
+        )
+        while is_valid and substep < ratio:
+            arrays = DriveArrays(*(drives_of(row) + (zero_forces,)))  # noqa: RUF005 (numba)
             machines = Machines(*machines_of(row))
             coordinates, rates, forces = (
                 machines.coordinates[0],
@@ -604,18 +618,18 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
             )
             drive(arrays, 0, ratio, mode, step, coordinates, rates, forces)
             for j in range(n):
-                memory[loaded + j] = forces[j]
+                memory[load_start + j] = forces[j]
             for j in range(6):
-                before[j] = memory[7 + j]
-            fine = advance(body, legs, memory, step, work)
-            if fine:
-                reached = Machines(*machines_of(row))
-                measure(legs, y, reached.coordinates[0], reached.rates[0])
-            part += 1
-        last = Machines(*machines_of(row))
-        if not fine:
-            last.failed[0] = True
-        keep(last, 0, y, before, step)
-        read(DriveArrays(*(drives_of(row) + (none,))), last, 0, ratio * step)  # noqa: RUF005
+                previous_twist[j] = memory[7 + j]
+            is_valid = advance(body, legs, memory, step, work)
+            if is_valid:
+                machines_now = Machines(*machines_of(row))
+                measure(legs, y, machines_now.coordinates[0], machines_now.rates[0])
+            substep += 1
+        machine_rows = Machines(*machines_of(row))
+        if not is_valid:
+            machine_rows.failed[0] = True
+        keep_state(machine_rows, 0, y, previous_twist, step)
+        read_sensors(DriveArrays(*(drives_of(row) + (zero_forces,))), machine_rows, 0, ratio * step)  # noqa: RUF005
 
     return on_card(move)

@@ -1,4 +1,4 @@
-"""Compilation of kernels for graphics cards that are not here, and the resources they take."""
+"""Compilation of kernels for GPUs that are not installed, and the resources that kernels use."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from twin.kernels.cuda.translation import cuda, numba_types
 Capability = tuple[int, int]
 
 COMPUTE_CAPABILITIES: tuple[Capability, ...] = ((8, 0), (9, 0))
-"""Compute capabilities of the A100 and its like, and of the H100 and H200."""
+"""Compute capabilities: of the A100 generation, and of the H100 and H200."""
 
 FLOAT_ARRAY = numba_types.Array(numba_types.float64, 1, "C")
 INTEGER_ARRAY = numba_types.Array(numba_types.int64, 1, "C")
 
 
 class Resources(NamedTuple):
-    """Resources that a kernel takes of a multiprocessor, per thread."""
+    """Multiprocessor resources that a kernel uses per thread."""
 
     registers: int
     """registers of 32 bits, at most 255"""
     spilled: int
-    """bytes that are written to memory and read again for want of registers"""
+    """bytes spilled to memory because registers are missing"""
     local: int
     """bytes of the thread's own memory"""
 
@@ -59,7 +59,7 @@ def machine_kernels(sizes: Sizes) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
 def type_of(value: Any) -> Any:
     """Return numba's type of a flat array, or of a named tuple of such."""
     if isinstance(value, tuple):
-        return numba_types.NamedTuple([type_of(each) for each in value], type(value))
+        return numba_types.NamedTuple([type_of(entry) for entry in value], type(value))
     kinds = {
         "f8": numba_types.float64,
         "f4": numba_types.float32,
@@ -86,14 +86,14 @@ def to_ptx(kernel: Any, arguments: tuple[Any, ...], capability: Capability) -> s
 
 @contextmanager
 def _pretended(capability: Capability) -> Iterator[None]:
-    """Let numba take a card of this compute capability for the present one."""
+    """Make numba compile for this compute capability, as if such a GPU were present."""
     dispatcher: Any = import_module("numba.cuda.dispatcher")
-    present = dispatcher.get_current_device
+    real_getter = dispatcher.get_current_device
     dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
     try:
         yield
     finally:
-        dispatcher.get_current_device = present
+        dispatcher.get_current_device = real_getter
 
 
 def resources(ptx: str, capability: Capability) -> Resources:
@@ -110,7 +110,7 @@ def resources(ptx: str, capability: Capability) -> Resources:
         report = subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
     def numbers(pattern: str) -> list[int]:
-        return [int(number) for number in re.findall(pattern, report)]
+        return [int(match) for match in re.findall(pattern, report)]
 
     spilled = sum(numbers(r"(\d+) bytes spill"))
     return Resources(max(numbers(r"Used (\d+) reg")), spilled, max(numbers(r"(\d+) bytes stack")))
@@ -125,8 +125,8 @@ def assembler() -> str:
     """
     spec = find_spec("nvidia")
     folders = [] if spec is None else list(spec.submodule_search_locations or ())
-    found = [path for folder in folders for path in sorted(Path(folder).glob("*/bin/ptxas"))]
-    path = str(found[0]) if found else which("ptxas")
+    ptxas_paths = [path for folder in folders for path in sorted(Path(folder).glob("*/bin/ptxas"))]
+    path = str(ptxas_paths[0]) if ptxas_paths else which("ptxas")
     if path is None:
         command = "pip install platform-twin[cuda]"
         raise MissingDependencyError("ptxas", "Assembling for a graphics card", command)

@@ -40,7 +40,7 @@ NOT_A_NUMBER = nan
 
 
 class Views(NamedTuple):
-    """Functions that return a machine's groups of arrays from its row, as `Rows.add` gives them."""
+    """Functions that view a machine's groups of arrays in its row; see `Rows.add`."""
 
     machines: Function
     drives: Function
@@ -52,7 +52,7 @@ class Views(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Numbers of a task that its kernel is made for."""
+    """Compile-time constants of a task's kernel."""
 
     sizes: Sizes
     period: Period
@@ -104,7 +104,7 @@ class States(NamedTuple):
     """`(N o,)` float32"""
     reward: Any
     terminated: Any
-    """`(N,)`"""
+    """`(N,)` whether the episode has terminated"""
     truncated: Any
     over: Any
     """`(N,)` whether the next call begins an episode"""
@@ -116,19 +116,19 @@ def act_function(layout: Layout) -> Function:
     """Return the function that fills a command (1, n) from an action (1, a) within 1."""
     n, a = layout.sizes.legs, layout.actions
     gain, period, residual = layout.law
-    length, velocities = layout.length, layout.velocities
+    motion_length, velocities = layout.length, layout.velocities
     speeds = translation(layout.sizes.kind)(velocity_command)
 
     def act(tables: Tables, m: int, steps: Any, action: Any, measured: Any, command: Any) -> None:
         scale = view(tables.shared, 7 * n, (a,))
         if velocities:
             law = ActionLaw(scale, scale, gain, period, residual)
-            reference = view(tables.coordinates, m * length * n, (1, length, n))
+            reference = view(tables.coordinates, m * motion_length * n, (1, motion_length, n))
             speeds(action, steps, law, reference, measured, command)
         else:
             for j in range(n):
-                holding = tables.shared[6 * n + j] if residual else 0.0
-                command[0, j] = scale[j] * action[0, j] + holding
+                holding_force = tables.shared[6 * n + j] if residual else 0.0
+                command[0, j] = scale[j] * action[0, j] + holding_force
 
     return on_card(act)
 
@@ -137,7 +137,7 @@ def judge_function(layout: Layout) -> Function:
     """Return the function that fills observation, terms, reward and reason of a machine."""
     n, o, t, length = layout.sizes.legs, layout.observations, layout.terms, layout.length
     limits, at = layout.limits, 7 * layout.sizes.legs + layout.actions
-    judged = translation(layout.sizes.kind)(evaluate_row)
+    judge_row = translation(layout.sizes.kind)(evaluate_row)
 
     def judge(
         tables: Tables,
@@ -164,7 +164,7 @@ def judge_function(layout: Layout) -> Function:
             view(tables.coordinates, m * length * n, (1, length, n)),
             view(tables.rates, m * length * n, (1, length, n)),
         )
-        judged(
+        judge_row(
             index[0], Machines(*machines), Scales(*scales), History(*history), Results(*results),
             ReferenceArrays(*reference), Limits(*limits), Signals(*signals),
         )  # fmt: skip
@@ -174,13 +174,13 @@ def judge_function(layout: Layout) -> Function:
 
 def begin_function(layout: Layout) -> Function:
     """Return the function that begins the episode of machine i on motion m."""
-    (floats, numbers), o, motions = layout.entries, layout.observations, layout.motions
+    (floats, n_integers), o, motions = layout.entries, layout.observations, layout.motions
 
     def begin(tables: Tables, states: States, i: int, m: int) -> None:
         size = states.over.shape[0]
         for e in range(floats):
             states.floats[e * size + i] = tables.pool[e * motions + m]
-        for e in range(numbers):
+        for e in range(n_integers):
             states.numbers[e * size + i] = tables.pool_numbers[e * motions + m]
         for j in range(o):
             states.observation[o * i + j] = tables.first[o * m + j]
@@ -194,17 +194,17 @@ def begin_function(layout: Layout) -> Function:
 def tracking_kernel(layout: Layout) -> Any:
     """Return the kernel that takes `Tables`, `States` and actions `(N a,)`, and does a period."""
     sizes, views, a, o = layout.sizes, layout.views, layout.actions, layout.observations
-    kind, rows_shape, last, motions = (
+    kind, rows_shape, last_period, motions = (
         sizes.kind, (sizes.legs, sizes.leg_size), layout.last, layout.motions
     )  # fmt: skip
     n, constraints, system = sizes.legs, max(sizes.constraints, 1), 6 + sizes.constraints
     entries = memory_size(sizes)
-    move, act = (
+    move_machine, apply_action = (
         period_function(sizes, layout.period, views.machines, views.drives),
         act_function(layout),
     )
-    judge, begin = judge_function(layout), begin_function(layout)
-    counted = translation(kind)(count)
+    judge_state, begin_episode = judge_function(layout), begin_function(layout)
+    count_period = translation(kind)(count)
     machines_of, history_of = views.machines, views.history
     signals_of, outputs_of = views.signals, views.outputs
 
@@ -212,7 +212,7 @@ def tracking_kernel(layout: Layout) -> Any:
         i = cuda.grid(1)
         size = states.over.shape[0]
         if i < size and states.over[i]:
-            begin(tables, states, i, (states.motion[i] + 1) % motions)
+            begin_episode(tables, states, i, (states.motion[i] + 1) % motions)
         elif i < size:
             row, m = Row(states.floats, states.numbers, i, size), states.motion[i]
             machines, history = machines_of(*row), history_of(*row)
@@ -221,8 +221,8 @@ def tracking_kernel(layout: Layout) -> Any:
                 value = actions[a * i + j]
                 finite = abs(value) < INFINITY
                 action[0, j] = min(max(value, -1.0), 1.0) if finite else NOT_A_NUMBER
-            act(tables, m, history[0], action, Machines(*machines).measured, command)
-            counted(action, history[0], history[1], history[2])
+            apply_action(tables, m, history[0], action, Machines(*machines).measured, command)
+            count_period(action, history[0], history[1], history[2])
             work = Work(
                 cuda.local.array((6, 6), float64),
                 cuda.local.array(6, float64),
@@ -235,19 +235,19 @@ def tracking_kernel(layout: Layout) -> Any:
             memory = cuda.local.array(entries, float64)
             thread = Thread(memory, cuda.local.array(6, float64), work)
             body, legs = view(tables.body, 0, BODY_SHAPE), kind(view(tables.legs, 0, rows_shape))
-            move(body, legs, row, command, thread)
+            move_machine(body, legs, row, command, thread)
             index = cuda.local.array(1, int64)
             i = opaque_copy(i)
             index[0] = states.motion[i]
             row = Row(states.floats, states.numbers, i, size)
             history, outputs = history_of(*row), outputs_of(*row)
-            judge(
+            judge_state(
                 tables, index, machines_of(*row), history, outputs, signals_of(*row),
                 view(states.observation, o * i, (1, o)),
             )  # fmt: skip
             states.reward[i] = outputs[3][0]
             states.terminated[i] = outputs[4][0] != 0
-            states.truncated[i] = history[0][0] >= last
-            states.over[i] = outputs[4][0] != 0 or history[0][0] >= last
+            states.truncated[i] = history[0][0] >= last_period
+            states.over[i] = outputs[4][0] != 0 or history[0][0] >= last_period
 
     return cuda.jit(kernel)

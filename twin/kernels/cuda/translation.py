@@ -44,10 +44,10 @@ class Translation:
 
     def __call__(self, function: Function) -> Function:
         """Return the function of the card that computes what `function` does."""
-        plain = getattr(function, "py_func", function)
-        if plain not in self._known:
-            self._known[plain] = on_card(self._rebuilt(plain))
-        return self._known[plain]
+        python_function = getattr(function, "py_func", function)
+        if python_function not in self._known:
+            self._known[python_function] = on_card(self._rebuilt(python_function))
+        return self._known[python_function]
 
     def _rebuilt(self, function: Any) -> Function:
         """Return a function of Python with translated functions in place of those it uses."""
@@ -81,8 +81,10 @@ class Translation:
     def _chosen(self, stub: Function) -> Function:
         """Return the implementation of a function without a body for the kind of legs."""
         choose: Any = IMPLEMENTATION_CHOOSERS[stub]
-        others = [None] * (choose.__code__.co_argcount - 1)
-        implementation: Function = choose(SimpleNamespace(instance_class=self._kind), *others)
+        placeholder_arguments = [None] * (choose.__code__.co_argcount - 1)
+        implementation: Function = choose(
+            SimpleNamespace(instance_class=self._kind), *placeholder_arguments
+        )
         return implementation
 
 
@@ -97,16 +99,16 @@ def on_card(function: Function) -> Function:
 def _used(code: CodeType) -> tuple[set[str], set[str]]:
     """Return the global names and the attributes that a function uses, those inside it too."""
     names, attributes = set(), set()
-    for step in dis.get_instructions(code):
-        if step.opname == "LOAD_GLOBAL":
-            names.add(step.argval)
-        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            attributes.add(step.argval)
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            inner = _used(part)
-            names |= inner[0]
-            attributes |= inner[1]
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            names.add(instruction.argval)
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes.add(instruction.argval)
+    for code_constant in code.co_consts:
+        if isinstance(code_constant, CodeType):
+            nested_names = _used(code_constant)
+            names |= nested_names[0]
+            attributes |= nested_names[1]
     return names, attributes
 
 
@@ -115,15 +117,15 @@ def selected_pivot_up(matrix: FloatArray, right: FloatArray, j: int, size: int) 
 
     Indices that do not depend on data leave the matrix in registers.
     """
-    sign = 1.0
+    permutation_sign = 1.0
     for i in range(j + 1, size):
-        larger = abs(matrix[i, j]) > abs(matrix[j, j])
-        sign = -sign if larger else sign
+        is_larger = abs(matrix[i, j]) > abs(matrix[j, j])
+        permutation_sign = -permutation_sign if is_larger else permutation_sign
         for k in range(j, size):
             upper, lower = matrix[j, k], matrix[i, k]
-            matrix[j, k] = lower if larger else upper
-            matrix[i, k] = upper if larger else lower
+            matrix[j, k] = lower if is_larger else upper
+            matrix[i, k] = upper if is_larger else lower
         upper, lower = right[j], right[i]
-        right[j] = lower if larger else upper
-        right[i] = upper if larger else lower
-    return sign if abs(matrix[j, j]) > 0.0 else 0.0
+        right[j] = lower if is_larger else upper
+        right[i] = upper if is_larger else lower
+    return permutation_sign if abs(matrix[j, j]) > 0.0 else 0.0

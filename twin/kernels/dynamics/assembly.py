@@ -33,10 +33,11 @@ BODY_MASS = 0
 BODY_CENTER = 1
 
 BODY_TENSOR = 4
-"""About the reference point, platform frame: xx, yy, zz, xy, xz, yz."""
+"""First of six entries: inertia tensor about the reference point, platform frame: xx, yy, zz, xy,
+xz, yz."""
 
 BODY_GRAVITY = 10
-"""Field: acceleration that every body feels [m/s2], base axes. Gravity, less that of the base."""
+"""First of three entries: field [m/s2], base axes: gravity less the acceleration of the base."""
 
 BODY_SIZE = 13
 
@@ -45,32 +46,32 @@ class Work(NamedTuple):
     """Work arrays of a machine with n legs and c constraints."""
 
     mass_matrix: FloatArray
-    """`(6, 6)`"""
+    """`(6, 6)` of the whole machine in task space, base axes"""
     bias: FloatArray
-    """`(6,)`"""
+    """`(6,)` Coriolis, centrifugal and gravity wrench h [N, N m], base axes"""
     jacobian: FloatArray
-    """`(n, 6)`"""
+    """`(n, 6)` actuator rates from the twist"""
     force: FloatArray
-    """`(n,)`"""
+    """`(n,)` of the actuators [N, N m]"""
     constraints: FloatArray
     """`(c, 8)`: row (6 entries), drift, value"""
     system: FloatArray
-    """`(6 + c, 6 + c)`"""
+    """`(6 + c, 6 + c)` matrix of the linear system with multipliers"""
     right: FloatArray
-    """`(6 + c,)`"""
+    """`(6 + c,)` right-hand side of that system"""
 
 
 @allocating
 def make_work(legs: Legs) -> Work:
     """Return work arrays for the machine of these legs."""
-    n, count = legs.rows.shape[0], constraint_count(legs)
-    size = 6 + count
+    n, n_constraints = legs.rows.shape[0], constraint_count(legs)
+    size = 6 + n_constraints
     return Work(
         np.empty((6, 6)),
         np.empty(6),
         np.empty((n, 6)),
         np.empty(n),
-        np.empty((count, 8)),
+        np.empty((n_constraints, 8)),
         np.empty((size, size)),
         np.empty(size),
     )
@@ -106,30 +107,32 @@ def add_body(
     center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
     moment = scale(mass, center)
     gravity = field(body)
-    swing = cross(omega, cross(omega, moment))
-    turning = subtract(cross(omega, body_tensor_times(body, matrix, omega)), cross(moment, gravity))
+    centrifugal = cross(omega, cross(omega, moment))
+    gyroscopic = subtract(
+        cross(omega, body_tensor_times(body, matrix, omega)), cross(moment, gravity)
+    )
     for i in range(3):
         for j in range(i):
             mass_matrix[i, j] = 0.0
         mass_matrix[i, i] = mass
         mass_matrix[i + 3, i] = 0.0
-        bias[i] = swing[i] - mass * gravity[i]
-        bias[i + 3] = turning[i]
+        bias[i] = centrifugal[i] - mass * gravity[i]
+        bias[i + 3] = gyroscopic[i]
     mass_matrix[4, 0] = moment[2]
     mass_matrix[5, 0] = -moment[1]
     mass_matrix[3, 1] = -moment[2]
     mass_matrix[5, 1] = moment[0]
     mass_matrix[3, 2] = moment[1]
     mass_matrix[4, 2] = -moment[0]
-    first = body_tensor_times(body, matrix, (1.0, 0.0, 0.0))
-    second = body_tensor_times(body, matrix, (0.0, 1.0, 0.0))
-    third = body_tensor_times(body, matrix, (0.0, 0.0, 1.0))
-    mass_matrix[3, 3] = first[0]
-    mass_matrix[4, 3] = first[1]
-    mass_matrix[5, 3] = first[2]
-    mass_matrix[4, 4] = second[1]
-    mass_matrix[5, 4] = second[2]
-    mass_matrix[5, 5] = third[2]
+    tensor_x = body_tensor_times(body, matrix, (1.0, 0.0, 0.0))
+    tensor_y = body_tensor_times(body, matrix, (0.0, 1.0, 0.0))
+    tensor_z = body_tensor_times(body, matrix, (0.0, 0.0, 1.0))
+    mass_matrix[3, 3] = tensor_x[0]
+    mass_matrix[4, 3] = tensor_x[1]
+    mass_matrix[5, 3] = tensor_x[2]
+    mass_matrix[4, 4] = tensor_y[1]
+    mass_matrix[5, 4] = tensor_y[2]
+    mass_matrix[5, 5] = tensor_z[2]
 
 
 @device
@@ -163,10 +166,10 @@ def assemble(
         add_direction(mass_matrix, masses[0], leg.first, cross(arm, leg.first))
         add_direction(mass_matrix, masses[1], leg.second, cross(arm, leg.second))
         add_direction(mass_matrix, masses[2], leg.third, cross(arm, leg.third))
-        turning, moment = cross(arm, force), cross(arm, w)
+        force_moment, moment = cross(arm, force), cross(arm, w)
         for k in range(3):
             bias[k] += force[k]
-            bias[k + 3] += turning[k]
+            bias[k + 3] += force_moment[k]
             jacobian[i, k] = w[k]
             jacobian[i, k + 3] = moment[k]
     fill_constraints(legs, state, work.constraints)
@@ -192,8 +195,10 @@ def energy(
     potential = -mass * dot(gravity, add(position, center))
     dissipated = 0.0
     for i in range(legs.rows.shape[0]):
-        moving, height, lost = leg_energy(legs, i, state, gravity, deflection)
-        kinetic += moving
-        potential += height
-        dissipated += lost
+        kinetic_energy, potential_energy, dissipated_power = leg_energy(
+            legs, i, state, gravity, deflection
+        )
+        kinetic += kinetic_energy
+        potential += potential_energy
+        dissipated += dissipated_power
     return kinetic, potential, dissipated

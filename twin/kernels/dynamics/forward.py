@@ -60,7 +60,8 @@ FORCE_PIVOT_RATIO = 1e-12
 """Ratio of pivots of J^T below which forces are rounding error."""
 
 SINGULAR_SQUARE = 1e-15
-"""The same for J^T J, whose pivots are squares of those of J; constraints add their own scale."""
+"""Ratio of pivots below which J^T J is singular; they are squares of the pivots of J, and
+constraints add their own scale."""
 
 STATE_SIZE = 13
 """Entries of a state without deflections."""
@@ -72,16 +73,21 @@ def solve_constrained(work: Work, acceleration: FloatArray, count: int) -> bool:
 
     With M = L L^T and Y = L^-1 C^T the multipliers solve Y^T Y multipliers = Y^T L^-1 f + c'.
     """
-    factor, system, right, rows = work.mass_matrix, work.system, work.right, work.constraints
+    factor, system, right, constraint_rows = (
+        work.mass_matrix,
+        work.system,
+        work.right,
+        work.constraints,
+    )
     if not factor_positive(factor, 6):
         return False
     solve_lower(factor, acceleration, 6)
     for i in range(count):
         column = system[count + i]
         for k in range(6):
-            column[k] = rows[i, k]
+            column[k] = constraint_rows[i, k]
         solve_lower(factor, column, 6)
-        right[i] = rows[i, 6]
+        right[i] = constraint_rows[i, 6]
         for k in range(6):
             right[i] += column[k] * acceleration[k]
         for j in range(i + 1):
@@ -89,16 +95,22 @@ def solve_constrained(work: Work, acceleration: FloatArray, count: int) -> bool:
             for k in range(6):
                 system[i, j] += column[k] * system[count + j, k]
     regular = factor_positive(system, count)
-    smallest, largest = 1e300, 0.0
+    smallest_pivot, largest_pivot = 1e300, 0.0
     for i in range(count):
-        smallest, largest = min(smallest, system[i, i]), max(largest, system[i, i])
+        smallest_pivot, largest_pivot = (
+            min(smallest_pivot, system[i, i]),
+            max(largest_pivot, system[i, i]),
+        )
     solve_lower(system, right, count)
     solve_upper(system, right, count)
     for i in range(count):
         for k in range(6):
             acceleration[k] -= system[count + i, k] * right[i]
     solve_upper(factor, acceleration, 6)
-    return regular and smallest * smallest > MULTIPLIER_PIVOT_RATIO * largest * largest
+    return (
+        regular
+        and smallest_pivot * smallest_pivot > MULTIPLIER_PIVOT_RATIO * largest_pivot * largest_pivot
+    )
 
 
 def solve_motion(legs: Legs, work: Work, acceleration: FloatArray) -> bool:
@@ -108,10 +120,10 @@ def solve_motion(legs: Legs, work: Work, acceleration: FloatArray) -> bool:
 
 @by_kind(solve_motion)
 def _solve_motion(legs: Any, work: Any, acceleration: Any) -> Callable[..., bool]:
-    count = int(attribute(legs.instance_class, "CONSTRAINT_COUNT", 0))
-    if count == 0:
+    n_constraints = int(attribute(legs.instance_class, "CONSTRAINT_COUNT", 0))
+    if n_constraints == 0:
         return lambda legs, work, acceleration: solve_positive(work.mass_matrix, acceleration, 6)
-    return lambda legs, work, acceleration: solve_constrained(work, acceleration, count)
+    return lambda legs, work, acceleration: solve_constrained(work, acceleration, n_constraints)
 
 
 @inlined
@@ -172,7 +184,7 @@ def forward_dynamics_batch(
 ) -> int:
     """Fill `accelerations` (batch, 6 + k); return the first state without one, or -1."""
     work = make_work(legs)
-    failed = -1
+    first_failed = -1
     for k in range(poses.shape[0]):
         regular = forward_dynamics(
             body,
@@ -184,9 +196,9 @@ def forward_dynamics_batch(
             accelerations[k],
             work,
         )
-        if not regular and failed < 0:
-            failed = k
-    return failed
+        if not regular and first_failed < 0:
+            first_failed = k
+    return first_failed
 
 
 @compiled
@@ -200,7 +212,7 @@ def mass_matrix_batch(
 ) -> int:
     """Fill `matrices` (batch, 6, 6); return the first singular state, or -1."""
     work = make_work(legs)
-    failed = -1
+    first_failed = -1
     for k in range(poses.shape[0]):
         state = platform_state(poses[k], twists[k])
         singular = assemble(body, legs, state, deflections[k], work)
@@ -208,9 +220,9 @@ def mass_matrix_batch(
             for j in range(i + 1):
                 matrices[k, i, j] = work.mass_matrix[i, j]
                 matrices[k, j, i] = work.mass_matrix[i, j]
-        if singular >= 0 and failed < 0:
-            failed = k
-    return failed
+        if singular >= 0 and first_failed < 0:
+            first_failed = k
+    return first_failed
 
 
 @compiled
@@ -273,18 +285,18 @@ def inverse_dynamics(
     singular = assemble(body, legs, state, deflection, work)
     right = work.right
     for i in range(6):
-        total = work.bias[i] - wrench[i]
+        required = work.bias[i] - wrench[i]
         for j in range(6):
             entry = work.mass_matrix[i, j] if j <= i else work.mass_matrix[j, i]
-            total += entry * acceleration[j]
-        right[i] = total
-    n, count = legs.rows.shape[0], constraint_count(legs)
-    determined = n == 6 and count == 0
+            required += entry * acceleration[j]
+        right[i] = required
+    n, n_constraints = legs.rows.shape[0], constraint_count(legs)
+    determined = n == 6 and n_constraints == 0
     if determined:
         fill_transposed(work)
     else:
-        fill_smallest(work, count)
-    ratio = abs(solve_general(work.system, right, 6 + count))
+        fill_smallest(work, n_constraints)
+    ratio = abs(solve_general(work.system, right, 6 + n_constraints))
     if determined:
         for i in range(6):
             forces[i] = right[i]
@@ -309,7 +321,7 @@ def inverse_dynamics_batch(
 ) -> int:
     """Fill `forces` (batch, n); return the first singular state, or -1."""
     work = make_work(legs)
-    failed = -1
+    first_failed = -1
     for k in range(poses.shape[0]):
         regular = inverse_dynamics(
             body,
@@ -321,13 +333,13 @@ def inverse_dynamics_batch(
             forces[k],
             work,
         )
-        if not regular and failed < 0:
-            failed = k
-    return failed
+        if not regular and first_failed < 0:
+            first_failed = k
+    return first_failed
 
 
 RUN_DONE, BEYOND_ENDS, TOO_FAST = 0, 1, 2
-"""Outcome of a run: done, or left out because an actuator cannot follow."""
+"""Outcome of a run: done, or skipped because an actuator exceeds its ends or its speed."""
 
 
 class Motion(NamedTuple):
@@ -336,9 +348,9 @@ class Motion(NamedTuple):
     shifts: FloatArray
     """`(s, 7)` poses"""
     twists: FloatArray
-    """`(s, 6)`"""
+    """`(s, 6)` of the platform, base axes [m/s, rad/s]"""
     accelerations: FloatArray
-    """`(s, 6)`"""
+    """`(s, 6)` of the platform, base axes [m/s2, rad/s2]"""
 
 
 class Limits(NamedTuple):
@@ -439,9 +451,9 @@ def largest_payloads(
     Returns:
         -1.
     """
-    work, extra = make_work(legs), make_work(legs)
+    work, payload_work = make_work(legs), make_work(legs)
     pose, rates, forces = np.empty(7), np.empty(6), np.empty(6)
-    deflection, wrench, highest = np.empty(0), np.zeros(6), limits.values[3]
+    deflection, wrench, force_limits = np.empty(0), np.zeros(6), limits.values[3]
     for k in range(centers.shape[0]):
         out[k, 0], out[k, 1], out[k, 2] = 1e300, 0.0, 0.0
         if limits.checked:
@@ -454,11 +466,11 @@ def largest_payloads(
             regular = inverse_dynamics(
                 empty, legs, state, deflection, acceleration, wrench, forces, work
             )
-            add_unit_forces(unit, state, acceleration, work, extra)
+            add_unit_forces(unit, state, acceleration, work, payload_work)
             for i in range(6):
-                mass = largest_mass(forces[i], work.right[i], highest[i])
+                mass = largest_mass(forces[i], work.right[i], force_limits[i])
                 if not limits.signed:
-                    mass = min(mass, largest_mass(-forces[i], -work.right[i], highest[i]))
+                    mass = min(mass, largest_mass(-forces[i], -work.right[i], force_limits[i]))
                 if not regular:
                     mass = 0.0
                 if mass < out[k, 0]:
@@ -495,16 +507,16 @@ def derivative(
 
     `work` comes from `make_work` and is overwritten.
     """
-    force, count = work.force, deflections_per_leg(legs) * legs.rows.shape[0]
+    force, n_deflections = work.force, deflections_per_leg(legs) * legs.rows.shape[0]
     for i in range(legs.rows.shape[0]):
         force[i] = load.forces[i] + time * load.slope[i]
     fill_pose_rate(y, dy)
     # Accelerations fill 6 + k entries; those of the deflections then move behind the rates.
     state = platform_state(y[:7], y[7:13])
     regular = forward_dynamics(body, legs, state, y[13:], force, load.wrench, dy[7:], work)
-    for i in range(count):
-        dy[13 + count + i] = dy[13 + i]
-        dy[13 + i] = y[13 + count + i]
+    for i in range(n_deflections):
+        dy[13 + n_deflections + i] = dy[13 + i]
+        dy[13 + i] = y[13 + n_deflections + i]
     return regular
 
 
@@ -537,10 +549,10 @@ def add_motors(legs: Legs, inertia: FloatArray, state: PlatformState, work: Work
     for i in range(legs.rows.shape[0]):
         if inertia[i] > 0.0:
             linear, angular = actuation_rate(legs, i, state)
-            drift = dot(linear, state.velocity) + dot(angular, state.omega)
+            bias_acceleration = dot(linear, state.velocity) + dot(angular, state.omega)
             for k in range(6):
                 scaled = inertia[i] * work.jacobian[i, k]
-                work.bias[k] += scaled * drift
+                work.bias[k] += scaled * bias_acceleration
                 for j in range(k + 1):
                     work.mass_matrix[k, j] += scaled * work.jacobian[i, j]
 
@@ -563,8 +575,8 @@ def driven_derivative(
     add_motors(legs, inertia, state, work)
     regular = accelerate(body, legs, state, y[13:], forces, wrench, dy[7:], work)
     # Accelerations fill 6 + k entries; those of the deflections then move behind the rates.
-    count = deflections_per_leg(legs) * legs.rows.shape[0]
-    for i in range(count):
-        dy[13 + count + i] = dy[13 + i]
-        dy[13 + i] = y[13 + count + i]
+    n_deflections = deflections_per_leg(legs) * legs.rows.shape[0]
+    for i in range(n_deflections):
+        dy[13 + n_deflections + i] = dy[13 + i]
+        dy[13 + i] = y[13 + n_deflections + i]
     return regular and singular < 0

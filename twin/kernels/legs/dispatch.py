@@ -143,7 +143,7 @@ def project_onto_constraints(legs: Legs, y: FloatArray) -> None:
 
 @constant("SMALLEST_SCALE", 0.0)
 def smallest_scale(legs: Legs) -> float:
-    """Return the size of an actuator coordinate below which its rounding errors do not fall."""
+    """Return the smallest actuator coordinate scale [m, rad] for rounding errors."""
     raise NotImplementedError
 
 
@@ -151,7 +151,7 @@ def smallest_scale(legs: Legs) -> float:
 def response(
     legs: Legs, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> LegResponse:
-    """Return the force that it takes to move the end of leg i.
+    """Return effective masses and bias force of leg i at its end; see `LegResponse`.
 
     Args:
         legs: constants of the legs.

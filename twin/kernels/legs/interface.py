@@ -38,7 +38,7 @@ class Legs(Protocol):
 
 
 class LegResponse(NamedTuple):
-    """Force that it takes to move the end of a leg, without actuator force; base axes.
+    """Effective masses and bias force at the end of a leg, without actuator force; base axes.
 
     The leg acts on the platform at the end of its arm. Accelerating that point by `known + a`,
     where `known` follows from the twist, takes the force
@@ -56,8 +56,8 @@ class LegResponse(NamedTuple):
     second: Vector
     third: Vector
     masses: Vector
-    """[kg]"""
+    """[kg] effective masses along the three directions"""
     force: Vector
-    """[N]"""
+    """[N] bias force at the end of the leg, base axes"""
     regular: bool
     """False where the leg is singular"""

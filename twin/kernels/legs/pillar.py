@@ -51,12 +51,12 @@ CONSTRAINT_COUNT = 3
 """Constraints of the fixed foot on the platform's motion."""
 
 FIXED = GEOMETRY_SIZE
-"""1 for the pillar whose foot is held."""
+"""Column: 1 for the pillar whose foot is fixed."""
 
 PILLAR_GEOMETRY_SIZE = GEOMETRY_SIZE + 1
 
 SMALLEST_RISE = 1e-6
-"""n_z below which the platform stands on edge."""
+"""Smallest n_z (cosine of the tilt) for which the equations are regular."""
 
 FOOT_MASS = PILLAR_GEOMETRY_SIZE
 
@@ -86,9 +86,9 @@ def foot(
 ) -> tuple[Vector, Vector, float, float]:
     """Return the foot's arm rho, n, n_z and length h of pillar i."""
     upward = normal(matrix)
-    corner = rotate(matrix, row(legs, i, PLATFORM_JOINT))
-    length = (position[2] + corner[2] - legs[i, BASE_JOINT + 2]) / upward[2]
-    return subtract(corner, scale(length, upward)), upward, upward[2], length
+    joint_arm = rotate(matrix, row(legs, i, PLATFORM_JOINT))
+    length = (position[2] + joint_arm[2] - legs[i, BASE_JOINT + 2]) / upward[2]
+    return subtract(joint_arm, scale(length, upward)), upward, upward[2], length
 
 
 @device
@@ -96,20 +96,22 @@ def actuation(
     legs: FloatArray, i: int, position: Vector, matrix: Matrix
 ) -> tuple[Vector, Vector, float]:
     """Return arm of the foot, w and length; see `twin.kernels.legs.dispatch`."""
-    arm, _, rise, length = foot(legs, i, position, matrix)
-    return arm, (0.0, 0.0, 1.0 / rise), length
+    arm, _, normal_z, length = foot(legs, i, position, matrix)
+    return arm, (0.0, 0.0, 1.0 / normal_z), length
 
 
 @device
 def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vector, Vector]:
     """Return the time derivatives of w and arm x w, the row of the Jacobian."""
-    arm, upward, rise, _ = foot(legs, i, state.position, state.matrix)
-    swing = cross(state.omega, arm)
-    rate = (state.velocity[2] + swing[2]) / rise
-    arm_rate = subtract(swing, scale(rate, upward))
-    falling = cross(state.omega, upward)[2]
-    changing = (0.0, 0.0, -falling / (rise * rise))
-    return changing, add(cross(arm_rate, (0.0, 0.0, 1.0 / rise)), cross(arm, changing))
+    arm, upward, normal_z, _ = foot(legs, i, state.position, state.matrix)
+    arm_velocity = cross(state.omega, arm)
+    rate = (state.velocity[2] + arm_velocity[2]) / normal_z
+    arm_rate = subtract(arm_velocity, scale(rate, upward))
+    normal_z_rate = cross(state.omega, upward)[2]
+    direction_rate = (0.0, 0.0, -normal_z_rate / (normal_z * normal_z))
+    return direction_rate, add(
+        cross(arm_rate, (0.0, 0.0, 1.0 / normal_z)), cross(arm, direction_rate)
+    )
 
 
 @device
@@ -124,11 +126,11 @@ def foot_bias(
 ) -> tuple[Vector, Vector]:
     """Return the foot's velocity, and its acceleration where the platform does not accelerate."""
     omega = state.omega
-    moving = add(state.velocity, cross(omega, arm))
-    rate = moving[2] / rise
-    swing = cross(omega, cross(omega, arm))
-    bias = subtract(swing, scale(2.0 * rate, cross(omega, upward)))
-    return in_plane(upward, rise, moving), in_plane(upward, rise, bias)
+    end_velocity = add(state.velocity, cross(omega, arm))
+    rate = end_velocity[2] / rise
+    centrifugal = cross(omega, cross(omega, arm))
+    bias = subtract(centrifugal, scale(2.0 * rate, cross(omega, upward)))
+    return in_plane(upward, rise, end_velocity), in_plane(upward, rise, bias)
 
 
 @device
@@ -158,34 +160,34 @@ def fill_joints(
     Sliding feet: (position along x, along y, extension); the fixed one: (roll, pitch, extension).
     """
     omega, angular = state.omega, acceleration.angular
-    arm, upward, rise, length = foot(legs, i, state.position, state.matrix)
-    speed, bias = foot_bias(arm, upward, rise, state)
-    moving = add(state.velocity, cross(omega, arm))
-    pushed = add(acceleration.linear, cross(angular, arm))
-    rate = moving[2] / rise
-    swing = cross(omega, cross(omega, arm))
-    lifted = pushed[2] + swing[2] - 2.0 * rate * cross(omega, upward)[2]
+    arm, upward, normal_z, length = foot(legs, i, state.position, state.matrix)
+    speed, bias = foot_bias(arm, upward, normal_z, state)
+    end_velocity = add(state.velocity, cross(omega, arm))
+    arm_acceleration = add(acceleration.linear, cross(angular, arm))
+    rate = end_velocity[2] / normal_z
+    centrifugal = cross(omega, cross(omega, arm))
+    lifted = arm_acceleration[2] + centrifugal[2] - 2.0 * rate * cross(omega, upward)[2]
     out[2, 0] = length - home[i, HOME_COORDINATE]
     out[2, 1] = rate
-    out[2, 2] = lifted / rise
+    out[2, 2] = lifted / normal_z
     if legs[i, FIXED] == 1.0:
         roll, pitch = roll_and_pitch(state.matrix)
-        second = (0.0, cos(roll), sin(roll))
+        second_axis = (0.0, cos(roll), sin(roll))
         out[0, 0], out[1, 0] = roll - home[i, HOME_ROLL], pitch - home[i, HOME_PITCH]
-        out[0, 1], out[1, 1] = omega[0], dot(omega, second)
-        out[0, 2], out[1, 2] = angular[0], dot(angular, second)
+        out[0, 1], out[1, 1] = omega[0], dot(omega, second_axis)
+        out[0, 2], out[1, 2] = angular[0], dot(angular, second_axis)
     else:
-        sliding = in_plane(upward, rise, pushed)
+        foot_acceleration = in_plane(upward, normal_z, arm_acceleration)
         for k in range(2):
             out[k, 0] = state.position[k] + arm[k] - legs[i, BASE_JOINT + k]
             out[k, 1] = speed[k]
-            out[k, 2] = sliding[k] + bias[k]
-    return rise > SMALLEST_RISE
+            out[k, 2] = foot_acceleration[k] + bias[k]
+    return normal_z > SMALLEST_RISE
 
 
 @device
 def fixed_foot(legs: FloatArray) -> int:
-    """Return the index of the pillar whose foot is held."""
+    """Return the index of the pillar whose foot is fixed."""
     for i in range(legs.shape[0]):
         if legs[i, FIXED] == 1.0:
             return i
@@ -208,17 +210,17 @@ def fill_constraint(
 def fill_constraints(legs: FloatArray, state: PlatformState, rows: FloatArray) -> None:
     """Fill `rows` (3, 8) with the constraints of the fixed foot."""
     i, position, matrix = fixed_foot(legs), state.position, state.matrix
-    arm, upward, rise, _ = foot(legs, i, position, matrix)
-    _, bias = foot_bias(arm, upward, rise, state)
-    first, second = plane_directions(upward, rise)
+    arm, upward, normal_z, _ = foot(legs, i, position, matrix)
+    _, bias = foot_bias(arm, upward, normal_z, state)
+    floor_x, floor_y = plane_directions(upward, normal_z)
     off_x = position[0] + arm[0] - legs[i, BASE_JOINT]
     off_y = position[1] + arm[1] - legs[i, BASE_JOINT + 1]
-    fill_constraint(rows, 0, first, cross(arm, first), bias[0], off_x)
-    fill_constraint(rows, 1, second, cross(arm, second), bias[1], off_y)
-    side = (matrix[1], matrix[4], matrix[7])
+    fill_constraint(rows, 0, floor_x, cross(arm, floor_x), bias[0], off_x)
+    fill_constraint(rows, 1, floor_y, cross(arm, floor_y), bias[1], off_y)
+    platform_y = (matrix[1], matrix[4], matrix[7])
     x = (1.0, 0.0, 0.0)
-    drift = dot(state.omega, cross(cross(state.omega, side), x))
-    fill_constraint(rows, 2, (0.0, 0.0, 0.0), cross(side, x), drift, side[0])
+    bias_term = dot(state.omega, cross(cross(state.omega, platform_y), x))
+    fill_constraint(rows, 2, (0.0, 0.0, 0.0), cross(platform_y, x), bias_term, platform_y[0])
 
 
 @device
@@ -231,71 +233,71 @@ def projected(legs: FloatArray, state: PlatformState) -> tuple[Vector, Quaternio
     roll, pitch = roll_and_pitch(state.matrix)
     cr, sr, cp, sp = cos(0.5 * roll), sin(0.5 * roll), cos(0.5 * pitch), sin(0.5 * pitch)
     quaternion = (cr * cp, sr * cp, cr * sp, sr * sp)
-    turn = rotation(quaternion[0], quaternion[1], quaternion[2], quaternion[3])
-    second, n = (0.0, cos(roll), sin(roll)), normal(turn)
+    target_rotation = rotation(quaternion[0], quaternion[1], quaternion[2], quaternion[3])
+    second_axis, n = (0.0, cos(roll), sin(roll)), normal(target_rotation)
     # The angular velocity without yaw that turns the normal like the given one.
     about_x = (omega[0] - n[0] * dot(omega, n)) / (1.0 - n[0] * n[0])
-    spin = add((about_x, 0.0, 0.0), scale(dot(omega, second), second))
+    target_omega = add((about_x, 0.0, 0.0), scale(dot(omega, second_axis), second_axis))
     i = fixed_foot(legs)
     height, climb = state.position[2], state.velocity[2]
-    arm, upward, rise, _ = foot(legs, i, state.position, turn)
+    arm, upward, normal_z, _ = foot(legs, i, state.position, target_rotation)
     position = (legs[i, BASE_JOINT] - arm[0], legs[i, BASE_JOINT + 1] - arm[1], height)
-    swing = cross(spin, arm)
-    rate = (climb + swing[2]) / rise
-    velocity = (rate * upward[0] - swing[0], rate * upward[1] - swing[1], climb)
-    return position, quaternion, velocity, spin
+    arm_velocity = cross(target_omega, arm)
+    rate = (climb + arm_velocity[2]) / normal_z
+    velocity = (rate * upward[0] - arm_velocity[0], rate * upward[1] - arm_velocity[1], climb)
+    return position, quaternion, velocity, target_omega
 
 
 @device
 def project_onto_constraints(legs: FloatArray, y: FloatArray) -> None:
     """Move a state `y` (13 or more) onto the constraints; the quaternion keeps its sign."""
-    position, quaternion, velocity, spin = projected(legs, platform_state(y[:7], y[7:13]))
-    side = 0.0
+    position, quaternion, velocity, omega = projected(legs, platform_state(y[:7], y[7:13]))
+    alignment = 0.0
     for k in range(4):
-        side += quaternion[k] * y[3 + k]
-    sign = copysign(1.0, side)
+        alignment += quaternion[k] * y[3 + k]
+    quaternion_sign = copysign(1.0, alignment)
     for k in range(3):
         y[k] = position[k]
         y[7 + k] = velocity[k]
-        y[10 + k] = spin[k]
+        y[10 + k] = omega[k]
     for k in range(4):
-        y[3 + k] = sign * quaternion[k]
+        y[3 + k] = quaternion_sign * quaternion[k]
 
 
 class PillarLegs(NamedTuple):
     """Constants of prismatic actuators square to the platform, with feet on the floor."""
 
     rows: FloatArray
-    """`(n, LEG_SIZE)`"""
+    """`(n, LEG_SIZE)` constants of each leg"""
 
 
 @device
 def friction(legs: FloatArray, i: int, speed: Vector) -> float:
     """Return the coefficient [N s/m] of the foot's friction at a velocity in the floor."""
-    square = speed[0] * speed[0] + speed[1] * speed[1]
+    squared_speed = speed[0] * speed[0] + speed[1] * speed[1]
     transition = legs[i, TRANSITION_SPEED]
-    return legs[i, VISCOUS] + legs[i, COULOMB] / sqrt(square + transition * transition)
+    return legs[i, VISCOUS] + legs[i, COULOMB] / sqrt(squared_speed + transition * transition)
 
 
 @device
 def response(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> LegResponse:
-    """Return the force that it takes to move the foot of leg i."""
-    arm, upward, rise, _ = foot(legs, i, state.position, state.matrix)
-    w = (0.0, 0.0, 1.0 / rise)
-    first, second = plane_directions(upward, rise)
+    """Return effective masses and bias force of leg i at its foot; see `LegResponse`."""
+    arm, upward, normal_z, _ = foot(legs, i, state.position, state.matrix)
+    w = (0.0, 0.0, 1.0 / normal_z)
+    floor_x, floor_y = plane_directions(upward, normal_z)
     mass, force = 0.0, (0.0, 0.0, 0.0)
     if legs[i, FIXED] != 1.0:
         mass = legs[i, FOOT_MASS]
-        speed, bias = foot_bias(arm, upward, rise, state)
+        speed, bias = foot_bias(arm, upward, normal_z, state)
         drag = friction(legs, i, speed)
         force = add(
-            scale(mass * (bias[0] - gravity[0]) + drag * speed[0], first),
-            scale(mass * (bias[1] - gravity[1]) + drag * speed[1], second),
+            scale(mass * (bias[0] - gravity[0]) + drag * speed[0], floor_x),
+            scale(mass * (bias[1] - gravity[1]) + drag * speed[1], floor_y),
         )
     masses = (mass, mass, 0.0)
-    return LegResponse(arm, w, first, second, w, masses, force, rise > SMALLEST_RISE)
+    return LegResponse(arm, w, floor_x, floor_y, w, masses, force, normal_z > SMALLEST_RISE)
 
 
 @device
@@ -303,10 +305,14 @@ def leg_energy(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> tuple[float, float, float]:
     """Return kinetic and potential energy and dissipated power."""
-    arm, upward, rise, _ = foot(legs, i, state.position, state.matrix)
+    arm, upward, normal_z, _ = foot(legs, i, state.position, state.matrix)
     weight = -legs[i, FOOT_MASS] * dot(gravity, add(state.position, arm))
     if legs[i, FIXED] == 1.0:
         return 0.0, weight, 0.0
-    speed, _ = foot_bias(arm, upward, rise, state)
-    square = speed[0] * speed[0] + speed[1] * speed[1]
-    return 0.5 * legs[i, FOOT_MASS] * square, weight, friction(legs, i, speed) * square
+    speed, _ = foot_bias(arm, upward, normal_z, state)
+    squared_speed = speed[0] * speed[0] + speed[1] * speed[1]
+    return (
+        0.5 * legs[i, FOOT_MASS] * squared_speed,
+        weight,
+        friction(legs, i, speed) * squared_speed,
+    )

@@ -47,7 +47,7 @@ from twin.kernels.platform_state import Acceleration, PlatformState
 JOINT_COUNT = 3
 
 ZERO = GEOMETRY_SIZE
-"""Direction c0 of the crank at angle zero."""
+"""First of three columns: direction c0 of the crank at angle zero, base frame."""
 
 CRANK_LENGTH = GEOMETRY_SIZE + 3
 
@@ -57,25 +57,25 @@ BRANCH = GEOMETRY_SIZE + 5
 """1 for the elbow at the larger angle, -1 for the other."""
 
 MIDDLE = GEOMETRY_SIZE + 6
-"""Angle in the middle of the crank's range: of all turns, the one nearest to it counts."""
+"""Column: middle of the crank's range [rad]; of equivalent angles the nearest to it is taken."""
 
 RSS_GEOMETRY_SIZE = GEOMETRY_SIZE + 7
 
 SMALLEST_SCALE = pi
-"""Angles [rad] are computed with errors of their full range's rounding."""
+"""[rad] Scale of rounding errors: an angle is computed to the rounding of its full range."""
 
 SMALLEST_GAIN = 1e-4
-"""e . c' below which crank and rod are stretched or folded, and no rate moves the tip."""
+"""Smallest e . c': below it, crank and rod are aligned and the leg is singular."""
 
 ROD_MASS = RSS_GEOMETRY_SIZE
 
 CRANK_INERTIA = RSS_GEOMETRY_SIZE + 1
-"""About the crank's axis."""
+"""Column: moment of inertia about the crank's axis [kg m2]."""
 
 CRANK_MASS = RSS_GEOMETRY_SIZE + 2
 
 CRANK_MOMENT = RSS_GEOMETRY_SIZE + 3
-"""Mass times centre of mass, along the axis, along c' and along c."""
+"""First of three columns: mass times centre of mass [kg m], along the axis, c' and c."""
 
 LEG_SIZE = RSS_GEOMETRY_SIZE + 6
 
@@ -112,20 +112,20 @@ def crank_equation(
 ) -> tuple[float, float, float]:
     """Return A, B and K of the equation of the crank's angle for a tip at `vector`."""
     crank, rod = legs[i, CRANK_LENGTH], legs[i, ROD_LENGTH]
-    needed = (dot(vector, vector) + crank * crank - rod * rod) / (2.0 * crank)
-    return dot(vector, zero), dot(vector, side), needed
+    projection = (dot(vector, vector) + crank * crank - rod * rod) / (2.0 * crank)
+    return dot(vector, zero), dot(vector, side), projection
 
 
 @device
 def crank_angle(legs: FloatArray, i: int, vector: Vector) -> float:
     """Return the crank's angle [rad] for a tip at `vector` from its joint; NaN out of reach."""
     zero = row(legs, i, ZERO)
-    side = cross(row(legs, i, AXIS), zero)
-    along, across, needed = crank_equation(legs, i, vector, zero, side)
-    reach = sqrt(along * along + across * across)
-    if not abs(needed) <= reach:
+    normal = cross(row(legs, i, AXIS), zero)
+    cosine_term, sine_term, right_side = crank_equation(legs, i, vector, zero, normal)
+    amplitude = sqrt(cosine_term * cosine_term + sine_term * sine_term)
+    if not abs(right_side) <= amplitude:
         return nan
-    angle = atan2(across, along) + legs[i, BRANCH] * acos(needed / reach)
+    angle = atan2(sine_term, cosine_term) + legs[i, BRANCH] * acos(right_side / amplitude)
     return nearest(angle, legs[i, MIDDLE])
 
 
@@ -137,13 +137,13 @@ def crank_direction(legs: FloatArray, i: int, vector: Vector) -> Vector:
     sin(theta) = (B K + b A s) / r^2 with r^2 = A^2 + B^2, s^2 = r^2 - K^2 and the branch b.
     """
     zero = row(legs, i, ZERO)
-    side = cross(row(legs, i, AXIS), zero)
-    along, across, needed = crank_equation(legs, i, vector, zero, side)
-    square = along * along + across * across
-    root = legs[i, BRANCH] * sqrt(square - needed * needed)
-    cosine = (along * needed - across * root) / square
-    sine = (across * needed + along * root) / square
-    return add(scale(cosine, zero), scale(sine, side))
+    normal = cross(row(legs, i, AXIS), zero)
+    cosine_term, sine_term, right_side = crank_equation(legs, i, vector, zero, normal)
+    amplitude_square = cosine_term * cosine_term + sine_term * sine_term
+    root = legs[i, BRANCH] * sqrt(amplitude_square - right_side * right_side)
+    cosine = (cosine_term * right_side - sine_term * root) / amplitude_square
+    sine = (sine_term * right_side + cosine_term * root) / amplitude_square
+    return add(scale(cosine, zero), scale(sine, normal))
 
 
 @device
@@ -151,10 +151,10 @@ def crank(legs: FloatArray, i: int, position: Vector, matrix: Matrix) -> Crank:
     """Return the position of crank and rod of leg i."""
     arm, vector = leg_vector(legs, i, position, matrix)
     direction = crank_direction(legs, i, vector)
-    turning = cross(row(legs, i, AXIS), direction)
-    length = legs[i, CRANK_LENGTH]
-    rod = scale(1.0 / legs[i, ROD_LENGTH], subtract(vector, scale(length, direction)))
-    return Crank(arm, vector, direction, turning, rod, length * dot(rod, turning))
+    crank_tangent = cross(row(legs, i, AXIS), direction)
+    crank_length = legs[i, CRANK_LENGTH]
+    rod = scale(1.0 / legs[i, ROD_LENGTH], subtract(vector, scale(crank_length, direction)))
+    return Crank(arm, vector, direction, crank_tangent, rod, crank_length * dot(rod, crank_tangent))
 
 
 @device
@@ -169,12 +169,12 @@ def actuation(
 @device
 def crank_rates(legs: FloatArray, i: int, at: Crank, tip_velocity: Vector) -> tuple[float, Vector]:
     """Return the rates of the crank's angle and of w."""
-    length, inverse = legs[i, CRANK_LENGTH], 1.0 / at.gain
+    crank_length, inverse = legs[i, CRANK_LENGTH], 1.0 / at.gain
     rate = dot(at.rod, tip_velocity) / at.gain
     rod_rate = scale(
-        1.0 / legs[i, ROD_LENGTH], subtract(tip_velocity, scale(length * rate, at.turning))
+        1.0 / legs[i, ROD_LENGTH], subtract(tip_velocity, scale(crank_length * rate, at.turning))
     )
-    gain_rate = length * (dot(rod_rate, at.turning) - rate * dot(at.rod, at.direction))
+    gain_rate = crank_length * (dot(rod_rate, at.turning) - rate * dot(at.rod, at.direction))
     return rate, scale(inverse, subtract(rod_rate, scale(gain_rate * inverse, at.rod)))
 
 
@@ -183,8 +183,10 @@ def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vect
     """Return the time derivatives of w and arm x w, the row of the Jacobian."""
     at = crank(legs, i, state.position, state.matrix)
     arm_rate = cross(state.omega, at.arm)
-    _, changing = crank_rates(legs, i, at, add(state.velocity, arm_rate))
-    return changing, add(scale(1.0 / at.gain, cross(arm_rate, at.rod)), cross(at.arm, changing))
+    _, direction_rate = crank_rates(legs, i, at, add(state.velocity, arm_rate))
+    return direction_rate, add(
+        scale(1.0 / at.gain, cross(arm_rate, at.rod)), cross(at.arm, direction_rate)
+    )
 
 
 @device
@@ -198,17 +200,17 @@ def fill_joints(
 ) -> bool:
     """Fill `out` (3, 3) with (crank, first and second angle of the elbow)."""
     at = crank(legs, i, state.position, state.matrix)
-    length = legs[i, CRANK_LENGTH]
+    crank_length = legs[i, CRANK_LENGTH]
     arm_rate = cross(state.omega, at.arm)
     tip_velocity = add(state.velocity, arm_rate)
     tip_acceleration = add(
         add(acceleration.linear, cross(acceleration.angular, at.arm)), cross(state.omega, arm_rate)
     )
-    rate, changing = crank_rates(legs, i, at, tip_velocity)
-    second_rate = dot(at.rod, tip_acceleration) / at.gain + dot(changing, tip_velocity)
-    elbow_velocity = scale(length * rate, at.turning)
+    rate, direction_rate = crank_rates(legs, i, at, tip_velocity)
+    second_rate = dot(at.rod, tip_acceleration) / at.gain + dot(direction_rate, tip_velocity)
+    elbow_velocity = scale(crank_length * rate, at.turning)
     elbow_acceleration = scale(
-        length, subtract(scale(second_rate, at.turning), scale(rate * rate, at.direction))
+        crank_length, subtract(scale(second_rate, at.turning), scale(rate * rate, at.direction))
     )
     _, _, regular = universal_joint(
         home,
@@ -227,14 +229,14 @@ def fill_joints(
     out[1, 0] = nearest(out[1, 0] - out[0, 0], 0.0)
     out[1, 1] -= rate
     out[1, 2] -= second_rate
-    return regular and abs(at.gain) > SMALLEST_GAIN * length
+    return regular and abs(at.gain) > SMALLEST_GAIN * crank_length
 
 
 class RssLegs(NamedTuple):
     """Constants of legs with crank, elbow and slender rod."""
 
     rows: FloatArray
-    """`(n, LEG_SIZE)`"""
+    """`(n, LEG_SIZE)` constants of each leg"""
 
 
 @device
@@ -264,45 +266,47 @@ def crank_center(legs: FloatArray, i: int, at: Crank) -> Vector:
     """Return mass times centre of mass of the crank from its base joint, base frame."""
     moment = row(legs, i, CRANK_MOMENT)
     axis = row(legs, i, AXIS)
-    across = add(scale(moment[0], axis), scale(moment[1], at.turning))
-    return add(across, scale(moment[2], at.direction))
+    center_offset = add(scale(moment[0], axis), scale(moment[1], at.turning))
+    return add(center_offset, scale(moment[2], at.direction))
 
 
 @device
 def response(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> LegResponse:
-    """Return the force that it takes to move the platform joint of leg i."""
+    """Return effective masses and bias force of leg i at its platform joint."""
     at = crank(legs, i, state.position, state.matrix)
-    length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
+    crank_length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
     arm_rate = cross(state.omega, at.arm)
     tip_velocity = add(state.velocity, arm_rate)
     tip_acceleration = cross(state.omega, arm_rate)
-    rate, changing = crank_rates(legs, i, at, tip_velocity)
+    rate, direction_rate = crank_rates(legs, i, at, tip_velocity)
     w = scale(1.0 / at.gain, at.rod)
-    second_rate = dot(w, tip_acceleration) + dot(changing, tip_velocity)
-    q = scale(length, at.turning)
-    elbow = subtract(scale(second_rate, q), scale(length * rate * rate, at.direction))
+    second_rate = dot(w, tip_acceleration) + dot(direction_rate, tip_velocity)
+    q = scale(crank_length, at.turning)
+    elbow = subtract(scale(second_rate, q), scale(crank_length * rate * rate, at.direction))
     sixth = mass / 6.0
     weight = scale(0.5 * mass, gravity)
     at_elbow = subtract(scale(sixth, add(scale(2.0, elbow), tip_acceleration)), weight)
     at_tip = subtract(scale(sixth, add(elbow, scale(2.0, tip_acceleration))), weight)
     inertia = legs[i, CRANK_INERTIA]
-    falling = dot(cross(row(legs, i, AXIS), crank_center(legs, i, at)), gravity)
-    force = add(at_tip, scale(dot(q, at_elbow) + inertia * second_rate - falling, w))
+    weight_moment = dot(cross(row(legs, i, AXIS), crank_center(legs, i, at)), gravity)
+    force = add(at_tip, scale(dot(q, at_elbow) + inertia * second_rate - weight_moment, w))
 
-    third = mass / 3.0
-    total = inertia + third * length * length
-    first, second, last, masses = factored(
-        third + 2.0 * sixth * q[0] * w[0] + total * w[0] * w[0],
-        third + 2.0 * sixth * q[1] * w[1] + total * w[1] * w[1],
-        third + 2.0 * sixth * q[2] * w[2] + total * w[2] * w[2],
-        sixth * (q[0] * w[1] + q[1] * w[0]) + total * w[0] * w[1],
-        sixth * (q[0] * w[2] + q[2] * w[0]) + total * w[0] * w[2],
-        sixth * (q[1] * w[2] + q[2] * w[1]) + total * w[1] * w[2],
+    mass_third = mass / 3.0
+    tip_inertia = inertia + mass_third * crank_length * crank_length
+    first_direction, second_direction, third_direction, masses = factored(
+        mass_third + 2.0 * sixth * q[0] * w[0] + tip_inertia * w[0] * w[0],
+        mass_third + 2.0 * sixth * q[1] * w[1] + tip_inertia * w[1] * w[1],
+        mass_third + 2.0 * sixth * q[2] * w[2] + tip_inertia * w[2] * w[2],
+        sixth * (q[0] * w[1] + q[1] * w[0]) + tip_inertia * w[0] * w[1],
+        sixth * (q[0] * w[2] + q[2] * w[0]) + tip_inertia * w[0] * w[2],
+        sixth * (q[1] * w[2] + q[2] * w[1]) + tip_inertia * w[1] * w[2],
     )
-    regular = abs(at.gain) > SMALLEST_GAIN * length
-    return LegResponse(at.arm, w, first, second, last, masses, force, regular)
+    regular = abs(at.gain) > SMALLEST_GAIN * crank_length
+    return LegResponse(
+        at.arm, w, first_direction, second_direction, third_direction, masses, force, regular
+    )
 
 
 @device
@@ -311,13 +315,13 @@ def leg_energy(
 ) -> tuple[float, float, float]:
     """Return kinetic and potential energy and dissipated power."""
     at = crank(legs, i, state.position, state.matrix)
-    length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
+    crank_length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
     tip = add(state.velocity, cross(state.omega, at.arm))
     rate = dot(at.rod, tip) / at.gain
-    elbow = scale(length * rate, at.turning)
+    elbow = scale(crank_length * rate, at.turning)
     kinetic = mass / 6.0 * (dot(elbow, elbow) + dot(elbow, tip) + dot(tip, tip))
     kinetic += 0.5 * legs[i, CRANK_INERTIA] * rate * rate
     base = row(legs, i, BASE_JOINT)
-    ends = add(add(base, scale(length, at.direction)), add(state.position, at.arm))
+    ends = add(add(base, scale(crank_length, at.direction)), add(state.position, at.arm))
     moment = add(crank_center(legs, i, at), scale(legs[i, CRANK_MASS], base))
     return kinetic, -dot(gravity, add(scale(0.5 * mass, ends), moment)), 0.0

@@ -29,7 +29,7 @@ class StrutLegs(NamedTuple):
     """Constants of UPS legs with a spring and a damper in parallel with the actuator."""
 
     rows: FloatArray
-    """`(n, LEG_SIZE)`"""
+    """`(n, LEG_SIZE)` constants of each leg"""
 
 
 @device
@@ -44,11 +44,11 @@ def stretch(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vector, flo
 def response(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> LegResponse:
-    """Return the force that it takes to move the tip of leg i."""
+    """Return effective masses and bias force of leg i at its tip; see `LegResponse`."""
     leg = ups.response(legs, i, state, gravity, deflection)
     along, extension, rate = stretch(legs, i, state)
-    pull = legs[i, STIFFNESS] * extension + legs[i, DAMPING] * rate
-    force = add(leg.force, scale(pull, along))
+    spring_force = legs[i, STIFFNESS] * extension + legs[i, DAMPING] * rate
+    force = add(leg.force, scale(spring_force, along))
     return LegResponse(
         leg.arm, leg.actuation, leg.first, leg.second, leg.third, leg.masses, force, leg.regular
     )

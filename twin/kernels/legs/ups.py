@@ -49,7 +49,7 @@ from twin.kernels.platform_state import Acceleration, PlatformState
 JOINT_COUNT = 3
 
 SMALLEST_COSINE = 1e-9
-"""Sine of the angle between leg and first axis below which the joint angles mean nothing."""
+"""Sine of the angle between leg and first axis below which the joint angles are undefined."""
 
 AXISYMMETRIC = GEOMETRY_SIZE
 """1 where centres of mass lie on the axis and the tensors are diag(a, a, b)."""
@@ -99,8 +99,8 @@ def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vect
     arm_rate = cross(state.omega, arm)
     tip_velocity = add(state.velocity, arm_rate)
     length_rate = dot(direction, tip_velocity)
-    turning = scale(1.0 / length, subtract(tip_velocity, scale(length_rate, direction)))
-    return turning, add(cross(arm_rate, direction), cross(arm, turning))
+    direction_rate = scale(1.0 / length, subtract(tip_velocity, scale(length_rate, direction)))
+    return direction_rate, add(cross(arm_rate, direction), cross(arm, direction_rate))
 
 
 @device
@@ -108,8 +108,8 @@ def leg_frame(first_axis: Vector, direction: Vector) -> tuple[Vector, Vector, fl
     """Return x = s2 = normalise(s1 x Z), y = Z x s2, tan(psi) = (s1.Z) / (s1.y), and |s1 x Z|."""
     normal = cross(first_axis, direction)
     cosine = sqrt(dot(normal, normal))
-    second = scale(1.0 / cosine, normal)
-    return second, cross(direction, second), dot(first_axis, direction) / cosine, cosine
+    second_axis = scale(1.0 / cosine, normal)
+    return second_axis, cross(direction, second_axis), dot(first_axis, direction) / cosine, cosine
 
 
 @device
@@ -162,8 +162,8 @@ def universal_angles(
     home_x = (home[i, 0], home[i, 3], home[i, 6])
     home_z = (home[i, 2], home[i, 5], home[i, 8])
     home_y = cross(home_z, home_x)
-    turn = atan2(dot(first, cross(home_x, x)), dot(home_x, x))
-    return turn, atan2(dot(first, home_z), dot(first, home_y)) - atan2(
+    first_angle = atan2(dot(first, cross(home_x, x)), dot(home_x, x))
+    return first_angle, atan2(dot(first, home_z), dot(first, home_y)) - atan2(
         dot(first, along), dot(first, y)
     )
 
@@ -188,13 +188,13 @@ def universal_joint(
     x, y, tangent, cosine = leg_frame(first, along)
     if not (length > 0.0 and cosine > SMALLEST_COSINE):
         return 0.0, 0.0, False
-    turn, rate = leg_rotation(x, y, along, tangent, length, velocity)
+    angular_velocity, rate = leg_rotation(x, y, along, tangent, length, velocity)
     in_frame = (dot(acceleration, x), dot(acceleration, y), dot(acceleration, along))
-    turn_rate, second_rate = leg_acceleration(turn, rate, tangent, length, in_frame)
+    turn_rate, second_rate = leg_acceleration(angular_velocity, rate, tangent, length, in_frame)
     out[0, 0], out[1, 0] = universal_angles(home, i, first, x, y, along)
-    out[0, 1] = turn[1] / cosine
-    out[1, 1] = turn[0]
-    out[0, 2] = (turn_rate[1] - turn[0] * turn[2]) / cosine
+    out[0, 1] = angular_velocity[1] / cosine
+    out[1, 1] = angular_velocity[0]
+    out[0, 2] = (turn_rate[1] - angular_velocity[0] * angular_velocity[2]) / cosine
     out[1, 2] = turn_rate[0]
     return rate, second_rate, True
 
@@ -225,21 +225,21 @@ def fill_joints(
 
 
 Tensor = tuple[float, float, float, float, float, float]
-"""xx, yy, zz, xy, xz, yz"""
+"""Inertia tensor [kg m2]: xx, yy, zz, xy, xz, yz"""
 
 
 class UpsLegs(NamedTuple):
     """Constants of legs with universal joint, prismatic actuator and spherical joint."""
 
     rows: FloatArray
-    """`(n, LEG_SIZE)`"""
+    """`(n, LEG_SIZE)` constants of each leg"""
 
 
 class LegMotion(NamedTuple):
     """Motion of a leg in its own frame, under the part of the acceleration already known."""
 
     length: float
-    """[m]"""
+    """[m] length of the leg"""
     rate: float
     """first time derivative of the length [m/s]"""
     second_rate: float
@@ -299,34 +299,38 @@ def axisymmetric_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[
     omega, alpha, weight, tangent = motion.omega, motion.alpha, motion.weight, motion.tangent
     inverse = 1.0 / motion.length
     mass = legs[i, ROD_MASS]
-    reach = motion.length + legs[i, ROD_CENTER + 2]
-    across, axial = legs[i, TENSOR], legs[i, TENSOR + 2]
-    lever = mass * reach
-    transverse = across + lever * reach
-    spread = transverse - axial
-    coriolis = 2.0 * lever * motion.rate
-    fall = legs[i, HOUSING_MASS] * legs[i, HOUSING_CENTER + 2] + lever
+    rod_distance = motion.length + legs[i, ROD_CENTER + 2]
+    transverse_inertia, axial = legs[i, TENSOR], legs[i, TENSOR + 2]
+    rod_moment = mass * rod_distance
+    transverse = transverse_inertia + rod_moment * rod_distance
+    inertia_difference = transverse - axial
+    coriolis = 2.0 * rod_moment * motion.rate
+    weight_moment = legs[i, HOUSING_MASS] * legs[i, HOUSING_CENTER + 2] + rod_moment
     moment_x = (
         transverse * alpha[0]
-        - spread * omega[1] * omega[2]
+        - inertia_difference * omega[1] * omega[2]
         + coriolis * omega[0]
-        + fall * weight[1]
+        + weight_moment * weight[1]
     )
     moment_y = (
         transverse * alpha[1]
-        + spread * omega[0] * omega[2]
+        + inertia_difference * omega[0] * omega[2]
         + coriolis * omega[1]
-        - fall * weight[0]
+        - weight_moment * weight[0]
     )
     moment_z = axial * alpha[2]
-    spin = omega[0] * omega[0] + omega[1] * omega[1]
+    transverse_speed_square = omega[0] * omega[0] + omega[1] * omega[1]
     force = (
         (moment_y + tangent * moment_z) * inverse,
         -moment_x * inverse,
-        mass * (motion.second_rate - reach * spin - weight[2]),
+        mass * (motion.second_rate - rod_distance * transverse_speed_square - weight[2]),
     )
-    square = inverse * inverse
-    return ((transverse + tangent * tangent * axial) * square, transverse * square, mass), force
+    inverse_square = inverse * inverse
+    return (
+        (transverse + tangent * tangent * axial) * inverse_square,
+        transverse * inverse_square,
+        mass,
+    ), force
 
 
 @device
@@ -337,8 +341,8 @@ def general_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vecto
     mass = legs[i, ROD_MASS]
     center = row(legs, i, ROD_CENTER)
     center = (center[0], center[1], center[2] + motion.length)
-    spin = cross(omega, add(cross(omega, center), (0.0, 0.0, 2.0 * motion.rate)))
-    rod = add(add(cross(alpha, center), spin), (0.0, 0.0, motion.second_rate))
+    center_bias = cross(omega, add(cross(omega, center), (0.0, 0.0, 2.0 * motion.rate)))
+    rod = add(add(cross(alpha, center), center_bias), (0.0, 0.0, motion.second_rate))
     rod = scale(mass, subtract(rod, weight))
     moment = add(
         add(fixed_tensor_times(legs, i, alpha), cross(omega, fixed_tensor_times(legs, i, omega))),
@@ -349,12 +353,12 @@ def general_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vecto
     )
     force = ((moment[1] + tangent * moment[2]) * inverse, -moment[0] * inverse, rod[2])
 
-    square = inverse * inverse
+    inverse_square = inverse * inverse
     xx, yy, zz, xy, xz, yz = leg_tensor(legs, i, mass, center)
-    e_xx = (yy + tangent * (2.0 * yz + tangent * zz)) * square
-    e_xy = -(xy + tangent * xz) * square
+    e_xx = (yy + tangent * (2.0 * yz + tangent * zz)) * inverse_square
+    e_xy = -(xy + tangent * xz) * inverse_square
     e_xz = -mass * center[0] * inverse
-    e_yy = xx * square
+    e_yy = xx * inverse_square
     e_yz = -mass * center[1] * inverse
     reciprocal = 1.0 / e_xx
     l_yx, l_zx = e_xy * reciprocal, e_xz * reciprocal
@@ -368,26 +372,37 @@ def general_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vecto
 def response(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> LegResponse:
-    """Return the force that it takes to move the tip of leg i."""
+    """Return effective masses and bias force of leg i at its tip; see `LegResponse`."""
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     arm_rate = cross(state.omega, arm)
-    known = cross(state.omega, arm_rate)
+    known_acceleration = cross(state.omega, arm_rate)
     x, y, tangent, cosine = leg_frame(row(legs, i, AXIS), along)
     omega, rate = leg_rotation(x, y, along, tangent, length, add(state.velocity, arm_rate))
-    known = (dot(known, x), dot(known, y), dot(known, along))
-    alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known)
+    known_acceleration = (
+        dot(known_acceleration, x),
+        dot(known_acceleration, y),
+        dot(known_acceleration, along),
+    )
+    alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known_acceleration)
     weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
     motion = LegMotion(length, rate, second_rate, tangent, omega, alpha, weight)
     regular = cosine > SINGULAR_SINE and length > 0.0
     if legs[i, AXISYMMETRIC] == 1.0:
-        first, second = x, y
+        first_direction, second_direction = x, y
         masses, force = axisymmetric_response(legs, i, motion)
     else:
         lower, masses, force = general_response(legs, i, motion)
-        first = add(x, add(scale(lower[0], y), scale(lower[1], along)))
-        second = add(y, scale(lower[2], along))
+        first_direction = add(x, add(scale(lower[0], y), scale(lower[1], along)))
+        second_direction = add(y, scale(lower[2], along))
     return LegResponse(
-        arm, along, first, second, along, masses, in_base(x, y, along, force), regular
+        arm,
+        along,
+        first_direction,
+        second_direction,
+        along,
+        masses,
+        in_base(x, y, along, force),
+        regular,
     )
 
 

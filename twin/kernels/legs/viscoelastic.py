@@ -57,7 +57,7 @@ class ViscoelasticLegs(NamedTuple):
     """Constants of UPS legs with a viscoelastic element in series with the actuator."""
 
     rows: FloatArray
-    """`(n, LEG_SIZE)`"""
+    """`(n, LEG_SIZE)` constants of each leg"""
 
 
 @device
@@ -84,8 +84,12 @@ def fill_joints(
 @device
 def mass_distances(legs: FloatArray, i: int, length: float, spring: float) -> Vector:
     """Return the distances [m] of the three masses from the base joint."""
-    end = legs[i, SPRING_LENGTH] + spring
-    return 0.5 * end, end + legs[i, HOUSING_LENGTH], length - legs[i, FOLLOWER_LENGTH]
+    housing_end = legs[i, SPRING_LENGTH] + spring
+    return (
+        0.5 * housing_end,
+        housing_end + legs[i, HOUSING_LENGTH],
+        length - legs[i, FOLLOWER_LENGTH],
+    )
 
 
 @device
@@ -93,12 +97,15 @@ def moments(
     legs: FloatArray, i: int, length: float, rate: float, spring: float, spring_rate: float
 ) -> Vector:
     """Return sum m s^2, sum m s, and sum m s s'."""
-    near, middle, far = mass_distances(legs, i, length, spring)
+    first_distance, second_distance, third_distance = mass_distances(legs, i, length, spring)
     m1, m2, m3 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS], legs[i, FOLLOWER_MASS]
     return (
-        m1 * near * near + m2 * middle * middle + m3 * far * far,
-        m1 * near + m2 * middle + m3 * far,
-        (0.5 * m1 * near + m2 * middle) * spring_rate + m3 * far * rate,
+        m1 * first_distance * first_distance
+        + m2 * second_distance * second_distance
+        + m3 * third_distance * third_distance,
+        m1 * first_distance + m2 * second_distance + m3 * third_distance,
+        (0.5 * m1 * first_distance + m2 * second_distance) * spring_rate
+        + m3 * third_distance * rate,
     )
 
 
@@ -106,38 +113,45 @@ def moments(
 def response(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> LegResponse:
-    """Return the force that it takes to move the tip of leg i."""
-    count = legs.shape[0]
-    spring, spring_rate = deflection[i], deflection[count + i]
+    """Return effective masses and bias force of leg i at its tip; see `LegResponse`."""
+    n_legs = legs.shape[0]
+    spring, spring_rate = deflection[i], deflection[n_legs + i]
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     arm_rate = cross(state.omega, arm)
     tip_velocity = add(state.velocity, arm_rate)
     tip_acceleration = cross(state.omega, arm_rate)
     rate = dot(along, tip_velocity)
     inverse = 1.0 / length
-    turning = scale(inverse, subtract(tip_velocity, scale(rate, along)))
-    spin = dot(turning, turning)
+    direction_rate = scale(inverse, subtract(tip_velocity, scale(rate, along)))
+    direction_rate_square = dot(direction_rate, direction_rate)
     axial = dot(along, tip_acceleration)
     # Transverse acceleration of the leg's direction, and the part of gravity across the leg.
     bending = scale(
         inverse,
-        subtract(subtract(tip_acceleration, scale(axial, along)), scale(2.0 * rate, turning)),
+        subtract(
+            subtract(tip_acceleration, scale(axial, along)), scale(2.0 * rate, direction_rate)
+        ),
     )
-    falling = dot(gravity, along)
-    across = subtract(scale(falling, along), gravity)
+    axial_gravity = dot(gravity, along)
+    transverse_gravity = subtract(scale(axial_gravity, along), gravity)
     inertia, first_moment, coriolis = moments(legs, i, length, rate, spring, spring_rate)
     force = add(
         scale(inertia * inverse, bending),
-        add(scale(2.0 * coriolis * inverse, turning), scale(first_moment * inverse, across)),
+        add(
+            scale(2.0 * coriolis * inverse, direction_rate),
+            scale(first_moment * inverse, transverse_gravity),
+        ),
     )
     mass = legs[i, FOLLOWER_MASS]
-    far = length - legs[i, FOLLOWER_LENGTH]
-    pull = mass * (axial + (length - far) * spin - falling)
+    third_distance = length - legs[i, FOLLOWER_LENGTH]
+    axial_force = mass * (axial + (length - third_distance) * direction_rate_square - axial_gravity)
     x, y, _, cosine = leg_frame(row(legs, i, AXIS), along)
     transverse = inertia * inverse * inverse
     masses = (transverse, transverse, mass)
     regular = cosine > SINGULAR_SINE and length > 0.0
-    return LegResponse(arm, along, x, y, along, masses, add(force, scale(pull, along)), regular)
+    return LegResponse(
+        arm, along, x, y, along, masses, add(force, scale(axial_force, along)), regular
+    )
 
 
 @device
@@ -150,15 +164,19 @@ def deflection_acceleration(
     actuator_force: float,
 ) -> float:
     """Return the second rate of the spring's extension [m/s2]."""
-    count = legs.shape[0]
-    spring, spring_rate = deflection[i], deflection[count + i]
+    n_legs = legs.shape[0]
+    spring, spring_rate = deflection[i], deflection[n_legs + i]
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     tip_velocity = add(state.velocity, cross(state.omega, arm))
-    sliding = dot(along, tip_velocity)
-    spin = (dot(tip_velocity, tip_velocity) - sliding * sliding) / (length * length)
-    near, middle, _ = mass_distances(legs, i, length, spring)
+    length_rate = dot(along, tip_velocity)
+    direction_rate_square = (dot(tip_velocity, tip_velocity) - length_rate * length_rate) / (
+        length * length
+    )
+    first_distance, second_distance, _ = mass_distances(legs, i, length, spring)
     m1, m2 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS]
-    force = (0.5 * m1 * near + m2 * middle) * spin + (0.5 * m1 + m2) * dot(gravity, along)
+    force = (0.5 * m1 * first_distance + m2 * second_distance) * direction_rate_square + (
+        0.5 * m1 + m2
+    ) * dot(gravity, along)
     force -= legs[i, STIFFNESS] * spring + legs[i, DAMPING] * spring_rate + actuator_force
     return force / (0.25 * m1 + m2)
 
@@ -168,16 +186,20 @@ def leg_energy(
     legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
 ) -> tuple[float, float, float]:
     """Return kinetic and potential energy and dissipated power."""
-    count = legs.shape[0]
-    spring, spring_rate = deflection[i], deflection[count + i]
+    n_legs = legs.shape[0]
+    spring, spring_rate = deflection[i], deflection[n_legs + i]
     arm, along, length = leg_line(legs, i, state.position, state.matrix)
     tip_velocity = add(state.velocity, cross(state.omega, arm))
     rate = dot(along, tip_velocity)
-    spin = (dot(tip_velocity, tip_velocity) - rate * rate) / (length * length)
+    direction_rate_square = (dot(tip_velocity, tip_velocity) - rate * rate) / (length * length)
     inertia, first_moment, _ = moments(legs, i, length, rate, spring, spring_rate)
     m1, m2, m3 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS], legs[i, FOLLOWER_MASS]
-    sliding = (0.25 * m1 + m2) * spring_rate * spring_rate + m3 * rate * rate
+    axial_energy = (0.25 * m1 + m2) * spring_rate * spring_rate + m3 * rate * rate
     moment = add(scale(first_moment, along), scale(m1 + m2 + m3, row(legs, i, BASE_JOINT)))
-    stored = 0.5 * legs[i, STIFFNESS] * spring * spring
-    lost = legs[i, DAMPING] * spring_rate * spring_rate
-    return 0.5 * (inertia * spin + sliding), stored - dot(gravity, moment), lost
+    spring_energy = 0.5 * legs[i, STIFFNESS] * spring * spring
+    dissipated_power = legs[i, DAMPING] * spring_rate * spring_rate
+    return (
+        0.5 * (inertia * direction_rate_square + axial_energy),
+        spring_energy - dot(gravity, moment),
+        dissipated_power,
+    )

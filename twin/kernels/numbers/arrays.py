@@ -50,16 +50,16 @@ class _NumberArrayModel(models.StructModel):  # type: ignore[misc]
 
 def _view_as(number: Number, array: Any, width: Any) -> Any:
     """Return signature and writer of the view of an array as numbers."""
-    kind = NumberArray(number, array.ndim - 1)
+    array_type = NumberArray(number, array.ndim - 1)
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
-        view = cgutils.create_struct_proxy(kind)(context, builder)
+        view = cgutils.create_struct_proxy(array_type)(context, builder)
         view.floats = args[0]
         # The view counts as a holder of the memory, which else could be freed under it.
-        context.nrt.incref(builder, kind.floats, args[0])
+        context.nrt.incref(builder, array_type.floats, args[0])
         return view._getvalue()
 
-    return kind(kind.floats, width), write
+    return array_type(array_type.floats, width), write
 
 
 @written
@@ -95,25 +95,27 @@ def _shape(context: Any, builder: Builder, kind: NumberArray, value: Value) -> V
 
 def _is_entry(array: Any, index: Any) -> bool:
     """Return whether an index is of one number."""
-    several: Any = index if isinstance(index, types.BaseTuple) else (index,)
-    parts = tuple(several)
-    whole = all(isinstance(part, types.Integer) for part in parts)
-    return isinstance(array, NumberArray) and whole and len(parts) == array.rank
+    index_tuple: Any = index if isinstance(index, types.BaseTuple) else (index,)
+    parts = tuple(index_tuple)
+    all_integers = all(isinstance(part, types.Integer) for part in parts)
+    return isinstance(array, NumberArray) and all_integers and len(parts) == array.rank
 
 
 def _pointer(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
-    kind, index = sig.args[0], sig.args[1]
-    view = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
-    array = arrayobj.make_array(kind.floats)(context, builder, view.floats)
-    several = isinstance(index, types.BaseTuple)
-    parts = cgutils.unpack_tuple(builder, args[1], len(index)) if several else [args[1]]
-    given = list(index) if several else [index]
-    places = [
-        context.cast(builder, part, each, types.intp)
-        for part, each in zip(parts, given, strict=True)
+    array_type, index = sig.args[0], sig.args[1]
+    view = cgutils.create_struct_proxy(array_type)(context, builder, value=args[0])
+    array = arrayobj.make_array(array_type.floats)(context, builder, view.floats)
+    is_tuple = isinstance(index, types.BaseTuple)
+    parts = cgutils.unpack_tuple(builder, args[1], len(index)) if is_tuple else [args[1]]
+    index_values = list(index) if is_tuple else [index]
+    cast_indices = [
+        context.cast(builder, index_type, index_value, types.intp)
+        for index_type, index_value in zip(parts, index_values, strict=True)
     ]
-    places.append(context.get_constant(types.intp, 0))
-    return cgutils.get_item_pointer(context, builder, kind.floats, array, places, wraparound=False)
+    cast_indices.append(context.get_constant(types.intp, 0))
+    return cgutils.get_item_pointer(
+        context, builder, array_type.floats, array, cast_indices, wraparound=False
+    )
 
 
 @infer_global(operator.getitem)
@@ -126,20 +128,22 @@ class _Item(AbstractTemplate):  # type: ignore[misc]
             return None
         if _is_entry(array, index):
             return signature(array.number, *args)
-        part = get_array_index_type(array.floats, index)
-        return signature(NumberArray(array.number, part.result.ndim - 1), array, part.index)
+        item_type = get_array_index_type(array.floats, index)
+        return signature(
+            NumberArray(array.number, item_type.result.ndim - 1), array, item_type.index
+        )
 
 
 @lower_builtin(operator.getitem, NumberArray, types.Any)
 def _item(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
-    kind, index = sig.args
-    if sig.return_type == kind.number:
-        return kind.number.load(builder, _pointer(context, builder, sig, args))
-    view = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
-    slicing = signature(sig.return_type.floats, kind.floats, index)
-    part = context.get_function(operator.getitem, slicing)(builder, (view.floats, args[1]))
+    array_type, index = sig.args
+    if sig.return_type == array_type.number:
+        return array_type.number.load(builder, _pointer(context, builder, sig, args))
+    view = cgutils.create_struct_proxy(array_type)(context, builder, value=args[0])
+    slicing = signature(sig.return_type.floats, array_type.floats, index)
+    item = context.get_function(operator.getitem, slicing)(builder, (view.floats, args[1]))
     result = cgutils.create_struct_proxy(sig.return_type)(context, builder)
-    result.floats = part
+    result.floats = item
     return result._getvalue()
 
 
@@ -159,24 +163,25 @@ def _set_entry(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
 
 @written
 def _uniform(context: Any, values: Any) -> Any:
-    number = next(kind for kind in values if isinstance(kind, Number))
-    same = types.UniTuple(number, len(values))
+    number_type = next(kind for kind in values if isinstance(kind, Number))
+    uniform_type = types.UniTuple(number_type, len(values))
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
         parts = cgutils.unpack_tuple(builder, args[0], len(values))
         cast = [
-            context.cast(builder, p, kind, number) for p, kind in zip(parts, values, strict=True)
+            context.cast(builder, p, kind, number_type)
+            for p, kind in zip(parts, values, strict=True)
         ]
-        return context.make_tuple(builder, same, cast)
+        return context.make_tuple(builder, uniform_type, cast)
 
-    return same(values), write
+    return uniform_type(values), write
 
 
 @implements(operator.getitem)
 def _entry_of_mixed(values: Any, index: Any) -> Any:
     """Index tuples of numbers and floats in a loop, which numba allows where all are alike."""
-    mixed = isinstance(values, types.Tuple) and any(isinstance(kind, Number) for kind in values)
-    if not mixed or not isinstance(index, types.Integer):
+    is_mixed = isinstance(values, types.Tuple) and any(isinstance(kind, Number) for kind in values)
+    if not is_mixed or not isinstance(index, types.Integer):
         return None
     if not all(isinstance(kind, (Number, *PLAIN_TYPES)) for kind in values):
         return None
@@ -187,16 +192,16 @@ def _entries(
     context: Any, builder: Builder, kind: Any, place: tuple[Value, Value, Value], width: int
 ) -> list[Value]:
     """Return pointers to the entries of one column in `width` rows, none beyond the last row."""
-    given, first, column = place
-    array = arrayobj.make_array(kind)(context, builder, given)
-    rows, columns = (builder.extract_value(array.shape, axis) for axis in (0, 1))
-    last = builder.sub(rows, ir.Constant(rows.type, 1))
+    row_array, first_row, column = place
+    array = arrayobj.make_array(kind)(context, builder, row_array)
+    n_rows, columns = (builder.extract_value(array.shape, axis) for axis in (0, 1))
+    last_row = builder.sub(n_rows, ir.Constant(n_rows.type, 1))
     pointers = []
     for lane in range(width):
-        row = builder.add(first, ir.Constant(first.type, lane))
-        row = builder.select(builder.icmp_signed("<", row, last), row, last)
-        entry = builder.add(builder.mul(row, columns), column)
-        pointers.append(builder.gep(array.data, [entry]))
+        lane_row = builder.add(first_row, ir.Constant(first_row.type, lane))
+        lane_row = builder.select(builder.icmp_signed("<", lane_row, last_row), lane_row, last_row)
+        entry_index = builder.add(builder.mul(lane_row, columns), column)
+        pointers.append(builder.gep(array.data, [entry_index]))
     return pointers
 
 
@@ -210,10 +215,10 @@ def read_column(context: Any, rows: Any, first: Any, column: Any, numbers: Any) 
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
         value: Value = ir.Constant(number.form, ir.Undefined)
-        places = _entries(context, builder, rows, args[:3], number.width)
-        for lane, pointer in enumerate(places):
-            place = ir.Constant(ir.IntType(32), lane)
-            value = builder.insert_element(value, builder.load(pointer), place)
+        pointers = _entries(context, builder, rows, args[:3], number.width)
+        for lane, pointer in enumerate(pointers):
+            lane_index = ir.Constant(ir.IntType(32), lane)
+            value = builder.insert_element(value, builder.load(pointer), lane_index)
         return value
 
     return number(rows, types.intp, types.intp, numbers), write
@@ -224,10 +229,10 @@ def write_column(context: Any, rows: Any, first: Any, column: Any, number: Any) 
     """Write lanes to entry `column` of the rows from `first` on; those beyond the last, to it."""
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
-        places = _entries(context, builder, rows, args[:3], number.width)
-        for lane, pointer in enumerate(places):
-            place = ir.Constant(ir.IntType(32), lane)
-            builder.store(builder.extract_element(args[3], place), pointer)
+        pointers = _entries(context, builder, rows, args[:3], number.width)
+        for lane, pointer in enumerate(pointers):
+            lane_index = ir.Constant(ir.IntType(32), lane)
+            builder.store(builder.extract_element(args[3], lane_index), pointer)
         return context.get_dummy_value()
 
     return types.none(rows, types.intp, types.intp, number), write

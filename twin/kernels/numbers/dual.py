@@ -24,7 +24,7 @@ from twin.kernels.numbers.number import (
 )
 
 Parts = tuple[Value, Value | None]
-"""Value and derivatives; None for none"""
+"""Value and derivatives; None for derivatives that are all zero"""
 
 
 class Dual(Number):
@@ -48,9 +48,9 @@ class Dual(Number):
     def made(self, builder: Builder, parts: Parts) -> Value:
         """Return the number of a value and its derivatives."""
         value, slopes = parts
-        none = ir.Constant(self.slopes.form, None)
-        found = builder.insert_value(ir.Constant(self.form, ir.Undefined), value, 0)
-        return builder.insert_value(found, none if slopes is None else slopes, 1)
+        zero_slopes = ir.Constant(self.slopes.form, None)
+        dual = builder.insert_value(ir.Constant(self.form, ir.Undefined), value, 0)
+        return builder.insert_value(dual, zero_slopes if slopes is None else slopes, 1)
 
     def parts(self, builder: Builder, operand: Operand) -> Parts:
         """Return value and derivatives of an operand."""
@@ -64,8 +64,8 @@ class Dual(Number):
 
     def arithmetic(self, builder: Builder, name: str, a: Operand, b: Operand) -> Value:
         """Return the result of "fadd", "fsub", "fmul" or "fdiv"."""
-        rule = {"fadd": self._sum, "fsub": self._difference, "fmul": self._product}
-        function = rule.get(name, self._quotient)
+        operation = {"fadd": self._sum, "fsub": self._difference, "fmul": self._product}
+        function = operation.get(name, self._quotient)
         return self.made(builder, function(builder, self.parts(builder, a), self.parts(builder, b)))
 
     def _sum(self, builder: Builder, a: Parts, b: Parts) -> Parts:
@@ -86,8 +86,8 @@ class Dual(Number):
     def _quotient(self, builder: Builder, a: Parts, b: Parts) -> Parts:
         inverse = builder.fdiv(ir.Constant(REAL_TYPE, 1.0), b[0])
         value = builder.fdiv(a[0], b[0])
-        falling = self._scaled(builder, b[1], builder.fneg(value))
-        return value, self._scaled(builder, _added(builder, a[1], falling), inverse)
+        quotient_slope = self._scaled(builder, b[1], builder.fneg(value))
+        return value, self._scaled(builder, _added(builder, a[1], quotient_slope), inverse)
 
     def _scaled(self, builder: Builder, slopes: Value | None, factor: Value) -> Value | None:
         if slopes is None:
@@ -105,15 +105,15 @@ class Dual(Number):
 
     def load(self, builder: Builder, pointer: Value) -> Value:
         """Return the number at a pointer to floats."""
-        behind = builder.gep(pointer, [ir.Constant(ir.IntType(64), 1)])
-        return self.made(builder, (builder.load(pointer), self.slopes.load(builder, behind)))
+        slope_pointer = builder.gep(pointer, [ir.Constant(ir.IntType(64), 1)])
+        return self.made(builder, (builder.load(pointer), self.slopes.load(builder, slope_pointer)))
 
     def store(self, builder: Builder, value: Value, pointer: Value) -> None:
         """Write a number to a pointer to floats."""
         number, slopes = self.parts(builder, Operand(value, False))
         builder.store(number, pointer)
-        behind = builder.gep(pointer, [ir.Constant(ir.IntType(64), 1)])
-        self.slopes.store(builder, slopes, behind)
+        slope_pointer = builder.gep(pointer, [ir.Constant(ir.IntType(64), 1)])
+        self.slopes.store(builder, slopes, slope_pointer)
 
 
 def _added(builder: Builder, a: Value | None, b: Value | None) -> Value | None:
@@ -181,8 +181,10 @@ def _atan2(y: Any, x: Any) -> Any:
 
     def call(y: Any, x: Any) -> Any:
         b, a = value_of(y), value_of(x)
-        square = a * a + b * b
-        return with_slope(y, math.atan2(b, a), a / square) - with_slope(x, 0.0, b / square)
+        squared_norm = a * a + b * b
+        return with_slope(y, math.atan2(b, a), a / squared_norm) - with_slope(
+            x, 0.0, b / squared_norm
+        )
 
     return call
 

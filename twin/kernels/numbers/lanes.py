@@ -42,10 +42,10 @@ class Lanes(Number):
 
     def broadcast(self, builder: Builder, value: Value) -> Value:
         """Return the number that is a float in all lanes."""
-        none, index = ir.Constant(self.form, ir.Undefined), ir.IntType(32)
-        first = builder.insert_element(none, value, ir.Constant(index, 0))
+        undefined, index = ir.Constant(self.form, ir.Undefined), ir.IntType(32)
+        first_lane = builder.insert_element(undefined, value, ir.Constant(index, 0))
         zeros = ir.Constant(ir.VectorType(index, self.width), [0] * self.width)
-        return builder.shuffle_vector(first, none, zeros)
+        return builder.shuffle_vector(first_lane, undefined, zeros)
 
     def arithmetic(self, builder: Builder, name: str, a: Operand, b: Operand) -> Value:
         """Return the result of "fadd", "fsub", "fmul" or "fdiv", lane by lane."""
@@ -58,8 +58,10 @@ class Lanes(Number):
     def compare(self, builder: Builder, sign: str, a: Operand, b: Operand) -> Value:
         """Return one bit: whether a comparison holds in all lanes; never with NaN."""
         bits = self.mask(builder, sign, self.lanes(builder, a), self.lanes(builder, b))
-        whole = ir.IntType(self.width)
-        return builder.icmp_unsigned("==", builder.bitcast(bits, whole), ir.Constant(whole, -1))
+        mask_type = ir.IntType(self.width)
+        return builder.icmp_unsigned(
+            "==", builder.bitcast(bits, mask_type), ir.Constant(mask_type, -1)
+        )
 
     def mask(self, builder: Builder, sign: str, a: Value, b: Value) -> Value:
         """Return one bit per lane."""
@@ -82,9 +84,11 @@ class Lanes(Number):
 
     def call(self, builder: Builder, name: str, value: Value) -> Value:
         """Return the value of a function that LLVM has for vectors, such as "sqrt"."""
-        kind = ir.FunctionType(self.form, [self.form])
-        full = f"llvm.{name}.v{self.width}f64"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, full), [value])
+        function_type = ir.FunctionType(self.form, [self.form])
+        intrinsic_name = f"llvm.{name}.v{self.width}f64"
+        return builder.call(
+            cgutils.get_or_insert_function(builder.module, function_type, intrinsic_name), [value]
+        )
 
 
 def _vector_function(python: Any, name: str) -> None:
@@ -121,8 +125,8 @@ def with_lane(context: Any, x: Any, k: Any, value: Any) -> Any:
     """Return a number with another value in lane k."""
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
-        place = builder.trunc(args[1], ir.IntType(32))
-        return builder.insert_element(args[0], args[2], place)
+        lane_index = builder.trunc(args[1], ir.IntType(32))
+        return builder.insert_element(args[0], args[2], lane_index)
 
     return x(x, types.int64, types.float64), write
 
@@ -180,11 +184,11 @@ def _atan2(y: Any, x: Any) -> Any:
 @written
 def _copysign(context: Any, size: Any, sign: Any) -> Any:
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
-        kind = sig.args[1]
-        function = ir.FunctionType(kind.form, [kind.form, kind.form])
-        name = f"llvm.copysign.v{kind.width}f64"
-        full = cgutils.get_or_insert_function(builder.module, function, name)
-        return builder.call(full, [kind.broadcast(builder, args[0]), args[1]])
+        lanes_type = sig.args[1]
+        function = ir.FunctionType(lanes_type.form, [lanes_type.form, lanes_type.form])
+        name = f"llvm.copysign.v{lanes_type.width}f64"
+        intrinsic = cgutils.get_or_insert_function(builder.module, function, name)
+        return builder.call(intrinsic, [lanes_type.broadcast(builder, args[0]), args[1]])
 
     return sign(types.float64, sign), write
 
@@ -221,7 +225,7 @@ def _in_lanes(matrix: Any, *_: Any) -> bool:
 @replacing(bring_pivot_up, _in_lanes)
 def lanes_bring_pivot_up(matrix: Any, right: Any, j: int, size: int) -> float:
     """Bring the largest entry of column j up, lane by lane; return the signs, 0 without a pivot."""
-    sign = 1.0 + 0.0 * right[j]
+    permutation_sign = 1.0 + 0.0 * right[j]
     for i in range(j + 1, size):
         upper, lower = abs(matrix[j, j]), abs(matrix[i, j])
         for k in range(j, size):
@@ -231,5 +235,5 @@ def lanes_bring_pivot_up(matrix: Any, right: Any, j: int, size: int) -> float:
         a, b = right[j], right[i]
         right[j] = where_larger(lower, upper, b, a)
         right[i] = where_larger(lower, upper, a, b)
-        sign = where_larger(lower, upper, -sign, sign)
-    return where_larger(abs(matrix[j, j]), 0.0, sign, 0.0)
+        permutation_sign = where_larger(lower, upper, -permutation_sign, permutation_sign)
+    return where_larger(abs(matrix[j, j]), 0.0, permutation_sign, 0.0)

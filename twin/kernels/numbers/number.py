@@ -33,7 +33,7 @@ written: Any = intrinsic
 Value = Any
 """An LLVM value"""
 Builder = Any
-"""Writes LLVM instructions"""
+"""A builder, which writes LLVM instructions"""
 
 
 class Operand(NamedTuple):
@@ -41,7 +41,7 @@ class Operand(NamedTuple):
 
     value: Value
     plain: bool
-    """whether it is a float, the same in all lanes and constant under all derivatives"""
+    """whether it is an ordinary float: equal in all lanes, with zero derivatives"""
 
 
 class _NumberModel(models.PrimitiveModel):  # type: ignore[misc]

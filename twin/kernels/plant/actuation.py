@@ -99,7 +99,7 @@ def rounded(value: float, digit: float) -> float:
 def follow_position(
     drive: FloatArray, state: FloatArray, mode: int, command: float, step: float
 ) -> None:
-    """Move the position that a motor is drawn to by one `step` [s] of the engine.
+    """Advance the setpoint that a position drive pulls its motor to by one `step` [s].
 
     A commanded speed moves the target; a commanded position is the target. Every `UPDATE` steps a
     servo takes the target, and a stepper the speed that reaches it until the next update.
@@ -109,23 +109,23 @@ def follow_position(
     else:
         state[TARGET] += step * between(command, -drive[FASTEST], drive[FASTEST])
     state[TARGET] = between(state[TARGET], drive[LOWER], drive[UPPER])
-    fresh = state[CLOCK] <= 0.0
-    state[CLOCK] = drive[UPDATE] - 1.0 if fresh else state[CLOCK] - 1.0
+    update_due = state[CLOCK] <= 0.0
+    state[CLOCK] = drive[UPDATE] - 1.0 if update_due else state[CLOCK] - 1.0
     if drive[POSITIONING] == STEPPER_DRIVE:
-        if fresh:
+        if update_due:
             rate = (state[TARGET] - state[FIELD]) / (drive[UPDATE] * step)
             state[FIELD_RATE] = between(rate, -drive[FASTEST], drive[FASTEST])
         state[FIELD] += step * state[FIELD_RATE]
-    elif fresh:
+    elif update_due:
         state[FIELD] = rounded(state[TARGET], drive[DIGIT])
     state[LIMITED] = 0.0
-    lead = state[FIELD] - state[POSITION]
+    position_lead = state[FIELD] - state[POSITION]
     if drive[POSITIONING] == STEPPER_DRIVE:
-        if abs(lead) > 2.0 * drive[SPAN]:
+        if abs(position_lead) > 2.0 * drive[SPAN]:
             state[LIMITED] = OUT_OF_STEP
-    elif abs(lead) > drive[DEAD] + drive[SPAN]:
-        fast = state[SPEED] * lead > 0.5 * drive[TOP_SPEED] * abs(lead)
-        state[LIMITED] = AT_SPEED if fast else AT_EFFORT
+    elif abs(position_lead) > drive[DEAD] + drive[SPAN]:
+        near_top_speed = state[SPEED] * position_lead > 0.5 * drive[TOP_SPEED] * abs(position_lead)
+        state[LIMITED] = AT_SPEED if near_top_speed else AT_EFFORT
 
 
 @device
@@ -136,24 +136,24 @@ def draw(drive: FloatArray, state: FloatArray, at: float, speed: float, left: fl
     takes away is viscous. A stepper gives the sine of its lag behind the field, with a period of
     four full steps, under the pull-out effort, which falls with speed to zero.
     """
-    most = drive[PEAK]
+    peak_effort = drive[PEAK]
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
-        most = min(most, drive[CONTINUOUS])
+        peak_effort = min(peak_effort, drive[CONTINUOUS])
     if drive[POSITIONING] == STEPPER_DRIVE:
-        pull_out = most * max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])
+        pull_out = peak_effort * max(0.0, 1.0 - abs(speed) / drive[TOP_SPEED])
         field = rounded(state[FIELD] - left * state[FIELD_RATE], drive[DIGIT])
         effort = pull_out * sin(0.5 * pi * (field - at) / drive[SPAN])
         effort += drive[FIELD_DAMPING] * (state[FIELD_RATE] - speed)
         return between(effort, -pull_out, pull_out)
-    lead = state[FIELD] - at
-    beyond = max(0.0, abs(lead) - drive[DEAD])
-    fraction = min(1.0, beyond / drive[SPAN])
-    return most * fraction if lead > 0.0 else -most * fraction
+    field_lead = state[FIELD] - at
+    excess_lead = max(0.0, abs(field_lead) - drive[DEAD])
+    fraction = min(1.0, excess_lead / drive[SPAN])
+    return peak_effort * fraction if field_lead > 0.0 else -peak_effort * fraction
 
 
 @device
 def converted(value: float, full: float, digit: float) -> float:
-    """Return `value` as a converter of range `full` puts it out in steps of `digit`; 0 for exact.
+    """Return `value` as output by a converter of range `full` and step `digit`; 0: exact.
 
     The codes of a converter end one below its full range: -2048 to 2047 with 12 bits.
     """
@@ -165,7 +165,7 @@ def converted(value: float, full: float, digit: float) -> float:
 
 @device
 def gated(command: float, at_lower: bool, at_upper: bool) -> float:
-    """Return a speed or force command, zero where it leads further out at a pressed switch.
+    """Return a speed or force command; zero if it points beyond a pressed limit switch.
 
     Args:
         command: positive towards the upper limit [m/s, rad/s, N, N m].
@@ -208,9 +208,9 @@ def motor_command(
 ) -> float:
     """Return the effort of a motor; the velocity loop's integral stops at the limits."""
     at, speed = state[POSITION], state[SPEED]
-    most, limit = drive[PEAK], 0.0
+    peak_effort, limit = drive[PEAK], 0.0
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
-        most = min(most, drive[CONTINUOUS])
+        peak_effort = min(peak_effort, drive[CONTINUOUS])
     if velocity_mode:
         if abs(command) >= drive[FASTEST]:
             limit = AT_SPEED
@@ -218,9 +218,9 @@ def motor_command(
         setpoint = between(setpoint, -drive[FASTEST], drive[FASTEST])
         setpoint = gated(setpoint, at <= drive[LOWER], at >= drive[UPPER])
         error = setpoint - speed
-        added = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
-        unlimited = gain * error + state[INTEGRAL] + added
-        effort = between(unlimited, -most, most)
+        feedforward_effort = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
+        unlimited = gain * error + state[INTEGRAL] + feedforward_effort
+        effort = between(unlimited, -peak_effort, peak_effort)
         if effort == unlimited or (unlimited - effort) * error < 0.0:
             state[INTEGRAL] += rate_gain * error * step
     else:
@@ -233,17 +233,17 @@ def motor_command(
             effort = min(effort, -gain * speed)
         if abs(speed) > drive[FASTEST] and effort * speed > 0.0:
             effort, limit = 0.0, AT_SPEED
-        effort = between(effort, -most, most)
+        effort = between(effort, -peak_effort, peak_effort)
         state[INTEGRAL] = effort
-    state[LIMITED] = AT_EFFORT if abs(unlimited) > most else limit
+    state[LIMITED] = AT_EFFORT if abs(unlimited) > peak_effort else limit
     return effort
 
 
 @device
 def brake(drive: FloatArray, state: FloatArray, command: float) -> None:
-    """Close or open a brake for one step; it holds from fully closed until fully open."""
-    change = drive[ENGAGING] if command > 0.0 else -drive[RELEASING]
-    state[CLOSING] = between(state[CLOSING] + change, 0.0, 1.0)
+    """Move a brake for one step; once fully closed it holds until it is fully open."""
+    engagement_step = drive[ENGAGING] if command > 0.0 else -drive[RELEASING]
+    state[CLOSING] = between(state[CLOSING] + engagement_step, 0.0, 1.0)
     if state[CLOSING] == 1.0:
         state[HOLDING] = 1.0
     elif state[CLOSING] == 0.0:
@@ -264,36 +264,40 @@ def transmit(
 
     Motors of position drives are drawn to their positions in each of their own steps.
     """
-    small, inertia, drawn = step / parts, drive[INERTIA], drive[POSITIONING] > 0.0
-    holding = drive[BRAKE] * state[HOLDING]
-    at, speed, total = state[POSITION], state[SPEED], 0.0
-    for part in range(parts):
-        leg = coordinate + rate * (part + 0.5) * small
+    substep, inertia, is_positioning = step / parts, drive[INERTIA], drive[POSITIONING] > 0.0
+    brake_effort = drive[BRAKE] * state[HOLDING]
+    at, speed, force_sum = state[POSITION], state[SPEED], 0.0
+    for substep_index in range(parts):
+        leg = coordinate + rate * (substep_index + 0.5) * substep
         force = contact(
-            at + 0.5 * small * speed - leg,
+            at + 0.5 * substep * speed - leg,
             speed - rate,
             drive[HALF_BACKLASH],
             drive[STIFFNESS],
             drive[DAMPING],
         )
-        if drawn:
-            effort = draw(drive, state, at, speed, step - (part + 0.5) * small)
-        level = drive[FRICTION] + holding
+        if is_positioning:
+            effort = draw(drive, state, at, speed, step - (substep_index + 0.5) * substep)
+        dry_friction = drive[FRICTION] + brake_effort
         if drive[BREAKAWAY] > drive[FRICTION]:
             part_speed = speed / drive[STRIBECK]
-            level += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-part_speed * part_speed)
+            dry_friction += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-part_speed * part_speed)
         # Dry friction takes what speed there is, or stops the motor: it never turns it back.
-        free = speed + small * (effort - force) / inertia
-        loss = small * level / inertia
-        moved = 0.0 if abs(free) <= loss else free - (loss if free > 0.0 else -loss)
-        moved /= 1.0 + small * drive[VISCOUS] / inertia
-        at += small * 0.5 * (speed + moved)
-        speed = moved
-        total += force
+        frictionless_speed = speed + substep * (effort - force) / inertia
+        loss = substep * dry_friction / inertia
+        new_speed = (
+            0.0
+            if abs(frictionless_speed) <= loss
+            else frictionless_speed - (loss if frictionless_speed > 0.0 else -loss)
+        )
+        new_speed /= 1.0 + substep * drive[VISCOUS] / inertia
+        at += substep * 0.5 * (speed + new_speed)
+        speed = new_speed
+        force_sum += force
     state[POSITION], state[SPEED] = at, speed
-    if drawn:
+    if is_positioning:
         state[EFFORT] = effort
-    return total / parts
+    return force_sum / parts
 
 
 @compiled
@@ -321,7 +325,7 @@ def actuate(
         feedforward: `(n,)` forces added to the velocity loop's.
         brakes: `(n,)` 1 to hold.
         coordinates: `(n,)` of the legs at the start of the step.
-        rates: `(n,)` theirs.
+        rates: `(n,)` of the actuators.
         mode: `FORCE_MODE`, `VELOCITY_MODE` or `POSITION_MODE`.
         step: [s].
         parts: steps of the motors within `step`.
@@ -331,7 +335,7 @@ def actuate(
         drive, state = drives[i], states[i]
         if drive[INERTIA] == 0.0:
             state[POSITION], state[SPEED] = coordinates[i], rates[i]
-        mean = 0.0
+        mean_effort = 0.0
         if drive[POSITIONING] > 0.0:
             follow_position(drive, state, mode, commands[i], step)
         else:
@@ -345,13 +349,13 @@ def actuate(
                 gains[i, 1],
                 step,
             )
-            behind = state[EFFORT] - effort
-            mean = effort + drive[LAG_MEAN] * behind
-            state[EFFORT] = effort + drive[LAG] * behind
+            effort_error = state[EFFORT] - effort
+            mean_effort = effort + drive[LAG_MEAN] * effort_error
+            state[EFFORT] = effort + drive[LAG] * effort_error
         state[HEAT] += drive[WARMING] * (state[EFFORT] * state[EFFORT] - state[HEAT])
         if drive[INERTIA] > 0.0:
             brake(drive, state, brakes[i])
-            force = transmit(drive, state, mean, coordinates[i], rates[i], step, parts)
+            force = transmit(drive, state, mean_effort, coordinates[i], rates[i], step, parts)
         else:
-            force = mean - drive[VISCOUS] * rates[i]
+            force = mean_effort - drive[VISCOUS] * rates[i]
         out[i] = force + end_stop(drive, coordinates[i] + 0.5 * step * rates[i], rates[i])

@@ -1,4 +1,4 @@
-"""Incremental encoders with an index pulse: counting, and the way back from counter to position.
+"""Incremental encoders with an index pulse: counting, and decoding counters to positions.
 
 Positions are whole counts from an origin of their own. The counter holds the counts since the last
 index pulse; before the first pulse, those since power-up.
@@ -47,10 +47,10 @@ def zeroed(old: float, new: float, index: float, turn: float, last: float) -> fl
     The pulse comes at the count `index` plus whole turns, when it is entered from either side.
     """
     if new > old:
-        pulse = index + turn * floor((new - index) / turn)
-        return pulse if pulse > old else last
-    pulse = index + turn * ceil((new - index) / turn)
-    return pulse if pulse < old else last
+        pulse_count = index + turn * floor((new - index) / turn)
+        return pulse_count if pulse_count > old else last
+    pulse_count = index + turn * ceil((new - index) / turn)
+    return pulse_count if pulse_count < old else last
 
 
 @compiled
@@ -62,20 +62,24 @@ def power_up(scales: FloatArray, states: FloatArray, coordinates: FloatArray) ->
 
 @compiled
 def count(scales: FloatArray, states: FloatArray, coordinates: FloatArray) -> None:
-    """Move the counters straight to new coordinates `(n,)`, over the pulses in between."""
+    """Update the counters to new coordinates `(n,)`, including index pulses in between."""
     for i in range(len(coordinates)):
-        old, new = states[i, COUNTER_POSITION], counted(scales, i, coordinates[i])
+        old_count, new_count = states[i, COUNTER_POSITION], counted(scales, i, coordinates[i])
         states[i, COUNTER_ZERO] = zeroed(
-            old, new, scales[i, SCALE_INDEX], scales[i, SCALE_TURN], states[i, COUNTER_ZERO]
+            old_count,
+            new_count,
+            scales[i, SCALE_INDEX],
+            scales[i, SCALE_TURN],
+            states[i, COUNTER_ZERO],
         )
-        states[i, COUNTER_POSITION] = new
+        states[i, COUNTER_POSITION] = new_count
 
 
 @compiled
 def count_many(
     scales: FloatArray, states: FloatArray, coordinates: FloatArray, raw: FloatArray
 ) -> None:
-    """Take the counters along rows `(k, n)` of coordinates; fill their values `(k, n)`."""
+    """Update the counters along coordinates `(k, n)`; fill their values `(k, n)`."""
     for k in range(len(coordinates)):
         count(scales, states, coordinates[k])
         for i in range(coordinates.shape[1]):
@@ -104,9 +108,9 @@ def homing_step(state: FloatArray, raw: float, slow: float) -> float:
     A jump larger than `slow` counts is the pulse; the counts up to it are lost, and taken to be
     those of the sample before.
     """
-    change = raw - state[DECODER_RAW]
-    if abs(change) <= slow:
-        return change
+    count_change = raw - state[DECODER_RAW]
+    if abs(count_change) <= slow:
+        return count_change
     state[DECODER_INDEXED] = 1.0
     if abs(raw) > slow:
         state[DECODER_FAULT] = TOO_FAST
@@ -120,13 +124,15 @@ def sawtooth_step(state: FloatArray, raw: float, turn: float, largest: float) ->
     Travel below half a turn is exact. The counter is zero at a pulse, which must lie on the
     way or be the one before.
     """
-    change = _nearest(raw - state[DECODER_RAW], turn)
-    pulse = change - raw + state[DECODER_RAW]
-    place = pulse - state[DECODER_RAW]
-    reached = min(0.0, change) - largest <= place <= max(0.0, change) + largest
-    if abs(change) > largest or (pulse != 0.0 and not reached):
+    count_change = _nearest(raw - state[DECODER_RAW], turn)
+    pulse_offset = count_change - raw + state[DECODER_RAW]
+    pulse_travel = pulse_offset - state[DECODER_RAW]
+    pulse_reached = (
+        min(0.0, count_change) - largest <= pulse_travel <= max(0.0, count_change) + largest
+    )
+    if abs(count_change) > largest or (pulse_offset != 0.0 and not pulse_reached):
         state[DECODER_FAULT] = TOO_FAST
-    return change
+    return count_change
 
 
 @compiled
@@ -139,7 +145,7 @@ def unwrap(
     expected: FloatArray,
     expecting: bool,
 ) -> None:
-    """Take the decoders over a sample.
+    """Advance the decoders by one sample.
 
     Args:
         states: `(n, DECODER_SIZE)`.
@@ -151,21 +157,21 @@ def unwrap(
         expecting: whether to compare with them.
     """
     for i in range(len(raw)):
-        state, turn = states[i], turns[i]
-        before = state[DECODER_FAULT]
-        if state[DECODER_INDEXED] > 0.0:
-            change = sawtooth_step(state, raw[i], turn, largest[i])
+        decoder_state, counts_per_turn = states[i], turns[i]
+        previous_fault = decoder_state[DECODER_FAULT]
+        if decoder_state[DECODER_INDEXED] > 0.0:
+            travel_change = sawtooth_step(decoder_state, raw[i], counts_per_turn, largest[i])
         else:
-            change = homing_step(state, raw[i], slow[i])
-        if expecting and abs(change - expected[i]) > MAX_DISAGREEMENT * turn:
-            state[DECODER_FAULT] = TOO_FAST
-        if abs(raw[i]) >= turn:
-            state[DECODER_FAULT] = NO_INDEX
-        if before > 0.0:
-            state[DECODER_FAULT] = before
-        state[DECODER_TRAVEL] += change
-        state[DECODER_SPEED] = change
-        state[DECODER_RAW] = raw[i]
+            travel_change = homing_step(decoder_state, raw[i], slow[i])
+        if expecting and abs(travel_change - expected[i]) > MAX_DISAGREEMENT * counts_per_turn:
+            decoder_state[DECODER_FAULT] = TOO_FAST
+        if abs(raw[i]) >= counts_per_turn:
+            decoder_state[DECODER_FAULT] = NO_INDEX
+        if previous_fault > 0.0:
+            decoder_state[DECODER_FAULT] = previous_fault
+        decoder_state[DECODER_TRAVEL] += travel_change
+        decoder_state[DECODER_SPEED] = travel_change
+        decoder_state[DECODER_RAW] = raw[i]
 
 
 @compiled
@@ -178,7 +184,7 @@ def unwrap_many(
     travel: FloatArray,
     faults: FloatArray,
 ) -> None:
-    """Take the decoders along rows `(k, n)` of counter values; fill travel and faults `(k, n)`."""
+    """Advance the decoders along counter values `(k, n)`; fill travel and faults `(k, n)`."""
     for k in range(len(raw)):
         unwrap(states, raw[k], turns, largest, slow, raw[k], False)
         for i in range(raw.shape[1]):

@@ -34,7 +34,7 @@ def read_actuators(
         before: `(n,)` the last reading of the encoders, overwritten by this one.
         span: [s] since then; 0 for none: rates of encoders are then zero.
         coordinates: `(n,)` of the legs.
-        rates: `(n,)` theirs.
+        rates: `(n,)` of the actuators.
         out: overwritten.
     """
     for i in range(drives.shape[0]):

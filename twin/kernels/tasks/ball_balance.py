@@ -54,7 +54,7 @@ class Increments(NamedTuple):
     setpoint: FloatArray
     """`(N, n)` coordinates commanded for now"""
     home: FloatArray
-    """`(7,)`"""
+    """`(7,)` pose at home: position [m], unit quaternion (scalar first)"""
     target: FloatArray
     """`(n,)` work: coordinates at the end of the period"""
     displacement: FloatArray
@@ -64,7 +64,7 @@ class Increments(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Numbers of targets, reward and termination."""
+    """Scalar settings of targets, reward and termination."""
 
     period: float
     """control period [s]"""
@@ -125,20 +125,24 @@ def pose_command(actions: FloatArray, bundle: Any) -> None:
             coordinates `(N, n)`, and the command, overwritten.
     """
     law, legs, increments, measured, command = unbundled(bundle)
-    axes, displacement, target = increments.axes, increments.displacement, increments.target
+    axes, displacement, target_coordinates = (
+        increments.axes,
+        increments.displacement,
+        increments.target,
+    )
     for k in range(6):
         displacement[k] = 0.0
     for i in range(command.shape[0]):
         setpoint, offset = increments.setpoint[i], increments.offset[i]
         for k in range(axes.shape[0]):
             displacement[axes[k]] = add_increment(offset, k, actions[i, k], law)
-        reached = displaced_coordinates(
-            legs, increments.home, displacement, increments.state, target
+        is_reachable = displaced_coordinates(
+            legs, increments.home, displacement, increments.state, target_coordinates
         )
         for j in range(setpoint.shape[0]):
-            aim = target[j] if reached else setpoint[j]
-            command[i, j] = following_speed(aim, setpoint[j], measured[i, j], law)
-            setpoint[j] = aim
+            commanded_coordinate = target_coordinates[j] if is_reachable else setpoint[j]
+            command[i, j] = following_speed(commanded_coordinate, setpoint[j], measured[i, j], law)
+            setpoint[j] = commanded_coordinate
 
 
 @device
@@ -148,11 +152,11 @@ def move_target(i: int, step: int, limits: Limits, targets: Targets) -> None:
     k = int(elapsed / limits.hold + 1e-9) % targets.centers.shape[1]
     radius, rate = targets.circles[i, CIRCLE_RADIUS], targets.circles[i, CIRCLE_RATE]
     angle = targets.circles[i, CIRCLE_PHASE] + rate * elapsed
-    now = targets.now[i]
-    now[0] = targets.centers[i, k, 0] + radius * cos(angle)
-    now[1] = targets.centers[i, k, 1] + radius * sin(angle)
-    now[2] = -radius * rate * sin(angle)
-    now[3] = radius * rate * cos(angle)
+    present_target = targets.now[i]
+    present_target[0] = targets.centers[i, k, 0] + radius * cos(angle)
+    present_target[1] = targets.centers[i, k, 1] + radius * sin(angle)
+    present_target[2] = -radius * rate * sin(angle)
+    present_target[3] = radius * rate * cos(angle)
 
 
 @device
@@ -161,14 +165,14 @@ def sense(i: int, machines: Machines, balls: Balls, targets: Targets, signals: S
     pose, twist, on_plate = machines.pose[i], machines.twist[i], balls.on_plate
     state_on_plate(pose, twist, balls.state[i], on_plate)
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    turning = rotate_back(matrix, (twist[3], twist[4], twist[5]))
+    plate_omega = rotate_back(matrix, (twist[3], twist[4], twist[5]))
     for k in range(2):
         signals.ball_position[i, k] = on_plate[k]
         signals.ball_velocity[i, k] = on_plate[3 + k]
         signals.target[i, k] = targets.now[i, k]
         signals.target_error[i, k] = targets.now[i, k] - on_plate[k]
         signals.slope[i, k] = -matrix[6 + k]
-        signals.tilt_rate[i, k] = turning[k]
+        signals.tilt_rate[i, k] = plate_omega[k]
 
 
 @device
@@ -250,8 +254,8 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
         bundle
     )
     count(actions, history.steps, history.action, history.before)
-    for number in range(indices.shape[0]):
-        i = indices[number]
+    for slot in range(indices.shape[0]):
+        i = indices[slot]
         move_target(i, history.steps[i], limits, targets)
         sense(i, machines, balls, targets, signals)
         observe(i, machines, scales, history, results, targets, increments.offset, signals)

@@ -52,11 +52,11 @@ class ReferenceArrays(NamedTuple):
     """Motions to follow, sampled at the k control instants of an episode."""
 
     pose: FloatArray
-    """`(N, k, 7)`"""
+    """`(N, k, 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     coordinates: FloatArray
-    """`(N, k, n)`"""
+    """`(N, k, n)` of the actuators [m, rad]"""
     rates: FloatArray
-    """`(N, k, n)`"""
+    """`(N, k, n)` of the actuators [m/s, rad/s]"""
 
 
 class Increments(NamedTuple):
@@ -67,9 +67,9 @@ class Increments(NamedTuple):
     setpoint: FloatArray
     """`(N, n)` coordinates commanded for now"""
     home: FloatArray
-    """`(7,)`"""
+    """`(7,)` pose at home: position [m], unit quaternion (scalar first)"""
     home_coordinates: FloatArray
-    """`(n,)`"""
+    """`(n,)` actuator coordinates at home [m, rad]"""
     plain: FloatArray
     """`(n,)` work: coordinates without displacement"""
     displaced: FloatArray
@@ -79,22 +79,22 @@ class Increments(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Numbers of observation, reward and termination."""
+    """Scalar settings of observation, reward and termination."""
 
     period: float
     """control period [s]"""
     preview: int
     """control periods ahead that are observed"""
     leak: float
-    """part of accumulated errors that is left after a period"""
+    """factor on the accumulated errors per control period, below one"""
     position_scale: float
-    """[m]"""
+    """[m] scale of position errors in the reward"""
     attitude_scale: float
-    """[rad]"""
+    """[rad] scale of orientation errors in the reward"""
     largest_position: float
-    """[m]"""
+    """[m] position error that ends the episode"""
     largest_attitude: float
-    """[rad]"""
+    """[rad] orientation error that ends the episode"""
     overtravel: float
     """allowed overtravel, as a fraction of the travel"""
 
@@ -109,7 +109,7 @@ class Signals(NamedTuple):
     coordinate_error: FloatArray
     """`(N, n)` reference less measured coordinate [m, rad]"""
     reference_pose: FloatArray
-    """`(N, 7)`"""
+    """`(N, 7)` of the reference: position [m], unit quaternion (scalar first)"""
     accumulated: FloatArray
     """`(N, n)` error of coordinates, summed with forgetting [m s, rad s]"""
 
@@ -122,9 +122,9 @@ class Sines(NamedTuple):
     cosine: FloatArray
     """`(m, 6)` displacements [m], angles about fixed axes x, y, z [rad]"""
     sine: FloatArray
-    """`(m, 6)`"""
+    """`(m, 6)` displacements [m], angles about fixed axes x, y, z [rad]"""
     duration: float
-    """[s]"""
+    """[s] duration of the motion"""
     fade: float
     """[s] at either end, above zero"""
 
@@ -142,9 +142,9 @@ def fill_axes(
 
     `cosines` and `of_sines` (m,) are those of omega times the time.
     """
-    into, into_slope = rise(time / sines.fade)
-    out, out_slope = rise((sines.duration - time) / sines.fade)
-    window, slope = into + out - 1.0, (into_slope - out_slope) / sines.fade
+    fade_in, fade_in_rate = rise(time / sines.fade)
+    fade_out, fade_out_rate = rise((sines.duration - time) / sines.fade)
+    window, slope = fade_in + fade_out - 1.0, (fade_in_rate - fade_out_rate) / sines.fade
     for k in range(6):
         value[k] = 0.0
         rate[k] = 0.0
@@ -168,7 +168,7 @@ def fill_state(home: FloatArray, value: FloatArray, rate: FloatArray, y: FloatAr
     """
     a, b, c = 0.5 * value[3], 0.5 * value[4], 0.5 * value[5]
     cx, sx, cy, sy, cz, sz = cos(a), sin(a), cos(b), sin(b), cos(c), sin(c)
-    turn = (
+    quaternion = (
         cz * cy * cx + sz * sy * sx,
         cz * cy * sx - sz * sy * cx,
         cz * sy * cx + sz * cy * sx,
@@ -177,7 +177,7 @@ def fill_state(home: FloatArray, value: FloatArray, rate: FloatArray, y: FloatAr
     for k in range(3):
         y[k] = home[k] + value[k]
         y[7 + k] = rate[k]
-    y[3], y[4], y[5], y[6] = quaternion_product(turn, (home[3], home[4], home[5], home[6]))
+    y[3], y[4], y[5], y[6] = quaternion_product(quaternion, (home[3], home[4], home[5], home[6]))
     # cos and sin of the whole angles, from those of half of them
     cos_y, sin_y = cy * cy - sy * sy, 2.0 * sy * cy
     cos_z, sin_z = cz * cz - sz * sz, 2.0 * sz * cz
@@ -202,21 +202,24 @@ def fill_motion(
     coordinates and rates are within the limits.
     """
     pose, coordinates, rates = rows
-    time, count = np.empty((2, len(width))), sines.omega.shape[0]
-    turns, span = np.empty((2, count)), len(width) * period
-    for j in range(count):
-        turns[0, j], turns[1, j] = cos(sines.omega[j] * span), sin(sines.omega[j] * span)
-    cosines, of_sines = lanes_memory(count, width), lanes_memory(count, width)
+    time, n_sines = np.empty((2, len(width))), sines.omega.shape[0]
+    turns, block_duration = np.empty((2, n_sines)), len(width) * period
+    for j in range(n_sines):
+        turns[0, j], turns[1, j] = (
+            cos(sines.omega[j] * block_duration),
+            sin(sines.omega[j] * block_duration),
+        )
+    cosines, of_sines = lanes_memory(n_sines, width), lanes_memory(n_sines, width)
     value, rate, y = lanes_memory(6, width), lanes_memory(6, width), lanes_memory(13, width)
-    within = True
-    for first in range(0, pose.shape[0], len(width)):
+    all_within = True
+    for first_instant in range(0, pose.shape[0], len(width)):
         for lane in range(len(width)):
-            time[0, lane] = (first + lane) * period
+            time[0, lane] = (first_instant + lane) * period
             time[1, lane] = min(time[0, lane], sines.duration)
         times = as_lanes(time, width)
-        for j in range(count):
+        for j in range(n_sines):
             cosine, sine, angle = cosines[j], of_sines[j], sines.omega[j] * times[0]
-            if first % (SINE_REFRESH_STEPS * len(width)) == 0:
+            if first_instant % (SINE_REFRESH_STEPS * len(width)) == 0:
                 cosines[j], of_sines[j] = cos(angle), sin(angle)
             else:
                 cosines[j], of_sines[j] = turned_on(cosine, sine, turns[0, j], turns[1, j])
@@ -224,20 +227,20 @@ def fill_motion(
         fill_state(home, value, rate, y)
         project_onto_constraints(legs, y)
         for k in range(7):
-            write_column(pose, first, k, y[k])
+            write_column(pose, first_instant, k, y[k])
         state = platform_state(y[:7], y[7:13])
         for i in range(legs.rows.shape[0]):
             arm, w, coordinate = actuation(legs, i, state.position, state.matrix)
             speed = dot(w, add(state.velocity, cross(state.omega, arm)))
-            write_column(coordinates, first, i, coordinate)
-            write_column(rates, first, i, speed)
-            off, reach = (
+            write_column(coordinates, first_instant, i, coordinate)
+            write_column(rates, first_instant, i, speed)
+            middle_distance, allowed_distance = (
                 abs(coordinate - scales.middle[i]),
                 (1.0 + 2.0 * RANGE_TOLERANCE) * scales.half[i],
             )
-            if not (off <= reach and abs(speed) <= scales.speed[i]):
-                within = False
-    return within
+            if not (middle_distance <= allowed_distance and abs(speed) <= scales.speed[i]):
+                all_within = False
+    return all_within
 
 
 POSITION_TERMINATION, ATTITUDE_TERMINATION, LIMIT_TERMINATION = range(2, 5)
@@ -263,14 +266,14 @@ def velocity_command(
         measured: `(N, n)` coordinates.
         command: overwritten.
     """
-    end = coordinates.shape[1] - 1
+    last_row = coordinates.shape[1] - 1
     for i in range(command.shape[0]):
-        now, then = min(steps[i], end), min(steps[i] + 1, end)
+        row_now, row_next = min(steps[i], last_row), min(steps[i] + 1, last_row)
         for j in range(command.shape[1]):
             rate = 0.0
             if law.residual:
-                rate = (coordinates[i, then, j] - coordinates[i, now, j]) / law.period
-                rate += law.gain * (coordinates[i, now, j] - measured[i, j])
+                rate = (coordinates[i, row_next, j] - coordinates[i, row_now, j]) / law.period
+                rate += law.gain * (coordinates[i, row_now, j] - measured[i, j])
             command[i, j] = rate + law.scale[j] * actions[i, j]
 
 
@@ -304,20 +307,24 @@ def pose_command(
         measured: `(N, n)` coordinates.
         command: overwritten.
     """
-    plain, displaced = increments.plain, increments.displaced
+    reference_coordinates, displaced = increments.plain, increments.displaced
     for i in range(command.shape[0]):
-        then = min(steps[i] + 1, reference.pose.shape[1] - 1)
+        row_next = min(steps[i] + 1, reference.pose.shape[1] - 1)
         offset, setpoint = increments.offset[i], increments.setpoint[i]
         for k in range(6):
             add_increment(offset, k, actions[i, k], law)
-        pose = reference.pose[i, then] if law.residual else increments.home
-        origin = reference.coordinates[i, then] if law.residual else increments.home_coordinates
-        inverse_kinematics(legs, pose, plain)
-        reached = displaced_coordinates(legs, pose, offset, increments.state, displaced)
+        pose = reference.pose[i, row_next] if law.residual else increments.home
+        origin = reference.coordinates[i, row_next] if law.residual else increments.home_coordinates
+        inverse_kinematics(legs, pose, reference_coordinates)
+        is_reachable = displaced_coordinates(legs, pose, offset, increments.state, displaced)
         for j in range(command.shape[1]):
-            target = origin[j] + (displaced[j] - plain[j]) if reached else setpoint[j]
-            command[i, j] = following_speed(target, setpoint[j], measured[i, j], law)
-            setpoint[j] = target
+            target_coordinate = (
+                origin[j] + (displaced[j] - reference_coordinates[j])
+                if is_reachable
+                else setpoint[j]
+            )
+            command[i, j] = following_speed(target_coordinate, setpoint[j], measured[i, j], law)
+            setpoint[j] = target_coordinate
 
 
 @device
@@ -330,13 +337,13 @@ def sense(
     signals: Signals,
 ) -> None:
     """Fill the errors of environment i, `step` periods after its reset."""
-    now = min(step, reference.pose.shape[1] - 1)
+    row_now = min(step, reference.pose.shape[1] - 1)
     for j in range(machines.measured.shape[1]):
-        error = reference.coordinates[i, now, j] - machines.measured[i, j]
-        kept = signals.accumulated[i, j] * limits.leak
-        signals.accumulated[i, j] = kept + limits.period * error if step > 0 else 0.0
+        error = reference.coordinates[i, row_now, j] - machines.measured[i, j]
+        decayed_sum = signals.accumulated[i, j] * limits.leak
+        signals.accumulated[i, j] = decayed_sum + limits.period * error if step > 0 else 0.0
         signals.coordinate_error[i, j] = error
-    pose = reference.pose[i, now]
+    pose = reference.pose[i, row_now]
     fill_pose_error(pose, machines.pose[i], signals.position_error[i], signals.orientation_error[i])
     for j in range(7):
         signals.reference_pose[i, j] = pose[j]
@@ -355,21 +362,24 @@ def observe(
 ) -> None:
     """Fill the observation of environment i; see the table of `PoseTrackingEnv`."""
     scale, out = results.scale, results.observation[i]
-    end = reference.pose.shape[1] - 1
-    now = min(history.steps[i], end)
+    last_row = reference.pose.shape[1] - 1
+    row_now = min(history.steps[i], last_row)
     at = put_all(out, 0, signals.coordinate_error[i], scale)
-    at = put_difference(out, at, reference.rates[i, now], machines.measured_rates[i], scale)
+    at = put_difference(out, at, reference.rates[i, row_now], machines.measured_rates[i], scale)
     at = put_all(out, at, signals.accumulated[i], scale)
     at = put_difference(out, at, machines.measured[i], scales.middle, scale)
     at = put_all(out, at, machines.measured_rates[i], scale)
     table = reference.coordinates[i]
-    for ahead in range(limits.preview + 1):
-        first, second = min(now + ahead, end), min(now + ahead + 1, end)
-        before = first if ahead == 0 else min(now + ahead - 1, end)
+    for preview_index in range(limits.preview + 1):
+        row_first, row_second = (
+            min(row_now + preview_index, last_row),
+            min(row_now + preview_index + 1, last_row),
+        )
+        row_before = row_first if preview_index == 0 else min(row_now + preview_index - 1, last_row)
         for j in range(table.shape[1]):
-            change = table[second, j] - table[first, j]
-            change -= table[first, j] - table[before, j]
-            at = put(out, at, change / limits.period, scale)
+            table_change = table[row_second, j] - table[row_first, j]
+            table_change -= table[row_first, j] - table[row_before, j]
+            at = put(out, at, table_change / limits.period, scale)
     for j in range(history.action.shape[1]):
         at = put_scalar(out, at, history.action[i, j])
 
@@ -442,6 +452,6 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     """
     machines, scales, history, results, reference, limits, signals = unbundled(bundle)
     count(actions, history.steps, history.action, history.before)
-    for number in range(indices.shape[0]):
-        i = indices[number]
+    for slot in range(indices.shape[0]):
+        i = indices[slot]
         evaluate_row(i, machines, scales, history, results, reference, limits, signals)

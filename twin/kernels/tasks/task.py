@@ -21,7 +21,7 @@ from twin.kernels.numbers.lanes import lane
 INFINITY = inf
 
 OBSERVATION_BOUND = 10.0
-"""Bound of every observation, in parts of a channel's scale; larger values are clipped."""
+"""Bound of every observation relative to its channel's scale; larger values are clipped."""
 
 STILL_FRACTION = 0.1
 """Motion below this multiple of the level counts as still."""
@@ -30,7 +30,7 @@ MOVING_FRACTION = 10.0
 """Motion above this multiple of the level has a `stillness` of zero."""
 
 AXIS_LANES = (0, 0, 0, 0)
-"""Lanes: three axes, and one that does not count."""
+"""Lanes for the three axes x, y, z and one unused lane, to fill a register of four."""
 
 SINE_REFRESH_STEPS = 128
 """Steps after which sines are evaluated directly: each recursion step adds a rounding error."""
@@ -42,13 +42,13 @@ class Scales(NamedTuple):
     lower: FloatArray
     """`(n,)` least coordinate [m, rad]"""
     upper: FloatArray
-    """`(n,)` greatest"""
+    """`(n,)` greatest coordinate [m, rad]"""
     middle: FloatArray
-    """`(n,)` between both"""
+    """`(n,)` middle of both [m, rad]"""
     half: FloatArray
-    """`(n,)` half the way from one to the other"""
+    """`(n,)` half the range between both [m, rad]"""
     speed: FloatArray
-    """`(n,)` the actuator's limit; without one, half the way in 1 / (2 pi) s [m/s, rad/s]"""
+    """`(n,)` the actuator's limit; without one, half the range in 1 / (2 pi) s [m/s, rad/s]"""
     effort: FloatArray
     """`(n,)` the actuator's limit; without one, twice the force that holds the machine [N, N m]"""
     holding: FloatArray
@@ -61,9 +61,9 @@ class History(NamedTuple):
     steps: IndexArray
     """`(N,)` control periods"""
     action: FloatArray
-    """`(N, a)` of the last period, within 1"""
+    """`(N, a)` actions of the last period, in -1 to 1"""
     before: FloatArray
-    """`(N, a)` of the period before"""
+    """`(N, a)` actions of the period before"""
 
 
 class Results(NamedTuple):
@@ -76,9 +76,9 @@ class Results(NamedTuple):
     term: FloatArray
     """`(N, t)` of the reward, not weighted"""
     weights: FloatArray
-    """`(t,)`"""
+    """`(t,)` weights of the reward's terms"""
     reward: FloatArray
-    """`(N,)`"""
+    """`(N,)` weighted sum of the terms"""
     reason: IndexArray
     """`(N,)` code of why the episode ends; 0 where it continues"""
 
@@ -87,7 +87,7 @@ class ActionLaw(NamedTuple):
     """Meaning of actions, and the loop around the encoders that follows them."""
 
     scale: FloatArray
-    """`(a,)` physical value of 1, of increments within one period"""
+    """`(a,)` physical value of action 1; for increments, the change in one period"""
     bounds: FloatArray
     """`(a,)` largest displacement that increments add up to [m, rad]"""
     gain: float
@@ -101,8 +101,8 @@ class ActionLaw(NamedTuple):
 @device
 def add_increment(offset: FloatArray, k: int, action: float, law: ActionLaw) -> float:
     """Add an action to entry k of a displacement `(a,)`, within its bounds; return the entry."""
-    moved = offset[k] + law.scale[k] * action
-    offset[k] = min(max(moved, -law.bounds[k]), law.bounds[k])
+    new_offset = offset[k] + law.scale[k] * action
+    offset[k] = min(max(new_offset, -law.bounds[k]), law.bounds[k])
     return float(offset[k])
 
 
@@ -141,7 +141,7 @@ def put_scalar(out: Any, at: int, value: float) -> int:
 
 @device
 def put(out: Any, at: int, value: float, scale: FloatArray) -> int:
-    """Write `value` in parts of `scale[at]` to `out[at]`, clipped; return the next index."""
+    """Write `value` / `scale[at]` to `out[at]`, clipped; return the next index."""
     return put_scalar(out, at, value / scale[at])
 
 
@@ -171,10 +171,10 @@ def fill_pose_error(
 
     Both in base axes; the rotation is the shorter way round.
     """
-    turn = rotation_error(reference, pose)
+    rotation_vector = rotation_error(reference, pose)
     for k in range(3):
         position[k] = reference[k] - pose[k]
-        rotation[k] = turn[k]
+        rotation[k] = rotation_vector[k]
 
 
 @compiled
@@ -182,10 +182,10 @@ def accept(actions: Any, out: FloatArray) -> bool:
     """Fill `out` (N, a) with `actions` clipped to 1; return False where one is not finite."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
-            value = float(actions[i, j])
-            if not abs(value) < INFINITY:
+            action_value = float(actions[i, j])
+            if not abs(action_value) < INFINITY:
                 return False
-            out[i, j] = min(max(value, -1.0), 1.0)
+            out[i, j] = min(max(action_value, -1.0), 1.0)
     return True
 
 
@@ -227,56 +227,56 @@ def calmness(speed: float, scale: float) -> float:
 @device
 def smoothness(action: FloatArray, before: FloatArray) -> float:
     """Return minus the mean square change of an action `(a,)` since the one before, 0 to -4."""
-    total = 0.0
+    square_sum = 0.0
     for j in range(action.shape[0]):
-        change = action[j] - before[j]
-        total += change * change
-    return -total / action.shape[0]
+        action_change = action[j] - before[j]
+        square_sum += action_change * action_change
+    return -square_sum / action.shape[0]
 
 
 @device
 def economy(effort: FloatArray, largest: FloatArray) -> float:
-    """Return minus the mean square of efforts `(n,)` in parts of the `largest` `(n,)`."""
-    total = 0.0
+    """Return minus the mean square of efforts `(n,)` relative to the `largest` `(n,)`."""
+    square_sum = 0.0
     for j in range(effort.shape[0]):
-        part = effort[j] / largest[j]
-        total += part * part
-    return -total / effort.shape[0]
+        effort_fraction = effort[j] / largest[j]
+        square_sum += effort_fraction * effort_fraction
+    return -square_sum / effort.shape[0]
 
 
 @device
 def stroke(coordinates: FloatArray, start: FloatArray, half: FloatArray) -> float:
-    """Return minus the mean square of coordinates `(n,)` from `start`, in parts of `half` (n,)."""
-    total = 0.0
+    """Return minus the mean square of coordinates `(n,)` from `start`, relative to `half` (n,)."""
+    square_sum = 0.0
     for j in range(coordinates.shape[0]):
-        part = (coordinates[j] - start[j]) / half[j]
-        total += part * part
-    return -total / coordinates.shape[0]
+        stroke_fraction = (coordinates[j] - start[j]) / half[j]
+        square_sum += stroke_fraction * stroke_fraction
+    return -square_sum / coordinates.shape[0]
 
 
 @device
 def add_terms(results: Results, i: int) -> None:
     """Fill the reward of environment i with the weighted sum of its terms."""
-    total = 0.0
+    weighted_sum = 0.0
     for j in range(results.weights.shape[0]):
-        total += results.weights[j] * results.term[i, j]
-    results.reward[i] = total
+        weighted_sum += results.weights[j] * results.term[i, j]
+    results.reward[i] = weighted_sum
 
 
 @device
 def rise(phase: float) -> tuple[float, float]:
     """Return 0 below 0, 1 above 1, smooth to the second derivative between, and its slope."""
     u = min(1.0, max(0.0, phase))
-    left = u * (1.0 - u)
-    return u * u * u * (10.0 - u * (15.0 - 6.0 * u)), 30.0 * left * left
+    remaining = u * (1.0 - u)
+    return u * u * u * (10.0 - u * (15.0 - 6.0 * u)), 30.0 * remaining * remaining
 
 
 @device
 def window(time: float, duration: float, fade: float) -> tuple[float, float]:
-    """Return how far the motion has faded in, and not yet out, and the rate of that [1/s]."""
-    into, into_slope = rise(time / fade)
-    out, out_slope = rise((duration - time) / fade)
-    return into * out, (into_slope * out - into * out_slope) / fade
+    """Return the fade-in and fade-out factor, 0 to 1, and its rate [1/s]."""
+    fade_in, fade_in_rate = rise(time / fade)
+    fade_out, fade_out_rate = rise((duration - time) / fade)
+    return fade_in * fade_out, (fade_in_rate * fade_out - fade_in * fade_out_rate) / fade
 
 
 @device
@@ -308,54 +308,61 @@ def fill_shaking(
         mean: `(p, ratio, 3)` filled with the mean acceleration over each step of each period.
         place: `(p + 1, 3)` filled with the displacement at the periods' ends [m].
     """
-    ratio, count, width = mean.shape[1], lines.shape[1], AXIS_LANES
-    numbers = np.ones((7, count, len(width)))
+    ratio, n_lines, width = mean.shape[1], lines.shape[1], AXIS_LANES
+    lane_values = np.ones((7, n_lines, len(width)))
     for axis in range(3):
-        for k in range(count):
+        for k in range(n_lines):
             omega = 2.0 * pi * lines[axis, k, 0]
-            swing, turn = lines[axis, k, 1] / omega, omega * step
-            given = (omega, lines[axis, k, 2], swing, swing / omega, sin(turn), cos(turn))
+            speed_amplitude, phase_step = lines[axis, k, 1] / omega, omega * step
+            line_values = (
+                omega,
+                lines[axis, k, 2],
+                speed_amplitude,
+                speed_amplitude / omega,
+                sin(phase_step),
+                cos(phase_step),
+            )
             for j in range(6):
-                numbers[j, k, axis] = given[j]
-    lanes = as_lanes(numbers, width)
-    omegas, phases, swings, ways = lanes[0], lanes[1], lanes[2], lanes[3]
+                lane_values[j, k, axis] = line_values[j]
+    lanes = as_lanes(lane_values, width)
+    omegas, phases, amplitudes, directions = lanes[0], lanes[1], lanes[2], lanes[3]
     turn_sines, turn_cosines = lanes[4], lanes[5]
-    sines, cosines = lanes_memory(count, width), lanes_memory(count, width)
-    before = lanes[6, 0] - 1.0
+    sines, cosines = lanes_memory(n_lines, width), lanes_memory(n_lines, width)
+    previous_speed = lanes[6, 0] - 1.0
     for index in range(mean.shape[0] * ratio + 1):
-        period, part = index // ratio, index % ratio
+        period, substep = index // ratio, index % ratio
         if index % SINE_REFRESH_STEPS == 0:
-            for k in range(count):
+            for k in range(n_lines):
                 angle = omegas[k] * (index * step) + phases[k]
                 sines[k] = sin(angle)
                 cosines[k] = cos(angle)
-        away, rate = 0.0 * before, 0.0 * before
-        for k in range(count):
+        position, rate = 0.0 * previous_speed, 0.0 * previous_speed
+        for k in range(n_lines):
             sine, cosine = sines[k], cosines[k]
-            away -= ways[k] * sine
-            rate -= swings[k] * cosine
+            position -= directions[k] * sine
+            rate -= amplitudes[k] * cosine
             cosines[k], sines[k] = turned_on(cosine, sine, turn_cosines[k], turn_sines[k])
         level, slope = window(index * step, duration, fade)
-        speed = level * rate + slope * away
+        speed = level * rate + slope * position
         for axis in range(3):
-            if part == 0:
-                place[period, axis] = level * lane(away, axis)
+            if substep == 0:
+                place[period, axis] = level * lane(position, axis)
             if index > 0:
-                gained = lane(speed, axis) - lane(before, axis)
-                mean[(index - 1) // ratio, (index - 1) % ratio, axis] = gained / step
-        before = speed
+                speed_gain = lane(speed, axis) - lane(previous_speed, axis)
+                mean[(index - 1) // ratio, (index - 1) % ratio, axis] = speed_gain / step
+        previous_speed = speed
 
 
 EPISODE_CONTINUES, ENGINE_TERMINATION = 0, 1
-"""Codes of all tasks: the episode continues, or the engine could not go on."""
+"""Codes of all tasks: the episode continues, or the engine failed."""
 
 
 @device
 def beyond_travel(machines: Machines, i: int, scales: Scales, overtravel: float) -> bool:
     """Return whether an actuator of environment i is `overtravel` of its travel out of range."""
     for j in range(scales.lower.shape[0]):
-        beyond = overtravel * (scales.upper[j] - scales.lower[j])
+        allowed_overtravel = overtravel * (scales.upper[j] - scales.lower[j])
         at = machines.coordinates[i, j]
-        if at < scales.lower[j] - beyond or at > scales.upper[j] + beyond:
+        if at < scales.lower[j] - allowed_overtravel or at > scales.upper[j] + allowed_overtravel:
             return True
     return False

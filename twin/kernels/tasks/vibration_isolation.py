@@ -58,16 +58,16 @@ class Memory(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Numbers of sensors and termination."""
+    """Scalar settings of sensors and termination."""
 
     period: float
     """control period [s]"""
     forgetting: float
-    """[s] over which sums of accelerations fade"""
+    """[s] time constant with which sums of accelerations fade"""
     gravity: float
-    """[m/s2]"""
+    """[m/s2] gravity that the accelerometers measure"""
     largest_attitude: float
-    """[rad]"""
+    """[rad] rotation that ends the episode"""
     overtravel: float
     """allowed overtravel, as a fraction of the travel"""
 
@@ -98,22 +98,22 @@ class ActionLaw(NamedTuple):
     """Meaning of actions."""
 
     scale: FloatArray
-    """`(n,)` physical value of 1"""
+    """`(n,)` physical value of action 1 [N, N m; m/s, rad/s]"""
     offset: FloatArray
-    """`(n,)` that is added"""
+    """`(n,)` offset added to the scaled action"""
     centring: float
-    """[1/s] of the return to where the actuators began; zero for forces"""
+    """[1/s] gain of the return to the initial coordinates; zero for force actions"""
 
 
 @device
 def fill_shaking_now(steps: IndexArray, mean: FloatArray, shaking: FloatArray) -> None:
     """Fill `shaking` (N, ratio, 3) of the coming period from the tables `mean` of `Shaking`."""
-    end = mean.shape[1] - 1
+    last_row = mean.shape[1] - 1
     for i in range(shaking.shape[0]):
-        now = min(steps[i], end)
-        for part in range(shaking.shape[1]):
+        row_now = min(steps[i], last_row)
+        for substep in range(shaking.shape[1]):
             for k in range(3):
-                shaking[i, part, k] = mean[i, now, part, k]
+                shaking[i, substep, k] = mean[i, row_now, substep, k]
 
 
 @compiled
@@ -129,13 +129,13 @@ def fill_command(actions: FloatArray, bundle: Any) -> None:
     fill_shaking_now(steps, mean, shaking)
     for i in range(command.shape[0]):
         for j in range(command.shape[1]):
-            back = law.centring * (start[i, j] - measured[i, j])
-            command[i, j] = law.offset[j] + back + law.scale[j] * actions[i, j]
+            return_speed = law.centring * (start[i, j] - measured[i, j])
+            command[i, j] = law.offset[j] + return_speed + law.scale[j] * actions[i, j]
 
 
 @device
 def begin(i: int, machines: Machines, memory: Memory) -> None:
-    """Keep where environment i begins its episode."""
+    """Store the initial coordinates, pose and twist of environment i's episode."""
     for j in range(machines.measured.shape[1]):
         memory.start[i, j] = machines.measured[i, j]
     for j in range(7):
@@ -158,43 +158,47 @@ def sense(
 
     The displacement of the platform follows from its pose and the base's.
     """
-    fresh, end = step == 0, shaking.mean.shape[1] - 1
-    last, noise = min(max(step - 1, 0), end), shaking.noise[i, step % (end + 1)]
+    is_first, last_row = step == 0, shaking.mean.shape[1] - 1
+    row_before, noise = min(max(step - 1, 0), last_row), shaking.noise[i, step % (last_row + 1)]
     period, pose = limits.period, machines.pose[i]
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    sensed = memory.sensed[i]
+    sensor_values = memory.sensed[i]
     ratio = shaking.mean.shape[2]
     for k in range(3):
         base = 0.0
-        if not fresh:
-            for part in range(ratio):
-                base += shaking.mean[i, last, part, k] / ratio
+        if not is_first:
+            for substep in range(ratio):
+                base += shaking.mean[i, row_before, substep, k] / ratio
         signals.base_acceleration[i, k] = base
         linear = (machines.twist[i, k] - memory.twist[i, k]) / period
-        signals.absolute_acceleration[i, k] = 0.0 if fresh else linear + base
+        signals.absolute_acceleration[i, k] = 0.0 if is_first else linear + base
     force = (
         signals.absolute_acceleration[i, 0],
         signals.absolute_acceleration[i, 1],
         signals.absolute_acceleration[i, 2] + limits.gravity,
     )
     specific_force = rotate_back(matrix, force)
-    spin = rotate_back(matrix, row(machines.twist, i, 3))
-    fade = exp(-period / limits.forgetting)
-    turn = rotation_error(pose, memory.pose[i])
+    platform_omega = rotate_back(matrix, row(machines.twist, i, 3))
+    memory_decay = exp(-period / limits.forgetting)
+    rotation_vector = rotation_error(pose, memory.pose[i])
     for k in range(3):
         weight = limits.gravity if k == 2 else 0.0
-        rate = spin[k] + noise[3 + k]
-        change = 0.0 if fresh else (rate - sensed[3 + k]) / period
-        sensed[k] = specific_force[k] - weight + noise[k]
-        sensed[3 + k] = rate
-        sensed[6 + k] = change
-        sensed[9 + k] = signals.base_acceleration[i, k] + noise[6 + k]
+        rate = platform_omega[k] + noise[3 + k]
+        rate_change = 0.0 if is_first else (rate - sensor_values[3 + k]) / period
+        sensor_values[k] = specific_force[k] - weight + noise[k]
+        sensor_values[3 + k] = rate
+        sensor_values[6 + k] = rate_change
+        sensor_values[9 + k] = signals.base_acceleration[i, k] + noise[6 + k]
         for sum_, source in ((12, 0), (15, 9)):
-            moving = 0.0 if fresh else fade * sensed[sum_ + k] + period * sensed[source + k]
-            sensed[sum_ + k] = moving
-        base = shaking.displacement[i, min(step, end), k]
+            fading_sum = (
+                0.0
+                if is_first
+                else memory_decay * sensor_values[sum_ + k] + period * sensor_values[source + k]
+            )
+            sensor_values[sum_ + k] = fading_sum
+        base = shaking.displacement[i, min(step, last_row), k]
         signals.absolute_displacement[i, k] = pose[k] - memory.pose[i, k] + base
-        signals.rotation[i, k] = turn[k]
+        signals.rotation[i, k] = rotation_vector[k]
     for k in range(6):
         memory.twist[i, k] = machines.twist[i, k]
 
@@ -221,13 +225,15 @@ def observe(
 @device
 def measure_transmissibility(i: int, memory: Memory, signals: Signals) -> float:
     """Update the transmissibility of environment i; return its absolute acceleration [m/s2]."""
-    left = norm(row(signals.absolute_acceleration, i, 0))
-    given = norm(row(signals.base_acceleration, i, 0))
-    memory.squares[i, 0] += left * left
-    memory.squares[i, 1] += given * given
-    shaken = memory.squares[i, 1]
-    signals.transmissibility[i] = sqrt(memory.squares[i, 0] / shaken) if shaken > 0.0 else 0.0
-    return left
+    platform_norm = norm(row(signals.absolute_acceleration, i, 0))
+    base_norm = norm(row(signals.base_acceleration, i, 0))
+    memory.squares[i, 0] += platform_norm * platform_norm
+    memory.squares[i, 1] += base_norm * base_norm
+    base_square = memory.squares[i, 1]
+    signals.transmissibility[i] = (
+        sqrt(memory.squares[i, 0] / base_square) if base_square > 0.0 else 0.0
+    )
+    return platform_norm
 
 
 @device
@@ -242,9 +248,9 @@ def reward(
 ) -> None:
     """Fill the reward's terms of environment i; see the table of `VibrationIsolationEnv`."""
     levels = memory.levels[i]
-    moved = norm(row(signals.absolute_displacement, i, 0))
+    displacement_norm = norm(row(signals.absolute_displacement, i, 0))
     term[0] = stillness(measure_transmissibility(i, memory, signals), levels[ACCELERATION_LEVEL])
-    term[1] = stillness(moved, levels[DISPLACEMENT_LEVEL])
+    term[1] = stillness(displacement_norm, levels[DISPLACEMENT_LEVEL])
     term[2] = stillness(norm(row(machines.twist, i, 3)), levels[RATE_LEVEL])
     term[3] = stroke(machines.measured[i], memory.start[i], scales.half)
     term[4] = smoothness(history.action[i], history.before[i])
@@ -254,8 +260,8 @@ def reward(
 def terminate(i: int, machines: Machines, scales: Scales, limits: Limits, signals: Signals) -> int:
     """Return the code of why the episode of environment i ends."""
     attitude = norm(row(signals.rotation, i, 0))
-    moved = norm(row(signals.absolute_displacement, i, 0))
-    if machines.failed[i] or not isfinite(attitude + moved):
+    displacement_norm = norm(row(signals.absolute_displacement, i, 0))
+    if machines.failed[i] or not isfinite(attitude + displacement_norm):
         return ENGINE_TERMINATION
     if attitude > limits.largest_attitude:
         return ATTITUDE_TERMINATION
@@ -278,8 +284,8 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     """
     machines, scales, history, results, shaking, limits, signals, memory = unbundled(bundle)
     count(actions, history.steps, history.action, history.before)
-    for number in range(indices.shape[0]):
-        i = indices[number]
+    for slot in range(indices.shape[0]):
+        i = indices[slot]
         if history.steps[i] == 0:
             begin(i, machines, memory)
         sense(i, machines, history.steps[i], shaking, memory, limits, signals)

@@ -23,7 +23,7 @@ SCALED_FIELDS = {
 
 
 class BaseFault(BaseModel):
-    """A fault from `begin` on, for a duration or to the end."""
+    """A fault that acts from `begin` [s] on, for a duration or to the end of the run."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True
@@ -34,11 +34,11 @@ class BaseFault(BaseModel):
 
     @property
     def end(self) -> float:
-        """Time [s] at which it is over."""
+        """Time [s] at which the fault ends."""
         return float("inf") if self.duration is None else self.begin + self.duration
 
     def active(self, time: float) -> bool:
-        """Return whether it acts at a time [s]."""
+        """Return whether the fault acts at a time [s]."""
         return self.begin <= time < self.end
 
 
@@ -50,15 +50,15 @@ class DriveFault(BaseFault):
     factor: Number = Field(2.0, ge=0.0, description="Of what the drive has")
 
     def values(self, parameters: MachineParameters) -> dict[str, float]:
-        """Return the changed numbers of a machine by their paths.
+        """Return the changed parameter values of a machine by path.
 
         Raises:
             InputError: its drives have no such numbers above zero.
         """
         legs = range(1, len(parameters.legs) + 1) if self.leg is None else (self.leg,)
-        known = set(numeric_paths(parameters))
+        known_paths = set(numeric_paths(parameters))
         paths = [f"leg.{leg}.drive.{name}" for leg in legs for name in SCALED_FIELDS[self.kind]]
-        values = {path: nominal_value(parameters, path) for path in paths if path in known}
+        values = {path: nominal_value(parameters, path) for path in paths if path in known_paths}
         if not any(values.values()):
             message = f"the drives of {parameters.name} have none; choose another configuration"
             raise InputError(f"fault.{self.kind}", message)
@@ -66,7 +66,7 @@ class DriveFault(BaseFault):
 
 
 class CountsFault(BaseFault):
-    """Counts that an encoder lost, all at once."""
+    """Counts that an encoder loses at one instant."""
 
     kind: Literal["counts"]
     leg: Leg = Field(None, description="Default: all")
@@ -81,7 +81,7 @@ class PayloadFault(BaseFault):
 
 
 class SensorFault(BaseFault):
-    """A dead sensor."""
+    """A sensor that stops measuring."""
 
     kind: Literal["sensor"]
     leg: Leg = Field(None, description="Default: all, and of signals that are not of legs")
@@ -120,26 +120,26 @@ def parse_fault(text: str) -> Fault:
     Raises:
         InputError: an unknown kind or option, or a value that it does not take.
     """
-    head, _, tail = text.partition(":")
-    kind, _, begin = head.partition("@")
-    options = [part.partition("=") for part in tail.split(",") if part.strip()]
-    given = {"begin": begin or "0", **{name: value for name, _, value in options}}
+    kind_and_begin, _, options_text = text.partition(":")
+    kind, _, begin_text = kind_and_begin.partition("@")
+    options = [option.partition("=") for option in options_text.split(",") if option.strip()]
+    fields = {"begin": begin_text or "0", **{name: value for name, _, value in options}}
     content: dict[str, Any] = {
-        name.strip(): _number(value.strip()) for name, value in given.items()
+        name.strip(): _number(value.strip()) for name, value in fields.items()
     }
     try:
         return FAULT_ADAPTER.validate_python({**content, "kind": kind.strip()})
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"][1:])
-        message = first["msg"].removeprefix("Value error, ")
+        first_error = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first_error["loc"][1:])
+        message = first_error["msg"].removeprefix("Value error, ")
         raise InputError(
             ".".join(filter(None, ("fault", name))), f"{brief(text)}: {message}"
         ) from None
 
 
 def _number(text: str) -> int | float | str:
-    """Return a plain number; a text with a unit as it is."""
+    """Return a text without a unit as a number; a text with a unit unchanged."""
     if text.lstrip("+-").isdecimal():
         return int(text)
     return float(text) if is_number(text) else text

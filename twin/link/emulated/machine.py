@@ -43,17 +43,17 @@ from twin.simulation.live.live_machine import make_engine_for
 _NONE = np.zeros(6)
 
 DEFAULT_PERIOD = 1e-3
-"""[s] Adopted: 1,000 measurements a second, as machines of this kind send them."""
+"""[s] Engineering choice: 1,000 measurements a second, as machines of this kind send them."""
 
 WATCHDOG_TIME = 0.1
-"""[s] Adopted: time without a command after which the machine holds its position."""
+"""[s] Engineering choice: time without a command after which the machine holds its position."""
 
 
 class Phase(NamedTuple):
-    """A machine between two changes of its faults."""
+    """The machine during a time in which its faults do not change."""
 
     begin: float
-    """[s]"""
+    """[s] time at which the phase begins"""
     platform: MachineModel
     """machine with its payload and its drives"""
     engine: Engine
@@ -80,34 +80,36 @@ def phases(
         InputError: a fault that this machine cannot have, or an engine that refuses it.
         MissingDependencyError: the engine's library is not installed.
     """
-    first = make_engine_for(platform, engine, fidelity, period)
-    mechanisms: dict[float, tuple[MachineModel, Engine]] = {0.0: (platform, first)}
+    first_engine = make_engine_for(platform, engine, fidelity, period)
+    mechanisms: dict[float, tuple[MachineModel, Engine]] = {0.0: (platform, first_engine)}
     _check(platform, faults)
     times = {0.0, *(each.begin for each in faults), *(each.end for each in faults)}
-    found = []
+    phase_list = []
     for time in sorted(filter(isfinite, times)):
         active = [fault for fault in faults if fault.active(time)]
         mass = sum(fault.mass for fault in active if isinstance(fault, PayloadFault))
         if mass not in mechanisms:
             loaded = with_payload(platform, Payload(mass))
-            mechanisms[mass] = loaded, make_engine(engine, loaded, first.timestep, fidelity)
+            mechanisms[mass] = loaded, make_engine(engine, loaded, first_engine.timestep, fidelity)
         loaded, mechanism = mechanisms[mass]
         wrench = sum((_wrench(each) for each in active if isinstance(each, OverloadFault)), _NONE)
         sensors = tuple(each for each in active if isinstance(each, CountsFault | SensorFault))
         machine = _with_drives(loaded, active)
-        found.append(Phase(time, machine, mechanism, wrench if wrench.any() else None, sensors))
-    return tuple(found)
+        phase_list.append(
+            Phase(time, machine, mechanism, wrench if wrench.any() else None, sensors)
+        )
+    return tuple(phase_list)
 
 
 def _wrench(fault: OverloadFault) -> FloatArray:
-    found = np.zeros(6)
+    wrench = np.zeros(6)
     axis = "xyz".index(fault.axis)
-    found[axis], found[3 + axis] = fault.force, fault.moment
-    return found
+    wrench[axis], wrench[3 + axis] = fault.force, fault.moment
+    return wrench
 
 
 def _with_drives(platform: MachineModel, faults: Sequence[Fault]) -> MachineModel:
-    """Return a machine with the drives that its faults leave; later ones multiply earlier ones."""
+    """Return a machine with its drives changed by faults; factors of several faults multiply."""
     parameters = platform.parameters
     for fault in faults:
         if isinstance(fault, DriveFault):
@@ -141,7 +143,7 @@ class DriveCascade:
     machine holds its last setpoint, or where it is. Servos and steppers take no forces.
 
     Attributes:
-        given: fields of a measurement that say what the drives were given last.
+        given: command fields of a measurement: what the drives were last given.
     """
 
     def __init__(
@@ -166,7 +168,7 @@ class DriveCascade:
         self.start(platform.home_coordinates)
 
     def start(self, coordinates: FloatArray) -> None:
-        """Hold at coordinates `(n,)`."""
+        """Reset the loops to hold coordinates `(n,)`."""
         self._command: Sample | None = None
         self._setpoint: FloatArray | None = coordinates.copy()
         self._age = 0
@@ -213,7 +215,7 @@ class DriveCascade:
         return self._give(Command(rates, "velocity", forces), "command_rates")
 
     def _field(self, name: str) -> FloatArray | None:
-        """Return a field `(n,)` of the command in force, within what any machine could be given."""
+        """Return a field `(n,)` of the command in force, clipped to a plausible magnitude."""
         value = None if self._command is None else self._command.values.get(name)
         return None if value is None else np.clip(value, -MAX_MAGNITUDE, MAX_MAGNITUDE)
 
@@ -271,13 +273,13 @@ class EmulatedMachine:
 
         Args:
             platform: the machine as it really is; `hardware` has drives and encoders.
-            design: the machine as its control unit knows it, default the same.
+            design: the machine as its control unit models it, default the same.
             period: [s] of commands and measurements.
             seed: of everything random.
             faults: what goes wrong, and when.
-            noise: field -> standard deviation of white noise on it, in SI. For `pose`, that of
-                the position [m]; `attitude` is that of its rotation [rad]. The pose is measured
-                where one of the two is given.
+            noise: field -> standard deviation of white noise on it, in SI. For `pose`, that of the
+                position [m]; `attitude` is that of its rotation [rad]. The pose is measured where
+                one of the two is given.
             engine: "analytic", "mujoco" or "bullet".
             fidelity: of the engine.
             watchdog: [s] without a command after which the machine holds its position.
@@ -288,7 +290,7 @@ class EmulatedMachine:
         """
         self.platform, self.period = platform, positive(period, "period")
         self.faults, self.seed = tuple(faults), seed
-        known = platform if design is None else design
+        design_machine = platform if design is None else design
         self._plant = Plant(platform, seed=seed)
         self._phases = phases(platform, self.faults, engine, fidelity, self.period)
         timestep = self._phases[0].engine.timestep
@@ -296,9 +298,9 @@ class EmulatedMachine:
         self._plant.prepare(timestep)
         for phase in self._phases:  # refused before it begins, and known when it does
             self._plant.exchange(phase.platform)
-        self._gains = loop_gains(known, timestep)
+        self._gains = loop_gains(design_machine, timestep)
         self._cascade = DriveCascade(
-            known, self.period, positive(watchdog, "watchdog"), self._gains[:, 0]
+            design_machine, self.period, positive(watchdog, "watchdog"), self._gains[:, 0]
         )
         self._readings = Readings(self._plant, self.period, seed, noise or {})
         self.reset()
@@ -308,8 +310,10 @@ class EmulatedMachine:
         self._count, self._sequence, self._acknowledged = 0, 0, 0
         self.stopped = ""
         self._phase = self._phases[0]
-        inside = resting_deflection(self.platform, None) if self.platform.n_deflections else None
-        self.state = self._phase.engine.reset(deflection=inside)
+        deflection = (
+            resting_deflection(self.platform, None) if self.platform.n_deflections else None
+        )
+        self.state = self._phase.engine.reset(deflection=deflection)
         self._plant.exchange(self._phase.platform)
         self._plant.start(self.state, self._gains)
         self._readings.start()
@@ -320,7 +324,7 @@ class EmulatedMachine:
 
     @property
     def time(self) -> float:
-        """[s] since the reset."""
+        """Time [s] since the reset."""
         return self._count * self.period
 
     def step(self, command: Sample | None = None) -> Sample:
@@ -345,10 +349,15 @@ class EmulatedMachine:
         return self.measurement
 
     def warm(self) -> None:
-        """Take every kind of command once, so that all code is loaded, and return to home."""
-        coordinates, rest = self._measured.coordinates, np.zeros(self.platform.n_actuators)
-        kinds = [{"setpoint": coordinates}, {"command_rates": rest}, {"command_forces": rest}, {}]
-        for values in kinds:
+        """Process every kind of command once, so that all code is compiled, and return to home."""
+        coordinates, zero_rates = self._measured.coordinates, np.zeros(self.platform.n_actuators)
+        commands = [
+            {"setpoint": coordinates},
+            {"command_rates": zero_rates},
+            {"command_forces": zero_rates},
+            {},
+        ]
+        for values in commands:
             self.step(Sample("command", 0.0, values))
         self.reset()
 
@@ -369,28 +378,28 @@ class EmulatedMachine:
         self.state = state._replace(time=self.time + self.period)
 
     def _change(self) -> None:
-        """Go on under the faults of the present time."""
-        found = max(
-            (each for each in self._phases if each.begin <= self.time + 0.5 * self.period),
+        """Switch to the phase of the present time."""
+        new_phase = max(
+            (phase for phase in self._phases if phase.begin <= self.time + 0.5 * self.period),
             key=lambda each: each.begin,
         )
-        if found is not self._phase:
-            before, self._phase = self._phase, found
-            if found.engine is not before.engine:
+        if new_phase is not self._phase:
+            previous, self._phase = self._phase, new_phase
+            if new_phase.engine is not previous.engine:
                 motion = self.state
-                state = found.engine.reset(motion.pose, motion.twist, motion.deflection)
+                state = new_phase.engine.reset(motion.pose, motion.twist, motion.deflection)
                 self.state = state._replace(time=motion.time)
-            self._plant.exchange(found.platform)
+            self._plant.exchange(new_phase.platform)
 
     def _observe(self) -> None:
-        """Measure; faults of sensors act on the cascade as well."""
-        before = self._readings.values
+        """Read the sensors; faults of sensors act on the cascade as well."""
+        previous = self._readings.values
         measured = self._readings.read(self.state, self._phase.sensors)
         # Written so that what is not a number is too large.
-        if all(np.abs(each).max() <= LARGEST_ENTRY for each in self._readings.values.values()):
+        if all(np.abs(values).max() <= LARGEST_ENTRY for values in self._readings.values.values()):
             self._measured = measured
         else:
-            self._readings.values = before
+            self._readings.values = previous
             self.stopped = "the machine's motion or its forces are beyond all bounds"
 
     def _sample(self) -> Sample:

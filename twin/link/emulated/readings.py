@@ -28,7 +28,7 @@ class Readings:
     """
 
     def __init__(self, plant: Plant, period: float, seed: int, noise: Mapping[str, float]) -> None:
-        """Take the sensors.
+        """Store the plant, whose sensors are read, and the noise.
 
         Args:
             plant: started for every run.
@@ -39,9 +39,11 @@ class Readings:
         Raises:
             InputError: an unknown field, or a deviation that is not zero or more.
         """
-        unknown = sorted(set(noise) - set(NOISY_SIGNALS))
-        if unknown:
-            raise InputError(f"noise.{unknown[0]}", f"must be one of {', '.join(NOISY_SIGNALS)}")
+        unknown_signals = sorted(set(noise) - set(NOISY_SIGNALS))
+        if unknown_signals:
+            raise InputError(
+                f"noise.{unknown_signals[0]}", f"must be one of {', '.join(NOISY_SIGNALS)}"
+            )
         self._noise = {name: not_negative(value, f"noise.{name}") for name, value in noise.items()}
         self._place = self._noise.pop("pose", None), self._noise.pop("attitude", None)
         self._plant, self._period = plant, period
@@ -55,18 +57,18 @@ class Readings:
         self.values: dict[str, FloatArray] = {}
 
     def read(self, state: State, faults: Sequence[CountsFault | SensorFault]) -> Measurement:
-        """Return what the position loops see of a state; `values` are what is sent.
+        """Return the coordinates that the position loops use; `values` holds what is sent.
 
         Args:
             state: true one.
             faults: of the sensors, that act now.
         """
         measured = self._plant.measure(state)
-        lost = self._lost_counts(faults)
-        jump, self._lost = (lost - self._lost) / self._period, lost
+        lost_distance = self._lost_counts(faults)
+        jump_rate, self._lost = (lost_distance - self._lost) / self._period, lost_distance
         values = {
-            "coordinates": measured.coordinates - lost,
-            "rates": measured.rates - jump,
+            "coordinates": measured.coordinates - lost_distance,
+            "rates": measured.rates - jump_rate,
             "forces": self._plant.efforts,
         }
         if measured.inertial.size:
@@ -87,23 +89,23 @@ class Readings:
         return measured._replace(coordinates=values["coordinates"], rates=values["rates"])
 
     def _lost_counts(self, faults: Sequence[CountsFault | SensorFault]) -> FloatArray:
-        lost, resolution = np.zeros(len(self._lost)), self._plant.drives.resolution
+        lost_distance, resolution = np.zeros(len(self._lost)), self._plant.drives.resolution
         for fault in faults:
             if isinstance(fault, CountsFault):
                 legs = slice(None) if fault.leg is None else fault.leg - 1
-                lost[legs] += fault.counts * resolution[legs]
-        return lost
+                lost_distance[legs] += fault.counts * resolution[legs]
+        return lost_distance
 
     def _kill(self, fault: SensorFault, values: dict[str, FloatArray]) -> None:
-        """Replace what a dead sensor gives; an encoder that stands still reads no speed."""
+        """Replace the reading of a dead sensor; an encoder that is stuck reads zero speed."""
         if fault.signal not in values:
             return
         per_leg = fault.signal in ("coordinates", "rates", "forces")
         legs = slice(None) if fault.leg is None or not per_leg else fault.leg - 1
-        dead = values[fault.signal].copy()
+        reading = values[fault.signal].copy()
         frozen = fault.reading == "frozen" and fault.signal in self.values
-        dead[legs] = self.values[fault.signal][legs] if frozen else 0.0
-        values[fault.signal] = dead
+        reading[legs] = self.values[fault.signal][legs] if frozen else 0.0
+        values[fault.signal] = reading
         if fault.signal == "coordinates":
             values["rates"] = values["rates"].copy()
             values["rates"][legs] = 0.0

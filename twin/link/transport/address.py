@@ -23,18 +23,20 @@ WINDOW_MASK = (1 << REORDER_WINDOW) - 1
 """Bits of all sequence numbers of the window, the newest in the last place."""
 
 SILENCE_TIMEOUT = 1.0
-"""[s] Adopted: time without a newer sample after which an older number, or another sender, counts
-as a restart.
+"""[s] Engineering choice: time without a newer sample after which an older number, or another
+sender, counts as a restart.
 """
 
 MAX_REASONS = 16
 """Maximum number of kinds of left-out samples that are counted one by one."""
 
 LATE_DELAY = 0.02
-"""[s] Adopted: how much longer than the fastest sample a late one has taken."""
+"""[s] Engineering choice: delay, beyond that of the fastest sample, above which a sample counts as
+late.
+"""
 
 CLOCK_DRIFT = 1e-4
-"""Adopted: largest relative difference of two clocks."""
+"""Engineering choice: largest relative difference of two clocks."""
 
 
 class Address(NamedTuple):
@@ -45,7 +47,7 @@ class Address(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether it is this computer's own, which no other can reach."""
+        """Whether it is a loopback address, which no other computer can reach."""
         return ip_address(self.host.partition("%")[0]).is_loopback
 
     def __str__(self) -> str:
@@ -65,7 +67,7 @@ def parse_address(text: str, field: str = "address") -> Address:
 
 
 def resolved_host(host: str, field: str) -> str:
-    """Return the number of a host.
+    """Return the numeric address of a host.
 
     Raises:
         InputError: it is not known.
@@ -99,9 +101,9 @@ class Counts:
     doubled: int = 0
     """arrived before; left out"""
     reordered: int = 0
-    """older than one handed on before, however old; left out"""
+    """older than one accepted before, however old; left out"""
     late: int = 0
-    """took 20 ms longer than the fastest; handed on"""
+    """took 20 ms longer than the fastest; accepted"""
     restarted: int = 0
     """sequences that restarted"""
     malformed: int = 0
@@ -113,14 +115,14 @@ class Counts:
 
     def refuse(self, reason: str) -> None:
         """Count one more that was left out for a reason; rare reasons are counted together."""
-        known = reason in self.reasons or len(self.reasons) < MAX_REASONS
-        self.reasons[reason if known else "of other kinds"] += 1
+        is_listed = reason in self.reasons or len(self.reasons) < MAX_REASONS
+        self.reasons[reason if is_listed else "of other kinds"] += 1
 
     def __str__(self) -> str:
         """Return the counts as a phrase, without those that are zero."""
         names = [each.name for each in fields(self) if each.name != "reasons"]
-        texts = [f"{number} {name}" for name in names if (number := getattr(self, name))]
-        return ", ".join(texts) or "nothing received"
+        count_texts = [f"{number} {name}" for name in names if (number := getattr(self, name))]
+        return ", ".join(count_texts) or "nothing received"
 
 
 class Arrivals:
@@ -136,7 +138,7 @@ class Arrivals:
         self.restart()
 
     def restart(self) -> None:
-        """Take the next sample as the first one."""
+        """Restart: treat the next sample as the first one."""
         self._newest, self._seen, self._time = -1, 0, -inf
         self._fastest, self._last = inf, 0.0
 
@@ -148,20 +150,20 @@ class Arrivals:
             arrival: [s] of the own clock, which does not go back.
         """
         counts = self._counts
-        ahead = (
+        sequence_lead = (
             sample.sequence - self._newest + SEQUENCE_MODULUS // 2
         ) % SEQUENCE_MODULUS - SEQUENCE_MODULUS // 2
-        later = sample.time > self._time or arrival - self._last >= SILENCE_TIMEOUT
-        if self._newest >= 0 and ahead < 0 and later:
+        is_restart = sample.time > self._time or arrival - self._last >= SILENCE_TIMEOUT
+        if self._newest >= 0 and sequence_lead < 0 and is_restart:
             counts.restarted += 1
             self.restart()
         if self._newest < 0:
             self._seen = WINDOW_MASK  # none before it is missing
-        elif ahead > 0:
-            counts.lost += ahead - 1
-            self._seen = (self._seen << min(ahead, REORDER_WINDOW) | 1) & WINDOW_MASK
+        elif sequence_lead > 0:
+            counts.lost += sequence_lead - 1
+            self._seen = (self._seen << min(sequence_lead, REORDER_WINDOW) | 1) & WINDOW_MASK
         else:
-            self._leave_out(-ahead)
+            self._leave_out(-sequence_lead)
             return False
         self._newest, self._time = sample.sequence, sample.time
         counts.received += 1

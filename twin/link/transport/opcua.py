@@ -22,7 +22,9 @@ from twin.logs import Channel, Log, LogMapping
 from twin.model.machine_model import MachineModel
 
 POLL_INTERVAL = 0.002
-"""[s] Adopted: time between two readings of the nodes; a shadow needs a sample every 5 ms."""
+"""[s] Engineering choice: time between two readings of the nodes; a shadow needs a sample every 5
+ms.
+"""
 
 RESPONSE_TIMEOUT = 4.0
 """[s] Time that a server has for a response."""
@@ -31,16 +33,17 @@ MIN_WAIT = 0.1
 """[s] Shortest time for which a response is waited for, however short the time of a call is."""
 
 FIRST_PAUSE = 0.25
-"""[s] Adopted: pause before the first attempt to connect again; each attempt doubles it."""
+"""[s] Engineering choice: pause before the first attempt to connect again; each attempt doubles it.
+"""
 
 MAX_PAUSE = 2.0
-"""[s] Adopted: longest pause between two attempts."""
+"""[s] Engineering choice: longest pause between two attempts."""
 
 STEP_WEIGHT = 0.1
-"""Adopted: weight of a new step between two samples in the mean of the steps."""
+"""Engineering choice: weight of a new step between two samples in the mean of the steps."""
 
 MAX_REASON_LENGTH = 200
-"""Maximum number of characters of what the library says."""
+"""Maximum number of characters of an error text of the library."""
 
 NODE_TEMPLATE = "ns=2;s={}"
 """Default node of a field: an array of doubles in SI with the field's name."""
@@ -62,8 +65,8 @@ class OpcUaLink(NotCopied):
     """A client of one server; where the server goes away it connects again.
 
     Attributes:
-        counts: of the samples. Malformed ones have nodes of bad quality or of another shape; lost
-            ones would have come, at the pace before, while there was no session.
+        counts: of the samples. Malformed samples have nodes of bad quality or of another shape;
+            lost ones are estimated from the mean step and the time without a session.
         ended: always False.
     """
 
@@ -90,8 +93,8 @@ class OpcUaLink(NotCopied):
             InputError: no such server, a host that is not allowed, or nodes that are not there.
             MissingDependencyError: asyncua is not installed.
         """
-        place, _, path = text.partition("/")
-        address = parse_address(place, "opcua")
+        host_and_port, _, path = text.partition("/")
+        address = parse_address(host_and_port, "opcua")
         hosts = (host for host in allowed if resolved_host(host, "allow_remote") == address.host)
         check_allowed(address, hosts, "opcua")
         self._machine, self._mapping = machine, mapping
@@ -118,19 +121,19 @@ class OpcUaLink(NotCopied):
     def check_readable(self) -> None:
         """Raise InputError if the server has no node that could be read."""
         if self._session is not None and not self._session.read:
-            place = NODE_TEMPLATE.format("coordinates")
-            raise InputError("opcua", f"the server has no node such as {place!r}; give a mapping")
+            node_id = NODE_TEMPLATE.format("coordinates")
+            raise InputError("opcua", f"the server has no node such as {node_id!r}; give a mapping")
 
     def receive(self, timeout: float) -> Sample | None:
         """Return the next measurement; None where the nodes do not change within `timeout` [s]."""
         deadline = time.monotonic() + timeout
         while True:
             sample = self._poll(deadline)
-            rest = deadline - time.monotonic()
-            if sample is not None or rest <= 0.0:
+            remaining = deadline - time.monotonic()
+            if sample is not None or remaining <= 0.0:
                 self.counts.received += sample is not None
                 return sample
-            time.sleep(min(POLL_INTERVAL, rest))
+            time.sleep(min(POLL_INTERVAL, remaining))
 
     def send(self, sample: Sample) -> None:
         """Write a sample's fields to the default nodes that the server has, without waiting.
@@ -204,7 +207,7 @@ class OpcUaLink(NotCopied):
         return self._session
 
     def _leave(self, error: BaseException) -> None:
-        """Give a session up for an error, and connect again after a while."""
+        """Close a session after an error, and schedule the next attempt to connect."""
         self.counts.refuse(f"connections or readings that failed: {_reason(error)}")
         if self._session is not None:
             self._begun(_left(self._session.client))
@@ -214,24 +217,24 @@ class OpcUaLink(NotCopied):
             self._pause = min(2.0 * self._pause, MAX_PAUSE)
 
     def _poll(self, deadline: float) -> Sample | None:
-        """Return what the nodes have now; None where that is nothing new, or not known in time."""
+        """Return the values of the nodes; None if they are unchanged or do not arrive in time."""
         session = self._joined()
         if session is None:
             return None
         if self._reading is None:
             nodes = list(session.read.values())
             self._reading = self._begun(session.client.read_attributes(nodes))
-        reading = self._reading
+        pending = self._reading
         try:
-            found = reading.result(max(deadline - time.monotonic(), MIN_WAIT))
+            data_values = pending.result(max(deadline - time.monotonic(), MIN_WAIT))
         except Exception as error:  # the library raises anything when a server is gone
-            if reading.done():
+            if pending.done():
                 self._reading = None
                 self._leave(error)
             return None
         self._reading = None
         try:
-            return self._sample(session, found)
+            return self._sample(session, data_values)
         except TwinError as error:
             self.counts.malformed += 1
             field = error.field if isinstance(error, InputError) else "values"
@@ -244,23 +247,23 @@ class OpcUaLink(NotCopied):
         Raises:
             InputError: a node of bad quality, or values of another shape.
         """
-        stamps = [each.SourceTimestamp for each in found]
+        stamps = [data_value.SourceTimestamp for data_value in found]
         if stamps == self._stamps:
             return None
         self._stamps = stamps
         values = {}
-        for name, each in zip(session.read, found, strict=True):
-            if not each.StatusCode.is_good():
+        for name, data_value in zip(session.read, found, strict=True):
+            if not data_value.StatusCode.is_good():
                 raise InputError(name, "has a bad quality")
             try:
-                values[name] = np.atleast_1d(np.asarray(each.Value.Value, dtype=float))
+                values[name] = np.atleast_1d(np.asarray(data_value.Value.Value, dtype=float))
             except (TypeError, ValueError, AttributeError, OverflowError):
                 raise InputError(name, "is no list of numbers") from None
         if self._mapping is not None:
             values = self._mapped(values)
         legs = self._machine.n_actuators
         checked = {
-            name: as_vector(each, name, width_of(name, legs)) for name, each in values.items()
+            name: as_vector(entry, name, width_of(name, legs)) for name, entry in values.items()
         }
         newest = max((stamp for stamp in stamps if stamp is not None), default=None)
         at = time.time() if newest is None else newest.replace(tzinfo=UTC).timestamp()
@@ -281,12 +284,16 @@ class OpcUaLink(NotCopied):
         """Return fields from the values of nodes; signals that are no fields are left out."""
         assert self._mapping is not None
         channels = tuple(
-            Channel(name, np.zeros(1), each[None], ("",) * len(each))
-            for name, each in values.items()
+            Channel(name, np.zeros(1), values_of_name[None], ("",) * len(values_of_name))
+            for name, values_of_name in values.items()
         )
         log = Log(channels)
         signals = self._mapping.apply(log, self._machine)
-        return {each.name: each.values[0] for each in signals.channels if each.name in FIELD_WIDTHS}
+        return {
+            channel.name: channel.values[0]
+            for channel in signals.channels
+            if channel.name in FIELD_WIDTHS
+        }
 
 
 def _identifiers(mapping: LogMapping | None) -> dict[str, str]:

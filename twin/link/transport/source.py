@@ -44,10 +44,10 @@ time is.
 """
 
 REPLAY_WINDOW = 1.0
-"""[s] Part of the log that is in memory at once."""
+"""[s] Duration of the part of the log that is in memory at once."""
 
 TIME_TOLERANCE = 1e-9
-"""[s] Difference by which the times of two channels may be rounded apart."""
+"""[s] Largest rounding difference between equal times of two channels."""
 
 PREFERRED_SIGNALS = {"coordinates": "measured", "forces": "motor_forces"}
 """Signals that fields take where a log has them; simulated logs have forces of the legs alone."""
@@ -101,8 +101,8 @@ class UdpLink(NotCopied):
 
     def receive(self, timeout: float) -> Sample | None:
         """Return the next sample; None where none comes within `timeout` [s]."""
-        deadline, refused = time.monotonic() + timeout, 0
-        while refused < MAX_DATAGRAMS_PER_CALL or time.monotonic() < deadline:
+        deadline, n_refused = time.monotonic() + timeout, 0
+        while n_refused < MAX_DATAGRAMS_PER_CALL or time.monotonic() < deadline:
             self._socket.settimeout(max(deadline - time.monotonic(), 0.0))
             try:
                 data, sender = self._socket.recvfrom(MAX_DATAGRAM_SIZE + 1)
@@ -113,7 +113,7 @@ class UdpLink(NotCopied):
             sample = None if sender is None else self._taken(data, Address(*sender[:2]))
             if sample is not None:
                 return sample
-            refused += 1
+            n_refused += 1
         return None
 
     def send(self, sample: Sample, to: Address | None = None) -> None:
@@ -137,39 +137,39 @@ class UdpLink(NotCopied):
 
     def _taken(self, data: bytes, sender: Address) -> Sample | None:
         """Return the sample of a datagram, None where it is left out."""
-        now, counts = time.monotonic(), self.counts
-        foreign = self._foreign(sender, now)
+        arrival, counts = time.monotonic(), self.counts
+        foreign = self._foreign(sender, arrival)
         if foreign:
             counts.foreign += 1
             counts.refuse(foreign)
             return None
         try:
             sample = decode(data)
-            wrong = self._wrong(sample, data[10])
+            refusal = self._wrong(sample, data[10])
         except InputError as error:
-            wrong = f"damaged or of another program, by their {error.field}"
-        if wrong:
+            refusal = f"damaged or of another program, by their {error.field}"
+        if refusal:
             counts.malformed += 1
-            counts.refuse(wrong)
+            counts.refuse(refusal)
             return None
         if sender != self.peer:
             counts.restarted += self.peer is not None
             self._arrivals.restart()
             self.peer = sender
-        if not self._arrivals.accept(sample, now):
+        if not self._arrivals.accept(sample, arrival):
             return None
-        self._heard = now
+        self._heard = arrival
         return sample
 
     def _foreign(self, sender: Address, now: float) -> str:
-        """Return why a sender is not heard, or nothing."""
+        """Return why a sender is refused; empty if it is accepted."""
         if not (sender.is_local or sender.host in self._allowed):
             return "from hosts that are not allowed"
         heard = self.peer is None or sender == self.peer or now - self._heard >= SILENCE_TIMEOUT
         return "" if heard else "from a second sender beside the first one"
 
     def _wrong(self, sample: Sample, legs: int) -> str:
-        """Return why a sample is none for this link, or nothing."""
+        """Return why a sample is not for this link; empty if it is."""
         if sample.kind != self._kind:
             return f"{sample.kind}s in place of {self._kind}s"
         if legs != self._legs:
@@ -219,11 +219,11 @@ class Replay:
         Raises:
             InputError: a fault in the file, where it is reached.
         """
-        found = self._next
+        sample = self._next
         self._next = next(self._samples, None)
         self.ended = self._next is None
-        self.counts.received += found is not None
-        return found
+        self.counts.received += sample is not None
+        return sample
 
     def close(self) -> None:
         """Close the log."""
@@ -233,12 +233,12 @@ class Replay:
         sequence = 0
         for window in windows:
             signals = self._signals(window)
-            main = signals.pop("coordinates", None)
-            if main is None:
+            main_channel = signals.pop("coordinates", None)
+            if main_channel is None:
                 continue
-            rows = {name: _rows(name, time, main[0]) for name, (time, _) in signals.items()}
-            for k, sample_time in enumerate(main[0].tolist()):
-                values = {"coordinates": main[1][k]}
+            rows = {name: _rows(name, time, main_channel[0]) for name, (time, _) in signals.items()}
+            for k, sample_time in enumerate(main_channel[0].tolist()):
+                values = {"coordinates": main_channel[1][k]}
                 for name, (_, table) in signals.items():
                     row = rows[name][k]
                     if row >= 0:
@@ -255,19 +255,19 @@ class Replay:
         Raises:
             InputError: a channel in other units than SI.
         """
-        found = {}
+        signals = {}
         for name in FIELD_WIDTHS:
             channel = PREFERRED_SIGNALS.get(name, name)
             channel = channel if channel in window else name
             if channel in window and name in self._units:
-                read = window[channel]
-                if read.units != self._units[name]:
+                values = window[channel]
+                if values.units != self._units[name]:
                     units = (
-                        f"[{', '.join(read.units)}] in place of [{', '.join(self._units[name])}]"
+                        f"[{', '.join(values.units)}] in place of [{', '.join(self._units[name])}]"
                     )
                     raise InputError(channel, f"has {units}; give a mapping")
-                found[name] = read.time, read.values
-        return found
+                signals[name] = values.time, values.values
+        return signals
 
 
 def _rows(name: str, time: FloatArray, main: FloatArray) -> NDArray[np.intp]:
@@ -326,19 +326,19 @@ def open_source(
         InputError: no such address, or what is there is of no use.
         MissingDependencyError: the library of OPC UA or of the log's format is not installed.
     """
-    scheme, rest = _parts(text, ("udp://", "replay:", "opcua://"), "source")
+    scheme, location = _parts(text, ("udp://", "replay:", "opcua://"), "source")
     if scheme == "replay:":
-        return Replay(rest, machine, mapping)
+        return Replay(location, machine, mapping)
     if scheme == "opcua://":
         from twin.link.transport.opcua import OpcUaLink
 
-        link = OpcUaLink(rest, machine, mapping, allowed=allow_remote)
+        link = OpcUaLink(location, machine, mapping, allowed=allow_remote)
         with ExitStack() as failed:
             failed.callback(link.close)
             link.check_readable()
             failed.pop_all()
         return link
-    address = parse_address(rest, "source")
+    address = parse_address(location, "source")
     return UdpLink(address, machine.n_actuators, "measurement", allowed=allow_remote)
 
 
@@ -356,16 +356,18 @@ def open_telemetry(
         InputError: no such address, or no such server.
         MissingDependencyError: asyncua is not installed.
     """
-    scheme, rest = _parts(text, ("udp://", "opcua://"), "telemetry")
+    scheme, location = _parts(text, ("udp://", "opcua://"), "telemetry")
     if scheme == "opcua://":
         from twin.link.transport.opcua import OpcUaLink
 
-        return OpcUaLink(rest, machine, allowed=allow_remote)
-    to = parse_address(rest, "telemetry")
+        return OpcUaLink(location, machine, allowed=allow_remote)
+    to = parse_address(location, "telemetry")
     hosts = [host for host in allow_remote if resolved_host(host, "allow_remote") == to.host]
     check_allowed(to, hosts, "telemetry")
-    own = Address("::" if ":" in to.host else "0.0.0.0", 0) if hosts else to._replace(port=0)
-    link = UdpLink(own, machine.n_actuators, "command", allowed=hosts)
+    own_address = (
+        Address("::" if ":" in to.host else "0.0.0.0", 0) if hosts else to._replace(port=0)
+    )
+    link = UdpLink(own_address, machine.n_actuators, "command", allowed=hosts)
     link.peer = to
     return link
 

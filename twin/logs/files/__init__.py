@@ -98,12 +98,12 @@ def read_windows(
         InputError: as `read_log`, when the fault is reached; a length that is not above zero.
         MissingDependencyError: the library of the format is not installed.
     """
-    last = None
+    last_window = None
     for window in windows(_blocks(path, mapping), seconds):
         yield _mapped(window, mapping, machine, partly=True)
-        last = window
-    if last is not None:
-        _mapped(last, mapping, machine)  # what is missing by now is an error
+        last_window = window
+    if last_window is not None:
+        _mapped(last_window, mapping, machine)  # what is missing by now is an error
 
 
 def read_signals(
@@ -147,7 +147,7 @@ def _held(blocks: Iterable[Log], path: str | Path) -> Iterator[Log]:
     """
     count = 0
     for block in blocks:
-        count += sum(each.time.nbytes + each.values.nbytes for each in block.channels)
+        count += sum(channel.time.nbytes + channel.values.nbytes for channel in block.channels)
         check_bytes(path, count)
         yield block
 
@@ -176,8 +176,10 @@ def _blocks(
     time, unit = (time, None) if mapping is None else (mapping.time, mapping.time_unit)
     reader = mcap_file.read_bag_blocks if file.is_dir() else LOG_READERS.get(file.suffix)
     if reader is None:
-        known = ", ".join(LOG_READERS)
-        raise InputError("path", f"must end in one of {known} or be a bag, got {str(path)!r}")
+        known_endings = ", ".join(LOG_READERS)
+        raise InputError(
+            "path", f"must end in one of {known_endings} or be a bag, got {str(path)!r}"
+        )
     try:
         if not file.exists():
             raise InputError("path", f"{file} does not exist")

@@ -62,18 +62,18 @@ def numbers(value: Any, path: str) -> Iterator[tuple[str, float]]:
     if fields is not None:
         for name in fields:
             if not str(name).startswith("__") and name not in STAMP_FIELDS:
-                inner = value[name] if isinstance(value, dict) else getattr(value, name)
-                yield from numbers(inner, f"{path}.{name}")
+                member = value[name] if isinstance(value, dict) else getattr(value, name)
+                yield from numbers(member, f"{path}.{name}")
     elif isinstance(value, list | tuple | np.ndarray) and len(value) <= MAX_LIST_LENGTH:
-        for k, entry in enumerate(value, 1):
-            yield from numbers(entry, f"{path} {k}")
+        for k, element in enumerate(value, 1):
+            yield from numbers(element, f"{path} {k}")
 
 
 class Collector:
-    """Samples of channels on their way from messages to blocks."""
+    """Collects samples of channels from messages until they make a block."""
 
     def __init__(self, path: Path, metadata: dict[str, str]) -> None:
-        """Begin without channels; `path` names the file in errors."""
+        """Start without channels; `path` names the file in errors."""
         self._path, self._metadata = path, metadata
         self._units: dict[str, tuple[str, ...]] = {}
         self._times: dict[str, list[float]] = {}
@@ -100,7 +100,7 @@ class Collector:
 
     @property
     def full(self) -> bool:
-        """Whether the samples make a block."""
+        """Whether there are enough samples for a block."""
         return self._count >= BLOCK_SIZE
 
     def take(self) -> Log:
@@ -190,7 +190,7 @@ class Topic:
 
     def message(self, row: int, nanoseconds: int) -> Message:
         """Return the message of a sample, stamped with its time."""
-        stamp = {
+        time_stamp = {
             "sec": nanoseconds // NANOSECONDS_PER_SECOND,
             "nsec": nanoseconds % NANOSECONDS_PER_SECOND,
         }
@@ -201,25 +201,25 @@ class Topic:
                 {"name": f"leg_{leg}", **dict(zip(fields, numbers, strict=True))}
                 for leg, numbers in enumerate(zip(*values, strict=True), 1)
             ]
-            return {"timestamp": stamp, "joints": joints}
+            return {"timestamp": time_stamp, "joints": joints}
         if self.schema == VALUES_SCHEMA:
-            return {"timestamp": stamp, "values": values[0]}
+            return {"timestamp": time_stamp, "values": values[0]}
         position = dict(zip("xyz", values[0][:3], strict=True))
         rotation = dict(zip("wxyz", values[0][3:], strict=True))
         if self.schema == POSE_SCHEMA:
             pose = {"position": position, "orientation": rotation}
-            return {"timestamp": stamp, "frame_id": "base", "pose": pose}
+            return {"timestamp": time_stamp, "frame_id": "base", "pose": pose}
         frames = {"parent_frame_id": "base", "child_frame_id": "platform"}
         return {
             "transforms": [
-                {"timestamp": stamp, **frames, "translation": position, "rotation": rotation}
+                {"timestamp": time_stamp, **frames, "translation": position, "rotation": rotation}
             ]
         }
 
 
 def topics(log: Log) -> list[Topic]:
     """Return the topics of a log: /joints, /tf, and one for every other channel."""
-    found = []
+    topic_list = []
     joints = [channel for channel in log.channels if channel.name in JOINT_FIELDS]
     joints = [
         each
@@ -227,15 +227,15 @@ def topics(log: Log) -> list[Topic]:
         if each.width == joints[0].width and np.array_equal(each.time, joints[0].time)
     ]
     if joints:
-        found.append(Topic("/joints", JOINTS_SCHEMA, joints))
+        topic_list.append(Topic("/joints", JOINTS_SCHEMA, joints))
     for channel in log.channels:
         if channel.units == POSE_UNITS:
-            found.append(Topic(f"/{channel.name}", POSE_SCHEMA, [channel]))
+            topic_list.append(Topic(f"/{channel.name}", POSE_SCHEMA, [channel]))
             if channel.name == "pose":
-                found.append(Topic("/tf", TRANSFORMS_SCHEMA, [channel]))
+                topic_list.append(Topic("/tf", TRANSFORMS_SCHEMA, [channel]))
         elif channel not in joints:
-            found.append(Topic(f"/{channel.name}", VALUES_SCHEMA, [channel]))
-    return found
+            topic_list.append(Topic(f"/{channel.name}", VALUES_SCHEMA, [channel]))
+    return topic_list
 
 
 def samples(schema: str, message: Message, names: Sequence[str]) -> list[list[float]]:
@@ -248,8 +248,8 @@ def samples(schema: str, message: Message, names: Sequence[str]) -> list[list[fl
     if schema == JOINTS_SCHEMA:
         return [[float(joint[JOINT_FIELDS[name]]) for joint in message["joints"]] for name in names]
     if schema == POSE_SCHEMA:
-        place, turn = message["pose"]["position"], message["pose"]["orientation"]
-        return [[float(place[k]) for k in "xyz"] + [float(turn[k]) for k in "wxyz"]]
+        position, rotation = message["pose"]["position"], message["pose"]["orientation"]
+        return [[float(position[k]) for k in "xyz"] + [float(rotation[k]) for k in "wxyz"]]
     return [[float(value) for value in message["values"]]]
 
 
@@ -269,21 +269,25 @@ def write_mcap(log: Log, path: str | Path) -> Path:
         writer = library.Writer(file, enable_data_crcs=True)
         writer.start()
         writer.add_metadata(LAYOUT_MARK, log.metadata)
-        found = topics(log)
+        topic_list = topics(log)
         schemas: dict[str, int] = {}
-        places = []
-        for topic in found:
+        channel_ids = []
+        for topic in topic_list:
             if topic.schema not in schemas:
                 text = json.dumps(JSON_SCHEMAS[topic.schema]).encode()
                 schemas[topic.schema] = writer.register_schema(topic.schema, "jsonschema", text)
             units = {channel.name: channel.units for channel in topic.channels}
-            note = {} if topic.schema == TRANSFORMS_SCHEMA else {LAYOUT_MARK: json.dumps(units)}
-            places.append(writer.register_channel(topic.name, "json", schemas[topic.schema], note))
-        for number, row in merge_order([topic.time for topic in found]).tolist():
-            topic = found[number]
+            layout_metadata = (
+                {} if topic.schema == TRANSFORMS_SCHEMA else {LAYOUT_MARK: json.dumps(units)}
+            )
+            channel_ids.append(
+                writer.register_channel(topic.name, "json", schemas[topic.schema], layout_metadata)
+            )
+        for number, row in merge_order([topic.time for topic in topic_list]).tolist():
+            topic = topic_list[number]
             time = round(float(topic.time[row]) * NANOSECONDS_PER_SECOND)
             data = json.dumps(topic.message(row, time)).encode()
-            writer.add_message(places[number], time, data, time)
+            writer.add_message(channel_ids[number], time, data, time)
         writer.finish()
 
     return write_atomically(path, write)
@@ -355,15 +359,15 @@ def _check_parts(stream: IO[bytes], path: Path) -> None:
             check_bytes(path, _unpacked_size(record))
         elif isinstance(record, records.Footer):
             footer = record
-    end = stream.seek(-AFTER_CHECKSUM, os.SEEK_END)
-    begin = footer.summary_start or end - BEFORE_CHECKSUM
-    stream.seek(begin)
-    if footer.summary_crc not in (0, zlib.crc32(stream.read(end - begin))):
+    data_end = stream.seek(-AFTER_CHECKSUM, os.SEEK_END)
+    data_start = footer.summary_start or data_end - BEFORE_CHECKSUM
+    stream.seek(data_start)
+    if footer.summary_crc not in (0, zlib.crc32(stream.read(data_end - data_start))):
         raise InputError(str(path), "is damaged: the end of the file does not fit its checksum")
 
 
 def _unpacked_size(chunk: Any) -> int:
-    """Return what a chunk takes in memory [byte]: the larger of what it and its frame declare."""
+    """Return a chunk's size in memory [byte]: the larger of those that it and its frame declare."""
     framed = 0
     if chunk.compression == "zstd":
         framed = import_module("zstandard").frame_content_size(chunk.data)
@@ -409,13 +413,13 @@ def _add_own(
     path: Path,
 ) -> None:
     try:
-        found = samples(schema, content, list(units))
-        if any(len(a) != len(b) for a, b in zip(found, units.values(), strict=True)):
+        values_of_channels = samples(schema, content, list(units))
+        if any(len(a) != len(b) for a, b in zip(values_of_channels, units.values(), strict=True)):
             raise ValueError("another number of values than units")
     except (KeyError, TypeError, ValueError) as error:
         message = f"a message of {', '.join(units)} at {stamp:.9g} s is damaged"
         raise InputError(str(path), f"{message} ({type(error).__name__}: {error})") from None
-    for name, values in zip(units, found, strict=True):
+    for name, values in zip(units, values_of_channels, strict=True):
         collector.add(name, stamp, values)
 
 
@@ -434,14 +438,14 @@ def read_bag_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Lo
     with library.AnyReader([path], default_typestore=store) as reader:
         if not reader.connections:
             raise InputError(str(path), "the bag has no topics")
-        for each in reader.readers:
-            chunks = getattr(each, "chunks", {})  # of ROS 1
-            for place, chunk in chunks.items():
+        for source in reader.readers:
+            chunks = getattr(source, "chunks", {})  # of ROS 1
+            for topic_key, chunk in chunks.items():
                 if chunk.decompressor is bz2.decompress:
-                    chunks[place] = chunk._replace(decompressor=partial(_unpacked, path))
+                    chunks[topic_key] = chunk._replace(decompressor=partial(_unpacked, path))
         collector = Collector(path, {})
-        for connection, recorded, raw in reader.messages():
-            message = reader.deserialize(raw, connection.msgtype)
+        for connection, recorded, raw_message in reader.messages():
+            message = reader.deserialize(raw_message, connection.msgtype)
             stamp = _stamp(message, recorded)
             for name, value in numbers(message, connection.topic):
                 collector.add(name, stamp, (value,))
@@ -451,14 +455,18 @@ def read_bag_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Lo
 
 
 def _unpacked(path: Path, data: bytes) -> bytes:
-    """Return what a chunk unpacks to, of which bzip2 does not say beforehand how much it is."""
-    found = bz2.BZ2Decompressor().decompress(data, max_bytes() + 1)
-    check_bytes(path, len(found))
-    return found
+    """Return the unpacked bytes of a chunk, up to the size limit, as bzip2 does not state it."""
+    unpacked = bz2.BZ2Decompressor().decompress(data, max_bytes() + 1)
+    check_bytes(path, len(unpacked))
+    return unpacked
 
 
 def _stamp(message: Any, recorded: int) -> float:
     """Return the time of a message [s]; headers that nobody filled in are zero."""
-    stamp = getattr(getattr(message, "header", None), "stamp", None)
-    nanoseconds = 0 if stamp is None else stamp.sec * NANOSECONDS_PER_SECOND + stamp.nanosec
+    header_stamp = getattr(getattr(message, "header", None), "stamp", None)
+    nanoseconds = (
+        0
+        if header_stamp is None
+        else header_stamp.sec * NANOSECONDS_PER_SECOND + header_stamp.nanosec
+    )
     return (nanoseconds or recorded) / NANOSECONDS_PER_SECOND

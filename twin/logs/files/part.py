@@ -33,7 +33,7 @@ TIME_TOLERANCE = 1e-9
 
 
 class PartFile:
-    """A new file to which blocks of a log are added; other processes leave it alone."""
+    """A new, locked file to which blocks of a log are appended."""
 
     def __init__(self, path: Path, metadata: dict[str, str], *, replace: bool = False) -> None:
         """Make the file.
@@ -42,16 +42,16 @@ class PartFile:
             InputError: it exists and is not to be replaced, another process writes to it, or the
                 place cannot be written to.
         """
-        self.path, there = path, path.exists()
+        self.path, exists = path, path.exists()
         try:
             self._file = path.open("ab", buffering=0)
             try:
                 self._lock()
-                if there and not replace and not _is_empty(path):
+                if exists and not replace and not _is_empty(path):
                     raise left_over(path)
                 self._file.truncate(0)
-                first = json.dumps(PART_HEADER | {"metadata": metadata})
-                append_bytes(self._file, first.encode() + b"\n")
+                header_line = json.dumps(PART_HEADER | {"metadata": metadata})
+                append_bytes(self._file, header_line.encode() + b"\n")
             except BaseException:
                 self._file.close()
                 raise
@@ -71,13 +71,17 @@ class PartFile:
         Raises:
             OSError: it cannot be written, as on a full disk; the file is as it was before.
         """
-        parts = []
+        pieces = []
         for channel in log.channels:
             if len(channel):
                 rows = np.column_stack([channel.time, channel.values]).astype(NUMBER_TYPE).tobytes()
-                head = {"channel": channel.name, "units": channel.units, "rows": len(channel)}
-                parts += [json.dumps(head | {"crc": crc32(rows)}).encode() + b"\n", rows]
-        append_bytes(self._file, b"".join(parts))
+                block_header = {
+                    "channel": channel.name,
+                    "units": channel.units,
+                    "rows": len(channel),
+                }
+                pieces += [json.dumps(block_header | {"crc": crc32(rows)}).encode() + b"\n", rows]
+        append_bytes(self._file, b"".join(pieces))
 
     def close(self) -> None:
         """Close the file; calling it twice is allowed."""
@@ -86,10 +90,10 @@ class PartFile:
 
 def _is_empty(path: Path) -> bool:
     """Return whether a part ended before its first block."""
-    begun = json.dumps(PART_HEADER).encode()[:-1]
+    header_start = json.dumps(PART_HEADER).encode()[:-1]
     with path.open("rb") as file:
-        first, more = file.readline(), file.read(1)
-    return not more and first[: len(begun)] == begun[: len(first)]
+        first_line, next_byte = file.readline(), file.read(1)
+    return not next_byte and first_line[: len(header_start)] == header_start[: len(first_line)]
 
 
 def left_over(path: Path) -> InputError:
@@ -112,31 +116,36 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
     Raises:
         InputError: a part is damaged before its end.
     """
-    for each in (before(path), path):
-        if each.exists():
-            yield from _blocks_of(each)
+    for part_path in (before(path), path):
+        if part_path.exists():
+            yield from _blocks_of(part_path)
 
 
 def _blocks_of(path: Path) -> Iterator[Log]:
     size = path.stat().st_size
     with path.open("rb") as file:
-        first = _line(file.readline(), path)
-        if first is None or first.get("twin log") != PART_HEADER["twin log"]:
+        first_line = _line(file.readline(), path)
+        if first_line is None or first_line.get("twin log") != PART_HEADER["twin log"]:
             raise InputError(str(path), "is no recording of this package")
-        yield Log((), {str(k): str(v) for k, v in first["metadata"].items()})
+        yield Log((), {str(k): str(v) for k, v in first_line["metadata"].items()})
         while text := file.readline():
-            head = _line(text, path)
-            if head is None:
+            block_header = _line(text, path)
+            if block_header is None:
                 return
-            name, units, count = str(head["channel"]), tuple(head["units"]), int(head["rows"])
-            needed = count * (1 + len(units)) * NUMBER_TYPE.itemsize
-            if file.tell() + needed > size:
+            name, units, count = (
+                str(block_header["channel"]),
+                tuple(block_header["units"]),
+                int(block_header["rows"]),
+            )
+            n_bytes = count * (1 + len(units)) * NUMBER_TYPE.itemsize
+            if file.tell() + n_bytes > size:
                 return
-            check_bytes(path, needed)
-            data = file.read(needed)
-            if crc32(data) != head["crc"]:
+            check_bytes(path, n_bytes)
+            data = file.read(n_bytes)
+            if crc32(data) != block_header["crc"]:
                 raise InputError(str(path), f"a block of channel {name!r} is damaged")
             table = np.frombuffer(data, NUMBER_TYPE).reshape(count, -1)
+            # The first column holds the times.
             yield Log((Channel(name, table[:, 0], table[:, 1:], units),))
 
 
@@ -168,29 +177,32 @@ def windows(blocks: Iterable[Log], seconds: float) -> Iterator[Log]:
         InputError: a length that is not above zero.
     """
     length = positive(seconds, "seconds")
-    start: float | None = None
+    start_time: float | None = None
     opened = 0.0
-    known: dict[str, Channel] = {}
+    channels: dict[str, Channel] = {}
     waiting: list[Log] = []
     for block in blocks:
-        known = {each.name: each.kept(slice(0)) for each in block.channels} | known
-        filled = [each for each in block.channels if len(each)]
+        channels = {channel.name: channel.kept(slice(0)) for channel in block.channels} | channels
+        filled = [channel for channel in block.channels if len(channel)]
         if not filled:
             continue
-        start = block.span[0] if start is None else start
-        numbers = [
+        start_time = block.span[0] if start_time is None else start_time
+        window_numbers = [
             np.maximum.accumulate(
-                np.maximum(np.floor((each.time - start) / length + TIME_TOLERANCE), opened)
+                np.maximum(np.floor((channel.time - start_time) / length + TIME_TOLERANCE), opened)
             )
-            for each in filled
+            for channel in filled
         ]
-        for number in np.unique(np.concatenate(numbers)):
+        for number in np.unique(np.concatenate(window_numbers)):
             if waiting and number > opened:
-                yield join([Log(tuple(known.values())), *waiting])
+                yield join([Log(tuple(channels.values())), *waiting])
                 waiting = []
             opened = float(number)
-            parts = zip(filled, numbers, strict=True)
-            kept = tuple(each.kept(own == number) for each, own in parts)
-            waiting.append(Log(kept, block.metadata))
+            numbered_channels = zip(filled, window_numbers, strict=True)
+            window_channels = tuple(
+                channel.kept(channel_windows == number)
+                for channel, channel_windows in numbered_channels
+            )
+            waiting.append(Log(window_channels, block.metadata))
     if waiting:
-        yield join([Log(tuple(known.values())), *waiting])
+        yield join([Log(tuple(channels.values())), *waiting])

@@ -43,8 +43,9 @@ BLOCK_ROWS = 4096
 """Number of rows that are in memory as text or table."""
 
 EPOCH_UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
-"""Times without unit from the first number on, and what one is [s]: nanoseconds, microseconds and
-milliseconds since 1970. Smaller numbers are seconds: 1e11 s are 3,000 years."""
+"""Smallest time without unit, and its unit [s]: nanoseconds, microseconds and milliseconds since
+1970. Smaller numbers are seconds: 1e11 s are 3,000 years.
+"""
 
 
 Layout = dict[str, Any]
@@ -66,16 +67,16 @@ def read_layout(text: str | bytes, path: Any) -> Layout:
     try:
         layout = json.loads(text)
         channels, metadata = layout["channels"], layout["metadata"]
-        lists = all(
+        are_lists = all(
             isinstance(units, list) and units and all(isinstance(unit, str) for unit in units)
             for units in channels.values()
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        lists, metadata = False, None
+        are_lists, metadata = False, None
         reason = f" ({type(error).__name__}: {error})"
     else:
         reason = ""
-    if not lists or not isinstance(metadata, dict):
+    if not are_lists or not isinstance(metadata, dict):
         raise InputError(str(path), f"the line after '{LAYOUT_MARK}' is damaged{reason}")
     return {"channels": channels, "metadata": metadata}
 
@@ -92,10 +93,13 @@ def all_titles(log: Log) -> list[str]:
     Raises:
         InputError: two columns would have the same name.
     """
-    names = ["time [s]", *(t for each in log.channels for t in titles(each.name, each.units))]
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
-        message = f"two columns would be called {listed(twice)}; rename a channel"
+    names = [
+        "time [s]",
+        *(t for channel in log.channels for t in titles(channel.name, channel.units)),
+    ]
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
+    if repeated:
+        message = f"two columns would be called {listed(repeated)}; rename a channel"
         raise InputError("channels", message)
     return names
 
@@ -107,41 +111,42 @@ def table_rows(log: Log) -> Iterator[FloatArray]:
     steps back, its samples stay in the order in which they were recorded.
     """
     groups: list[tuple[FloatArray, list[tuple[int, Channel]]]] = []
-    place = 1
+    first_column = 1
     for channel in log.channels:
-        entry = (place, channel)
-        place += channel.width
-        same = [inside for time, inside in groups if np.array_equal(time, channel.time)]
-        if same:
-            same[0].append(entry)
+        entry = (first_column, channel)
+        first_column += channel.width
+        same_time = [members for time, members in groups if np.array_equal(time, channel.time)]
+        if same_time:
+            same_time[0].append(entry)
         else:
             groups.append((channel.time, [entry]))
     order = merge_order([time for time, _ in groups])
     for start in range(0, len(order), BLOCK_ROWS):
-        part = order[start : start + BLOCK_ROWS]
-        block = np.full((len(part), place), np.nan)
-        for number, (time, inside) in enumerate(groups):
-            here = part[:, 0] == number
-            rows = part[here, 1]
-            block[here, 0] = time[rows]
-            for column, channel in inside:
-                block[here, column : column + channel.width] = channel.values[rows]
+        order_block = order[start : start + BLOCK_ROWS]
+        block = np.full((len(order_block), first_column), np.nan)
+        for number, (time, members) in enumerate(groups):
+            # Columns of the order: index of the group, index of the row in it.
+            is_of_group = order_block[:, 0] == number
+            rows = order_block[is_of_group, 1]
+            block[is_of_group, 0] = time[rows]
+            for column, channel in members:
+                block[is_of_group, column : column + channel.width] = channel.values[rows]
         yield block
 
 
 def merge_order(times: Sequence[FloatArray]) -> Any:
-    """Return `(rows, 2)`: which list of times, and which of its entries, comes next."""
-    keys = [np.maximum.accumulate(time) for time in times if len(time)]
-    if not keys:
+    """Return `(rows, 2)`, merged by time: index of the list of times, and index of its entry."""
+    time_keys = [np.maximum.accumulate(time) for time in times if len(time)]
+    if not time_keys:
         return np.empty((0, 2), dtype=int)
-    number = np.concatenate([np.full(len(time), k) for k, time in enumerate(times)])
-    entry = np.concatenate([np.arange(len(time)) for time in times])
-    order = np.argsort(np.concatenate(keys), kind="stable")
-    return np.column_stack([number, entry])[order]
+    channel_of_entry = np.concatenate([np.full(len(time), k) for k, time in enumerate(times)])
+    row_of_entry = np.concatenate([np.arange(len(time)) for time in times])
+    order = np.argsort(np.concatenate(time_keys), kind="stable")
+    return np.column_stack([channel_of_entry, row_of_entry])[order]
 
 
 def _epoch_unit(first: float) -> float:
-    return next((unit for least, unit in EPOCH_UNITS if abs(first) >= least), 1.0)
+    return next((unit for min_value, unit in EPOCH_UNITS if abs(first) >= min_value), 1.0)
 
 
 class TableColumns:
@@ -168,37 +173,39 @@ class TableColumns:
         check_columns(path, names)
         self._path, self._count = str(path), len(names)
         matches = [TITLE_PATTERN.fullmatch(name.strip()) for name in names]
-        pairs = [(m["name"], m["unit"] or "") if m else ("", "") for m in matches]
-        self.time = self._time_column([name for name, _ in pairs], names, time)
-        unit = time_unit or pairs[self.time][1]
+        names_and_units = [(m["name"], m["unit"] or "") if m else ("", "") for m in matches]
+        self.time = self._time_column([name for name, _ in names_and_units], names, time)
+        unit = time_unit or names_and_units[self.time][1]
         try:
             self._second = to_si(f"1 {unit}", "s") if unit else None
         except ValueError as error:
             raise InputError(self._path, f"column {names[self.time]!r}: {error}") from None
         index = {name: k for k, name in enumerate(names) if k != self.time}
-        if len(index) != len(names) - 1 or "" in (name for name, _ in pairs):
+        if len(index) != len(names) - 1 or "" in (name for name, _ in names_and_units):
             raise InputError(self._path, f"columns need names that differ, got {listed(names)}")
         self._metadata = {} if layout is None else layout["metadata"]
         self._channels: list[tuple[str, list[int], tuple[str, ...]]] = []
         if layout is None:
-            self._channels = [(pairs[k][0], [k], (pairs[k][1],)) for k in index.values()]
+            self._channels = [
+                (names_and_units[k][0], [k], (names_and_units[k][1],)) for k in index.values()
+            ]
             return
         for name, units in layout["channels"].items():
-            missing = [title for title in titles(name, units) if title not in index]
-            if missing:
-                raise InputError(self._path, f"the table has no column {listed(missing)}")
+            missing_titles = [title for title in titles(name, units) if title not in index]
+            if missing_titles:
+                raise InputError(self._path, f"the table has no column {listed(missing_titles)}")
             self._channels.append((name, [index[t] for t in titles(name, units)], tuple(units)))
 
     def _time_column(self, labels: Sequence[str], names: Sequence[str], time: str) -> int:
         """Return the column of the times; by default, one with a common name of times."""
-        wanted = TIME_NAMES if time.lower() == TIME_NAMES[0] else (time.lower(),)
-        for name in wanted:
-            found = [k for k, label in enumerate(labels) if label.lower() == name]
-            if len(found) > 1:
-                message = f"has {len(found)} columns {name!r}; it has {listed(names)}"
+        wanted_names = TIME_NAMES if time.lower() == TIME_NAMES[0] else (time.lower(),)
+        for name in wanted_names:
+            time_columns = [k for k, label in enumerate(labels) if label.lower() == name]
+            if len(time_columns) > 1:
+                message = f"has {len(time_columns)} columns {name!r}; it has {listed(names)}"
                 raise InputError(self._path, message)
-            if found:
-                return found[0]
+            if time_columns:
+                return time_columns[0]
         raise InputError(
             self._path,
             f"has no column {time!r}; it has {listed(names)}. Write time = NAME in the mapping",
@@ -213,23 +220,23 @@ class TableColumns:
         if self._second is None and len(rows):
             self._second = _epoch_unit(float(rows[0, self.time]))
         time = rows[:, self.time] * (self._second or 1.0)
-        lost = np.isnan(time) & ~np.isnan(rows).all(axis=1)
-        if lost.any():
-            raise InputError(self._path, f"row {int(lost.argmax())} of a block has no time")
+        has_no_time = np.isnan(time) & ~np.isnan(rows).all(axis=1)
+        if has_no_time.any():
+            raise InputError(self._path, f"row {int(has_no_time.argmax())} of a block has no time")
         channels = []
         for name, columns, units in self._channels:
             empty = np.isnan(rows[:, columns])
-            there = ~empty.all(axis=1)
-            torn = there & empty.any(axis=1)
+            has_values = ~empty.all(axis=1)
+            torn = has_values & empty.any(axis=1)
             if torn.any():
                 row = int(torn.argmax())
                 message = f"channel {name!r}: a part of the cells is empty at {time[row]:.9g} s"
                 raise InputError(self._path, message)
-            channels.append(Channel(name, time[there], rows[there][:, columns], units))
+            channels.append(Channel(name, time[has_values], rows[has_values][:, columns], units))
         return Log(tuple(channels), self._metadata)
 
     def empty(self) -> Log:
-        """Return the log without samples."""
+        """Return an empty log with the table's channels."""
         return self.log(np.empty((0, self._count)))
 
 
@@ -339,8 +346,8 @@ def check_size(path: Path) -> None:
         InputError: they take too much of it.
         MissingDependencyError: pyarrow is not installed.
     """
-    found = _arrow()[1].read_metadata(path)
-    check_bytes(path, 8 * found.num_rows * found.num_columns)
+    file_metadata = _arrow()[1].read_metadata(path)
+    check_bytes(path, 8 * file_metadata.num_rows * file_metadata.num_columns)
 
 
 def read_parquet_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:

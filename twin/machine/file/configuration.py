@@ -25,11 +25,15 @@ class Configurations(Table):
 def split_configurations(
     content: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]], list[tuple[str, str]]]:
-    """Return the plain content of a file, its configurations, and their problems."""
-    plain = {key: value for key, value in content.items() if key != "configuration"}
+    """Return a file's content without configurations, its configurations, and their problems."""
+    base_content = {key: value for key, value in content.items() if key != "configuration"}
     tables = content.get("configuration", {})
     if not isinstance(tables, dict):
-        return plain, {}, [("configuration", "must be tables such as [configuration.hardware]")]
+        return (
+            base_content,
+            {},
+            [("configuration", "must be tables such as [configuration.hardware]")],
+        )
     problems = []
     for name, table in tables.items():
         field = f"configuration.{name}"
@@ -48,19 +52,25 @@ def split_configurations(
                     "a configuration has no configurations of its own; remove it",
                 )
             )
-    return plain, {} if problems else tables, problems
+    return base_content, {} if problems else tables, problems
 
 
 def with_configuration(
     content: dict[str, Any], configurations: dict[str, dict[str, Any]], name: str | None
 ) -> dict[str, Any]:
-    """Return the content of a file with one configuration merged over it; None: as it is."""
-    note = {"known": list(configurations), "applied": name or "", "source": content.get("source")}
+    """Return a file's content with one configuration merged over it; None merges nothing."""
+    configuration_table = {
+        "known": list(configurations),
+        "applied": name or "",
+        "source": content.get("source"),
+    }
     if not configurations:
         return content
     if name is None:
-        return content | {"configuration": note}
+        return content | {"configuration": configuration_table}
     configuration = configurations[name]
     change = {key: value for key, value in configuration.items() if key != "source"}
-    whole = merged(content, change, configuration["source"])
-    return whole | {"configuration": note | {"source": configuration["source"]}}
+    merged_content = merged(content, change, configuration["source"])
+    return merged_content | {
+        "configuration": configuration_table | {"source": configuration["source"]}
+    }

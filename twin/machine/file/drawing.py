@@ -34,10 +34,10 @@ def content_with_drawing(raw: bytes, file: Path) -> dict[str, Any]:
     """
     content = toml_content(raw, file)
     tables = content.get("configuration")
-    for place in (content, *(tables.values() if isinstance(tables, dict) else ())):
-        look = place.get("appearance") if isinstance(place, dict) else None
-        if isinstance(look, dict) and "mesh" in look:
-            look["mesh"] = str(_mesh_path(look["mesh"], file))
+    for table in (content, *(tables.values() if isinstance(tables, dict) else ())):
+        appearance = table.get("appearance") if isinstance(table, dict) else None
+        if isinstance(appearance, dict) and "mesh" in appearance:
+            appearance["mesh"] = str(_mesh_path(appearance["mesh"], file))
     return content
 
 
@@ -52,11 +52,11 @@ def _mesh_path(mesh: Any, file: Path) -> Path:
     if not path.is_relative_to(folder):
         raise _refused(file, f"must be in the folder of this file or below it, not {brief(mesh)}")
     try:
-        found = path.is_file()
-        size = path.stat().st_size if found else 0
+        is_file = path.is_file()
+        size = path.stat().st_size if is_file else 0
     except OSError as error:
         raise _refused(file, f"cannot use {brief(mesh)} ({error.strerror})") from None
-    if not found:
+    if not is_file:
         raise _refused(file, f"there is no file {mesh} in {folder}")
     if size > MAX_FILE_SIZE:
         raise _refused(

@@ -58,7 +58,7 @@ MOTOR_SPEED = 2.0 * math.pi * 50.0
 """[rad/s] Speed of the motor at the actuator's speed: 3000 rpm."""
 
 START_TIME = 0.03
-"""[s] Time in which the force brings the motor alone to its speed."""
+"""[s] Time in which the full force accelerates the unloaded motor to its speed."""
 
 MAX_STIFFNESS = 5e8
 """[N/m] or [N m/rad] Largest stiffness of a transmission."""
@@ -78,7 +78,7 @@ configurations.
 """
 
 LEG_NUMBER = r"[1-9][0-9]{0,3}"
-"""Name of a table in [leg] that is for one leg."""
+"""Pattern of the name of a table in `[leg]` that changes one leg alone, such as "3"."""
 
 MAX_EXTENDS_DEPTH = 10
 """Maximum number of files in a chain of files of which each extends the next."""
@@ -155,21 +155,27 @@ def _size(machine: MachineParameters) -> Size:
     mass = body.mass + sum(leg.mass for leg in machine.legs)
     weight = mass * max(machine.gravity, 1.0) * np.array([0.0, 0.0, 1.0, *moment])
     holding_force = float(np.abs(np.linalg.pinv(rows.T) @ weight).max())
-    notes = []
+    adopted_values = []
     force, speed = actuator.effort, actuator.speed
     name = "torque" if unit == "rad" else "force"
     if force is None:
         force = HOLDING_FORCE_FACTOR * holding_force
-        notes.append(f"{HOLDING_FORCE_FACTOR:g} times the {name} that holds the machine at home")
+        adopted_values.append(
+            f"{HOLDING_FORCE_FACTOR:g} times the {name} that holds the machine at home"
+        )
     if speed is None:
         speed = stroke / STROKE_TIME
-        notes.append("one stroke a second")
-    numbers = f"{name} {force:.4g} {effort}, speed {speed:.4g} {unit}/s, stroke {stroke:.4g} {unit}"
-    given = f"; not in the file, adopted: {', '.join(notes)}" if notes else ""
+        adopted_values.append("one stroke a second")
+    ratings = f"{name} {force:.4g} {effort}, speed {speed:.4g} {unit}/s, stroke {stroke:.4g} {unit}"
+    adopted_note = (
+        f"; not in the file, adopted: {', '.join(adopted_values)}" if adopted_values else ""
+    )
     inverse = np.zeros((6, 6))
     inverse[:3, :3], inverse[3:, 3:] = np.eye(3) / body.mass, np.linalg.inv(body.inertia)
     mobility = float(np.linalg.eigvalsh(rows @ inverse @ rows.T)[-1])
-    return Size(force, speed, stroke, mobility, f"{GENERIC_SOURCE}, sized from {numbers}{given}")
+    return Size(
+        force, speed, stroke, mobility, f"{GENERIC_SOURCE}, sized from {ratings}{adopted_note}"
+    )
 
 
 def _drive(machine: MachineParameters, size: Size) -> dict[str, Any]:
@@ -179,11 +185,11 @@ def _drive(machine: MachineParameters, size: Size) -> dict[str, Any]:
     ratio = MOTOR_SPEED / size.speed
     stable_stiffness = STABILITY_NUMBER / (ENGINE_STEP**2 * size.mobility)
     stiffness = min(size.force / (WIND_UP_FRACTION * size.stroke), stable_stiffness, MAX_STIFFNESS)
-    turning = {"kind": "gear", "ratio": ratio}
+    rotary_transmission = {"kind": "gear", "ratio": ratio}
     if machine.leg.actuator.coordinate_unit == "m":
-        turning = {"kind": "screw", "lead": 2.0 * math.pi / ratio}
+        rotary_transmission = {"kind": "screw", "lead": 2.0 * math.pi / ratio}
     return {
-        **turning,
+        **rotary_transmission,
         "armature_inertia": START_TIME * size.force / size.speed / ratio**2,
         "friction_torque": FRICTION_FRACTION * size.force / ratio,
         "viscous_torque": VISCOUS_FRACTION * size.force / size.speed / ratio**2,
@@ -209,7 +215,7 @@ RECORD_FIELD = "identified"
 
 
 Files = tuple[tuple[bytes, Path], ...]
-"""Texts of a file and of those that it extends, the one without `extends` last."""
+"""Content and path of a file and of those that it extends; the one without `extends` is last."""
 
 
 def files_of(path: str | Path) -> Files:
@@ -222,9 +228,9 @@ def files_of(path: str | Path) -> Files:
     found: list[tuple[bytes, Path]] = []
     at = Path(path)
     while True:
-        raw = read_limited(at)
-        chain = " -> ".join(other.name for _, other in (*found, (raw, at)))
-        if any(at.resolve() == other.resolve() for _, other in found):
+        content = read_limited(at)
+        chain = " -> ".join(extended_file.name for _, extended_file in (*found, (content, at)))
+        if any(at.resolve() == extended_file.resolve() for _, extended_file in found):
             problem = f"leads in a circle: {chain}; extend a whole machine"
             raise ParameterError(path, [(EXTENDS_FIELD, problem)])
         if len(found) == MAX_EXTENDS_DEPTH:
@@ -233,8 +239,12 @@ def files_of(path: str | Path) -> Files:
                 "extend one nearer its end"
             )
             raise ParameterError(path, [(EXTENDS_FIELD, problem)])
-        found.append((raw, at))
-        base = toml_content(raw, at).get(EXTENDS_FIELD) if EXTENDS_FIELD.encode() in raw else None
+        found.append((content, at))
+        base = (
+            toml_content(content, at).get(EXTENDS_FIELD)
+            if EXTENDS_FIELD.encode() in content
+            else None
+        )
         if base is None:
             return tuple(found)
         at = _base(base, at)
@@ -245,9 +255,9 @@ def _base(base: Any, file: Path) -> Path:
     if not isinstance(base, str) or not base or "\0" in base:
         problem = f"must be the name of a machine or the path of a file, not {brief(base)}"
         raise ParameterError(file, [(EXTENDS_FIELD, problem)])
-    known = base in machine_names() or base in gallery_names()
+    is_machine_name = base in machine_names() or base in gallery_names()
     try:
-        return parameters_path(base if known else file.parent / base)
+        return parameters_path(base if is_machine_name else file.parent / base)
     except MachineNotFoundError:
         names = ", ".join(machine_names())
         problem = f"no machine {base!r} and no such file beside this one; machines: {names}"
@@ -276,41 +286,51 @@ def extended(
     if not isinstance(source, str) or not source.strip():
         raise ParameterError(file, [("source", "missing; say where the new numbers are from")])
     # Generic drives follow from the new machine's actuators, unless the file builds on the base's.
-    own = {key: table for key, table in configurations.items() if not is_generic(table)}
-    kept: dict[str, Any] = own
+    own_configurations = {
+        key: table for key, table in configurations.items() if not is_generic(table)
+    }
+    kept_configurations: dict[str, Any] = own_configurations
     if isinstance(name, dict):
         for key, table in name.items():
-            kept[key] = _with_changes(configurations.get(key, {}), table, source)
+            kept_configurations[key] = _with_changes(configurations.get(key, {}), table, source)
     elif name is not None and name != IDEAL_CONFIGURATION:
         if not isinstance(name, str) or name not in configurations:
-            known = ", ".join(configurations) or "none"
+            known_names = ", ".join(configurations) or "none"
             tables = f"tables such as [{CONFIGURATION_FIELD}.{HARDWARE_CONFIGURATION}]"
             problem = f"must be a configuration of the base or {tables}, not {brief(name)}"
-            problem += f"; known: {known}"
+            problem += f"; known: {known_names}"
             raise ParameterError(file, [(CONFIGURATION_FIELD, problem)])
         base = {key: value for key, value in configurations[name].items() if key != "source"}
         plain = merged(plain, base, configurations[name]["source"])
-        kept = {name: {"source": source}}
-    special = (EXTENDS_FIELD, CONFIGURATION_FIELD, RECORD_FIELD)
-    rest = {key: value for key, value in change.items() if key not in special}
-    leg = rest.get("leg")
-    single: dict[str, Any] = {}
+        kept_configurations = {name: {"source": source}}
+    special_fields = (EXTENDS_FIELD, CONFIGURATION_FIELD, RECORD_FIELD)
+    table_changes = {key: value for key, value in change.items() if key not in special_fields}
+    leg = table_changes.get("leg")
+    single_leg_changes: dict[str, Any] = {}
     if isinstance(leg, dict):
-        single = {key: value for key, value in leg.items() if re.fullmatch(LEG_NUMBER, key)}
-        rest["leg"] = {key: value for key, value in leg.items() if key not in single}
-    whole = merged(plain, rest, source)
-    if single:
-        whole["variant"] = _with_single_legs(whole.get("variant", []), single, source, file)
-    return whole | {CONFIGURATION_FIELD: kept}
+        single_leg_changes = {
+            key: value for key, value in leg.items() if re.fullmatch(LEG_NUMBER, key)
+        }
+        table_changes["leg"] = {
+            key: value for key, value in leg.items() if key not in single_leg_changes
+        }
+    merged_content = merged(plain, table_changes, source)
+    if single_leg_changes:
+        merged_content["variant"] = _with_single_legs(
+            merged_content.get("variant", []), single_leg_changes, source, file
+        )
+    return merged_content | {CONFIGURATION_FIELD: kept_configurations}
 
 
 def _with_changes(base: dict[str, Any], change: Any, source: str) -> Any:
-    """Return a configuration with the changes of another file; what is no table stays as it is."""
+    """Return a base's configuration with the changes of a file; a value that is no table stays."""
     if not isinstance(change, dict):
         return change
-    before = {key: value for key, value in base.items() if key != "source"}
-    own = change.get("source", source)
-    return merged(merged({}, before, base.get("source", own)), change, own) | {"source": own}
+    base_fields = {key: value for key, value in base.items() if key != "source"}
+    change_source = change.get("source", source)
+    return merged(
+        merged({}, base_fields, base.get("source", change_source)), change, change_source
+    ) | {"source": change_source}
 
 
 def _with_single_legs(
@@ -327,19 +347,21 @@ def _with_single_legs(
     ):
         problem = "must be a list of tables, each headed [[variant]], with a list 'legs'"
         raise ParameterError(file, [("variant", problem)])
-    left = [dict(entry) for entry in variants]
-    added = []
+    remaining_variants = [dict(entry) for entry in variants]
+    new_variants = []
     for key, change in single.items():
         if not isinstance(change, dict):
             problem = f"must be a table such as [leg.{key}.drive]"
             raise ParameterError(file, [(f"leg.{key}", problem)])
-        number, old = int(key), {}
-        for entry in left:
+        number, leg_table = int(key), {}
+        for entry in remaining_variants:
             if number in entry["legs"]:
-                old = {name: entry[name] for name in entry if name not in ("legs", "source")}
-                entry["legs"] = [other for other in entry["legs"] if other != number]
-        added.append({**merged(old, change, source), "legs": [number], "source": source})
-    return [*(entry for entry in left if entry["legs"]), *added]
+                leg_table = {name: entry[name] for name in entry if name not in ("legs", "source")}
+                entry["legs"] = [leg_number for leg_number in entry["legs"] if leg_number != number]
+        new_variants.append(
+            {**merged(leg_table, change, source), "legs": [number], "source": source}
+        )
+    return [*(entry for entry in remaining_variants if entry["legs"]), *new_variants]
 
 
 Machines = dict[str | None, MachineParameters]
@@ -361,9 +383,9 @@ def read_parameters(path: str | Path, configuration: str | None = None) -> Machi
 
 @lru_cache(maxsize=32)
 def _machines_of(files: Files) -> Machines:
-    """Return what a file describes; the same objects for the same texts, as none can be changed."""
-    *changes, (raw, file) = files
-    content = content_with_drawing(raw, file)
+    """Return the machines of a file by configuration; equal texts give the same frozen objects."""
+    *changes, (file_bytes, file) = files
+    content = content_with_drawing(file_bytes, file)
     for change, path in reversed(changes):
         content = extended(content_with_drawing(change, path), *_parts(content, file), path)
         file = path
@@ -386,37 +408,37 @@ def parameters_from(
 
 def _machines(content: dict[str, Any], file: str | Path) -> Machines:
     """Return the checked parameters of every configuration; that of None is ideal."""
-    plain, configurations = _parts(content, file)
+    base_content, configurations = _parts(content, file)
     machines: Machines = {}
     for name in (None, *configurations):
         try:
             machines[name] = MachineParameters.model_validate(
-                with_configuration(plain, configurations, name)
+                with_configuration(base_content, configurations, name)
             )
         except ValidationError as error:
             prefix = "" if name is None else f"configuration.{name}."
-            found = [(prefix + field, message) for field, message in _problems(error)]
-            raise ParameterError(file, found) from None
+            problems = [(prefix + field, message) for field, message in _problems(error)]
+            raise ParameterError(file, problems) from None
     return machines
 
 
 def _parts(
     content: dict[str, Any], file: str | Path
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the plain content of a file, and its configurations.
+    """Return the content of a file without its configurations, and these.
 
     A file without the configuration `hardware` gets a generic one.
     """
-    plain, configurations, problems = split_configurations(content)
+    base_content, configurations, problems = split_configurations(content)
     if problems:
         raise ParameterError(file, problems)
     if HARDWARE_CONFIGURATION not in configurations:
         try:
-            machine = MachineParameters.model_validate(plain)
+            machine = MachineParameters.model_validate(base_content)
         except ValidationError as error:
             raise ParameterError(file, _problems(error)) from None
         configurations = configurations | {HARDWARE_CONFIGURATION: generic_hardware(machine)}
-    return plain, configurations
+    return base_content, configurations
 
 
 def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
@@ -434,23 +456,25 @@ def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
 def _problems(error: ValidationError) -> list[tuple[str, str]]:
     problems: list[tuple[str, str]] = []
     for entry in error.errors(include_url=False):
-        extra = entry["type"] == "extra_forbidden"
+        is_unknown_field = entry["type"] == "extra_forbidden"
         # The names of union members are between field names; a user's own field comes last.
-        inner, last = (entry["loc"][:-1], entry["loc"][-1:]) if extra else (entry["loc"], ())
-        places = [str(part) for part in inner if "[" not in str(part)]
-        path = [*(part for part in places if part not in UNION_TAGS), *map(str, last)]
+        inner_keys, last_key = (
+            (entry["loc"][:-1], entry["loc"][-1:]) if is_unknown_field else (entry["loc"], ())
+        )
+        names = [str(part) for part in inner_keys if "[" not in str(part)]
+        path = [*(part for part in names if part not in UNION_TAGS), *map(str, last_key)]
         if path[:1] == ["variant"] and path[2:3] == ["leg"]:
             # In the file a variant's own entries are those of its leg.
             del path[2]
         if entry["type"] == "union_tag_invalid":
             path.append(_discriminator(entry))
         field = entry.get("ctx", {}).get("field") or ".".join(path) or "file"
-        message = _message(entry, [part for part in places if not part.isdigit()])
+        message = _message(entry, [part for part in names if not part.isdigit()])
         # What is wrong with [leg] is wrong with every variant of it, and a list whose entries are
         # wrong counts as empty.
         repeated = ("leg." + ".".join(path[2:]), message) in problems
-        caused = entry["type"] == "too_short" and entry["input"]
-        if not repeated and not caused:
+        is_consequence = entry["type"] == "too_short" and entry["input"]
+        if not repeated and not is_consequence:
             problems.append((field, message))
     return problems
 
@@ -459,8 +483,12 @@ def _message(entry: ErrorDetails, tables: list[str]) -> str:
     """Return what is wrong and what to do; `tables` is the way to the field through the models."""
     fault, context = entry["type"], entry.get("ctx", {})
     if fault == "extra_forbidden":
-        close = get_close_matches(str(entry["loc"][-1]), field_names(MachineParameters, tables), 1)
-        return "unknown field; " + (f"did you mean '{close[0]}'?" if close else SPELLING_ADVICE)
+        close_names = get_close_matches(
+            str(entry["loc"][-1]), field_names(MachineParameters, tables), 1
+        )
+        return "unknown field; " + (
+            f"did you mean '{close_names[0]}'?" if close_names else SPELLING_ADVICE
+        )
     if fault == "missing":
         return "missing; " + ("the list is too short" if _in_list(entry) else "add it")
     if fault == "too_short":
@@ -468,11 +496,11 @@ def _message(entry: ErrorDetails, tables: list[str]) -> str:
     if fault in ("model_type", "model_attributes_type"):
         return "must be a table"
     if fault.startswith("union_tag"):
-        known = ", ".join(f"'{tag}'" for tag in tag_names(MachineParameters, tables))
+        known_tags = ", ".join(f"'{tag}'" for tag in tag_names(MachineParameters, tables))
         name = _discriminator(entry)
         if fault == "union_tag_invalid":
-            return f"unknown {name} {brief(entry['input'][name])}; known: {known}"
-        return f"must be a table with a '{name}': {known}"
+            return f"unknown {name} {brief(entry['input'][name])}; known: {known_tags}"
+        return f"must be a table with a '{name}': {known_tags}"
     return entry["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
 
 
@@ -516,29 +544,29 @@ def describe(parameters: MachineParameters) -> list[Parameter]:
     the one that is applied, whose values are in their own tables.
     """
     rows = list(_rows(parameters, ""))
-    common = {(row.table, row.name): row.value for row in _rows(parameters.leg, "leg")}
+    leg_values = {(row.table, row.name): row.value for row in _rows(parameters.leg, "leg")}
     for i, variant in enumerate(parameters.variant):
         path = f"variant.{i}"
         rows += [row for row in _rows(variant, path) if row.table == path]
         rows += [
             row._replace(table=path + row.table.removeprefix("leg"))
             for row in _rows(variant.leg, "leg")
-            if common.get((row.table, row.name)) != row.value
+            if leg_values.get((row.table, row.name)) != row.value
         ]
     return rows
 
 
 def _rows(table: Table, path: str) -> Iterator[Parameter]:
-    inner = []
+    inner_tables = []
     for name, field in type(table).model_fields.items():
         value = getattr(table, name)
         if isinstance(value, Table):
-            inner.append((value, f"{path}.{name}".lstrip(".")))
+            inner_tables.append((value, f"{path}.{name}".lstrip(".")))
         elif name not in ("source", "variant") and value not in (None, (), ""):
             unit = field_unit(field)
             text = field.description or ""
             yield Parameter(path, name, _plain(value), unit, text, table.source)
-    for value, inner_path in inner:
+    for value, inner_path in inner_tables:
         yield from _rows(value, inner_path)
 
 
@@ -559,14 +587,14 @@ def template(name: str, legs: str = "ups") -> str:
     one_of(legs, "legs", LEG_KINDS)
     check_name(name)
     text = (files("twin.machine.legs") / f"{legs}.toml").read_text(encoding="utf-8")
-    line = f'name = "{name}"'
-    return text.replace('name = "NAME"'.ljust(COMMENT_COLUMN), line.ljust(COMMENT_COLUMN)).replace(
-        "twin info FILE", f"twin info {name}.toml"
-    )
+    name_line = f'name = "{name}"'
+    return text.replace(
+        'name = "NAME"'.ljust(COMMENT_COLUMN), name_line.ljust(COMMENT_COLUMN)
+    ).replace("twin info FILE", f"twin info {name}.toml")
 
 
 def write_template(path: str | Path, legs: str = "ups", *, replace: bool = False) -> Path:
-    """Write a commented platform.toml named after its file; `replace`: in place of one there.
+    """Write a commented platform.toml named after its file; `replace` overwrites an old one.
 
     Raises:
         InputError: the file exists, its name is no plain machine name, or it cannot be written.
@@ -577,7 +605,7 @@ def write_template(path: str | Path, legs: str = "ups", *, replace: bool = False
 
 
 def check_new(path: str | Path, *, replace: bool = False) -> Path:
-    """Return the path of a file; raises InputError if it names no machine, or must be new."""
+    """Return the path of a file to write; raises InputError if it is no machine's or exists."""
     target = as_path(path)
     check_name(target.stem)
     if target.exists() and not replace:

@@ -35,13 +35,13 @@ from twin.machine.quantity import (
 )
 
 SHAFT_TWIST = math.radians(3.0)
-"""[rad] Adopted: twist of a shaft and its gears under the largest torque."""
+"""[rad] Engineering choice: twist of a shaft and its gears under the largest torque."""
 
 LOSS_TIME = 0.4e-3
-"""[s] Adopted: damping of shaft and gears per their stiffness."""
+"""[s] Engineering choice: damping of shaft and gears over their stiffness."""
 
 FIELD_DAMPING = 0.2
-"""Adopted: damping ratio of a stepper's rotor in its field."""
+"""Engineering choice: damping ratio of a stepper's rotor in its field."""
 
 
 class CascadeGains(Table):
@@ -68,12 +68,12 @@ class CascadeGains(Table):
 
 
 class _Limits(Table, ABC):
-    """Range of an actuator's coordinate, and what all actuators are limited by."""
+    """Range of an actuator's coordinate, and the limits that all actuators have."""
 
     coordinate_unit: ClassVar[str]
     """SI unit of the actuator's coordinate"""
     effort_unit: ClassVar[str]
-    """SI unit of what the actuator gives"""
+    """SI unit of the actuator's force or torque"""
 
     minimum: float
     maximum: float
@@ -82,8 +82,8 @@ class _Limits(Table, ABC):
     def _ordered(self) -> Self:
         if self.minimum >= self.maximum:
             raise ValueError("minimum must be smaller than maximum")
-        peak, lasting = self.effort, self.continuous_effort
-        if peak is not None and lasting is not None and lasting > peak:
+        peak, continuous = self.effort, self.continuous_effort
+        if peak is not None and continuous is not None and continuous > peak:
             name = "force" if self.effort_unit == "N" else "torque"
             raise ValueError(f"continuous_{name} must not be larger than {name}")
         return self
@@ -96,7 +96,7 @@ class _Limits(Table, ABC):
     @property
     @abstractmethod
     def continuous_effort(self) -> float | None:
-        """Largest root mean square of the force or torque; that of the peak unless given."""
+        """Continuous limit of the force or torque (root mean square); the peak where not given."""
 
     @property
     def stroke(self) -> float:
@@ -131,7 +131,7 @@ class LinearActuator(_Limits):
 
     @property
     def continuous_effort(self) -> float | None:
-        """Largest root mean square of the force [N]; that of the peak unless given."""
+        """Continuous limit of the force [N] (root mean square); the peak where not given."""
         return self.force if self.continuous_force is None else self.continuous_force
 
 
@@ -164,7 +164,7 @@ class RotaryActuator(_Limits):
 
     @property
     def continuous_effort(self) -> float | None:
-        """Largest root mean square of the torque [N m]; that of the peak unless given."""
+        """Continuous limit of the torque [N m] (root mean square); the peak where not given."""
         return self.torque if self.continuous_torque is None else self.continuous_torque
 
 
@@ -173,18 +173,18 @@ Actuator = LinearActuator | RotaryActuator
 
 
 class ReflectedDrive(NamedTuple):
-    """A drive as the actuator's coordinate sees it: in m and N, or in rad and N m."""
+    """A drive reflected to the actuator's coordinate: in m and N, or in rad and N m."""
 
     inertia: float
     """inertia of motor and transmission [kg] or [kg m2]"""
     friction: float
-    """while sliding [N] or [N m]"""
+    """friction while sliding [N] or [N m]"""
     viscous: float
-    """[N s/m] or [N m s/rad]"""
+    """viscous friction [N s/m] or [N m s/rad]"""
     stribeck_speed: float
-    """[m/s] or [rad/s]"""
+    """Stribeck speed of the friction [m/s] or [rad/s]"""
     backlash: float
-    """[m] or [rad]"""
+    """backlash of the transmission [m] or [rad]"""
     stiffness: float
     """stiffness of the transmission [N/m] or [N m/rad]"""
     damping: float
@@ -198,12 +198,12 @@ class ReflectedDrive(NamedTuple):
 
 
 class Positioning(NamedTuple):
-    """The taking of positions by a drive, in the actuator's coordinate: m and N, or rad and N m."""
+    """A drive that takes position commands, in the actuator's coordinate: m, N or rad, N m."""
 
     stepper: bool
     """whether it is a stepper motor; else an RC servo"""
     half_dead_band: float
-    """error [m] or [rad] up to which a servo gives nothing"""
+    """position error [m] or [rad] up to which a servo gives no torque: half its dead band"""
     span: float
     """[m] or [rad] of a servo: error beyond the dead band that gives the stall effort; of a
     stepper: its full step"""
@@ -235,11 +235,11 @@ class Electronics(Table):
     )
 
     def reflected(self) -> ReflectedDrive:
-        """Return the drive as the actuator's coordinate sees it."""
+        """Return the drive reflected to the actuator's coordinate."""
         raise NotImplementedError
 
     def positioning(self) -> Positioning | None:
-        """Return how the drive takes positions; None for drives of speeds and forces."""
+        """Return the position loop inside the drive; None for drives that take speeds or forces."""
         return None
 
     @model_validator(mode="after")
@@ -283,7 +283,7 @@ class _Shaft(Electronics):
 
     @property
     def ratio(self) -> float:
-        """Turning of the shaft per change of the actuator's coordinate."""
+        """Transmission ratio: rotation of the shaft over change of the actuator's coordinate."""
         raise NotImplementedError
 
     @property
@@ -293,7 +293,7 @@ class _Shaft(Electronics):
 
     @property
     def largest_torque(self) -> float:
-        """Torque [N m] at rest."""
+        """Torque [N m] that the motor gives at rest."""
         raise NotImplementedError
 
     @property
@@ -303,11 +303,11 @@ class _Shaft(Electronics):
 
     @property
     def loss(self) -> float:
-        """Torque per speed [N m s/rad]."""
+        """Decrease of the torque per speed [N m s/rad]."""
         return 0.0
 
     def reflected(self) -> ReflectedDrive:
-        """Return the drive as the actuator's coordinate sees it."""
+        """Return the drive reflected to the actuator's coordinate."""
         ratio = self.ratio
         stiffness = self.stiffness or self.largest_torque / SHAFT_TWIST
         damping = self.damping or LOSS_TIME * stiffness
@@ -348,7 +348,7 @@ class _Servo(_Shaft):
 
     @property
     def largest_torque(self) -> float:
-        """Torque [N m] at rest."""
+        """Torque [N m] that the motor gives at rest."""
         return self.stall_torque
 
     @property
@@ -358,16 +358,16 @@ class _Servo(_Shaft):
 
     @property
     def loss(self) -> float:
-        """Torque per speed [N m s/rad]."""
+        """Decrease of the torque per speed [N m s/rad]."""
         return self.stall_torque / self.no_load_speed
 
     def positioning(self) -> Positioning:
-        """Return how it takes positions, in the actuator's coordinate."""
-        span = self.stall_error or self.no_load_speed * self.start_time
+        """Return its position loop in the actuator's coordinate."""
+        error_span = self.stall_error or self.no_load_speed * self.start_time
         return Positioning(
             stepper=False,
             half_dead_band=0.5 * self.dead_band / self.ratio,
-            span=span / self.ratio,
+            span=error_span / self.ratio,
             digit=self.resolution / self.ratio,
             update_rate=self.update_rate,
             top_speed=self.no_load_speed / self.ratio,
@@ -392,7 +392,7 @@ class _Stepper(_Shaft):
 
     @property
     def largest_torque(self) -> float:
-        """Torque [N m] at rest."""
+        """Torque [N m] that the motor gives at rest."""
         return self.holding_torque
 
     @property
@@ -401,7 +401,7 @@ class _Stepper(_Shaft):
         return self.armature_inertia
 
     def positioning(self) -> Positioning:
-        """Return how it takes positions, in the actuator's coordinate."""
+        """Return its position loop in the actuator's coordinate."""
         stiffness = 0.5 * math.pi * self.holding_torque / self.step
         damping = 2.0 * FIELD_DAMPING * math.sqrt(stiffness * self.armature_inertia)
         return Positioning(
@@ -422,7 +422,7 @@ class _OnCrank(_Shaft):
 
     @property
     def ratio(self) -> float:
-        """Turning of the shaft per turning of the crank."""
+        """Transmission ratio: rotation of the shaft over that of the crank."""
         return self.gear
 
 
@@ -433,7 +433,7 @@ class _OnScrew(_Shaft):
 
     @property
     def ratio(self) -> float:
-        """Turning of the shaft per travel [rad/m]."""
+        """Transmission ratio: rotation of the shaft over the travel [rad/m]."""
         return 2.0 * math.pi / self.lead
 
 
@@ -454,7 +454,7 @@ class ScrewStepper(_OnScrew, _Stepper):
 
 
 class _LinearTransmission(Electronics):
-    """Between the motor and a prismatic actuator."""
+    """Transmission between a motor and a prismatic actuator."""
 
     stiffness: Stiffness = Field(0.0, ge=0, description="Axial stiffness of the transmission")
     damping: Damping = Field(0.0, ge=0, description="Axial damping of the transmission")
@@ -478,7 +478,7 @@ class ScrewDrive(_LinearTransmission):
 
     @property
     def ratio(self) -> float:
-        """Turning of the motor per travel [rad/m]."""
+        """Transmission ratio: rotation of the motor over the travel [rad/m]."""
         return 2.0 * math.pi / self.lead
 
     @property
@@ -487,7 +487,7 @@ class ScrewDrive(_LinearTransmission):
         return self.lead
 
     def reflected(self) -> ReflectedDrive:
-        """Return the drive as the leg's length sees it."""
+        """Return the drive reflected to the leg's length."""
         return _through(self)
 
 
@@ -509,7 +509,7 @@ class DirectDrive(_LinearTransmission):
         return self.scale_period
 
     def reflected(self) -> ReflectedDrive:
-        """Return the drive as the leg's length sees it."""
+        """Return the drive reflected to the leg's length."""
         return ReflectedDrive(
             self.moving_mass,
             self.friction,
@@ -550,12 +550,12 @@ class GearDrive(Electronics):
         return 2.0 * math.pi / self.ratio
 
     def reflected(self) -> ReflectedDrive:
-        """Return the drive as the crank's angle sees it."""
+        """Return the drive reflected to the crank's angle."""
         return _through(self)
 
 
 def _through(drive: ScrewDrive | GearDrive) -> ReflectedDrive:
-    """Return what a motor that turns `ratio` times as far shows at the actuator."""
+    """Return a motor's drive reflected to the actuator's coordinate through a `ratio`."""
     return ReflectedDrive(
         drive.armature_inertia * drive.ratio * drive.ratio,
         drive.friction_torque * drive.ratio,

@@ -87,12 +87,12 @@ class InertialSensor(Table):
 
 
 class Encoder(Table):
-    """Counts over one turn of the motor, with an index pulse once a turn."""
+    """An encoder: counts over one turn of the motor, with an index pulse once a turn."""
 
     counts: Whole = Field(
         gt=0, description="Counts over one turn of the motor, or over one scale period"
     )
 
     def resolution(self, turn: float) -> float:
-        """Return one count in the actuator's coordinate, for the travel of one turn."""
+        """Return the actuator travel of one count, from that of one `turn` of the motor."""
         return turn / self.counts

@@ -1,1 +1,1 @@
-"""Places of a machine's joints, and of its platform at home."""
+"""Positions of a machine's joints, and the pose of its platform at home."""

@@ -24,15 +24,17 @@ TRIAL_HEIGHTS = 60
 """Number of heights above the base that are tried."""
 
 BISECTION_STEPS = 20
-"""Number of halvings of the step between two of these heights; Newton's method does the rest."""
+"""Number of bisection steps between two trial heights; Newton's method refines the result."""
 
 MAX_ITERATIONS = 60
 
 POSE_TOLERANCE = 1e-10
-"""Error of a coordinate that counts as solved, as a fraction of the legs' reach or in rad."""
+"""Largest error of an actuator coordinate of a solved pose: as a fraction of the legs' reach, or in
+rad.
+"""
 
 POSE_DECIMALS = 12
-"""Decimal places of a solved pose: more would be rounding."""
+"""Decimal places of a solved pose: further ones are rounding error."""
 
 
 MIN_LEGS = 3
@@ -48,19 +50,19 @@ def paired(machine: AnyMachine) -> AnyMachine:
     Two paired circles without a `shift` are rotated for the shortest legs; so is a platform whose
     `order` is 'nearest'. Where several rotations are equally good, the lists stay as they are.
     """
-    base, top = machine.base.joints, machine.platform.joints
+    base, platform = machine.base.joints, machine.platform.joints
     if isinstance(base, (Polar, PointList)) and base.order == NEAREST_ORDER:
         raise problem(
             "base.joints.order", f"'{NEAREST_ORDER}' is for the platform; list numbers here"
         )
-    ends = base.points, top.points @ machine.home_rotation.T
+    home_points = base.points, platform.points @ machine.home_rotation.T
     update: dict[str, object] = {}
-    if isinstance(top, PairedCircle):
-        open_ = isinstance(base, PairedCircle) and base.shift is None and top.shift is None
-        shift = nearest_shift(*ends, COINCIDENCE_DISTANCE) if open_ else top.shift
+    if isinstance(platform, PairedCircle):
+        open_ = isinstance(base, PairedCircle) and base.shift is None and platform.shift is None
+        shift = nearest_shift(*home_points, COINCIDENCE_DISTANCE) if open_ else platform.shift
         update = {"shift": shift or 0}
-    elif top.order == NEAREST_ORDER and len(ends[0]) == len(ends[1]):
-        order = nearest_order(*ends, COINCIDENCE_DISTANCE)
+    elif platform.order == NEAREST_ORDER and len(home_points[0]) == len(home_points[1]):
+        order = nearest_order(*home_points, COINCIDENCE_DISTANCE)
         if order is None:
             raise problem(
                 "platform.joints.order",
@@ -73,18 +75,20 @@ def paired(machine: AnyMachine) -> AnyMachine:
 
 
 def shift_hint(machine: MachineDescription) -> str:
-    """Return a sentence on the `shift` with the shortest legs; empty where it is the present one.
+    """Return a hint at the `shift` with the shortest legs; empty where the file has that one.
 
     Another one than the shortest twists all legs the same way, or crosses them.
     """
-    base, top = machine.base.joints, machine.platform.joints
-    if not (isinstance(base, PairedCircle) and isinstance(top, PairedCircle)):
+    base, platform = machine.base.joints, machine.platform.joints
+    if not (isinstance(base, PairedCircle) and isinstance(platform, PairedCircle)):
         return ""
-    plain = top.model_copy(update={"shift": 0}).points @ machine.home_rotation.T
-    shift = nearest_shift(base.points, plain, COINCIDENCE_DISTANCE)
-    if shift is None or shift == top.shift:
+    unshifted_points = platform.model_copy(update={"shift": 0}).points @ machine.home_rotation.T
+    shift = nearest_shift(base.points, unshifted_points, COINCIDENCE_DISTANCE)
+    if shift is None or shift == platform.shift:
         return ""
-    return f" (platform.joints.shift = {shift} gives the shortest legs, in place of {top.shift})"
+    return (
+        f" (platform.joints.shift = {shift} gives the shortest legs, in place of {platform.shift})"
+    )
 
 
 def _with_joints(machine: AnyMachine, side: str, update: dict[str, object]) -> AnyMachine:
@@ -94,22 +98,23 @@ def _with_joints(machine: AnyMachine, side: str, update: dict[str, object]) -> A
 
 
 def check_joints(machine: MachineDescription) -> None:
-    """Raise a problem unless the joints are the ends of legs that can hold a platform."""
-    base, top = machine.base.joints.points, machine.platform.joints.points
-    if len(base) != len(top):
+    """Raise a problem unless base and platform list equally many, suitable joints."""
+    base, platform_points = machine.base.joints.points, machine.platform.joints.points
+    if len(base) != len(platform_points):
         raise problem(
-            "platform.joints", f"{len(top)} points, but the base has {len(base)}; one per leg"
+            "platform.joints",
+            f"{len(platform_points)} points, but the base has {len(base)}; one per leg",
         )
     if not MIN_LEGS <= len(base) <= MAX_LEGS:
         raise problem(
             "base.joints",
             f"a machine has {MIN_LEGS} to {MAX_LEGS} legs, one per joint, got {len(base)}",
         )
-    ends = [
+    indices_by_field = [
         ("base.joints", coincident_indices(base, COINCIDENCE_DISTANCE)),
-        ("platform.joints", coincident_indices(top, COINCIDENCE_DISTANCE)),
+        ("platform.joints", coincident_indices(platform_points, COINCIDENCE_DISTANCE)),
     ]
-    for field, indices in ends:
+    for field, indices in indices_by_field:
         if len(set(indices)) < MIN_LEGS:
             raise problem(
                 field,
@@ -117,7 +122,7 @@ def check_joints(machine: MachineDescription) -> None:
                 f"each: {_sharing(indices)}); legs may share a point, but {MIN_LEGS} points are "
                 "the least that hold a platform",
             )
-    pairs = list(zip(*(indices for _, indices in ends), strict=True))
+    pairs = list(zip(*(indices for _, indices in indices_by_field), strict=True))
     for number, pair in enumerate(pairs):
         first = pairs.index(pair)
         if first < number:
@@ -130,11 +135,11 @@ def check_joints(machine: MachineDescription) -> None:
 
 
 def _sharing(indices: list[int]) -> str:
-    groups = [
-        ", ".join(str(i + 1) for i, place in enumerate(indices) if place == k)
+    joint_groups = [
+        ", ".join(str(i + 1) for i, point_index in enumerate(indices) if point_index == k)
         for k in sorted(set(indices))
     ]
-    return "; ".join(groups)
+    return "; ".join(joint_groups)
 
 
 def at_home(machine: AnyMachine) -> AnyMachine:
@@ -148,10 +153,10 @@ def at_home(machine: AnyMachine) -> AnyMachine:
         return machine
     target = _target(machine)
     if home.has_start:
-        start = np.array([*home.position, *home.orientation])
+        initial_pose = np.array([*home.position, *home.orientation])
     else:
-        start = _above(machine, target)
-    pose = _newton(machine, start, target)
+        initial_pose = _above(machine, target)
+    pose = _newton(machine, initial_pose, target)
     pose = np.round(pose, POSE_DECIMALS) + 0.0
     pose[3:] /= np.linalg.norm(pose[3:])
     update = {"position": tuple(pose[:3].tolist()), "orientation": tuple(pose[3:].tolist())}
@@ -164,9 +169,9 @@ def _target(machine: MachineDescription) -> FloatArray:
     if home.at is not None:
         return np.array([(leg.actuator.minimum + leg.actuator.maximum) / 2 for leg in legs])
     name, values = ("lengths", home.lengths) if home.lengths else ("angles", home.angles)
-    own = "angles" if machine.leg.actuator.coordinate_unit == "rad" else "lengths"
-    if name != own:
-        raise problem(f"home.{name}", f"legs of kind {machine.leg.kind!r} need `{own}`")
+    coordinate_name = "angles" if machine.leg.actuator.coordinate_unit == "rad" else "lengths"
+    if name != coordinate_name:
+        raise problem(f"home.{name}", f"legs of kind {machine.leg.kind!r} need `{coordinate_name}`")
     if values is None or len(values) not in (1, len(legs)):
         raise problem(f"home.{name}", f"give one for all legs, or {len(legs)}, one per leg")
     return np.array(np.broadcast_to(values, len(legs)))
@@ -174,9 +179,9 @@ def _target(machine: MachineDescription) -> FloatArray:
 
 def _coordinates(machine: MachineDescription, pose: FloatArray) -> FloatArray:
     """Return the actuator coordinates `(n,)` at a pose; NaN of legs that do not reach it."""
-    moved = machine.model_copy(update={"home": _home(machine.home, pose)})
+    moved_machine = machine.model_copy(update={"home": _home(machine.home, pose)})
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.array(moved.home_coordinates)
+        return np.array(moved_machine.home_coordinates)
 
 
 def _home(home: Home, pose: FloatArray) -> Home:
@@ -186,43 +191,47 @@ def _home(home: Home, pose: FloatArray) -> Home:
 
 def _above(machine: MachineDescription, target: FloatArray) -> FloatArray:
     """Return the highest pose straight above the base whose mean coordinate is that of `target`."""
-    base, top = machine.base.joints.points, machine.platform.joints.points
-    turn = np.array(machine.home.orientation)
-    middle = base.mean(axis=0) - (top @ machine.home_rotation.T).mean(axis=0)
-    reach = max(leg.reach for leg in machine.legs)
+    base, platform_points = machine.base.joints.points, machine.platform.joints.points
+    unit_quaternion = np.array(machine.home.orientation)
+    mean_offset = base.mean(axis=0) - (platform_points @ machine.home_rotation.T).mean(axis=0)
+    max_reach = max(leg.reach for leg in machine.legs)
 
     def excess(height: float) -> float:
-        pose = np.array([*middle[:2], middle[2] + height, *turn])
+        pose = np.array([*mean_offset[:2], mean_offset[2] + height, *unit_quaternion])
         return float((_coordinates(machine, pose) - target).mean())
 
-    heights = np.linspace(1.001 * reach, 1e-3 * reach, TRIAL_HEIGHTS)
+    heights = np.linspace(1.001 * max_reach, 1e-3 * max_reach, TRIAL_HEIGHTS)
     values = np.array([excess(float(height)) for height in heights])
     crossings = np.flatnonzero(values[:-1] * values[1:] <= 0.0)
     if not len(crossings):
         raise _no_height(machine, heights, values + target.mean(), float(target.mean()))
-    first = int(crossings[0])
-    low, high = float(heights[first + 1]), float(heights[first])
+    first_crossing = int(crossings[0])
+    upper_height, high = float(heights[first_crossing + 1]), float(heights[first_crossing])
     for _ in range(BISECTION_STEPS):
-        between = 0.5 * (low + high)
-        low, high = (between, high) if excess(between) * values[first] <= 0.0 else (low, between)
-    return np.array([*middle[:2], middle[2] + low, *turn])
+        middle_height = 0.5 * (upper_height + high)
+        upper_height, high = (
+            (middle_height, high)
+            if excess(middle_height) * values[first_crossing] <= 0.0
+            else (upper_height, middle_height)
+        )
+    return np.array([*mean_offset[:2], mean_offset[2] + upper_height, *unit_quaternion])
 
 
 def _no_height(
     machine: MachineDescription, heights: FloatArray, values: FloatArray, target: float
 ) -> PydanticCustomError:
     leg, unit = machine.leg, machine.leg.actuator.coordinate_unit
-    known = np.isfinite(values)
+    exists = np.isfinite(values)
     target_text = f"a mean {leg.coordinate} of {target:.6g} {unit}"
-    if not known.any():
+    if not exists.any():
         check_legs(machine, of_home=False)
         return problem(
             "home",
             "no pose straight above the base is in reach of all legs, so none has "
             f"{target_text}; check the order of the joints, radii and units",
         )
-    low, high = values[known].min(), values[known].max()
-    span = f"{heights[known].min():.4g} to {heights[known].max():.4g} m"
+    low, high = values[exists].min(), values[exists].max()
+    span = f"{heights[exists].min():.4g} to {heights[exists].max():.4g} m"
     return problem(
         "home",
         f"no pose straight above the base has {target_text}: between heights of {span} it goes "
@@ -234,54 +243,58 @@ def _no_height(
 
 def _newton(machine: MachineDescription, start: FloatArray, target: FloatArray) -> FloatArray:
     """Return the pose near `start` with the coordinates of `target`: damped Gauss-Newton."""
-    scale = 1.0
+    coordinate_scale = 1.0
     if machine.leg.actuator.coordinate_unit == "m":
-        scale = max(leg.reach for leg in machine.legs)
+        coordinate_scale = max(leg.reach for leg in machine.legs)
     pose, length = start, machine.mean_arm
     error = target - _coordinates(machine, pose)
     if np.isnan(error).any():
-        numbers = ", ".join(str(i + 1) for i in np.flatnonzero(np.isnan(error)))
+        leg_numbers = ", ".join(str(i + 1) for i in np.flatnonzero(np.isnan(error)))
         raise problem(
-            "home.position", f"legs {numbers} cannot reach it; the search for home starts there"
+            "home.position", f"legs {leg_numbers} cannot reach it; the search for home starts there"
         )
     for _ in range(MAX_ITERATIONS):
-        worst = float(np.abs(error).max())
-        if worst < 1e-14 * scale:
+        max_error = float(np.abs(error).max())
+        if max_error < 1e-14 * coordinate_scale:
             break
-        moved = machine.model_copy(update={"home": _home(machine.home, pose)})
-        rows = moved.home_jacobian / np.repeat([1.0, length], 3)
+        moved_machine = machine.model_copy(update={"home": _home(machine.home, pose)})
+        rows = moved_machine.home_jacobian / np.repeat([1.0, length], 3)
         step = np.linalg.lstsq(rows, error, rcond=1e-9)[0] / np.repeat([1.0, length], 3)
         for damping in 0.5 ** np.arange(12):
-            tried = turned(pose, damping * step)
-            found = target - _coordinates(machine, tried)
-            if np.abs(found).max() < worst:
+            trial_pose = turned(pose, damping * step)
+            trial_error = target - _coordinates(machine, trial_pose)
+            if np.abs(trial_error).max() < max_error:
                 break
         else:
             break
-        pose, error = tried, found
-    return _checked(machine, pose, error, POSE_TOLERANCE * scale)
+        pose, error = trial_pose, trial_error
+    return _checked(machine, pose, error, POSE_TOLERANCE * coordinate_scale)
 
 
 def check_legs(machine: MachineDescription, *, of_home: bool = True) -> None:
-    """Raise the first problem of a leg at home; without those of the pose itself if need be."""
-    for leg, place in zip(machine.legs, machine.home_places, strict=True):
-        found = leg.home_problem(place)
-        if found is not None and (of_home or found.field[0] != "."):
-            table = machine.leg_table(place.number)
-            field = found.field[1:] if found.field[0] == "." else f"{table}.{found.field}"
-            raise problem(field, f"leg {place.number}: {found.message}")
+    """Raise the first problem of a leg at home; `of_home` includes problems of the pose itself."""
+    for leg, leg_geometry in zip(machine.legs, machine.home_places, strict=True):
+        problem_found = leg.home_problem(leg_geometry)
+        if problem_found is not None and (of_home or problem_found.field[0] != "."):
+            table = machine.leg_table(leg_geometry.number)
+            field = (
+                problem_found.field[1:]
+                if problem_found.field[0] == "."
+                else f"{table}.{problem_found.field}"
+            )
+            raise problem(field, f"leg {leg_geometry.number}: {problem_found.message}")
 
 
 def _checked(
     machine: MachineDescription, pose: FloatArray, error: FloatArray, tolerance: float
 ) -> FloatArray:
-    """Return the pose if the legs have their coordinates there."""
-    unit, worst = machine.leg.actuator.coordinate_unit, int(np.abs(error).argmax())
-    if abs(error[worst]) > tolerance:
+    """Return the pose if its coordinate errors are small; raise a problem otherwise."""
+    unit, worst_leg = machine.leg.actuator.coordinate_unit, int(np.abs(error).argmax())
+    if abs(error[worst_leg]) > tolerance:
         raise problem(
             "home",
             f"no pose gives all legs their {machine.leg.coordinate} at home: in the nearest one "
-            f"that of leg {worst + 1} is off by {abs(error[worst]):.6g} {unit}. Give "
+            f"that of leg {worst_leg + 1} is off by {abs(error[worst_leg]):.6g} {unit}. Give "
             "home.position to start the search elsewhere, other coordinates, "
             + ("the other `branch`, " if machine.leg.has_crank else "")
             + "or the pose itself",

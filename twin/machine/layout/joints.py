@@ -16,13 +16,13 @@ TIE_TOLERANCE = 1e-6
 """Relative difference below which two sums of squared distances count as equal."""
 
 PAIR_WIDTH_FIELDS = ("half_spacing", "spacing", "chord", "between_pairs")
-"""Fields that give the distance of the points of a pair; one of them is enough."""
+"""Fields that give the distance between the two points of a pair; a table has exactly one."""
 
 HEXAGON_SIDE_FIELDS = ("chord", "between_pairs")
 """The two sides of the hexagon, from which its circle follows."""
 
 NEAREST_ORDER = "nearest"
-"""Order in which every leg gets the joint of the other side that is nearest to its own."""
+"""Value of `order` with which each leg joins the nearest joints of base and platform."""
 
 ACTUATOR_FIELDS = ("at", "lengths", "angles")
 """Fields that say where the actuators are at home; the pose follows from one of them."""
@@ -34,28 +34,30 @@ MIDDLE_SOURCE = "All actuators in the middle of their range"
 
 def coincident_indices(points: FloatArray, tolerance: float) -> list[int]:
     """Return the index of the first point within `tolerance` [m] of each point of `(n, 3)`."""
-    near = np.linalg.norm(points[:, None] - points, axis=2) < tolerance
-    return [int(i) for i in near.argmax(axis=1)]
+    is_near = np.linalg.norm(points[:, None] - points, axis=2) < tolerance
+    return [int(i) for i in is_near.argmax(axis=1)]
 
 
 def nearest_shift(base: FloatArray, top: FloatArray, tolerance: float) -> int | None:
     """Return by how many places to rotate the list `top` `(n, 3)` for the shortest legs.
 
-    Rotations that join two legs to the same two points do not count. None where two rotations
-    are equally good, or none counts.
+    Rotations that join two legs to the same two points are excluded. None where two rotations are
+    equally good, or all are excluded.
 
     Args:
         base: `(n, 3)` base joints [m].
         top: `(n, 3)` platform joints [m], turned into the base frame.
-        tolerance: distance [m] of points that are one.
+        tolerance: distance [m] below which two points coincide.
     """
     below, costs = coincident_indices(base, tolerance), []
     for shift in range(len(top)):
         rotated = np.roll(top, shift, axis=0)
         double = len({*zip(below, coincident_indices(rotated, tolerance), strict=True)}) < len(top)
         costs.append(np.inf if double else float(((base - rotated) ** 2).sum()))
-    best, second = sorted(costs)[:2]
-    return None if not best < (1.0 - TIE_TOLERANCE) * second else costs.index(best)
+    lowest_cost, second_cost = sorted(costs)[:2]
+    return (
+        None if not lowest_cost < (1.0 - TIE_TOLERANCE) * second_cost else costs.index(lowest_cost)
+    )
 
 
 def nearest_order(base: FloatArray, top: FloatArray, tolerance: float) -> IndexArray | None:
@@ -110,16 +112,16 @@ class PairedCircle(Table):
 
     @model_validator(mode="after")
     def _one_way(self) -> PairedCircle:
-        given = [name for name in PAIR_WIDTH_FIELDS if getattr(self, name) is not None]
-        if self.radius is None and given != list(HEXAGON_SIDE_FIELDS):
+        given_fields = [name for name in PAIR_WIDTH_FIELDS if getattr(self, name) is not None]
+        if self.radius is None and given_fields != list(HEXAGON_SIDE_FIELDS):
             raise ValueError(
                 "needs its size: give `radius` (missing), or `chord` and `between_pairs`, the two "
                 "sides of the hexagon"
             )
-        if self.radius is not None and len(given) != 1:
+        if self.radius is not None and len(given_fields) != 1:
             raise ValueError(
                 f"needs one of {', '.join(PAIR_WIDTH_FIELDS)} beside `radius`, got "
-                f"{', '.join(given) or 'none'}"
+                f"{', '.join(given_fields) or 'none'}"
             )
         largest = math.sqrt(3.0) * self.circle_radius
         for name in HEXAGON_SIDE_FIELDS:
@@ -136,8 +138,8 @@ class PairedCircle(Table):
         """Radius [m] of the circle; from the sides a, b of the hexagon: 3 r^2 = a^2 + a b + b^2."""
         if self.radius is not None:
             return self.radius
-        short, long = self.chord or 0.0, self.between_pairs or 0.0
-        return math.sqrt((short**2 + short * long + long**2) / 3.0)
+        short_side, long_side = self.chord or 0.0, self.between_pairs or 0.0
+        return math.sqrt((short_side**2 + short_side * long_side + long_side**2) / 3.0)
 
     @property
     def half_angle(self) -> float:
@@ -170,7 +172,7 @@ def _paired_points(
 
 
 def one_or_more(value: Any) -> Any:
-    """Return a list of entries; one entry alone as a list of one."""
+    """Return a list of entries as it is, and a single entry as a list of one."""
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
@@ -274,9 +276,9 @@ CIRCLE_FIELDS = PairedCircle.model_fields.keys() - PointList.model_fields.keys()
 def _layout(value: Any) -> Any:
     if not isinstance(value, dict):
         return getattr(value, "layout", None)
-    found = "paired_circle" if not value or CIRCLE_FIELDS & value.keys() else "points"
-    found = "polar" if "angles" in value else found
-    return value.get("layout", "points" if "coordinates" in value else found)
+    layout = "paired_circle" if not value or CIRCLE_FIELDS & value.keys() else "points"
+    layout = "polar" if "angles" in value else layout
+    return value.get("layout", "points" if "coordinates" in value else layout)
 
 
 JointLayout = Annotated[
@@ -288,7 +290,7 @@ JointLayout = Annotated[
 
 
 class Home(Table):
-    """The pose the machine starts from.
+    """Home: the pose that the machine starts from.
 
     `home = "mid_stroke"` in a file is short for a table with `at`. Of several poses with the same
     actuator coordinates, home is the one that is upright and above the base; a `position` beside
@@ -320,10 +322,10 @@ class Home(Table):
 
     @model_validator(mode="after")
     def _one_way(self) -> Home:
-        given = [name for name in ACTUATOR_FIELDS if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
-        if not given and not self.has_start:
+        given_fields = [name for name in ACTUATOR_FIELDS if getattr(self, name) is not None]
+        if len(given_fields) > 1:
+            raise ValueError(f"{' and '.join(given_fields)} exclude each other; keep one")
+        if not given_fields and not self.has_start:
             raise ValueError(
                 f"position is missing; add it, or at = '{MIDDLE_NAMES[0]}', or `lengths`"
             )
@@ -332,14 +334,14 @@ class Home(Table):
     @field_validator("orientation")
     @classmethod
     def _unit(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        norm = math.sqrt(sum(entry * entry for entry in value))
+        norm = math.sqrt(sum(component * component for component in value))
         if abs(norm - 1.0) > 1e-6:
             raise ValueError(f"must be a unit quaternion, its norm is {norm:.9g}")
-        return tuple(entry / norm for entry in value)
+        return tuple(component / norm for component in value)
 
     @property
     def has_start(self) -> bool:
-        """Whether a position is given."""
+        """Whether the file gives a position."""
         return "position" in self.model_fields_set
 
     @property

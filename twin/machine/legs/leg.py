@@ -24,20 +24,20 @@ NEARLY_PARALLEL = 1e-3
 
 
 class LegGeometry(NamedTuple):
-    """One leg at home; vectors `(3,)` in the base frame."""
+    """Geometry of one leg at one platform pose, mostly home; vectors `(3,)` in the base frame."""
 
     number: int
     """number of the leg, counted from 1"""
     base: FloatArray
-    """base joint [m]"""
+    """position of the base joint [m]"""
     joint: FloatArray
-    """platform joint [m], platform frame"""
+    """position of the platform joint [m], platform frame"""
     arm: FloatArray
-    """reference point to platform joint [m]"""
+    """vector from the platform's reference point to the platform joint [m]"""
     vector: FloatArray
-    """base joint to platform joint [m]"""
+    """vector from base joint to platform joint [m]"""
     rotation: FloatArray
-    """`(3, 3)` platform to base"""
+    """rotation matrix `(3, 3)`, platform to base"""
 
     @property
     def normal(self) -> FloatArray:
@@ -58,7 +58,7 @@ def check_size(axis: Any) -> Any:
 
 
 def check_numbers(field: str, numbers: Sequence[int], count: int) -> None:
-    """Raise a problem if `numbers` of legs (from 1) hold one that does not exist."""
+    """Raise a problem if one of the leg `numbers` (from 1) is above `count`."""
     for number in numbers:
         if not 1 <= number <= count:
             raise problem(field, f"there is no leg {number} of {count}")
@@ -73,7 +73,7 @@ class LegProblem(NamedTuple):
 
 
 class LegSizes(NamedTuple):
-    """Thickness of a leg, for collisions: a lower part from the base joint on, then an upper."""
+    """Thickness of a leg, for collisions: a lower part from the base joint, an upper beyond it."""
 
     lower_radius: float
     """[m] radius of the housing, crank or pillar"""
@@ -87,9 +87,9 @@ class LegSpring(NamedTuple):
     """Spring and damper along a leg: force = stiffness (rest - length) - damping rate."""
 
     stiffness: float
-    """[N/m]"""
+    """stiffness [N/m]"""
     damping: float
-    """[N s/m]"""
+    """damping [N s/m]"""
     rest: float
     """length [m] without spring force: of the leg, or of a spring in series"""
 
@@ -97,7 +97,7 @@ class LegSpring(NamedTuple):
 class Leg(Table):
     """One leg between base and platform: the properties that all kinds have.
 
-    Everything at home follows from the place of the leg alone.
+    All quantities at home follow from the leg's `LegGeometry` alone.
     """
 
     coordinate: ClassVar[str] = "length"
@@ -129,7 +129,7 @@ class Leg(Table):
 
     @property
     def has_spring(self) -> bool:
-        """Whether the leg gives way under load."""
+        """Whether the leg has a spring, along it or in series with its actuator."""
         return self.has_axial_spring or self.has_series_spring
 
     @property
@@ -154,7 +154,7 @@ class Leg(Table):
 
     @property
     def reach(self) -> float:
-        """Largest distance [m] of the leg's end from the base joint, springs relaxed."""
+        """Largest distance [m] from base joint to platform joint with relaxed springs."""
         return self.actuator.maximum
 
     @property
@@ -163,7 +163,7 @@ class Leg(Table):
         return None
 
     def spring(self, place: LegGeometry) -> LegSpring:
-        """Return the spring along the leg; without stiffness where there is none."""
+        """Return the spring along the leg; its stiffness is zero where there is none."""
         return LegSpring(0.0, 0.0, self.home_coordinate(place))
 
     @abstractmethod
@@ -207,7 +207,7 @@ class Leg(Table):
 
         Args:
             tables: dotted path and leg of `[leg]` and of every variant.
-            places: of all legs.
+            places: geometry of all legs at home.
         """
 
 
@@ -323,9 +323,9 @@ class UniversalLeg(LinearLeg):
 
     def home_frame(self, place: LegGeometry) -> FloatArray:
         """Return the rotation `(3, 3)` leg to base at home: columns s2, Z x s2, Z."""
-        along = unit(place.vector)
-        second = unit(np.cross(self.home_axis(place), along))
-        return np.stack([second, np.cross(along, second), along], axis=1)
+        leg_direction = unit(place.vector)
+        second_axis = unit(np.cross(self.home_axis(place), leg_direction))
+        return np.stack([second_axis, np.cross(leg_direction, second_axis), leg_direction], axis=1)
 
     def home_coordinate(self, place: LegGeometry) -> float:
         """Return the actuator coordinate at home: the leg's length [m]."""
@@ -333,8 +333,8 @@ class UniversalLeg(LinearLeg):
 
     def home_row(self, place: LegGeometry) -> FloatArray:
         """Return the row `(6,)` of the Jacobian at home: length rate = row @ twist."""
-        along = place.vector / np.linalg.norm(place.vector)
-        return np.concatenate([along, np.cross(place.arm, along)])
+        leg_direction = place.vector / np.linalg.norm(place.vector)
+        return np.concatenate([leg_direction, np.cross(place.arm, leg_direction)])
 
     def home_problem(self, place: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
@@ -343,7 +343,7 @@ class UniversalLeg(LinearLeg):
             return LegProblem(".home.position", "its base and platform joint coincide at home")
         if self.first_axis == "horizontal" and np.hypot(*place.vector[:2]) < COINCIDENCE_DISTANCE:
             return LegProblem("first_axis", "it is vertical at home: give the axis as a direction")
-        across = np.linalg.norm(np.cross(self.home_axis(place), place.vector / length))
-        if not across > NEARLY_PARALLEL:
+        sine = np.linalg.norm(np.cross(self.home_axis(place), place.vector / length))
+        if not sine > NEARLY_PARALLEL:
             return LegProblem("first_axis", "it lies along its universal joint's first axis")
         return None

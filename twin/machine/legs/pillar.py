@@ -50,8 +50,8 @@ from twin.machine.mechanism import (
 from twin.machine.quantity import Damping, Force, Length, Mass, Speed, Table, Whole, problem
 
 MAX_YAW = 1e-9
-"""Component of the plate's y axis along x of the base above which a pose does not fit the fixed
-foot.
+"""Largest component of the plate's y axis along x of the base that the fixed foot allows, but for
+rounding.
 """
 
 CARRIAGE_MASS_FRACTION = 0.25
@@ -127,8 +127,8 @@ class PillarLeg(LinearLeg):
         foot, row = self._foot(place), self.home_row(place)
         rows = [np.concatenate([axis, np.cross(foot, axis)]) for axis in np.eye(3)[:2]]
         rows = [constraint - place.normal[i] * row for i, constraint in enumerate(rows)]
-        turning = np.concatenate([np.zeros(3), np.cross(place.rotation[:, 1], [1.0, 0.0, 0.0])])
-        return np.stack([*rows, turning])
+        turning_row = np.concatenate([np.zeros(3), np.cross(place.rotation[:, 1], [1.0, 0.0, 0.0])])
+        return np.stack([*rows, turning_row])
 
     def home_problem(self, place: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
@@ -209,21 +209,21 @@ def _check_floor(heights: Sequence[float]) -> None:
 
 
 def _check_corners(corners: FloatArray, rotation: FloatArray) -> None:
-    spread = np.linalg.svd(corners - corners.mean(axis=0))
-    if spread.S[1] < COINCIDENCE_DISTANCE:
-        direction = rotation @ canonical.with_signs(spread.Vh[:1].T)[:, 0]
-        line = ", ".join(f"{value:.3g}" for value in direction)
+    principal_axes = np.linalg.svd(corners - corners.mean(axis=0))
+    if principal_axes.S[1] < COINCIDENCE_DISTANCE:
+        direction = rotation @ canonical.with_signs(principal_axes.Vh[:1].T)[:, 0]
+        direction_text = ", ".join(f"{value:.3g}" for value in direction)
         raise problem(
             "platform.joints",
             f"the corners of legs 1 to {len(corners)} lie on one line: nothing holds turning about "
-            f"the direction [{line}]; move one off it",
+            f"the direction [{direction_text}]; move one off it",
         )
 
 
 def ends(leg: PillarLeg) -> Ends:
-    """Return what is drawn at the leg's ends: a disc below the foot; it ends in the plate."""
-    drawn = appearance(leg)
-    return Ends(0.5 * drawn.foot_radius, 0.0, margin=1.6 * drawn.strut_radius, rise=0.0)
+    """Return the sizes drawn at the leg's ends: a disc below the foot; the other end is hidden."""
+    look = appearance(leg)
+    return Ends(0.5 * look.foot_radius, 0.0, margin=1.6 * look.strut_radius, rise=0.0)
 
 
 def carry(leg: PillarLeg, place: LegGeometry, platform: Body) -> Body:
@@ -241,7 +241,7 @@ def carry(leg: PillarLeg, place: LegGeometry, platform: Body) -> Body:
 
 def make_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     """Return the leg: on two hinges if its foot is fixed, else on a carriage."""
-    name, drawn = f"leg_{place.number}", appearance(leg)
+    name, sizes = f"leg_{place.number}", appearance(leg)
     corner = place.joint
     tube = 0.6 * leg.actuator.minimum * Z_AXIS
     upper = Body(
@@ -249,7 +249,7 @@ def make_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
         PLATFORM_NAME,
         corner,
         mass=point_mass(leg.upper_mass),
-        shapes=(Cylinder(f"{name}_tube", "housing", drawn.strut_radius, -tube, ORIGIN),),
+        shapes=(Cylinder(f"{name}_tube", "housing", sizes.strut_radius, -tube, ORIGIN),),
     )
     joint = Point(f"{name}_base_joint", BASE_NAME, place.base)
     if place.number == leg.fixed_foot:
@@ -260,19 +260,21 @@ def make_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
 def _standing(leg: PillarLeg, place: LegGeometry, upper: Body, joint: Point) -> LegMechanism:
     """Return the pillar on two hinges, about x of the base and about y of the plate."""
     name, rotation = f"leg_{place.number}", place.rotation
-    first = Joint(f"{name}_first", "hinge", rotation.T @ leg.home_axis(place), f"{name}_cross")
-    second = Joint(f"{name}_second", "hinge", np.eye(3)[1])
+    first_hinge = Joint(
+        f"{name}_first", "hinge", rotation.T @ leg.home_axis(place), f"{name}_cross"
+    )
+    second_hinge = Joint(f"{name}_second", "hinge", np.eye(3)[1])
     pillar = Body(
         f"{name}_pillar",
         BASE_NAME,
         joint.position,
         rotation,
-        (first, second),
+        (first_hinge, second_hinge),
         shapes=_rod_shapes(name, leg),
     )
     slide = f"{name}_actuator"
     return LegMechanism(
-        (first.name, second.name, slide),
+        (first_hinge.name, second_hinge.name, slide),
         (pillar, upper),
         Actuator(f"{name}_force", slide, (slide,)),
         (joint, Point(f"{name}_tip", pillar.name, ORIGIN)),
@@ -321,16 +323,20 @@ def _sliding(leg: PillarLeg, place: LegGeometry, upper: Body, joint: Point) -> L
 
 
 def _frictions(leg: PillarLeg, feet: tuple[str, str]) -> tuple[Friction, ...]:
-    own = leg.friction
-    return () if own is None else (Friction(feet, own.viscous, own.coulomb, own.transition_speed),)
+    friction = leg.friction
+    return (
+        ()
+        if friction is None
+        else (Friction(feet, friction.viscous, friction.coulomb, friction.transition_speed),)
+    )
 
 
 def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:
-    drawn = appearance(leg)
-    end = 0.9 * leg.actuator.minimum * Z_AXIS
+    look = appearance(leg)
+    lower_end = 0.9 * leg.actuator.minimum * Z_AXIS
     return (
-        Cylinder(f"{name}_shaft", "rod", 0.65 * drawn.strut_radius, ORIGIN, end),
-        Ball(f"{name}_base_ball", "joint", drawn.strut_radius, ORIGIN),
+        Cylinder(f"{name}_shaft", "rod", 0.65 * look.strut_radius, ORIGIN, lower_end),
+        Ball(f"{name}_base_ball", "joint", look.strut_radius, ORIGIN),
     )
 
 
@@ -341,7 +347,7 @@ def _disc(name: str, leg: PillarLeg, foot: FloatArray) -> Cylinder:
 
 
 def appearance(leg: PillarLeg) -> PillarAppearance:
-    """Return what the file gives, else slender parts."""
+    """Return the drawn dimensions from the file, else those of a slender pillar."""
     if leg.appearance is not None:
         return leg.appearance
     width = 0.12 * leg.actuator.minimum
@@ -351,14 +357,14 @@ def appearance(leg: PillarLeg) -> PillarAppearance:
 
 
 def constants(leg: PillarLeg, place: LegGeometry) -> Constants:
-    """Return whether the foot is fixed, its mass and its friction."""
-    own = leg.friction
+    """Return the constants for the equations: whether the foot is fixed, its mass and friction."""
+    friction = leg.friction
     return {
         "fixed": float(place.number == leg.fixed_foot),
         "foot_mass": leg.foot_mass,
-        "viscous": own.viscous if own else 0.0,
-        "coulomb": own.coulomb if own else 0.0,
-        "transition_speed": own.transition_speed if own else 1.0,
+        "viscous": friction.viscous if friction else 0.0,
+        "coulomb": friction.coulomb if friction else 0.0,
+        "transition_speed": friction.transition_speed if friction else 1.0,
     }
 
 

@@ -39,9 +39,9 @@ class StrutLeg(UpsLeg):
 
     def spring(self, place: LegGeometry) -> LegSpring:
         """Return the spring in parallel with the actuator."""
-        given = self.axial.rest_length
-        rest = self.home_coordinate(place) if given is None else given
-        return LegSpring(self.axial.stiffness, self.axial.damping, rest)
+        given_length = self.axial.rest_length
+        rest_length = self.home_coordinate(place) if given_length is None else given_length
+        return LegSpring(self.axial.stiffness, self.axial.damping, rest_length)
 
 
 def constants(leg: StrutLeg, place: LegGeometry) -> Constants:

@@ -42,7 +42,7 @@ from twin.machine.mechanism import (
 from twin.machine.quantity import Damping, Length, Mass, Stiffness, Table
 
 LENGTH_TOLERANCE = 1e-9
-"""Relative amount by which the parts may exceed the shortest length, as their sum is rounded."""
+"""Relative tolerance of the parts' total length against the shortest length, for rounding."""
 
 LEG_FIELDS = (
     "spring_length",
@@ -65,7 +65,7 @@ class SpringAppearance(Table):
 
 
 class ViscoelasticLeg(UniversalLeg):
-    """A leg that yields: spring, actuator housing, follower, in this order from the base joint.
+    """A compliant leg: spring, actuator housing, follower, in this order from the base joint.
 
     With the spring's extension delta1 and the actuator's delta2, three point masses lie on the
     leg's axis: the spring's at (spring_length + delta1) / 2, the housing's at spring_length +
@@ -131,12 +131,12 @@ class ViscoelasticLeg(UniversalLeg):
     @property
     def sizes(self) -> LegSizes | None:
         """Thickness of spring and housing, which end about the follower, and of the follower."""
-        drawn = self.appearance
-        if drawn is None:
+        sizes_drawn = self.appearance
+        if sizes_drawn is None:
             return None
         end = self.spring_length + self.housing_length + self.follower_start
-        wider = max(drawn.spring_radius, drawn.housing_radius)
-        return LegSizes(wider, drawn.follower_radius, end)
+        larger_radius = max(sizes_drawn.spring_radius, sizes_drawn.housing_radius)
+        return LegSizes(larger_radius, sizes_drawn.follower_radius, end)
 
     def spring(self, place: LegGeometry) -> LegSpring:
         """Return the spring in series with the actuator."""
@@ -144,7 +144,7 @@ class ViscoelasticLeg(UniversalLeg):
 
 
 def ends(leg: ViscoelasticLeg) -> Ends:
-    """Return what is drawn at the leg's ends."""
+    """Return the dimensions drawn at the leg's ends."""
     look = appearance(leg)
     return balls(1.25 * look.spring_radius, 1.6 * look.follower_radius)
 
@@ -154,8 +154,8 @@ def make_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> LegMech
     name = f"leg_{place.number}"
     length = leg.home_coordinate(place)
     frame = crossed(leg.home_axis(place), place.vector)
-    first = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
-    second = Joint(f"{name}_second", "hinge", X_AXIS)
+    first_hinge = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
+    second_hinge = Joint(f"{name}_second", "hinge", X_AXIS)
     spring = Joint(f"{name}_spring", "slide", Z_AXIS, spring=Spring(leg.stiffness, leg.damping))
     slide = Joint(f"{name}_actuator", "slide", Z_AXIS, limits=limits(leg.actuator, length))
     cup = Cylinder(
@@ -166,7 +166,14 @@ def make_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> LegMech
         0.4 * leg.spring_length * Z_AXIS,
     )
     ball = Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN)
-    guide = Body(f"{name}_guide", BASE_NAME, place.base, frame, (first, second), shapes=(ball, cup))
+    guide = Body(
+        f"{name}_guide",
+        BASE_NAME,
+        place.base,
+        frame,
+        (first_hinge, second_hinge),
+        shapes=(ball, cup),
+    )
     housing = Body(
         f"{name}_housing",
         guide.name,
@@ -191,7 +198,7 @@ def make_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> LegMech
         shapes=_rod_shapes(name, leg, look),
     )
     return LegMechanism(
-        (first.name, second.name, spring.name, slide.name),
+        (first_hinge.name, second_hinge.name, spring.name, slide.name),
         (guide, housing, half_moving, rod),
         Actuator(f"{name}_force", slide.name, (spring.name, slide.name)),
         (
@@ -215,9 +222,9 @@ def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
 
 
 def _rod_shapes(name: str, leg: ViscoelasticLeg, look: Drawing) -> tuple[Shape, ...]:
-    bottom = -follower_length(leg) * Z_AXIS
+    lower_end = -follower_length(leg) * Z_AXIS
     return (
-        Cylinder(f"{name}_shaft", "rod", appearance(leg).follower_radius, bottom, ORIGIN),
+        Cylinder(f"{name}_shaft", "rod", appearance(leg).follower_radius, lower_end, ORIGIN),
         Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
     )
 
@@ -225,19 +232,19 @@ def _rod_shapes(name: str, leg: ViscoelasticLeg, look: Drawing) -> tuple[Shape, 
 def follower_length(leg: ViscoelasticLeg) -> float:
     """Return the length [m] of the follower as drawn.
 
-    It ends in the housing when extended, and has room in it when retracted.
+    It still overlaps the housing when extended, and fits inside it when retracted.
     """
-    reach = leg.actuator.maximum - leg.spring_length - 0.85 * housing_end(leg)
-    return min(reach, leg.actuator.minimum - leg.spring_length)
+    extended_length = leg.actuator.maximum - leg.spring_length - 0.85 * housing_end(leg)
+    return min(extended_length, leg.actuator.minimum - leg.spring_length)
 
 
 def housing_end(leg: ViscoelasticLeg) -> float:
-    """Return where [m] from its lower end the housing is drawn to end."""
+    """Return the length [m] of the housing as drawn, from its lower end."""
     return leg.housing_length + 0.8 * leg.follower_start
 
 
 def appearance(leg: ViscoelasticLeg) -> SpringAppearance:
-    """Return what the file gives, else slender parts."""
+    """Return the drawn dimensions from the file, else those of slender parts."""
     if leg.appearance is not None:
         return leg.appearance
     width = 0.03 * leg.actuator.minimum
@@ -250,7 +257,7 @@ def appearance(leg: ViscoelasticLeg) -> SpringAppearance:
 
 
 def constants(leg: ViscoelasticLeg, place: LegGeometry) -> Constants:
-    """Return the axis of the first joint, the lengths, the masses and the spring."""
+    """Return the constants for the equations: first joint axis, lengths, masses and spring."""
     return {"axis": leg.home_axis(place)} | {name: getattr(leg, name) for name in LEG_FIELDS}
 
 

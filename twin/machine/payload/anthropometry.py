@@ -33,7 +33,7 @@ SHOULDER_BREADTH = 0.259
 HIP_BREADTH = 0.191
 
 ANKLE_HEIGHT = 0.039
-"""Shares of stature, Drillis and Contini."""
+"""Height of the ankle as a fraction of stature, after Drillis and Contini."""
 
 ROOT_PARENT = "platform"
 """Name of the parent of a root segment."""
@@ -47,7 +47,7 @@ class SegmentFractions(NamedTuple):
     ends: str
     """Names of the points where the segment starts and ends"""
     mass: float
-    """Share of the body's mass"""
+    """mass as a fraction of the body's mass"""
     length: float
     """[m] Length in a body of the table's stature"""
     center: float
@@ -64,7 +64,7 @@ class Body(NamedTuple):
     """The mean body of one sex."""
 
     stature: float
-    """[m]"""
+    """standing height [m]"""
     shoulder_height: float
     """Distance from mid-hip to mid-shoulder [m]"""
     segments: dict[str, SegmentFractions]
@@ -131,7 +131,8 @@ BODIES = {"male": MALE_BODY, "female": FEMALE_BODY}
 def mass_sum(body: Body) -> float:
     """Return the sum of all mass fractions, one but for the rounding of the published digits."""
     return sum(
-        part.mass * (2 if name in PAIRED_SEGMENTS else 1) for name, part in body.segments.items()
+        segment.mass * (2 if name in PAIRED_SEGMENTS else 1)
+        for name, segment in body.segments.items()
     )
 
 
@@ -153,13 +154,13 @@ class Segment(NamedTuple):
     position: FloatArray
     """The joint `(3,)` [m] in the parent's frame"""
     stiffness: float
-    """[N m/rad] or [N/m]"""
+    """stiffness of the joint's spring [N m/rad] or [N/m]"""
     damping: float
-    """[N m s/rad] or [N s/m]"""
+    """damping of the joint [N m s/rad] or [N s/m]"""
     rest: float
     """Coordinate of the relaxed spring [rad or m]: it carries the weight in the seated posture"""
     mass: float
-    """[kg]"""
+    """mass of the segment [kg]"""
     center: FloatArray
     """Centre of mass `(3,)` [m] from the joint"""
     inertia: FloatArray
@@ -169,10 +170,10 @@ class Segment(NamedTuple):
 
 
 class RigidSum(NamedTuple):
-    """Segments taken as one rigid body."""
+    """Mass properties of several segments as one rigid body."""
 
     mass: float
-    """[kg]"""
+    """total mass [kg]"""
     center: FloatArray
     """Centre of mass `(3,)` [m], platform frame"""
     inertia: FloatArray
@@ -185,15 +186,15 @@ def origins(segments: Sequence[Segment]) -> dict[str, FloatArray]:
     Raises:
         InputError: a name that comes twice, or a parent that does not come before its child.
     """
-    found = {ROOT_PARENT: np.zeros(3)}
+    positions = {ROOT_PARENT: np.zeros(3)}
     for segment in segments:
-        if segment.name in found:
+        if segment.name in positions:
             raise InputError("segments", f"the name {segment.name!r} comes twice")
-        if segment.parent not in found:
+        if segment.parent not in positions:
             raise InputError("segments", f"{segment.parent!r} must come before {segment.name!r}")
-        found[segment.name] = found[segment.parent] + segment.position
-    del found[ROOT_PARENT]
-    return found
+        positions[segment.name] = positions[segment.parent] + segment.position
+    del positions[ROOT_PARENT]
+    return positions
 
 
 def rigid_sum(segments: Sequence[Segment]) -> RigidSum:
@@ -204,23 +205,25 @@ def rigid_sum(segments: Sequence[Segment]) -> RigidSum:
     """
     if not segments:
         raise InputError("segments", "at least one is needed")
-    places = origins(segments)
+    joint_positions = origins(segments)
     masses = np.array([segment.mass for segment in segments])
-    centers = np.array([places[segment.name] + segment.center for segment in segments])
+    centers = np.array([joint_positions[segment.name] + segment.center for segment in segments])
     tensors = np.array([segment.inertia for segment in segments])
     return combined(masses, centers, tensors)
 
 
 def combined(masses: FloatArray, centers: FloatArray, tensors: FloatArray) -> RigidSum:
-    """Return bodies of masses `(k,)`, centres `(k, 3)` and tensors `(k, 3, 3)` as one.
+    """Return bodies of masses `(k,)`, centres `(k, 3)` and tensors `(k, 3, 3)` as one body.
 
     Tensors are about the bodies' own centres; the parallel-axis theorem moves them.
     """
     mass = masses.sum()
     center = masses @ centers / mass
-    away = centers - center
-    squares = (away**2).sum(axis=1)[:, None, None] * np.eye(3) - away[:, :, None] * away[:, None]
-    inertia = (tensors + masses[:, None, None] * squares).sum(axis=0)
+    offsets = centers - center
+    inertia_shapes = (offsets**2).sum(axis=1)[:, None, None] * np.eye(3) - offsets[
+        :, :, None
+    ] * offsets[:, None]
+    inertia = (tensors + masses[:, None, None] * inertia_shapes).sum(axis=0)
     return RigidSum(float(mass), np.asarray(center), np.asarray(inertia))
 
 

@@ -1,8 +1,8 @@
 """Springs and dampers of an occupant's joints, derived from frequencies and damping ratios.
 
-The primary resonance of a seated body under vertical vibration is published at 4.5 to 5.5 Hz
-(M. H. Pope, D. G. Wilder, M. Magnusson and others; also ISO 5982): the seat's spring has 5 Hz. All
-other frequencies and the damping ratios are adopted.
+The primary resonance of a seated body under vertical vibration is published at 4.5 to 5.5 Hz (M. H.
+Pope, D. G. Wilder, M. Magnusson and others; also ISO 5982): the seat's spring has 5 Hz. All other
+frequencies and the damping ratios are engineering choices.
 """
 
 from __future__ import annotations
@@ -51,22 +51,26 @@ def tuned(
     Raises:
         InputError: no tree.
     """
-    places = origins(segments)
-    weight = np.array([0.0, 0.0, -gravity])
+    joint_positions = origins(segments)
+    gravity_vector = np.array([0.0, 0.0, -gravity])
     jointed = []
     for segment in segments:
         if segment.joint == "fixed":
             jointed.append(segment)
             continue
-        carried = branch(segments, segment.name)
-        joint = places[segment.name]
-        inertia, push, stiffness = _carried(segment, carried, places, joint, weight)
+        carried_segments = branch(segments, segment.name)
+        joint_position = joint_positions[segment.name]
+        inertia, gravity_stiffness, stiffness = _carried(
+            segment, carried_segments, joint_positions, joint_position, gravity_vector
+        )
         frequency, ratio = tuning[segment.name.removesuffix("_left").removesuffix("_right")]
         natural = 2.0 * pi * frequency
         spring = inertia * natural**2 - stiffness
         jointed.append(
             segment._replace(
-                stiffness=spring, damping=2.0 * ratio * inertia * natural, rest=-push / spring
+                stiffness=spring,
+                damping=2.0 * ratio * inertia * natural,
+                rest=-gravity_stiffness / spring,
             )
         )
     return tuple(jointed)
@@ -79,17 +83,17 @@ def _carried(
     joint: FloatArray,
     weight: FloatArray,
 ) -> tuple[float, float, float]:
-    """Return inertia, push of gravity and stiffness of gravity along a joint's coordinate."""
-    total = combined(
-        np.array([one.mass for one in carried]),
-        np.array([places[one.name] + one.center - joint for one in carried]),
-        np.array([one.inertia for one in carried]),
+    """Return inertia, gravity load and gravity stiffness along a joint's coordinate."""
+    carried_body = combined(
+        np.array([part.mass for part in carried]),
+        np.array([places[part.name] + part.center - joint for part in carried]),
+        np.array([part.inertia for part in carried]),
     )
     axis = segment.axis
     if segment.joint == "slide":
-        return total.mass, total.mass * float(axis @ weight), 0.0
-    lever = np.cross(axis, total.center)
-    inertia = float(axis @ total.inertia @ axis) + total.mass * float(lever @ lever)
-    push = total.mass * float(lever @ weight)
-    stiffness = -total.mass * float(np.cross(axis, lever) @ weight)
-    return inertia, push, stiffness
+        return carried_body.mass, carried_body.mass * float(axis @ weight), 0.0
+    lever = np.cross(axis, carried_body.center)
+    inertia = float(axis @ carried_body.inertia @ axis) + carried_body.mass * float(lever @ lever)
+    gravity_stiffness = carried_body.mass * float(lever @ weight)
+    stiffness = -carried_body.mass * float(np.cross(axis, lever) @ weight)
+    return inertia, gravity_stiffness, stiffness

@@ -32,10 +32,10 @@ UPRIGHT_SEGMENTS = (*TRUNK_SEGMENTS, "head")
 """Segments whose first end is the upper one and whose joint is at the lower end."""
 
 SEAT_HEIGHT = 0.45
-"""Top of the seat above the platform [m] without a wheelchair, adopted."""
+"""Top of the seat above the platform [m] without a wheelchair (engineering choice)."""
 
 ANKLE_FROM_HEEL = 0.25
-"""Share of the foot's length, adopted."""
+"""Distance from heel to ankle as a fraction of the foot's length (engineering choice)."""
 
 PARENT_SEGMENTS = {
     "pelvis": ROOT_PARENT,
@@ -60,12 +60,14 @@ JOINT_AXES = {
     "forearm": ("hinge", (0.0, 1.0, 0.0)),
     "shank": ("hinge", (0.0, 1.0, 0.0)),
 }
-"""Seat cushion, trunk pitch, trunk roll, nod, shoulder, elbow, knee; all others are fixed."""
+"""Type and axis of the joint of each segment that moves: seat cushion, trunk pitch, trunk roll,
+nod, shoulder, elbow, knee; all other segments are fixed.
+"""
 
 
 @dataclass(frozen=True)
 class SeatedPosture:
-    """Angles [rad] of a posture that is the same on both sides; adopted values.
+    """Angles [rad] of a symmetric seated posture; the values are engineering choices.
 
     Raises:
         InputError: not finite, or more than half a turn.
@@ -97,8 +99,8 @@ class SeatedPosture:
         """
         if segment == "foot":
             return np.array([1.0, 0.0, 0.0])
-        named = {"hand": "forearm"} | dict.fromkeys(TRUNK_SEGMENTS, "recline")
-        angle = getattr(self, named.get(segment, segment))
+        angle_names = {"hand": "forearm"} | dict.fromkeys(TRUNK_SEGMENTS, "recline")
+        angle = getattr(self, angle_names.get(segment, segment))
         return np.array([np.sin(angle), 0.0, -np.cos(angle)])
 
 
@@ -161,9 +163,9 @@ class Occupant:
     """
 
     stature: float
-    """[m]"""
+    """standing height [m]"""
     mass: float
-    """[kg]"""
+    """body mass [kg]"""
     sex: str = "male"
     """Whose fractions are taken: `male` or `female`"""
     posture: SeatedPosture = field(default_factory=SeatedPosture)
@@ -197,18 +199,20 @@ class Occupant:
         Raises:
             InputError: gravity that is not above zero.
         """
-        weight = positive(gravity, "gravity")
+        gravity_magnitude = positive(gravity, "gravity")
         if self.seat is not None:
-            return tuned(self._placed(np.array(self.seat)), JOINT_TUNINGS, weight)
+            return tuned(self._placed(np.array(self.seat)), JOINT_TUNINGS, gravity_magnitude)
         chair = self.wheelchair
         height = SEAT_HEIGHT if chair is None else chair.seat_height
         seat = np.array([0.0, 0.0, height])
         seat[0] -= rigid_sum(self._placed(seat)).center[0]
-        return tuned(self._placed(seat), JOINT_TUNINGS, weight)
+        return tuned(self._placed(seat), JOINT_TUNINGS, gravity_magnitude)
 
     def _placed(self, seat: FloatArray) -> tuple[Segment, ...]:
         body = BODIES[self.sex]
-        mass_fractions = {name: part.mass / mass_sum(body) for name, part in body.segments.items()}
+        mass_fractions = {
+            name: segment.mass / mass_sum(body) for name, segment in body.segments.items()
+        }
         segments = []
         for name, carrier in PARENT_SEGMENTS.items():
             for side in ("_left", "_right") if name in PAIRED_SEGMENTS else ("",):
@@ -227,19 +231,19 @@ class Occupant:
     def _joint(self, body: Body, name: str, sideways: float) -> FloatArray:
         """Return a segment's joint `(3,)` [m] in the frame of the segment that carries it."""
         scale = self.stature / body.stature
-        left = np.array([0.0, sideways, 0.0])
+        left_offset = np.array([0.0, sideways, 0.0])
         if name == "pelvis":
-            trunk = sum(body.segments[part].length for part in TRUNK_SEGMENTS)
+            trunk = sum(body.segments[segment_name].length for segment_name in TRUNK_SEGMENTS)
             height = anthropometry.SITTING_HEIGHT * self.stature
             # The published sitting height is upright: what is left is the flesh under the hips.
             return np.array([0.0, 0.0, height - scale * (trunk + body.segments["head"].length)])
         if name == "thigh":
-            return anthropometry.HIP_BREADTH / 2.0 * self.stature * left
+            return anthropometry.HIP_BREADTH / 2.0 * self.stature * left_offset
         if name == "upper_arm":
             below = body.segments["pelvis"].length + body.segments["abdomen"].length
             rise = scale * (body.shoulder_height - below)
-            breadth = anthropometry.SHOULDER_BREADTH / 2.0 * self.stature
-            return breadth * left - rise * self.posture.direction("thorax")
+            half_breadth = anthropometry.SHOULDER_BREADTH / 2.0 * self.stature
+            return half_breadth * left_offset - rise * self.posture.direction("thorax")
         carrier = PARENT_SEGMENTS[name]
         length = scale * body.segments[carrier].length
         upwards = -1.0 if carrier in UPRIGHT_SEGMENTS else 1.0
@@ -254,18 +258,24 @@ class Occupant:
         position: FloatArray,
         mass_fraction: float,
     ) -> Segment:
-        part = body.segments[name]
-        length = part.length * self.stature / body.stature
-        along = self.posture.direction(name)
-        front = np.cross([0.0, 1.0, 0.0], along)
-        start = np.zeros(3)
+        reference_segment = body.segments[name]
+        length = reference_segment.length * self.stature / body.stature
+        segment_axis = self.posture.direction(name)
+        front_axis = np.cross([0.0, 1.0, 0.0], segment_axis)
+        center_of_mass = np.zeros(3)
         if name in UPRIGHT_SEGMENTS:
-            start = -length * along
+            center_of_mass = -length * segment_axis
         elif name == "foot":
             height = anthropometry.ANKLE_HEIGHT * self.stature
-            start = np.array([-ANKLE_FROM_HEEL * length, 0.0, -height / 2.0])
-        axes = np.stack([front, [0.0, 1.0, 0.0], along], axis=1)
-        radii = length * np.array([part.sagittal, part.transverse, part.longitudinal])
+            center_of_mass = np.array([-ANKLE_FROM_HEEL * length, 0.0, -height / 2.0])
+        axes = np.stack([front_axis, [0.0, 1.0, 0.0], segment_axis], axis=1)
+        radii = length * np.array(
+            [
+                reference_segment.sagittal,
+                reference_segment.transverse,
+                reference_segment.longitudinal,
+            ]
+        )
         joint, axis = JOINT_AXES.get(name, ("fixed", (0.0, 0.0, 0.0)))
         return Segment(
             name + side,
@@ -277,9 +287,9 @@ class Occupant:
             0.0,
             0.0,
             mass_fraction * self.mass,
-            start + part.center * length * along,
+            center_of_mass + reference_segment.center * length * segment_axis,
             axes @ np.diag(mass_fraction * self.mass * radii**2) @ axes.T,
-            start if name in UPRIGHT_SEGMENTS else start + length * along,
+            center_of_mass if name in UPRIGHT_SEGMENTS else center_of_mass + length * segment_axis,
         )
 
 
@@ -295,22 +305,22 @@ def seated_on(parameters: MachineParameters, occupant: Occupant) -> MachineParam
         raise InputError("parameters", "must be MachineParameters; take platform.parameters")
     if not isinstance(occupant, Occupant):
         raise InputError("occupant", f"must be an Occupant, not {brief(occupant)}")
-    moving = parameters.platform
-    total = with_body(moving.body, rigid_sum(occupant.segments()))
+    platform = parameters.platform
+    loaded_body = with_body(platform.body, rigid_sum(occupant.segments()))
     body = RigidBody.model_validate(
         {
-            "source": f"{moving.body.source}; {_description(occupant)}",
+            "source": f"{platform.body.source}; {_description(occupant)}",
             "kind": "rigid",
-            "mass": total.mass,
-            "center_of_mass": total.center.tolist(),
-            "inertia": total.inertia.tolist(),
+            "mass": loaded_body.mass,
+            "center_of_mass": loaded_body.center.tolist(),
+            "inertia": loaded_body.inertia.tolist(),
         }
     )
-    return parameters.model_copy(update={"platform": moving.model_copy(update={"body": body})})
+    return parameters.model_copy(update={"platform": platform.model_copy(update={"body": body})})
 
 
 def with_body(body: RigidBody, added: RigidSum) -> RigidSum:
-    """Return a body of the platform frame and what is fixed to it as one."""
+    """Return a body and a payload fixed to it as one rigid body in the platform frame."""
     return combined(
         np.array([body.mass, added.mass]),
         np.array([body.center_of_mass_vector, added.center]),

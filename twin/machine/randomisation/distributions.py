@@ -14,7 +14,7 @@ from twin.errors import InputError
 from twin.machine.quantity import Table, field_unit, tables_in
 
 MIN_PROBABILITY = 1e-6
-"""Smallest probability that the bounds may leave of a normal distribution."""
+"""Smallest probability of a normal distribution that may lie between its bounds."""
 
 DEFAULT_BOUND = 3.0
 """Standard deviations from the mean at which a normal distribution is cut if it names no bound."""
@@ -49,9 +49,9 @@ class Distribution(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = ".".join(map(str, first["loc"])) or type(self).__name__
-            raise InputError(field, first["msg"].removeprefix("Value error, ")) from None
+            first_error = error.errors(include_url=False)[0]
+            field = ".".join(map(str, first_error["loc"])) or type(self).__name__
+            raise InputError(field, first_error["msg"].removeprefix("Value error, ")) from None
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -61,7 +61,7 @@ class Distribution(BaseModel):
 
     @property
     def extremes(self) -> tuple[float, ...]:
-        """The least and the greatest draw, or all where there are only a few."""
+        """The smallest and the largest draw; all draws of a distribution over a list."""
         raise NotImplementedError
 
     def draw(self, generator: np.random.Generator) -> float:
@@ -110,7 +110,7 @@ class Uniform(_Range):
 
 
 class LogUniform(_Range):
-    """The logarithm of the draw is uniform: as likely half as twice the geometric middle."""
+    """The logarithm of the draw is uniform between those of `low` and `high`."""
 
     kind: Literal["log_uniform"] = Field("log_uniform", description="Kind of distribution")
 
@@ -127,7 +127,7 @@ class LogUniform(_Range):
 class Normal(Distribution):
     """A normal distribution cut at `low` and `high`; at three deviations where one is left out.
 
-    Cut means drawn from what is left: no draws pile up at the bounds.
+    The distribution is truncated, not clipped: no draws accumulate at the bounds.
     """
 
     kind: Literal["normal"] = Field("normal", description="Kind of distribution")
@@ -138,8 +138,8 @@ class Normal(Distribution):
 
     @model_validator(mode="after")
     def _likely(self) -> Self:
-        low, high = self._shares
-        if not high - low >= MIN_PROBABILITY:
+        low_probability, high_probability = self._shares
+        if not high_probability - low_probability >= MIN_PROBABILITY:
             raise ValueError(
                 f"less than {MIN_PROBABILITY:g} of the distribution lies between low and high; "
                 "widen them"
@@ -155,23 +155,23 @@ class Normal(Distribution):
 
     @property
     def _shares(self) -> tuple[float, float]:
-        """Shares of the whole distribution below the least and the greatest draw."""
+        """Probabilities of the untruncated distribution below the smallest and the largest draw."""
         normal = NormalDist(self.mean, self.deviation)
-        low, high = self.extremes
-        return normal.cdf(low), normal.cdf(high)
+        lower, upper = self.extremes
+        return normal.cdf(lower), normal.cdf(upper)
 
     def draw(self, generator: np.random.Generator) -> float:
         """Return one draw, made from one uniform number of the generator."""
-        low, high = self._shares
-        probability = low + generator.random() * (high - low)
-        least, greatest = self.extremes
+        low_probability, high_probability = self._shares
+        probability = low_probability + generator.random() * (high_probability - low_probability)
+        lower, upper = self.extremes
         if not 0.0 < probability < 1.0:
-            return least if probability <= 0.0 else greatest
-        return min(max(NormalDist(self.mean, self.deviation).inv_cdf(probability), least), greatest)
+            return lower if probability <= 0.0 else upper
+        return min(max(NormalDist(self.mean, self.deviation).inv_cdf(probability), lower), upper)
 
 
 class Choice(Distribution):
-    """One of a few values, all equally likely."""
+    """A draw from a list of values, all equally likely."""
 
     kind: Literal["choice"] = Field("choice", description="Kind of distribution")
     values: tuple[float, ...] = Field(min_length=1, description="Draws, in SI")
@@ -248,14 +248,14 @@ def leaves(owner: Any, keys: Keys = ()) -> Iterator[str]:
 
 def note(changes: Changes, keys: Keys, value: float | str) -> None:
     """Add a new number to `changes`, on both sides of the diagonal of a tensor."""
-    twins = [keys]
+    symmetric_keys = [keys]
     if keys[-3:-2] == ("inertia",):
-        twins.append((*keys[:-2], keys[-1], keys[-2]))
-    for twin in twins:
-        inner = changes
-        for key in twin[:-1]:
-            inner = inner.setdefault(key, {})
-        inner[twin[-1]] = value
+        symmetric_keys.append((*keys[:-2], keys[-1], keys[-2]))
+    for symmetric_key in symmetric_keys:
+        table = changes
+        for key in symmetric_key[:-1]:
+            table = table.setdefault(key, {})
+        table[symmetric_key[-1]] = value
 
 
 def changed(owner: Any, changes: Any) -> Any:
@@ -283,8 +283,10 @@ def fields(table: Table) -> Changes:
 
 def _child(owner: Any, key: str) -> Any:
     if isinstance(owner, Table):
-        inside = key in type(owner).model_fields and key not in STRUCTURE_FIELDS | owner.derived
-        return getattr(owner, key) if inside else None
+        is_parameter = (
+            key in type(owner).model_fields and key not in STRUCTURE_FIELDS | owner.derived
+        )
+        return getattr(owner, key) if is_parameter else None
     if isinstance(owner, tuple) and key in map(str, range(len(owner))):
         return owner[int(key)]
     return None

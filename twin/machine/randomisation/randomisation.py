@@ -23,10 +23,12 @@ from twin.machine.randomisation.distributions import (
 from twin.machine.randomisation.sampler import Sampled, Sampler, nominal_values, numeric_paths
 
 PAYLOAD_MASS = 0.1
-"""Share by which the mass on the platform is unknown."""
+"""Largest relative error of mass and inertia of the platform with its payload."""
 
 PAYLOAD_PLACE = 0.05
-"""Largest shift of the centre of mass, per mean distance of the platform joints."""
+"""Largest shift of the centre of mass along an axis, over the mean distance of the platform joints
+from the reference point.
+"""
 
 DRIVE_WEAR: dict[str, AnyDistribution] = {
     "drive.friction": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
@@ -36,7 +38,8 @@ DRIVE_WEAR: dict[str, AnyDistribution] = {
     "drive.backlash": Uniform(low=0.0, high=2.0, relative=True, each_leg=True),
     "friction.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
 }
-"""Distributions of what depends on wear, temperature and lubrication: every leg has its own value.
+"""Distributions of friction and backlash, which vary with wear, temperature and lubrication: every
+leg has its own value.
 """
 
 DRIVE_ELECTRONICS: dict[str, AnyDistribution] = {
@@ -70,31 +73,31 @@ class Randomisation:
     """names and distributions, sorted by name"""
     source: str = ""
     _last: Sampler | None = field(default=None, init=False, repr=False, compare=False)
-    """sampler of the last machine"""
+    """sampler of the machine that `bound` was called with last"""
 
     def __post_init__(self) -> None:
-        given: Any = self.distributions
-        if isinstance(given, tuple):
-            given = dict(given)
-        if not isinstance(given, Mapping):
+        tables: Any = self.distributions
+        if isinstance(tables, tuple):
+            tables = dict(tables)
+        if not isinstance(tables, Mapping):
             raise InputError(
-                "randomisation", f"must map paths to distributions, not be {brief(given)}"
+                "randomisation", f"must map paths to distributions, not be {brief(tables)}"
             )
         if not isinstance(self.source, str):
             raise InputError("source", f"must be a text, not {brief(self.source)}")
         try:
-            found = tuple(sorted(_distributions(given, ""), key=lambda entry: entry[0]))
+            distributions = tuple(sorted(_distributions(tables, ""), key=lambda entry: entry[0]))
         except RecursionError:
             raise InputError("randomisation", "is nested too deeply") from None
-        for (first, _), (second, _) in pairwise(found):
-            if first == second:
-                raise InputError(first, "is given twice")
-        object.__setattr__(self, "distributions", found)
+        for (first_name, _), (second_name, _) in pairwise(distributions):
+            if first_name == second_name:
+                raise InputError(first_name, "is given twice")
+        object.__setattr__(self, "distributions", distributions)
 
     def bound(
         self, parameters: MachineParameters, task: Mapping[str, float] | Collection[str] = ()
     ) -> Sampler:
-        """Return what draws for one machine, checked once for many episodes.
+        """Return the sampler for one machine, whose paths and extremes are checked once.
 
         Args:
             parameters: the nominal machine.
@@ -122,10 +125,10 @@ class Randomisation:
         Raises:
             InputError: as `bound`, or the machine refused a hundred draws.
         """
-        last = self._last
-        if last is None or last.parameters is not parameters:
-            last = self.bound(parameters)
-        return last.sample(generator, share)
+        sampler = self._last
+        if sampler is None or sampler.parameters is not parameters:
+            sampler = self.bound(parameters)
+        return sampler.sample(generator, share)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data that `as_randomisation` reads back, for JSON, TOML or an option."""
@@ -171,40 +174,42 @@ def hardware_spread(parameters: MachineParameters) -> Randomisation:
     Mass and inertia of the platform by 10 % either way, together; its centre of mass by 5 % of the
     mean distance of the platform joints along each axis; friction of every drive 0.5 to 1.5 times,
     backlash 0 to 2 times; delay of all drives 0 to 2 times, lag of their current loops 0.5 to 2
-    times. Numbers that are zero or left out stay. The bounds are adopted: friction of screws
-    changes that much with load, temperature and wear, play is given as a largest value in data
-    sheets, and delay depends on where in the cycle a command arrives.
+    times. Numbers that are zero or left out stay. The bounds are engineering choices: friction of
+    screws changes that much with load, temperature and wear, data sheets give backlash as a largest
+    value, and delay depends on where in the cycle a command arrives.
 
     Raises:
         InputError: a machine without drives.
     """
     if all(leg.drive is None for leg in parameters.legs):
         configuration = parameters.configuration
-        known = (
+        configuration_hint = (
             "; load it with one of its configurations: " + ", ".join(configuration.known)
             if configuration
             else ""
         )
-        raise InputError("parameters", f"{parameters.name} has no drives{known}")
+        raise InputError("parameters", f"{parameters.name} has no drives{configuration_hint}")
     offset = PAYLOAD_PLACE * parameters.mean_arm
-    found: dict[str, AnyDistribution] = {
+    distributions: dict[str, AnyDistribution] = {
         "platform.body.mass, platform.body.inertia.*.*": Uniform(
             low=1.0 - PAYLOAD_MASS, high=1.0 + PAYLOAD_MASS, relative=True
         )
     }
     for axis in range(3):
-        found[f"platform.body.center_of_mass.{axis}"] = Uniform(
+        distributions[f"platform.body.center_of_mass.{axis}"] = Uniform(
             low=-offset, high=offset, offset=True
         )
-    found |= dict(_present(parameters))
-    return Randomisation(found, "Adopted: wear, temperature, payload and a controller's cycle")
+    distributions |= dict(_present(parameters))
+    return Randomisation(
+        distributions, "Adopted: wear, temperature, payload and a controller's cycle"
+    )
 
 
 def _present(parameters: MachineParameters) -> Iterator[tuple[str, AnyDistribution]]:
-    known = set(numeric_paths(parameters))
+    known_paths = set(numeric_paths(parameters))
     for name, distribution in (DRIVE_WEAR | DRIVE_ELECTRONICS).items():
         path = f"leg.{name}"
-        if path in known and any(nominal_values(parameters, path).values()):
+        if path in known_paths and any(nominal_values(parameters, path).values()):
             yield path, distribution
 
 
@@ -217,13 +222,13 @@ def wide_spread(parameters: MachineParameters) -> Randomisation:
     Raises:
         InputError: a machine without drives.
     """
-    found = dict(hardware_spread(parameters).distributions)
-    for name in found:
+    distributions = dict(hardware_spread(parameters).distributions)
+    for name in distributions:
         if name.startswith("platform.body.mass"):
-            found[name] = LogUniform(low=0.5, high=2.0, relative=True)
+            distributions[name] = LogUniform(low=0.5, high=2.0, relative=True)
         elif "friction" in name:
-            found[name] = Uniform(low=0.0, high=2.0, relative=True, each_leg=True)
-    return Randomisation(found, "Adopted: another payload, new and worn drives")
+            distributions[name] = Uniform(low=0.0, high=2.0, relative=True, each_leg=True)
+    return Randomisation(distributions, "Adopted: another payload, new and worn drives")
 
 
 SPREADS: dict[str, Callable[[MachineParameters], Randomisation]] = {
@@ -238,7 +243,7 @@ def as_randomisation(
     parameters: MachineParameters | None = None,
     task: Mapping[str, float] | Collection[str] = (),
 ) -> Randomisation:
-    """Return the randomisation that a value means.
+    """Return the randomisation that a value, name, table or file describes.
 
     Args:
         value: a Randomisation; None for none; a dictionary like a file's content; the name of a
@@ -250,12 +255,12 @@ def as_randomisation(
     Raises:
         InputError: none of these, wrong inside, or nothing that fits the machine and its task.
     """
-    found = _read(value, parameters)
+    randomisation = _read(value, parameters)
     if parameters is not None:
         # What one environment checked is not for another to change.
-        found = Randomisation(found.distributions, found.source)
-        found.bound(parameters, task)
-    return found
+        randomisation = Randomisation(randomisation.distributions, randomisation.source)
+        randomisation.bound(parameters, task)
+    return randomisation
 
 
 def _read(value: Any, parameters: MachineParameters | None) -> Randomisation:
@@ -266,11 +271,11 @@ def _read(value: Any, parameters: MachineParameters | None) -> Randomisation:
     if isinstance(value, Mapping):
         tables = dict(value)
         source = tables.pop("source", "")
-        like = tables.pop(LIKE_FIELD, None)
-        if like is None:
+        base_name = tables.pop(LIKE_FIELD, None)
+        if base_name is None:
             return Randomisation(tables, source)
-        start = _read(one_of(like, LIKE_FIELD, SPREADS), parameters)
-        return Randomisation({**dict(start.distributions), **tables}, source or start.source)
+        base = _read(one_of(base_name, LIKE_FIELD, SPREADS), parameters)
+        return Randomisation({**dict(base.distributions), **tables}, source or base.source)
     if isinstance(value, str) and not value.endswith(".toml"):
         one_of(value, "randomisation", SPREADS)
         if parameters is None:

@@ -1,4 +1,4 @@
-"""Sampled machines: parameters by their paths, drawn and put together again."""
+"""Sampled machines: parameters addressed by dotted paths, drawn and checked again."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ TASK_FAMILIES = ("motion.", "task.")
 """Beginnings of paths that belong to the task or the motion."""
 
 MAX_REDRAWS = 100
-"""Number of draws after which a machine that refuses every one of them is given up."""
+"""Maximum number of draws of one machine; sampling fails if its checks refuse all of them."""
 
 
 def machine_with(
@@ -73,36 +73,36 @@ def machine_with(
     """Return the machine with other numbers; legs that become equal get one common table.
 
     Where all changes are in tables that the checks of the whole machine do not read, only these
-    tables are checked again: the rest has been.
+    tables are checked again.
 
     Args:
         parameters: the machine to start from.
         legs: its legs, as `parameters.legs` gives them.
-        changes: new numbers by leg (from 1; 0 for what is no leg's) and keys inside it.
+        changes: new numbers by leg (from 1; 0 for a parameter outside the legs) and keys inside it.
 
     Raises:
         ParameterError: values that no machine can have.
     """
     machine: Changes = {}
-    inside: dict[int, Changes] = {}
+    leg_changes: dict[int, Changes] = {}
     for (number, keys), value in changes.items():
-        note(inside.setdefault(number, {}) if number else machine, keys, value)
-    if _independent(machine, inside):
+        note(leg_changes.setdefault(number, {}) if number else machine, keys, value)
+    if _independent(machine, leg_changes):
         try:
-            return _quick(parameters, legs, machine, inside)
+            return _quick(parameters, legs, machine, leg_changes)
         except ValidationError:
             pass  # The checks of the whole file word it.
     content = changed(parameters, machine)
     del content["configuration"]
-    main, rest = _groups(parameters, legs, inside)
+    main, variants = _groups(parameters, legs, leg_changes)
     # Where there are variants, `[leg]` is read as a table.
     content["leg"] = changed(*main[:2])
     content["variant"] = [
         {"legs": numbers, "leg": changed(leg, change), "source": _source(parameters, leg)}
-        for leg, change, numbers in rest
+        for leg, change, numbers in variants
     ]
-    found = parameters_from(content, parameters.name)
-    return found.model_copy(update={"configuration": parameters.configuration})
+    sampled = parameters_from(content, parameters.name)
+    return sampled.model_copy(update={"configuration": parameters.configuration})
 
 
 def _independent(machine: Changes, inside: dict[int, Changes]) -> bool:
@@ -124,17 +124,19 @@ def _quick(
         tables = _tables(parameters.platform, machine["platform"], INDEPENDENT_PLATFORM_TABLES)
         update["platform"] = parameters.platform.model_copy(update=tables)
     if inside:
-        main, rest = _groups(parameters, legs, inside)
+        main, variants = _groups(parameters, legs, inside)
         update["leg"] = _leg(*main[:2])
         update["variant"] = tuple(
             Variant(legs=tuple(numbers), leg=_leg(leg, change), source=_source(parameters, leg))
-            for leg, change, numbers in rest
+            for leg, change, numbers in variants
         )
     return parameters.model_copy(update=update)
 
 
 def _source(parameters: MachineParameters, leg: Leg) -> str:
-    return next((other.source for other in parameters.variant if other.leg is leg), leg.source)
+    return next(
+        (variant.source for variant in parameters.variant if variant.leg is leg), leg.source
+    )
 
 
 def _leg(leg: Leg, change: Changes) -> Leg:
@@ -143,36 +145,37 @@ def _leg(leg: Leg, change: Changes) -> Leg:
 
 def _tables(owner: Table, change: Changes, names: tuple[str, ...]) -> dict[str, Table]:
     """Return the tables `names` of `owner` that change, checked."""
-    old = {name: getattr(owner, name) for name in names if name in change}
+    old_tables = {name: getattr(owner, name) for name in names if name in change}
     return {
         name: type(table).model_validate(changed(table, change[name]))
-        for name, table in old.items()
+        for name, table in old_tables.items()
     }
 
 
 def _groups(
     parameters: MachineParameters, legs: tuple[Leg, ...], inside: dict[int, Changes]
 ) -> tuple[tuple[Leg, Changes, list[int]], list[tuple[Leg, Changes, list[int]]]]:
-    """Return leg, changes and numbers of what becomes `[leg]`, and those of what become variants.
+    """Return leg, changes and leg numbers of the new `[leg]`, and those of the new variants.
 
-    `[leg]` is what most of its legs become; without a leg of its own it stays.
+    The largest group of legs that share the present `[leg]` becomes the new one; `[leg]` stays if
+    no leg uses it.
     """
     groups: list[tuple[Leg, Changes, list[int]]] = []
     for number, leg in enumerate(legs, start=1):
         change = inside.get(number, {})
-        for other, same, numbers in groups:
-            if other is leg and same == change:
+        for group_leg, group_change, numbers in groups:
+            if group_leg is leg and group_change == change:
                 numbers.append(number)
                 break
         else:
             groups.append((leg, change, [number]))
-    common = [group for group in groups if group[0] is parameters.leg]
-    main = max(common, key=lambda group: len(group[2]), default=(parameters.leg, {}, []))
+    base_groups = [group for group in groups if group[0] is parameters.leg]
+    main = max(base_groups, key=lambda group: len(group[2]), default=(parameters.leg, {}, []))
     return main, [group for group in groups if group is not main]
 
 
 Places = dict[str, dict[int, tuple[Keys, Any]]]
-"""Path -> by leg (from 1; 0 for what is no leg's), the keys and the number there."""
+"""Path -> leg number (from 1; 0 for a parameter outside the legs) -> keys and value there."""
 
 
 def numeric_paths(parameters: MachineParameters) -> tuple[str, ...]:
@@ -185,17 +188,17 @@ def numeric_paths(parameters: MachineParameters) -> tuple[str, ...]:
     leg 3 (from 1) alone. Values are in SI. Fields that the file leaves out have no path.
     """
     # Dictionaries keep the order, and each path once.
-    whole = {name: None for name in leaves(parameters) if not name.startswith("leg.")}
-    single: dict[str, None] = {}
+    common_paths = {name: None for name in leaves(parameters) if not name.startswith("leg.")}
+    single_leg_paths: dict[str, None] = {}
     for number, leg in enumerate(parameters.legs, start=1):
         for name in leaves(leg):
-            whole[f"leg.{name}"] = None
-            single[f"leg.{number}.{name}"] = None
-    return (*whole, *single)
+            common_paths[f"leg.{name}"] = None
+            single_leg_paths[f"leg.{number}.{name}"] = None
+    return (*common_paths, *single_leg_paths)
 
 
 def nominal_values(parameters: MachineParameters, path: str) -> dict[str, float]:
-    """Return the value (SI) a path has now, by the path; where legs differ in it, by leg.
+    """Return a path's present value (SI) by path, or one entry per leg where legs differ.
 
     Args:
         parameters: the machine.
@@ -205,12 +208,12 @@ def nominal_values(parameters: MachineParameters, path: str) -> dict[str, float]
         InputError: the machine has no number at this path.
     """
     as_instance(parameters, "parameters", MachineParameters)
-    found = resolved(parameters, parameters.legs, path)
-    values = {number: float(value) for number, (_, value) in found.items()}
+    entries = resolved(parameters, parameters.legs, path)
+    values = {number: float(value) for number, (_, value) in entries.items()}
     if len(set(values.values())) == 1:
         return {path: next(iter(values.values()))}
-    last = next(iter(found.values()))[0]
-    return {".".join(("leg", str(number), *last)): value for number, value in values.items()}
+    keys = next(iter(entries.values()))[0]
+    return {".".join(("leg", str(number), *keys)): value for number, value in values.items()}
 
 
 def nominal_value(parameters: MachineParameters, path: str) -> float:
@@ -272,11 +275,11 @@ def with_values_at(
         InputError: as `with_values`.
     """
     changes: dict[tuple[int, Keys], float | str] = {}
-    for path, found in places.items():
-        for number, (keys, old) in found.items():
-            value = _checked(path, values[path], old)
+    for path, entries in places.items():
+        for number, (keys, old_value) in entries.items():
+            value = _checked(path, values[path], old_value)
             changes.pop((number, keys), None)
-            if value != old:
+            if value != old_value:
                 changes[number, keys] = value
     if not changes:
         return parameters
@@ -295,27 +298,27 @@ def unit_at(parameters: MachineParameters, path: str) -> str:
         InputError: the machine has no number at this path.
     """
     legs = as_instance(parameters, "parameters", MachineParameters).legs
-    found = resolved(parameters, legs, path, left_out=True)
-    number, (keys, _) = next(iter(found.items()))
+    entries = resolved(parameters, legs, path, left_out=True)
+    number, (keys, _) = next(iter(entries.items()))
     return unit_of(legs[number - 1] if number else parameters, keys)
 
 
 def _names_one_leg(path: Any) -> bool:
     keys = path.split(".", 2) if isinstance(path, str) else []
-    named = keys[:1] == ["leg"] and keys[1:2] != [] and keys[1].isdecimal()
-    return named and len(keys[1]) <= MAX_LEG_DIGITS
+    is_leg_path = keys[:1] == ["leg"] and keys[1:2] != [] and keys[1].isdecimal()
+    return is_leg_path and len(keys[1]) <= MAX_LEG_DIGITS
 
 
 def resolved(
     parameters: MachineParameters, legs: tuple[Leg, ...], path: Any, *, left_out: bool = False
 ) -> dict[int, tuple[Keys, Any]]:
-    """Return, by leg (from 1; 0 for what is no leg's), the keys of a path and the number there.
+    """Return, by leg (from 1; 0 outside the legs), the keys of a path and the number there.
 
     Args:
         parameters: the machine.
         legs: its legs, as `parameters.legs` gives them.
         path: one of `numeric_paths`.
-        left_out: whether fields count, as None, that are left out by all that could have them.
+        left_out: whether to return None for a field that all tables with it leave out.
 
     Raises:
         InputError: the machine has no number at this path.
@@ -329,30 +332,32 @@ def resolved(
         keys = keys[1:]
         owners = dict(enumerate(legs, start=1))
     values = {number: leaf(owner, keys) for number, owner in owners.items()}
-    found: dict[int, tuple[Keys, Any]]
-    found = {number: (keys, value) for number, value in values.items() if value is not None}
-    if not found and left_out and keys:
-        found = {number: (keys, None) for number in owners if unset(owners[number], keys)}
-    if not found:
+    entries: dict[int, tuple[Keys, Any]]
+    entries = {number: (keys, value) for number, value in values.items() if value is not None}
+    if not entries and left_out and keys:
+        entries = {number: (keys, None) for number in owners if unset(owners[number], keys)}
+    if not entries:
         raise InputError(path if isinstance(path, str) else brief(path), _unknown(parameters, path))
-    return found
+    return entries
 
 
 def _unknown(parameters: MachineParameters, path: Any) -> str:
-    """Return that there is no such path, and which are the nearest."""
+    """Return the message that there is no such path, with the nearest ones."""
     if not isinstance(path, str):
         return "must be a dotted path to a number of platform.toml"
-    known = numeric_paths(parameters)
+    known_paths = numeric_paths(parameters)
     if not _names_one_leg(path):
-        known = tuple(name for name in known if not _names_one_leg(name))
-    *outer, row, last = ("", "", *path.split("."))
-    twin = ".".join((*outer[2:], last, row))
-    if "inertia" in outer and twin in known:
-        return f"entries below the diagonal are those above it; name {twin}"
-    same = [name for name in known if name.endswith(f".{last}") or name == last]
-    inside = [name for name in known if name.startswith(f"{path}.")]
-    near = get_close_matches(path, inside or same or known, MAX_PATHS_LISTED, cutoff=0.0)
-    return f"{parameters.name} has no such number; the nearest are {', '.join(near)}"
+        known_paths = tuple(name for name in known_paths if not _names_one_leg(name))
+    *outer_keys, row_key, last_key = ("", "", *path.split("."))
+    transposed_path = ".".join((*outer_keys[2:], last_key, row_key))
+    if "inertia" in outer_keys and transposed_path in known_paths:
+        return f"entries below the diagonal are those above it; name {transposed_path}"
+    same_field = [name for name in known_paths if name.endswith(f".{last_key}") or name == last_key]
+    paths_below = [name for name in known_paths if name.startswith(f"{path}.")]
+    nearest_paths = get_close_matches(
+        path, paths_below or same_field or known_paths, MAX_PATHS_LISTED, cutoff=0.0
+    )
+    return f"{parameters.name} has no such number; the nearest are {', '.join(nearest_paths)}"
 
 
 def _checked(path: str, value: Any, old: float | None) -> float | str:
@@ -374,29 +379,35 @@ def _checked(path: str, value: Any, old: float | None) -> float | str:
 
 def _refused(values: Mapping[str, float | str], field: str, message: str) -> InputError:
     """Return the error for values that the checks of a machine refuse at a `field`."""
-    place = _without_leg(field)
-    named = [path for path in values if (_without_leg(path) + ".").startswith(place + ".")]
-    meant = named or list(values)
-    texts = {path: values[path] for path in meant[:MAX_PATHS_LISTED]}
-    shown = [f"{k} = {v if isinstance(v, str) else f'{v:.9g}'}" for k, v in texts.items()]
-    shown += ["..."] if len(meant) > MAX_PATHS_LISTED else []
-    detail = message if {*map(_without_leg, meant)} == {place} else f"{place}: {message}"
+    field_path = _without_leg(field)
+    refused_paths = [
+        path for path in values if (_without_leg(path) + ".").startswith(field_path + ".")
+    ]
+    suspects = refused_paths or list(values)
+    shown_values = {path: values[path] for path in suspects[:MAX_PATHS_LISTED]}
+    assignments = [
+        f"{k} = {v if isinstance(v, str) else f'{v:.9g}'}" for k, v in shown_values.items()
+    ]
+    assignments += ["..."] if len(suspects) > MAX_PATHS_LISTED else []
+    detail = (
+        message if {*map(_without_leg, suspects)} == {field_path} else f"{field_path}: {message}"
+    )
     return InputError(
-        ", ".join(meant[:MAX_PATHS_LISTED]), f"refused with {', '.join(shown)}; {detail}"
+        ", ".join(suspects[:MAX_PATHS_LISTED]), f"refused with {', '.join(assignments)}; {detail}"
     )
 
 
 def _without_leg(path: str) -> str:
-    """Return a path that speaks of no leg in particular, nor of the kind of its drive."""
+    """Return a path without the leg's number and the kind of its drive."""
     keys = path.split(".")
     if keys[0] not in ("leg", "variant"):
         return path
-    first = [key for key in keys[1:2] if not key.isdecimal()]
-    return ".".join(["leg", *first, *(key for key in keys[2:] if key not in DRIVE_KINDS)])
+    leg_number = [key for key in keys[1:2] if not key.isdecimal()]
+    return ".".join(["leg", *leg_number, *(key for key in keys[2:] if key not in DRIVE_KINDS)])
 
 
 class Sampled(NamedTuple):
-    """One machine of many."""
+    """One sampled machine, with the values that were drawn for it."""
 
     parameters: MachineParameters
     """machine with the drawn numbers, checked like a platform.toml"""
@@ -413,7 +424,7 @@ class _Target(NamedTuple):
 
 
 class _Draw(NamedTuple):
-    """Values that one draw sets."""
+    """The paths that one draw sets, and their distribution."""
 
     name: str
     """path as given, for errors"""
@@ -421,14 +432,14 @@ class _Draw(NamedTuple):
     targets: tuple[_Target, ...]
 
     def values(self, draw: float, share: float = 1.0) -> dict[str, float]:
-        """Return the numbers by path of a draw, at a fraction of the way from the nominal ones."""
-        found = {}
-        for path, nominal, whole in self.targets:
+        """Return a draw's values by path, a fraction `share` of the way from the nominal ones."""
+        values = {}
+        for path, nominal, is_integer in self.targets:
             value = self.distribution.applied(draw, nominal)
             if share < 1.0:
                 value = nominal + share * (value - nominal)
-            found[path] = float(round(value)) if whole else value
-        return found
+            values[path] = float(round(value)) if is_integer else value
+        return values
 
 
 class Sampler:
@@ -464,8 +475,8 @@ class Sampler:
         _check_once(machine, parameters)
         _check_extremes(machine, parameters)
         self._machine, self._tasks = tuple(machine), tuple(tasks)
-        drawn = [target.path for draw in machine for target in draw.targets]
-        self._places = resolve_paths(parameters, drawn)
+        drawn_paths = [target.path for draw in machine for target in draw.targets]
+        self._places = resolve_paths(parameters, drawn_paths)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -521,8 +532,8 @@ def _matching(pattern: str, known: Iterable[str]) -> Iterator[str]:
     """Yield the paths that match a pattern, in which `*` matches any one key."""
     keys = pattern.split(".")
     for path in known:
-        parts = path.split(".")
-        if len(parts) == len(keys) and all(map(fnmatchcase, parts, keys)):
+        path_keys = path.split(".")
+        if len(path_keys) == len(keys) and all(map(fnmatchcase, path_keys, keys)):
             yield path
 
 
@@ -531,12 +542,18 @@ def _machine_draws(
 ) -> Iterator[_Draw]:
     paths: list[str] = []
     for pattern in _patterns(name):
-        found = list(_matching(pattern, numeric_paths(parameters))) if "*" in pattern else [pattern]
-        if not found:
+        matches = (
+            list(_matching(pattern, numeric_paths(parameters))) if "*" in pattern else [pattern]
+        )
+        if not matches:
             raise InputError(name, f"nothing of {parameters.name} fits {pattern!r}")
-        paths += found
+        paths += matches
     if not distribution.each_leg:
-        targets = [_target(parameters, one) for path in paths for one in _parts(parameters, path)]
+        targets = [
+            _target(parameters, leaf_path)
+            for path in paths
+            for leaf_path in _parts(parameters, path)
+        ]
         yield _Draw(name, distribution, tuple(targets))
         return
     for number in range(1, len(parameters.legs) + 1):
@@ -565,13 +582,13 @@ def _task_draw(
     name: str, distribution: AnyDistribution, task: Mapping[str, float] | Collection[str]
 ) -> _Draw:
     names = {name if name.startswith(TASK_FAMILIES) else f"task.{name}": name for name in task}
-    known = ", ".join(sorted(names)) or "none"
+    known_names = ", ".join(sorted(names)) or "none"
     targets = []
     for pattern in _patterns(name):
-        found = list(_matching(pattern, sorted(names)))
-        if not found:
-            raise InputError(name, f"the task has no such number; it has {known}")
-        for path in found:
+        matches = list(_matching(pattern, sorted(names)))
+        if not matches:
+            raise InputError(name, f"the task has no such number; it has {known_names}")
+        for path in matches:
             if (distribution.relative or distribution.offset) and not isinstance(task, Mapping):
                 raise InputError(name, "the task has no value of its own to change; give values")
             nominal = float(task[names[path]]) if isinstance(task, Mapping) else 0.0
@@ -582,17 +599,21 @@ def _task_draw(
 
 
 def _check_once(draws: list[_Draw], parameters: MachineParameters) -> None:
-    """Refuse a number that has two draws."""
-    seen: dict[object, str] = {}
+    """Raise InputError if two distributions draw the same number."""
+    draw_of_place: dict[object, str] = {}
     legs = parameters.legs
     for draw in draws:
         for target in draw.targets:
             for number, (keys, _) in resolved(parameters, legs, target.path).items():
                 place = number, keys
-                if place in seen:
-                    other = "another name" if seen[place] == draw.name else repr(seen[place])
-                    raise InputError(draw.name, f"{target.path} is drawn by {other} as well")
-                seen[place] = draw.name
+                if place in draw_of_place:
+                    other_name = (
+                        "another name"
+                        if draw_of_place[place] == draw.name
+                        else repr(draw_of_place[place])
+                    )
+                    raise InputError(draw.name, f"{target.path} is drawn by {other_name} as well")
+                draw_of_place[place] = draw.name
 
 
 def _check_extremes(draws: list[_Draw], parameters: MachineParameters) -> None:
@@ -600,14 +621,14 @@ def _check_extremes(draws: list[_Draw], parameters: MachineParameters) -> None:
     names = {draw.name: draw.distribution for draw in draws}
     for name, distribution in names.items():
         refusals = []
-        for extreme in distribution.extremes:
+        for bound in distribution.extremes:
             values: dict[str, float] = {}
             for draw in draws:
                 if draw.name == name:
-                    values |= draw.values(extreme)
+                    values |= draw.values(bound)
             try:
                 with_values(parameters, values)
             except InputError as error:
-                refusals.append(f"a draw of {extreme:.9g} is {error.message}")
+                refusals.append(f"a draw of {bound:.9g} is {error.message}")
         if refusals:
             raise InputError(name, "; ".join(refusals))

@@ -35,7 +35,7 @@ TILT_MASK = np.array([1.0, 1.0, 0.0])
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveSettings:
-    """Gains at rest, weights of the cost, speed of the descent; all adopted."""
+    """Gains at rest, weights of the cost, rate of the descent; all engineering choices."""
 
     translation_gain: float = 1.0
     """[1] p1 at rest"""
@@ -50,19 +50,19 @@ class AdaptiveSettings:
     place_weight: float = 4.0
     """[1] weight of the squared displacement over what one expected step of acceleration takes"""
     speed_weight: float = 2.0
-    """[1] weight of the squared speed, likewise"""
+    """[1] weight of the squared speed over that of one expected step of acceleration"""
     return_weight: float = 4.0
     """[1] weight of the squared departure of a gain from its value at rest, over that value"""
     descent: float = 1.0
-    """[1/s] rate of a gain over its value at rest, per unit of cost"""
+    """[1/s] rate of change of a gain over its value at rest, per unit of the cost's gradient"""
     largest: float = 1.5
-    """[1] gain over its value at rest"""
+    """[1] largest gain over its value at rest"""
 
     def __post_init__(self) -> None:
         """Check the numbers; raises InputError."""
-        for each in fields(self):
-            value = bounded(getattr(self, each.name), each.name, 0.0, 1e3)
-            object.__setattr__(self, each.name, value)
+        for setting in fields(self):
+            value = bounded(getattr(self, setting.name), setting.name, 0.0, 1e3)
+            object.__setattr__(self, setting.name, value)
 
 
 class CoordinatedChannels:
@@ -100,17 +100,19 @@ class CoordinatedChannels:
         p1, p2, p3 = self.rest[:, None] * self.gains
         p2, p3 = p2 * TILT_MASK, p3 * TILT_MASK
         tilt = p2 * leaning
-        follows = (np.abs(tilt) < self.limit) * TILT_MASK
+        is_unsaturated = (np.abs(tilt) < self.limit) * TILT_MASK
         self.lean_rate = np.clip(tilt, -self.limit, self.limit) + p3 * rate
         w = self.frequency
         self.place.step(p1 * missing * free, 2.0 * w, w * w)
-        drift = GRAVITY * p2 * follows * self.lean_slopes
-        lean = np.stack([np.zeros(3), leaning * follows, rate * TILT_MASK]) - drift
-        self.lean_slopes = self.lean_slopes + self.period * lean
-        pulls = np.stack([missing, *(-p1 * GRAVITY * self.lean_slopes[1:])]) * free
-        for slope, pull in zip(self.slopes, pulls, strict=True):
-            slope.step(pull, 2.0 * w, w * w)
-        self._descend(missing, rate, lean)
+        gravity_feedback = GRAVITY * p2 * is_unsaturated * self.lean_slopes
+        lean_rate_slopes = (
+            np.stack([np.zeros(3), leaning * is_unsaturated, rate * TILT_MASK]) - gravity_feedback
+        )
+        self.lean_slopes = self.lean_slopes + self.period * lean_rate_slopes
+        slope_forcings = np.stack([missing, *(-p1 * GRAVITY * self.lean_slopes[1:])]) * free
+        for slope, forcing in zip(self.slopes, slope_forcings, strict=True):
+            slope.step(forcing, 2.0 * w, w * w)
+        self._descend(missing, rate, lean_rate_slopes)
 
     def _descend(self, missing: FloatArray, rate: FloatArray, lean: FloatArray) -> None:
         c = self.cost
@@ -126,9 +128,9 @@ class CoordinatedChannels:
             + c.place_weight * self.place.value * value / self.size**2
             + c.speed_weight * self.place.rate * speed / self.speed**2
         )
-        total = self.rest[:, None] * slope + c.return_weight * (self.gains - 1.0)
-        moved = self.gains - self.period * c.descent * total
-        self.gains = np.clip(moved, 0.0, c.largest)
+        descent_direction = self.rest[:, None] * slope + c.return_weight * (self.gains - 1.0)
+        new_gains = self.gains - self.period * c.descent * descent_direction
+        self.gains = np.clip(new_gains, 0.0, c.largest)
 
 
 class YawChannel:
@@ -150,13 +152,15 @@ class YawChannel:
         self.rate = c.rotation_gain * self.gain * rate - w * angle
         slope_rate = rate - w * self.slope
         self.slope += self.period * slope_rate
-        total = (
+        descent_direction = (
             -c.rate_weight * (rate - self.rate) * slope_rate
             + c.place_weight * angle * self.slope / self.size**2
         )
-        total = c.rotation_gain * total + c.return_weight * (self.gain - 1.0)
-        moved = self.gain - self.period * c.descent * total
-        self.gain = min(max(moved, 0.0), c.largest)
+        descent_direction = c.rotation_gain * descent_direction + c.return_weight * (
+            self.gain - 1.0
+        )
+        new_gain = self.gain - self.period * c.descent * descent_direction
+        self.gain = min(max(new_gain, 0.0), c.largest)
 
 
 RATE_GAIN = 25.0
@@ -214,39 +218,39 @@ class AdaptiveWashout(CueingAlgorithm):
         """
         super().__init__(platform, head, period)
         self.settings = washout_settings(self, settings)
-        chosen = AdaptiveSettings() if cost is None else cost
-        if not isinstance(chosen, AdaptiveSettings):
+        cost_settings = AdaptiveSettings() if cost is None else cost
+        if not isinstance(cost_settings, AdaptiveSettings):
             raise InputError("cost", f"must be AdaptiveSettings, not {brief(cost)}")
         s = self.settings
         self.channels = CoordinatedChannels(
-            s.translation_frequency, s.tilt_rate, chosen, self.period
+            s.translation_frequency, s.tilt_rate, cost_settings, self.period
         )
-        self.yaw = YawChannel(float(s.rotation_frequency[0]), chosen, self.period)
+        self.yaw = YawChannel(float(s.rotation_frequency[0]), cost_settings, self.period)
         self.turning = Channel(3, self.period)
 
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
-        """Advance by one period to the sample `(3,)`, `(3,)` of a manoeuvre at its end."""
+        """Advance by one period; the sample `(3,)`, `(3,)` of the manoeuvre is that at its end."""
         s = self.settings
         force = saturated(specific_force - REST_FORCE, s.force_scale, s.force_limit)
         reference = euler_rates(
             self.values[3:], saturated(angular_rate, s.rate_scale, s.rate_limit)
         )
         yaw, pitch, roll = self.values[3:]
-        level = np.cos(pitch) * np.cos(roll)
-        given = np.array([-np.sin(pitch), np.sin(roll) * np.cos(pitch), level - 1.0])
+        vertical_cosine = np.cos(pitch) * np.cos(roll)
+        tilt_force = np.array([-np.sin(pitch), np.sin(roll) * np.cos(pitch), vertical_cosine - 1.0])
         rate = LEAN_SIGNS * [reference[1], reference[2], 0.0]
-        most = GRAVITY * np.sin(s.tilt_limit)
-        leaning = np.clip(force, -most, most) - GRAVITY * given
-        self.channels.step(force - GRAVITY * given, leaning, rate, s.free[:3])
+        max_tilt_force = GRAVITY * np.sin(s.tilt_limit)
+        tilt_demand = np.clip(force, -max_tilt_force, max_tilt_force) - GRAVITY * tilt_force
+        self.channels.step(force - GRAVITY * tilt_force, tilt_demand, rate, s.free[:3])
         self.yaw.step(float(yaw), float(reference[0]))
         command = (
             np.array([self.yaw.rate, *(LEAN_SIGNS * self.channels.lean_rate)[:2]]) * s.free[3:]
         )
         self.turning.step(RATE_GAIN * command, RATE_GAIN, 0.0)
-        place = self.channels.place
-        for axis_state, straight, turning in (
-            (self.values, place.value, self.turning.value),
-            (self.rates, place.rate, self.turning.rate),
-            (self.accelerations, place.acceleration, self.turning.acceleration),
+        translation = self.channels.place
+        for axis_state, translation_values, rotation_values in (
+            (self.values, translation.value, self.turning.value),
+            (self.rates, translation.rate, self.turning.rate),
+            (self.accelerations, translation.acceleration, self.turning.acceleration),
         ):
-            axis_state[:3], axis_state[3:] = straight, turning
+            axis_state[:3], axis_state[3:] = translation_values, rotation_values

@@ -39,17 +39,17 @@ SEARCH_STEPS = 200
 """Number of points searched on either side, up to 1 m or 1 rad."""
 
 FREE_TOLERANCE = 1e-9
-"""Motion along an axis, for a unit command, below which the machine is taken not to have the axis.
+"""Velocity along an axis per unit command below which the machine counts as locked along that axis.
 """
 
 REST_FORCE = np.array([0.0, 0.0, GRAVITY])
 """[m/s2] Specific force at rest."""
 
 LIMIT_APPROACH_RATE = 20.0
-"""[1/s] Rate with which a speed may close on its limit."""
+"""[1/s] Rate constant at which a speed may approach its limit."""
 
 
-"""Numbers of some axes."""
+"""Indices of some of the six axes."""
 
 
 class CuedMotion(Motion):
@@ -86,7 +86,7 @@ class CuedMotion(Motion):
         if samples.ndim != 3 or samples.shape[0] != 3 or samples.shape[1] < 2:
             raise InputError("knots", f"must have shape (3, n, 6), n from 2, got {samples.shape}")
         super().__init__(center, step * (samples.shape[1] - 1), ANGLE_CONVENTION)
-        sample = AxisSample(*(read_only(part) for part in samples))
+        sample = AxisSample(*(read_only(array) for array in samples))
         _check_integrals(sample, step)
         self._set(period=step, point=read_only(as_vector(point, "point", 3)), knots=sample)
 
@@ -97,17 +97,19 @@ class CuedMotion(Motion):
 
     def scaled(self, factor: Any) -> CuedMotion:
         """Return the motion with all axes times `factor`; raises InputError."""
-        scale = as_floats(factor, "factor")
-        if scale.ndim:
+        scale_factor = as_floats(factor, "factor")
+        if scale_factor.ndim:
             raise InputError("factor", "must be one number")
-        return CuedMotion(self.center, self.period, float(scale) * np.stack(self.knots), self.point)
+        return CuedMotion(
+            self.center, self.period, float(scale_factor) * np.stack(self.knots), self.point
+        )
 
     def axes_of_point(self, time: FloatArray) -> AxisSample:
         """Return the axes `(m, 6)` of the point at times `(m,)` [s] inside the motion."""
         count = len(self.knots.values)
         k = np.clip((time / self.period).astype(int), 0, count - 2)
         t = (time - k * self.period)[:, None]
-        x, v, a = (part[k] for part in self.knots)
+        x, v, a = (array[k] for array in self.knots)
         jerk = (self.knots.accelerations[k + 1] - a) / self.period
         return AxisSample(
             x + t * (v + t * (a / 2.0 + t * jerk / 6.0)),
@@ -118,17 +120,19 @@ class CuedMotion(Motion):
     def _axes(self, time: FloatArray) -> AxisSample:
         values, rates, accelerations = self.axes_of_point(time)
         if self.point.any():
-            turn = rotational_motion(
+            attitude = rotational_motion(
                 values[:, 3:], rates[:, 3:], accelerations[:, 3:], ANGLE_CONVENTION
             )
-            flat = (len(time), 3)
+            vector_shape = (len(time), 3)
             home = np.broadcast_to(self.center[3:], (len(time), 4))
-            level = rotated(home, np.broadcast_to(self.point, flat))
-            arm = rotated(turn.quaternion, level)
-            speed = cross(turn.velocity, arm)
-            values[:, :3] += level - arm
+            home_point = rotated(home, np.broadcast_to(self.point, vector_shape))
+            arm = rotated(attitude.quaternion, home_point)
+            speed = cross(attitude.velocity, arm)
+            values[:, :3] += home_point - arm
             rates[:, :3] -= speed
-            accelerations[:, :3] -= cross(turn.acceleration, arm) + cross(turn.velocity, speed)
+            accelerations[:, :3] -= cross(attitude.acceleration, arm) + cross(
+                attitude.velocity, speed
+            )
         return AxisSample(values, rates, accelerations)
 
 
@@ -136,17 +140,20 @@ def _check_integrals(sample: AxisSample, step: float) -> None:
     """Refuse samples whose rates or values are not those of linear accelerations."""
     x, v, a = sample
     speed = v[:-1] + 0.5 * step * (a[:-1] + a[1:])
-    place = x[:-1] + step * v[:-1] + step**2 * (a[:-1] / 3.0 + a[1:] / 6.0)
-    for name, found, expected in (("rates", v[1:], speed), ("values", x[1:], place)):
+    integrated_values = x[:-1] + step * v[:-1] + step**2 * (a[:-1] / 3.0 + a[1:] / 6.0)
+    for name, given_samples, expected in (
+        ("rates", v[1:], speed),
+        ("values", x[1:], integrated_values),
+    ):
         scale = max(1.0, float(np.abs(expected).max()))
-        if np.abs(found - expected).max() > 1e-9 * scale:
+        if np.abs(given_samples - expected).max() > 1e-9 * scale:
             raise InputError(
                 "knots", f"{name} are not the integrals of accelerations linear between samples"
             )
 
 
 def motion_of_axes(platform: MachineModel, axes: AxisSample) -> PlatformMotion:
-    """Return pose, twist and acceleration of axes `(m, 6)`, fitted to what the machine can do."""
+    """Return pose, twist and acceleration for axes `(m, 6)` under the machine's constraints."""
     return platform.constrain(*motion.motion_of_axes(axes, platform.home, ANGLE_CONVENTION))
 
 
@@ -159,12 +166,12 @@ def leg_slopes(platform: MachineModel, values: FloatArray, columns: IndexArray) 
         columns: `(d,)` numbers of the axes.
     """
     count, size = len(values), len(columns)
-    units = np.tile(np.eye(6)[columns], (count, 1))
-    still = np.zeros_like(units)
+    unit_rates = np.tile(np.eye(6)[columns], (count, 1))
+    no_acceleration = np.zeros_like(unit_rates)
     repeated = np.repeat(values, size, axis=0)
-    moved = motion_of_axes(platform, AxisSample(repeated, units, still))
-    jacobian = platform.jacobian(moved.pose[::size])
-    twists = moved.twist.reshape(count, size, 6)
+    sampled = motion_of_axes(platform, AxisSample(repeated, unit_rates, no_acceleration))
+    jacobian = platform.jacobian(sampled.pose[::size])
+    twists = sampled.twist.reshape(count, size, 6)
     return np.asarray(jacobian @ twists.transpose(0, 2, 1))
 
 
@@ -187,10 +194,10 @@ def machine_ranges(platform: MachineModel) -> MachineRanges:
     """
     # Yaw turns about z, pitch about y, roll about x.
     twists = np.eye(6)[[0, 1, 2, 5, 4, 3]]
-    kept = platform.constrain(np.tile(platform.home, (6, 1)), twists).twist
-    free = np.einsum("ij,ij->i", kept, twists) > FREE_TOLERANCE
+    allowed_twists = platform.constrain(np.tile(platform.home, (6, 1)), twists).twist
+    is_free = np.einsum("ij,ij->i", allowed_twists, twists) > FREE_TOLERANCE
     with without_compiling():
-        rates = np.abs(kept @ platform.jacobian(platform.home).T).max(axis=1)
+        rates = np.abs(allowed_twists @ platform.jacobian(platform.home).T).max(axis=1)
     limit = platform.parameters.leg.actuator.speed
     speed = (
         np.full(6, np.inf)
@@ -199,18 +206,20 @@ def machine_ranges(platform: MachineModel) -> MachineRanges:
     )
     travel = np.zeros(6)
     fractions = np.arange(1, SEARCH_STEPS + 1) / SEARCH_STEPS
-    for axis in np.flatnonzero(free):
-        reached = []
+    for axis in np.flatnonzero(is_free):
+        one_sided_travel = []
         for sign in (1.0, -1.0):
             values = np.zeros((SEARCH_STEPS, 6))
             values[:, axis] = sign * fractions
-            still = np.zeros_like(values)
-            poses = motion_of_axes(platform, AxisSample(values, still, still)).pose
-            inside = platform.within_limits(poses)
-            count = SEARCH_STEPS if inside.all() else int(np.argmin(inside))
-            reached.append(count / SEARCH_STEPS)
-        travel[axis] = min(reached)
-    return MachineRanges(free, travel, np.where(free, speed, 0.0))
+            zero_rates = np.zeros_like(values)
+            poses = motion_of_axes(platform, AxisSample(values, zero_rates, zero_rates)).pose
+            is_within_limits = platform.within_limits(poses)
+            steps_within = (
+                SEARCH_STEPS if is_within_limits.all() else int(np.argmin(is_within_limits))
+            )
+            one_sided_travel.append(steps_within / SEARCH_STEPS)
+        travel[axis] = min(one_sided_travel)
+    return MachineRanges(is_free, travel, np.where(is_free, speed, 0.0))
 
 
 class CueingAlgorithm(ABC):
@@ -228,12 +237,12 @@ class CueingAlgorithm(ABC):
 
     name: ClassVar[str]
     latency: ClassVar[int] = 0
-    """periods by which the sample given lies before the end of the step"""
+    """number of periods between the input sample and the end of the step that uses it"""
     keeps_limits: ClassVar[bool] = False
     """whether the axes never take an actuator beyond its limits"""
 
     def __init__(self, platform: MachineModel, head: object, period: float) -> None:
-        """Prepare the parts that all algorithms have.
+        """Set up what all algorithms share: machine, period, head point, axes at rest.
 
         Raises:
             InputError: not a machine, no point, period not above zero.
@@ -246,29 +255,29 @@ class CueingAlgorithm(ABC):
 
     @abstractmethod
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
-        """Advance by one period to the sample `(3,)`, `(3,)` of a manoeuvre at its end."""
+        """Advance by one period; the sample `(3,)`, `(3,)` of the manoeuvre is that at its end."""
 
     def row(self) -> FloatArray:
-        """Return values, rates and accelerations `(3, 6)`."""
+        """Return values, rates and accelerations of the six axes `(3, 6)`."""
         return np.stack([self.values, self.rates, self.accelerations])
 
 
 def saturated(
     values: FloatArray, scale: FloatArray | float, most: FloatArray | float
 ) -> FloatArray:
-    """Return inputs scaled and cut off: `scale` times `values`, at most `most` in magnitude."""
+    """Return `scale` times `values`, clipped to `most` in magnitude."""
     return np.asarray(np.clip(scale * values, -most, most))
 
 
 def euler_rates(angles: FloatArray, rate: FloatArray) -> FloatArray:
     """Return the rates of yaw, pitch, roll [rad/s] for an angular rate in platform axes."""
     _, pitch, roll = angles
-    turning = rate[1] * np.sin(roll) + rate[2] * np.cos(roll)
+    yaw_component = rate[1] * np.sin(roll) + rate[2] * np.cos(roll)
     return np.array(
         [
-            turning / np.cos(pitch),
+            yaw_component / np.cos(pitch),
             rate[1] * np.cos(roll) - rate[2] * np.sin(roll),
-            rate[0] + turning * np.tan(pitch),
+            rate[0] + yaw_component * np.tan(pitch),
         ]
     )
 
@@ -326,20 +335,22 @@ class Channel:
         Args:
             forcing: at the end of the period.
             damping: [1/s], one number or `(k,)`.
-            stiffness: [1/s2], likewise.
+            stiffness: [1/s2], one number or `(k,)`.
             limit: of the rate; None for none.
         """
         t = self.period
         rate = self.rate + 0.5 * t * self.acceleration
         value = self.value + t * self.rate + t * t / 3.0 * self.acceleration
         inertia = 1.0 + 0.5 * t * damping + t * t / 6.0 * stiffness
-        new = (forcing - damping * rate - stiffness * value) / inertia
+        new_acceleration = (forcing - damping * rate - stiffness * value) / inertia
         if limit is not None:
-            pull = LIMIT_APPROACH_RATE / (1.0 + 0.5 * t * LIMIT_APPROACH_RATE)
-            new = np.clip(new, -pull * (limit + rate), pull * (limit - rate))
-        self.acceleration = new
-        self.rate = rate + 0.5 * t * new
-        self.value = value + t * t / 6.0 * new
+            approach_rate = LIMIT_APPROACH_RATE / (1.0 + 0.5 * t * LIMIT_APPROACH_RATE)
+            new_acceleration = np.clip(
+                new_acceleration, -approach_rate * (limit + rate), approach_rate * (limit - rate)
+            )
+        self.acceleration = new_acceleration
+        self.rate = rate + 0.5 * t * new_acceleration
+        self.value = value + t * t / 6.0 * new_acceleration
         return self.value
 
 
@@ -347,11 +358,11 @@ class HighPass:
     """First-order high-pass s / (s + corner), bilinear."""
 
     def __init__(self, corner: Any, period: float) -> None:
-        half = 0.5 * period * np.asarray(corner, dtype=np.float64)
-        self.forget = (1.0 - half) / (1.0 + half)
-        self.gain = 1.0 / (1.0 + half)
-        self.input = np.zeros_like(half)
-        self.output = np.zeros_like(half)
+        half_step = 0.5 * period * np.asarray(corner, dtype=np.float64)
+        self.forget = (1.0 - half_step) / (1.0 + half_step)
+        self.gain = 1.0 / (1.0 + half_step)
+        self.input = np.zeros_like(half_step)
+        self.output = np.zeros_like(half_step)
 
     def step(self, value: FloatArray) -> FloatArray:
         """Return the output for the next input."""
@@ -369,7 +380,7 @@ class Derivative:
 
     def step(self, value: FloatArray) -> FloatArray:
         """Return (3 x - 4 x_before + x_before_that) / (2 period)."""
-        last, older = self.before
-        result = (3.0 * value - 4.0 * last + older) / (2.0 * self.period)
-        self.before = np.stack([value, last])
+        previous, before_previous = self.before
+        result = (3.0 * value - 4.0 * previous + before_previous) / (2.0 * self.period)
+        self.before = np.stack([value, previous])
         return np.asarray(result)

@@ -28,10 +28,11 @@ from twin.motion.cueing.algorithm import (
 )
 
 EXPECTED_FORCE = np.array([4.0, 4.0, 2.0])
-"""[m/s2] sudden change of specific force that a translation is laid out for (adopted)"""
+"""[m/s2] Step of specific force that the translation filters are designed for (engineering choice).
+"""
 
 EXPECTED_RATE = 0.3
-"""[rad/s] sudden angular rate that a rotation is laid out for (adopted)"""
+"""[rad/s] Step of angular rate that the rotation filters are designed for (engineering choice)."""
 
 INPUT_FRACTION = 0.5
 """Fraction of travel and speed along one axis that one input may take; several act at a time."""
@@ -41,12 +42,12 @@ MIN_WASHOUT_FREQUENCY = 0.3
 
 MIN_LEAN_FREQUENCY = 1.5
 """[rad/s] Lowest frequency of pitch and roll; a slower one lets gravity along the rotated axes be
-sensed (adopted).
+sensed (engineering choice).
 """
 
 RATE_SCALE = (0.5, 0.5, 1.0)
-"""Scale of roll, pitch and yaw rate (adopted), so that little gravity along the rotated axes is
-sensed.
+"""Scale of roll, pitch and yaw rate (engineering choice), so that little gravity along the rotated
+axes is sensed.
 """
 
 
@@ -79,12 +80,12 @@ class WashoutSettings:
 
     def __post_init__(self) -> None:
         """Check the numbers; raises InputError."""
-        for each in fields(self):
-            values = as_floats(getattr(self, each.name), each.name)
-            shape = () if each.type == "float" else ((6,) if each.name == "free" else (3,))
+        for setting in fields(self):
+            values = as_floats(getattr(self, setting.name), setting.name)
+            shape = () if setting.type == "float" else ((6,) if setting.name == "free" else (3,))
             if values.shape != shape or values.min(initial=0.0) < 0.0 or values.max() > 1e3:
-                raise InputError(each.name, f"must have shape {shape} and lie in 0 to 1000")
-            object.__setattr__(self, each.name, read_only(values) if shape else float(values))
+                raise InputError(setting.name, f"must have shape {shape} and lie in 0 to 1000")
+            object.__setattr__(self, setting.name, read_only(values) if shape else float(values))
         if not 1e-6 < self.tilt_limit < 1.2 or not self.tilt_rate > 0.0:
             raise InputError("tilt_limit, tilt_rate", "must be above 0, the limit below 1.2 rad")
 
@@ -104,20 +105,24 @@ class WashoutSettings:
             InputError: unknown settings, wrong shapes, out of range.
         """
         ranges = machine_ranges(platform)
-        known = {each.name for each in fields(cls)}
+        known_settings = {setting.name for setting in fields(cls)}
         for name in changes:
-            if name not in known:
-                raise InputError(name, f"no such setting; known: {', '.join(sorted(known))}")
+            if name not in known_settings:
+                raise InputError(
+                    name, f"no such setting; known: {', '.join(sorted(known_settings))}"
+                )
         return cls(**(_laid_out(ranges) | changes))
 
 
 def _laid_out(ranges: MachineRanges) -> dict[str, Any]:
     with np.errstate(divide="ignore"):
         travel, speed = INPUT_FRACTION * ranges.travel, INPUT_FRACTION * ranges.speed
-        straight = np.maximum(
+        translation_frequency = np.maximum(
             np.sqrt(EXPECTED_FORCE / travel[:3]), EXPECTED_FORCE / (np.e * speed[:3])
         )
-        turning = np.maximum(EXPECTED_RATE / (np.e * travel[3:]), [0.0, *[MIN_LEAN_FREQUENCY] * 2])
+        rotation_frequency = np.maximum(
+            EXPECTED_RATE / (np.e * travel[3:]), [0.0, *[MIN_LEAN_FREQUENCY] * 2]
+        )
     free = ranges.free.astype(np.float64)
     tilts = ranges.travel[4:][ranges.free[4:]]
     return {
@@ -127,10 +132,10 @@ def _laid_out(ranges: MachineRanges) -> dict[str, Any]:
         "rate_scale": np.array(RATE_SCALE),
         "rate_limit": np.full(3, 0.5),
         "translation_frequency": np.where(
-            ranges.free[:3], np.clip(straight, MIN_WASHOUT_FREQUENCY, 50.0), 1.0
+            ranges.free[:3], np.clip(translation_frequency, MIN_WASHOUT_FREQUENCY, 50.0), 1.0
         ),
         "rotation_frequency": np.where(
-            ranges.free[3:], np.clip(turning, MIN_WASHOUT_FREQUENCY, 50.0), 1.0
+            ranges.free[3:], np.clip(rotation_frequency, MIN_WASHOUT_FREQUENCY, 50.0), 1.0
         ),
         "tilt_limit": float(tilts.min()) if tilts.size else 1e-3,
     }
@@ -183,22 +188,27 @@ class ClassicalWashout(CueingAlgorithm):
         self.derivative = Derivative(3, self.period)
 
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
-        """Advance by one period to the sample `(3,)`, `(3,)` of a manoeuvre at its end."""
+        """Advance by one period; the sample `(3,)`, `(3,)` of the manoeuvre is that at its end."""
         s = self.settings
         force = saturated(specific_force - REST_FORCE, s.force_scale, s.force_limit) + REST_FORCE
         rate = saturated(angular_rate, s.rate_scale, s.rate_limit)
-        slow = s.tilt_frequency
-        lean = gravity_tilt(force, s.tilt_limit) * s.free[4:]
-        self.tilt.step(slow * slow * lean, 2.0 * slow, slow * slow, s.tilt_rate)
+        tilt_frequency = s.tilt_frequency
+        tilt_command = gravity_tilt(force, s.tilt_limit) * s.free[4:]
+        self.tilt.step(
+            tilt_frequency * tilt_frequency * tilt_command,
+            2.0 * tilt_frequency,
+            tilt_frequency * tilt_frequency,
+            s.tilt_rate,
+        )
         w = s.rotation_frequency
-        turning = self.derivative.step(euler_rates(self.values[3:], rate)) * s.free[3:]
-        self.rotation.step(turning, 2.0 * w, w * w)
-        for axis_state, tilt, turn in (
+        rotation_forcing = self.derivative.step(euler_rates(self.values[3:], rate)) * s.free[3:]
+        self.rotation.step(rotation_forcing, 2.0 * w, w * w)
+        for axis_state, tilt, rotation in (
             (self.values, self.tilt.value, self.rotation.value),
             (self.rates, self.tilt.rate, self.rotation.rate),
             (self.accelerations, self.tilt.acceleration, self.rotation.acceleration),
         ):
-            axis_state[3:] = turn
+            axis_state[3:] = rotation
             axis_state[4:] += tilt
         acceleration = self.washout.step(to_base(self.values[3:], force) - REST_FORCE) * s.free[:3]
         w = s.translation_frequency
@@ -216,21 +226,23 @@ def gravity_tilt(force: FloatArray, most: float) -> FloatArray:
 def washout_settings(
     algorithm: CueingAlgorithm, settings: WashoutSettings | None
 ) -> WashoutSettings:
-    """Return checked settings, by default those laid out for the machine; sets the point.
+    """Return checked settings, by default designed for the machine; sets the moved point.
 
     A machine without surge or sway turns about its reference point instead of the head.
 
     Raises:
         InputError: no settings, or a period too long for the filters.
     """
-    chosen = WashoutSettings.of(algorithm.platform) if settings is None else settings
-    if not isinstance(chosen, WashoutSettings):
-        raise InputError("settings", f"must be WashoutSettings, not {brief(chosen)}")
+    checked_settings = WashoutSettings.of(algorithm.platform) if settings is None else settings
+    if not isinstance(checked_settings, WashoutSettings):
+        raise InputError("settings", f"must be WashoutSettings, not {brief(checked_settings)}")
     fastest = max(
-        chosen.translation_frequency.max(), chosen.rotation_frequency.max(), chosen.tilt_frequency
+        checked_settings.translation_frequency.max(),
+        checked_settings.rotation_frequency.max(),
+        checked_settings.tilt_frequency,
     )
     if algorithm.period * max(fastest, 20.0) > 0.5:
         raise InputError("period", f"too long for a filter of {fastest:g} rad/s and tilt limiting")
-    if not chosen.free[:2].all():
+    if not checked_settings.free[:2].all():
         algorithm.point = np.zeros(3)
-    return chosen
+    return checked_settings

@@ -29,7 +29,9 @@ MIN_REST_FRACTION = 0.3
 """Fraction of g; a manoeuvre whose specific force at rest is smaller lacks gravity."""
 
 REST_TIME = 0.2
-"""[s] Time over which a vehicle stands still: nothing but free fall has so little force so long."""
+"""[s] Duration of low specific force from which a record lacks gravity: otherwise only free fall
+has it.
+"""
 
 REST_RATE = 0.02
 """[rad/s] Largest angular rate of a vehicle that stands still."""
@@ -75,29 +77,33 @@ class Manoeuvre:
             raise InputError("time", f"must be a list of at least {MIN_SAMPLES} times [s]")
         if np.abs(time).max() > MAX_TIME or not (np.diff(time) > 0.0).all():
             raise InputError("time", f"must increase and stay below {MAX_TIME:g} s")
-        for name, largest, unit in (
+        for name, limit, unit in (
             ("specific_force", MAX_SPECIFIC_FORCE, "m/s2"),
             ("angular_rate", MAX_ANGULAR_RATE, "rad/s"),
         ):
             values = as_floats(getattr(self, name), name, 3)
             if values.shape != (len(time), 3):
                 raise InputError(name, f"must have shape ({len(time)}, 3), got {values.shape}")
-            if np.abs(values).max() > largest:
-                raise InputError(name, f"must not exceed {largest:g} {unit}: wrong unit?")
+            if np.abs(values).max() > limit:
+                raise InputError(name, f"must not exceed {limit:g} {unit}: wrong unit?")
             object.__setattr__(self, name, read_only(values))
         object.__setattr__(self, "time", read_only(time - time[0]))
         self._check_gravity()
 
     def _check_gravity(self) -> None:
         """Raise InputError where a vehicle at rest does not feel +g along z."""
-        still = np.linalg.norm(self.specific_force, axis=1) < MIN_REST_FRACTION * GRAVITY
-        still &= np.linalg.norm(self.angular_rate, axis=1) < REST_RATE
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]])))
-        begin, end = edges[::2], edges[1::2] - 1
-        if (self.time[end] - self.time[begin] >= min(REST_TIME, self.duration)).any():
-            longest = int(np.argmax(self.time[end] - self.time[begin]))
-            rest = self.specific_force[begin[longest] : end[longest] + 1, 2].mean()
-            start = self.time[begin[longest]]
+        is_low_force = np.linalg.norm(self.specific_force, axis=1) < MIN_REST_FRACTION * GRAVITY
+        is_low_force &= np.linalg.norm(self.angular_rate, axis=1) < REST_RATE
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], is_low_force, [False]])))
+        segment_starts, segment_ends = edges[::2], edges[1::2] - 1
+        if (
+            self.time[segment_ends] - self.time[segment_starts] >= min(REST_TIME, self.duration)
+        ).any():
+            longest = int(np.argmax(self.time[segment_ends] - self.time[segment_starts]))
+            rest = self.specific_force[
+                segment_starts[longest] : segment_ends[longest] + 1, 2
+            ].mean()
+            start = self.time[segment_starts[longest]]
             raise InputError(
                 "specific_force",
                 f"is {rest + 0.0:.3g} m/s2 along z in the mean from {start:.4g} s on, where the "
@@ -132,12 +138,12 @@ class Manoeuvre:
 
     def scaled(self, factor: Any) -> Manoeuvre:
         """Return the manoeuvre with its departure from rest times `factor`; raises InputError."""
-        scale = as_floats(factor, "factor")
-        if scale.ndim:
+        scale_factor = as_floats(factor, "factor")
+        if scale_factor.ndim:
             raise InputError("factor", "must be one number")
-        rest = np.array([0.0, 0.0, GRAVITY])
-        force = rest + scale * (self.specific_force - rest)
-        return Manoeuvre(self.name, self.time, force, scale * self.angular_rate)
+        rest_force = np.array([0.0, 0.0, GRAVITY])
+        force = rest_force + scale_factor * (self.specific_force - rest_force)
+        return Manoeuvre(self.name, self.time, force, scale_factor * self.angular_rate)
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,7 @@ class Tyre:
 
 @dataclass(frozen=True, kw_only=True)
 class Car:
-    """A saloon; all values adopted, typical of the middle class. x forward, y left, z up.
+    """A saloon with typical values (engineering choices); axes x forward, y left, z up.
 
     States: speeds u, v and yaw rate r in the road plane; roll and pitch of the sprung mass, each
     an oscillator driven by the acceleration at its arm (roll positive left side up, pitch
@@ -212,18 +218,18 @@ class Car:
 
     def __post_init__(self) -> None:
         """Check the numbers; raises InputError."""
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name == "head":
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
+            if parameter.name == "head":
                 point = as_floats(value, "head", 3)
                 if point.ndim != 1 or np.abs(point).max() > 10.0:
                     raise InputError("head", "must be one point within 10 m")
                 object.__setattr__(self, "head", tuple(float(part) for part in point))
-            elif each.name.endswith("tyre"):
+            elif parameter.name.endswith("tyre"):
                 if not isinstance(value, Tyre):
-                    raise InputError(each.name, "must be a Tyre")
+                    raise InputError(parameter.name, "must be a Tyre")
             else:
-                object.__setattr__(self, each.name, bounded(value, each.name, 1e-3, 1e6))
+                object.__setattr__(self, parameter.name, bounded(value, parameter.name, 1e-3, 1e6))
 
     def drive(self, name: str, speed: Any, steer: Any, traction: Any) -> Manoeuvre:
         """Return the manoeuvre of a drive, at rest against the road's frame before it.
@@ -232,7 +238,8 @@ class Car:
             name: of the manoeuvre.
             speed: [m/s] at the start.
             steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `TIME_STEP`.
-            traction: `(2 n + 1,)` [m/s2] commanded to engine and brakes, likewise.
+            traction: `(2 n + 1,)` `(2 n + 1,)` [m/s2] commanded to engine and brakes, at half steps
+                of `TIME_STEP`.
 
         Raises:
             InputError: wrong shapes, not finite, out of range.
@@ -244,8 +251,8 @@ class Car:
             raise InputError("traction", "must hold as many values as steer")
         if np.abs(inputs[0]).max() > 1.0 or np.abs(inputs[1]).max() > 50.0:
             raise InputError("steer, traction", "must stay below 1 rad and 50 m/s2")
-        start = bounded(speed, "speed", 0.0, 150.0)
-        return as_driven(name, self.sensed(start, *inputs))
+        initial_speed = bounded(speed, "speed", 0.0, 150.0)
+        return as_driven(name, self.sensed(initial_speed, *inputs))
 
     def sensed(self, speed: float, steer: FloatArray, traction: FloatArray) -> FloatArray:
         """Return specific force and angular rate `(n + 1, 6)` of a drive, every `TIME_STEP`.
@@ -293,10 +300,10 @@ def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
     Raises:
         InputError: unknown manoeuvre, no car.
     """
-    chosen = Car() if car is None else car
-    if not isinstance(chosen, Car):
+    checked_car = Car() if car is None else car
+    if not isinstance(checked_car, Car):
         raise InputError("car", f"must be a Car, not {brief(car)}")
-    return MANOEUVRES[one_of(name, "manoeuvre", MANOEUVRES)](chosen)
+    return MANOEUVRES[one_of(name, "manoeuvre", MANOEUVRES)](checked_car)
 
 
 def coordinated_turn(
@@ -320,12 +327,12 @@ def coordinated_turn(
     time = _time()[::2]
     progress, slope, _ = _plateau(time, 1.0, 8.5 - 0.5 * seconds, seconds)
     roll, roll_rate = angle * progress, angle * slope
-    turn = -GRAVITY * np.tan(roll) / flight
+    turn_rate = -GRAVITY * np.tan(roll) / flight
     force, rate = np.zeros((len(time), 3)), np.zeros((len(time), 3))
     force[:, 2] = GRAVITY / np.cos(roll)
     rate[:, 0] = roll_rate
-    rate[:, 1] = turn * np.sin(roll)
-    rate[:, 2] = turn * np.cos(roll)
+    rate[:, 1] = turn_rate * np.sin(roll)
+    rate[:, 2] = turn_rate * np.cos(roll)
     return Manoeuvre("coordinated_turn", time, force, rate)
 
 
@@ -339,20 +346,20 @@ def _time() -> FloatArray:
 def _plateau(
     time: FloatArray, start: float, stop: float, rise: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return a smooth rise at `start`, a smooth fall at `stop` [s], and two derivatives."""
-    up, down = (minimum_jerk((time - begin) / rise) for begin in (start, stop))
+    """Return a plateau of height 1, its flanks from `start` and `stop` [s], and 2 derivatives."""
+    up, down = (minimum_jerk((time - rise_start) / rise) for rise_start in (start, stop))
     value, slope, curvature = (a - b for a, b in zip(up, down, strict=True))
     return value, slope / rise, curvature / rise**2
 
 
 def lane_changes(time: FloatArray, changes: Iterable[tuple[float, float]]) -> FloatArray:
-    """Return full waves of two seconds, one for every begin [s] and size."""
+    """Return the sum of single sine waves of two seconds, one per start [s] and size."""
     result = np.zeros_like(time)
-    for begin, size in changes:
-        inside = (time >= begin) & (time <= begin + 2.0)
-        phase = np.pi * (time[inside] - begin)
+    for start, size in changes:
+        is_active = (time >= start) & (time <= start + 2.0)
+        phase = np.pi * (time[is_active] - start)
         # A sine faded by its own half waves, so that the steering rate is continuous.
-        result[inside] = size * np.sin(phase) * np.sin(0.5 * phase) ** 0.5
+        result[is_active] = size * np.sin(phase) * np.sin(0.5 * phase) ** 0.5
     return result
 
 
@@ -384,8 +391,8 @@ def _braking(car: Car) -> Manoeuvre:
 def _acceleration(car: Car) -> Manoeuvre:
     time = _time()
     traction = np.zeros_like(time)
-    for begin, stop, size in ((1.0, 3.0, 3.5), (3.35, 5.6, 2.5), (5.95, 8.5, 1.8)):
-        traction += size * _plateau(time, begin, stop, 0.2)[0]
+    for start, stop, size in ((1.0, 3.0, 3.5), (3.35, 5.6, 2.5), (5.95, 8.5, 1.8)):
+        traction += size * _plateau(time, start, stop, 0.2)[0]
     return car.drive("acceleration", 30.0 / 3.6, 0.0 * time, traction)
 
 

@@ -31,7 +31,7 @@ CANAL_ADAPTATION = 80.0
 """[s] Time constant of the adaptation of the semicircular canals."""
 
 FORCE_THRESHOLD = np.array([0.17, 0.17, 0.28])
-"""[m/s2] along x, y, z, of what the otoliths sense"""
+"""[m/s2] Thresholds along x, y, z of what the otoliths sense."""
 
 RATE_THRESHOLD = np.radians([3.0, 3.6, 2.6])
 """[rad/s] Thresholds about x, y, z of what the canals sense."""
@@ -71,10 +71,10 @@ class Perceived(NamedTuple):
     """`(n, 3)` [rad/s] angular rate as the canals sense it"""
 
     def above_threshold(self) -> Perceived:
-        """Return what is above the thresholds: dead zones that take their width away."""
+        """Return force and rate behind dead zones: signals above threshold, less the threshold."""
         force, rate = (
-            np.sign(part) * np.maximum(np.abs(part) - width, 0.0)
-            for part, width in ((self.force, FORCE_THRESHOLD), (self.rate, RATE_THRESHOLD))
+            np.sign(signal) * np.maximum(np.abs(signal) - threshold, 0.0)
+            for signal, threshold in ((self.force, FORCE_THRESHOLD), (self.rate, RATE_THRESHOLD))
         )
         return Perceived(force, rate)
 
@@ -124,7 +124,7 @@ class PerceivedError(NamedTuple):
     """Vehicle against platform, as perceived; order: force along x, y, z, rate about x, y, z."""
 
     time: FloatArray
-    """`(n,)` [s]"""
+    """times `(n,)` [s] of the samples"""
     vehicle: Perceived
     """what the vehicle's driver senses"""
     platform: Perceived
@@ -136,8 +136,9 @@ class PerceivedError(NamedTuple):
     correlation: FloatArray
     """`(6,)` correlation of the two, about zero; zero where one of them is nothing"""
     false_cue: FloatArray
-    """`(6,)` root mean square of the false part over the threshold: what the platform's driver
-    is conscious of, less the threshold, while the vehicle's is not or is in the other direction"""
+    """`(6,)` root mean square of the false cue over the threshold: the platform's motion above
+    threshold, less the threshold, while that of the vehicle is below it or has the other sign
+    """
 
     @property
     def total(self) -> float:
@@ -147,7 +148,9 @@ class PerceivedError(NamedTuple):
     @property
     def total_correlation(self) -> float:
         """Correlation of all six at once, each over its threshold."""
-        platform, vehicle = (_thresholds_of(part) for part in (self.platform, self.vehicle))
+        platform, vehicle = (
+            _thresholds_of(perceived_signals) for perceived_signals in (self.platform, self.vehicle)
+        )
         return float(_cosine(platform.ravel()[:, None], vehicle.ravel()[:, None])[0])
 
     @property
@@ -168,17 +171,19 @@ def perceived_error(
         if not isinstance(value, Manoeuvre):
             raise InputError(field, f"must be a Manoeuvre, not {brief(value)}")
     step = positive(period, "period")
-    last = min(vehicle.duration, platform.duration)
-    if step > 0.25 * last:
-        raise InputError("period", f"must be at most a quarter of the manoeuvres' {last:g} s")
-    time = np.arange(int(last / step * (1.0 + 1e-12)) + 1, dtype=np.float64) * step
+    end_time = min(vehicle.duration, platform.duration)
+    if step > 0.25 * end_time:
+        raise InputError("period", f"must be at most a quarter of the manoeuvres' {end_time:g} s")
+    time = np.arange(int(end_time / step * (1.0 + 1e-12)) + 1, dtype=np.float64) * step
     of_vehicle, of_platform = (
         perceived(*manoeuvre.at(time), step) for manoeuvre in (vehicle, platform)
     )
-    v, p = (np.hstack(part) for part in (of_vehicle, of_platform))
+    v, p = (np.hstack(pair) for pair in (of_vehicle, of_platform))
     rms = np.sqrt(np.mean((p - v) ** 2, axis=0))
-    known, shown = (np.hstack(part.above_threshold()) for part in (of_vehicle, of_platform))
-    false = np.where(known * shown > 0.0, 0.0, shown)
+    vehicle_above, platform_above = (
+        np.hstack(pair.above_threshold()) for pair in (of_vehicle, of_platform)
+    )
+    false = np.where(vehicle_above * platform_above > 0.0, 0.0, platform_above)
     return PerceivedError(
         time,
         of_vehicle,
@@ -196,6 +201,6 @@ def _thresholds_of(part: Perceived) -> FloatArray:
 
 def _cosine(one: FloatArray, other: FloatArray) -> FloatArray:
     """Return correlations about zero of columns; zero where a column is only rounding."""
-    sizes = np.linalg.norm(one, axis=0) * np.linalg.norm(other, axis=0)
+    norm_products = np.linalg.norm(one, axis=0) * np.linalg.norm(other, axis=0)
     product = np.sum(one * other, axis=0)
-    return np.where(sizes > 1e-12, product / np.maximum(sizes, 1e-12), 0.0)
+    return np.where(norm_products > 1e-12, product / np.maximum(norm_products, 1e-12), 0.0)

@@ -47,7 +47,7 @@ SETTING_BOUNDS = {
     "margin": (0.0, 0.5),
     "tolerance": (1e-9, 1e-2),
 }
-"""Bounds of the settings that may not be just any number from 0 on."""
+"""Lower and upper bounds of settings that are narrower than 0 to 1e6."""
 
 STATE_COUNT = 9
 """Number of states of an axis: value, rate, acceleration; otoliths of the acceleration, of the
@@ -74,7 +74,7 @@ CHECKS_PER_PERIOD = 4
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PredictiveSettings:
-    """Weights of predictive cueing; adopted. Errors are counted in thresholds of perception."""
+    """Weights of predictive cueing (engineering choices); errors are in perception thresholds."""
 
     blocks: tuple[int, ...] = (1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 7)
     """periods over which the jerk is constant; their sum is the horizon"""
@@ -110,46 +110,48 @@ class PredictiveSettings:
     def __post_init__(self) -> None:
         """Check the numbers; raises InputError."""
         blocks = as_floats(self.blocks, "blocks")
-        whole = blocks.ndim == 1 and (blocks == np.round(blocks)).all() and (blocks >= 1).all()
-        if not whole or len(blocks) < 4 or blocks.sum() > 200 or blocks[0] != 1:
+        is_valid_blocks = (
+            blocks.ndim == 1 and (blocks == np.round(blocks)).all() and (blocks >= 1).all()
+        )
+        if not is_valid_blocks or len(blocks) < 4 or blocks.sum() > 200 or blocks[0] != 1:
             raise InputError("blocks", "must be four or more whole numbers from 1, sum up to 200")
         object.__setattr__(self, "blocks", tuple(int(block) for block in blocks))
-        for each in fields(self):
-            value: Any = getattr(self, each.name)
-            if each.name in ("force_weight", "rate_weight"):
-                weights = as_floats(value, each.name, 3)
+        for setting in fields(self):
+            value: Any = getattr(self, setting.name)
+            if setting.name in ("force_weight", "rate_weight"):
+                weights = as_floats(value, setting.name, 3)
                 if weights.ndim != 1 or weights.min() < 0.0 or weights.max() > 1e6:
-                    raise InputError(each.name, "must be three weights from 0 to 1e6")
-                object.__setattr__(self, each.name, read_only(weights))
-            elif each.name == "iterations":
-                object.__setattr__(self, each.name, int(bounded(value, each.name, 1, 1e5)))
-            elif each.name != "blocks":
-                low, high = SETTING_BOUNDS.get(each.name, (0.0, 1e6))
-                object.__setattr__(self, each.name, bounded(value, each.name, low, high))
+                    raise InputError(setting.name, "must be three weights from 0 to 1e6")
+                object.__setattr__(self, setting.name, read_only(weights))
+            elif setting.name == "iterations":
+                object.__setattr__(self, setting.name, int(bounded(value, setting.name, 1, 1e5)))
+            elif setting.name != "blocks":
+                low, high = SETTING_BOUNDS.get(setting.name, (0.0, 1e6))
+                object.__setattr__(self, setting.name, bounded(value, setting.name, low, high))
 
 
 class Perceiver(NamedTuple):
     """A model of perception of second order, x' = A x + B u, y = C x + D u."""
 
     dynamics: FloatArray
-    """`(2, 2)`"""
+    """A `(2, 2)`"""
     drive: FloatArray
-    """`(2,)`"""
+    """B `(2,)`"""
     output: FloatArray
-    """`(2,)`"""
+    """C `(2,)`"""
     through: float
 
     def with_input(self) -> FloatArray:
         """Return the dynamics `(4, 4)` with the input as third state and its slope as fourth."""
-        whole = np.zeros((4, 4))
-        whole[:2, :2], whole[:2, 2], whole[2, 3] = self.dynamics, self.drive, 1.0
-        return whole
+        augmented = np.zeros((4, 4))
+        augmented[:2, :2], augmented[:2, 2], augmented[2, 3] = self.dynamics, self.drive, 1.0
+        return augmented
 
 
 def _perceiver(long: float, short: float, output: FloatArray, through: float) -> Perceiver:
-    both = long * short
-    dynamics = np.array([[0.0, 1.0], [-1.0 / both, -(long + short) / both]])
-    return Perceiver(dynamics, np.array([0.0, 1.0 / both]), output, through)
+    product_of_times = long * short
+    dynamics = np.array([[0.0, 1.0], [-1.0 / product_of_times, -(long + short) / product_of_times]])
+    return Perceiver(dynamics, np.array([0.0, 1.0 / product_of_times]), output, through)
 
 
 OTOLITH_PERCEIVER = _perceiver(
@@ -184,25 +186,31 @@ def prediction(period: float, blocks: tuple[int, ...]) -> Prediction:
     for k, (model, source) in enumerate(
         ((OTOLITH_PERCEIVER, 2), (OTOLITH_PERCEIVER, 0), (CANAL_PERCEIVER, 1))
     ):
-        own = slice(3 + 2 * k, 5 + 2 * k)
-        dynamics[own, own] = model.dynamics
-        dynamics[own, source] = model.drive
-        outputs[3 + k, own] = model.output
+        organ_states = slice(3 + 2 * k, 5 + 2 * k)
+        dynamics[organ_states, organ_states] = model.dynamics
+        dynamics[organ_states, source] = model.drive
+        outputs[3 + k, organ_states] = model.output
         outputs[3 + k, source] = model.through
-    whole = np.zeros((STATE_COUNT + 1, STATE_COUNT + 1))
-    whole[:STATE_COUNT, :STATE_COUNT], whole[:STATE_COUNT, STATE_COUNT] = dynamics, drive
-    exact = expm(period * whole)
-    transition, push = exact[:STATE_COUNT, :STATE_COUNT], exact[:STATE_COUNT, STATE_COUNT]
-    steps = sum(blocks)
-    member = np.repeat(np.arange(len(blocks)), blocks)
-    free, forced = np.eye(STATE_COUNT), np.zeros((STATE_COUNT, len(blocks)))
+    augmented = np.zeros((STATE_COUNT + 1, STATE_COUNT + 1))
+    augmented[:STATE_COUNT, :STATE_COUNT], augmented[:STATE_COUNT, STATE_COUNT] = dynamics, drive
+    discretised = expm(period * augmented)
+    transition, input_response = (
+        discretised[:STATE_COUNT, :STATE_COUNT],
+        discretised[:STATE_COUNT, STATE_COUNT],
+    )
+    n_periods = sum(blocks)
+    block_of_period = np.repeat(np.arange(len(blocks)), blocks)
+    free_response, forced_response = np.eye(STATE_COUNT), np.zeros((STATE_COUNT, len(blocks)))
     rows: list[tuple[FloatArray, FloatArray]] = []
-    for k in range(steps):
-        free, forced = transition @ free, transition @ forced
-        forced[:, member[k]] += push
-        rows.append((outputs @ free, outputs @ forced))
+    for k in range(n_periods):
+        free_response, forced_response = transition @ free_response, transition @ forced_response
+        forced_response[:, block_of_period[k]] += input_response
+        rows.append((outputs @ free_response, outputs @ forced_response))
     return Prediction(
-        transition, push, np.stack([row[0] for row in rows]), np.stack([row[1] for row in rows])
+        transition,
+        input_response,
+        np.stack([row[0] for row in rows]),
+        np.stack([row[1] for row in rows]),
     )
 
 
@@ -225,16 +233,18 @@ def resting_basis(
     """
     from scipy.linalg import cholesky, null_space, solve_triangular
 
-    ending = model.forced[-1, 1:3]
-    stop = -np.linalg.pinv(ending) @ model.free[-1, 1:3, :3]
-    kept = np.kron(np.eye(size), null_space(ending))
-    root = cholesky(kept.T @ hessian @ kept, lower=True)
-    basis = np.asarray(solve_triangular(root, kept.T, lower=True).T, dtype=np.float64)
-    return basis, np.asarray(np.kron(np.eye(size), stop), dtype=np.float64)
+    end_response = model.forced[-1, 1:3]
+    stopping_jerks = -np.linalg.pinv(end_response) @ model.free[-1, 1:3, :3]
+    null_basis = np.kron(np.eye(size), null_space(end_response))
+    cholesky_factor = cholesky(null_basis.T @ hessian @ null_basis, lower=True)
+    basis = np.asarray(
+        solve_triangular(cholesky_factor, null_basis.T, lower=True).T, dtype=np.float64
+    )
+    return basis, np.asarray(np.kron(np.eye(size), stopping_jerks), dtype=np.float64)
 
 
 class Expectation:
-    """Perception of the vehicle's driver, now and over the expected course of the present input.
+    """Perception of the vehicle's driver, now and over the horizon under the expected input.
 
     The input is taken for the output of a critically damped system of second order that nothing
     drives any more: u'' = -2 u' / memory - u / memory^2, from its present value and slope.
@@ -254,31 +264,31 @@ class Expectation:
         self.input, self.slope = np.zeros((2, 2, 3))
         self.updates, self.ahead = [], []
         for model in (OTOLITH_PERCEIVER, CANAL_PERCEIVER):
-            whole = model.with_input()
-            self.updates.append(expm(period * whole)[:2])
-            whole[3, 2:] = -1.0 / memory**2, -2.0 / memory
-            fading, now = expm(period * whole), np.eye(4)
+            dynamics = model.with_input()
+            self.updates.append(expm(period * dynamics)[:2])
+            dynamics[3, 2:] = -1.0 / memory**2, -2.0 / memory
+            period_transition, transition = expm(period * dynamics), np.eye(4)
             output, rows = np.array([*model.output, model.through, 0.0]), []
             for _ in range(steps):
-                now = fading @ now
-                rows.append(output @ now)
+                transition = period_transition @ transition
+                rows.append(output @ transition)
             self.ahead.append(np.array(rows))
 
     def step(self, force: FloatArray, rate: FloatArray) -> None:
         """Advance by one period to the inputs `(3,)` (force less rest), linear since the last."""
-        new = np.stack([force, rate])
-        self.slope = (new - self.input) / self.period
+        inputs = np.stack([force, rate])
+        self.slope = (inputs - self.input) / self.period
         self.states = self._carried(self.updates)
-        self.input = new
+        self.input = inputs
 
     def outlook(self) -> FloatArray:
         """Return force and rate `(2, 3, K)` perceived after 1 .. K periods."""
         return self._carried(self.ahead)
 
     def _carried(self, matrices: list[FloatArray]) -> FloatArray:
-        """States, inputs and slopes of both organs, each through its matrix."""
-        parts = [self.states, self.input[..., None], self.slope[..., None]]
-        columns = np.concatenate(parts, axis=2)
+        """Return `matrix @ (states, input, slope)` for both organs, each with its own matrix."""
+        column_groups = [self.states, self.input[..., None], self.slope[..., None]]
+        columns = np.concatenate(column_groups, axis=2)
         return np.stack([c @ m.T for c, m in zip(columns, matrices, strict=True)])
 
 
@@ -305,41 +315,44 @@ class PerceptionCost:
     ) -> None:
         s, size = settings, len(columns)
         blocks = np.array(s.blocks)
-        straight, level, turning = sensed_gradients(head)
+        acceleration_gradient, value_gradient, rate_gradient = sensed_gradients(head)
         inverse_travel = 1.0 / travel[columns]
-        own = np.diag(inverse_travel)
-        pieces = [
-            (np.sqrt(s.force_weight) / FORCE_THRESHOLD, {3: straight, 4: level}),
-            (np.sqrt(s.rate_weight) / RATE_THRESHOLD, {5: turning}),
+        coordinate_scale = np.diag(inverse_travel)
+        cost_terms = [
+            (
+                np.sqrt(s.force_weight) / FORCE_THRESHOLD,
+                {3: acceleration_gradient, 4: value_gradient},
+            ),
+            (np.sqrt(s.rate_weight) / RATE_THRESHOLD, {5: rate_gradient}),
         ]
-        pieces = [
-            (weight, {k: matrix[:, columns] for k, matrix in parts.items()})
-            for weight, parts in pieces
+        cost_terms = [
+            (weight, {k: matrix[:, columns] for k, matrix in gradients.items()})
+            for weight, gradients in cost_terms
         ]
         for k, weight in enumerate((s.place_weight, s.speed_weight, s.acceleration_weight)):
-            pieces.append((np.full(size, np.sqrt(weight)), {k: own}))
+            cost_terms.append((np.full(size, np.sqrt(weight)), {k: coordinate_scale}))
         self.forced, self.free = [], []
         self.hessian: FloatArray = np.asarray(
             np.kron(np.diag(s.jerk_weight * inverse_travel**2), np.diag(blocks)), dtype=np.float64
         )
-        for weight, parts in pieces:
+        for weight, gradients in cost_terms:
             forced = sum(
                 np.einsum("md,kb->mkdb", weight[:, None] * matrix, prediction.forced[:, k])
-                for k, matrix in parts.items()
+                for k, matrix in gradients.items()
             ).reshape(len(weight) * blocks.sum(), -1)
             free = sum(
                 np.einsum("md,ks->mkds", weight[:, None] * matrix, prediction.free[:, k])
-                for k, matrix in parts.items()
+                for k, matrix in gradients.items()
             ).reshape(len(forced), -1)
             self.hessian = self.hessian + forced.T @ forced
             self.forced.append(forced)
             self.free.append(free)
-        self.weights = [pieces[k][0][:, None] for k in range(2)]
+        self.weights = [cost_terms[k][0][:, None] for k in range(2)]
         # q is linear in the state now and in the reference: both maps are made once.
         self.of_state = sum(a.T @ b for a, b in zip(self.forced, self.free, strict=True))
 
     def gradient(self, states: FloatArray, reference: FloatArray) -> FloatArray:
-        """Return q `(d b,)`.
+        """Return the linear term q `(d b,)` of the cost.
 
         Args:
             states: `(d, 9)` of the coordinates and their perception now.
@@ -358,11 +371,11 @@ def sensed_gradients(head: FloatArray) -> tuple[FloatArray, FloatArray, FloatArr
     x, y, z per rate of them.
     """
     x, y, z = head
-    straight = np.hstack([np.eye(3), [[-y, z, 0.0], [x, 0.0, -z], [0.0, -x, y]]])
-    level, turning = np.zeros((2, 3, 6))
-    level[0, 4], level[1, 5] = -GRAVITY, GRAVITY
-    turning[[0, 1, 2], [5, 4, 3]] = 1.0
-    return straight, level, turning
+    acceleration_gradient = np.hstack([np.eye(3), [[-y, z, 0.0], [x, 0.0, -z], [0.0, -x, y]]])
+    value_gradient, rate_gradient = np.zeros((2, 3, 6))
+    value_gradient[0, 4], value_gradient[1, 5] = -GRAVITY, GRAVITY
+    rate_gradient[[0, 1, 2], [5, 4, 3]] = 1.0
+    return acceleration_gradient, value_gradient, rate_gradient
 
 
 class Plan(NamedTuple):
@@ -375,17 +388,20 @@ class Plan(NamedTuple):
 
     def shifted(self) -> Plan:
         """Return the plan one period later, at rest in the period that is added."""
-        last = self.states[-1:].copy()
-        last[:, :, 1:] = 0.0
-        rest = np.zeros_like(self.jerks[:1])
-        return Plan(np.concatenate([self.states[1:], last]), np.concatenate([self.jerks[1:], rest]))
+        end_state = self.states[-1:].copy()
+        end_state[:, :, 1:] = 0.0
+        zero_jerk = np.zeros_like(self.jerks[:1])
+        return Plan(
+            np.concatenate([self.states[1:], end_state]),
+            np.concatenate([self.jerks[1:], zero_jerk]),
+        )
 
     def between(self, period: float, parts: int) -> FloatArray:
         """Return states `(K parts + 1, d, 3)` at equal parts of the periods and at the end."""
         t = (np.arange(parts) * (period / parts))[None, :, None]
         x, v, a = (self.states[:-1, None, :, k] for k in range(3))
         j = self.jerks[:, None]
-        inner = np.stack(
+        states_between = np.stack(
             [
                 x + t * (v + t * (a / 2.0 + t * j / 6.0)),
                 v + t * (a + t * j / 2.0),
@@ -393,7 +409,9 @@ class Plan(NamedTuple):
             ],
             axis=-1,
         )
-        return np.concatenate([inner.reshape(-1, *self.states.shape[1:]), self.states[-1:]])
+        return np.concatenate(
+            [states_between.reshape(-1, *self.states.shape[1:]), self.states[-1:]]
+        )
 
 
 def plan_from(start: FloatArray, jerks: FloatArray, period: float) -> Plan:
@@ -441,8 +459,8 @@ class LimitCheck:
         except TwinError:
             return False
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
-        slack = bulge(length)
-        if not ((length >= low + slack) & (length <= high - slack)).all():
+        chord_error = bulge(length)
+        if not ((length >= low + chord_error) & (length <= high - chord_error)).all():
             return False
         for values, limit in ((rate, self.speed), (acceleration, self.acceleration)):
             if limit is not None and not np.abs(values).max() + bulge(values) <= limit:
@@ -473,12 +491,12 @@ class LegRows:
         self.forced = prediction.forced[self.nodes - 1, :3]
         actuator = platform.parameters.leg.actuator
         low, high = platform.minimum_coordinates, platform.maximum_coordinates
-        self.middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        usable = 1.0 - margin
-        limits = (half, actuator.speed, getattr(actuator, "acceleration", None))
+        self.middle, half_range = 0.5 * (low + high), 0.5 * (high - low)
+        usable_fraction = 1.0 - margin
+        limits = (half_range, actuator.speed, getattr(actuator, "acceleration", None))
         # Shares of the limits, so that all rows have the same size.
         self.kinds = [
-            (k, usable * np.broadcast_to(limit, half.shape))
+            (k, usable_fraction * np.broadcast_to(limit, half_range.shape))
             for k, limit in enumerate(limits)
             if limit is not None
         ]
@@ -492,16 +510,16 @@ class LegRows:
         """
         states = plan.states[self.nodes]
         axes = expanded_axes(states, self.columns)
-        exact = leg_motion(self.platform, *motion_of_axes(self.platform, axes))
+        leg_state = leg_motion(self.platform, *motion_of_axes(self.platform, axes))
         slopes = leg_slopes(self.platform, axes.values, self.columns)
-        coast = np.einsum("nsk,dk->nds", self.free, start)
+        free_states = np.einsum("nsk,dk->nds", self.free, start)
         matrices, lower, upper = [], [], []
         for kind, limit in self.kinds:
-            scaled = slopes / limit[:, None]
-            matrix = np.einsum("nld,nb->nldb", scaled, self.forced[:, kind])
-            away = coast[:, :, kind] - states[:, :, kind]
-            value = exact[kind] - (self.middle if kind == 0 else 0.0)
-            constant = value / limit + np.einsum("nld,nd->nl", scaled, away)
+            scaled_slopes = slopes / limit[:, None]
+            matrix = np.einsum("nld,nb->nldb", scaled_slopes, self.forced[:, kind])
+            deviation = free_states[:, :, kind] - states[:, :, kind]
+            value = leg_state[kind] - (self.middle if kind == 0 else 0.0)
+            constant = value / limit + np.einsum("nld,nd->nl", scaled_slopes, deviation)
             matrices.append(matrix.reshape(constant.size, -1))
             lower.append(-1.0 - constant.ravel())
             upper.append(1.0 - constant.ravel())
@@ -518,13 +536,13 @@ class Problem(NamedTuple):
     rows: FloatArray
     """A `(k, m)`"""
     lower: FloatArray
-    """`(k,)`"""
+    """lower bounds of the rows `(k,)`"""
     upper: FloatArray
-    """`(k,)`"""
+    """upper bounds of the rows `(k,)`"""
 
 
 class Solution(NamedTuple):
-    """Solution of a quadratic program, and whether it is one."""
+    """Result of a quadratic program."""
 
     solution: FloatArray
     """x `(m,)`"""
@@ -534,7 +552,7 @@ class Solution(NamedTuple):
 
 
 class QuadraticProgram:
-    """Problems of one shape, each started from the solution of the one before.
+    """Solver of quadratic programs of one shape, each warm-started from the last solution.
 
     Reference:
         Stellato, Banjac, Goulart, Bemporad and Boyd, OSQP: an operator splitting solver for
@@ -586,12 +604,12 @@ class QuadraticProgram:
         )
         result = self.solver.solve(raise_error=False)
         solution = np.asarray(result.x, dtype=np.float64)
-        fine = result.info.status == "solved" and bool(np.isfinite(solution).all())
-        return Solution(solution, fine, int(result.info.iter))
+        is_solved = result.info.status == "solved" and bool(np.isfinite(solution).all())
+        return Solution(solution, is_solved, int(result.info.iter))
 
 
 def _entries(rows: FloatArray) -> FloatArray:
-    """Return all entries, column by column."""
+    """Return all entries of a matrix, zeros included, in the solver's sparse column format."""
     return rows.ravel(order="F")
 
 
@@ -656,18 +674,18 @@ class PredictiveCueing(CueingAlgorithm):
         self.settings = s
         ranges = machine_ranges(self.platform)
         self.columns: IndexArray = np.flatnonzero(ranges.free & (ranges.travel > 0.0))
-        size, steps = len(self.columns), sum(s.blocks)
+        size, n_periods = len(self.columns), sum(s.blocks)
         self.model = prediction(self.period, s.blocks)
         self.states = np.zeros((size, STATE_COUNT))
-        self.plan = Plan(np.zeros((steps + 1, size, 3)), np.zeros((steps, size)))
+        self.plan = Plan(np.zeros((n_periods + 1, size, 3)), np.zeros((n_periods, size)))
         self.check = LimitCheck(self.platform, self.columns, self.period, CHECKS_PER_PERIOD)
         if not size or not self.check.keeps(self.plan):
             raise InputError("platform", "must be able to move about its home, but home is a limit")
         self.cost = PerceptionCost(self.model, self.columns, self.head, ranges.travel, s)
         self.legs = LegRows(self.platform, self.columns, self.model, s.margin)
         self.basis, self.to_rest = resting_basis(self.model, self.cost.hessian, size)
-        self.expectation = Expectation(self.period, steps, s.memory)
-        self.outlook = None if preview is None else self._known(preview, steps)
+        self.expectation = Expectation(self.period, n_periods, s.memory)
+        self.outlook = None if preview is None else self._known(preview, n_periods)
         self.shares, self.iterations = list[float](), list[int]()
         self.problem = self._problem()
         self.program = QuadraticProgram(self.problem, s.tolerance, s.iterations)
@@ -679,9 +697,9 @@ class PredictiveCueing(CueingAlgorithm):
         rate = saturated(angular_rate, s.rate_scale, s.rate_limit)
         self.expectation.step(force, rate)
         self.problem = self._problem()
-        found = self.program.solve(self.problem)
-        self.iterations.append(found.iterations)
-        self.shares.append(self._follow(found.solution))
+        optimum = self.program.solve(self.problem)
+        self.iterations.append(optimum.iterations)
+        self.shares.append(self._follow(optimum.solution))
         jerk = self.plan.jerks[0]
         self.states = self.states @ self.model.transition.T + np.outer(jerk, self.model.push)
         self.plan = self.plan.shifted()
@@ -698,47 +716,51 @@ class PredictiveCueing(CueingAlgorithm):
         """
         if not np.isfinite(solution).all():
             return 0.0
-        now = self.states[:, :3]
-        jerks = self.to_rest @ now.ravel() + self.basis @ solution
+        current_state = self.states[:, :3]
+        jerks = self.to_rest @ current_state.ravel() + self.basis @ solution
         blocks = jerks.reshape(len(self.columns), -1)
-        new = np.repeat(blocks, self.settings.blocks, axis=1).T
+        new_jerks = np.repeat(blocks, self.settings.blocks, axis=1).T
         for fraction in BLEND_FRACTIONS:
-            blend = self.plan.jerks + fraction * (new - self.plan.jerks)
-            plan = plan_from(now, blend, self.period)
+            blend = self.plan.jerks + fraction * (new_jerks - self.plan.jerks)
+            plan = plan_from(current_state, blend, self.period)
             if self.check.keeps(plan):
                 self.plan = plan
                 return fraction
         return 0.0
 
     def _problem(self) -> Problem:
-        known = self.outlook
-        reference = self.expectation.outlook() if known is None else self._previewed(known)
-        now = self.states[:, :3]
-        rows, lower, upper = self.legs.rows(self.plan, now)
-        stop = self.to_rest @ now.ravel()
-        gradient = self.cost.gradient(self.states, reference) + self.cost.hessian @ stop
-        given = rows @ stop
+        known_outlook = self.outlook
+        reference = (
+            self.expectation.outlook() if known_outlook is None else self._previewed(known_outlook)
+        )
+        current_state = self.states[:, :3]
+        rows, lower, upper = self.legs.rows(self.plan, current_state)
+        stopping_jerks = self.to_rest @ current_state.ravel()
+        gradient = self.cost.gradient(self.states, reference) + self.cost.hessian @ stopping_jerks
+        row_offsets = rows @ stopping_jerks
         return Problem(
             np.eye(self.basis.shape[1]),
             self.basis.T @ gradient,
             rows @ self.basis,
-            lower - given,
-            upper - given,
+            lower - row_offsets,
+            upper - row_offsets,
         )
 
     def _known(self, preview: Any, steps: int) -> FloatArray:
         """Return force and rate `(2, 3, k)` that the vehicle's driver perceives, at all periods."""
         if not isinstance(preview, Manoeuvre):
             raise InputError("preview", f"must be a Manoeuvre, not {brief(preview)}")
-        s, fine = self.settings, 8
+        s, samples_per_period = self.settings, 8
         count = int(preview.duration / self.period) + steps + 2
-        force, rate = preview.at(np.arange(fine * count) * (self.period / fine))
-        cut = saturated(force - REST_FORCE, s.force_scale, s.force_limit) + REST_FORCE
+        force, rate = preview.at(
+            np.arange(samples_per_period * count) * (self.period / samples_per_period)
+        )
+        limited_force = saturated(force - REST_FORCE, s.force_scale, s.force_limit) + REST_FORCE
         rate = saturated(rate, s.rate_scale, s.rate_limit)
-        sensed = perceived(cut, rate, self.period / fine)
-        return np.stack([part[::fine].T for part in sensed])
+        sensed = perceived(limited_force, rate, self.period / samples_per_period)
+        return np.stack([signal[::samples_per_period].T for signal in sensed])
 
     def _previewed(self, outlook: FloatArray) -> FloatArray:
-        """Return the part `(2, 3, K)` of what is known that lies in the horizon."""
-        steps = np.arange(1, len(self.model.free) + 1) + len(self.iterations)
-        return outlook[:, :, np.minimum(steps, outlook.shape[2] - 1)]
+        """Return the part `(2, 3, K)` of the previewed perception that lies in the horizon."""
+        periods = np.arange(1, len(self.model.free) + 1) + len(self.iterations)
+        return outlook[:, :, np.minimum(periods, outlook.shape[2] - 1)]

@@ -25,7 +25,9 @@ ALGORITHMS: dict[str, type[CueingAlgorithm]] = {
 """Name -> algorithm."""
 
 HEAD_POSITIONS = {"driving_simulator": (0.0, 0.0, 1.1)}
-"""[m] Adopted places of the driver's head on shipped machines; others: the reference point."""
+"""[m] Driver's head from the reference point on shipped machines, platform axes (engineering
+choice); elsewhere it is at the reference point.
+"""
 
 LIMIT_FRACTION = 0.99
 """Largest fraction of the limits that a fitted motion uses."""
@@ -46,13 +48,13 @@ class Cue(NamedTuple):
     algorithm: CueingAlgorithm
     """algorithm in its state at the end"""
     shrink: float
-    """factor by which the algorithm's motion was multiplied to keep the limits; 1: as it was"""
+    """factor by which the algorithm's motion was multiplied to keep the limits; 1 if unchanged"""
     step_time: FloatArray
     """`(n,)` [s] time that each step took on this computer"""
 
 
 def default_head(platform: MachineModel) -> tuple[float, float, float]:
-    """Return where the driver's head is on a shipped machine [m], else its reference point."""
+    """Return the driver's head `(3,)` [m] from the reference point; zeros for own machines."""
     return HEAD_POSITIONS.get(as_model(platform).name, (0.0, 0.0, 0.0))
 
 
@@ -87,12 +89,12 @@ def cue(
     machine = as_model(platform)
     if not isinstance(manoeuvre, Manoeuvre):
         raise InputError("manoeuvre", f"must be a Manoeuvre, not {brief(manoeuvre)}")
-    chosen = ALGORITHMS[one_of(algorithm, "algorithm", ALGORITHMS)]
+    algorithm_class = ALGORITHMS[one_of(algorithm, "algorithm", ALGORITHMS)]
     shrinks = as_flag(fit, "fit")
     size = positive(scale, "scale")
-    place = default_head(machine) if head is None else head
+    head_position = default_head(machine) if head is None else head
     try:
-        stepper = chosen(machine, place, **options)
+        stepper = algorithm_class(machine, head_position, **options)
     except TypeError as error:
         raise InputError("options", str(error)) from None
     count = int(manoeuvre.duration / stepper.period * (1.0 + 1e-12))
@@ -128,11 +130,15 @@ def fitted(platform: MachineModel, motion: CuedMotion) -> tuple[CuedMotion, floa
 
     if fits(1.0):
         return motion, 1.0
-    low, high = 0.0, 1.0
+    feasible_factor, infeasible_factor = 0.0, 1.0
     for _ in range(BISECTION_STEPS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return motion.scaled(low), low
+        trial_factor = 0.5 * (feasible_factor + infeasible_factor)
+        feasible_factor, infeasible_factor = (
+            (trial_factor, infeasible_factor)
+            if fits(trial_factor)
+            else (feasible_factor, trial_factor)
+        )
+    return motion.scaled(feasible_factor), feasible_factor
 
 
 class Outcome(NamedTuple):
@@ -167,9 +173,11 @@ def outcome(
         MissingDependencyError: predictive cueing needs a solver that is not installed.
         UnreachablePoseError: a motion that was not fitted leaves what the legs can reach.
     """
-    made = cue(platform, manoeuvre, algorithm, **options)
-    error = perceived_error(manoeuvre, sensed_manoeuvre(platform, made.motion, made.head))
-    return Outcome(made, error, workspace_use(platform, made.motion))
+    cue_result = cue(platform, manoeuvre, algorithm, **options)
+    error = perceived_error(
+        manoeuvre, sensed_manoeuvre(platform, cue_result.motion, cue_result.head)
+    )
+    return Outcome(cue_result, error, workspace_use(platform, cue_result.motion))
 
 
 def compare(
@@ -195,7 +203,7 @@ def compare(
 
 
 def standstill_error(manoeuvre: Manoeuvre) -> PerceivedError:
-    """Return the perceived error of a platform that does not move, to judge others by.
+    """Return the perceived error of a platform at rest, as the baseline of all algorithms.
 
     Raises:
         InputError: no manoeuvre, or one shorter than four periods of the comparison.

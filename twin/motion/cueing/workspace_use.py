@@ -77,10 +77,14 @@ def sensed_manoeuvre(
     pose, twist, acceleration = followed(machine, motion, time)
     arm = rotated(pose[:, 3:], np.broadcast_to(point, (len(time), 3)))
     spin = twist[:, 3:]
-    total = acceleration[:, :3] + cross(acceleration[:, 3:], arm) + cross(spin, cross(spin, arm))
-    total[:, 2] += GRAVITY
+    head_acceleration = (
+        acceleration[:, :3] + cross(acceleration[:, 3:], arm) + cross(spin, cross(spin, arm))
+    )
+    head_acceleration[:, 2] += GRAVITY
     to_platform = pose[:, 3:] * [1.0, -1.0, -1.0, -1.0]
-    return Manoeuvre("platform", time, rotated(to_platform, total), rotated(to_platform, spin))
+    return Manoeuvre(
+        "platform", time, rotated(to_platform, head_acceleration), rotated(to_platform, spin)
+    )
 
 
 def sample_times(motion: Motion, period: float) -> FloatArray:
@@ -93,13 +97,13 @@ class WorkspaceUse(NamedTuple):
     """Coordinates and their rates along a motion, and fractions of the limits: 1 is all of it."""
 
     time: FloatArray
-    """`(k,)` [s]"""
+    """times `(k,)` [s] of the samples"""
     coordinates: FloatArray
-    """`(k, n)` [m, rad]"""
+    """actuator coordinates `(k, n)` [m, rad]"""
     rates: FloatArray
-    """`(k, n)`"""
+    """actuator rates `(k, n)` [m/s, rad/s]"""
     accelerations: FloatArray
-    """`(k, n)`"""
+    """actuator accelerations `(k, n)` [m/s2, rad/s2]"""
     length: float
     """largest departure from mid-range over half the range"""
     speed: float
@@ -127,8 +131,8 @@ def workspace_use(platform: MachineModel, motion: Motion, period: Any = 5e-3) ->
     """
     machine = as_model(platform)
     time = sample_times(motion, positive(period, "period"))
-    moves = leg_motion(machine, *followed(machine, motion, time))
-    return WorkspaceUse(time, *moves, *limit_fractions(machine, *moves))
+    leg_state = leg_motion(machine, *followed(machine, motion, time))
+    return WorkspaceUse(time, *leg_state, *limit_fractions(machine, *leg_state))
 
 
 def leg_motion(
@@ -193,11 +197,11 @@ def read_manoeuvre(
         InputError: names file, line and column of the fault and what to do.
     """
     table = read_table(path, MANOEUVRE_COLUMNS, units=units, columns=columns)
-    missing = [name for name in ("time", *FORCE_COLUMNS) if name not in table.columns]
-    if missing:
+    missing_columns = [name for name in ("time", *FORCE_COLUMNS) if name not in table.columns]
+    if missing_columns:
         raise InputError(
             str(table.file),
-            f"line 1: has no column {', '.join(missing)}; a file needs time, "
+            f"line 1: has no column {', '.join(missing_columns)}; a file needs time, "
             f"{', '.join(FORCE_COLUMNS)} and may have {', '.join(RATE_COLUMNS)}",
         )
     time = table.columns["time"]
@@ -212,9 +216,9 @@ def read_manoeuvre(
             raise table.fault(
                 row, name, f"{values[row]:.6g} {unit} is above {largest:g} {unit}: wrong unit?"
             )
-    zero = np.zeros(len(time))
+    zeros = np.zeros(len(time))
     force = np.stack([table.columns[name] for name in FORCE_COLUMNS], axis=1)
-    rate = np.stack([table.columns.get(name, zero) for name in RATE_COLUMNS], axis=1)
+    rate = np.stack([table.columns.get(name, zeros) for name in RATE_COLUMNS], axis=1)
     try:
         return Manoeuvre(Path(path).stem, time, force, rate)
     except InputError as error:
@@ -244,9 +248,9 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
         raise InputError("period", f"must be at most a tenth of the motion's {motion.duration:g} s")
     check_place(path)
     names = ["time", *motion.axis_names]
-    known = known_columns(motion.convention)
+    columns = known_columns(motion.convention)
     time = sample_times(motion, step)
     values = np.column_stack([time, motion.axes(time).values])
-    lines = [",".join(f"{name} [{known[name].quantity.si}]" for name in names)]
+    lines = [",".join(f"{name} [{columns[name].quantity.si}]" for name in names)]
     lines += [",".join(f"{value:.10f}" for value in row) for row in values + 0.0]
     return write_text(path, "\n".join(lines) + "\n")

@@ -29,7 +29,7 @@ MAX_NAME_LENGTH = 100
 MIN_SPEED = 0.01
 
 GAIN_DIGITS = 6
-"""Digits of a gain on the page."""
+"""Number of digits of a gain on the page."""
 
 
 class SavePanel:
@@ -74,8 +74,8 @@ class SavePanel:
 
     def refresh(self) -> None:
         """Propose the name of another machine, unless somebody has typed one."""
-        before, self._proposed = self._proposed, self._propose()
-        if self._name.value == before != self._proposed:
+        previous_proposal, self._proposed = self._proposed, self._propose()
+        if self._name.value == previous_proposal != self._proposed:
             self._name.value = self._proposed
 
     def _file(self, event: Any) -> tuple[Any, str, bytes]:
@@ -90,11 +90,13 @@ class SavePanel:
             raise InputError("file name", "must be a name without folders, such as run.npz")
         ending = ".mcap" if name.endswith(".mcap") else ".npz"
         name = name if name.endswith(ending) else f"{name}{ending}"
-        run: Trajectory = self._requests.result(self._trajectory)
+        trajectory: Trajectory = self._requests.result(self._trajectory)
         with TemporaryDirectory() as folder:
             path = Path(folder) / f"run{ending}"
-            written = write_log(log_of(run), path) if ending == ".mcap" else run.save(path)
-            content = written.read_bytes()
+            written_path = (
+                write_log(log_of(trajectory), path) if ending == ".mcap" else trajectory.save(path)
+            )
+            content = written_path.read_bytes()
         return event.client, name, content
 
     def _hand_over(self, found: tuple[Any, str, bytes]) -> None:
@@ -160,7 +162,7 @@ class RunPanel:
         return {} if self._runner.speed == 1.0 else {"speed": self._runner.speed}
 
     def describe(self, controls: Mapping[str, Any]) -> None:
-        """Go on at the speed of a `SetUp`; called on the run's thread."""
+        """Apply the speed of a `SetUp`; called on the run's thread."""
         self._speed.value = min(max(controls.get("speed", 1.0), MIN_SPEED), 1.0)
         self._set_speed()
 
@@ -197,7 +199,7 @@ class GainNumbers:
         self._typing = TypingPause(requests, self._apply)
 
     def refresh(self) -> None:
-        """Use typed gains and show those in use; called on the run's thread."""
+        """Apply typed gains and show those in use; called on the run's thread."""
         gains, controller = self._session.gains, self._session.settings.controller
         if controller != self._controller or set(gains) != set(self._numbers):
             # A number that is being typed was meant for the controller before.
@@ -215,8 +217,8 @@ class GainNumbers:
             self._numbers[name].value = rounded_gain(value)
 
     def _make(self, gains: dict[str, float]) -> None:
-        for number in self._numbers.values():
-            number.remove()
+        for control in self._numbers.values():
+            control.remove()
         with self._folder:
             self._numbers = {
                 name: self._gui.add_number(
@@ -227,9 +229,9 @@ class GainNumbers:
                 )
                 for name, value in gains.items()
             }
-        for number in self._numbers.values():
-            number.precision = 2 * GAIN_DIGITS
-            self._typing.watch(number)
+        for control in self._numbers.values():
+            control.precision = 2 * GAIN_DIGITS
+            self._typing.watch(control)
 
     def _label(self, name: str) -> str:
         session = self._session
@@ -237,15 +239,15 @@ class GainNumbers:
         return f"{name} [{unit}]" if unit else name
 
     def _apply(self) -> None:
-        """Use the numbers that differ from the gains in use."""
-        typed = {name: number.value for name, number in self._numbers.items()}
-        changed = {
+        """Apply the typed numbers that differ from the gains in use."""
+        typed_values = {name: control.value for name, control in self._numbers.items()}
+        changed_gains = {
             name: value
-            for name, value in typed.items()
+            for name, value in typed_values.items()
             if value != rounded_gain(self._values[name])
         }
         try:
-            self._session.configure(gains={**self._session.settings.gains, **changed})
+            self._session.configure(gains={**self._session.settings.gains, **changed_gains})
         finally:
             self._show(self._session.gains)
 
@@ -294,9 +296,9 @@ class MachinePanel:
         self._shown: Any = None
         self.refresh()
         requests.on(self._machine.on_update, self._exchange, lambda event: event.target.value)
-        for name, choice in self._choices.items():
+        for name, dropdown in self._choices.items():
             requests.on(
-                choice.on_update, partial(self._choose, name), lambda event: event.target.value
+                dropdown.on_update, partial(self._choose, name), lambda event: event.target.value
             )
 
     def refresh(self) -> None:
@@ -310,11 +312,13 @@ class MachinePanel:
         self._shown = session.settings
         self._machine.value = session.machine
         configurations = self._choices["configuration"]
-        if configurations.options != (known := (IDEAL_CONFIGURATION, *session.configurations)):
-            configurations.options = known
-        configurations.disabled = len(known) == 1
-        for name, choice in self._choices.items():
-            choice.value = getattr(self._shown, name) or IDEAL_CONFIGURATION
+        if configurations.options != (
+            known_options := (IDEAL_CONFIGURATION, *session.configurations)
+        ):
+            configurations.options = known_options
+        configurations.disabled = len(known_options) == 1
+        for name, dropdown in self._choices.items():
+            dropdown.value = getattr(self._shown, name) or IDEAL_CONFIGURATION
 
     def _exchange(self, machine: str) -> None:
         try:

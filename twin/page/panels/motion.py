@@ -73,20 +73,20 @@ class AxisSliders:
             return
         playing = self._session.playing
         values = self._session.setpoint if playing else self._session.target
-        present = [slider.value for slider in self._sliders]
-        if present != self._shown:
+        present_values = [slider.value for slider in self._sliders]
+        if present_values != self._shown:
             # Somebody has just changed one; the request follows.
-            self._shown, self._used = present, monotonic()
+            self._shown, self._used = present_values, monotonic()
             return
         for slider, value in zip(self._sliders, values, strict=True):
             step = slider.step if playing else 0.1**slider.precision
             # The sum has no negative zero.
-            shown = round(round(float(value) / step) * step, slider.precision) + 0.0
-            slider.value = min(max(shown, slider.min), slider.max)
+            value_shown = round(round(float(value) / step) * step, slider.precision) + 0.0
+            slider.value = min(max(value_shown, slider.min), slider.max)
         self._shown = [slider.value for slider in self._sliders]
 
     def release(self) -> None:
-        """Let the sliders follow the machine at once."""
+        """Make the sliders follow the machine immediately."""
         self._used = -SLIDER_HOLD_TIME
         self.refresh()
 
@@ -113,9 +113,11 @@ class AxisSliders:
     def _move(self) -> None:
         self._used = monotonic()
         self._shown = [slider.value for slider in self._sliders]
-        pairs = zip(self._shown, self._axes, strict=True)
+        values_and_axes = zip(self._shown, self._axes, strict=True)
         # While a number is typed it can lie outside the range.
-        self._session.move_to([min(max(value, axis.low), axis.high) for value, axis in pairs])
+        self._session.move_to(
+            [min(max(value, axis.low), axis.high) for value, axis in values_and_axes]
+        )
 
 
 def _step(width: float) -> float:
@@ -148,9 +150,9 @@ class MotionPanel:
                 "Stop motion", icon="player-stop", color="red", disabled=True
             )
             self._kind = gui.add_dropdown("Kind", BUILTIN_MOTIONS, hint="Motion of the platform.")
-            axes, first = self._axes()
+            axes, first_axis = self._axes()
             self._axis = gui.add_dropdown(
-                "Axis", axes, initial_value=first, hint="Axis along or about which it moves."
+                "Axis", axes, initial_value=first_axis, hint="Axis along or about which it moves."
             )
             self._amplitude = gui.add_number(
                 "Amplitude",
@@ -180,8 +182,8 @@ class MotionPanel:
             "duration": self._duration,
             "loop": self._loop,
         }
-        for number in (self._amplitude, self._frequency, self._duration):
-            number.precision = 6
+        for control in (self._amplitude, self._frequency, self._duration):
+            control.precision = 6
         self._propose()
         requests.on(self._kind.on_update, lambda _: self._choose())
         requests.on(self._axis.on_update, lambda _: self._propose())
@@ -215,12 +217,12 @@ class MotionPanel:
             one_of(controls["motion"], "motion", BUILTIN_MOTIONS)
         if "axis" in controls:
             one_of(controls["axis"], "axis", self._axes()[0])
-        before = {name: control.value for name, control in self._controls.items()}
+        values_before = {name: control.value for name, control in self._controls.items()}
         try:
-            self._show({**before, "loop": False, **controls})
+            self._show({**values_before, "loop": False, **controls})
             self.described()
         except InputError:
-            self._show(before)
+            self._show(values_before)
             raise
 
     def _show(self, values: Mapping[str, Any]) -> None:
@@ -240,7 +242,7 @@ class MotionPanel:
         return axes, "z" if "z" in axes else axes[0]
 
     def _exchange(self) -> None:
-        """Take over another machine, whose motions are its own."""
+        """Switch the controls to another machine, whose motions are its own."""
         self._platform = self._session.platform
         self._files = {}
         self._kind.options, self._axis.options = BUILTIN_MOTIONS, self._axes()[0]
@@ -250,11 +252,13 @@ class MotionPanel:
     def _choose(self) -> None:
         """Enable the controls that the chosen motion needs."""
         name = self._kind.value
-        made = name not in self._files
-        self._axis.disabled = self._amplitude.disabled = not made or name == FITTED_MOTION
+        is_made_by_name = name not in self._files
+        self._axis.disabled = self._amplitude.disabled = (
+            not is_made_by_name or name == FITTED_MOTION
+        )
         self._frequency.disabled = name not in PERIODIC_MOTIONS
-        self._duration.disabled = not made
-        if not made:
+        self._duration.disabled = not is_made_by_name
+        if not is_made_by_name:
             self._duration.value = self._files[name].duration
 
     def _propose(self) -> None:
@@ -287,9 +291,9 @@ class MotionPanel:
         specification = MotionSpecification(
             name, axis, amplitude, self._frequency.value, self._duration.value
         )
-        found = specification.motion_of(self._session.platform)
-        assert found is not None
-        return found
+        motion = specification.motion_of(self._session.platform)
+        assert motion is not None
+        return motion
 
     def _play(self, motion: Motion) -> None:
         self._session.play(motion, loop=self._loop.value)
@@ -331,5 +335,5 @@ class MotionPanel:
 
 
 def _unit(axis: str) -> float:
-    """Return the [m] or [rad] of a millimetre or a degree."""
+    """Return the factor from the displayed unit (mm or deg) to SI."""
     return 1e-3 if axis in ("x", "y", "z") else float(np.pi / 180.0)

@@ -59,10 +59,10 @@ class SetUpPanel:
         values = (round(float(value), 6) for value in session.target)
         target = dict(zip((axis.name for axis in session.axes), values, strict=True))
         controls: dict[str, Value] = dict(self._motions.chosen)
-        for part in self._kept:
-            controls |= part.chosen
-        now = SetUp(session.machine, session.settings, target, controls)
-        text = written(now)
+        for panel in self._kept:
+            controls |= panel.chosen
+        present_set_up = SetUp(session.machine, session.settings, target, controls)
+        text = written(present_set_up)
         if text != self._shown and not self._typing.waiting:
             self._shown = self._text.value = text
             name = f'data-machine="{escape(session.machine)}" href="#{escape(text)}"'
@@ -78,20 +78,20 @@ class SetUpPanel:
             TwinError: as `MachineSession.exchange`.
         """
         try:
-            found, session = as_set_up(text), self._session
-            one_of(found.machine, "machine", session.machines)
-            if found.machine != session.machine:
-                session.exchange(found.machine, **found.settings.model_dump())
+            set_up, session = as_set_up(text), self._session
+            one_of(set_up.machine, "machine", session.machines)
+            if set_up.machine != session.machine:
+                session.exchange(set_up.machine, **set_up.settings.model_dump())
             else:
-                session.configure(**found.settings.model_dump())
+                session.configure(**set_up.settings.model_dump())
             names = [axis.name for axis in session.axes]
-            for axis in found.target:
+            for axis in set_up.target:
                 if axis not in names:
-                    raise InputError(axis, f"is no axis of {found.machine}: {', '.join(names)}")
-            for part in (self._motions, *self._kept):
-                part.describe(found.controls)
-            session.move_to([found.target.get(axis, 0.0) for axis in names])
-            if found.controls.get("playing"):
+                    raise InputError(axis, f"is no axis of {set_up.machine}: {', '.join(names)}")
+            for panel in (self._motions, *self._kept):
+                panel.describe(set_up.controls)
+            session.move_to([set_up.target.get(axis, 0.0) for axis in names])
+            if set_up.controls.get("playing"):
                 self._motions.play()
         finally:
             self._shown = ""

@@ -62,10 +62,10 @@ CELL_STYLE = "border-radius: 0.25em; background: rgba(128, 140, 155, 0.2); overf
 PUSH_HINT = "A push acts at once, or when the run goes on. A click on the platform pushes it there."
 
 PUSH_ACCELERATION = 2.0
-"""[m/s2] Adopted: acceleration of the free platform under the proposed force."""
+"""[m/s2] Engineering choice: acceleration that the proposed force would give the free platform."""
 
 PUSH_DURATION = 0.2
-"""[s] Adopted: proposed duration."""
+"""[s] Engineering choice: proposed duration of the disturbance."""
 
 CHECK_SAMPLES = 201
 """Number of times along a motion that are checked: enough for a line of text."""
@@ -120,13 +120,13 @@ class Status:
         if label != self._label:
             self._label = label
             self._gui.set_panel_label(label)
-        pace = "" if factor != factor else f"{factor:.2f} \u00d7 real time"
+        pace_text = "" if factor != factor else f"{factor:.2f} \u00d7 real time"
         self._line.content = (
             f'<div class="twin-status" style="{STATUS_STYLE}">'
             f'<span class="twin-state" style="{STATE_STYLE}; '
             f'background: {RUN_STATE_COLOURS[state]}">{state}</span>'
             f'<b class="twin-time" style="margin: 0 0.9em">{time:.2f} s</b>'
-            f'<span class="twin-pace">{pace}</span></div>'
+            f'<span class="twin-pace">{pace_text}</span></div>'
         )
         if self._banner.visible != bool(reason):
             self._banner.visible = bool(reason)
@@ -149,14 +149,14 @@ LIMIT_COLOUR = "#c0392b"
 """Colour of what is at its limit."""
 
 NEAR_FRACTION = 0.7
-"""Fraction of a limit from which on it is near."""
+"""Fraction of a limit above which it counts as near."""
 
 LIMIT_FRACTION = 0.95
-"""Fraction of a limit from which on it is as good as reached."""
+"""Fraction of a limit above which it counts as reached."""
 
 
 class StatePanel:
-    """A column for every leg; its colours tell how near the limits are."""
+    """A strip with a column for every leg, coloured by the distance to the limits."""
 
     def __init__(
         self, gui: Any, session: MachineSession, closest: Callable[[], Mapping[str, Margin | None]]
@@ -193,19 +193,22 @@ def strip(
     """Return the HTML of the strip.
 
     Args:
-        stroke: `(n,)` places between the ends of the strokes, 0 and 1.
-        speed: `(n,)` shares of the largest speeds, NaN where none is known.
-        force: `(n,)` shares of the largest forces, likewise.
+        stroke: `(n,)` positions between the ends of the strokes, 0 to 1.
+        speed: `(n,)` fractions of the largest speeds, NaN where none is known.
+        force: `(n,)` fractions of the largest forces, likewise.
         closest: task -> margin to the limit that comes closest, None where it is not judged.
     """
     count = len(stroke)
     names = "".join(f"<b>{k + 1}</b>" for k in range(count))
     rows = (
         f"<span></span>{names}",
-        "<span>stroke</span>" + "".join(_track(place) for place in stroke),
+        "<span>stroke</span>" + "".join(_track(position) for position in stroke),
         "<span>speed</span>" + "".join(_fraction_cell(fraction) for fraction in speed),
         "<span>force</span>" + "".join(_fraction_cell(fraction) for fraction in force),
-        *(f"<span>{escape(task)}</span>{_margin(each)}" for task, each in closest.items()),
+        *(
+            f"<span>{escape(task_name)}</span>{_margin(margin)}"
+            for task_name, margin in closest.items()
+        ),
     )
     columns = f"grid-template-columns: 3.7em repeat({count}, 1fr)"
     return f'<div class="twin-strip" style="{STRIP_STYLE}; {columns}">{"".join(rows)}</div>'
@@ -230,11 +233,11 @@ def second_engine_line(engine: str | None, difference: FloatArray | None, stoppe
 
 
 def _micro(value: float, unit: str) -> str:
-    """Return millionths with three digits, larger ones as thousandths."""
+    """Return a value in millionths with three digits, larger ones in thousandths."""
     if value < 1e-3:
         return f"{'&lt; 0.001' if value else '0'} \u00b5{unit}"
-    scaled, prefix = (value, "\u00b5") if value < 1e3 else (1e-3 * value, "m")
-    return f"{scaled:.3g} {prefix}{unit}"
+    scaled_value, prefix = (value, "\u00b5") if value < 1e3 else (1e-3 * value, "m")
+    return f"{scaled_value:.3g} {prefix}{unit}"
 
 
 def _colour(fraction: float) -> str:
@@ -279,11 +282,11 @@ def _margin(closest: Margin | None) -> str:
 def _cell(text: str, fraction: float = 0.0, style: str = "") -> str:
     """Return a cell with a bar behind its text that shows a fraction of a limit."""
     width, colour = min(100.0 * fraction, 100.0), _colour(fraction)
-    bar = f"linear-gradient(to right, {colour}55 {width:.0f}%, transparent {width:.0f}%)"
+    bar_style = f"linear-gradient(to right, {colour}55 {width:.0f}%, transparent {width:.0f}%)"
     weight = (
         "" if fraction < NEAR_FRACTION else f"; box-shadow: inset 0 -2px {colour}; font-weight: 700"
     )
-    return f'<div style="{CELL_STYLE}; {style}; background-image: {bar}{weight}">{text}</div>'
+    return f'<div style="{CELL_STYLE}; {style}; background-image: {bar_style}{weight}">{text}</div>'
 
 
 class PushPanel:
@@ -334,8 +337,8 @@ class PushPanel:
         """Show whether a push acts; called on the run's thread."""
         if self._session.platform is not self._platform:
             self._propose()
-        acting = self._session.disturbance is not None
-        text = "acting" if acting else PUSH_HINT
+        is_acting = self._session.disturbance is not None
+        text = "acting" if is_acting else PUSH_HINT
         self._text.content = note(text, "push")
 
     def _propose(self) -> None:
@@ -362,13 +365,13 @@ class PushPanel:
             control.value = controls.get(name, self._proposed[name])
 
     def _strike(self, event: Any) -> None:
-        """Push where somebody clicks on the platform, away from the camera, as hard as set."""
+        """Apply the set force where the user clicks on the platform, along the line of sight."""
         point = touched(self._view.machine, event.ray_origin, event.ray_direction)
         if point is None:
             return
         size = float(np.linalg.norm(self._force.value)) or default_force(self._session)
-        along = np.asarray(event.ray_direction) / np.linalg.norm(event.ray_direction)
-        self._force.value = _three_digits(size * along)
+        ray_direction = np.asarray(event.ray_direction) / np.linalg.norm(event.ray_direction)
+        self._force.value = _three_digits(size * ray_direction)
         self._moment.value = (0.0, 0.0, 0.0)
         self._point.value = _three_digits(1e3 * point)
         self._push()
@@ -422,8 +425,8 @@ class FeasibilityPanel:
         pose = self._session.scene.ghost
         if self._work is None and pose is not None:
             rests = not self._session.playing
-            place = np.round(pose, 4).tobytes() if rests else b""
-            asked = (self._session.platform.hash, self._motions.description, place)
+            rounded_pose = np.round(pose, 4).tobytes() if rests else b""
+            asked = (self._session.platform.hash, self._motions.description, rounded_pose)
             if asked != self._seen:
                 self._seen, self._since = asked, clock.monotonic()
             elif asked != self._asked and clock.monotonic() - self._since > IDLE_TIME:
@@ -445,7 +448,7 @@ class FeasibilityPanel:
             if pose is not None:
                 poses = platform.constrain(pose[None]).pose
                 verdicts["at rest"] = rest_feasibility(platform, poses, ("setpoint",), "at rest")
-        lines = (verdict_line(CHECKED_TASKS[name], found) for name, found in verdicts.items())
+        lines = (verdict_line(CHECKED_TASKS[name], verdict) for name, verdict in verdicts.items())
         closest = {
             name: verdicts[name].margins[0] if name in verdicts else None for name in CHECKED_TASKS
         }
@@ -458,18 +461,20 @@ def _block(lines: str) -> str:
 
 def verdict_line(head: str, found: Feasibility) -> str:
     """Return a verdict as HTML: its word, and the limits that are violated or the closest one."""
-    word = "feasible" if found else "not feasible"
-    named = found.violated[:MAX_LIMITS_NAMED] or found.margins[:1]
-    limits = "; ".join(_named(margin) for margin in named)
-    more = len(found.violated) - len(named)
-    if more > 0:
-        limits += f" and {more} more"
-    colour, joint = VERDICT_COLOURS[found.feasible], ", closest:" if found else ":"
-    return f'{escape(head)}: <b style="color: {colour}">{word}</b>{joint} {escape(limits)}'
+    verdict_text = "feasible" if found else "not feasible"
+    named_margins = found.violated[:MAX_LIMITS_NAMED] or found.margins[:1]
+    limits = "; ".join(_named(margin) for margin in named_margins)
+    n_more = len(found.violated) - len(named_margins)
+    if n_more > 0:
+        limits += f" and {n_more} more"
+    colour, separator = VERDICT_COLOURS[found.feasible], ", closest:" if found else ":"
+    return (
+        f'{escape(head)}: <b style="color: {colour}">{verdict_text}</b>{separator} {escape(limits)}'
+    )
 
 
 def _named(margin: Margin) -> str:
     legs = f", {legs_text(margin.legs)}" if margin.legs else ""
-    when = "" if margin.time is None else f", at {margin.time:.3g} s"
+    time_text = "" if margin.time is None else f", at {margin.time:.3g} s"
     fraction = share_text(margin.share).replace(" ", "\u00a0")
-    return f"{margin.quantity} {fraction}{legs}{when}"
+    return f"{margin.quantity} {fraction}{legs}{time_text}"

@@ -70,9 +70,9 @@ class ComparePanel:
         self._time = 0.0
         self._shown: Any = None
         self.refresh()
-        for choice in (self._engine, self._input, self._defaults):
+        for control in (self._engine, self._input, self._defaults):
             # Read at once: a refusal of an earlier choice sets the controls back.
-            requests.on(choice.on_update, self._choose, lambda _: self._chosen())
+            requests.on(control.on_update, self._choose, lambda _: self._chosen())
 
         requests.on(self._drawn.on_update, self._exaggerate, lambda event: event.target.value)
 
@@ -90,13 +90,13 @@ class ComparePanel:
         elif difference is None:
             text = "Off. Choose an engine to compare the two with the same input."
         else:
-            now = 1e6 * np.asarray(difference)
-            self._largest = np.maximum(self._largest, now)
-            shown = [_three_digits(value) for value in (*now, *self._largest)]
+            micrometres = 1e6 * np.asarray(difference)
+            self._largest = np.maximum(self._largest, micrometres)
+            texts_shown = [_three_digits(value) for value in (*micrometres, *self._largest)]
             text = (
                 "Difference now: <b>{} \u00b5m</b>, {} \u00b5rad<br>"
                 "Largest: {} \u00b5m, {} \u00b5rad"
-            ).format(*shown)
+            ).format(*texts_shown)
         self._text.content = note(text, "difference")
 
     @property
@@ -201,7 +201,7 @@ class ViewPanel:
         requests.on(self._points.on_update, lambda _: self._choose())
 
     def follow_system(self, scheme: str) -> None:
-        """Be dark or light as a page's system is, unless somebody has used the switch."""
+        """Follow the dark or light setting of a page's system, unless the switch was used."""
         if not self._dark_chosen:
             self._boxes["dark"].value = scheme == "dark"
             self._view.show("dark", scheme == "dark")
@@ -212,13 +212,13 @@ class ViewPanel:
         layers = tuple(name for name in LAYERS if self._view.shown(name))
         switched = self._dark_chosen or set(layers) - {"dark"} != set(DEFAULT_LAYERS)
         camera = self._view.camera
-        found = {
+        choices = {
             "layers": layers if switched else None,
             "colour": None if self._colours.value == "own" else self._colours.value,
             "trace": self._point.value if any(self._point.value) else None,
             "camera": None if camera is None else (*camera.position, *camera.target),
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in choices.items() if value is not None}
 
     def describe(self, controls: Mapping[str, Any]) -> None:
         """Show the scene as a `SetUp` has it; called on the run's thread.
@@ -256,7 +256,7 @@ class ViewPanel:
         self._legend.content = UNKNOWN_FORCE_NOTE if np.isnan(values).all() else legend(kind)
 
     def refresh(self) -> None:
-        """Use a typed point; called on the run's thread."""
+        """Apply a typed point of the trace; called on the run's thread."""
         self._typing.refresh()
         names = self._names()
         if self._points.options != names:
@@ -287,8 +287,8 @@ class ViewPanel:
         if one_of(self._points.value, "trace of", self._names()) != REFERENCE_POINT:
             number = int(self._points.value.split()[-1]) - 1
             point = self._source.platform.platform_joints[number].tolist()
-        self._point.value = tuple(round(1e3 * part, 6) for part in point)
+        self._point.value = tuple(round(1e3 * coordinate, 6) for coordinate in point)
         self._follow()
 
     def _follow(self) -> None:
-        self._view.trace.follow([1e-3 * part for part in self._point.value])
+        self._view.trace.follow([1e-3 * coordinate for coordinate in self._point.value])

@@ -48,8 +48,8 @@ WHITE_FRACTIONS = {"housing": 0.0, "rod": 0.35, "spring": 0.35}
 """Parts of legs that take the leg's colour, and the fraction of white in it."""
 
 GHOST_INSET = 0.001
-"""[sizes of the machine] Amount by which ghosts are smaller than the machine that they are drawn
-over: in the same place a ghost is hidden.
+"""[sizes of the machine] Amount by which a ghost is smaller than the machine, which therefore hides
+it where both coincide.
 """
 
 TINT_RIM = 0.004
@@ -112,7 +112,7 @@ Colour = tuple[int, int, int]
 
 def as_bytes(colour: Any) -> Colour:
     """Return red, green and blue from 0 to 1 as bytes."""
-    red, green, blue = (round(255.0 * float(part)) for part in colour[:3])
+    red, green, blue = (round(255.0 * float(component)) for component in colour[:3])
     return red, green, blue
 
 
@@ -127,14 +127,14 @@ def levels(values: Any, count: int) -> IndexArray:
         InputError: wrong shape, not numbers.
     """
     try:
-        given = np.asarray(values, dtype=float)
+        checked_values = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise InputError("values", "must be numbers") from None
-    if given.shape != (count,):
-        raise InputError("values", f"must have shape ({count},), not {given.shape}")
-    unknown = np.isnan(given)
-    fraction = np.clip(np.where(unknown, 0.0, given), 0.0, 1.0)
-    return np.where(unknown, -1, np.rint(fraction * (COLOUR_LEVELS - 1))).astype(np.int64)
+    if checked_values.shape != (count,):
+        raise InputError("values", f"must have shape ({count},), not {checked_values.shape}")
+    is_unknown = np.isnan(checked_values)
+    fraction = np.clip(np.where(is_unknown, 0.0, checked_values), 0.0, 1.0)
+    return np.where(is_unknown, -1, np.rint(fraction * (COLOUR_LEVELS - 1))).astype(np.int64)
 
 
 def palette(colouring: Colouring) -> FloatArray:
@@ -144,8 +144,11 @@ def palette(colouring: Colouring) -> FloatArray:
         InputError: no such scale.
     """
     stops = np.array(COLOUR_SCALES[one_of(colouring, "colouring", tuple(COLOUR_SCALES))])
-    places = np.linspace(0.0, len(stops) - 1.0, COLOUR_LEVELS)
-    return np.stack([np.interp(places, np.arange(len(stops)), part) for part in stops.T], axis=1)
+    positions = np.linspace(0.0, len(stops) - 1.0, COLOUR_LEVELS)
+    return np.stack(
+        [np.interp(positions, np.arange(len(stops)), channel) for channel in stops.T],
+        axis=1,
+    )
 
 
 def legend(colouring: Colouring) -> str:
@@ -203,7 +206,7 @@ class MachineScene:
         ghost: bool = True,
         tint: Tint | None = None,
     ) -> None:
-        """Make the nodes, the machine at home.
+        """Create the nodes, with the machine at home.
 
         Args:
             server: viser's server.
@@ -238,7 +241,7 @@ class MachineScene:
         self.update(Scene(platform.home))
 
     def update(self, scene: Scene) -> bool:
-        """Move all bodies to their places; a body that has not moved sends nothing.
+        """Move all bodies to their poses; only bodies that have moved are sent.
 
         Returns:
             Whether the machine can be drawn in this scene. If not (a leg cannot reach the pose), it
@@ -248,28 +251,32 @@ class MachineScene:
             InputError: wrong shape, no unit quaternion; a ghost or ball that it was made without.
         """
         ball = None if scene.ball is None else scene.ball[:7]
-        seen = {"ghost": scene.ghost, "ball": ball, "base_displacement": scene.base_displacement}
-        given = (scene.pose, scene.deflection, *seen.values())
-        if not all(np.isfinite(each).all() for each in given if each is not None):
+        optional_items = {
+            "ghost": scene.ghost,
+            "ball": ball,
+            "base_displacement": scene.base_displacement,
+        }
+        arrays = (scene.pose, scene.deflection, *optional_items.values())
+        if not all(np.isfinite(array).all() for array in arrays if array is not None):
             return False
         try:
-            self.scene_model.place(scene.pose, scene.deflection, **seen)
+            self.scene_model.place(scene.pose, scene.deflection, **optional_items)
         except (UnreachablePoseError, SingularPoseError):
             return False
         data = self.scene_model.data
-        places = np.hstack([data.xpos[self._numbers], data.xquat[self._numbers]])
-        changed = places != self._places
+        body_poses = np.hstack([data.xpos[self._numbers], data.xquat[self._numbers]])
+        has_moved = body_poses != self._places
         nodes = list(self.bodies.values())
         with self._server.atomic():
             self.root.position = self.scene_model.displacement
-            for k in np.flatnonzero(changed[:, :3].any(axis=1)):
-                nodes[k].position = places[k, :3]
-            for k in np.flatnonzero(changed[:, 3:].any(axis=1)):
-                nodes[k].wxyz = places[k, 3:]
+            for k in np.flatnonzero(has_moved[:, :3].any(axis=1)):
+                nodes[k].position = body_poses[k, :3]
+            for k in np.flatnonzero(has_moved[:, 3:].any(axis=1)):
+                nodes[k].wxyz = body_poses[k, 3:]
             for body, node in self._beside.items():
-                node.visible = self._shown[body] and seen[body] is not None
-        self._places = places
-        self._seen = seen
+                node.visible = self._shown[body] and optional_items[body] is not None
+        self._places = body_poses
+        self._seen = optional_items
         return True
 
     def place(self, body: str) -> tuple[FloatArray, FloatArray]:
@@ -288,7 +295,7 @@ class MachineScene:
 
         Args:
             colouring: "none" for the legs' own colours, or the meaning of `values`: "force", the
-                share of the peak force; "stroke", the share of the stroke left to the nearest
+                fraction of the peak force; "stroke", the fraction of the stroke left to the nearest
                 limit.
             values: `(n,)` from 0 to 1; a leg with NaN keeps its own colour.
 
@@ -297,20 +304,22 @@ class MachineScene:
         """
         one_of(colouring, "colouring", COLOURING_KINDS)
         count = self.platform.n_actuators
-        found = np.full(count, -1) if colouring == "none" else levels(values, count)
-        changed = found != self._levels
+        new_levels = np.full(count, -1) if colouring == "none" else levels(values, count)
+        has_changed = new_levels != self._levels
         if colouring != self._colouring:
-            changed |= found >= 0
+            has_changed |= new_levels >= 0
         for (body, part), mesh in self.parts.items():
             leg = LEG_PATTERN.match(body)
-            if leg is None or part not in WHITE_FRACTIONS or not changed[int(leg[1]) - 1]:
+            if leg is None or part not in WHITE_FRACTIONS or not has_changed[int(leg[1]) - 1]:
                 continue
-            level = found[int(leg[1]) - 1]
-            own = self._own[body, part]
+            level = new_levels[int(leg[1]) - 1]
+            own_colour = self._own[body, part]
             mesh.color = (
-                own if level < 0 else self._paint(palette(colouring)[level], WHITE_FRACTIONS[part])
+                own_colour
+                if level < 0
+                else self._paint(palette(colouring)[level], WHITE_FRACTIONS[part])
             )
-        self._colouring, self._levels = colouring, found
+        self._colouring, self._levels = colouring, new_levels
 
     def see_through(self, body: str, opacity: float | None) -> None:
         """Draw a body's parts with an opacity; None draws them as they were made."""
@@ -325,15 +334,19 @@ class MachineScene:
     def _add_bodies(self) -> None:
         model = self.scene_model.model
         floor = model.geom("floor").id
-        for number in range(model.nbody):
-            first = model.body_geomadr[number]
-            geoms = [k for k in range(first, first + model.body_geomnum[number]) if k != floor]
-            if not geoms or (number == 0 and self._tint is not None):
+        for body_index in range(model.nbody):
+            first_geom = model.body_geomadr[body_index]
+            geoms = [
+                k
+                for k in range(first_geom, first_geom + model.body_geomnum[body_index])
+                if k != floor
+            ]
+            if not geoms or (body_index == 0 and self._tint is not None):
                 continue
-            name = model.body(number).name if number else BASE_NODE
+            name = model.body(body_index).name if body_index else BASE_NODE
             frame = self._server.scene.add_frame(f"{self.root.name}/{name}", show_axes=False)
             self.bodies[name] = frame
-            self._numbers.append(number)
+            self._numbers.append(body_index)
             if name == "ball":
                 halves = quarters(geom_mesh(model, geoms[0]))
                 for part, mesh, text in zip(("light", "dark"), halves, BALL_COLOURS, strict=True):
@@ -348,13 +361,13 @@ class MachineScene:
         inset = GHOST_INSET * self.size if name == "ghost" else 0.0
         if self._tint is not None:
             inset = -TINT_RIM * self.size
-        found: dict[int, list[Mesh]] = {}
+        meshes_of_material: dict[int, list[Mesh]] = {}
         for k in geoms:
-            thin = model.geom_size[k][model.geom_size[k] > 0.0].min()
-            found.setdefault(int(model.geom_matid[k]), []).append(
-                geom_mesh(model, k, min(inset, 0.3 * thin))
+            min_size = model.geom_size[k][model.geom_size[k] > 0.0].min()
+            meshes_of_material.setdefault(int(model.geom_matid[k]), []).append(
+                geom_mesh(model, k, min(inset, 0.3 * min_size))
             )
-        for material, meshes in found.items():
+        for material, meshes in meshes_of_material.items():
             rgba = model.mat_rgba[material]
             part = model.material(material).name
             opacity = float(rgba[3]) if rgba[3] < 1.0 else None
@@ -365,17 +378,17 @@ class MachineScene:
     ) -> None:
         if self._tint is not None:
             opacity = self._tint.opacity
-        own = self._paint(colour, 0.0)
+        own_paint = self._paint(colour, 0.0)
         self.parts[body, part] = self._server.scene.add_mesh_simple(
             f"{self.bodies[body].name}/{part}",
             mesh.vertices,
             mesh.faces,
-            color=own,
+            color=own_paint,
             opacity=opacity,
             side="front" if self._tint is None else "back",
             cast_shadow=part != SHADOW_MATERIAL,
         )
-        self._own[body, part], self._opacities[body, part] = own, opacity
+        self._own[body, part], self._opacities[body, part] = own_paint, opacity
 
     def _paint(self, colour: FloatArray, white: float) -> tuple[int, int, int]:
         """Return a colour with a fraction of white as bytes, or the tint in its place."""
@@ -434,20 +447,20 @@ def add_centre_of_mass(server: Any, machine: MachineScene) -> list[Any]:
 
 def add_leg_numbers(server: Any, machine: MachineScene) -> list[Any]:
     """Return the labels with the legs' numbers, one at the middle of each; hidden at first."""
-    found: dict[str, Any] = {}
+    lower_parts: dict[str, Any] = {}
     for (body, part), mesh in machine.parts.items():
         leg = LEG_PATTERN.match(body)
         if leg is None or part != "housing":
             continue
         middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
-        found[leg[1]] = server.scene.add_label(
+        lower_parts[leg[1]] = server.scene.add_label(
             f"{machine.bodies[body].name}/number",
             leg[1],
             position=middle,
             anchor="center-center",
             visible=False,
         )
-    return list(found.values())
+    return list(lower_parts.values())
 
 
 def _axes(server: Any, name: str, length: float) -> Any:
@@ -523,16 +536,16 @@ class Trace:
         if self._times and time < self._times[-1]:
             self.clear()
         if not self._times or time - self._times[-1] >= self.seconds / TRACE_SEGMENTS:
-            origin, turn = self._machine.place(PLATFORM_NAME)
+            origin, rotation = self._machine.place(PLATFORM_NAME)
             self._times.append(time)
-            self._points.append(origin + turn @ self.point)
+            self._points.append(origin + rotation @ self.point)
             while time - self._times[0] > self.seconds:
                 del self._times[0], self._points[0]
             self._pending = True
-        now = clock.monotonic()
-        if self._pending and self.node.visible and now - self._sent >= MIN_TRACE_PERIOD:
+        present_time = clock.monotonic()
+        if self._pending and self.node.visible and present_time - self._sent >= MIN_TRACE_PERIOD:
             self._send()
-            self._sent, self._pending = now, False
+            self._sent, self._pending = present_time, False
 
     def show(self, shown: bool) -> None:
         """Show or hide the line."""
@@ -541,8 +554,8 @@ class Trace:
     def _send(self) -> None:
         """Send the line; while it is short its old segments lie in one point."""
         points = self._points[-TRACE_SEGMENTS - 1 :] or [self._machine.place(PLATFORM_NAME)[0]]
-        missing = TRACE_SEGMENTS + 1 - len(points)
-        self.node.points = _pairs(np.array([points[0]] * missing + points))
+        n_missing = TRACE_SEGMENTS + 1 - len(points)
+        self.node.points = _pairs(np.array([points[0]] * n_missing + points))
 
 
 def _pairs(values: FloatArray) -> FloatArray:

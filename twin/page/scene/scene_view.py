@@ -56,7 +56,9 @@ DAYLIGHT_INTENSITY = 2.2
 BOUNCE_COLOUR = (150, 160, 176)
 
 EDGE_TOLERANCE = 1e-9
-"""Fraction of a triangle by which a ray may pass it: neighbours leave no gap."""
+"""Tolerance of a ray at a triangle's edge, as a fraction of the triangle, so that neighbours leave
+no gap.
+"""
 
 ARC_RADIUS_RATIO = 0.09
 """Radius of the moment's arc over the size of the machine."""
@@ -149,9 +151,9 @@ class Backdrop:
 
     def darken(self, dark: bool) -> None:
         """Give ground and background their colours for dark or for light."""
-        above, below = DARK_SKY_COLOURS if dark else SKY_COLOURS
+        upper_colour, lower_colour = DARK_SKY_COLOURS if dark else SKY_COLOURS
         fraction = np.linspace(0.0, 1.0, 64)[:, None, None]
-        sky = (1.0 - fraction) * np.array(above) + fraction * np.array(below)
+        sky = (1.0 - fraction) * np.array(upper_colour) + fraction * np.array(lower_colour)
         rows = np.repeat(sky.astype(np.uint8), 2, axis=1)
         self._server.scene.set_background_image(rows, format="png")
         self.ground.plane_color = DARK_PLANE_COLOUR if dark else PLANE_COLOUR
@@ -165,10 +167,10 @@ class Backdrop:
 
 
 def round_length(length: float) -> float:
-    """Return the length [m] of 1, 2 or 5 times a power of ten that is nearest in proportion."""
+    """Return a length [m] rounded, on a logarithmic scale, to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(length))
-    choices = power * np.array([1.0, 2.0, 5.0, 10.0])
-    return float(choices[np.abs(np.log(choices / length)).argmin()])
+    round_values = power * np.array([1.0, 2.0, 5.0, 10.0])
+    return float(round_values[np.abs(np.log(round_values / length)).argmin()])
 
 
 def touched(machine: MachineScene, origin: Any, direction: Any) -> FloatArray | None:
@@ -182,38 +184,41 @@ def touched(machine: MachineScene, origin: Any, direction: Any) -> FloatArray | 
     Returns:
         None where the ray passes by the platform.
     """
-    place, turn = machine.place(PLATFORM_NAME)
-    start = (np.asarray(origin) - machine.root.position - place) @ turn
-    along = np.asarray(direction) @ turn
-    found = [
-        nearest(mesh.vertices[mesh.faces], start, along)
+    platform_position, rotation = machine.place(PLATFORM_NAME)
+    ray_start = (np.asarray(origin) - machine.root.position - platform_position) @ rotation
+    ray_direction = np.asarray(direction) @ rotation
+    distances = [
+        nearest(mesh.vertices[mesh.faces], ray_start, ray_direction)
         for (body, _), mesh in machine.parts.items()
         if body == PLATFORM_NAME
     ]
-    distance = min(found, default=np.inf)
-    return start + distance * along if np.isfinite(distance) else None
+    distance = min(distances, default=np.inf)
+    return ray_start + distance * ray_direction if np.isfinite(distance) else None
 
 
 def nearest(triangles: FloatArray, start: FloatArray, along: FloatArray) -> float:
-    """Return the least multiple of `along` at which a ray meets triangles `(f, 3, 3)`; else inf.
+    """Return the least multiple of `along` at which a ray hits triangles `(f, 3, 3)`, or inf.
 
     Reference: Möller and Trumbore, "Fast, minimum storage ray/triangle intersection", 1997.
     """
-    corner, first, second = triangles[:, 0], *np.moveaxis(triangles[:, 1:] - triangles[:, :1], 1, 0)
-    across = np.cross(along, second)
-    volume = np.einsum("fi,fi->f", first, across)
+    corner, first_edge, second_edge = (
+        triangles[:, 0],
+        *np.moveaxis(triangles[:, 1:] - triangles[:, :1], 1, 0),
+    )
+    cross_product = np.cross(along, second_edge)
+    volume = np.einsum("fi,fi->f", first_edge, cross_product)
     with np.errstate(divide="ignore", invalid="ignore"):
-        u = np.einsum("fi,fi->f", start - corner, across) / volume
-        normal = np.cross(start - corner, first)
+        u = np.einsum("fi,fi->f", start - corner, cross_product) / volume
+        normal = np.cross(start - corner, first_edge)
         v = normal @ along / volume
-        distance = np.einsum("fi,fi->f", second, normal) / volume
-        inside = (
+        distance = np.einsum("fi,fi->f", second_edge, normal) / volume
+        is_hit = (
             (u >= -EDGE_TOLERANCE)
             & (v >= -EDGE_TOLERANCE)
             & (u + v <= 1.0 + EDGE_TOLERANCE)
             & (distance > 0.0)
         )
-    return float(distance[inside].min(initial=np.inf))
+    return float(distance[is_hit].min(initial=np.inf))
 
 
 MIN_ARROW_LENGTH = 0.12
@@ -233,8 +238,8 @@ class PushArrow:
             f"{machine.root.name}/push", show_axes=False, visible=False
         )
         self._arrows = {
-            part: server.scene.add_arrows(
-                f"{self.node.name}/{part}",
+            name: server.scene.add_arrows(
+                f"{self.node.name}/{name}",
                 np.zeros((1, 2, 3)),
                 ARROW_COLOUR,
                 shaft_radius=ARROW_RADIUS_RATIO * machine.size,
@@ -242,7 +247,7 @@ class PushArrow:
                 head_length=6.0 * ARROW_RADIUS_RATIO * machine.size,
                 visible=False,
             )
-            for part in ("force", "moment")
+            for name in ("force", "moment")
         }
         self._arc = server.scene.add_line_segments(
             f"{self.node.name}/arc",
@@ -268,19 +273,21 @@ class PushArrow:
         Raises:
             InputError: wrong shape, not finite, no positive duration.
         """
-        along, about = as_vector(force, "force", 3), as_vector(moment, "moment", 3)
+        checked_force, checked_moment = as_vector(force, "force", 3), as_vector(moment, "moment", 3)
         self._point = as_vector(point, "point", 3)
         self._start, self._duration = time, positive(duration, "duration")
-        self._arrows["force"].visible = bool(along.any())
-        self._arrows["moment"].visible = self._arc.visible = bool(about.any())
-        if along.any():
-            self._arrows["force"].points = self._straight(along)[None]
-        if about.any():
-            arc = self._curl(about)
+        self._arrows["force"].visible = bool(checked_force.any())
+        self._arrows["moment"].visible = self._arc.visible = bool(checked_moment.any())
+        if checked_force.any():
+            self._arrows["force"].points = self._straight(checked_force)[None]
+        if checked_moment.any():
+            arc = self._curl(checked_moment)
             self._arc.points = np.stack([arc[:-1], arc[1:]], axis=1)
-            ahead = arc[-1] - arc[-2]
-            ahead *= 6.0 * ARROW_RADIUS_RATIO * self._machine.size / np.linalg.norm(ahead)
-            self._arrows["moment"].points = np.stack([arc[-1], arc[-1] + ahead])[None]
+            end_tangent = arc[-1] - arc[-2]
+            end_tangent *= (
+                6.0 * ARROW_RADIUS_RATIO * self._machine.size / np.linalg.norm(end_tangent)
+            )
+            self._arrows["moment"].points = np.stack([arc[-1], arc[-1] + end_tangent])[None]
         self.update(time)
 
     def update(self, time: float) -> None:
@@ -293,8 +300,8 @@ class PushArrow:
         if not acts:
             self._start = np.inf
         elif self._shown:
-            origin, turn = self._machine.place(PLATFORM_NAME)
-            self.node.position = origin + turn @ self._point
+            origin, rotation = self._machine.place(PLATFORM_NAME)
+            self.node.position = origin + rotation @ self._point
         self.node.visible = acts and self._shown
 
     def show(self, shown: bool) -> None:
@@ -312,11 +319,13 @@ class PushArrow:
     def _curl(self, moment: FloatArray) -> FloatArray:
         """Return the points `(33, 3)` [m] of an arc about the moment, in its sense."""
         axis = moment / np.linalg.norm(moment)
-        first = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
-        first /= np.linalg.norm(first)
+        first_direction = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+        first_direction /= np.linalg.norm(first_direction)
         angles = np.linspace(0.0, ARC_ANGLE, 33)[:, None]
-        around = np.cos(angles) * first + np.sin(angles) * np.cross(axis, first)
-        return np.asarray(ARC_RADIUS_RATIO * self._machine.size * around)
+        circle_points = np.cos(angles) * first_direction + np.sin(angles) * np.cross(
+            axis, first_direction
+        )
+        return np.asarray(ARC_RADIUS_RATIO * self._machine.size * circle_points)
 
 
 NEAR_PLANE = 0.01
@@ -330,9 +339,9 @@ class Viewpoint(NamedTuple):
     """Position and target of a camera, in the world."""
 
     position: FloatArray
-    """`(3,)` [m]"""
+    """position of the camera `(3,)` [m], world frame"""
     target: FloatArray
-    """`(3,)` [m]"""
+    """point that the camera looks at `(3,)` [m], world frame"""
 
 
 def viewpoint(
@@ -350,21 +359,25 @@ def viewpoint(
     """
     direction = as_view(view)
     azimuth, elevation = np.radians(direction)
-    ahead = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
-    ahead[2] = np.sin(elevation)
+    view_direction = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
+    view_direction[2] = np.sin(elevation)
     target, distance = framing(machine.scene_model.corners(), direction, FIELD_OF_VIEW, aspect)
     target = target + machine.scene_model.displacement
-    return Viewpoint(target - distance * ahead, target)
+    return Viewpoint(target - distance * view_direction, target)
 
 
 def start_looking(server: Any, machine: MachineScene) -> Viewpoint:
     """Set the viewpoint of pages that are opened from now on, and return it."""
-    found = viewpoint(machine, FIRST_VIEW)
-    first = server.initial_camera
-    first.position, first.look_at, first.up = found.position, found.target, (0.0, 0.0, 1.0)
-    first.fov = np.radians(FIELD_OF_VIEW)
-    first.near, first.far = NEAR_PLANE * machine.size, FAR_PLANE * machine.size
-    return found
+    first_viewpoint = viewpoint(machine, FIRST_VIEW)
+    initial_camera = server.initial_camera
+    initial_camera.position, initial_camera.look_at, initial_camera.up = (
+        first_viewpoint.position,
+        first_viewpoint.target,
+        (0.0, 0.0, 1.0),
+    )
+    initial_camera.fov = np.radians(FIELD_OF_VIEW)
+    initial_camera.near, initial_camera.far = NEAR_PLANE * machine.size, FAR_PLANE * machine.size
+    return first_viewpoint
 
 
 def _turn(client: Any, found: Viewpoint) -> None:
@@ -466,12 +479,12 @@ class SceneView:
             InputError: as `MachineScene.update`.
         """
         with self._server.atomic():
-            drawn = self.machine.update(scene)
-            if drawn:
+            is_drawn = self.machine.update(scene)
+            if is_drawn:
                 self.trace.update(time)
             self.push.update(time)
             self._compare(comparison)
-        return drawn
+        return is_drawn
 
     def colour_legs(self, colouring: Colouring, values: Any = None) -> None:
         """Colour the machine's legs; arguments and errors are those of `MachineScene`."""
@@ -501,8 +514,8 @@ class SceneView:
         else:
             for node in self._marks[layer]:
                 node.visible = shown
-        inside = self._shown["centre_of_mass"] or self._shown["trace"]
-        self.machine.see_through(PLATFORM_NAME, SEEN_THROUGH if inside else None)
+        is_see_through = self._shown["centre_of_mass"] or self._shown["trace"]
+        self.machine.see_through(PLATFORM_NAME, SEEN_THROUGH if is_see_through else None)
 
     def shown(self, layer: str) -> bool:
         """Return whether a layer is switched on.
@@ -524,10 +537,10 @@ class SceneView:
         """
         pages = self._server.get_clients().values() if clients is None else clients
         for client in pages:
-            found = viewpoint(self.machine, view, client.camera.aspect)
-            _turn(client, found)
+            target_view = viewpoint(self.machine, view, client.camera.aspect)
+            _turn(client, target_view)
             if view == FIRST_VIEW:
-                self._first[client.client_id] = found
+                self._first[client.client_id] = target_view
 
     def place(self, found: Viewpoint) -> set[int]:
         """Place the cameras of all pages, and return the numbers of their clients."""
@@ -542,10 +555,12 @@ class SceneView:
         clients = self._server.get_clients().values()
         if not clients:
             return None
-        last = max(clients, key=lambda each: float(each.camera.update_timestamp))
-        found = Viewpoint(last.camera.position, last.camera.look_at)
-        away = np.subtract(found, self._first.get(last.client_id, self._start))
-        return found if np.abs(away).max() > VIEW_TOLERANCE * self.machine.size else None
+        last_client = max(clients, key=lambda each: float(each.camera.update_timestamp))
+        viewpoint_now = Viewpoint(last_client.camera.position, last_client.camera.look_at)
+        deviation = np.subtract(viewpoint_now, self._first.get(last_client.client_id, self._start))
+        return (
+            viewpoint_now if np.abs(deviation).max() > VIEW_TOLERANCE * self.machine.size else None
+        )
 
     def on_click(self, callback: Callable[[Any], None]) -> None:
         """Call this with viser's event for each click on the platform, in place of another."""
@@ -584,8 +599,10 @@ class SceneView:
         self.overlay = None
         self.backdrop = Backdrop(server, self.machine)
         self.trace, self.push = Trace(server, self.machine), PushArrow(server, self.machine)
-        self._marks = {name: make(server, self.machine) for name, make in MARK_BUILDERS.items()}
-        for name, shown in self._shown.items():
-            self.show(name, shown)
+        self._marks = {
+            name: builder(server, self.machine) for name, builder in MARK_BUILDERS.items()
+        }
+        for name, is_shown in self._shown.items():
+            self.show(name, is_shown)
         if self._clicked is not None:
             self.on_click(self._clicked)

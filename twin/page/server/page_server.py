@@ -118,11 +118,11 @@ class Request(Protocol):
 
 def is_loopback(name: str) -> bool:
     """Return whether a host name or address is this computer's own, seen from itself alone."""
-    bare = name.strip("[]").lower().rstrip(".")
+    host_name = name.strip("[]").lower().rstrip(".")
     try:
-        return ip_address(bare).is_loopback
+        return ip_address(host_name).is_loopback
     except ValueError:
-        return bare == "localhost" or bare.endswith(".localhost")
+        return host_name == "localhost" or host_name.endswith(".localhost")
 
 
 class Access:
@@ -151,7 +151,7 @@ class Access:
             origin = _single(request, "Origin").partition("://")[2]
             if origin.lower() != host.lower():
                 return "This page is closed to other web sites."
-        if self._token and not any(self._fits(given) for given in _tokens(request, host)):
+        if self._token and not any(self._fits(token) for token in _tokens(request, host)):
             return (
                 "The access token is missing or wrong. Open the whole address that the program "
                 f"printed when it started, with ?{TOKEN_PARAMETER}=... at its end."
@@ -164,27 +164,29 @@ class Access:
         The page may load and reach nothing but its own server, and no other site may frame it.
         """
         host = _single(request, "Host")
-        own = f"'self' ws://{host} wss://{host} data: blob:"
+        own_sources = f"'self' ws://{host} wss://{host} data: blob:"
         sources = "'self' 'unsafe-inline' data: blob:"
         policy = {
             "default-src": sources,
             "script-src": f"{sources} 'unsafe-eval' 'wasm-unsafe-eval'",
-            "connect-src": own,
+            "connect-src": own_sources,
             "frame-ancestors": "'self'",
             "form-action": "'none'",
             "base-uri": "'none'",
         }
-        added = {
-            "Content-Security-Policy": "; ".join(f"{key} {value}" for key, value in policy.items()),
+        headers = {
+            "Content-Security-Policy": "; ".join(
+                f"{directive} {value}" for directive, value in policy.items()
+            ),
             "Referrer-Policy": "no-referrer",
             "X-Content-Type-Options": "nosniff",
             "Cache-Control": "no-store",
         }
-        if self._token and any(self._fits(given) for given in _query_tokens(request)):
-            added["Set-Cookie"] = (
+        if self._token and any(self._fits(token) for token in _query_tokens(request)):
+            headers["Set-Cookie"] = (
                 f"{_cookie(host)}={self._token}; Path=/; HttpOnly; SameSite=Strict"
             )
-        return added
+        return headers
 
     def _fits(self, given: str) -> bool:
         # A character that cannot be encoded is in no token.
@@ -235,7 +237,7 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
         StateError: a viser that serves in another way.
     """
     viser = optional("viser")
-    inside: Any = optional("viser.infra._infra")
+    infrastructure: Any = optional("viser.infra._infra")
     host, port = bound.getsockname()[:2]
     served: list[Any] = []
 
@@ -247,25 +249,25 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
         served.append(listen(handler, sock=bound, **options))
         return served[0]
 
-    unknown = f"viser {viser.__version__} serves in a way that cannot be guarded: {VERSION_ADVICE}"
+    refusal = f"viser {viser.__version__} serves in a way that cannot be guarded: {VERSION_ADVICE}"
     with _STARTING:
-        real = getattr(inside, "websockets", None)
-        if real is None:
-            raise StateError(unknown)
+        original_websockets = getattr(infrastructure, "websockets", None)
+        if original_websockets is None:
+            raise StateError(refusal)
         # viser's threads look the library up in this module while they start.
-        inside.websockets = SimpleNamespace(
+        infrastructure.websockets = SimpleNamespace(
             asyncio=SimpleNamespace(server=SimpleNamespace(serve=serve)),
-            datastructures=real.datastructures,
-            exceptions=real.exceptions,
+            datastructures=original_websockets.datastructures,
+            exceptions=original_websockets.exceptions,
         )
         try:
             with _quiet():
                 server: ViserServer = viser.ViserServer(host, port, title, verbose=False)
         finally:
-            inside.websockets = real
+            infrastructure.websockets = original_websockets
     if not served:
         server.stop()
-        raise StateError(unknown)
+        raise StateError(refusal)
     _SERVED[server] = served[0]
     messages = optional("viser._messages")
     for message in (messages.ShareUrlRequest, messages.ShareUrlDisconnect):
@@ -286,7 +288,7 @@ def _log() -> logging.Logger:
 
 def end_server(server: ViserServer) -> None:
     """End a server and the connections to it, also those that do not respond."""
-    inside: Any = server._websock_server
+    websock_server: Any = server._websock_server
     serving = _SERVED.pop(server).server
 
     def abort() -> None:
@@ -295,16 +297,16 @@ def end_server(server: ViserServer) -> None:
             connection.transport.abort()
 
     with suppress(RuntimeError):  # the loop has ended by itself
-        inside._background_event_loop.call_soon_threadsafe(abort)
+        websock_server._background_event_loop.call_soon_threadsafe(abort)
     with _quiet():
         server.stop()
-        inside._server_thread.join(STOP_TIMEOUT)
+        websock_server._server_thread.join(STOP_TIMEOUT)
 
 
 def stack_above(client: Any, panel: Any) -> None:
     """Put one client's controls above a panel of all clients, in its column."""
-    above = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
-    client.gui.main_panel._set_position(above)
+    split_message = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
+    client.gui.main_panel._set_position(split_message)
 
 
 def darken(server: ViserServer, dark: bool) -> None:
@@ -316,11 +318,11 @@ def darken(server: ViserServer, dark: bool) -> None:
 def _quiet() -> Iterator[None]:
     """Keep viser from printing."""
     console = optional("rich").get_console()
-    before, console.quiet = console.quiet, True
+    was_quiet, console.quiet = console.quiet, True
     try:
         yield
     finally:
-        console.quiet = before
+        console.quiet = was_quiet
 
 
 def _page_head() -> bytes:
@@ -348,9 +350,12 @@ def _guard(
     def respond(connection: Any, request: Request) -> Any:
         reason = access.refusal(request)
         if reason:
-            body = REFUSAL_PAGE.format(html.escape(reason)).encode()
-            kind = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(body))}
-            return Response(403, "Forbidden", Headers(kind), body)
+            page_body = REFUSAL_PAGE.format(html.escape(reason)).encode()
+            header_fields = {
+                "Content-Type": "text/html; charset=utf-8",
+                "Content-Length": str(len(page_body)),
+            }
+            return Response(403, "Forbidden", Headers(header_fields), page_body)
         response = serve_file(connection, request)
         if response is not None:
             if response.headers.get("Content-Type", "").startswith("text/html"):
@@ -409,21 +414,23 @@ def _next(
 ) -> tuple[list[Message], int]:
     """Return the messages after the one numbered `sent`, and the last number they reach."""
     with buffer.buffer_lock:
-        numbers = []
+        message_numbers = []
         # Numbers grow, so the last ones are the newest.
         for number in reversed(buffer.message_from_id):
             if number <= sent:
                 break
             if number <= newest:
-                numbers.append(number)
-        numbers.reverse()
-        chosen = numbers[: buffer.max_window_size]
-        window = [
+                message_numbers.append(number)
+        message_numbers.reverse()
+        sent_numbers = message_numbers[: buffer.max_window_size]
+        messages = [
             message
-            for message in map(buffer.message_from_id.__getitem__, chosen)
+            for message in map(buffer.message_from_id.__getitem__, sent_numbers)
             if message.excluded_self_client != client
         ]
-    return window, chosen[-1] if len(chosen) < len(numbers) else max(sent, newest)
+    return messages, sent_numbers[-1] if len(sent_numbers) < len(message_numbers) else max(
+        sent, newest
+    )
 
 
 async def _gather(buffer: AsyncMessageBuffer) -> None:
@@ -455,8 +462,10 @@ def listen(host: str, port: int | None) -> socket.socket:
         except InputError as error:
             if error.field != "port":
                 raise
-    last = FIRST_PORT + PORTS_TRIED - 1
-    raise StateError(f"no free port from {FIRST_PORT} to {last} on {host}: ask for one with `port`")
+    last_port = FIRST_PORT + PORTS_TRIED - 1
+    raise StateError(
+        f"no free port from {FIRST_PORT} to {last_port} on {host}: ask for one with `port`"
+    )
 
 
 def _resolve(host: str) -> tuple[str, socket.AddressFamily]:
@@ -464,10 +473,10 @@ def _resolve(host: str) -> tuple[str, socket.AddressFamily]:
     if not isinstance(host, str) or not host:
         raise InputError("host", "expected a host name or an address, such as 127.0.0.1")
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise InputError("host", f"{host!r} is not a known host ({error})") from None
-    family, _, _, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
+    family, _, _, _, address = min(addresses, key=lambda each: each[0] != socket.AF_INET)
     return str(address[0]), family
 
 

@@ -40,7 +40,7 @@ class CompliantMachine:
     platform_joints: FloatArray
     """`(n, 3)` [m] in the platform frame"""
     platform_mass: float
-    """[kg]"""
+    """[kg] mass of the platform"""
     platform_center: FloatArray
     """Centre of mass `(3,)` [m] in the platform frame"""
     platform_inertia: FloatArray
@@ -188,8 +188,8 @@ def leg_state(
         SingularPoseError: a tip coincides with its base joint.
     """
     legs = machine.n_legs
-    arm = machine.platform_joints @ np.swapaxes(rotation_matrix(pose[..., 3:]), -1, -2)
-    vector = pose[:, None, :3] + arm - machine.base_joints
+    joint_vectors = machine.platform_joints @ np.swapaxes(rotation_matrix(pose[..., 3:]), -1, -2)
+    vector = pose[:, None, :3] + joint_vectors - machine.base_joints
     length = np.linalg.norm(vector, axis=-1)
     if not (length > 0.0).all():
         index = int(np.argwhere(~(length > 0.0))[0, 0])
@@ -197,18 +197,18 @@ def leg_state(
         raise SingularPoseError(f"entry {index}: a leg has no length. Move away from it.", data)
     direction = vector / length[..., None]
     omega = twist[:, None, 3:]
-    turning = cross(omega, arm)
-    velocity = twist[:, None, :3] + turning
+    joint_velocity = cross(omega, joint_vectors)
+    velocity = twist[:, None, :3] + joint_velocity
     length_rate = dot(direction, velocity)
     direction_rate = (velocity - direction * length_rate[..., None]) / length[..., None]
     deflection, rate = deflection[:, :legs], deflection[:, legs:]
-    middle = machine.spring_length / 2.0 + deflection / 2.0
+    spring_center = machine.spring_length / 2.0 + deflection / 2.0
     housing = machine.spring_length + deflection + machine.housing_length
     follower = length - machine.follower_length
     masses = [machine.spring_mass, machine.housing_mass, machine.follower_mass]
     return LegState(
-        arm,
-        cross(omega, turning),
+        joint_vectors,
+        cross(omega, joint_velocity),
         direction,
         length,
         direction_rate,
@@ -216,7 +216,7 @@ def leg_state(
         deflection,
         rate,
         length - machine.fixed_length - deflection,
-        np.stack([middle, housing, follower], axis=-1),
+        np.stack([spring_center, housing, follower], axis=-1),
         np.stack([rate / 2.0, rate, length_rate], axis=-1),
         np.stack(masses, axis=-1),
     )
@@ -254,8 +254,8 @@ def checked_state(
     Raises:
         InputError: wrong shapes, not finite, no unit quaternion.
     """
-    state = {"twist": (twist, 6), "deflection": (deflection, 2 * machine.n_legs)}
-    return checked_pose(pose, **state, **others)
+    state_fields = {"twist": (twist, 6), "deflection": (deflection, 2 * machine.n_legs)}
+    return checked_pose(pose, **state_fields, **others)
 
 
 def dot(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -281,8 +281,8 @@ def tip_matrices(arm: FloatArray) -> FloatArray:
 
 def solved(matrix: FloatArray, right_side: FloatArray) -> FloatArray:
     """Return solutions `(..., size)` of systems `(..., size, size)` and `(..., size)`."""
-    found = np.linalg.solve(matrix, right_side[..., None])
-    return np.asarray(found[..., 0], dtype=np.float64)
+    solution = np.linalg.solve(matrix, right_side[..., None])
+    return np.asarray(solution[..., 0], dtype=np.float64)
 
 
 def least_squares(matrix: FloatArray, right_side: FloatArray) -> FloatArray:
@@ -311,10 +311,10 @@ def wrench_in_base(given: Load, pose: FloatArray) -> FloatArray:
     """Return the wrenches `(..., 6)` of a load in base axes at poses `(..., 7)`."""
     wrench = np.broadcast_to(given.wrench, (*pose.shape[:-1], 6))
     if given.frame == "platform":
-        turned = rotation_matrix(pose[..., 3:])[..., None, :, :] @ wrench.reshape(
+        wrench_parts = rotation_matrix(pose[..., 3:])[..., None, :, :] @ wrench.reshape(
             (*wrench.shape[:-1], 2, 3, 1)
         )
-        wrench = turned.reshape(wrench.shape)
+        wrench = wrench_parts.reshape(wrench.shape)
     return np.array(wrench)
 
 

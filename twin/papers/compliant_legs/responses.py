@@ -60,9 +60,9 @@ class CompliantMotion(NamedTuple):
     time: FloatArray
     """`(steps,)` [s]"""
     pose: FloatArray
-    """`(..., steps, 7)`"""
+    """`(..., steps, 7)` of the platform in the base"""
     twist: FloatArray
-    """`(..., steps, 6)`"""
+    """`(..., steps, 6)` of the platform, base axes [m/s, rad/s]"""
     deflection: FloatArray
     """Deflections and their rates `(..., steps, 2n)` [m, m/s]"""
 
@@ -93,21 +93,24 @@ def locked_motions(
     """
     lengths = as_vector(extension, "extension", machine.n_legs)
     _, (poses, twists, _) = checked_state(machine, pose, twist, None)
-    start = np.tile(np.concatenate([poses[0], twists[0]]), (len(loads), 1))
+    initial_state = np.tile(np.concatenate([poses[0], twists[0]]), (len(loads), 1))
 
     def change(state: FloatArray) -> FloatArray:
         poses, twists = normalised(state[:, :7]), state[:, 7:]
         deflection = locked_states(machine, poses, twists, lengths)
         wrenches = np.array(
-            [wrench_in_base(one, place) for one, place in zip(loads, poses, strict=True)]
+            [
+                wrench_in_base(platform_load, pose_row)
+                for platform_load, pose_row in zip(loads, poses, strict=True)
+            ]
         )
-        found = solve_locked(machine, poses, twists, deflection, wrenches)
-        return np.hstack([pose_rate(poses, twists), found.acceleration])
+        solution = solve_locked(machine, poses, twists, deflection, wrenches)
+        return np.hstack([pose_rate(poses, twists), solution.acceleration])
 
-    states = integrated(change, time, start)
+    states = integrated(change, time, initial_state)
     poses, twists = normalised(states[..., :7]), states[..., 7:]
-    flat = locked_states(machine, poses.reshape(-1, 7), twists.reshape(-1, 6), lengths)
-    return CompliantMotion(time, poses, twists, flat.reshape((*poses.shape[:-1], -1)))
+    locked_state = locked_states(machine, poses.reshape(-1, 7), twists.reshape(-1, 6), lengths)
+    return CompliantMotion(time, poses, twists, locked_state.reshape((*poses.shape[:-1], -1)))
 
 
 def locked_states(
@@ -121,8 +124,10 @@ def locked_states(
 def pose_rate(pose: FloatArray, twist: FloatArray) -> FloatArray:
     """Return the time derivatives `(batch, 7)` of poses with twists `(batch, 6)`."""
     scalar, vector, omega = pose[:, 3:4], pose[:, 4:], twist[:, 3:]
-    turning = -(vector * omega).sum(axis=1, keepdims=True)
-    return np.hstack([twist[:, :3], turning / 2.0, (scalar * omega + cross(omega, vector)) / 2.0])
+    scalar_rate = -(vector * omega).sum(axis=1, keepdims=True)
+    return np.hstack(
+        [twist[:, :3], scalar_rate / 2.0, (scalar * omega + cross(omega, vector)) / 2.0]
+    )
 
 
 def normalised(pose: FloatArray) -> FloatArray:
@@ -141,7 +146,7 @@ def integrated(
     """
     from scipy.integrate import solve_ivp
 
-    answer = solve_ivp(
+    result = solve_ivp(
         lambda _, state: change(state.reshape(start.shape)).ravel(),
         (time[0], time[-1]),
         start.ravel(),
@@ -150,13 +155,13 @@ def integrated(
         rtol=RELATIVE_TOLERANCE,
         atol=ABSOLUTE_TOLERANCE,
     )
-    if not answer.success:
-        last = float(answer.t[-1]) if len(answer.t) else float(time[0])
+    if not result.success:
+        last_time = float(result.t[-1]) if len(result.t) else float(time[0])
         raise IntegrationError(
-            f"the integrator stopped after {last:.6g} s: {answer.message}",
-            {"time": last, "reason": answer.message},
+            f"the integrator stopped after {last_time:.6g} s: {result.message}",
+            {"time": last_time, "reason": result.message},
         )
-    return np.moveaxis(answer.y.reshape((*start.shape, -1)), -1, 1)
+    return np.moveaxis(result.y.reshape((*start.shape, -1)), -1, 1)
 
 
 class LoadCase(NamedTuple):
@@ -176,11 +181,11 @@ class LoadResponse(NamedTuple):
     """Response to a load case; displacements (translation [m], rotation vector [rad])."""
 
     case: LoadCase
-    """The case"""
+    """Load case of this response"""
     quasi_static: FloatArray
     """Displacement of the new equilibrium `(6,)`"""
     linear: FloatArray
-    """The same by the stiffness matrix `(6,)`"""
+    """Quasi-static displacement by the linear stiffness matrix `(6,)`"""
     peak: FloatArray
     """Largest displacement along each axis during the step response `(6,)`, absolute values"""
     overshoot: float
@@ -195,8 +200,8 @@ def standard_load_cases(force: float = 100.0, moment: float = 20.0) -> tuple[Loa
     """Return the twelve cases: force [N] or moment [N m], in both frames, along three axes."""
     size = {"force": force, "moment": moment}
     return tuple(
-        LoadCase(kind, frame, axis, load(**{kind: size[kind] * unit}, frame=frame))
-        for kind in LOAD_KINDS
+        LoadCase(load_kind, frame, axis, load(**{load_kind: size[load_kind] * unit}, frame=frame))
+        for load_kind in LOAD_KINDS
         for frame in LOAD_FRAMES
         for axis, unit in zip(AXES, np.eye(3), strict=True)
     )
@@ -236,8 +241,8 @@ def run_load_cases(
     responses = []
     for k, case in enumerate(cases):
         wrench = wrench_in_base(case.load, start.pose)
-        settled = locked_equilibrium(machine, start.extension, case.load, start.pose)
-        quasi_static = displacement(settled.pose, start.pose)
+        equilibrium = locked_equilibrium(machine, start.extension, case.load, start.pose)
+        quasi_static = displacement(equilibrium.pose, start.pose)
         path = displacement(motion.pose[k], start.pose)
         n = machine.n_legs
         reactions = solve_locked(
@@ -265,7 +270,7 @@ class OccupantEffect(NamedTuple):
     """A machine with one occupant, or with none."""
 
     name: str
-    """Given name"""
+    """Name of the occupant's case, as the caller gave it"""
     mass: float
     """Mass of the platform with the occupant [kg]"""
     center: FloatArray
@@ -299,21 +304,21 @@ def occupant_study(
         StateError: the springs cannot carry the occupant.
         IntegrationError: an integration stopped.
     """
-    chosen = standard_load_cases() if cases is None else cases
+    chosen_cases = standard_load_cases() if cases is None else cases
     effects = []
     for name, occupant in occupants.items():
         seated = parameters if occupant is None else seated_on(parameters, occupant)
         machine = from_parameters(seated)
-        settled = locked_equilibrium(machine, machine.home_extension)
+        equilibrium = locked_equilibrium(machine, machine.home_extension)
         effects.append(
             OccupantEffect(
                 name,
                 machine.platform_mass,
                 machine.platform_center,
-                settled,
-                displacement(settled.pose, machine.home),
-                modes_of(locked_linearisation(machine, settled)),
-                run_load_cases(machine, chosen, settled, duration),
+                equilibrium,
+                displacement(equilibrium.pose, machine.home),
+                modes_of(locked_linearisation(machine, equilibrium)),
+                run_load_cases(machine, chosen_cases, equilibrium, duration),
             )
         )
     return tuple(effects)

@@ -52,7 +52,7 @@ from twin.rotations import displaced
 MAX_ITERATIONS = 60
 
 STEP_TOLERANCE = 1e-13
-"""Last step of Newton's method in metres and radians: rounding of metres."""
+"""Newton step [m, rad] below which the equilibrium has converged: rounding of metres."""
 
 
 class StaticForces(NamedTuple):
@@ -65,9 +65,10 @@ class StaticForces(NamedTuple):
     joints: FloatArray
     """Forces of the legs on the platform `(n, 3)` [N], base axes"""
     platform_by_displacement: FloatArray
-    """`(6, 6)`"""
+    """`(6, 6)` change of `platform` by a displacement of the platform"""
     platform_by_deflection: FloatArray
-    """`(6, n)`; its transpose is the springs' forces by displacement"""
+    """`(6, n)` change of `platform` per deflection; its transpose is that of `springs` per
+    displacement"""
     jacobian: FloatArray
     """Leg lengths by displacement `(n, 6)`: column i of its transpose is one actuator's wrench"""
     pull: FloatArray
@@ -86,31 +87,44 @@ def static_forces(
     tips = tip_matrices(legs.arm[0])
     direction, length = legs.direction[0], legs.length[0]
     weight = machine.weight_direction
-    across = np.eye(3) - outer(direction, direction)
-    sideways = across @ weight
-    pull = direction @ weight
-    swing = legs.first_moment[0] / length
-    joints = (forces + machine.follower_mass * pull)[:, None] * direction + swing[
+    transverse_projector = np.eye(3) - outer(direction, direction)
+    transverse_weight = transverse_projector @ weight
+    axial_weight = direction @ weight
+    weight_moment_ratio = legs.first_moment[0] / length
+    joints = (forces + machine.follower_mass * axial_weight)[
         :, None
-    ] * sideways
+    ] * direction + weight_moment_ratio[:, None] * transverse_weight
 
-    axial, turned = (machine.follower_mass - swing)[:, None, None], length[:, None, None]
-    derivative = (forces[:, None, None] * across) / turned
-    derivative += axial * (pull[:, None, None] * across + outer(direction, sideways)) / turned
-    derivative += axial * outer(sideways, direction) / turned
+    axial_column, length_column = (
+        (machine.follower_mass - weight_moment_ratio)[:, None, None],
+        length[:, None, None],
+    )
+    derivative = (forces[:, None, None] * transverse_projector) / length_column
+    derivative += (
+        axial_column
+        * (axial_weight[:, None, None] * transverse_projector + outer(direction, transverse_weight))
+        / length_column
+    )
+    derivative += axial_column * outer(transverse_weight, direction) / length_column
     by_displacement = (np.swapaxes(tips, -1, -2) @ derivative @ tips).sum(axis=0)
     by_displacement[3:, 3:] += (cross_matrix(joints) @ cross_matrix(legs.arm[0])).sum(axis=0)
 
     center = rotation_matrix(pose[..., 3:]) @ machine.platform_center
     by_displacement[3:, 3:] += machine.platform_mass * cross_matrix(weight) @ cross_matrix(center)
     by_displacement += load_derivative(given, pose)
-    lifted = (machine.hanging_mass / length)[:, None] * sideways
-    pushed = np.swapaxes(tips, -1, -2) @ np.stack([joints, lifted, direction], axis=-1)
+    lifted = (machine.hanging_mass / length)[:, None] * transverse_weight
+    tip_wrenches = np.swapaxes(tips, -1, -2) @ np.stack([joints, lifted, direction], axis=-1)
     platform = platform_forces(machine, pose[None], np.zeros((1, 6)))[0]
-    platform = platform + pushed[:, :, 0].sum(axis=0) + wrench_in_base(given, pose)
-    springs = machine.hanging_mass * pull - forces - machine.stiffness * deflection
+    platform = platform + tip_wrenches[:, :, 0].sum(axis=0) + wrench_in_base(given, pose)
+    springs = machine.hanging_mass * axial_weight - forces - machine.stiffness * deflection
     return StaticForces(
-        platform, springs, joints, by_displacement, pushed[:, :, 1].T, pushed[:, :, 2], pull
+        platform,
+        springs,
+        joints,
+        by_displacement,
+        tip_wrenches[:, :, 1].T,
+        tip_wrenches[:, :, 2],
+        axial_weight,
     )
 
 
@@ -141,7 +155,7 @@ class Equilibrium(NamedTuple):
     """A state of rest."""
 
     pose: FloatArray
-    """`(7,)`"""
+    """`(7,)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     deflection: FloatArray
     """delta1 `(n,)` [m]"""
     extension: FloatArray
@@ -173,11 +187,11 @@ def locked_equilibrium(
     pose = machine.home if guess is None else one_pose(guess, "guess")
     for _ in range(MAX_ITERATIONS):
         deflection, forces, at = _locked(machine, pose, lengths, given)
-        step = least_squares(locked_stiffness(machine, at), at.platform)
+        pose_step = least_squares(locked_stiffness(machine, at), at.platform)
         # Half a metre or radian is the largest step that stays on this side of the legs.
-        step /= max(1.0, 2.0 * float(np.abs(step).max()))
-        pose = displaced(pose, step)
-        if np.abs(step).max() < STEP_TOLERANCE:
+        pose_step /= max(1.0, 2.0 * float(np.abs(pose_step).max()))
+        pose = displaced(pose, pose_step)
+        if np.abs(pose_step).max() < STEP_TOLERANCE:
             deflection, forces, at = _locked(machine, pose, lengths, given)
             return Equilibrium(pose, deflection, lengths, forces, -at.joints, given)
     raise StateError(
@@ -200,9 +214,9 @@ class Linearisation(NamedTuple):
     """M x'' + C x' + K x = forces, for displacements and deflections from an equilibrium."""
 
     mass: FloatArray
-    """`(size, size)`"""
+    """`(size, size)` M"""
     damping: FloatArray
-    """`(size, size)`"""
+    """`(size, size)` C"""
     stiffness: FloatArray
     """`(size, size)`; not symmetric where a moment of constant direction acts"""
 
@@ -245,14 +259,14 @@ class Modes(NamedTuple):
     def damping_ratios(self) -> FloatArray:
         """Damping ratios of the motions that oscillate, in the order of `eigenvalues`."""
         oscillating = self.eigenvalues.imag > 1e-9 * np.abs(self.eigenvalues)
-        chosen = self.eigenvalues[oscillating]
-        return np.asarray(-chosen.real / np.abs(chosen))
+        oscillating_values = self.eigenvalues[oscillating]
+        return np.asarray(-oscillating_values.real / np.abs(oscillating_values))
 
     @property
     def settling_time(self) -> float:
         """Time [s] after which the slowest motion is below 2 %; infinite if one does not settle."""
-        slowest = float(self.eigenvalues.real.max())
-        return float(np.log(50.0) / -slowest) if slowest < 0.0 else float("inf")
+        slowest_rate = float(self.eigenvalues.real.max())
+        return float(np.log(50.0) / -slowest_rate) if slowest_rate < 0.0 else float("inf")
 
 
 def modes_of(linearisation: Linearisation) -> Modes:

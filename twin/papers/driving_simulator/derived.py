@@ -50,11 +50,11 @@ def cached_derivation(*modules: str) -> Callable[[Callable[..., Result]], Callab
             names = (derive.__module__, __name__, *modules)
             path = _place(derive, names, arguments)
             try:
-                found: Result = pickle.loads(path.read_bytes())
+                cached_result: Result = pickle.loads(path.read_bytes())
             except READ_ERRORS:
-                found = derive(*arguments)
-                _write(path, found)
-            return found
+                cached_result = derive(*arguments)
+                _write(path, cached_result)
+            return cached_result
 
         return read_or_derived
 
@@ -81,8 +81,8 @@ def _place(derive: Callable[..., Any], modules: tuple[str, ...], arguments: Any)
     versions = f"{_version('sympy')} {_version('numpy')} {sys.version}"
     text = "\n".join([versions, repr(arguments), *map(_source, modules)])
     key = hashlib.sha256(text.encode()).hexdigest()[:24]
-    own: ModuleType = sys.modules[derive.__module__]
-    bytecode = Path(cache_from_source(str(own.__file__)))
+    module: ModuleType = sys.modules[derive.__module__]
+    bytecode = Path(cache_from_source(str(module.__file__)))
     return bytecode.parent / f"{derive.__name__}-{key}.pickle"
 
 

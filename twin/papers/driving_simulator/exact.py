@@ -31,8 +31,8 @@ from twin.papers.driving_simulator.kinematics import (
 )
 
 LARGEST_CONDITION = 1e10
-"""Largest condition of the rows of pillars that hold three dof; beyond it they are a rounded
-singular set."""
+"""Largest condition number of the Jacobian rows of the pushing pillars; beyond it they are singular
+within rounding."""
 
 FIELD_SIZES = {"rates": 3, "accelerations": 3, "wrench": 6}
 
@@ -114,8 +114,8 @@ def plate_terms() -> Terms:
 
     Arguments: coordinates, rates, fixed joint and foot, gravity, then mass, centre of mass and the
     six entries xx, yy, zz, xy, xz, yz of the tensor about it. Beside the Lagrangian terms it
-    returns the place of the reference point, the map from rates to twist and what is left of the
-    twist's derivative at zero accelerations.
+    returns the place of the reference point, the map from rates to twist, and the twist's
+    derivative at zero accelerations.
     """
     sympy = optional("sympy")
     at, center = frame(), vector("center")
@@ -125,16 +125,22 @@ def plate_terms() -> Terms:
     pitching = sympy.Matrix([0, 1, 0])
     _, roll, pitch = at.coordinates
     _, roll_rate, pitch_rate = at.rates
-    turning = sympy.Matrix([roll_rate * sympy.cos(pitch), 0, roll_rate * sympy.sin(pitch)])
-    turning += pitch_rate * pitching
+    axis_rates = sympy.Matrix([roll_rate * sympy.cos(pitch), 0, roll_rate * sympy.sin(pitch)])
+    axis_rates += pitch_rate * pitching
     velocity = at.rate(at.point(center))
-    kinetic = (mass * velocity.dot(velocity) + turning.dot(tensor * turning)) / 2
+    kinetic = (mass * velocity.dot(velocity) + axis_rates.dot(tensor * axis_rates)) / 2
     potential = mass * at.gravity * at.point(center)[2]
-    place = at.point(sympy.zeros(3, 1))
-    spin = sympy.Matrix([roll_rate, pitch_rate * sympy.cos(roll), pitch_rate * sympy.sin(roll)])
-    twist = sympy.Matrix([*at.rate(place), *spin])
+    center_position = at.point(sympy.zeros(3, 1))
+    plate_omega = sympy.Matrix(
+        [roll_rate, pitch_rate * sympy.cos(roll), pitch_rate * sympy.sin(roll)]
+    )
+    twist = sympy.Matrix([*at.rate(center_position), *plate_omega])
     terms = lagrange_terms(at, kinetic, potential)
-    terms |= {"place": place, "twist_map": twist.jacobian(at.rates), "twist_bias": at.rate(twist)}
+    terms |= {
+        "place": center_position,
+        "twist_map": twist.jacobian(at.rates),
+        "twist_bias": at.rate(twist),
+    }
     return _written(at, terms, [mass, *center, *moments])
 
 
@@ -144,18 +150,18 @@ def pillar_terms() -> Terms:
 
     Arguments: coordinates, rates, fixed joint and foot, gravity, then the pillar's joint on the
     plate, the mass there and the mass of the foot. Beside the Lagrangian terms it returns the
-    length, its derivative by the coordinates, what is left of its second time derivative at zero
-    accelerations, the place of the foot and its derivative by the coordinates.
+    length, its derivative by the coordinates, its second time derivative at zero accelerations, the
+    place of the foot and its derivative by the coordinates.
     """
     sympy = optional("sympy")
     at, joint = frame(), vector("corner")
-    upper, lower = sympy.symbols("upper_mass foot_mass", nonnegative=True)
+    upper_mass, foot_mass = sympy.symbols("upper_mass foot_mass", nonnegative=True)
     length = sympy.Matrix([at.length(joint)])
-    corner = at.point(joint)
-    foot = corner - length[0] * at.normal
-    rates = [at.rate(corner), at.rate(foot)]
-    kinetic = (upper * rates[0].dot(rates[0]) + lower * rates[1].dot(rates[1])) / 2
-    potential = at.gravity * (upper * corner[2] + lower * foot[2])
+    corner_position = at.point(joint)
+    foot = corner_position - length[0] * at.normal
+    rates = [at.rate(corner_position), at.rate(foot)]
+    kinetic = (upper_mass * rates[0].dot(rates[0]) + foot_mass * rates[1].dot(rates[1])) / 2
+    potential = at.gravity * (upper_mass * corner_position[2] + foot_mass * foot[2])
     terms = lagrange_terms(at, kinetic, potential)
     terms |= {
         "length": length,
@@ -164,7 +170,7 @@ def pillar_terms() -> Terms:
         "foot": foot,
         "foot_jacobian": foot.jacobian(at.coordinates),
     }
-    return _written(at, terms, [*joint, upper, lower])
+    return _written(at, terms, [*joint, upper_mass, foot_mass])
 
 
 def _written(at: Frame, terms: dict[str, Any], parameters: list[Any]) -> Terms:
@@ -195,7 +201,7 @@ class Pillars:
     foot_masses: FloatArray
     """`(n,)` [kg] at the feet"""
     gravity: float
-    """[m/s2]"""
+    """[m/s2] gravity along -z of the base"""
 
     @property
     def shared_arguments(self) -> list[Any]:
@@ -217,8 +223,8 @@ class Pillars:
     @classmethod
     def from_plate(cls, plate: PlateModel) -> Pillars:
         """Return the pillars of a rectangular plate."""
-        count = len(CORNERS)
-        joints = np.hstack([plate.corners, np.zeros((count, 1))])
+        n_pillars = len(CORNERS)
+        joints = np.hstack([plate.corners, np.zeros((n_pillars, 1))])
         return cls(
             joints=joints,
             fixed=FIXED_CORNER,
@@ -226,8 +232,8 @@ class Pillars:
             mass=plate.plate_mass,
             center_of_mass=np.zeros(3),
             inertia=np.diag([plate.roll_inertia, plate.pitch_inertia, plate.yaw_inertia]),
-            upper_masses=np.full(count, plate.upper_mass),
-            foot_masses=np.full(count, plate.foot_mass),
+            upper_masses=np.full(n_pillars, plate.upper_mass),
+            foot_masses=np.full(n_pillars, plate.foot_mass),
             gravity=plate.gravity,
         )
 
@@ -266,9 +272,9 @@ class ExactTerms(NamedTuple):
     """
 
     mass: FloatArray
-    """`(k, 3, 3)`"""
+    """`(k, 3, 3)` mass matrix of heave, roll and pitch"""
     bias: FloatArray
-    """`(k, 3)`"""
+    """`(k, 3)` gravity and velocity terms"""
     kinetic: FloatArray
     """`(k,)` [J]"""
     potential: FloatArray
@@ -282,9 +288,9 @@ class ExactTerms(NamedTuple):
     lengths: FloatArray
     """`(k, n)` [m]"""
     length_jacobian: FloatArray
-    """`(k, n, 3)`"""
+    """`(k, n, 3)` lengths by heave, roll and pitch"""
     length_bias: FloatArray
-    """`(k, n)`"""
+    """`(k, n)` length accelerations at zero accelerations"""
     feet: FloatArray
     """`(k, n, 3)` [m]"""
     foot_jacobian: FloatArray
@@ -297,40 +303,40 @@ def exact_terms(pillars: Pillars, coordinates: FloatArray, rates: FloatArray) ->
     Raises:
         MissingDependencyError: sympy is not installed.
     """
-    state, shared = [*coordinates.T, *rates.T], pillars.shared_arguments
+    state, shared_arguments = [*coordinates.T, *rates.T], pillars.shared_arguments
     states = (len(coordinates),)
-    plate = _evaluate(plate_terms(), [*state, *shared, *pillars.plate_arguments], states)
+    plate = _evaluate(plate_terms(), [*state, *shared_arguments, *pillars.plate_arguments], states)
     columns = [column[:, None] for column in state]
-    arguments = [*columns, *shared, *pillars.pillar_arguments]
-    each = _evaluate(pillar_terms(), arguments, (*states, len(pillars.joints)))
-    total = {
-        name: plate[name] + each[name].sum(axis=1)
+    arguments = [*columns, *shared_arguments, *pillars.pillar_arguments]
+    pillar_values = _evaluate(pillar_terms(), arguments, (*states, len(pillars.joints)))
+    sums = {
+        name: plate[name] + pillar_values[name].sum(axis=1)
         for name in ("mass", "bias", "kinetic", "potential")
     }
     return ExactTerms(
-        total["mass"],
-        total["bias"][..., 0],
-        total["kinetic"][..., 0, 0],
-        total["potential"][..., 0, 0],
+        sums["mass"],
+        sums["bias"][..., 0],
+        sums["kinetic"][..., 0, 0],
+        sums["potential"][..., 0, 0],
         plate["place"][..., 0],
         plate["twist_map"],
         plate["twist_bias"][..., 0],
-        each["length"][..., 0, 0],
-        each["length_jacobian"][..., 0, :],
-        each["length_bias"][..., 0, 0],
-        each["foot"][..., 0],
-        each["foot_jacobian"],
+        pillar_values["length"][..., 0, 0],
+        pillar_values["length_jacobian"][..., 0, :],
+        pillar_values["length_bias"][..., 0, 0],
+        pillar_values["foot"][..., 0],
+        pillar_values["foot_jacobian"],
     )
 
 
 def _evaluate(terms: Terms, arguments: list[Any], batch: tuple[int, ...]) -> dict[str, FloatArray]:
     entries = function_of(terms.code)(*arguments)
-    flat = np.stack([np.broadcast_to(entry, batch) for entry in entries], axis=-1)
-    parts, start = {}, 0
+    flat_values = np.stack([np.broadcast_to(entry, batch) for entry in entries], axis=-1)
+    parts, first_entry = {}, 0
     for name, shape in terms.shapes.items():
-        stop = start + int(np.prod(shape))
-        parts[name] = flat[..., start:stop].reshape((*batch, *shape))
-        start = stop
+        end_entry = first_entry + int(np.prod(shape))
+        parts[name] = flat_values[..., first_entry:end_entry].reshape((*batch, *shape))
+        first_entry = end_entry
     return parts
 
 
@@ -343,11 +349,11 @@ class SlidingFriction:
     """
 
     viscous: float
-    """[N s/m]"""
+    """[N s/m] viscous friction of a foot"""
     coulomb: float = 0.0
-    """[N]"""
+    """[N] dry friction of a foot"""
     transition_speed: float = 1e-3
-    """[m/s]"""
+    """[m/s] speed over which dry friction builds up"""
 
     @classmethod
     def from_legs(cls, legs: Any) -> SlidingFriction | None:
@@ -418,20 +424,22 @@ class ExactModel:
         shape, (q, v) = self._together(coordinates, rates=rates)
         terms = exact_terms(self.pillars, q, v)
         velocity = _times(terms.foot_jacobian[..., :2, :], v[:, None])
-        full = (*shape, *velocity.shape[1:])
-        return velocity.reshape(full), self._drag(velocity).reshape(full)
+        velocity_shape = (*shape, *velocity.shape[1:])
+        return velocity.reshape(velocity_shape), self._drag(velocity).reshape(velocity_shape)
 
     def accelerations(
         self, coordinates: Any, rates: Any, forces: Any, wrench: Any = None
     ) -> FloatArray:
         """Return the accelerations `(..., 3)` of heave, roll and pitch: forward dynamics."""
-        count = len(self.pillars.joints)
-        given = {"forces": as_floats(forces, "forces", count)}
-        shape, (q, v, w, f) = self._together(coordinates, rates=rates, wrench=wrench, **given)
+        n_pillars = len(self.pillars.joints)
+        force_fields = {"forces": as_floats(forces, "forces", n_pillars)}
+        shape, (q, v, w, f) = self._together(
+            coordinates, rates=rates, wrench=wrench, **force_fields
+        )
         terms = exact_terms(self.pillars, q, v)
-        pushed = np.einsum("kni,kn->ki", terms.length_jacobian, f)
-        pushed += self._applied(terms, v, w) - terms.bias
-        return np.linalg.solve(terms.mass, pushed[..., None]).reshape((*shape, 3))
+        generalised_forces = np.einsum("kni,kn->ki", terms.length_jacobian, f)
+        generalised_forces += self._applied(terms, v, w) - terms.bias
+        return np.linalg.solve(terms.mass, generalised_forces[..., None]).reshape((*shape, 3))
 
     def required(
         self, coordinates: Any, rates: Any, accelerations: Any, wrench: Any = None
@@ -441,8 +449,8 @@ class ExactModel:
             coordinates, rates=rates, accelerations=accelerations, wrench=wrench
         )
         terms = exact_terms(self.pillars, q, v)
-        needed = _times(terms.mass, a) + terms.bias - self._applied(terms, v, w)
-        return needed.reshape((*shape, 3))
+        required_forces = _times(terms.mass, a) + terms.bias - self._applied(terms, v, w)
+        return required_forces.reshape((*shape, 3))
 
     def forces(
         self,
@@ -467,35 +475,37 @@ class ExactModel:
             SingularPoseError: the actuators that push do not hold the plate; `data` holds the
                 coordinates.
         """
-        needed = self.required(coordinates, rates, accelerations, wrench)
-        chosen = list(range(len(self.pillars.joints)) if pushing is None else pushing)
+        required_forces = self.required(coordinates, rates, accelerations, wrench)
+        pushing_pillars = list(range(len(self.pillars.joints)) if pushing is None else pushing)
         jacobian = self.length_jacobian(coordinates)
-        rows = np.broadcast_to(jacobian, (*needed.shape[:-1], *jacobian.shape[-2:]))[..., chosen, :]
-        if rows.size and np.linalg.cond(rows).max() > LARGEST_CONDITION:
+        jacobian_rows = np.broadcast_to(
+            jacobian, (*required_forces.shape[:-1], *jacobian.shape[-2:])
+        )[..., pushing_pillars, :]
+        if jacobian_rows.size and np.linalg.cond(jacobian_rows).max() > LARGEST_CONDITION:
             raise SingularPoseError(
                 "the actuators that push do not hold heave, roll and pitch; let others push",
                 {"coordinates": np.asarray(coordinates)},
             )
         # The pseudo-inverse of the transpose gives the smallest f with J^T f = needed.
-        shares = np.asarray(np.linalg.pinv(np.swapaxes(rows, -1, -2)), dtype=np.float64)
-        forces = np.zeros((*needed.shape[:-1], len(self.pillars.joints)))
-        forces[..., chosen] = _times(shares, needed)
+        shares = np.asarray(np.linalg.pinv(np.swapaxes(jacobian_rows, -1, -2)), dtype=np.float64)
+        forces = np.zeros((*required_forces.shape[:-1], len(self.pillars.joints)))
+        forces[..., pushing_pillars] = _times(shares, required_forces)
         return forces
 
     def _together(self, coordinates: Any, **given: Any) -> tuple[tuple[int, ...], list[FloatArray]]:
         """Return the batch shape, and coordinates and all others checked and flattened."""
         fields = {"coordinates": checked_coordinates(coordinates)}
         for name, value in given.items():
-            missing = np.zeros(6) if name == "wrench" and value is None else value
-            fields[name] = as_floats(missing, name, FIELD_SIZES.get(name))
+            filled_value = np.zeros(6) if name == "wrench" and value is None else value
+            fields[name] = as_floats(filled_value, name, FIELD_SIZES.get(name))
         return flatten_batch(**fields)
 
     def _applied(self, terms: ExactTerms, rates: FloatArray, wrench: FloatArray) -> FloatArray:
         """Return the generalised forces `(k, 3)` of friction and wrench."""
-        sliding = terms.foot_jacobian[..., :2, :]
-        drag = self._drag(_times(sliding, rates[:, None]))
-        load = np.einsum("kji,kj->ki", terms.twist_map, wrench)
-        return np.asarray(load + np.einsum("knji,knj->ki", sliding, drag))
+        foot_slide_jacobian = terms.foot_jacobian[..., :2, :]
+        drag = self._drag(_times(foot_slide_jacobian, rates[:, None]))
+        generalised_wrench = np.einsum("kji,kj->ki", terms.twist_map, wrench)
+        return np.asarray(generalised_wrench + np.einsum("knji,knj->ki", foot_slide_jacobian, drag))
 
     def _drag(self, velocity: FloatArray) -> FloatArray:
         return self.friction.force(velocity) if self.friction else np.zeros_like(velocity)

@@ -24,13 +24,13 @@ SINE_INPUTS = ((1 / 40, 1.0), (1 / 1000, 11 / 10), (3 / 100, 1.0))
 """Amplitude [m] and angular frequency [rad/s] of f_1, f_2, f_3."""
 
 SIGMOID_RISES = (17 / 200, 1 / 20, 1243 / 20000)
-"""[m] of f_1, f_2, f_3."""
+"""[m] Rise of f_1, f_2, f_3."""
 
 SIGMOID_STEEPNESS = 5.0
-"""[1/s]"""
+"""[1/s] Steepness of all three sigmoids."""
 
 SIGMOID_MIDDLE = 1.0
-"""[s]"""
+"""[s] Time at which half of the rise is done."""
 
 
 class InputSample(NamedTuple):
@@ -58,11 +58,11 @@ class SineInput(LengthInput):
     """mean + amplitude sin(angular_frequency t)."""
 
     mean: float
-    """[m]"""
+    """[m] mean length"""
     amplitude: float
-    """[m]"""
+    """[m] amplitude of the sine"""
     angular_frequency: float
-    """[rad/s]"""
+    """[rad/s] angular frequency of the sine"""
 
     def scaled(self, factor: float) -> SineInput:
         """Return the input scaled by a factor in its amplitude."""
@@ -83,9 +83,9 @@ class SigmoidInput(LengthInput):
     start: float
     """[m] long before the step"""
     rise: float
-    """[m]"""
+    """[m] height of the smooth step"""
     steepness: float
-    """[1/s]"""
+    """[1/s] steepness of the smooth step"""
     middle: float
     """[s] when half the step is done"""
 
@@ -95,8 +95,8 @@ class SigmoidInput(LengthInput):
 
     def sample(self, time: Any) -> InputSample:
         """Return the length and its derivatives, `(...)` each, at times `(...)` [s]."""
-        half = 0.5 * self.steepness * (np.asarray(time) - self.middle)
-        tangent = np.tanh(half)
+        half_exponent = 0.5 * self.steepness * (np.asarray(time) - self.middle)
+        tangent = np.tanh(half_exponent)
         slope = 0.25 * self.steepness * (1.0 - tangent**2)
         return InputSample(
             self.start + 0.5 * self.rise * (1.0 + tangent),
@@ -118,11 +118,11 @@ class DrivenLengths(NamedTuple):
 
     def sample(self, time: Any) -> InputSample:
         """Return the lengths and their derivatives, `(..., 3)` each, at times `(...)` [s]."""
-        each = [pillar.sample(time) for pillar in self]
+        pillar_samples = [pillar.sample(time) for pillar in self]
         return InputSample(
-            np.stack([sample.value for sample in each], axis=-1),
-            np.stack([sample.rate for sample in each], axis=-1),
-            np.stack([sample.acceleration for sample in each], axis=-1),
+            np.stack([sample.value for sample in pillar_samples], axis=-1),
+            np.stack([sample.rate for sample in pillar_samples], axis=-1),
+            np.stack([sample.acceleration for sample in pillar_samples], axis=-1),
         )
 
 
@@ -133,7 +133,10 @@ def sinusoidal_inputs(plate: PlateModel) -> DrivenLengths:
 
 def sigmoid_inputs(plate: PlateModel) -> DrivenLengths:
     """Return the paper's sigmoids ("impulse") from the retracted length of a plate."""
-    start = plate.minimum_length
+    start_length = plate.minimum_length
     return DrivenLengths(
-        *(SigmoidInput(start, rise, SIGMOID_STEEPNESS, SIGMOID_MIDDLE) for rise in SIGMOID_RISES)
+        *(
+            SigmoidInput(start_length, rise, SIGMOID_STEEPNESS, SIGMOID_MIDDLE)
+            for rise in SIGMOID_RISES
+        )
     )

@@ -12,12 +12,6 @@ right, front left, rear left, rear right, x forward and y to the left; the foot 
 fixed. Both kinematics have closed forms; the exact one holds below a right angle. The driving
 simulator paper replaces sines by angles and cosines by one but keeps the product roll * pitch of
 the rotation matrix: one of several terms of second order.
-
-Results of symbolic derivations, kept on disk under the source text that they come from.
-
-Deriving takes seconds, reading milliseconds. A result is read only if the text of the modules that
-derive it, its arguments and the versions of sympy, numpy and Python are those it was made with.
-Files lie next to the modules' bytecode, and whoever may write there may change the program itself.
 """
 
 from __future__ import annotations
@@ -41,7 +35,7 @@ FIXED_CORNER = CORNERS.index("rear_right")
 """The pillar whose foot does not slide."""
 
 FILE_TOLERANCE = 1e-9
-"""[m], [kg], [kg m2] What a file may be off by and still describe this plate."""
+"""[m], [kg], [kg m2] Tolerance on a machine file's values that still describe this plate."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ class PlateModel:
     half_width: float
     """[m] from the centre to the left pillars, along y"""
     plate_mass: float
-    """[kg]"""
+    """[kg] mass of the plate"""
     roll_inertia: float
     """[kg m2] of the plate about its x axis"""
     pitch_inertia: float
@@ -68,7 +62,7 @@ class PlateModel:
     foot_mass: float
     """[kg] of each pillar"""
     gravity: float
-    """[m/s2]"""
+    """[m/s2] gravity along -z of the base"""
     home_length: float
     """[m] of the pillars in the middle of their stroke"""
     stroke: float
@@ -115,11 +109,14 @@ class PlateModel:
         leg, body, joints = legs[0], parameters.platform.body, parameters.platform.joints.points
         actuator = leg.actuator
         half_length, half_width = np.abs(joints[:, :2]).mean(axis=0).tolist()
-        middle = 0.5 * (actuator.minimum + actuator.maximum)
+        middle_length = 0.5 * (actuator.minimum + actuator.maximum)
         inertia = np.diag(body.inertia_tensor).tolist()
-        numbers = [(leg.fixed_foot, leg.upper_mass, leg.foot_mass, leg.actuator) for leg in legs]
+        leg_numbers = [
+            (leg.fixed_foot, leg.upper_mass, leg.foot_mass, leg.actuator) for leg in legs
+        ]
         constraints = {
-            "leg: must be the same for all pillars": numbers.count(numbers[0]) == len(numbers),
+            "leg: must be the same for all pillars": leg_numbers.count(leg_numbers[0])
+            == len(leg_numbers),
             f"leg.fixed_foot: must be {FIXED_CORNER + 1}": leg.fixed_foot == FIXED_CORNER + 1,
             "platform.joints: must be a rectangle in the platform's plane, in the order "
             + ", ".join(CORNERS): _near(joints[:, :2], CORNER_SIGNS * [half_length, half_width])
@@ -131,10 +128,10 @@ class PlateModel:
             "home: must be level, centred, with the pillars in the middle of their stroke": _near(
                 parameters.home_rotation, np.eye(3)
             )
-            and _near(parameters.home_leg_vectors, [0.0, 0.0, middle]),
+            and _near(parameters.home_leg_vectors, [0.0, 0.0, middle_length]),
         }
-        for condition, met in constraints.items():
-            if not met:
+        for condition, is_met in constraints.items():
+            if not is_met:
                 field, _, message = condition.partition(": ")
                 raise InputError(f"parameters.{field}", message)
         return cls(
@@ -147,7 +144,7 @@ class PlateModel:
             upper_mass=leg.upper_mass,
             foot_mass=leg.foot_mass,
             gravity=parameters.gravity,
-            home_length=middle,
+            home_length=middle_length,
             stroke=actuator.stroke,
         )
 
@@ -234,8 +231,8 @@ def arctangent(slope: Any) -> Any:
     """Return the angle [rad] of a slope, an array or a Jet."""
     if not isinstance(slope, Jet):
         return np.arctan(slope)
-    first = 1.0 / (1.0 + slope.value**2)
-    return slope.through(np.arctan(slope.value), first, -2.0 * slope.value * first**2)
+    first_slope = 1.0 / (1.0 + slope.value**2)
+    return slope.through(np.arctan(slope.value), first_slope, -2.0 * slope.value * first_slope**2)
 
 
 class Configuration(NamedTuple):
@@ -292,8 +289,8 @@ class PlateKinematics(ABC):
         Raises:
             InputError: wrong shape, not finite, angles of a right angle and more.
         """
-        given = checked_coordinates(coordinates)
-        return _stack(self._parts(tuple(np.moveaxis(given, -1, 0))))
+        coordinate_rows = checked_coordinates(coordinates)
+        return _stack(self._parts(tuple(np.moveaxis(coordinate_rows, -1, 0))))
 
     def direct(self, rear_right: Any, rear_left: Any, front_left: Any) -> Configuration:
         """Return the configuration of three lengths `(...)` [m]; limits are not checked.
@@ -301,11 +298,11 @@ class PlateKinematics(ABC):
         Raises:
             InputError: not finite, shapes that do not broadcast.
         """
-        given = {"rear_right": rear_right, "rear_left": rear_left, "front_left": front_left}
-        fields = {name: as_floats(value, name)[..., None] for name, value in given.items()}
+        named_lengths = {"rear_right": rear_right, "rear_left": rear_left, "front_left": front_left}
+        fields = {name: as_floats(value, name)[..., None] for name, value in named_lengths.items()}
         shape, columns = flatten_batch(**fields)
-        right, left, front = (column.reshape(shape) for column in columns)
-        return _stack(self._parts(self._driven(right, left, front)))
+        right_length, left_length, front_length = (column.reshape(shape) for column in columns)
+        return _stack(self._parts(self._driven(right_length, left_length, front_length)))
 
     def inverse_motion(
         self, coordinates: Any, rates: Any, accelerations: Any
@@ -315,8 +312,8 @@ class PlateKinematics(ABC):
         Raises:
             InputError: wrong shapes, not finite, angles of a right angle and more.
         """
-        given = checked_coordinates(coordinates)
-        jets = _jets(coordinates=given, rates=rates, accelerations=accelerations)
+        coordinate_rows = checked_coordinates(coordinates)
+        jets = _jets(coordinates=coordinate_rows, rates=rates, accelerations=accelerations)
         return _motion(self._parts(jets))
 
     def direct_motion(self, lengths: Any, rates: Any, accelerations: Any) -> ConfigurationMotion:
@@ -337,8 +334,8 @@ class PlateKinematics(ABC):
             InputError: wrong shape, not finite.
         """
         lengths = self.inverse(coordinates).lengths
-        inside = (lengths >= self.plate.minimum_length) & (lengths <= self.plate.maximum_length)
-        return inside.all(axis=-1)
+        in_stroke = (lengths >= self.plate.minimum_length) & (lengths <= self.plate.maximum_length)
+        return in_stroke.all(axis=-1)
 
     def lengths(self, center_length: Any, roll_slope: Any, pitch_slope: Any) -> tuple[Any, ...]:
         """Return the four lengths [m] of a plate given by its slopes; arrays or Jets."""
@@ -388,7 +385,10 @@ def _jets(**given: Any) -> tuple[Jet, ...]:
 
 def _motion(parts: list[Any]) -> ConfigurationMotion:
     zero = np.zeros_like(parts[0].value)
-    jets = [part if isinstance(part, Jet) else Jet(zero + part, zero, zero) for part in parts]
+    jets = [
+        component if isinstance(component, Jet) else Jet(zero + component, zero, zero)
+        for component in parts
+    ]
     return ConfigurationMotion(
         _stack([jet.value for jet in jets]),
         _stack([jet.rate for jet in jets]),
@@ -413,8 +413,8 @@ class ExactKinematics(PlateKinematics):
 
     def slopes(self, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any, Any]:
         """Return heave / (cos(roll) cos(pitch)), tan(roll) / cos(pitch), tan(pitch)."""
-        across = secant(pitch)
-        return heave * secant(roll) * across, tangent(roll) * across, tangent(pitch)
+        pitch_secant = secant(pitch)
+        return heave * secant(roll) * pitch_secant, tangent(roll) * pitch_secant, tangent(pitch)
 
     def angles(self, center_length: Any, roll_slope: Any, pitch_slope: Any) -> tuple[Any, Any, Any]:
         """Return heave [m], roll and pitch [rad]; the inverse of `slopes`."""
@@ -443,7 +443,7 @@ class ExactKinematics(PlateKinematics):
         return x - fixed_x + foot_x, y - fixed_y + foot_y
 
     def _apart(self, corner: int, roll: Any, pitch: Any) -> tuple[Any, Any]:
-        """Return the foot of a pillar as seen from that of one under the centre."""
+        """Return a foot's x and y [m] relative to the foot of a pillar under the centre."""
         x, y = self.plate.corners[corner].tolist()
         return secant(pitch) * x - tangent(roll) * tangent(pitch) * y, secant(roll) * y
 
@@ -465,7 +465,7 @@ class SmallAngleKinematics(PlateKinematics):
         return heave, roll, pitch
 
     def angles(self, center_length: Any, roll_slope: Any, pitch_slope: Any) -> tuple[Any, Any, Any]:
-        """Return the arguments; the inverse of `slopes`."""
+        """Return the arguments unchanged as heave, roll and pitch; the inverse of `slopes`."""
         return center_length, roll_slope, pitch_slope
 
     def center(self, heave: Any, roll: Any, pitch: Any) -> tuple[Any, Any]:
@@ -478,6 +478,6 @@ class SmallAngleKinematics(PlateKinematics):
         """Return x and y [m] of the foot of a pillar (x_fr, y_fr and so on of the paper)."""
         lengths = self.lengths(heave, roll, pitch)
         x, y = self.plate.corners[corner].tolist()
-        across = x - float(self.plate.corners[FIXED_CORNER, 0])
-        longer = lengths[corner] - lengths[FIXED_CORNER]
-        return x - pitch * longer, y + roll * pitch * across + roll * longer
+        x_offset = x - float(self.plate.corners[FIXED_CORNER, 0])
+        length_difference = lengths[corner] - lengths[FIXED_CORNER]
+        return x - pitch * length_difference, y + roll * pitch * x_offset + roll * length_difference

@@ -2,25 +2,26 @@
 
 Reference: driving simulator paper; derivations in docs/driving_simulator.md.
 
-Forces and power of friction under the feet along prescribed lengths.
+`friction_effect`: forces and power of friction under the feet along prescribed lengths.
 
 The motion is prescribed, so friction changes no position: it changes the forces that the actuators
 must bring, and takes power. Through the feet's velocities J v it enters the three equations of
 motion as the generalised force sum J^T f(J v).
 
-Motion of the driver's head: position, velocity, acceleration and angular motion.
+`exact_head_motion`, `small_angle_head_motion`: motion of the driver's head.
 
 The head is a point fixed to the plate. The small-angle expressions are those the paper prints; the
 exact ones come from rigid-body kinematics with R = Rx(roll) Ry(pitch).
 
 Reference: driving simulator paper, section "Pilot".
 
-Ranges of heave, roll and pitch, alone and together, and the space that the centre sweeps.
+`exact_ranges`, `stroke_fractions`, `translational_envelope`: ranges of heave, roll and pitch, alone
+and together, and the surface that bounds the positions of the plate's centre.
 
 A plate given by its center length and two slopes (`twin.papers.driving_simulator.kinematics`) is
 within the stroke s where |center_length - home_length| + half_width |roll_slope| + half_length
-|pitch_slope| <= s / 2. What each freedom takes of the stroke adds up: superposition, exact in these
-numbers and to first order in heave, roll and pitch.
+|pitch_slope| <= s / 2. The fractions of the stroke that the degrees of freedom use add up:
+superposition is exact in these numbers and to first order in heave, roll and pitch.
 
 In center length and slopes the workspace is an octahedron whose six corners are the motion ranges.
 Its surface, moved to where the centre is, is the surface of the envelope.
@@ -28,7 +29,8 @@ Its surface, moved to where the centre is, is the surface of the envelope.
 Reference: driving simulator paper, sections "Motion ranges" and "Platform Workspace -
 Translational Envelope".
 
-Four actuators for three dof: internal force, and a wrong fourth command.
+`split_forces`, `wrong_length`: internal force of four actuators for three degrees of freedom, and
+the effect of a wrong fourth command.
 
 In a plane rectangle the lengths are linear in center length and slopes, so that at every pose
 
@@ -38,10 +40,10 @@ and forces in the pattern (1, -1, 1, -1) do no work in any motion: the plate is 
 Forces that are a gradient of the coordinates have no part of this pattern; among all forces for one
 motion they are the smallest.
 
-Motion of the exact and of the paper's models under the same actuator forces.
+`released`: motion of the exact model and of the paper's models under the same actuator forces.
 
 The forces are those that the exact model needs to drive three lengths along given inputs. The exact
-model then returns to the inputs; another model leaves them by what its energies lack.
+model then reproduces the inputs; another model deviates because of the missing energy terms.
 """
 
 from __future__ import annotations
@@ -70,10 +72,10 @@ from twin.papers.driving_simulator.kinematics import (
 )
 
 INTERNAL_FORCE_DIRECTION = read_only(0.5 * CORNER_SIGNS[:, 0] * -CORNER_SIGNS[:, 1])
-"""Unit vector `(4,)` of the forces that move nothing: (1, -1, 1, -1) / 2."""
+"""Unit vector `(4,)` of the internal force, which moves nothing: (1, -1, 1, -1) / 2."""
 
 KNOT_SPACING = 5e-3
-"""[s] between which forces are interpolated by cubic polynomials: 1e-9 of them"""
+"""[s] Spacing of the knots of the force splines; their relative interpolation error is 1e-9"""
 
 
 class FrictionEffect(NamedTuple):
@@ -127,13 +129,13 @@ def friction_effect(
     motion = driven_motion(plate, inputs, time)
     states = [configuration.coordinates for configuration in motion]
     pillars = Pillars.from_plate(plate)
-    free, rubbing = ExactModel(pillars), ExactModel(pillars, friction)
-    velocity, drag = rubbing.feet(*states[:2])
+    frictionless, with_friction = ExactModel(pillars), ExactModel(pillars, friction)
+    velocity, drag = with_friction.feet(*states[:2])
     return FrictionEffect(
         time,
         velocity,
-        free.forces(*states, pushing=pushing),
-        rubbing.forces(*states, pushing=pushing),
+        frictionless.forces(*states, pushing=pushing),
+        with_friction.forces(*states, pushing=pushing),
         0.0 - np.einsum("knj,knj->k", velocity, drag),
     )
 
@@ -150,25 +152,25 @@ def driven_motion(
     """
     sample = inputs.sample(time)
     # The kinematics takes rear right, rear left, front left; rear right = fr + rl - fl.
-    change = np.array([[1.0, 1.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    return ExactKinematics(plate).direct_motion(*(part @ change.T for part in sample))
+    length_map = np.array([[1.0, 1.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    return ExactKinematics(plate).direct_motion(*(values @ length_map.T for values in sample))
 
 
 class HeadMotion(NamedTuple):
     """Motion of the head, `(..., 3)` each, in the base axes unless a function says otherwise."""
 
     position: FloatArray
-    """[m]"""
+    """[m] position of the head"""
     velocity: FloatArray
-    """[m/s]"""
+    """[m/s] velocity of the head"""
     acceleration: FloatArray
-    """[m/s2]"""
+    """[m/s2] acceleration of the head"""
     specific_force: FloatArray
     """[m/s2] acceleration minus gravity: what is felt, and what an accelerometer shows"""
     angular_velocity: FloatArray
-    """[rad/s]"""
+    """[rad/s] angular velocity of the plate"""
     angular_acceleration: FloatArray
-    """[rad/s2]"""
+    """[rad/s2] angular acceleration of the plate"""
 
 
 def exact_head_motion(
@@ -188,13 +190,15 @@ def exact_head_motion(
     """
     point = as_vector(head, "head", 3)
     motion = ExactKinematics(plate).inverse_motion(coordinates, rates, accelerations)
-    arm = np.einsum("...ij,j->...i", attitude(motion.value.coordinates), point)
+    head_arm = np.einsum("...ij,j->...i", attitude(motion.value.coordinates), point)
     omega, alpha = _turning(motion)
-    swept = np.cross(omega, arm)
-    acceleration = motion.acceleration.center + np.cross(alpha, arm) + np.cross(omega, swept)
+    head_velocity = np.cross(omega, head_arm)
+    acceleration = (
+        motion.acceleration.center + np.cross(alpha, head_arm) + np.cross(omega, head_velocity)
+    )
     return HeadMotion(
-        motion.value.center + arm,
-        motion.rate.center + swept,
+        motion.value.center + head_arm,
+        motion.rate.center + head_velocity,
         acceleration,
         acceleration + np.array([0.0, 0.0, plate.gravity]),
         omega,
@@ -215,7 +219,7 @@ def in_plate_axes(motion: HeadMotion, coordinates: Any) -> HeadMotion:
         InputError: wrong shape, not finite, angles of a right angle and more.
     """
     to_plate = np.swapaxes(attitude(checked_coordinates(coordinates)), -1, -2)
-    return HeadMotion(*(np.einsum("...ij,...j->...i", to_plate, part) for part in motion))
+    return HeadMotion(*(np.einsum("...ij,...j->...i", to_plate, values) for values in motion))
 
 
 def small_angle_head_motion(
@@ -242,13 +246,13 @@ def small_angle_head_motion(
     motion = SmallAngleKinematics(plate).inverse_motion(coordinates, rates, accelerations)
     center, angles = ([_jet(motion, part, k) for k in range(3)] for part in (2, 0))
     _, roll, pitch = angles
-    place = (
+    position_jets = (
         center[0] + pitch * zp + xp,
         center[1] - roll * zp + roll * pitch * xp + yp,
         center[2] + roll * yp - pitch * xp + zp,
     )
     position, velocity, acceleration = (
-        np.stack([getattr(jet, name) for jet in place], axis=-1)
+        np.stack([getattr(jet, name) for jet in position_jets], axis=-1)
         for name in ("value", "rate", "acceleration")
     )
     return HeadMotion(
@@ -265,22 +269,22 @@ def attitude(coordinates: FloatArray) -> FloatArray:
     roll, pitch = coordinates[..., 1], coordinates[..., 2]
     a, b, c, d = np.sin(roll), np.cos(roll), np.sin(pitch), np.cos(pitch)
     zero = np.zeros_like(a)
-    rows = ((d, zero, c), (a * c, b, -a * d), (-b * c, a, b * d))
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    matrix_rows = ((d, zero, c), (a * c, b, -a * d), (-b * c, a, b * d))
+    return np.stack([np.stack(row, axis=-1) for row in matrix_rows], axis=-2)
 
 
 def _turning(motion: ConfigurationMotion) -> tuple[FloatArray, FloatArray]:
     """Return angular velocity and acceleration: roll about x, pitch about the rolled y."""
     roll = motion.value.coordinates[..., 1]
-    (first, second), (first_rate, second_rate) = (
+    (roll_rate, pitch_rate), (roll_acceleration, pitch_acceleration) = (
         np.moveaxis(part.coordinates[..., 1:], -1, 0) for part in (motion.rate, motion.acceleration)
     )
     sine, cosine = np.sin(roll), np.cos(roll)
-    omega = [first, second * cosine, second * sine]
+    omega = [roll_rate, pitch_rate * cosine, pitch_rate * sine]
     alpha = [
-        first_rate,
-        second_rate * cosine - first * second * sine,
-        second_rate * sine + first * second * cosine,
+        roll_acceleration,
+        pitch_acceleration * cosine - roll_rate * pitch_rate * sine,
+        pitch_acceleration * sine + roll_rate * pitch_rate * cosine,
     ]
     return np.stack(omega, axis=-1), np.stack(alpha, axis=-1)
 
@@ -312,17 +316,19 @@ class MotionRanges(NamedTuple):
     """Largest displacement from home, the same to both sides, the other dof at home."""
 
     heave: float
-    """[m]"""
+    """[m] largest heave from home"""
     roll: float
-    """[rad]"""
+    """[rad] largest roll from home"""
     pitch: float
-    """[rad]"""
+    """[rad] largest pitch from home"""
 
 
 def small_angle_ranges(plate: PlateModel) -> MotionRanges:
     """Return the ranges of the small-angle model: half the stroke over the arm."""
-    reach = 0.5 * plate.stroke
-    return MotionRanges(reach, reach / plate.half_width, reach / plate.half_length)
+    half_stroke = 0.5 * plate.stroke
+    return MotionRanges(
+        half_stroke, half_stroke / plate.half_width, half_stroke / plate.half_length
+    )
 
 
 def exact_ranges(plate: PlateModel) -> MotionRanges:
@@ -330,19 +336,23 @@ def exact_ranges(plate: PlateModel) -> MotionRanges:
 
     The longest pillar ends them: home_length / cos(a) + arm tan(a) = maximum_length.
     """
-    longest = plate.maximum_length
+    longest_length = plate.maximum_length
 
     def angle(arm: float) -> float:
-        reach = np.hypot(longest, arm)
-        return float(np.arccos(plate.home_length / reach) - np.arctan2(arm, longest))
+        longest_reach = np.hypot(longest_length, arm)
+        return float(np.arccos(plate.home_length / longest_reach) - np.arctan2(arm, longest_length))
 
     return MotionRanges(0.5 * plate.stroke, angle(plate.half_width), angle(plate.half_length))
 
 
 def exact_ranges_at_best_heave(plate: PlateModel) -> MotionRanges:
     """Return the exact ranges where heave follows so that both ends of the stroke are used."""
-    small = small_angle_ranges(plate)
-    return MotionRanges(small.heave, float(np.arctan(small.roll)), float(np.arctan(small.pitch)))
+    small_ranges = small_angle_ranges(plate)
+    return MotionRanges(
+        small_ranges.heave,
+        float(np.arctan(small_ranges.roll)),
+        float(np.arctan(small_ranges.pitch)),
+    )
 
 
 def stroke_fractions(kinematics: PlateKinematics, coordinates: Any) -> FloatArray:
@@ -360,8 +370,8 @@ def stroke_fractions(kinematics: PlateKinematics, coordinates: Any) -> FloatArra
     plate = kinematics.plate
     columns = np.moveaxis(checked_coordinates(coordinates), -1, 0)
     center, roll, pitch = kinematics.slopes(*columns)
-    taken = [center - plate.home_length, roll * plate.half_width, pitch * plate.half_length]
-    return np.asarray(np.abs(np.stack(taken, axis=-1)) / (0.5 * plate.stroke))
+    length_shares = [center - plate.home_length, roll * plate.half_width, pitch * plate.half_length]
+    return np.asarray(np.abs(np.stack(length_shares, axis=-1)) / (0.5 * plate.stroke))
 
 
 class Envelope(NamedTuple):
@@ -397,16 +407,18 @@ def translational_envelope(kinematics: PlateKinematics, divisions: int = 20) -> 
 
 def _octahedron(divisions: int) -> tuple[FloatArray, Any]:
     """Return points `(k, 3)` of the octahedron |x| + |y| + |z| = 1 and its triangles `(m, 3)`."""
-    rows = [(i, j) for i in range(divisions + 1) for j in range(divisions + 1 - i)]
-    number = {row: k for k, row in enumerate(rows)}
-    upward = [((i, j), (i + 1, j), (i, j + 1)) for i, j in rows if i + j < divisions]
-    downward = [((i + 1, j), (i + 1, j + 1), (i, j + 1)) for i, j in rows if i + j < divisions - 1]
-    face = np.array([[number[row] for row in triangle] for triangle in upward + downward])
-    corner = np.array([[i, j, divisions - i - j] for i, j in rows]) / divisions
-    faces = [corner * signs for signs in product((1.0, -1.0), repeat=3)]
-    points, merged = np.unique(np.vstack(faces) + 0.0, axis=0, return_inverse=True)
-    triangles = np.vstack([face + k * len(rows) for k in range(len(faces))])
-    return points, merged.ravel()[triangles]
+    vertices = [(i, j) for i in range(divisions + 1) for j in range(divisions + 1 - i)]
+    number = {row: k for k, row in enumerate(vertices)}
+    upward = [((i, j), (i + 1, j), (i, j + 1)) for i, j in vertices if i + j < divisions]
+    downward = [
+        ((i + 1, j), (i + 1, j + 1), (i, j + 1)) for i, j in vertices if i + j < divisions - 1
+    ]
+    face_triangles = np.array([[number[row] for row in triangle] for triangle in upward + downward])
+    barycentric = np.array([[i, j, divisions - i - j] for i, j in vertices]) / divisions
+    faces = [barycentric * signs for signs in product((1.0, -1.0), repeat=3)]
+    points, merged_index = np.unique(np.vstack(faces) + 0.0, axis=0, return_inverse=True)
+    triangles = np.vstack([face_triangles + k * len(vertices) for k in range(len(faces))])
+    return points, merged_index.ravel()[triangles]
 
 
 class SmallAngleErrors(NamedTuple):
@@ -470,15 +482,18 @@ def small_angle_errors_at(plate: PlateModel, coordinates: Any) -> SmallAngleErro
     Raises:
         InputError: wrong shape, not finite, angles of a right angle and more.
     """
-    small, exact = SmallAngleKinematics(plate), ExactKinematics(plate)
-    true, approximate = exact.inverse(coordinates), small.inverse(coordinates)
-    _, front_left, rear_left, rear_right = np.moveaxis(true.lengths, -1, 0)
-    reached = small.direct(rear_right, rear_left, front_left)
+    small_angle, exact_model = SmallAngleKinematics(plate), ExactKinematics(plate)
+    true_lengths, approximate_lengths = (
+        exact_model.inverse(coordinates),
+        small_angle.inverse(coordinates),
+    )
+    _, front_left, rear_left, rear_right = np.moveaxis(true_lengths.lengths, -1, 0)
+    reached_angles = small_angle.direct(rear_right, rear_left, front_left)
     return SmallAngleErrors(
-        approximate.lengths - true.lengths,
-        reached.coordinates - true.coordinates,
-        (approximate.center - true.center)[..., :2],
-        approximate.feet - true.feet,
+        approximate_lengths.lengths - true_lengths.lengths,
+        reached_angles.coordinates - true_lengths.coordinates,
+        (approximate_lengths.center - true_lengths.center)[..., :2],
+        approximate_lengths.feet - true_lengths.feet,
     )
 
 
@@ -489,13 +504,16 @@ def small_angle_errors(plate: PlateModel, count: int = 41) -> ErrorMap:
         plate: the machine.
         count: points along each axis; an odd number includes home.
     """
-    axes = [np.linspace(-reach, reach, count) for reach in exact_ranges_at_best_heave(plate)]
+    axes = [
+        np.linspace(-angle_range, angle_range, count)
+        for angle_range in exact_ranges_at_best_heave(plate)
+    ]
     axes[0] = axes[0] + plate.home_length
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-    outside = ~ExactKinematics(plate).within_stroke(grid)
+    out_of_stroke = ~ExactKinematics(plate).within_stroke(grid)
     errors = small_angle_errors_at(plate, grid)
     for part in errors:
-        part[outside] = np.nan
+        part[out_of_stroke] = np.nan
     heave, roll, pitch = axes
     return ErrorMap(heave, roll, pitch, *errors, worst_small_angle_errors(plate))
 
@@ -526,9 +544,9 @@ class ForceSplit(NamedTuple):
     """Forces `(..., 4)` [N] as the sum of two at a right angle to each other."""
 
     motion: FloatArray
-    """The smallest forces that move the plate in the same way"""
+    """Forces of smallest norm that cause the same motion of the plate"""
     twisting: FloatArray
-    """The rest: it twists the plate and moves nothing"""
+    """Internal force: the remainder, which twists the plate and moves nothing"""
 
 
 class WrongLength(NamedTuple):
@@ -548,17 +566,17 @@ def split_forces(forces: Any) -> ForceSplit:
     Raises:
         InputError: wrong shape, not finite.
     """
-    given = as_floats(forces, "forces", len(CORNERS))
-    twisting = (given @ INTERNAL_FORCE_DIRECTION)[..., None] * INTERNAL_FORCE_DIRECTION
-    return ForceSplit(given - twisting, twisting)
+    force_values = as_floats(forces, "forces", len(CORNERS))
+    twisting = (force_values @ INTERNAL_FORCE_DIRECTION)[..., None] * INTERNAL_FORCE_DIRECTION
+    return ForceSplit(force_values - twisting, twisting)
 
 
 def wrong_force(corner: str, excess: float) -> ForceSplit:
     """Return the split of the excess force of one actuator.
 
-    A quarter of the excess becomes internal force in all four, three quarters stay where they are
-    and a quarter appears in each of the others, with signs: these move the plate. Only if the
-    excess comes in the pattern (1, -1, 1, -1) nothing moves.
+    A quarter of the excess becomes internal force in all four actuators. The remaining forces move
+    the plate: three quarters in the faulty actuator and a quarter, with signs, in each other one.
+    Only if the excess comes in the pattern (1, -1, 1, -1) nothing moves.
 
     Args:
         corner: name of the actuator, of `twin.papers.driving_simulator.kinematics.CORNERS`.
@@ -579,9 +597,9 @@ def wrong_length(
 
     No rigid plate has the four commanded lengths. Four equal loops push with
     stiffness * (command - length) on top of the forces that the motion takes; they are in balance
-    where the squares of what is missing are least. Lengths are linear in center length and slopes,
-    which makes this a closed form for any offset: the missing part is offset / 4 in the internal
-    pattern, whatever the stiffness, and the rest becomes an error of the pose.
+    where the sum of the squared length errors is smallest. Lengths are linear in center length and
+    slopes, which makes this a closed form for any offset: the length errors are offset / 4 in the
+    internal pattern, whatever the stiffness, and the remainder becomes an error of the pose.
 
     Args:
         plate: the machine.
@@ -595,16 +613,16 @@ def wrong_length(
         InputError: coordinates of the wrong shape or not finite.
     """
     model = kinematics(plate)
-    commanded = model.inverse(as_vector(coordinates, "coordinates", 3))
-    number = CORNERS.index(corner)
-    x, y = plate.corners[number].tolist()
+    commanded_lengths = model.inverse(as_vector(coordinates, "coordinates", 3))
+    corner_index = CORNERS.index(corner)
+    x, y = plate.corners[corner_index].tolist()
     squares = len(CORNERS) * np.array([1.0, plate.half_width**2, plate.half_length**2])
     shift = offset * np.array([1.0, y, -x]) / squares
-    slopes = np.stack(model.slopes(*commanded.coordinates)) + shift
-    reached = model.inverse(np.stack(model.angles(*slopes)))
-    command = commanded.lengths + offset * np.eye(len(CORNERS))[number]
-    forces = stiffness * (command - reached.lengths)
-    return WrongLength(forces, reached.coordinates, reached.lengths)
+    slopes = np.stack(model.slopes(*commanded_lengths.coordinates)) + shift
+    reached_lengths = model.inverse(np.stack(model.angles(*slopes)))
+    command = commanded_lengths.lengths + offset * np.eye(len(CORNERS))[corner_index]
+    forces = stiffness * (command - reached_lengths.lengths)
+    return WrongLength(forces, reached_lengths.coordinates, reached_lengths.lengths)
 
 
 class Released(NamedTuple):
@@ -613,11 +631,11 @@ class Released(NamedTuple):
     time: FloatArray
     """`(k,)` [s]"""
     exact: FloatArray
-    """`(k, 3)` that the forces belong to"""
+    """`(k, 3)` motion of the exact model, from which the forces were computed"""
     printed: ForcedRun
     complete: ForcedRun
     derived: FloatArray
-    """`(k, 2)` [rad] roll and pitch by which the printed model must be off, to first order"""
+    """`(k, 2)` [rad] error of the printed model in roll and pitch, derived to first order"""
 
     @property
     def printed_error(self) -> FloatArray:
@@ -626,7 +644,7 @@ class Released(NamedTuple):
 
     @property
     def complete_error(self) -> FloatArray:
-        """The same for the completed energies."""
+        """Motion with the completed energies less the exact motion `(k, 3)`."""
         return np.asarray(self.complete.plate - self.exact)
 
 
@@ -643,9 +661,11 @@ def released(plate: PlateModel, inputs: DrivenLengths, duration: float) -> Relea
     knots: FloatArray = np.linspace(0.0, duration, round(duration / KNOT_SPACING) + 1)
     motion = driven_motion(plate, inputs, knots)
     forces: Any = CubicSpline(knots, exact_forces(plate, inputs, knots))
-    start = [part.coordinates[0] for part in (motion.value, motion.rate)]
+    released_state = [part.coordinates[0] for part in (motion.value, motion.rate)]
     printed, complete = (
-        integrate_forced(plate, forces, duration, *start, complete=complete, samples=len(knots))
+        integrate_forced(
+            plate, forces, duration, *released_state, complete=complete, samples=len(knots)
+        )
         for complete in (False, True)
     )
     return Released(
@@ -669,7 +689,7 @@ def missing_terms(
     from scipy.interpolate import CubicSpline
 
     height, mass = coordinates[0, 0], plate.lifted_mass
-    lacking = mass * height**2 * accelerations[:, 1:]
-    lacking -= mass * plate.gravity * height * coordinates[:, 1:]
-    twice: Any = CubicSpline(time, lacking / home_inertia(plate).printed[1:])
+    missing_force = mass * height**2 * accelerations[:, 1:]
+    missing_force -= mass * plate.gravity * height * coordinates[:, 1:]
+    twice: Any = CubicSpline(time, missing_force / home_inertia(plate).printed[1:])
     return np.asarray(twice.antiderivative(2)(time))

@@ -37,12 +37,13 @@ INTEGRATION_METHODS = ("dormand_prince", "rk4")
 ROOT_TRACKING = ("actuator", "extended_to_actuator")
 
 SINGULAR_CONDITION = 1e4
-"""Condition number of the legs' Jacobian above which a collapse of steps is put down to it."""
+"""Condition number of the legs' Jacobian above which a step size collapse is reported as
+singular."""
 
 FIXED_STEPS = Tolerances(relative=0.0, absolute=0.0)
 
 MAX_TIMES = 100_000
-"""Times of one run."""
+"""Largest number of output times of a run."""
 
 
 def formulation_names() -> list[str]:
@@ -84,10 +85,10 @@ class Formulation:
             InputError: wrong shape, not finite, no unit quaternion.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        start, motion = self._checked(pose, twist)
+        start_pose, motion = self._checked(pose, twist)
         if self.name.endswith("task"):
-            return np.concatenate([start, motion])
-        joints, rates = self._joints(start, motion)
+            return np.concatenate([start_pose, motion])
+        joints, rates = self._joints(start_pose, motion)
         if self.name == "configuration":
             return np.concatenate([joints, rates])
         return np.concatenate([joints[2::3], rates[2::3]])
@@ -107,10 +108,10 @@ class Formulation:
                 holds formulation and state.
         """
         y = self._state(state)
-        load = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
+        force_vector = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
         track = self.track(self._checked(guess, None, "guess")[0])
         record = np.empty((1, columns.RECORD_SIZE))
-        reason, _ = self._march(y, track, load, np.zeros(1), record)
+        reason, _ = self._march(y, track, force_vector, np.zeros(1), record)
         if reason != END_REACHED or not np.isfinite(record).all():
             raise SingularPoseError(
                 f"{self.name} has no derivative at this state: the pose is singular for it, or "
@@ -123,9 +124,9 @@ class Formulation:
         if self.name in ROOT_TRACKING:
             return np.concatenate([y[6:], joints[2::3]])
         omega, vector = y[10:], y[4:7]
-        spin = [-omega @ vector, *(y[3] * omega + np.cross(omega, vector))]
+        quaternion_rate = [-omega @ vector, *(y[3] * omega + np.cross(omega, vector))]
         return np.concatenate(
-            [y[7:10], 0.5 * np.array(spin), record[0, PLATFORM_ACCELERATION:][:6]]
+            [y[7:10], 0.5 * np.array(quaternion_rate), record[0, PLATFORM_ACCELERATION:][:6]]
         )
 
     def generalised_forces(self, pose: Any, twist: Any, accelerations: Any) -> FloatArray:
@@ -149,15 +150,15 @@ class Formulation:
         one_of(self.name, "formulation", ("extended_to_task", "extended_to_actuator"))
         poses = as_pose(as_floats(pose, "pose"), "pose").reshape(-1, 7)
         states = np.concatenate([poses, _rows(twist, "twist", len(poses))], axis=1)
-        second = _rows(accelerations, "accelerations", len(poses))
-        forces = np.empty_like(second)
-        done = generalised_forces(
-            self.name in ROOT_TRACKING, self.model, states, second, forces, make_work()
+        acceleration_rows = _rows(accelerations, "accelerations", len(poses))
+        forces = np.empty_like(acceleration_rows)
+        succeeded = generalised_forces(
+            self.name in ROOT_TRACKING, self.model, states, acceleration_rows, forces, make_work()
         )
-        if done < len(poses):
+        if succeeded < len(poses):
             raise SingularPoseError(
-                f"{self.name} has no inverse dynamics at pose {done}: it is singular for it.",
-                {"formulation": self.name, "index": int(done)},
+                f"{self.name} has no inverse dynamics at pose {succeeded}: it is singular for it.",
+                {"formulation": self.name, "index": int(succeeded)},
             )
         return forces
 
@@ -192,19 +193,19 @@ class Formulation:
                 `data` holds reason, time, pose, twist and step, and as `run` the motion until
                 there.
         """
-        start, motion = self._checked(pose, twist)
-        load = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
+        start_pose, motion = self._checked(pose, twist)
+        force_vector = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
         grid = _grid(positive(duration, "duration"), positive(timestep, "timestep"))
         one_of(method, "method", INTEGRATION_METHODS)
         relative = positive(relative_tolerance, "relative_tolerance")
         absolute = positive(absolute_tolerance, "absolute_tolerance")
-        y, track, clock = self.state_from(start, motion), self.track(start), np.zeros(2)
+        y, track, clock = self.state_from(start_pose, motion), self.track(start_pose), np.zeros(2)
         records = np.empty((len(grid), columns.RECORD_SIZE))
         tolerances = Tolerances(relative, absolute) if method == "dormand_prince" else FIXED_STEPS
-        reason, count = self._march(y, track, load, grid, records, tolerances, clock)
-        run = run_of(self.platform, self.name, method, grid[:count], records[:count])
+        reason, n_steps = self._march(y, track, force_vector, grid, records, tolerances, clock)
+        run = run_of(self.platform, self.name, method, grid[:n_steps], records[:n_steps])
         if reason != END_REACHED:
-            raise self._stopped(reason, run, records[count], clock)
+            raise self._stopped(reason, run, records[n_steps], clock)
         return run
 
     def _march(
@@ -218,14 +219,14 @@ class Formulation:
         clock: FloatArray | None = None,
     ) -> tuple[int, int]:
         """Fill the records; return reason and number of times reached."""
-        passed = np.zeros(2) if clock is None else clock
+        clock_array = np.zeros(2) if clock is None else clock
         equations = march.Equations(self.kind, self.model, forces, track, make_work())
-        reason, count = march.march(equations, y, grid, tolerances, records, passed)
-        return int(reason), int(count)
+        reason, n_steps = march.march(equations, y, grid, tolerances, records, clock_array)
+        return int(reason), int(n_steps)
 
     def _checked(self, pose: Any, twist: Any, field: str = "pose") -> tuple[FloatArray, FloatArray]:
-        start = one_pose(self.platform.home if pose is None else pose, field)
-        return start, as_vector(np.zeros(6) if twist is None else twist, "twist", 6)
+        start_pose = one_pose(self.platform.home if pose is None else pose, field)
+        return start_pose, as_vector(np.zeros(6) if twist is None else twist, "twist", 6)
 
     def _state(self, state: Any) -> FloatArray:
         y = as_vector(state, "state", self.size).copy()
@@ -291,19 +292,19 @@ class Formulation:
 
 
 def _rows(value: Any, field: str, count: int) -> FloatArray:
-    rows = as_floats(value, field)
-    if rows.shape != (count, 6):
-        raise InputError(field, f"must have shape ({count}, 6), got {rows.shape}")
-    return np.ascontiguousarray(rows)
+    value_rows = as_floats(value, field)
+    if value_rows.shape != (count, 6):
+        raise InputError(field, f"must have shape ({count}, 6), got {value_rows.shape}")
+    return np.ascontiguousarray(value_rows)
 
 
 def _grid(end: float, step: float) -> FloatArray:
     if end / step > MAX_TIMES:
         raise InputError("timestep", f"more than {MAX_TIMES} steps; use a larger one")
-    count = round(end / step)
-    if count < 1 or abs(count * step - end) > 1e-9 * max(step, end):
+    n_intervals = round(end / step)
+    if n_intervals < 1 or abs(n_intervals * step - end) > 1e-9 * max(step, end):
         raise InputError("timestep", f"{step:.9g} s does not divide the {end:.9g} s")
-    return np.linspace(0.0, end, count + 1)
+    return np.linspace(0.0, end, n_intervals + 1)
 
 
 def simulate_formulation(
@@ -315,9 +316,9 @@ def simulate_formulation(
         InputError: unknown names, wrong shapes, not finite.
         IntegrationError: the formulation meets its singular pose.
     """
-    known = ("pose", "twist", "forces", "method", "relative_tolerance", "absolute_tolerance")
+    option_names = ("pose", "twist", "forces", "method", "relative_tolerance", "absolute_tolerance")
     for option in options:
-        one_of(option, "option", known)
+        one_of(option, "option", option_names)
     return Formulation(platform, name).integrate(duration, timestep, **options)
 
 
@@ -325,7 +326,7 @@ class Operations(NamedTuple):
     """Operations of one evaluation."""
 
     additions: int
-    """and subtractions"""
+    """additions and subtractions"""
     multiplications: int
     divisions: int
     functions: int
@@ -333,7 +334,7 @@ class Operations(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Number of all operations."""
         return sum(self)
 
 
@@ -383,7 +384,7 @@ def operations(formulation: Formulation, pose: Any = None, twist: Any = None) ->
         pose: `(7,)`, default home.
         twist: `(6,)`, default rest.
     """
-    state = _counting(formulation.state_from(pose, twist))
+    counting_state = _counting(formulation.state_from(pose, twist))
     track = _counting(formulation.track(formulation.platform.home if pose is None else pose))
     equations = march.Equations(
         formulation.kind,
@@ -394,12 +395,12 @@ def operations(formulation: Formulation, pose: Any = None, twist: Any = None) ->
     )
     derivative = interpreted(march.derivative)
     Counted.counts[:] = 0
-    before = sys.getprofile()
+    previous_profiler = sys.getprofile()
     sys.setprofile(_count_functions)
     try:
-        derivative(equations, state, _counting(np.zeros(len(state))))
+        derivative(equations, counting_state, _counting(np.zeros(len(counting_state))))
     finally:
-        sys.setprofile(before)
+        sys.setprofile(previous_profiler)
     return Operations(*(int(count) for count in Counted.counts))
 
 
@@ -412,8 +413,8 @@ class CountedArray(np.ndarray):
     """An array whose numbers are counted when they are read."""
 
     def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
-        return Counted(found) if isinstance(found, np.floating) else found
+        entry = super().__getitem__(index)
+        return Counted(entry) if isinstance(entry, np.floating) else entry
 
 
 def _counting(value: Any) -> Any:

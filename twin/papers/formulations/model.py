@@ -78,8 +78,8 @@ def extended_joints(platform: MachineModel, joints: FloatArray) -> FloatArray:
     """
     if platform.leg.equations == "ups":
         return joints.copy()
-    crank, first, second = np.moveaxis(joints, -1, 0)
-    return np.stack([first + crank, second, crank], axis=-1)
+    crank, first_angle, second_angle = np.moveaxis(joints, -1, 0)
+    return np.stack([first_angle + crank, second_angle, crank], axis=-1)
 
 
 def pack_model(platform: MachineModel) -> Model:
@@ -102,8 +102,8 @@ def pack_model(platform: MachineModel) -> Model:
     points = np.asarray(platform.platform_joints)
     triangle, attached = _carriers(points)
     corners = points[triangle]
-    first, second = corners[1] - corners[0], corners[2] - corners[0]
-    basis = np.stack([first, second, np.cross(first, second)], axis=1)
+    first_edge, second_edge = corners[1] - corners[0], corners[2] - corners[0]
+    basis = np.stack([first_edge, second_edge, np.cross(first_edge, second_edge)], axis=1)
     coefficients = np.linalg.solve(basis, (points[attached] - corners[0]).T).T
     coefficients[np.abs(coefficients) < np.finfo(float).eps] = 0.0
     motion = np.zeros((9, 6))
@@ -158,21 +158,21 @@ class CoefficientMatrices:
     def extended_mass(self, coordinates: FloatArray) -> FloatArray:
         """Return M `(24, 24)` of eq. (21)."""
         parameters, work = coordinates[3:6], self.work
-        share = 1.0 / (1.0 + parameters @ parameters)
-        work.platform[:3], work.platform[3] = coordinates[:3], np.sqrt(share)
-        work.platform[4:7] = np.sqrt(share) * parameters
+        rotation_factor = 1.0 / (1.0 + parameters @ parameters)
+        work.platform[:3], work.platform[3] = coordinates[:3], np.sqrt(rotation_factor)
+        work.platform[4:7] = np.sqrt(rotation_factor) * parameters
         work.platform[PLATFORM_TWIST : PLATFORM_TWIST + 6] = 0.0
         self._place(coordinates[6:])
         interpreted(spaces.move_legs)(self.model, work)
         interpreted(spaces.move_platform)(self.model, work)
         rates = np.eye(6)
         # Angular velocity of the rates of the Rodrigues parameters.
-        rates[3:, 3:] = 2.0 * share * (np.eye(3) + np.cross(np.eye(3), parameters))
+        rates[3:, 3:] = 2.0 * rotation_factor * (np.eye(3) + np.cross(np.eye(3), parameters))
         mass = np.zeros((6 + JOINT_COUNT, 6 + JOINT_COUNT))
         mass[:6, :6] = rates.T @ work.body_mass @ rates
         for leg in range(LEG_COUNT):
-            part = slice(6 + 3 * leg, 9 + 3 * leg)
-            mass[part, part] = work.leg_mass[leg]
+            leg_block = slice(6 + 3 * leg, 9 + 3 * leg)
+            mass[leg_block, leg_block] = work.leg_mass[leg]
         return mass
 
     def configuration_mass(self, joints: FloatArray) -> FloatArray:
@@ -222,12 +222,14 @@ def coriolis(mass: MassMatrix, coordinates: FloatArray, rates: FloatArray) -> Fl
     size = len(coordinates)
     slopes = np.empty((size, size, size))
     for k in range(size):
-        step = np.zeros(size)
-        step[k] = DIFFERENCE_STEP
-        slopes[k] = (mass(coordinates + step) - mass(coordinates - step)) / (2.0 * DIFFERENCE_STEP)
-    along = np.einsum("kij,k->ij", slopes, rates)
-    across = np.einsum("jik,k->ij", slopes, rates)
-    return np.asarray(0.5 * (along + across - across.T))
+        increment = np.zeros(size)
+        increment[k] = DIFFERENCE_STEP
+        slopes[k] = (mass(coordinates + increment) - mass(coordinates - increment)) / (
+            2.0 * DIFFERENCE_STEP
+        )
+    velocity_part = np.einsum("kij,k->ij", slopes, rates)
+    gradient_part = np.einsum("jik,k->ij", slopes, rates)
+    return np.asarray(0.5 * (velocity_part + gradient_part - gradient_part.T))
 
 
 @dataclass(frozen=True)
@@ -243,17 +245,17 @@ class FormulationRun:
     time: FloatArray
     """`(k,)` [s]"""
     pose: FloatArray
-    """`(k, 7)`"""
+    """`(k, 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: FloatArray
-    """`(k, 6)`"""
+    """`(k, 6)` of the platform, base axes [m/s, rad/s]"""
     acceleration: FloatArray
-    """`(k, 6)`"""
+    """`(k, 6)` of the platform, base axes [m/s2, rad/s2]"""
     configuration: FloatArray
-    """`(k, 18)`"""
+    """`(k, 18)` joint coordinates [m, rad]"""
     rates: FloatArray
-    """`(k, 18)`"""
+    """`(k, 18)` of the joint coordinates [m/s, rad/s]"""
     accelerations: FloatArray
-    """`(k, 18)`"""
+    """`(k, 18)` of the joint coordinates [m/s2, rad/s2]"""
     e1: FloatArray
     """`(k,)` [m] largest error of the loop closure"""
     e2: FloatArray
@@ -276,8 +278,8 @@ class FormulationRun:
     @property
     def energy_error(self) -> FloatArray:
         """Change of the total energy `(k,)` in percent of that at the start."""
-        total = self.kinetic + self.potential
-        return np.asarray(100.0 * (total - total[0]) / total[0])
+        total_energy = self.kinetic + self.potential
+        return np.asarray(100.0 * (total_energy - total_energy[0]) / total_energy[0])
 
     @property
     def crossings(self) -> FloatArray:
@@ -286,10 +288,10 @@ class FormulationRun:
         A platform that turns back at the singular pose, where it could also have gone on, has no
         crossing there; two crossings between neighbouring times cancel.
         """
-        before, after = self.determinant[:-1], self.determinant[1:]
-        k = np.flatnonzero(before * after < 0.0)
-        part = before[k] / (before[k] - after[k])
-        return np.asarray(self.time[k] + part * (self.time[k + 1] - self.time[k]))
+        values_before, values_after = self.determinant[:-1], self.determinant[1:]
+        k = np.flatnonzero(values_before * values_after < 0.0)
+        crossing_fraction = values_before[k] / (values_before[k] - values_after[k])
+        return np.asarray(self.time[k] + crossing_fraction * (self.time[k + 1] - self.time[k]))
 
 
 def run_of(
@@ -300,8 +302,8 @@ def run_of(
     Quaternions change sign where they have to, so that they are continuous.
     """
     pose = records[:, :7].copy()
-    turn = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
-    pose[1:, 3:] *= np.cumprod(np.where(turn < 0.0, -1.0, 1.0))[:, None]
+    quaternion_products = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
+    pose[1:, 3:] *= np.cumprod(np.where(quaternion_products < 0.0, -1.0, 1.0))[:, None]
     jacobian = platform.jacobian(as_floats(pose, "pose"))
     radius = characteristic_length(platform.platform_joints)
     errors = records[:, columns.ERROR_ENTRY : columns.ERROR_ENTRY + 3]

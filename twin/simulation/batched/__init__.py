@@ -46,11 +46,12 @@ def make_batched_plant(
     one_of(engine, "engine", BATCHED_PLANTS)
     module, name = BATCHED_PLANTS[engine]
     batch_class = getattr(import_module(module), name)
-    known = set(batch_class.__init__.__kwdefaults__ or ())
-    unknown = sorted(set(options) - known)
-    if unknown:
+    option_names = set(batch_class.__init__.__kwdefaults__ or ())
+    unknown_options = sorted(set(options) - option_names)
+    if unknown_options:
         raise InputError(
-            unknown[0], f"no option of batched plants; they take: {', '.join(sorted(known))}"
+            unknown_options[0],
+            f"no option of batched plants; they take: {', '.join(sorted(option_names))}",
         )
     batch: BatchedPlant = batch_class(platform, size, period, timestep, **options)
     return batch

@@ -18,7 +18,7 @@ from twin.plant.signals import COMMAND_MODES
 from twin.simulation.batched.batched_plant import BatchedPlant, empty_balls
 
 MIN_MACHINES_PER_THREAD = 2
-"""Machines per thread at least; fewer cost more than they save: a machine takes some 40 us."""
+"""Smallest number of machines per thread. A machine takes about 40 us, less than a thread costs."""
 
 
 class AnalyticBatchedPlant(BatchedPlant):
@@ -42,7 +42,7 @@ class AnalyticBatchedPlant(BatchedPlant):
         self._adopt_arrays()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Cut the arrays of a copy into chunks again, since copied views are no views."""
+        """Cut the arrays of a copy into chunks again, because copies of views share no memory."""
         self.__dict__.update(state)
         self._adopt_arrays()
 
@@ -57,12 +57,16 @@ class AnalyticBatchedPlant(BatchedPlant):
         """Cut the machines into chunks, one per core."""
         chunks = max(1, min(usable_cores(), self.size // MIN_MACHINES_PER_THREAD))
         lanes, ball = lane_count(), self.rolling_ball
-        full = ball is None and 1 < lanes <= self.size // chunks
-        self._width = (0,) * lanes if full else ()
-        middle = () if ball is None else (ball.constants,)
-        last = (COMMAND_MODES.index(self.mode), self.timestep, *([self._width] if full else []))
+        fills_lanes = ball is None and 1 < lanes <= self.size // chunks
+        self._width = (0,) * lanes if fills_lanes else ()
+        extra_constants = () if ball is None else (ball.constants,)
+        command_arguments = (
+            COMMAND_MODES.index(self.mode),
+            self.timestep,
+            *([self._width] if fills_lanes else []),
+        )
         self._calls = [
-            (Bundle(*self._chunk(slice(*edge)), *middle, *last),)
+            (Bundle(*self._chunk(slice(*edge)), *extra_constants, *command_arguments),)
             for edge in chunk_bounds(self.size, chunks)
         ]
         self._run: Any = SameTypes(self._kernel(len(self._width)))
@@ -92,8 +96,10 @@ class AnalyticBatchedPlant(BatchedPlant):
         from twin.kernels.batched.analytic import start_ball
         from twin.model.ball import as_start
 
-        start = as_vector(as_start(ball, self.rolling_ball), "ball", 4)
-        start_ball(self.rolling_ball.constants, self.machines, self._balls, index, start.copy())
+        ball_start = as_vector(as_start(ball, self.rolling_ball), "ball", 4)
+        start_ball(
+            self.rolling_ball.constants, self.machines, self._balls, index, ball_start.copy()
+        )
 
     def _advance(self) -> None:
         on_threads(self._run, self._calls)

@@ -53,7 +53,7 @@ CONTROLLER_PERIOD = 1e-3
 """[s] Period that the velocity loops' gains are derived for, as those of `twin.control`."""
 
 LONGEST_DEFAULT_STEP = 1e-3
-"""[s] largest default step of an engine."""
+"""[s] Upper bound of an engine's default step."""
 
 PERIOD_TOLERANCE = 1e-9
 """Rounding error of a control period that still counts as a whole number of steps."""
@@ -82,18 +82,18 @@ def make_drive_arrays(size: int, actuators: int, capacity: int) -> DriveArrays:
 
 
 def queue_capacity(delay_steps: int, ratio: int) -> int:
-    """Return the largest number of waiting commands, the one in force included."""
+    """Return the largest number of queued commands, the one in force included."""
     return delay_steps // ratio + 2
 
 
 def grown(arrays: DriveArrays, capacity: int) -> DriveArrays:
-    """Return arrays with queues of `capacity` commands, those in force and waiting included."""
-    size, old, _, actuators = arrays.queue.shape
+    """Return arrays with longer queues of `capacity` commands; the present commands are kept."""
+    size, old_length, _, actuators = arrays.queue.shape
     queue = np.zeros((size, capacity, 2, actuators))
     issued = arrays.counters[:, ISSUED_COLUMN]
     for i in range(size):
-        for number in range(max(0, int(issued[i]) - old), int(issued[i])):
-            queue[i, number % capacity] = arrays.queue[i, number % old]
+        for issue_number in range(max(0, int(issued[i]) - old_length), int(issued[i])):
+            queue[i, issue_number % capacity] = arrays.queue[i, issue_number % old_length]
     return arrays._replace(queue=queue)
 
 
@@ -113,8 +113,10 @@ def loop_gains(platform: MachineModel, timestep: float) -> FloatArray:
 
 def same_drives(one: MachineModel, other: MachineModel) -> bool:
     """Return whether two machines share their legs, with drives and encoders, and their limits."""
-    same = one.minimum_coordinates is other.minimum_coordinates and one.limits == other.limits
-    return same and not changed_legs(one.parameters, other.parameters)
+    same_limits = (
+        one.minimum_coordinates is other.minimum_coordinates and one.limits == other.limits
+    )
+    return same_limits and not changed_legs(one.parameters, other.parameters)
 
 
 def varied_plant(before: Plant, platform: MachineModel, timestep: float, limits: bool) -> Plant:
@@ -178,22 +180,24 @@ def empty_balls(size: int) -> Balls:
 
 
 def whole_ratio(period: float, timestep: float) -> int:
-    """Return how often `timestep` [s] goes into `period` [s].
+    """Return the whole number of steps of `timestep` [s] in a `period` [s].
 
     Raises:
         InputError: not a whole number of times.
     """
-    step = positive(timestep, "timestep")
+    time_step = positive(timestep, "timestep")
     ratio = (
-        round(period / step) if period / step < MAX_STEPS_PER_PERIOD else MAX_STEPS_PER_PERIOD + 1
+        round(period / time_step)
+        if period / time_step < MAX_STEPS_PER_PERIOD
+        else MAX_STEPS_PER_PERIOD + 1
     )
     if (
         not 1 <= ratio <= MAX_STEPS_PER_PERIOD
-        or abs(ratio * step - period) > PERIOD_TOLERANCE * period
+        or abs(ratio * time_step - period) > PERIOD_TOLERANCE * period
     ):
         raise InputError(
             "timestep",
-            f"{step:.9g} s must divide the control period {period:.9g} s into whole steps, "
+            f"{time_step:.9g} s must divide the control period {period:.9g} s into whole steps, "
             f"at most {MAX_STEPS_PER_PERIOD}; "
             f"{period / max(1, min(ratio, MAX_STEPS_PER_PERIOD)):.9g} s does",
         )
@@ -213,21 +217,22 @@ def suitable_timestep(
     Raises:
         InputError: no step is short enough.
     """
-    least = max(1, -int(-(period / LONGEST_DEFAULT_STEP) * (1.0 - PERIOD_TOLERANCE) // 1))
-    last: InputError | None = None
-    for part in range(1, MAX_STEPS_PER_PERIOD // least + 1):
-        step = period / (least * part)
+    min_steps = max(1, -int(-(period / LONGEST_DEFAULT_STEP) * (1.0 - PERIOD_TOLERANCE) // 1))
+    last_error: InputError | None = None
+    for multiple in range(1, MAX_STEPS_PER_PERIOD // min_steps + 1):
+        time_step = period / (min_steps * multiple)
         try:
-            check(platform, step)
-            drive_constants(platform, step)
-            loop_gains(platform, step)
+            check(platform, time_step)
+            drive_constants(platform, time_step)
+            loop_gains(platform, time_step)
         except InputError as error:
-            last = error
-            if part > 100:
+            last_error = error
+            # A hundredth of the longest step that still fails has another cause.
+            if multiple > 100:
                 break
             continue
-        return step
-    raise last or InputError("period", f"{period:g} s is too long")
+        return time_step
+    raise last_error or InputError("period", f"{period:g} s is too long")
 
 
 class BatchedPlant(ABC):
@@ -352,21 +357,28 @@ class BatchedPlant(ABC):
         m, k = len(indices), self.platform.n_deflections
         if platforms is not None and len(platforms) != m:
             raise InputError("platforms", f"must be {m}, one per machine, not {len(platforms)}")
-        for number, index in enumerate(indices):
+        for row_number, index in enumerate(indices):
             self._placed[index] = self._ready = False
-            if platforms is not None and platforms[number] is not self.platforms[index]:
-                self._adopt(index, as_model(platforms[number]))
+            if platforms is not None and platforms[row_number] is not self.platforms[index]:
+                self._adopt(index, as_model(platforms[row_number]))
             machine = self.platforms[index]
-            at = machine.home if pose is None else as_pose(_entry(pose, "pose", number, m, 7))
-            moving = ZERO_VECTOR if twist is None else _entry(twist, "twist", number, m, 6)
+            at = machine.home if pose is None else as_pose(_entry(pose, "pose", row_number, m, 7))
+            platform_twist = (
+                ZERO_VECTOR if twist is None else _entry(twist, "twist", row_number, m, 6)
+            )
             if deflection is not None:
-                inside = _entry(deflection, "deflection", number, m, 2 * k)
+                spring_deflection = _entry(deflection, "deflection", row_number, m, 2 * k)
             else:
-                inside = resting_deflection(machine, None if pose is None else at)
-            start = None if ball is None else ball[number]
+                spring_deflection = resting_deflection(machine, None if pose is None else at)
+            ball_start = None if ball is None else ball[row_number]
             # Copies, since kernels are compiled anew for arrays that cannot be written to.
             with for_many_machines(machine is not self.platform):
-                self._put(index, machine, (at.copy(), moving.copy(), inside), start)
+                self._put(
+                    index,
+                    machine,
+                    (at.copy(), platform_twist.copy(), spring_deflection),
+                    ball_start,
+                )
         self._ready = bool(self._placed.all())
 
     def advance(
@@ -399,7 +411,7 @@ class BatchedPlant(ABC):
         self._advance()
 
     def __copy__(self) -> Self:
-        """Return a batch that goes on alone: no array is shared."""
+        """Return an independent copy, which shares no array."""
         return deepcopy(self)
 
     def close(self) -> None:
@@ -429,10 +441,15 @@ class BatchedPlant(ABC):
 
     def _adopt(self, index: int, platform: MachineModel) -> None:
         """Replace the machine at an index."""
-        mine = self.platform
-        alike = (platform.kind, platform.n_actuators, platform.n_deflections, platform.dof)
-        if alike != (mine.kind, mine.n_actuators, mine.n_deflections, mine.dof):
-            raise InputError("platforms", f"{platform.name} is no machine like {mine.name}")
+        old_platform = self.platform
+        new_layout = (platform.kind, platform.n_actuators, platform.n_deflections, platform.dof)
+        if new_layout != (
+            old_platform.kind,
+            old_platform.n_actuators,
+            old_platform.n_deflections,
+            old_platform.dof,
+        ):
+            raise InputError("platforms", f"{platform.name} is no machine like {old_platform.name}")
         self._check_step(platform, self.timestep)
         plant = varied_plant(self._plants[index], platform, self.timestep, self.limits)
         capacity = queue_capacity(plant.drives.delay_steps, self.ratio)
@@ -469,13 +486,14 @@ class BatchedPlant(ABC):
         self._place(index, state, ball)
         measurement = self._plants[index].measure(state)
         at.measured[index], at.measured_rates[index] = measurement.coordinates, measurement.rates
+        # Column 0 of a drive's state is the motor's effort.
         at.effort[index] = self._plants[index].states[:, 0]
         self._drive_arrays.before[index] = measurement.coordinates
         self._placed[index] = True
 
 
 def _take(mine: FloatArray, given: Any, field: str, *, optional: bool = False) -> bool:
-    """Fill one of the inputs, with zeros where nothing is given; return whether something is."""
+    """Fill one input array, with zeros for None; return whether the input was given."""
     if given is None and optional:
         mine[:] = 0.0
         return False
@@ -486,13 +504,15 @@ def _take(mine: FloatArray, given: Any, field: str, *, optional: bool = False) -
 
 
 def _checked_indices(indices: Any, size: int) -> list[int]:
-    found = np.asarray(indices)
-    if found.ndim != 1 or found.dtype.kind not in "iu":
+    index_array = np.asarray(indices)
+    if index_array.ndim != 1 or index_array.dtype.kind not in "iu":
         raise InputError("indices", "must be whole numbers of shape (m,)")
-    checked: list[int] = found.tolist()
-    if len(set(checked)) != len(checked) or not all(0 <= index < size for index in checked):
+    index_list: list[int] = index_array.tolist()
+    if len(set(index_list)) != len(index_list) or not all(
+        0 <= index < size for index in index_list
+    ):
         raise InputError("indices", f"must be different numbers from 0 to {size - 1}")
-    return checked
+    return index_list
 
 
 def _entry(values: Any, field: str, number: int, count: int, width: int) -> FloatArray:

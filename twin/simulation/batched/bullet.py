@@ -1,6 +1,6 @@
 """Batched plants in PyBullet: one engine after the other, each with physics clients of its own.
 
-Each machine is an engine without the records of its guard.
+Each machine is an engine without the step history that its guard would keep.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from twin.plant.signals import COMMAND_MODES
 from twin.simulation.batched.batched_plant import BatchedPlant, place_drives
 
 MAX_WORLDS = 256
-"""Largest number of machines in one batch: each is a physics client of its own, which takes 30 MB
-whatever is in it."""
+"""Largest number of machines in one batch: each needs its own physics client of about 30 MB."""
 
 
 def check_size(size: int, fidelity: str) -> None:
@@ -67,15 +66,15 @@ class BulletRow(BulletEngine):
             shaking: `(3,)` acceleration of the base [m/s2].
 
         Returns:
-            The largest loop gap [m]; not a number where the state is none.
+            The largest loop gap [m]; NaN where the state is not finite.
         """
         if (shaking != self._shaking).any():
             self._shaking[:] = shaking
             self._apply_field()
-        gap, _ = self._advance(forces, wrench)
+        loop_gap, _ = self._advance(forces, wrench)
         self._steps += 1
         if np.isfinite(self._reading).all():
-            return gap
+            return loop_gap
         self._free()  # what has gone wrong stays in Bullet's memory
         return np.nan
 
@@ -146,26 +145,26 @@ class BulletBatchedPlant(BatchedPlant):
             arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
         )
         mode = COMMAND_MODES.index(self.mode)
-        going = np.flatnonzero(~machines.failed).tolist()
-        for part in range(self.ratio):
+        running = np.flatnonzero(~machines.failed).tolist()
+        for substep in range(self.ratio):
             drive_all(arrays, machines, self.ratio, mode, self.timestep)
-            for index in going:
+            for index in running:
                 if not machines.failed[index]:
-                    self._step(index, part)
-        for index in going:
+                    self._step(index, substep)
+        for index in running:
             self._take_over(index)
         read_all(arrays, machines, self.period)
         if self.rolling_ball is not None:
-            lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
-            self.ball_lost |= lost & ~machines.failed
+            ball_lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
+            self.ball_lost |= ball_lost & ~machines.failed
 
     def _step(self, index: int, part: int) -> None:
         """Step a machine; it fails if its state is no longer valid."""
         engine, machines, inputs = self._engines[index], self.machines, self._inputs
-        shaking = inputs.shaking[index, part] if self._shaken else self._still
+        base_acceleration = inputs.shaking[index, part] if self._shaken else self._still
         self._before[index] = engine.read()[1]
-        gap = engine.advance(machines.forces[index], inputs.wrench[index], shaking)
-        machines.failed[index] = not gap <= LARGEST_GAP
+        loop_gap = engine.advance(machines.forces[index], inputs.wrench[index], base_acceleration)
+        machines.failed[index] = not loop_gap <= LARGEST_GAP
         if engine.broken:
             return
         machines.gap[index] = engine.loop_gap
@@ -181,7 +180,7 @@ class BulletBatchedPlant(BatchedPlant):
             machines.rates[index] -= deflection[k:]
 
     def _take_over(self, index: int) -> None:
-        """Take over the state of a machine at the end of a period, if it is valid."""
+        """Copy an engine's state to its row at the end of a period, if the state is valid."""
         engine, machines = self._engines[index], self.machines
         if engine.broken:
             return

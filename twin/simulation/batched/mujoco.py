@@ -73,15 +73,16 @@ class Fields(NamedTuple):
     applied: FloatArray
     """generalised forces"""
     sites: FloatArray
-    """`(N, sites, 3)`"""
+    """`(N, sites, 3)` positions of the sites [m], base axes"""
     positions: FloatArray
-    """`(N, 3)` of the platform"""
+    """`(N, 3)` position of the platform [m], base axes"""
     quaternions: FloatArray
-    """`(N, 4)` of the platform"""
+    """`(N, 4)` orientation of the platform in the base, scalar first"""
     motions: FloatArray
-    """`(N, 6)` of the platform: angular velocity, velocity of the tree's centre of mass"""
+    """`(N, 6)` of the platform: angular velocity [rad/s], velocity of the tree's centre of mass
+    [m/s]"""
     centers: FloatArray
-    """`(N, 3)` of mass of the platform's tree"""
+    """`(N, 3)` centre of mass of the platform's tree [m], base axes"""
     warning: Any
     """`(N, kinds, 2)` last information and count of MuJoCo's warnings"""
 
@@ -98,7 +99,7 @@ class PlantArrays(NamedTuple):
 
 
 class Cycle(NamedTuple):
-    """Arrays that are read and written between two steps; a kernel with few starts sooner."""
+    """Arrays that the kernels between two steps use; few arguments shorten the call."""
 
     constants: FloatArray
     states: FloatArray
@@ -127,21 +128,24 @@ class Cycle(NamedTuple):
 
 def cycle_of(home: FloatArray, dry: FloatArray, *groups: Any) -> Cycle:
     """Return the arrays of a cycle from groups of arrays that have them by the same names."""
-    found: dict[str, Any] = {"home": home, "dry": dry}
+    cycle_fields: dict[str, Any] = {"home": home, "dry": dry}
     for group in groups:
-        found |= group._asdict()
-    return Cycle(*(found[name] for name in Cycle._fields))
+        cycle_fields |= group._asdict()
+    return Cycle(*(cycle_fields[name] for name in Cycle._fields))
 
 
 def layout_of(machine: Mechanism, model: Any) -> Layout:
     """Return the indices of a machine's parts."""
     both = (coordinates, velocities)
     measured = [actuator.measured for actuator in machine.actuators]
-    joints = [np.stack([indices(model, each) for each in measured], axis=1) for indices in both]
+    joints = [
+        np.stack([indices(model, joint_indices) for joint_indices in measured], axis=1)
+        for indices in both
+    ]
     sliding_joints = [velocities(model, friction.joints) for friction in machine.frictions]
     tips, sockets = (
-        np.array([model.site(getattr(loop, end)).id for loop in machine.loops])
-        for end in ("first", "second")
+        np.array([model.site(getattr(loop, loop_end)).id for loop in machine.loops])
+        for loop_end in ("first", "second")
     )
     joint = model.joint(PLATFORM_NAME) if machine.floats else None
     return Layout(
@@ -159,7 +163,7 @@ def fields_of(batch: Any) -> Fields:
     """Return the arrays of a batch; those of bodies are the results of its last call."""
     body = batch.model.body(PLATFORM_NAME)
     names = ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")
-    qpos, qvel, ctrl, applied, sites = (batch.bind(name) for name in names)
+    qpos, qvel, ctrl, applied_forces, sites = (batch.bind(name) for name in names)
     positions, quaternions, motions = (
         batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel")
     )
@@ -167,7 +171,7 @@ def fields_of(batch: Any) -> Fields:
         qpos,
         qvel,
         ctrl,
-        applied,
+        applied_forces,
         sites,
         positions,
         quaternions,
@@ -185,9 +189,9 @@ def wrenches_of(batch: Any) -> FloatArray:
 
 def alike(one: Any, other: Any) -> bool:
     """Return whether two models have the same parts at the same indices."""
-    sizes = ("nq", "nv", "nu", "nbody", "njnt", "nsite", "ngeom", "neq", "nstate")
-    same = all(getattr(one, size, 0) == getattr(other, size, 0) for size in sizes)
-    return same and part_names(one) == part_names(other)
+    size_names = ("nq", "nv", "nu", "nbody", "njnt", "nsite", "ngeom", "neq", "nstate")
+    same_sizes = all(getattr(one, size, 0) == getattr(other, size, 0) for size in size_names)
+    return same_sizes and part_names(one) == part_names(other)
 
 
 def part_names(model: Any) -> list[str]:
@@ -195,9 +199,9 @@ def part_names(model: Any) -> list[str]:
     kinds = (mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_SITE, mujoco.mjtObj.mjOBJ_ACTUATOR)
     counts = (model.njnt, model.nsite, model.nu)
     return [
-        str(mujoco.mj_id2name(model, int(kind), number))
-        for kind, count in zip(kinds, counts, strict=True)
-        for number in range(count)
+        str(mujoco.mj_id2name(model, int(kind), part_index))
+        for kind, n_parts in zip(kinds, counts, strict=True)
+        for part_index in range(n_parts)
     ]
 
 
@@ -234,7 +238,7 @@ def compile_machine(
 
 
 def scheme_of(platform: MachineModel, timestep: float, fidelity: str) -> Scheme:
-    """Return how springs and dampers are stepped; dry friction is held over the step."""
+    """Return the scheme for springs and dampers; dry friction is held constant over a step."""
     feet = (getattr(leg, "friction", None) for leg in platform.parameters.legs)
     dry = any(foot is not None and foot.coulomb for foot in feet)
     return "explicit" if dry else make_settings(timestep, cast(Fidelity, fidelity)).scheme
@@ -246,9 +250,9 @@ def has_drives(platform: MachineModel) -> bool:
 
 
 def _without_shapes(machine: Mechanism) -> Mechanism:
-    """Return a machine that cannot be seen: it steps the same, 6 % faster, in half the memory."""
-    bare = tuple(body._replace(shapes=()) for body in machine.bodies)
-    return replace(machine, base_shapes=(), bodies=bare)
+    """Return a machine without shapes: it steps the same, 6 % faster, in half the memory."""
+    bare_bodies = tuple(body._replace(shapes=()) for body in machine.bodies)
+    return replace(machine, base_shapes=(), bodies=bare_bodies)
 
 
 batches: Any = import_module("mujoco.batch")  # here, where a missing MuJoCo has been reported
@@ -301,8 +305,8 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         """Free the batch; calling it twice is allowed."""
         super().close()
         self._batch = None
-        for own in (self._compiled, self._models, self._gravity):
-            own.clear()
+        for resources in (self._compiled, self._models, self._gravity):
+            resources.clear()
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
         check_timestep(platform, timestep, self.name, scheme_of(platform, timestep, self.fidelity))
@@ -312,16 +316,16 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
 
     def _adopt(self, index: int, platform: MachineModel) -> None:
         if platform is self.platform:
-            made = self._nominal._replace(model=copy.copy(self._nominal.model))
+            compiled = self._nominal._replace(model=copy.copy(self._nominal.model))
         else:
-            made = self._compile(platform)
-        dry = made.dry_friction
-        if not alike(self._nominal.model, made.model) or dry.shape != self._dry.shape[1:]:
+            compiled = self._compile(platform)
+        dry = compiled.dry_friction
+        if not alike(self._nominal.model, compiled.model) or dry.shape != self._dry.shape[1:]:
             raise InputError(
                 "platforms", f"{platform.name} is no machine like {self.platform.name}"
             )
         super()._adopt(index, platform)
-        self._compiled[index], self._dry[index] = made, dry
+        self._compiled[index], self._dry[index] = compiled, dry
         self._kept.home[index] = platform.home_coordinates
         self._driven[index] = has_drives(platform)
         self._set_models()
@@ -336,7 +340,7 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         Raises:
             InputError: one of them has other parts than the others.
         """
-        self._models = [made.model for made in self._compiled]
+        self._models = [compiled.model for compiled in self._compiled]
         self._gravity = [model.opt.gravity for model in self._models]
         try:
             self._batch.set_models(self._models)
@@ -364,13 +368,13 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
             raise InputError("ball", "this batch was made without one")
         self._batch.reset([index], stage=STEP_STAGE)  # warnings that were counted
         mujoco.mj_getState(model, data, self._batch.state[index], INTEGRATION_STATE)
-        places, speeds = self._layout.joints
-        lengths = self._kept.home[index] + data.qpos[places].sum(axis=0)
-        rates = data.qvel[speeds].sum(axis=0)
+        joint_positions, joint_speeds = self._layout.joints
+        lengths = self._kept.home[index] + data.qpos[joint_positions].sum(axis=0)
+        rates = data.qvel[joint_speeds].sum(axis=0)
         self._hold(index, state._replace(lengths=lengths, rates=rates))
 
     def _hold(self, index: int, state: State) -> None:
-        """Let the drives of a machine start where MuJoCo's joints are, to the last bit."""
+        """Start a machine's drives at exactly the joint coordinates that MuJoCo has."""
         plant, machines = self._plants[index], self.machines
         place_drives(self._drive_arrays, index, plant, self._gains, state)
         machines.coordinates[index], machines.rates[index] = plant.actuated(state)
@@ -385,30 +389,32 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         settings = (self.ratio, COMMAND_MODES.index(self.mode), self.timestep)
         indices, runs = self._going(), self._runs()
         with _no_log():
-            for part, length in enumerate(runs, start=1):
-                self._tilt(part - 1)
-                if before_step(self._cycle, *settings, length - 1):
+            for run_number, run_length in enumerate(runs, start=1):
+                self._tilt(run_number - 1)
+                if before_step(self._cycle, *settings, run_length - 1):
                     indices = self._going()
-                if 1 < part == len(runs):
+                if 1 < run_number == len(runs):
                     keep_twists(machines.failed, self._fields, self._layout, self._kept.before)
-                self._step(indices, length, self._stage if part >= len(runs) - 1 else STEP_STAGE)
+                self._step(
+                    indices, run_length, self._stage if run_number >= len(runs) - 1 else STEP_STAGE
+                )
         ends = (self._kept, LARGEST_GAP, self.period, self.timestep)
         after_period(arrays, machines, self._fields, self._layout, *ends)
         if self.rolling_ball is not None:
             read_balls(machines.failed, self._fields, self.ball)
-            lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
-            self.ball_lost |= lost & ~machines.failed
+            ball_lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
+            self.ball_lost |= ball_lost & ~machines.failed
 
     def _runs(self) -> list[int]:
-        """Return the numbers of steps of the engine over which forces are held, in turn."""
-        changing = self._shaken or self._dry.size or self._driven.any()
-        constant = self.mode == "force" and not changing
+        """Return the numbers of engine steps for which forces are held, one after the other."""
+        inputs_change = self._shaken or self._dry.size or self._driven.any()
+        constant = self.mode == "force" and not inputs_change
         return [self.ratio - 1, 1] if constant and self.ratio > 1 else [1] * self.ratio
 
     def _going(self) -> Any:
         """Return the machines that have not failed; None for all."""
-        failed = self.machines.failed
-        return np.flatnonzero(~failed).astype(np.int32) if failed.any() else None
+        is_failed = self.machines.failed
+        return np.flatnonzero(~is_failed).astype(np.int32) if is_failed.any() else None
 
     def _step(self, indices: Any, count: int, stage: int) -> None:
         """Step machines; those in which MuJoCo gives up keep the state they had, and fail."""
@@ -422,12 +428,12 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
         if not (self._shaken or self._tilted):
             return
         if not self._tilted:
-            for index, made in enumerate(self._compiled):
-                if made is self._nominal:
-                    self._compiled[index] = made._replace(model=copy.copy(made.model))
+            for index, compiled in enumerate(self._compiled):
+                if compiled is self._nominal:
+                    self._compiled[index] = compiled._replace(model=copy.copy(compiled.model))
             self._set_models()
         fields = np.zeros((self.size, 3))
-        fields[:, 2] = [-made.machine.gravity for made in self._compiled]
+        fields[:, 2] = [-compiled.machine.gravity for compiled in self._compiled]
         if self._shaken:
             fields -= self._inputs.shaking[:, part]
         for gravity, field in zip(self._gravity, fields, strict=True):
@@ -438,14 +444,14 @@ class MujocoBatchedPlant(NotCopied, BatchedPlant):
 
 @contextmanager
 def _no_log() -> Iterator[None]:
-    """Keep MuJoCo from writing warnings to a file: the batch counts them."""
-    before = mujoco.get_mju_user_warning()
+    """Suppress MuJoCo's warning file, because the batch counts the warnings."""
+    previous_handler = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(_ignore)
     try:
         yield
     finally:
-        mujoco.set_mju_user_warning(before)
+        mujoco.set_mju_user_warning(previous_handler)
 
 
 def _ignore(_: str) -> None:
-    """Let a warning pass."""
+    """Ignore a warning."""

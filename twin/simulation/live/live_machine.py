@@ -41,10 +41,11 @@ MAX_DISTURBANCE_TIME = 60.0
 """[s] Longest time for which a disturbance wrench acts."""
 
 CANDIDATE_STEP_RATIOS = (1, 2, 4, 5, 8, 10, 20, 40, 50, 100, 200, 500)
-"""Engine steps in a control period, tried from the fewest on."""
+"""Numbers of engine steps per control period that are tried, the smallest first."""
 
 LARGEST_GAP = 0.2
-"""[m] Loop gap at which it is stopped: far beyond use, so that poor settings can be looked at."""
+"""[m] Loop gap that stops a live run: far beyond valid results, so that poor solver settings can be
+watched."""
 
 
 class Disturbance(NamedTuple):
@@ -57,12 +58,12 @@ class Disturbance(NamedTuple):
     point: FloatArray
     """`(3,)` [m] in the platform frame, where the force acts"""
     duration: float
-    """[s]"""
+    """[s] time for which the disturbance acts"""
 
     def wrench(self, pose: FloatArray) -> FloatArray:
         """Return force and moment about the reference point `(6,)` at a pose `(7,)`, base axes."""
-        arm = rotated(pose[None, 3:], self.point[None])[0]
-        return np.concatenate([self.force, self.moment + np.cross(arm, self.force)])
+        lever_arm = rotated(pose[None, 3:], self.point[None])[0]
+        return np.concatenate([self.force, self.moment + np.cross(lever_arm, self.force)])
 
 
 def as_disturbance(force: object, moment: object, point: object, duration: object) -> Disturbance:
@@ -83,14 +84,14 @@ def as_disturbance(force: object, moment: object, point: object, duration: objec
 
 
 class MachineRun:
-    """A machine in one engine, in closed loop or under given forces.
+    """One machine in one engine, in closed loop or under the user's forces.
 
     Attributes:
         platform: the machine.
         engine: that computes it.
         loop: drives, sensors and controller around it.
         ratio: engine steps in a control period.
-        state: present state; its time goes on when the engine is exchanged.
+        state: present state; its time continues when the engine is exchanged.
         applied: `(ratio, n)` forces of the last control period.
         stopped: reason for a stop until a reset; empty without one.
     """
@@ -109,7 +110,7 @@ class MachineRun:
         self._offset = 0.0
 
     def start(self, first: int, pose: Any = None, twist: Any = None) -> None:
-        """Begin at a pose (default home) with a twist (default rest).
+        """Start the run at a pose (default home) with a twist (default rest).
 
         Args:
             first: control period of the session with which it begins.
@@ -126,7 +127,7 @@ class MachineRun:
         self._first, self._step, self.stopped = first, 0, ""
 
     def exchange(self, engine: Engine) -> None:
-        """Go on in another engine with the same step; drives and controller do not notice.
+        """Exchange the engine for one with the same step; drives and controller run on.
 
         Raises:
             InputError: another step.
@@ -134,14 +135,14 @@ class MachineRun:
         """
         if abs(engine.timestep - self.engine.timestep) > 1e-12:
             raise InputError("engine", "must have the step of the one before")
-        former, before = self.engine, self.state
+        old_engine, old_state = self.engine, self.state
         self.engine = engine
         try:
-            self._place(before.time, before.pose, before.twist, before.deflection)
+            self._place(old_state.time, old_state.pose, old_state.twist, old_state.deflection)
         except BaseException:
-            self.engine = former
+            self.engine = old_engine
             raise
-        former.close()
+        old_engine.close()
 
     def copy_with_engine(self, engine: Engine) -> MachineRun:
         """Return a copy of this machine in another engine with the same step.
@@ -155,13 +156,15 @@ class MachineRun:
         """
         if abs(engine.timestep - self.engine.timestep) > 1e-12:
             raise InputError("engine", "must have the step of the engine that it is compared with")
-        known = {id(self.platform): self.platform, id(self.engine): engine}
-        other = deepcopy(self, known)
+        memo = {id(self.platform): self.platform, id(self.engine): engine}
+        duplicate = deepcopy(self, memo)
         try:
             engine.restore(self.engine.save())
         except InputError:  # another engine, or other options
-            other._place(self.state.time, self.state.pose, self.state.twist, self.state.deflection)
-        return other
+            duplicate._place(
+                self.state.time, self.state.pose, self.state.twist, self.state.deflection
+            )
+        return duplicate
 
     @property
     def message(self) -> str:
@@ -178,8 +181,8 @@ class MachineRun:
     @property
     def loop_gap(self) -> float:
         """Largest loop gap [m]; NaN where there is none, or no state any more."""
-        gap = np.nan if self.stopped else self.engine.loop_gap
-        return float(gap) if gap > 0.0 else np.nan
+        largest_gap = np.nan if self.stopped else self.engine.loop_gap
+        return float(largest_gap) if largest_gap > 0.0 else np.nan
 
     def redirect(self, reference: Reference) -> None:
         """Follow another reference, whose rows are counted in the session's control periods.
@@ -209,20 +212,20 @@ class MachineRun:
         """
         if self.stopped:
             return
-        first = self._step * self.ratio
+        first_step = self._step * self.ratio
 
         def force_at(index: int, state: State) -> FloatArray:
             if forces is None:
-                applied = self.loop.step(index, self._timed(state))
+                loop_forces = self.loop.step(index, self._timed(state))
             else:
-                applied = forces[index - first]
-            self.applied[index - first] = applied
-            return applied
+                loop_forces = forces[index - first_step]
+            self.applied[index - first_step] = loop_forces
+            return loop_forces
 
         def wrench_at(state: State) -> FloatArray | None:
             return None if disturbance is None else disturbance.wrench(state.pose)
 
-        steps = range(first, first + self.ratio)
+        steps = range(first_step, first_step + self.ratio)
         try:
             *_, (_, state) = engine_steps(self.engine, self._state, steps, force_at, wrench_at)
         except SimulationStoppedError as error:
@@ -271,23 +274,23 @@ def make_engine_for(
         platform: the machine.
         name: of the engine.
         fidelity: of the engine.
-        period: of the controller [s], which the step divides.
+        period: control period [s], which the step divides.
         options: of the engine.
 
     Raises:
         InputError: no step of at least a 500th of the period will do, or another argument is wrong.
         MissingDependencyError: the engine's library is not installed.
     """
-    resolved = suitable_timestep(platform) if fidelity == "accurate" else period
-    longest = resolved * (1.0 + 1e-9)
+    resolved_step = suitable_timestep(platform) if fidelity == "accurate" else period
+    longest_step = resolved_step * (1.0 + 1e-9)
     refused: InputError | None = None
     for ratio in CANDIDATE_STEP_RATIOS:
-        step = period / ratio
-        if step > longest:
+        timestep = period / ratio
+        if timestep > longest_step:
             continue
         try:
-            Plant(platform).prepare(step)
-            return make_engine(name, platform, step, fidelity, **options)
+            Plant(platform).prepare(timestep)
+            return make_engine(name, platform, timestep, fidelity, **options)
         except InputError as error:
             if error.field != "timestep":
                 raise
@@ -304,7 +307,7 @@ def new_run(
     *,
     engine: Engine | None = None,
 ) -> MachineRun:
-    """Return a machine that runs as the settings say.
+    """Return a running machine with engine and controller of the settings.
 
     Args:
         platform: the machine.
@@ -318,8 +321,8 @@ def new_run(
         InputError: the machine does not take the engine, the controller or its gains.
         MissingDependencyError: a library is not installed.
     """
-    own = counted_from(reference, first)
-    controller = controller_with(settings.controller, platform, own, settings.gains)
+    own_reference = counted_from(reference, first)
+    controller = controller_with(settings.controller, platform, own_reference, settings.gains)
     if engine is None:
         engine = make_engine_for(platform, settings.engine, settings.fidelity, controller.period)
     run = MachineRun(platform, engine, controller)
@@ -330,7 +333,7 @@ def new_run(
 def exaggerated(
     platform: MachineModel, first: FloatArray, second: FloatArray, factor: float
 ) -> FloatArray:
-    """Return a pose `(7,)` that differs from the `first` by `factor` times what the `second` does.
+    """Return the pose `(7,)` whose displacement from `first` is `factor` times that of `second`.
 
     Where that is outside the actuators' limits, the `second` itself.
 
@@ -342,13 +345,13 @@ def exaggerated(
     """
     if factor == 1.0:
         return second
-    moved = displaced(first, factor * displacement(second, first))
-    pose: FloatArray = platform.constrain(moved).pose
+    moved_poses = displaced(first, factor * displacement(second, first))
+    pose: FloatArray = platform.constrain(moved_poses).pose
     return pose if platform.within_limits(pose) else second
 
 
 class Comparison:
-    """The machine once more, in another engine or with other constraint settings.
+    """A second copy of the machine, in another engine or with other constraint settings.
 
     Attributes:
         run: the second machine.
@@ -357,7 +360,7 @@ class Comparison:
     def __init__(
         self, first: MachineRun, settings: Settings, reference: Reference, step: int
     ) -> None:
-        """Begin where the first machine is.
+        """Start the second engine in the state of the first machine.
 
         Args:
             first: the first machine.
@@ -370,9 +373,9 @@ class Comparison:
             MissingDependencyError: its library is not installed.
         """
         assert settings.comparison is not None
-        plain = settings.comparison == "mujoco" and settings.comparison_defaults
+        uses_defaults = settings.comparison == "mujoco" and settings.comparison_defaults
         self._follows = settings.comparison_input == "forces"
-        options: dict[str, Any] = {"engine_defaults": True} if plain else {}
+        options: dict[str, Any] = {"engine_defaults": True} if uses_defaults else {}
         if settings.comparison != "analytic":
             options["largest_gap"] = LARGEST_GAP
         engine = make_engine_for(
@@ -386,8 +389,10 @@ class Comparison:
             if engine.timestep == first.engine.timestep:
                 self.run = first.copy_with_engine(engine)
             else:
-                own = settings.model_copy(update={"engine": settings.comparison})
-                self.run = new_run(first.platform, own, reference, step, first.state, engine=engine)
+                own_settings = settings.model_copy(update={"engine": settings.comparison})
+                self.run = new_run(
+                    first.platform, own_settings, reference, step, first.state, engine=engine
+                )
         except TwinError:
             engine.close()
             raise
@@ -396,8 +401,8 @@ class Comparison:
         """Advance by one control period, as a machine did on which `applied` `(m, n)` acted."""
         forces = None
         if self._follows:
-            rows = np.arange(self.run.ratio) * len(applied) // self.run.ratio
-            forces = applied[rows]
+            force_rows = np.arange(self.run.ratio) * len(applied) // self.run.ratio
+            forces = applied[force_rows]
         self.run.advance(disturbance, forces)
 
     def close(self) -> None:
@@ -411,7 +416,7 @@ class LiveMachine:
     Attributes:
         platform: the machine.
         settings: present ones.
-        period: of the controller [s].
+        period: control period [s].
         steering: where it shall go.
         run: the machine in its engine.
         comparison: engine that runs for comparison, None for none.
@@ -454,7 +459,7 @@ class LiveMachine:
 
     @disturbance.setter
     def disturbance(self, disturbance: Disturbance) -> None:
-        """Begin another disturbance in place of the one that acts."""
+        """Replace the acting disturbance by another one, which starts now."""
         self._disturbance = disturbance
         self._disturbed_periods = max(1, round(disturbance.duration / self.period))
 
@@ -469,14 +474,14 @@ class LiveMachine:
         """Advance by one control period."""
         if self.steering.due(self.time):
             self._redirect()
-        disturbance, before = self.disturbance, self.run.state
+        disturbance, previous_state = self.disturbance, self.run.state
         self.run.advance(disturbance)
-        if self.run.stopped and self.run.state is before:
+        if self.run.stopped and self.run.state is previous_state:
             self._note()
             return
         if self.comparison is not None:
             self.comparison.advance(disturbance, self.run.applied)
-        self.recorder.append(before, self.run.applied[0], self.run.last_signals())
+        self.recorder.append(previous_state, self.run.applied[0], self.run.last_signals())
         self._disturbed_periods = max(0, self._disturbed_periods - 1)
         self._step += 1
         if self.time >= self._noted + HISTORY_INTERVAL - 0.5 * self.period:
@@ -489,17 +494,17 @@ class LiveMachine:
             InputError: the machine does not take them; nothing has changed.
             MissingDependencyError: a library is missing; likewise.
         """
-        now, step, run = self.settings, self._step, self.run
+        old_settings, step_index, run = self.settings, self._step, self.run
         reference = self._redirect()
         law, engine = None, None
-        if (settings.controller, settings.gains) != (now.controller, now.gains):
+        if (settings.controller, settings.gains) != (old_settings.controller, old_settings.gains):
             law = run.controller(settings.controller, settings.gains, reference)
-        if (settings.engine, settings.fidelity) != (now.engine, now.fidelity):
+        if (settings.engine, settings.fidelity) != (old_settings.engine, old_settings.fidelity):
             engine = make_engine_for(self.platform, settings.engine, settings.fidelity, self.period)
         try:
             if settings.comparison is not None:
                 # Check that it takes the machine before anything is changed.
-                Comparison(run, settings, reference, step).close()
+                Comparison(run, settings, reference, step_index).close()
             if law is not None:
                 run.loop.replace(law)
             if engine is not None:
@@ -508,11 +513,11 @@ class LiveMachine:
             if engine is not None:
                 engine.close()
             raise
-        former, self.comparison = self.comparison, None
-        if former is not None:
-            former.close()
+        old_comparison, self.comparison = self.comparison, None
+        if old_comparison is not None:
+            old_comparison.close()
         self.settings = settings
-        self.comparison = _comparison(self.run, settings, reference, step)
+        self.comparison = _comparison(self.run, settings, reference, step_index)
 
     def close(self) -> None:
         """Free the engines; more calls do nothing."""
@@ -533,7 +538,7 @@ class LiveMachine:
         self.recorder.clear()
 
     def _redirect(self) -> Reference:
-        """Return a reference around the present, which the controllers follow from now on."""
+        """Give the controllers a new reference around the present time, and return it."""
         reference = self.steering.reference(self._step)
         self.run.redirect(reference)
         if self.comparison is not None:
@@ -543,12 +548,14 @@ class LiveMachine:
     def _note(self) -> None:
         """Add a row to the history."""
         self._noted = self.time
-        run, other = self.run, None if self.comparison is None else self.comparison.run
+        run, comparison_run = self.run, None if self.comparison is None else self.comparison.run
         values = self.charts.values(run.state, run.reference_pose, run.applied[-1])
-        values["loop_gap"] = np.array([run.loop_gap, np.nan if other is None else other.loop_gap])
+        values["loop_gap"] = np.array(
+            [run.loop_gap, np.nan if comparison_run is None else comparison_run.loop_gap]
+        )
         values["real_time"] = np.array([self.real_time_factor])
-        if other is not None and not other.stopped:
-            values["difference"] = difference(run.state.pose, other.state.pose)
+        if comparison_run is not None and not comparison_run.stopped:
+            values["difference"] = difference(run.state.pose, comparison_run.state.pose)
         self.history.append(self.time, values)
 
 

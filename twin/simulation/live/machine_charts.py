@@ -22,27 +22,27 @@ from twin.simulation.live.steering import Axes
 
 
 class Chart(NamedTuple):
-    """Curves over time that belong together."""
+    """One chart: curves over time with a common unit."""
 
     name: str
-    """key of the chart's values in the history"""
+    """name under which the history keeps the chart's values"""
     title: str
-    """as shown, without the unit"""
+    """title as shown, without the unit"""
     unit: str
     """unit of the numbers shown"""
     series: tuple[str, ...]
     """names of the curves, in the order of the values"""
     scale: float = 1.0
-    """numbers shown per value kept, which is in SI units"""
+    """factor from the stored SI value to the number shown"""
     setpoint: tuple[str, ...] = ()
     """names of the curves of setpoints, drawn dashed; the k-th has the
     colour of the k-th measured one"""
     limits: tuple[float, ...] = ()
-    """values kept at which a horizontal line is drawn"""
+    """values [SI] at which a horizontal limit line is drawn"""
     logarithmic: bool = False
     least: float = 0.0
-    """smallest distance from zero that the chart reaches, so that noise does not fill it; none
-    where curves do not rest at zero"""
+    """smallest distance from zero [SI] that the vertical axis covers, so that noise does not fill
+    the chart; 0 where curves do not rest at zero"""
 
 
 class History:
@@ -51,7 +51,7 @@ class History:
     Attributes:
         charts: whose values are kept.
         capacity: rows that are kept.
-        count: changes so far: rows appended, also those forgotten, and clearings.
+        count: number of changes so far: appended rows, including overwritten ones, and clearings.
     """
 
     def __init__(self, charts: Sequence[Chart], capacity: int) -> None:
@@ -72,10 +72,10 @@ class History:
 
         A chart without values in this row gets a gap.
         """
-        row = self._count % self.capacity
-        self._time[row] = time
-        for name, kept in self._values.items():
-            kept[row] = values.get(name, np.nan)
+        slot = self._count % self.capacity
+        self._time[slot] = time
+        for name, history in self._values.items():
+            history[slot] = values.get(name, np.nan)
         self._count += 1
         self.count += 1
 
@@ -116,15 +116,15 @@ class ActuatorLimits(NamedTuple):
         Args:
             lengths: `(n,)` actuator coordinates [m, rad].
         """
-        left = np.minimum(lengths - self.low, self.high - lengths)
-        return np.asarray(np.clip(2.0 * left / (self.high - self.low), 0.0, 1.0))
+        remaining_stroke = np.minimum(lengths - self.low, self.high - lengths)
+        return np.asarray(np.clip(2.0 * remaining_stroke / (self.high - self.low), 0.0, 1.0))
 
     def stroke(self, lengths: FloatArray) -> FloatArray:
-        """Return places in the strokes `(n,)`: 0 at the lower end, 1 at the upper one."""
+        """Return positions within the strokes `(n,)`: 0 at the lower end, 1 at the upper end."""
         return np.asarray((lengths - self.low) / (self.high - self.low))
 
     def utilisation(self, forces: FloatArray) -> FloatArray:
-        """Return forces `(n,)` in parts of the largest ones; NaN where none is known."""
+        """Return forces `(n,)` as fractions of their limits; NaN where no limit is known."""
         return np.where(np.isfinite(self.force), np.abs(forces) / self.force, np.nan)
 
 
@@ -133,8 +133,11 @@ def actuator_limits(platform: MachineModel) -> ActuatorLimits:
     legs = platform.parameters.legs
     forces = []
     for leg in legs:
-        known = [leg.actuator.effort, None if leg.drive is None else leg.drive.reflected().peak]
-        forces.append(min((value for value in known if value is not None), default=inf))
+        effort_limits = [
+            leg.actuator.effort,
+            None if leg.drive is None else leg.drive.reflected().peak,
+        ]
+        forces.append(min((value for value in effort_limits if value is not None), default=inf))
     return ActuatorLimits(
         read_only(platform.minimum_coordinates),
         read_only(platform.maximum_coordinates),
@@ -168,10 +171,10 @@ class MachineCharts:
         names = [axes.names[k] for k in axes.shown]
         self._linear = [k for k in axes.shown if k < 3]
         self._angles = [k for k in axes.shown if k >= 3]
-        split = len(self._linear)
+        n_linear = len(self._linear)
         self.charts = (
-            _axes_chart("position", "Position from home", "mm", 1e3, names[:split]),
-            _axes_chart("rotation", "Rotation from home", "deg", 180.0 / np.pi, names[split:]),
+            _axes_chart("position", "Position from home", "mm", 1e3, names[:n_linear]),
+            _axes_chart("rotation", "Rotation from home", "deg", 180.0 / np.pi, names[n_linear:]),
             *_actuator_charts(self._platform, self.limits),
             Chart("energy", "Energy", "J", ("kinetic", "potential", "total")),
         )
@@ -203,8 +206,12 @@ class MachineCharts:
     def _displacement(self, pose: FloatArray) -> FloatArray:
         """Return a pose `(7,)` as axes `(k,)` from home [m], [rad]."""
         home = self._platform.home
-        turn = quaternion_product(pose[None, 3:], home[None, 3:] * [1.0, -1.0, -1.0, -1.0])[0]
-        angles = angles_from_quaternion(turn / np.linalg.norm(turn), self._axes.convention)
+        relative_rotation = quaternion_product(
+            pose[None, 3:], home[None, 3:] * [1.0, -1.0, -1.0, -1.0]
+        )[0]
+        angles = angles_from_quaternion(
+            relative_rotation / np.linalg.norm(relative_rotation), self._axes.convention
+        )
         return np.concatenate([pose[:3] - home[:3], angles])
 
     def _energy(self, pose: FloatArray, twist: FloatArray, deflection: FloatArray) -> FloatArray:
@@ -276,6 +283,6 @@ def _actuator_charts(platform: MachineModel, limits: ActuatorLimits) -> tuple[Ch
 
 
 def _lines(*bounds: FloatArray) -> tuple[float, ...]:
-    """Return the different finite limits."""
+    """Return the distinct finite limits, for the lines of a chart."""
     values = np.unique(np.concatenate(bounds))
     return tuple(values[np.isfinite(values)].tolist())

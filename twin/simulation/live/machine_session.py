@@ -40,7 +40,7 @@ class MachineSession:
 
     Attributes:
         machine: name of the present machine among `machines`.
-        period: of the controller [s].
+        period: control period [s].
         exaggeration: factor of the drawn difference to the second engine.
     """
 
@@ -59,9 +59,9 @@ class MachineSession:
             ParameterError: the file cannot be used.
             MissingDependencyError: a library of the engine or of the controller is missing.
         """
-        chosen = as_settings(settings)
-        platform = loaded_machine(machine, *_machine(chosen))
-        self._live = LiveMachine(platform, chosen, self.period)
+        chosen_settings = as_settings(settings)
+        platform = loaded_machine(machine, *_machine(chosen_settings))
+        self._live = LiveMachine(platform, chosen_settings, self.period)
         self.machine = str(machine) if machine in known_machines() else platform.name
         self._own = (self.machine, machine)
         self._owed, self.exaggeration = 0.0, 1.0
@@ -80,7 +80,7 @@ class MachineSession:
 
     @property
     def payload(self) -> Occupant | None:
-        """Person on the platform, whose mass is part of the platform's; None without one."""
+        """Occupant, whose mass is included in the platform's; None without one."""
         return occupant(self.settings.payload)
 
     @property
@@ -130,8 +130,8 @@ class MachineSession:
     @property
     def configurations(self) -> tuple[str, ...]:
         """Configurations of the machine's file."""
-        known = self.platform.parameters.configuration
-        return () if known is None else known.known
+        configuration = self.platform.parameters.configuration
+        return () if configuration is None else configuration.known
 
     @property
     def gains(self) -> dict[str, float]:
@@ -155,9 +155,9 @@ class MachineSession:
         """Reason for a stop of the machine or the comparison, or drives at limits; else empty."""
         if self._live.run.message:
             return self._live.run.message
-        other = self._live.comparison
-        if other and other.run.message:
-            return f"second engine: {other.run.message}"
+        comparison = self._live.comparison
+        if comparison and comparison.run.message:
+            return f"second engine: {comparison.run.message}"
         return "; ".join(at_limits(self.saturated, self.platform.coordinate_unit == "rad"))
 
     @property
@@ -200,24 +200,24 @@ class MachineSession:
 
     @property
     def utilisation(self) -> FloatArray:
-        """Forces in parts of the largest ones `(n,)`, NaN where none is known."""
+        """Forces as fractions of their limits `(n,)`, NaN where no limit is known."""
         return self._live.charts.limits.utilisation(self.loads)
 
     @property
     def speed_share(self) -> FloatArray:
-        """Rates in parts of the largest speeds `(n,)`, NaN where none is known."""
-        largest = self._live.charts.limits.speed
-        known = np.where(np.isfinite(largest), largest, np.nan)
-        return np.asarray(np.abs(self._live.run.state.rates) / known)
+        """Rates as fractions of the speed limits `(n,)`, NaN where no limit is known."""
+        speed_limit = self._live.charts.limits.speed
+        known_limit = np.where(np.isfinite(speed_limit), speed_limit, np.nan)
+        return np.asarray(np.abs(self._live.run.state.rates) / known_limit)
 
     @property
     def stroke(self) -> FloatArray:
-        """Places of the actuators in their strokes `(n,)`, from 0 to 1."""
+        """Positions of the actuators within their strokes `(n,)`, from 0 to 1."""
         return self._live.charts.limits.stroke(self._live.run.state.lengths)
 
     @property
     def stroke_margin(self) -> FloatArray:
-        """Share of the stroke left to the nearer end `(n,)`."""
+        """Distance to the nearer end of the stroke `(n,)`: 1 in the middle, 0 at an end."""
         return self._live.charts.limits.stroke_margin(self._live.run.state.lengths)
 
     @property
@@ -303,11 +303,11 @@ class MachineSession:
             TwinError: as the class; likewise.
         """
         one_of(machine, "machine", self.machines)
-        now = self.settings.model_dump(include={"engine", "fidelity", "limits"})
-        self._begin(as_settings(now | settings), machine)
+        current_options = self.settings.model_dump(include={"engine", "fidelity", "limits"})
+        self._begin(as_settings(current_options | settings), machine)
 
     def advance(self, duration: float) -> None:
-        """Go on by `duration` [s], rounded down to control periods; the rest is kept."""
+        """Advance by `duration` [s] in whole control periods; the remainder is kept."""
         self._owed += duration / self.period
         periods = int(self._owed + 1e-9)
         self._owed -= periods
@@ -343,16 +343,16 @@ class MachineSession:
 
     def _begin(self, settings: Settings, machine: str | None = None) -> None:
         """Restart at home, perhaps with another machine; nothing changes where that fails."""
-        platform, name = self.platform, machine or self.machine
-        if name != self.machine or _machine(settings) != _machine(self.settings):
-            platform = loaded_machine(self.machines[name], *_machine(settings))
-        former, self._live = self._live, LiveMachine(platform, settings, self.period)
-        self.machine = name
-        former.close()
-        self._live.real_time_factor = former.real_time_factor
+        platform, machine_name = self.platform, machine or self.machine
+        if machine_name != self.machine or _machine(settings) != _machine(self.settings):
+            platform = loaded_machine(self.machines[machine_name], *_machine(settings))
+        old_machine, self._live = self._live, LiveMachine(platform, settings, self.period)
+        self.machine = machine_name
+        old_machine.close()
+        self._live.real_time_factor = old_machine.real_time_factor
         self._owed = 0.0
 
 
 def _machine(settings: Settings) -> tuple[str | None, Payload, bool]:
-    """Return the settings that make another machine of this one."""
+    """Return the settings whose change requires a new machine."""
     return settings.configuration, settings.payload, settings.limits

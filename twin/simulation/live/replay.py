@@ -45,8 +45,8 @@ class Recorder:
         widths |= dict.fromkeys(names, n) | {"reference_pose": 7}
         ends = np.cumsum([0, *widths.values()])
         self._columns = {
-            name: slice(int(first), int(last))
-            for name, first, last in zip(widths, ends[:-1], ends[1:], strict=True)
+            name: slice(int(first_column), int(end_column))
+            for name, first_column, end_column in zip(widths, ends[:-1], ends[1:], strict=True)
         }
         self._width = int(ends[-1])
         self._blocks: deque[FloatArray] = deque(maxlen=MAX_BLOCKS)
@@ -71,12 +71,12 @@ class Recorder:
         if self._filled == ROWS_PER_BLOCK:
             self._blocks.append(np.empty((ROWS_PER_BLOCK, self._width)))
             self._filled = 0
-        row = self._blocks[-1][self._filled]
+        block_row = self._blocks[-1][self._filled]
         for name in ("time", "pose", "twist", "lengths", "rates", "deflection"):
-            row[self._columns[name]] = getattr(state, name)
-        row[self._columns["forces"]] = forces
+            block_row[self._columns[name]] = getattr(state, name)
+        block_row[self._columns["forces"]] = forces
         for name, value in signals.items():
-            row[self._columns[name]] = value
+            block_row[self._columns[name]] = value
         self._filled += 1
 
     def rows(self) -> FloatArray:
@@ -93,8 +93,8 @@ class Recorder:
             engine: that computed it.
             stopped: why it was stopped; empty where it was not.
         """
-        rows = self.rows()
-        parts = {name: rows[:, columns] for name, columns in self._columns.items()}
+        recorded_rows = self.rows()
+        parts = {name: recorded_rows[:, columns] for name, columns in self._columns.items()}
         time = parts.pop("time")[:, 0]
         signals = {name: parts.pop(name) for name in ("setpoint", "measured", "command", "limited")}
         signals |= {"reference_pose": parts.pop("reference_pose"), "time": time}
@@ -135,7 +135,7 @@ class Replay:
     def __init__(
         self, trajectory: Trajectory, machine: MachineModel | str | Path | None = None
     ) -> None:
-        """Begin at the first row.
+        """Prepare the replay at the first row.
 
         Args:
             trajectory: a run of any engine.
@@ -156,8 +156,8 @@ class Replay:
         check_machine(trajectory, self.platform)
         self.trajectory = trajectory
         self.start, self.end = self._scenes.start, self._scenes.end
-        span = self.end - self.start
-        self.period = span / (len(trajectory) - 1) if span > 0.0 else HISTORY_INTERVAL
+        duration = self.end - self.start
+        self.period = duration / (len(trajectory) - 1) if duration > 0.0 else HISTORY_INTERVAL
         self.loop = False
         self.real_time_factor = float("nan")
         self._charts = MachineCharts(Axes(self.platform))
@@ -192,7 +192,7 @@ class Replay:
         return "end of the recording" if self.ended else ""
 
     def advance(self, duration: float) -> None:
-        """Go on by `duration` [s] of the recording; at its end stay there, or restart."""
+        """Advance by `duration` [s] of the recording; at its end stop, or restart with `loop`."""
         if self.ended and self.loop:
             self.reset()
             return
@@ -206,14 +206,14 @@ class Replay:
         Raises:
             InputError: no number.
         """
-        instant = as_floats(time, "time")
-        if instant.ndim:
-            raise InputError("time", f"must be one number, got shape {instant.shape}")
-        self._time = float(np.clip(instant, self.start, self.end))
+        target_time = as_floats(time, "time")
+        if target_time.ndim:
+            raise InputError("time", f"must be one number, got shape {target_time.shape}")
+        self._time = float(np.clip(target_time, self.start, self.end))
         self.history.clear()
-        last = self._row(self._time)
-        self._next = max(0, last - self.history.capacity + 1)
-        while self._next <= last:
+        last_row = self._row(self._time)
+        self._next = max(0, last_row - self.history.capacity + 1)
+        while self._next <= last_row:
             self._note()
 
     def reset(self) -> None:
@@ -221,34 +221,34 @@ class Replay:
         self.seek(self.start)
 
     def close(self) -> None:
-        """Free nothing: there is nothing to free."""
+        """Do nothing, because a replay holds no resources."""
 
     def _row(self, time: float) -> int:
         """Return the last row of the charts up to a time [s]."""
         return int((time - self.start) / HISTORY_INTERVAL + 1e-9)
 
     def _note(self) -> None:
-        """Give the charts their next row."""
-        row = self._next
-        time = self.start + row * HISTORY_INTERVAL
-        if row not in self._rows:
-            self._rows[row] = self._values(time)
-        self.history.append(time, self._rows[row])
-        self._next = row + 1
+        """Append the next recorded row to the charts."""
+        row_index = self._next
+        time = self.start + row_index * HISTORY_INTERVAL
+        if row_index not in self._rows:
+            self._rows[row_index] = self._values(time)
+        self.history.append(time, self._rows[row_index])
+        self._next = row_index + 1
 
     def _values(self, time: float) -> dict[str, FloatArray]:
         run = self.trajectory
-        first, second, fraction = rows_around(run.time, time)
+        row_before, row_after, fraction = rows_around(run.time, time)
         # Forces hold from each row to the next.
-        forces = run.forces[second if fraction >= 1.0 else first]
+        forces = run.forces[row_after if fraction >= 1.0 else row_before]
         scene = self._scenes.at(time)
-        inner = np.zeros(2 * self.platform.n_deflections)
+        spring_state = np.zeros(2 * self.platform.n_deflections)
         state = State(
             time,
             scene.pose,
             row_at(run.time, run.twist, time),
             row_at(run.time, run.lengths, time),
             row_at(run.time, run.rates, time),
-            inner if scene.deflection is None else scene.deflection,
+            spring_state if scene.deflection is None else scene.deflection,
         )
         return self._charts.values(state, scene.ghost, forces)

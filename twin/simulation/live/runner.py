@@ -21,7 +21,7 @@ class Source(Protocol):
     """A live run, an environment with its policy, or a recording that is played."""
 
     period: float
-    """[s] of the smallest advance: what a single step is"""
+    """[s] smallest advance, which is also that of a single step"""
     real_time_factor: float
     """seconds of the run per second of the clock, set by the runner"""
 
@@ -56,7 +56,7 @@ class Source(Protocol):
         ...
 
     def advance(self, duration: float) -> None:
-        """Go on by `duration` [s], rounded down to whole periods; the rest is kept for the next.
+        """Advance by `duration` [s] in whole periods; the remainder is added to the next call.
 
         Ends early where the run stops; `stopped` then says why. Never raises for what a run does.
         """
@@ -79,10 +79,10 @@ HISTORY_LENGTH = 30.0
 
 
 UPDATE_RATE = 30.0
-"""[Hz] Advances per second."""
+"""[Hz] Advances of a run per second of the clock."""
 
 MAX_CATCH_UP = 0.1
-"""[s] Most of the run that one advance makes up for. A slower computer falls behind."""
+"""[s] Largest simulated time of one advance. A slower computer falls behind real time."""
 
 FACTOR_SMOOTHING = 0.1
 """Weight of the newest real-time factor in the mean."""
@@ -112,7 +112,7 @@ class Runner:
         source: that runs.
         paused: whether it is paused.
         waiting: whether the run waits because nobody looks.
-        speed: of the run in parts of real time.
+        speed: of the run relative to real time.
         real_time_factor: seconds of the run per second of the clock, lately.
     """
 
@@ -124,7 +124,7 @@ class Runner:
         watched: Callable[[], bool] | None = None,
         rate: float = UPDATE_RATE,
     ) -> None:
-        """Prepare; `start` begins.
+        """Prepare the thread; `start` starts it.
 
         Args:
             source: that shall run.
@@ -146,7 +146,7 @@ class Runner:
         self._steps = 0
 
     def start(self) -> None:
-        """Let the source run."""
+        """Start the thread that advances the source."""
         self._thread = threading.Thread(target=self._run, name="twin-runner", daemon=True)
         self._thread.start()
 
@@ -160,7 +160,7 @@ class Runner:
         self._steps += 1
 
     def set_speed(self, speed: Any) -> None:
-        """Let the run go at `speed` parts of real time, 0.001 to 10.
+        """Set the speed of the run relative to real time, 0.001 to 10.
 
         Raises:
             InputError: no number above zero.
@@ -186,23 +186,23 @@ class Runner:
         return True
 
     def _run(self) -> None:
-        before = due = last_watched = time.perf_counter()
+        last_tick = next_due = last_watched = time.perf_counter()
         while not self._ending.is_set():
-            began = time.perf_counter()
+            tick_time = time.perf_counter()
             if self._watched() or not self._requests.empty():
-                last_watched = began
-            self.waiting = began - last_watched > UNWATCHED_TIMEOUT
+                last_watched = tick_time
+            self.waiting = tick_time - last_watched > UNWATCHED_TIMEOUT
             if self.waiting:
                 self._ending.wait(IDLE_POLL_INTERVAL)
-                before = due = time.perf_counter()
+                last_tick = next_due = time.perf_counter()
                 continue
-            passed, before = began - before, began
+            elapsed_time, last_tick = tick_time - last_tick, tick_time
             self._guarded(self._serve)
-            self._guarded(partial(self._advance, passed))
+            self._guarded(partial(self._advance, elapsed_time))
             self._guarded(self._shown)
-            now = time.perf_counter()
-            due = max(due + self._period, now)
-            self._ending.wait(due - now)
+            current_time = time.perf_counter()
+            next_due = max(next_due + self._period, current_time)
+            self._ending.wait(next_due - current_time)
 
     def _serve(self) -> None:
         while True:
@@ -214,7 +214,7 @@ class Runner:
 
     def _advance(self, passed: float) -> None:
         """Advance by what has `passed` on the clock [s], at most `MAX_CATCH_UP`."""
-        source, before = self.source, self.source.time
+        source, time_before = self.source, self.source.time
         if self.paused or source.stopped:
             steps, self._steps = self._steps, 0
             if steps and not source.stopped:
@@ -224,15 +224,17 @@ class Runner:
         self._steps = 0
         source.advance(self.speed * min(passed, MAX_CATCH_UP))
         # A run that was reset, or a recording that restarts, goes back.
-        factor = max(0.0, source.time - before) / passed
-        known = self.real_time_factor
+        factor = max(0.0, source.time - time_before) / passed
+        previous_factor = self.real_time_factor
         self.real_time_factor = (
-            factor if known != known else known + FACTOR_SMOOTHING * (factor - known)
+            factor
+            if previous_factor != previous_factor
+            else previous_factor + FACTOR_SMOOTHING * (factor - previous_factor)
         )
         source.real_time_factor = self.real_time_factor
 
     def _guarded(self, function: Callable[[], Any]) -> None:
-        """Call a function; its errors are logged, and the run goes on."""
+        """Call a function; its errors are logged and do not stop the run."""
         try:
             function()
         except Exception:
@@ -244,5 +246,5 @@ def _nothing() -> None:
 
 
 def _always() -> bool:
-    """Return that somebody looks."""
+    """Return True: the run counts as watched."""
     return True

@@ -32,7 +32,7 @@ from twin.model.machine_model import MachineModel
 from twin.motion.motion import axis_names
 
 NOT_GAINS = ("period", "feedforward_start", "feedforward_rise")
-"""Numbers among the options that act at the start only, or are no gains."""
+"""Numeric controller options that are not gains, or act at the start only."""
 
 MAX_TEXT_LENGTH = 2000
 """Largest number of characters in a text."""
@@ -76,10 +76,10 @@ CONTROL_NAMES = (*CHOICE_CONTROLS, *NUMBER_CONTROLS, *BOOLEAN_CONTROLS, *LIST_CO
 Payload = Literal["none", "occupant", "wheelchair"]
 
 OCCUPANT_STATURE = 1.75
-"""[m] Adopted: stature of the occupant."""
+"""[m] Engineering choice: stature of the occupant."""
 
 OCCUPANT_MASS = 75.0
-"""[kg] Adopted: mass of the occupant."""
+"""[kg] Engineering choice: mass of the occupant."""
 
 
 def occupant(payload: Payload) -> Occupant | None:
@@ -96,8 +96,8 @@ def occupant(payload: Payload) -> Occupant | None:
 def known_machines(*own: str | Path) -> dict[str, str | Path]:
     """Return machines by name: those of the catalogue and, first, a name and file of one's own."""
     shipped: dict[str, str | Path] = {name: name for name in (*machine_names(), *gallery_names())}
-    mine = {str(own[0]): own[1]} if own else {}
-    return mine | shipped | mine
+    user_machine = {str(own[0]): own[1]} if own else {}
+    return user_machine | shipped | user_machine
 
 
 def loaded_machine(
@@ -113,9 +113,11 @@ def loaded_machine(
         ParameterError: the file cannot be used.
     """
     parameters = read_parameters(parameters_path(machine), configuration)
-    person = occupant(payload)
-    whole = parameters if person is None else seated_on(parameters, person)
-    return MachineModel(whole, limits=limits)
+    seated_person = occupant(payload)
+    loaded_parameters = (
+        parameters if seated_person is None else seated_on(parameters, seated_person)
+    )
+    return MachineModel(loaded_parameters, limits=limits)
 
 
 ComparisonInput = Literal["setpoint", "forces"]
@@ -172,12 +174,12 @@ def as_settings(values: Mapping[str, object]) -> Settings:
     try:
         return Settings.model_validate(dict(values))
     except ValidationError as error:
-        first = error.errors()[0]
-        known = first.get("ctx", {}).get("error")
-        if isinstance(known, InputError):
-            raise known from None
-        field = ".".join(map(str, first["loc"])) or "settings"
-        raise InputError(field, first["msg"]) from None
+        first_error = error.errors()[0]
+        original_error = first_error.get("ctx", {}).get("error")
+        if isinstance(original_error, InputError):
+            raise original_error from None
+        field = ".".join(map(str, first_error["loc"])) or "settings"
+        raise InputError(field, first_error["msg"]) from None
 
 
 def gains_of(controller: Controller) -> dict[str, float]:
@@ -185,7 +187,7 @@ def gains_of(controller: Controller) -> dict[str, float]:
 
     Of gains that differ between actuators the mean.
     """
-    found = {}
+    gains = {}
     for name in signature(type(controller)).parameters:
         value = getattr(controller, name, None)
         if name in NOT_GAINS or isinstance(value, bool | str) or value is None:
@@ -193,8 +195,8 @@ def gains_of(controller: Controller) -> dict[str, float]:
         if isinstance(value, int | float) or (
             isinstance(value, np.ndarray) and value.ndim == 1 and value.size
         ):
-            found[name] = float(np.mean(value))
-    return found
+            gains[name] = float(np.mean(value))
+    return gains
 
 
 def known_gains(name: str) -> tuple[str, ...]:
@@ -211,9 +213,9 @@ def controller_with(name: str, platform: Any, reference: Any, gains: Any) -> Con
         InputError: a gain that the controller does not have, or a value that it does not take.
         MissingDependencyError: a library of the design is not installed.
     """
-    unknown = sorted(set(gains) - set(known_gains(name)))
-    if unknown:
-        raise InputError(f"gains.{unknown[0]}", f"is no gain of the controller {name}")
+    unknown_gains = sorted(set(gains) - set(known_gains(name)))
+    if unknown_gains:
+        raise InputError(f"gains.{unknown_gains[0]}", f"is no gain of the controller {name}")
     try:
         return make_controller(name, platform, reference, **dict(gains))
     except InputError as error:
@@ -266,21 +268,23 @@ class SetUp(NamedTuple):
 
 def written(set_up: SetUp) -> str:
     """Return a set-up as a text that leaves out defaults."""
-    defaults, found = Settings(), {"machine": set_up.machine}
+    defaults, changed_values = Settings(), {"machine": set_up.machine}
     for name in SETTING_NAMES:
         value = getattr(set_up.settings, name)
         if name in ALWAYS_WRITTEN or value != getattr(defaults, name):
-            found[name] = value
-    found |= {
+            changed_values[name] = value
+    changed_values |= {
         f"{GAIN_PREFIX}{name}": f"{value:.6g}" for name, value in set_up.settings.gains.items()
     }
-    found |= {axis: f"{value:.6g}" for axis, value in set_up.target.items() if round(value, 4)}
-    found |= {
+    changed_values |= {
+        axis: f"{value:.6g}" for axis, value in set_up.target.items() if round(value, 4)
+    }
+    changed_values |= {
         name: ",".join(map(_written, value)) if isinstance(value, tuple) else _written(value)
         for name, value in set_up.controls.items()
         if value is not False
     }
-    return urlencode(found, safe=",")
+    return urlencode(changed_values, safe=",")
 
 
 def _written(value: str | float) -> str:
@@ -313,10 +317,10 @@ def as_set_up(text: str) -> SetUp:
             raise InputError("set-up", f"unknown name {brief(name)}; known: {listed(KNOWN_NAMES)}")
     if "machine" not in values:
         raise InputError("machine", "is missing: a set-up begins with machine=name")
-    chosen = {name: value for name, value in values.items() if name in SETTING_NAMES}
+    setting_values = {name: value for name, value in values.items() if name in SETTING_NAMES}
     return SetUp(
         values["machine"],
-        as_settings(chosen | {"gains": gains}),
+        as_settings(setting_values | {"gains": gains}),
         {axis: _number(values[axis], axis) for axis in axis_names() if axis in values},
         {name: _value(values[name], name) for name in CONTROL_NAMES if name in values},
     )
@@ -333,8 +337,8 @@ def _value(text: str, name: str) -> Value:
         return tuple(parts)
     if len(parts) != NUMBER_CONTROLS[name]:
         raise InputError(name, f"expected {NUMBER_CONTROLS[name]} numbers, got {brief(text)}")
-    numbers = tuple(_number(part, name) for part in parts)
-    return numbers if len(numbers) > 1 else numbers[0]
+    parsed_numbers = tuple(_number(entry, name) for entry in parts)
+    return parsed_numbers if len(parsed_numbers) > 1 else parsed_numbers[0]
 
 
 def _number(text: str, name: str) -> float:

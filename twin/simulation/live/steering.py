@@ -23,16 +23,16 @@ from twin.motion.specification import convention_of
 from twin.plant.drives import actuator_limit
 
 SPEED_FRACTION = 0.6
-"""Adopted: fraction of the actuators' speed limit that a transfer uses."""
+"""Engineering choice: fraction of the actuators' speed limit that a transfer uses."""
 
 DEFAULT_STROKE_TIME = 1.0
-"""[s] Adopted: time from end to end of the stroke where no speed limit is known."""
+"""[s] Engineering choice: time from end to end of the stroke where no speed limit is known."""
 
 SPEED_RISE_TIME = 0.15
-"""[s] Adopted: time in which an actuator reaches its speed limit."""
+"""[s] Engineering choice: time in which an actuator reaches its speed limit."""
 
 MIN_TRANSFER_TIME = 0.25
-"""[s] Adopted: shortest duration of a transfer, however small."""
+"""[s] Engineering choice: shortest duration of a transfer, however small."""
 
 DURATION_FACTORS = (*1.25 ** np.arange(16), *0.8 ** np.arange(1, 8))
 """Durations that are tried in turn from a moving state, as factors of the default duration."""
@@ -44,10 +44,10 @@ STATE_TOLERANCE = 1e-12
 """[m, rad, and per s] Difference below which two states are the same."""
 
 BRAKING_TIME = 0.4
-"""[s] Adopted: time in which a motion that is interrupted comes to rest."""
+"""[s] Engineering choice: time in which a motion that is interrupted comes to rest."""
 
 POSES_PER_HALF_AXIS = 401
-"""Poses tried along each half axis."""
+"""Number of poses at which each half axis is searched for the end of its range."""
 
 LARGEST_ANGLE = np.radians(80.0)
 """Rotations are offered up to where yaw, pitch and roll are still unique."""
@@ -59,10 +59,10 @@ REFERENCE_LOOKAHEAD = 0.8
 """[s] Time by which a reference reaches ahead of the run."""
 
 RENEWAL_LEAD_TIME = 0.3
-"""[s] Rest of a reference at which the next one is made."""
+"""[s] Remaining time of a reference at which the next one is computed."""
 
 PERIODS_BEFORE = 8
-"""Control periods of the past with which a reference begins: slopes need neighbours."""
+"""Past control periods at the start of a reference: derivatives need neighbouring rows."""
 
 MIN_LOOP_TIME = 0.1
 """[s] Shortest motion that is repeated; a reference of a shorter one has too many parts."""
@@ -72,16 +72,16 @@ CHECKED_TIMES = 500
 
 
 Allowed = Callable[[FloatArray], bool]
-"""Axes `(m, k)` along a way -> whether it may be taken."""
+"""Function from axes `(m, k)` along a path to whether the path may be taken."""
 
 
 class Transfer(NamedTuple):
     """Polynomials of fifth order, one per axis: values, rates and accelerations at both ends."""
 
     duration: float
-    """[s]"""
+    """[s] duration of the transfer"""
     coefficients: FloatArray
-    """`(6, k)` by powers of the phase, the lowest first"""
+    """`(6, k)` coefficients by powers of the phase (0 to 1), the lowest power first"""
 
     def axes(self, time: FloatArray) -> AxisSample:
         """Return the axes `(m, k)` at times `(m,)` [s] since its start, inside its duration."""
@@ -99,23 +99,23 @@ class Transfer(NamedTuple):
 
 
 def at_rest(values: FloatArray) -> AxisSample:
-    """Return the state of axes at rest."""
+    """Return the state of axes `(k,)` at rest: zero rates and accelerations."""
     return AxisSample(values, np.zeros_like(values), np.zeros_like(values))
 
 
 def through(start: AxisSample, end: AxisSample, duration: float) -> Transfer:
     """Return the transfer between two states of motion in a given time [s]."""
-    rows = [start.values, start.rates * duration, start.accelerations * duration**2]
-    rows += [end.values, end.rates * duration, end.accelerations * duration**2]
-    return Transfer(duration, END_CONDITIONS_INVERSE @ np.array(rows))
+    start_rows = [start.values, start.rates * duration, start.accelerations * duration**2]
+    start_rows += [end.values, end.rates * duration, end.accelerations * duration**2]
+    return Transfer(duration, END_CONDITIONS_INVERSE @ np.array(start_rows))
 
 
 def _ends() -> FloatArray:
     """Return the matrix `(6, 6)` from values and derivatives at both ends to coefficients."""
     order = np.arange(6.0)
-    first = [np.eye(6)[0], np.eye(6)[1], 2.0 * np.eye(6)[2]]
-    last = [np.ones(6), order, order * (order - 1.0)]
-    return np.linalg.inv(np.array(first + last))
+    start_conditions = [np.eye(6)[0], np.eye(6)[1], 2.0 * np.eye(6)[2]]
+    end_conditions = [np.ones(6), order, order * (order - 1.0)]
+    return np.linalg.inv(np.array(start_conditions + end_conditions))
 
 
 END_CONDITIONS_INVERSE = _ends()
@@ -138,8 +138,8 @@ class Pace:
             actuators_per_axis: `(n, k)` rates of the actuators per rate of an axis, at home.
         """
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        known = actuator_limit(platform, "speed", stroke / DEFAULT_STROKE_TIME)
-        self.speed, self.rise = SPEED_FRACTION * known, known / SPEED_RISE_TIME
+        speed_limits = actuator_limit(platform, "speed", stroke / DEFAULT_STROKE_TIME)
+        self.speed, self.rise = SPEED_FRACTION * speed_limits, speed_limits / SPEED_RISE_TIME
         self._actuators = actuators_per_axis
 
     def transfer(
@@ -161,17 +161,18 @@ class Pace:
         )
         if not (start.rates.any() or end.rates.any()):
             return through(start, end, duration)
-        bound = np.maximum(self.speed, 1.05 * self._fastest(start, end))
+        # Prescribed end speeds may exceed the limit; 5 % margin keeps a transfer possible.
+        speed_bound = np.maximum(self.speed, 1.05 * self._fastest(start, end))
         for factor in DURATION_FACTORS:
-            found = through(start, end, duration * factor)
-            paths = found.axes(CHECKED_PHASES * found.duration)
-            slow = (np.abs(paths.rates @ self._actuators.T) <= bound).all()
-            if slow and (allowed is None or allowed(paths.values)):
-                return found
+            candidate = through(start, end, duration * factor)
+            paths = candidate.axes(CHECKED_PHASES * candidate.duration)
+            within_speed = (np.abs(paths.rates @ self._actuators.T) <= speed_bound).all()
+            if within_speed and (allowed is None or allowed(paths.values)):
+                return candidate
         return through(start, end, duration)
 
     def _fastest(self, start: AxisSample, end: AxisSample) -> FloatArray:
-        """Return the actuators' speeds `(n,)` at the faster of both ends: they are given."""
+        """Return the larger of the actuators' prescribed speeds `(n,)` at the two ends."""
         both = np.abs(np.array([start.rates, end.rates]) @ self._actuators.T)
         return np.asarray(both.max(axis=0))
 
@@ -180,9 +181,9 @@ class Segment(NamedTuple):
     """A segment of a trajectory of the axes."""
 
     begin: float
-    """[s]"""
+    """[s] time at which the segment begins"""
     end: float
-    """[s]"""
+    """[s] time at which the segment ends"""
     axes: Callable[[FloatArray], AxisSample]
     """times `(m,)` since its beginning [s] -> axes `(m, k)`"""
 
@@ -218,7 +219,7 @@ class AxisTrajectory:
 
     def state(self, time: float) -> AxisSample:
         """Return the state of motion of the setpoint at `time` [s]."""
-        return AxisSample(*(part[0] for part in self.sample(np.array([time]))))
+        return AxisSample(*(values[0] for values in self.sample(np.array([time]))))
 
     def sample(self, times: FloatArray) -> AxisSample:
         """Return the setpoint of the axes `(m, k)` at increasing `times` `(m,)` [s].
@@ -230,20 +231,24 @@ class AxisTrajectory:
         values = np.tile(self._last.values, (len(times), 1))
         rates, accelerations = np.zeros_like(values), np.zeros_like(values)
         for k, segment in enumerate(self._segments):
-            inside = times < segment.end
-            inside &= times >= (segment.begin if k else -np.inf)
-            if inside.any():
-                local = np.clip(times[inside] - segment.begin, 0.0, segment.end - segment.begin)
-                parts = segment.axes(local)
-                for whole, part in zip((values, rates, accelerations), parts, strict=True):
-                    whole[inside] = part
+            in_segment = times < segment.end
+            in_segment &= times >= (segment.begin if k else -np.inf)
+            if in_segment.any():
+                segment_time = np.clip(
+                    times[in_segment] - segment.begin, 0.0, segment.end - segment.begin
+                )
+                parts = segment.axes(segment_time)
+                for all_values, segment_values in zip(
+                    (values, rates, accelerations), parts, strict=True
+                ):
+                    all_values[in_segment] = segment_values
         return AxisSample(values, rates, accelerations)
 
     def move_to(self, time: float, values: FloatArray) -> None:
         """Go from the state at `time` [s] to rest at `values` `(k,)` [m], [rad]."""
-        start = self.state(time)
+        current_state = self.state(time)
         self._cut(time)
-        self._go(time, start, at_rest(np.asarray(values, dtype=float)))
+        self._go(time, current_state, at_rest(np.asarray(values, dtype=float)))
 
     def play(self, time: float, motion: Motion, loop: bool = False) -> None:
         """Go from the state at `time` [s] to a motion's start, then along it.
@@ -253,9 +258,9 @@ class AxisTrajectory:
             motion: about the machine's home, with the machine's axes.
             loop: repeat it until another command.
         """
-        start = self.state(time)
+        current_state = self.state(time)
         self._cut(time)
-        self._go(time, start, _state(motion, 0.0))
+        self._go(time, current_state, _state(motion, 0.0))
         self._append(motion)
         if loop:
             self._repeated = motion
@@ -266,9 +271,9 @@ class AxisTrajectory:
         """End the motion that is played, if any, and come to rest soon after `time` [s]."""
         if not self.playing(time):
             return
-        start = self.state(time)
+        current_state = self.state(time)
         self._cut(time)
-        self._brake(time, start)
+        self._brake(time, current_state)
 
     def forget(self, time: float) -> None:
         """Drop the segments that ended before `time` [s]."""
@@ -277,10 +282,12 @@ class AxisTrajectory:
 
     def _cut(self, time: float) -> None:
         """End the trajectory at `time` [s]; its past is kept, as slopes need it."""
-        past = [segment for segment in self._segments if segment.begin < time]
-        if past and past[-1].end < time:
-            past.append(Segment(past[-1].end, time, through_rest(self._last)))
-        self._segments = deque(segment._replace(end=min(segment.end, time)) for segment in past)
+        past_segments = [segment for segment in self._segments if segment.begin < time]
+        if past_segments and past_segments[-1].end < time:
+            past_segments.append(Segment(past_segments[-1].end, time, through_rest(self._last)))
+        self._segments = deque(
+            segment._replace(end=min(segment.end, time)) for segment in past_segments
+        )
         self._repeated, self._played_until = None, -np.inf
 
     def _go(self, time: float, start: AxisSample, end: AxisSample) -> None:
@@ -293,9 +300,9 @@ class AxisTrajectory:
         self._segments.append(Segment(time, time + transfer.duration, transfer.axes))
 
     def _append(self, motion: Motion) -> None:
-        begin = self._segments[-1].end
-        self._segments.append(Segment(begin, begin + motion.duration, motion.axes))
-        self._played_until = begin + motion.duration
+        begin_time = self._segments[-1].end
+        self._segments.append(Segment(begin_time, begin_time + motion.duration, motion.axes))
+        self._played_until = begin_time + motion.duration
         self._last = _state(motion, motion.duration)
 
     def _come_to_rest(self) -> None:
@@ -310,10 +317,12 @@ class AxisTrajectory:
         """Append repetitions of the looped motion until the trajectory ends after `until` [s]."""
         motion = self._repeated
         while motion is not None and self._segments[-1].end <= until:
-            first, end = _state(motion, 0.0), self._segments[-1].end
-            gap = max(float(np.abs(a - b).max()) for a, b in zip(self._last, first, strict=True))
-            if gap > STATE_TOLERANCE:
-                self._go(end, self._last, first)
+            motion_start, end_time = _state(motion, 0.0), self._segments[-1].end
+            repeat_jump = max(
+                float(np.abs(a - b).max()) for a, b in zip(self._last, motion_start, strict=True)
+            )
+            if repeat_jump > STATE_TOLERANCE:
+                self._go(end_time, self._last, motion_start)
             self._append(motion)
 
 
@@ -321,24 +330,24 @@ def through_rest(state: AxisSample) -> Callable[[FloatArray], AxisSample]:
     """Return the axes of a segment that stays in one state."""
 
     def axes(time: FloatArray) -> AxisSample:
-        return AxisSample(*(np.tile(part, (len(time), 1)) for part in state))
+        return AxisSample(*(np.tile(values, (len(time), 1)) for values in state))
 
     return axes
 
 
 def _state(motion: Motion, time: float) -> AxisSample:
-    return AxisSample(*(np.asarray(part) for part in motion.axes(time)))
+    return AxisSample(*(np.asarray(values) for values in motion.axes(time)))
 
 
 class Axis(NamedTuple):
-    """One axis of a platform, in the unit in which people give it."""
+    """One axis of a platform, in display units."""
 
     name: str
     unit: str
     """"mm" or "deg\""""
     low: float
     high: float
-    """range about home, the other axes at home"""
+    """upper end of the range about home, with the other axes at home"""
 
 
 class Axes:
@@ -366,13 +375,13 @@ class Axes:
 
     def motion(self, sample: AxisSample) -> MotionSample:
         """Return the motion `(m, ...)` that the machine makes of axes `(m, k)`."""
-        free = motion_of_axes(sample, self.platform.home, self.convention)
-        return MotionSample(*self.platform.constrain(*free))
+        full_motion = motion_of_axes(sample, self.platform.home, self.convention)
+        return MotionSample(*self.platform.constrain(*full_motion))
 
     def poses(self, values: FloatArray) -> FloatArray:
         """Return poses `(m, 7)` at axes `(m, k)` [m], [rad]."""
-        still = np.zeros_like(values)
-        return self.motion(AxisSample(values, still, still)).pose
+        zero_rates = np.zeros_like(values)
+        return self.motion(AxisSample(values, zero_rates, zero_rates)).pose
 
     def whole(self, shown: FloatArray) -> FloatArray:
         """Return all axes `(k,)` [m], [rad] from the shown ones in their units."""
@@ -385,42 +394,44 @@ class Axes:
         return np.asarray(values[..., self.shown] / self.units)
 
     def reachable(self, start: FloatArray, end: FloatArray) -> FloatArray:
-        """Return the last axes `(k,)` on the straight way to `end` within the actuators' limits."""
-        ways = start + PATH_FRACTIONS[:, None] * (end - start)
-        outside = np.flatnonzero(~self.platform.within_limits(self.poses(ways)))
-        if not outside.size:
+        """Return the last axes `(k,)` on the straight path to `end` within actuator limits."""
+        path_values = start + PATH_FRACTIONS[:, None] * (end - start)
+        outside_rows = np.flatnonzero(~self.platform.within_limits(self.poses(path_values)))
+        if not outside_rows.size:
             return end
-        low, high = (
-            (0.0 if outside[0] == 0 else PATH_FRACTIONS[outside[0] - 1]),
-            PATH_FRACTIONS[outside[0]],
+        lower_fraction, upper_fraction = (
+            (0.0 if outside_rows[0] == 0 else PATH_FRACTIONS[outside_rows[0] - 1]),
+            PATH_FRACTIONS[outside_rows[0]],
         )
         for _ in range(20):
-            middle = 0.5 * (low + high)
-            tried = start + middle * (end - start)
-            if self.platform.within_limits(self.poses(tried[None]))[0]:
-                low = middle
+            middle_fraction = 0.5 * (lower_fraction + upper_fraction)
+            trial_values = start + middle_fraction * (end - start)
+            if self.platform.within_limits(self.poses(trial_values[None]))[0]:
+                lower_fraction = middle_fraction
             else:
-                high = middle
-        return np.asarray(start + low * (end - start))
+                upper_fraction = middle_fraction
+        return np.asarray(start + lower_fraction * (end - start))
 
     def actuators_per_axis(self) -> FloatArray:
         """Return the actuators' rates per rate of an axis `(n, k)` at home."""
         size = len(self.names)
-        still = np.zeros((size, size))
-        twists = self.motion(AxisSample(still, np.eye(size), still)).twist
+        no_displacement = np.zeros((size, size))
+        twists = self.motion(AxisSample(no_displacement, np.eye(size), no_displacement)).twist
         jacobian = np.asarray(self.platform.jacobian(self.platform.home))
         return np.asarray(jacobian @ twists.T)
 
     def _range(self, column: int, unit: float) -> Axis:
-        span = LARGEST_ANGLE if column >= 3 else 2.0 * float(self.platform.home_reaches.max())
+        search_range = (
+            LARGEST_ANGLE if column >= 3 else 2.0 * float(self.platform.home_reaches.max())
+        )
         ends = []
-        for side in (-1.0, 1.0):
+        for direction in (-1.0, 1.0):
             values = np.zeros((POSES_PER_HALF_AXIS, len(self.names)))
-            values[:, column] = side * np.linspace(0.0, span, POSES_PER_HALF_AXIS)
-            outside = np.flatnonzero(~self.platform.within_limits(self.poses(values)))
-            last = values[max(outside[0] - 1, 0) if outside.size else -1]
-            beyond = values[outside[0]] if outside.size else last
-            ends.append(float(self.reachable(last, beyond)[column] / unit))
+            values[:, column] = direction * np.linspace(0.0, search_range, POSES_PER_HALF_AXIS)
+            outside_rows = np.flatnonzero(~self.platform.within_limits(self.poses(values)))
+            last_inside = values[max(outside_rows[0] - 1, 0) if outside_rows.size else -1]
+            first_outside = values[outside_rows[0]] if outside_rows.size else last_inside
+            ends.append(float(self.reachable(last_inside, first_outside)[column] / unit))
         name = self.names[column]
         return Axis(name, "deg" if column >= 3 else "mm", *_rounded(*ends))
 
@@ -440,11 +451,11 @@ class Steering:
 
     Attributes:
         axes: of the machine.
-        period: of the controller [s].
+        period: control period [s].
     """
 
     def __init__(self, platform: MachineModel, period: float) -> None:
-        """Rest at home."""
+        """Start at rest at home."""
         self.platform, self.period = platform, period
         self.axes = Axes(platform)
         self._pace = Pace(platform, self.axes.actuators_per_axis())
@@ -474,9 +485,9 @@ class Steering:
         Raises:
             InputError: wrong shape or not finite.
         """
-        target = self.axes.whole(as_vector(values, "values", len(self.axes.shown)))
-        start = self._trajectory.state(time).values
-        self._trajectory.move_to(time, self.axes.reachable(start, target))
+        target_values = self.axes.whole(as_vector(values, "values", len(self.axes.shown)))
+        start_values = self._trajectory.state(time).values
+        self._trajectory.move_to(time, self.axes.reachable(start_values, target_values))
         self._until = -np.inf
 
     def play(self, time: float, motion: Motion, loop: bool) -> None:
@@ -495,11 +506,12 @@ class Steering:
         if loop and motion.duration < MIN_LOOP_TIME:
             raise InputError("motion", f"must last at least {MIN_LOOP_TIME:g} s to be repeated")
         times = np.linspace(0.0, motion.duration, CHECKED_TIMES)
-        inside = self.platform.within_limits(self.axes.poses(motion.axes(times).values))
-        if not inside.all():
-            lost = float(times[int(np.argmin(inside))])
+        within_limits = self.platform.within_limits(self.axes.poses(motion.axes(times).values))
+        if not within_limits.all():
+            exit_time = float(times[int(np.argmin(within_limits))])
             raise InputError(
-                "motion", f"leaves the actuators' limits at {lost:.3g} s; give a smaller amplitude"
+                "motion",
+                f"leaves the actuators' limits at {exit_time:.3g} s; give a smaller amplitude",
             )
         self._trajectory.play(time, motion, loop)
         self._until = -np.inf
@@ -515,14 +527,16 @@ class Steering:
 
     def reference(self, step: int) -> Reference:
         """Return the reference around control period `step`, counted from the last reset."""
-        begin = step - PERIODS_BEFORE
-        rows = PERIODS_BEFORE + round(REFERENCE_LOOKAHEAD / self.period)
-        times: FloatArray = self.period * np.arange(begin, begin + rows, dtype=np.float64)
+        first_period = step - PERIODS_BEFORE
+        n_rows = PERIODS_BEFORE + round(REFERENCE_LOOKAHEAD / self.period)
+        times: FloatArray = self.period * np.arange(
+            first_period, first_period + n_rows, dtype=np.float64
+        )
         self._trajectory.forget(float(times[0]))
         motion = self.axes.motion(self._trajectory.sample(times))
         self._until = float(times[-1])
-        made = reference_of(self.platform, self.period, times, *motion)
-        return made._replace(begin=begin)
+        new_reference = reference_of(self.platform, self.period, times, *motion)
+        return new_reference._replace(begin=first_period)
 
     def _inside(self, values: FloatArray) -> bool:
         return bool(self.platform.within_limits(self.axes.poses(values)).all())

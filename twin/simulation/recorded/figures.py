@@ -123,7 +123,7 @@ def _pairs(
 
 
 def _above_zero(values: FloatArray) -> FloatArray:
-    """Leave out zeros, which have no place on decades."""
+    """Replace zeros by NaN, because a logarithmic axis cannot show them."""
     return np.where(values > 0.0, values, np.nan)
 
 
@@ -149,12 +149,14 @@ def animation(motion: RecordedMotion, machine: MachineModel | str | Path | None 
         raise InputError("trajectory", "has no rows")
     model = machine if isinstance(machine, MachineModel) else machine_of(motion, machine).platform
     check_machine(motion, model)
-    span = float(motion.time[-1] - motion.time[0])
-    count = min(MAX_FRAMES, round(FRAME_RATE * span) + 1, len(motion))
-    times = np.linspace(motion.time[0], motion.time[-1], max(count, 2 if span else 1))
-    rows = np.minimum(np.searchsorted(motion.time, times), len(motion) - 1)
+    duration = float(motion.time[-1] - motion.time[0])
+    n_frames = min(MAX_FRAMES, round(FRAME_RATE * duration) + 1, len(motion))
+    times = np.linspace(motion.time[0], motion.time[-1], max(n_frames, 2 if duration else 1))
+    frame_rows = np.minimum(np.searchsorted(motion.time, times), len(motion) - 1)
     title = f"{motion.machine} in {motion.engine}"
-    return animated_figure(_lines(model, motion.pose[rows], motion.lengths[rows]), times, title)
+    return animated_figure(
+        _lines(model, motion.pose[frame_rows], motion.lengths[frame_rows]), times, title
+    )
 
 
 def _lines(model: MachineModel, poses: FloatArray, coordinates: FloatArray) -> list[MovingLine]:
@@ -165,17 +167,17 @@ def _lines(model: MachineModel, poses: FloatArray, coordinates: FloatArray) -> l
     tips = tips + poses[:, None, :3]
     base = np.broadcast_to(bottom[_around(bottom)], (k, n + 1, 3))
     lines = [MovingLine("base", base, MUTED_COLOR, 5.0)]
-    middle = _elbows(model, coordinates)
+    elbow_points = _elbows(model, coordinates)
     for leg in range(n):
         ends = [np.broadcast_to(bottom[leg], (k, 3)), tips[:, leg]]
-        points = ends if middle is None else [ends[0], middle[:, leg], ends[1]]
+        points = ends if elbow_points is None else [ends[0], elbow_points[:, leg], ends[1]]
         lines.append(MovingLine(f"leg {leg + 1}", np.stack(points, axis=1), curve_color(leg), 6.0))
     lines.append(MovingLine("platform", tips[:, _around(top)], TEXT_COLOR, 7.0))
     return lines
 
 
 def _around(points: FloatArray) -> Any:
-    """Return the indices `(n + 1,)` of joints in their order around their middle, closed."""
+    """Return joint indices `(n + 1,)` in angular order around their centre, the first repeated."""
     arms = points - points.mean(axis=0)
     order = np.argsort(np.arctan2(arms[:, 1], arms[:, 0]))
     return np.append(order, order[0])
@@ -189,9 +191,9 @@ def _elbows(model: MachineModel, angles: FloatArray) -> FloatArray | None:
     elbows = []
     for leg, place, angle in zip(parameters.legs, parameters.home_places, angles.T, strict=True):
         crank = leg.home_geometry(place)
-        side = np.cross(crank.axis, crank.zero)
-        along = np.cos(angle)[:, None] * crank.zero + np.sin(angle)[:, None] * side
-        elbows.append(place.base + leg.crank_length * along)
+        zero_normal = np.cross(crank.axis, crank.zero)
+        crank_direction = np.cos(angle)[:, None] * crank.zero + np.sin(angle)[:, None] * zero_normal
+        elbows.append(place.base + leg.crank_length * crank_direction)
     return np.stack(elbows, axis=1)
 
 
@@ -212,8 +214,8 @@ def notebook_html(motion: RecordedMotion) -> str:
         ("displacement [mm]", 1e3 * displacement(motion), POSITION_NAMES),
         ("attitude [deg]", degrees(motion.pose), ANGLE_NAMES),
     )
-    drawn = "".join(
+    chart_html = "".join(
         small_chart(label, columns(motion.time, values, names), "time [s]")
         for label, values, names in charts
     )
-    return f"<div>{text}<br>{drawn}</div>"
+    return f"<div>{text}<br>{chart_html}</div>"

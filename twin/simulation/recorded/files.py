@@ -66,7 +66,7 @@ def metadata_of(motion: RecordedMotion) -> dict[str, Any]:
 
 
 def shapes_of(motion: RecordedMotion) -> dict[str, Any]:
-    """Return the numbers of columns that a table needs as well as the metadata."""
+    """Return the column counts that a table stores besides the metadata."""
     signals = {name: list(value.shape[1:]) for name, value in motion.signals.items()}
     widths = {"actuators": motion.lengths.shape[1], "deflections": motion.deflection.shape[1]}
     return {**widths, "signals": signals}
@@ -75,16 +75,18 @@ def shapes_of(motion: RecordedMotion) -> dict[str, Any]:
 def table_of(motion: RecordedMotion) -> tuple[list[str], FloatArray]:
     """Return the names of the columns, and the values `(rows, columns)`, NaN where empty."""
     shapes = shapes_of(motion)
-    rows = signal_rows(motion)
-    count = max(len(motion), int(rows.max(initial=-1)) + 1)
+    table_rows = signal_rows(motion)
+    n_rows = max(len(motion), int(table_rows.max(initial=-1)) + 1)
     names, parts = [], []
     for key, labels in _columns(shapes, motion.coordinate_unit):
         signal = key.startswith(SIGNAL_PREFIX)
         values = motion.signals[key.removeprefix(SIGNAL_PREFIX)] if signal else getattr(motion, key)
-        part = np.full((count, len(labels)), np.nan)
-        part[rows if signal else slice(len(motion))] = values.reshape(len(values), len(labels))
+        signal_columns = np.full((n_rows, len(labels)), np.nan)
+        signal_columns[table_rows if signal else slice(len(motion))] = values.reshape(
+            len(values), len(labels)
+        )
         names += labels
-        parts.append(part)
+        parts.append(signal_columns)
     return names, np.hstack(parts)
 
 
@@ -107,47 +109,49 @@ def content_of(
     if max(widths) > len(names):
         raise InputError("path", f"has {len(names)} columns, too few for what it says it holds")
     content["signals"] = {}
-    places = {name: number for number, name in enumerate(names)}
+    label_columns = {name: column_number for column_number, name in enumerate(names)}
     for key, labels in _columns(shapes, str(content.get("coordinate_unit"))):
-        missing = [label for label in labels if label not in places]
-        if missing:
-            raise InputError("path", f"the table has no column {listed(missing)}")
-        part = values[:, [places[label] for label in labels]]
-        part = part[~np.isnan(part).all(axis=1)]
+        missing_labels = [label for label in labels if label not in label_columns]
+        if missing_labels:
+            raise InputError("path", f"the table has no column {listed(missing_labels)}")
+        signal_values = values[:, [label_columns[label] for label in labels]]
+        signal_values = signal_values[~np.isnan(signal_values).all(axis=1)]
         name = key.removeprefix(SIGNAL_PREFIX)
         if key.startswith(SIGNAL_PREFIX):
-            content["signals"][name] = part.reshape(len(part), *shapes["signals"][name])
+            content["signals"][name] = signal_values.reshape(
+                len(signal_values), *shapes["signals"][name]
+            )
         else:
-            content[name] = part[:, 0] if name == "time" else part
+            content[name] = signal_values[:, 0] if name == "time" else signal_values
     return content
 
 
 def signal_rows(motion: RecordedMotion) -> Any:
     """Return the rows `(m,)` of a motion's table that the signals are in."""
     signals = motion.signals
-    count = len(next(iter(signals.values()), ()))
+    n_signals = len(next(iter(signals.values()), ()))
     time = signals.get("time")
-    below = np.arange(len(motion), len(motion) + count)
+    extra_rows = np.arange(len(motion), len(motion) + n_signals)
     if time is None or not len(motion) or time.ndim != 1:
-        return below
-    rows = np.minimum(np.searchsorted(motion.time, time), len(motion) - 1)
-    same = np.array_equal(motion.time[rows], time) and (np.diff(rows) > 0).all()
-    return rows if same else below
+        return extra_rows
+    time_rows = np.minimum(np.searchsorted(motion.time, time), len(motion) - 1)
+    is_aligned = np.array_equal(motion.time[time_rows], time) and (np.diff(time_rows) > 0).all()
+    return time_rows if is_aligned else extra_rows
 
 
 def _columns(shapes: dict[str, Any], unit: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the fields of a trajectory and the names of their columns."""
-    n, half = shapes["actuators"], shapes["deflections"] // 2
+    n, n_springs = shapes["actuators"], shapes["deflections"] // 2
     cranks = unit == "rad"
     coordinate, force = ("angle", "torque") if cranks else ("length", "force")
-    numbers, springs = range(1, n + 1), range(1, half + 1)
+    leg_numbers, springs = range(1, n + 1), range(1, n_springs + 1)
     yield "time", ["time [s]"]
     yield "pose", list(POSE_COLUMNS)
     yield "twist", list(TWIST_COLUMNS)
-    yield "lengths", [f"{coordinate} {k} [{unit}]" for k in numbers]
-    yield "rates", [f"{coordinate} rate {k} [{unit}/s]" for k in numbers]
-    yield "forces", [f"{force} {k} [{'N m' if cranks else 'N'}]" for k in numbers]
-    if half:
+    yield "lengths", [f"{coordinate} {k} [{unit}]" for k in leg_numbers]
+    yield "rates", [f"{coordinate} rate {k} [{unit}/s]" for k in leg_numbers]
+    yield "forces", [f"{force} {k} [{'N m' if cranks else 'N'}]" for k in leg_numbers]
+    if n_springs:
         deflections = [f"deflection {k} [m]" for k in springs]
         yield "deflection", deflections + [f"deflection rate {k} [m/s]" for k in springs]
     for name, shape in shapes["signals"].items():
@@ -159,9 +163,9 @@ def _columns(shapes: dict[str, Any], unit: str) -> Iterator[tuple[str, list[str]
 
 def _labels(name: str, shape: Sequence[int], unit: str) -> list[str]:
     """Return the names of a signal's columns, with units where the loop itself records it."""
-    known = {"reference_pose": POSE_COLUMNS, "inertial": INERTIAL_COLUMNS}.get(name, ())
-    if len(known) == prod(shape):
-        return [f"{name} {label}" for label in known]
+    known_labels = {"reference_pose": POSE_COLUMNS, "inertial": INERTIAL_COLUMNS}.get(name, ())
+    if len(known_labels) == prod(shape):
+        return [f"{name} {label}" for label in known_labels]
     units = {"time": " [s]", "setpoint": f" [{unit}]", "measured": f" [{unit}]"}
     indices = product(*(range(1, size + 1) for size in shape))
     return [" ".join([*name.split(), *map(str, index)]) + units.get(name, "") for index in indices]
@@ -204,7 +208,7 @@ def write_csv(motion: RecordedMotion, path: str | Path) -> Path:
         csv.writer(text, lineterminator="\n").writerow(names)
         text.detach()
         for row in values:
-            cells = ("" if number != number else repr(number) for number in row.tolist())
+            cells = ("" if cell != cell else repr(cell) for cell in row.tolist())
             file.write((",".join(cells) + "\n").encode())
         write_checksum(file)
 
@@ -264,8 +268,8 @@ def _read_npz(path: Any) -> dict[str, Any]:
 def _read_csv(path: Any) -> dict[str, Any]:
     check_checksum(path)
     with Path(path).open(encoding="utf-8", newline="") as file:
-        before, mark, metadata = file.readline().partition(f"# {FILE_MARK} ")
-        if before or not mark:
+        preamble, file_mark, metadata = file.readline().partition(f"# {FILE_MARK} ")
+        if preamble or not file_mark:
             raise ValueError(f"the first line does not begin with '# {FILE_MARK}'")
         names = next(csv.reader([file.readline().rstrip("\r\n")]))
         check_columns(path, names)
@@ -286,11 +290,11 @@ def _read_parquet(path: Any) -> dict[str, Any]:
         table = file.read()
     values = np.array([column.to_numpy() for column in table.columns], dtype=np.float64).T
     metadata = table.schema.metadata or {}
-    layout, rows = metadata[FILE_MARK.encode()], values.reshape(-1, table.num_columns)
-    checksum = b"%d" % table_checksum(rows, zlib.crc32(layout))
+    layout, value_rows = metadata[FILE_MARK.encode()], values.reshape(-1, table.num_columns)
+    checksum = b"%d" % table_checksum(value_rows, zlib.crc32(layout))
     if metadata.get(CHECKSUM_KEY.encode(), checksum) != checksum:
         warn_changed(path)
-    return content_of(table.column_names, rows, json.loads(layout))
+    return content_of(table.column_names, value_rows, json.loads(layout))
 
 
 def _layout(motion: RecordedMotion) -> dict[str, Any]:

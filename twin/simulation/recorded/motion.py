@@ -21,7 +21,7 @@ from twin.simulation.live.settings import Payload, loaded_machine, occupant
 ARRAY_FIELDS = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
 
 TEXT_FIELDS = ("machine", "engine", "fidelity", "parameters_hash", "coordinate_unit", "stopped")
-"""Fields that are texts."""
+"""Names of the fields that hold text."""
 
 ACTUATOR_SIGNALS = ("setpoint", "measured", "command", "command_feedforward", "limited")
 """Signals with one column per actuator."""
@@ -73,8 +73,8 @@ class RecordedMotion:
             as_text(getattr(self, name), name)
         as_flag(self.limits, "limits")
         object.__setattr__(self, "timestep", positive(self.timestep, "timestep"))
-        for name, kind in (("versions", str), ("signals", object)):
-            _check_names(getattr(self, name), name, kind)
+        for name, value_type in (("versions", str), ("signals", object)):
+            _check_names(getattr(self, name), name, value_type)
         if np.size(self.deflection) == 0:
             object.__setattr__(self, "deflection", np.empty((np.size(self.time), 0)))
         for name in ARRAY_FIELDS:
@@ -82,40 +82,40 @@ class RecordedMotion:
         if self.time.ndim != 1 or self.lengths.ndim != 2 or self.deflection.ndim != 2:
             raise InputError("time, lengths, deflection", "must have shapes (k,), (k, n), (k, 2m)")
         signals = {name: read_only(as_floats(value, name)) for name, value in self.signals.items()}
-        count, n = len(self.time), self.lengths.shape[1]
+        n_samples, n = len(self.time), self.lengths.shape[1]
         _check_signals(signals, n)
         object.__setattr__(self, "signals", signals)
         shapes = {"pose": (7,), "twist": (6,), "lengths": (n,), "rates": (n,), "forces": (n,)}
         shapes["deflection"] = self.deflection.shape[1:]
         for name, shape in shapes.items():
             array = getattr(self, name)
-            if array.shape != (count, *shape):
-                raise InputError(name, f"must have shape {(count, *shape)}, got {array.shape}")
+            if array.shape != (n_samples, *shape):
+                raise InputError(name, f"must have shape {(n_samples, *shape)}, got {array.shape}")
 
     def __len__(self) -> int:
         return len(self.time)
 
     def __repr__(self) -> str:
-        span = f", {self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self) else ""
-        return f"<Trajectory of {self.machine!r} in {self.engine}: {len(self)} times{span}>"
+        time_range = f", {self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self) else ""
+        return f"<Trajectory of {self.machine!r} in {self.engine}: {len(self)} times{time_range}>"
 
     @property
     def saturation(self) -> Saturation:
-        """Shares of the time that actuators of a closed loop spent at their limits; else zero."""
+        """Fractions of time that actuators of a closed loop spent at their limits; else zero."""
         return saturation(self.signals.get("limited", np.empty((0, self.lengths.shape[1]))))
 
 
 def _check_signals(signals: Mapping[str, FloatArray], n: int) -> None:
     """Refuse signals of different lengths, or that do not have `n` actuators as lengths have."""
-    sizes = {name: len(value) if value.ndim else 0 for name, value in signals.items()}
-    if len(set(sizes.values())) > 1 or any(value.ndim == 0 for value in signals.values()):
-        listing = ", ".join(f"{name} {size}" for name, size in sizes.items())
+    signal_lengths = {name: len(value) if value.ndim else 0 for name, value in signals.items()}
+    if len(set(signal_lengths.values())) > 1 or any(value.ndim == 0 for value in signals.values()):
+        listing = ", ".join(f"{name} {size}" for name, size in signal_lengths.items())
         raise InputError(
             "signals", f"must all have one row per control period, got rows: {listing}"
         )
-    for name in (each for each in ACTUATOR_SIGNALS if each in signals):
+    for name in (signal_name for signal_name in ACTUATOR_SIGNALS if signal_name in signals):
         if signals[name].shape[1:] != (n,):
-            shape = (sizes[name], n)
+            shape = (signal_lengths[name], n)
             raise InputError(
                 f"signals[{name!r}]", f"must have shape {shape}, got {signals[name].shape}"
             )
@@ -172,8 +172,8 @@ def check_machine(trajectory: RecordedMotion, platform: MachineModel) -> None:
     """Check that a trajectory was made with this machine.
 
     Raises:
-        InputError: it was not; says with which it was, where that is known. Or rows that are no
-            run of any machine: times that fall, other numbers of actuators or springs.
+        InputError: it was made with another machine, which the message names if known. Or rows that
+            are no run of any machine: times that fall, other numbers of actuators or springs.
     """
     if trajectory.parameters_hash != platform.hash:
         raise InputError("machine", _difference(trajectory, platform))

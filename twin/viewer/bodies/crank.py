@@ -48,22 +48,22 @@ def servo_leg(leg: RssLeg, place: LegGeometry, look: Drawing, neighbours: FloatA
         neighbours: `(k, 3)` [m] base joints of all legs.
     """
     name, drawn, home = f"leg_{place.number}", appearance(leg), leg.home_geometry(place)
-    thin, servo = drawn.rod_radius, _servo_size(look)
+    rod_radius, servo = drawn.rod_radius, _servo_size(look)
     side = _free_side(place.base, home.axis, neighbours)
     length, tip = leg.crank_length, leg.rod_length
-    joint = max(1.5 * thin, 0.55 * servo)
+    joint = max(1.5 * rod_radius, 0.55 * servo)
     return [
         *_servo(place.base, side * home.axis, servo, look.base_top),
         *_crank(f"{name}_crank", servo, length, side, joint),
         Part(
             f"{name}_rod",
             METAL_MATERIAL,
-            tube(thin, 1.5 * joint, tip - 1.5 * look.platform_joint_radius),
+            tube(rod_radius, 1.5 * joint, tip - 1.5 * look.platform_joint_radius),
         ),
         Part(
             f"{name}_rod",
             DARK_MATERIAL,
-            joined(_rod_ends(thin, tip, joint, look.platform_joint_radius)),
+            joined(_rod_ends(rod_radius, tip, joint, look.platform_joint_radius)),
         ),
         ball_socket(PLATFORM_NAME, place.joint, look.platform_joint_radius, look.platform_bottom),
     ]
@@ -79,26 +79,34 @@ def servo_end(leg: RssLeg, place: LegGeometry, look: Drawing, neighbours: FloatA
 def _servo(foot: FloatArray, axis: FloatArray, size: float, floor: float) -> list[Part]:
     """Return gearbox, motor and their stand on the base; the motor lies towards `axis`."""
     frame = upright(axis, Z_AXIS)
-    begin, wide = 2.3 * size, 1.75 * size
-    gear = tube(wide, begin, begin + 1.8 * size)
-    flange = tube(1.08 * wide, begin + 1.7 * size, begin + 2.2 * size)
-    drive = motor(0.92 * wide, begin + 2.2 * size, begin + 6.8 * size)
-    cap = tube(0.7 * wide, begin + 6.7 * size, begin + 7.2 * size)
+    front_end, width = 2.3 * size, 1.75 * size
+    gear = tube(width, front_end, front_end + 1.8 * size)
+    flange = tube(1.08 * width, front_end + 1.7 * size, front_end + 2.2 * size)
+    drive = motor(0.92 * width, front_end + 2.2 * size, front_end + 6.8 * size)
+    cap = tube(0.7 * width, front_end + 6.7 * size, front_end + 7.2 * size)
     height = foot[2] - floor
     # In the frame of the axis x points up: a stand below the gearbox and a saddle below the motor.
-    stand = box([-0.5 * height, 0.0, begin + 0.9 * size], [height, 2.6 * size, 1.2 * size])
-    saddle = box([-0.5 * height, 0.0, begin + 5.4 * size], [height, 2.2 * size, 0.8 * size])
-    thick = 0.35 * size
-    sole = box([thick / 2 - height, 0.0, begin + 3.2 * size], [thick, 4.2 * size, 7.6 * size])
-    ground = foot * [1.0, 1.0, 0.0] + (floor + thick) * Z_AXIS
+    bracket_box = box(
+        [-0.5 * height, 0.0, front_end + 0.9 * size], [height, 2.6 * size, 1.2 * size]
+    )
+    saddle = box([-0.5 * height, 0.0, front_end + 5.4 * size], [height, 2.2 * size, 0.8 * size])
+    thickness = 0.35 * size
+    sole = box(
+        [thickness / 2 - height, 0.0, front_end + 3.2 * size], [thickness, 4.2 * size, 7.6 * size]
+    )
+    ground = foot * [1.0, 1.0, 0.0] + (floor + thickness) * Z_AXIS
     corners = [
-        part.moved(ground + axis * (begin + along * size) + np.cross(Z_AXIS, axis) * across * size)
-        for along in (0.1, 6.3)
-        for across in (-1.6, 1.6)
+        part.moved(
+            ground
+            + axis * (front_end + axial_position * size)
+            + np.cross(Z_AXIS, axis) * lateral_position * size
+        )
+        for axial_position in (0.1, 6.3)
+        for lateral_position in (-1.6, 1.6)
         for part in screws(np.zeros(3), 0.0, 0.22 * size, 1)
     ]
     return [
-        Part(BASE_NAME, DARK_MATERIAL, joined([drive, stand, saddle]).moved(foot, frame)),
+        Part(BASE_NAME, DARK_MATERIAL, joined([drive, bracket_box, saddle]).moved(foot, frame)),
         Part(BASE_NAME, METAL_MATERIAL, joined([gear, sole]).moved(foot, frame)),
         Part(BASE_NAME, METAL_MATERIAL, joined(corners)),
         Part(BASE_NAME, DARK_MATERIAL, joined([flange, cap]).moved(foot, frame)),
@@ -107,20 +115,20 @@ def _servo(foot: FloatArray, axis: FloatArray, size: float, floor: float) -> lis
 
 def _crank(body: str, size: float, length: float, side: float, joint: float) -> list[Part]:
     """Return the horn of the servo along z, next to the rod, which is on a stud at its end."""
-    near, far = 1.05 * size, 2.15 * size
+    near_end, far_end = 1.05 * size, 2.15 * size
     outline = around([[0.0, 0.0], [length, 0.0]], [1.75 * size, 0.85 * size])
     # Its plane is across x, its length along z.
-    turn = upright(side * X_AXIS, Z_AXIS)
-    arm = extruded(outline, near, far, 0.12 * size)
-    hub = tube(1.1 * size, near - 0.35 * size, near + 0.1 * size)
-    shaft = tube(0.8 * size, far - 0.1 * size, far + 0.5 * size)
-    stud = rod(0.55 * joint, length * X_AXIS, np.array([length, 0.0, far + 0.2 * size]))
-    ring = tube(1.3 * size, near - 0.08 * size, near + 0.1 * size)
-    nowhere = np.zeros(3)
+    rotation = upright(side * X_AXIS, Z_AXIS)
+    arm = extruded(outline, near_end, far_end, 0.12 * size)
+    hub = tube(1.1 * size, near_end - 0.35 * size, near_end + 0.1 * size)
+    shaft = tube(0.8 * size, far_end - 0.1 * size, far_end + 0.5 * size)
+    stud = rod(0.55 * joint, length * X_AXIS, np.array([length, 0.0, far_end + 0.2 * size]))
+    ring = tube(1.3 * size, near_end - 0.08 * size, near_end + 0.1 * size)
+    origin = np.zeros(3)
     return [
-        Part(body, PAINT_MATERIAL, arm.moved(nowhere, turn)),
-        Part(body, METAL_MATERIAL, joined([hub, shaft, stud]).moved(nowhere, turn)),
-        Part(body, ACCENT_MATERIAL, ring.moved(nowhere, turn)),
+        Part(body, PAINT_MATERIAL, arm.moved(origin, rotation)),
+        Part(body, METAL_MATERIAL, joined([hub, shaft, stud]).moved(origin, rotation)),
+        Part(body, ACCENT_MATERIAL, ring.moved(origin, rotation)),
         Part(body, METAL_MATERIAL, sphere(joint).moved(length * Z_AXIS)),
     ]
 
@@ -134,13 +142,13 @@ def _rod_ends(thin: float, length: float, elbow: float, ball: float) -> list[Mes
 
 
 def _servo_size(look: Drawing) -> float:
-    """Return the length [m] in which a servo's dimensions count: its axis is 2.3 above the base."""
+    """Return the unit length [m] of a servo's dimensions: its axis is 2.3 units above the base."""
     return look.base_joint_radius / 1.8
 
 
 def _free_side(foot: FloatArray, axis: FloatArray, neighbours: FloatArray) -> float:
     """Return the sign of the direction of `axis` `(3,)` in which the nearest base joint is not."""
-    away = neighbours - foot
-    distances = np.linalg.norm(away, axis=1)
-    nearest = away[np.where(distances > 1e-9, distances, np.inf).argmin()]
-    return -1.0 if nearest @ axis > 0.0 else 1.0
+    offsets = neighbours - foot
+    distances = np.linalg.norm(offsets, axis=1)
+    nearest_offset = offsets[np.where(distances > 1e-9, distances, np.inf).argmin()]
+    return -1.0 if nearest_offset @ axis > 0.0 else 1.0

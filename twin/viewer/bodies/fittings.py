@@ -59,15 +59,18 @@ def universal_base(
         radius: [m] of the joint.
         floor: height [m] of the plate's upper face.
     """
-    level = np.array([axis[0], axis[1], 0.0])
-    across = X_AXIS if np.linalg.norm(level) < 0.5 else level / np.linalg.norm(level)
+    horizontal = np.array([axis[0], axis[1], 0.0])
+    across_axis = (
+        X_AXIS if np.linalg.norm(horizontal) < 0.5 else horizontal / np.linalg.norm(horizontal)
+    )
     depth = max(foot[2] - floor, 0.3 * radius)
     lugs = [
-        _lug(radius, depth).moved(foot, _facing(side * across, -Z_AXIS)) for side in (-1.0, 1.0)
+        _lug(radius, depth).moved(foot, _facing(side * across_axis, -Z_AXIS))
+        for side in (-1.0, 1.0)
     ]
     ground = foot * [1.0, 1.0, 0.0] + floor * Z_AXIS
     flange = tube(1.5 * radius, 0.0, 0.28 * radius).moved(ground)
-    pin = rod(0.3 * radius, foot - 1.1 * radius * across, foot + 1.1 * radius * across)
+    pin = rod(0.3 * radius, foot - 1.1 * radius * across_axis, foot + 1.1 * radius * across_axis)
     bolts = screws(ground + 0.28 * radius * Z_AXIS, 1.25 * radius, 0.14 * radius, 6)
     return [
         Part(body, DARK_MATERIAL, joined([flange, *lugs])),
@@ -95,8 +98,11 @@ def ball_end(body: str, radius: float) -> list[Part]:
     neck = turned(
         [(0, -2.4), (0.8, -2.4), (0.95, -2.2), (0.95, -1.6), (0.5, -0.95), (0.5, 0.0), (0, 0.0)]
     )
-    scaled = neck._replace(vertices=radius * neck.vertices)
-    return [Part(body, METAL_MATERIAL, sphere(0.95 * radius)), Part(body, DARK_MATERIAL, scaled)]
+    scaled_neck = neck._replace(vertices=radius * neck.vertices)
+    return [
+        Part(body, METAL_MATERIAL, sphere(0.95 * radius)),
+        Part(body, DARK_MATERIAL, scaled_neck),
+    ]
 
 
 def ball_socket(body: str, joint: FloatArray, radius: float, bottom: float) -> Part:
@@ -128,14 +134,14 @@ def flexure(body: str, joint: FloatArray, along: FloatArray, radius: float, leng
 
 def motor(radius: float, low: float, high: float) -> Mesh:
     """Return a motor along z between two heights [m], ribbed towards its upper end."""
-    span = high - low
+    length = high - low
     grooves = [0.55, 0.65, 0.75, 0.85]
-    profile = [(0.0, low), (0.94 * radius, low), (radius, low + 0.04 * span)]
+    profile = [(0.0, low), (0.94 * radius, low), (radius, low + 0.04 * length)]
     for position in grooves:
-        at = low + position * span
-        profile += [(radius, at), (0.88 * radius, at + 0.01 * span)]
-        profile += [(0.88 * radius, at + 0.03 * span), (radius, at + 0.04 * span)]
-    profile += [(radius, high - 0.04 * span), (0.9 * radius, high), (0.0, high)]
+        at = low + position * length
+        profile += [(radius, at), (0.88 * radius, at + 0.01 * length)]
+        profile += [(0.88 * radius, at + 0.03 * length), (radius, at + 0.04 * length)]
+    profile += [(radius, high - 0.04 * length), (0.9 * radius, high), (0.0, high)]
     return turned(profile)
 
 

@@ -100,8 +100,8 @@ def _read(path: Path, _changed: int, unit: float) -> Mesh:
     trimesh = optional("trimesh")
     try:
         with np.errstate(all="ignore"):
-            found = trimesh.load_scene(path).to_mesh()
-        vertices, faces = np.array(found.vertices), np.array(found.faces, dtype=np.int64)
+            mesh = trimesh.load_scene(path).to_mesh()
+        vertices, faces = np.array(mesh.vertices), np.array(mesh.faces, dtype=np.int64)
     except OSError:
         raise
     except Exception as error:  # the library's readers fail in ways of their own
@@ -116,8 +116,8 @@ def _read(path: Path, _changed: int, unit: float) -> Mesh:
         message = f"{path} has a triangle with vertex {faces.max()} of {len(vertices)}; write it"
         raise InputError(MESH_FIELD, f"{message} anew")
     _check_size(unit * vertices[faces], path)
-    turn = Y_UP_ROTATION if path.suffix.lower() == ".glb" else np.eye(3)
-    return Mesh(unit * vertices @ turn.T, faces)
+    rotation = Y_UP_ROTATION if path.suffix.lower() == ".glb" else np.eye(3)
+    return Mesh(unit * vertices @ rotation.T, faces)
 
 
 def _check_size(corners: FloatArray, path: Path) -> None:
@@ -125,8 +125,8 @@ def _check_size(corners: FloatArray, path: Path) -> None:
     extent = float(np.ptp(corners, axis=(0, 1)).max())
     if not MIN_MESH_WIDTH <= extent <= MAX_MESH_WIDTH:
         raise InputError(UNIT_FIELD, f"makes {path} {extent:.3g} m wide; check the unit")
-    edges = np.diff(corners, axis=1)
-    area = 0.5 * np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1).sum()
+    edge_lengths = np.diff(corners, axis=1)
+    area = 0.5 * np.linalg.norm(np.cross(edge_lengths[:, 0], edge_lengths[:, 1]), axis=1).sum()
     distinct = len(np.unique(corners.reshape(-1, 3).astype(np.float32), axis=0))
     if distinct < MIN_CORNERS or area < MIN_MESH_WIDTH**2:
         message = f"{path} has {distinct} different vertices and an area of {area:.3g} m2: it is"
@@ -148,11 +148,11 @@ Z_AXIS = np.eye(3)[2]
 
 def base_plate(look: Drawing, feet: FloatArray) -> list[Part]:
     """Return the base plate around the feet `(k, 2)` [m] of the legs, with its anchor screws."""
-    edge = 2.4 * look.base_joint_radius
-    radius = float(np.linalg.norm(feet, axis=1).max()) + edge
-    outline = around(feet, edge)
-    thick = look.base_thickness
-    bevel = min(0.25 * thick, 0.012 * radius)
+    edge_margin = 2.4 * look.base_joint_radius
+    radius = float(np.linalg.norm(feet, axis=1).max()) + edge_margin
+    outline = around(feet, edge_margin)
+    thickness = look.base_thickness
+    bevel = min(0.25 * thickness, 0.012 * radius)
     plate = extruded(outline, look.floor, look.base_top, bevel)
     return [Part(BASE_NAME, "base", plate)]
 
@@ -168,29 +168,31 @@ def soft_shadows(look: Drawing, feet: FloatArray, joints: FloatArray) -> Part:
         joints: `(n, 2)` [m] of the platform at home, in the base frame.
     """
     step = 0.1 * look.base_radius / SHADOW_LAYERS
-    thin = 2e-4 * look.base_radius
+    shadow_thickness = 2e-4 * look.base_radius
     layers = []
     for k in range(SHADOW_LAYERS):
         # Wide layers lie below narrow ones.
-        height = (1 + 2 * k) * thin
+        height = (1 + 2 * k) * shadow_thickness
         ground = around(feet, 2.4 * look.base_joint_radius + (SHADOW_LAYERS - k) * step)
-        layers.append(extruded(ground, look.floor + height, look.floor + height + thin))
+        layers.append(extruded(ground, look.floor + height, look.floor + height + shadow_thickness))
         middle = joints.mean(axis=0)
         below = around(middle + (1.0 - 0.6 * k / SHADOW_LAYERS) * (joints - middle), step)
-        layers.append(extruded(below, look.base_top + height, look.base_top + height + thin))
+        layers.append(
+            extruded(below, look.base_top + height, look.base_top + height + shadow_thickness)
+        )
     return Part(BASE_NAME, SHADOW_MATERIAL, joined(layers))
 
 
 def platform_plate(look: Drawing, joints: FloatArray) -> list[Part]:
     """Return the platform's plate above its joints `(n, 3)` [m], its screws, and its heading."""
-    bottom, thick = look.platform_bottom, look.platform_thickness
-    top = bottom + thick
+    bottom, thickness = look.platform_bottom, look.platform_thickness
+    top = bottom + thickness
     corners = joints[:, :2]
     margin = look.platform_radius - float(np.linalg.norm(corners, axis=1).max())
     outline = around(corners, margin)
     if _width(corners) < 1e-2 * look.platform_radius:
         outline = around(np.zeros((1, 2)), look.platform_radius)
-    bevel = min(0.3 * thick, 0.02 * look.platform_radius)
+    bevel = min(0.3 * thickness, 0.02 * look.platform_radius)
     plate = extruded(outline, bottom, top, bevel)
     head = 0.008 * look.platform_radius
     heads: list[Mesh] = []
@@ -206,17 +208,17 @@ def platform_plate(look: Drawing, joints: FloatArray) -> list[Part]:
 def _arrow(length: float, top: float, thick: float) -> Mesh:
     """Return an arrow along x on a plate whose upper face is at `top` [m]."""
     width = 0.045 * length
-    begin, neck, end = 0.25 * length, 0.72 * length, length
-    shaft = np.array([[begin, -width], [neck, -width], [neck, width], [begin, width]])
-    head = np.array([[neck, -2.6 * width], [end, 0.0], [neck, 2.6 * width]])
-    return joined([extruded(part, top, top + thick) for part in (shaft, head)])
+    shaft_start, neck, arrow_tip = 0.25 * length, 0.72 * length, length
+    shaft = np.array([[shaft_start, -width], [neck, -width], [neck, width], [shaft_start, width]])
+    head = np.array([[neck, -2.6 * width], [arrow_tip, 0.0], [neck, 2.6 * width]])
+    return joined([extruded(outline_part, top, top + thick) for outline_part in (shaft, head)])
 
 
 def _reach(outline: FloatArray) -> float:
     """Return how far [m] an outline `(m, 2)`, anticlockwise around the origin, goes along x."""
-    after = np.roll(outline, -1, axis=0)
-    crossing = (outline[:, 1] <= 0.0) & (after[:, 1] > 0.0)
-    (x, y), (u, v) = outline[crossing][0], after[crossing][0]
+    next_corners = np.roll(outline, -1, axis=0)
+    crossing = (outline[:, 1] <= 0.0) & (next_corners[:, 1] > 0.0)
+    (x, y), (u, v) = outline[crossing][0], next_corners[crossing][0]
     return float(x - y * (u - x) / (v - y))
 
 
@@ -247,29 +249,35 @@ def machine_bodies(parameters: MachineParameters, machine: Mechanism) -> list[Pa
     A leg of a kind without a picture of its own shows the shapes of its mechanism, and so does all
     that the platform carries.
     """
-    look, joints = picture_drawing(parameters), parameters.base.joints.points
+    drawing, joints = picture_drawing(parameters), parameters.base.joints.points
     parts: list[Part] = []
     feet = [joints[:, :2]]
-    own = set()
-    for leg, place in zip(parameters.legs, parameters.home_places, strict=True):
-        found = _leg_parts(leg, place, look, joints)
-        if found:
-            own.add(f"leg_{place.number}_")
+    own_bodies = set()
+    for leg, leg_geometry in zip(parameters.legs, parameters.home_places, strict=True):
+        leg_parts = _leg_parts(leg, leg_geometry, drawing, joints)
+        if leg_parts:
+            own_bodies.add(f"leg_{leg_geometry.number}_")
         if isinstance(leg, RssLeg):
-            feet.append(servo_end(leg, place, look, joints)[None, :2])
-        parts += found
+            feet.append(servo_end(leg, leg_geometry, drawing, joints)[None, :2])
+        parts += leg_parts
     for name, shapes in (
         (BASE_NAME, machine.base_shapes),
         *((body.name, body.shapes) for body in machine.bodies if body.name != PLATFORM_NAME),
     ):
-        if not (own if name == BASE_NAME else any(name.startswith(prefix) for prefix in own)):
+        if not (
+            own_bodies
+            if name == BASE_NAME
+            else any(name.startswith(prefix) for prefix in own_bodies)
+        ):
             parts += [Part(name, shape.color, shape_mesh(shape)) for shape in shapes]
     around_feet = np.concatenate(feet)
-    parts += base_plate(look, around_feet)
-    home = np.array([place.base + place.vector for place in parameters.home_places])
-    parts.append(soft_shadows(look, around_feet, home[:, :2]))
+    parts += base_plate(drawing, around_feet)
+    home = np.array(
+        [leg_geometry.base + leg_geometry.vector for leg_geometry in parameters.home_places]
+    )
+    parts.append(soft_shadows(drawing, around_feet, home[:, :2]))
     if parameters.appearance is None:
-        parts += platform_plate(look, parameters.platform.joints.points)
+        parts += platform_plate(drawing, parameters.platform.joints.points)
     else:
         parts.append(Part(PLATFORM_NAME, PLATFORM_NAME, drawn_mesh(parameters.appearance)))
     return _merged(parts)
@@ -303,10 +311,10 @@ def _leg_parts(leg: Leg, place: LegGeometry, look: Drawing, joints: np.ndarray) 
 
 def _merged(parts: list[Part]) -> list[Part]:
     """Return one part for each body and material, in the order in which they come first."""
-    found: dict[tuple[str, str], list[Mesh]] = {}
+    meshes_by_key: dict[tuple[str, str], list[Mesh]] = {}
     for part in parts:
-        found.setdefault((part.body, part.material), []).append(part.mesh)
-    return [Part(*key, joined(meshes)) for key, meshes in found.items()]
+        meshes_by_key.setdefault((part.body, part.material), []).append(part.mesh)
+    return [Part(*key, joined(meshes)) for key, meshes in meshes_by_key.items()]
 
 
 MATERIAL_LOOKS = {
@@ -354,17 +362,17 @@ def light_up(scene: Element, *, dark: bool) -> None:
     }
     shine = {"type": "directional", "diffuse": _numbers(3 * [0.5]), "castshadow": "false"}
     add(world, "light", name="lamp", **aim, **shine)
-    for found in asset.findall("texture[@name='tiles']"):
+    for element in asset.findall("texture[@name='tiles']"):
         tones = {"rgb1": _numbers(colours.ground), "markrgb": _numbers(colours.lines)}
-        found.attrib |= GROUND_TEXTURE | tones
-    for found in asset.findall("texture[@name='sky']"):
-        found.attrib |= {"rgb1": _numbers(colours.below), "rgb2": _numbers(colours.above)}
-    for found in scene.findall("visual/rgba"):
-        found.set("haze", _numbers([*colours.below, 1.0]))
-    for found in asset.findall("material[@name='floor']"):
-        found.set("texrepeat", _numbers(2 * [GROUND_TILES / size]))
-    for found in scene.iter("headlight"):
-        found.set("ambient", "0.40 0.40 0.42")
+        element.attrib |= GROUND_TEXTURE | tones
+    for element in asset.findall("texture[@name='sky']"):
+        element.attrib |= {"rgb1": _numbers(colours.below), "rgb2": _numbers(colours.above)}
+    for element in scene.findall("visual/rgba"):
+        element.set("haze", _numbers([*colours.below, 1.0]))
+    for element in asset.findall("material[@name='floor']"):
+        element.set("texrepeat", _numbers(2 * [GROUND_TILES / size]))
+    for element in scene.iter("headlight"):
+        element.set("ambient", "0.40 0.40 0.42")
 
 
 def dress(robot: Element, parts: Sequence[Part]) -> None:
@@ -378,9 +386,9 @@ def dress(robot: Element, parts: Sequence[Part]) -> None:
     asset = robot.find("asset")
     world = robot.find("worldbody")
     assert asset is not None and world is not None
-    for old in (*asset.findall("mesh"), *asset.findall("material")):
-        if old.tag == "mesh" or old.get("name") in PART_COLORS:
-            asset.remove(old)
+    for old_element in (*asset.findall("mesh"), *asset.findall("material")):
+        if old_element.tag == "mesh" or old_element.get("name") in PART_COLORS:
+            asset.remove(old_element)
     bodies = {body.get("name"): body for body in robot.iter("body")} | {BASE_NAME: world}
     for material in dict.fromkeys(part.material for part in parts):
         rgb, shine = (

@@ -32,25 +32,30 @@ SHARP_EDGE_COSINE = np.cos(np.radians(35.0))
 
 
 class Mesh(NamedTuple):
-    """Triangles, seen from outside."""
+    """A closed surface of triangles."""
 
     vertices: FloatArray
-    """`(v, 3)` [m]"""
+    """vertices `(v, 3)` [m]"""
     faces: IndexArray
     """`(f, 3)` indices of vertices, anticlockwise"""
 
     def moved(self, place: FloatArray, turn: FloatArray | None = None) -> Mesh:
-        """Return it turned by a rotation `(3, 3)`, then moved by `place` `(3,)` [m]."""
-        own = self.vertices if turn is None else self.vertices @ turn.T
-        return self._replace(vertices=own + place)
+        """Return the mesh rotated by a matrix `(3, 3)`, then translated by `place` `(3,)` [m]."""
+        vertices = self.vertices if turn is None else self.vertices @ turn.T
+        return self._replace(vertices=vertices + place)
 
 
 def joined(meshes: Sequence[Mesh]) -> Mesh:
-    """Return meshes as one."""
-    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    """Return several meshes joined into one."""
+    first_vertices = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
     return Mesh(
         np.concatenate([mesh.vertices for mesh in meshes]),
-        np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)]),
+        np.concatenate(
+            [
+                mesh.faces + first_vertex
+                for mesh, first_vertex in zip(meshes, first_vertices, strict=False)
+            ]
+        ),
     )
 
 
@@ -97,9 +102,9 @@ def tube(radius: float, low: float, high: float, corners: int = CIRCLE_CORNERS) 
 
 def rod(radius: float, start: FloatArray, end: FloatArray) -> Mesh:
     """Return a cylinder between two points `(3,)` [m], with bevelled rims."""
-    span = end - start
-    half = 0.5 * float(np.linalg.norm(span))
-    return cylinder(radius, half).moved(0.5 * (start + end), upright(span))
+    axis_vector = end - start
+    half_length = 0.5 * float(np.linalg.norm(axis_vector))
+    return cylinder(radius, half_length).moved(0.5 * (start + end), upright(axis_vector))
 
 
 def turned(profile: Any, corners: int = CIRCLE_CORNERS) -> Mesh:
@@ -110,21 +115,27 @@ def turned(profile: Any, corners: int = CIRCLE_CORNERS) -> Mesh:
     rings = np.asarray(profile, dtype=float)
     angles = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    inner = rings[1:-1]
-    vertices = np.empty((len(inner), corners, 3))
-    vertices[..., :2] = inner[:, :1, None] * circle
-    vertices[..., 2] = inner[:, 1:]
+    inner_rings = rings[1:-1]
+    vertices = np.empty((len(inner_rings), corners, 3))
+    vertices[..., :2] = inner_rings[:, :1, None] * circle
+    vertices[..., 2] = inner_rings[:, 1:]
     poles = np.array([[0.0, 0.0, rings[0, 1]], [0.0, 0.0, rings[-1, 1]]])
-    here = np.arange(corners)
-    following = np.roll(here, -1)
-    count = len(inner) * corners
-    last = count - corners
-    faces = [np.stack([following, here, np.full(corners, count)], axis=1)]
-    for low in range(0, last, corners):
+    corner_indices = np.arange(corners)
+    following = np.roll(corner_indices, -1)
+    count = len(inner_rings) * corners
+    last_ring = count - corners
+    faces = [np.stack([following, corner_indices, np.full(corners, count)], axis=1)]
+    for low in range(0, last_ring, corners):
         high = low + corners
-        faces.append(np.stack([low + here, low + following, high + here], axis=1))
-        faces.append(np.stack([low + following, high + following, high + here], axis=1))
-    faces.append(np.stack([last + here, last + following, np.full(corners, count + 1)], axis=1))
+        faces.append(
+            np.stack([low + corner_indices, low + following, high + corner_indices], axis=1)
+        )
+        faces.append(np.stack([low + following, high + following, high + corner_indices], axis=1))
+    faces.append(
+        np.stack(
+            [last_ring + corner_indices, last_ring + following, np.full(corners, count + 1)], axis=1
+        )
+    )
     return Mesh(np.concatenate([vertices.reshape(-1, 3), poles]), np.concatenate(faces))
 
 
@@ -137,23 +148,36 @@ def extruded(outline: FloatArray, low: float, high: float, bevel: float = 0.0) -
         high: height of its upper face.
         bevel: [m]
     """
-    middle = outline.mean(axis=0)
-    reach = np.linalg.norm(outline - middle, axis=1, keepdims=True)
-    inner = middle + (outline - middle) * np.maximum(1.0 - bevel / reach, 0.1)
+    centroid = outline.mean(axis=0)
+    corner_distance = np.linalg.norm(outline - centroid, axis=1, keepdims=True)
+    inner_outline = centroid + (outline - centroid) * np.maximum(1.0 - bevel / corner_distance, 0.1)
     rings = [(outline, low + bevel), (outline, high - bevel)]
     if bevel > 0.0:
-        rings = [(inner, low), *rings, (inner, high)]
+        rings = [(inner_outline, low), *rings, (inner_outline, high)]
     count = len(outline)
-    here = np.arange(count)
-    following = np.roll(here, -1)
+    corner_indices = np.arange(count)
+    following = np.roll(corner_indices, -1)
     vertices = [np.column_stack([ring, np.full(count, height)]) for ring, height in rings]
-    vertices.append(np.array([[*middle, low], [*middle, high]]))
-    last = (len(rings) - 1) * count
-    faces = [np.stack([following, here, np.full(count, last + count)], axis=1)]
-    for k in range(0, last, count):
-        faces.append(np.stack([k + here, k + following, k + count + here], axis=1))
-        faces.append(np.stack([k + following, k + count + following, k + count + here], axis=1))
-    faces.append(np.stack([last + here, last + following, np.full(count, last + count + 1)], 1))
+    vertices.append(np.array([[*centroid, low], [*centroid, high]]))
+    last_ring = (len(rings) - 1) * count
+    faces = [np.stack([following, corner_indices, np.full(count, last_ring + count)], axis=1)]
+    for k in range(0, last_ring, count):
+        faces.append(
+            np.stack([k + corner_indices, k + following, k + count + corner_indices], axis=1)
+        )
+        faces.append(
+            np.stack([k + following, k + count + following, k + count + corner_indices], axis=1)
+        )
+    faces.append(
+        np.stack(
+            [
+                last_ring + corner_indices,
+                last_ring + following,
+                np.full(count, last_ring + count + 1),
+            ],
+            1,
+        )
+    )
     return Mesh(np.concatenate(vertices), np.concatenate(faces))
 
 
@@ -164,11 +188,11 @@ def around(centers: Any, radii: Any) -> FloatArray:
         centers: `(k, 2)` [m] of the circles.
         radii: `(k,)` or one [m] of all.
     """
-    places = np.atleast_2d(np.asarray(centers, dtype=float))
+    positions = np.atleast_2d(np.asarray(centers, dtype=float))
     angles = np.linspace(0.0, 2.0 * np.pi, ROUNDING_CORNERS, endpoint=False)
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    sizes = np.broadcast_to(np.asarray(radii, dtype=float), len(places))
-    points = (places[:, None] + sizes[:, None, None] * circle).reshape(-1, 2)
+    radius_of_center = np.broadcast_to(np.asarray(radii, dtype=float), len(positions))
+    points = (positions[:, None] + radius_of_center[:, None, None] * circle).reshape(-1, 2)
     points = points[np.lexsort(points.T[::-1])]
     return np.array([*_chain(points)[:-1], *_chain(points[::-1])[:-1]])
 
@@ -195,19 +219,27 @@ def helix(radius: float, wire: float, low: float, high: float, turns: float) -> 
     rings, corners = int(20 * turns), 8
     fraction = np.linspace(0.0, 1.0, rings)
     angle = 2.0 * np.pi * turns * fraction
-    out = np.stack([np.cos(angle), np.sin(angle), np.zeros(rings)], axis=1)
-    centre = radius * out + np.outer(low + fraction * (high - low), [0.0, 0.0, 1.0])
+    outward = np.stack([np.cos(angle), np.sin(angle), np.zeros(rings)], axis=1)
+    centre = radius * outward + np.outer(low + fraction * (high - low), [0.0, 0.0, 1.0])
     around_wire = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)[None, :, None]
-    ring = np.cos(around_wire) * out[:, None] - np.sin(around_wire) * np.eye(3)[2]
+    ring = np.cos(around_wire) * outward[:, None] - np.sin(around_wire) * np.eye(3)[2]
     vertices = (centre[:, None] + wire * ring).reshape(-1, 3)
-    here = np.arange(corners)
-    following = np.roll(here, -1)
-    last, count = (rings - 1) * corners, rings * corners
-    faces = [np.stack([following, here, np.full(corners, count)], axis=1)]
-    for k in range(0, last, corners):
-        faces.append(np.stack([k + here, k + following, k + corners + here], axis=1))
-        faces.append(np.stack([k + following, k + corners + following, k + corners + here], axis=1))
-    faces.append(np.stack([last + here, last + following, np.full(corners, count + 1)], axis=1))
+    corner_indices = np.arange(corners)
+    following = np.roll(corner_indices, -1)
+    last_ring, count = (rings - 1) * corners, rings * corners
+    faces = [np.stack([following, corner_indices, np.full(corners, count)], axis=1)]
+    for k in range(0, last_ring, corners):
+        faces.append(
+            np.stack([k + corner_indices, k + following, k + corners + corner_indices], axis=1)
+        )
+        faces.append(
+            np.stack([k + following, k + corners + following, k + corners + corner_indices], axis=1)
+        )
+    faces.append(
+        np.stack(
+            [last_ring + corner_indices, last_ring + following, np.full(corners, count + 1)], axis=1
+        )
+    )
     return Mesh(np.concatenate([vertices, centre[[0, -1]]]), np.concatenate(faces))
 
 
@@ -216,8 +248,8 @@ def _chain(points: FloatArray) -> list[FloatArray]:
     chain: list[FloatArray] = []
     for point in points:
         while len(chain) > 1:
-            one, two = chain[-1] - chain[-2], point - chain[-1]
-            if one[0] * two[1] - one[1] * two[0] > 0.0:
+            first_vector, second_vector = chain[-1] - chain[-2], point - chain[-1]
+            if first_vector[0] * second_vector[1] - first_vector[1] * second_vector[0] > 0.0:
                 break
             chain.pop()
         chain.append(point)
@@ -225,35 +257,40 @@ def _chain(points: FloatArray) -> list[FloatArray]:
 
 
 def quarters(mesh: Mesh) -> tuple[Mesh, Mesh]:
-    """Return a mesh about the origin as two, in alternate eighths of space."""
+    """Return a mesh about the origin split into two, by alternating octants."""
     middles = mesh.vertices[mesh.faces].mean(axis=1)
-    even = np.prod(np.sign(middles), axis=1) > 0.0
-    return mesh._replace(faces=mesh.faces[even]), mesh._replace(faces=mesh.faces[~even])
+    is_even = np.prod(np.sign(middles), axis=1) > 0.0
+    return mesh._replace(faces=mesh.faces[is_even]), mesh._replace(faces=mesh.faces[~is_even])
 
 
 def creased(mesh: Mesh) -> Mesh:
     """Return a mesh whose triangles share a vertex where they look smooth, and nowhere else."""
     corners = mesh.vertices[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    sizes = np.linalg.norm(normals, axis=1, keepdims=True)
-    units = normals / np.where(sizes > 0.0, sizes, 1.0)
-    flat = mesh.faces.ravel()
-    order = np.argsort(flat, kind="stable")
-    starts = np.flatnonzero(np.diff(flat[order], prepend=-1))
-    counts = np.diff(starts, append=len(flat))
+    norms = np.linalg.norm(normals, axis=1, keepdims=True)
+    unit_normals = normals / np.where(norms > 0.0, norms, 1.0)
+    vertex_of_corner = mesh.faces.ravel()
+    order = np.argsort(vertex_of_corner, kind="stable")
+    group_starts = np.flatnonzero(np.diff(vertex_of_corner[order], prepend=-1))
+    counts = np.diff(group_starts, append=len(vertex_of_corner))
     # All pairs of corners at one vertex, in rows of one corner after the other.
-    own = np.repeat(order, np.repeat(counts, counts))
-    offsets = np.arange(len(own)) - np.repeat(
+    own_corner = np.repeat(order, np.repeat(counts, counts))
+    offsets = np.arange(len(own_corner)) - np.repeat(
         np.cumsum(np.repeat(counts, counts)) - np.repeat(counts, counts), np.repeat(counts, counts)
     )
-    other = order[np.repeat(np.repeat(starts, counts), np.repeat(counts, counts)) + offsets]
-    alike = np.einsum("ij,ij->i", units[own // 3], units[other // 3]) > SHARP_EDGE_COSINE
-    mean = np.zeros((len(flat), 3))
-    np.add.at(mean, own[alike], normals[other[alike] // 3])
+    other_corner = order[
+        np.repeat(np.repeat(group_starts, counts), np.repeat(counts, counts)) + offsets
+    ]
+    is_smooth = (
+        np.einsum("ij,ij->i", unit_normals[own_corner // 3], unit_normals[other_corner // 3])
+        > SHARP_EDGE_COSINE
+    )
+    mean = np.zeros((len(vertex_of_corner), 3))
+    np.add.at(mean, own_corner[is_smooth], normals[other_corner[is_smooth] // 3])
     mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-300)
-    keys = np.column_stack([flat, np.rint(50.0 * mean)])
-    _, first, faces = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return Mesh(mesh.vertices[flat[first]], faces.reshape(-1, 3))
+    keys = np.column_stack([vertex_of_corner, np.rint(50.0 * mean)])
+    _, first_rows, faces = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return Mesh(mesh.vertices[vertex_of_corner[first_rows]], faces.reshape(-1, 3))
 
 
 def geom_mesh(model: Any, geom: int, inset: float = 0.0) -> Mesh:
@@ -272,17 +309,17 @@ def geom_mesh(model: Any, geom: int, inset: float = 0.0) -> Mesh:
         mesh = cylinder(size[0], size[1])
     else:
         mesh = _model_mesh(model, model.geom_dataid[geom], inset)
-    turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, model.geom_quat[geom])
-    return creased(mesh.moved(model.geom_pos[geom], turn.reshape(3, 3)))
+    rotation = np.empty(9)
+    mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+    return creased(mesh.moved(model.geom_pos[geom], rotation.reshape(3, 3)))
 
 
 def _model_mesh(model: Any, number: int, inset: float) -> Mesh:
     """Return a mesh of the model."""
-    first, count = model.mesh_vertadr[number], model.mesh_vertnum[number]
-    vertices = model.mesh_vert[first : first + count].astype(float)
+    first_vertex, count = model.mesh_vertadr[number], model.mesh_vertnum[number]
+    vertices = model.mesh_vert[first_vertex : first_vertex + count].astype(float)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
-    middle, half = 0.5 * (low + high), 0.5 * (high - low)
-    vertices = middle + (vertices - middle) * (1.0 - inset / half)
-    first, count = model.mesh_faceadr[number], model.mesh_facenum[number]
-    return Mesh(vertices, model.mesh_face[first : first + count].astype(np.int64))
+    middle, half_size = 0.5 * (low + high), 0.5 * (high - low)
+    vertices = middle + (vertices - middle) * (1.0 - inset / half_size)
+    first_vertex, count = model.mesh_faceadr[number], model.mesh_facenum[number]
+    return Mesh(vertices, model.mesh_face[first_vertex : first_vertex + count].astype(np.int64))

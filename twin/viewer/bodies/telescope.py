@@ -36,12 +36,12 @@ def screw_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
     name, drawn = f"leg_{place.number}", ups.appearance(leg)
     housing, radius = f"{name}_housing", look.base_joint_radius
     low, high = 1.35 * radius, drawn.housing_length
-    beside = leg.home_frame(place).T @ _outward(place)
+    motor_side = leg.home_frame(place).T @ _outward(place)
     return [
         *universal_base(BASE_NAME, place.base, leg.home_axis(place), radius, look.base_top),
         *universal_leg(housing, radius),
         *_cylinder(housing, drawn.housing_radius, drawn.rod_radius, low, high),
-        *_motor_beside(housing, drawn.housing_radius, beside, low, high),
+        *_motor_beside(housing, drawn.housing_radius, motor_side, low, high),
         *_rod(f"{name}_rod", drawn.rod_radius, drawn.rod_length, look.platform_joint_radius),
         ball_socket(PLATFORM_NAME, place.joint, look.platform_joint_radius, look.platform_bottom),
     ]
@@ -51,8 +51,8 @@ def flexure_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
     """Return a voice coil between two flexures: a strut, whose joints bend without backlash."""
     name, drawn = f"leg_{place.number}", ups.appearance(leg)
     housing, lower, upper = f"{name}_housing", look.base_joint_radius, look.platform_joint_radius
-    along = place.vector / np.linalg.norm(place.vector)
-    inside = place.rotation.T @ along
+    leg_direction = place.vector / np.linalg.norm(place.vector)
+    direction_in_platform = place.rotation.T @ leg_direction
     a, high = drawn.housing_radius, drawn.housing_length
     ground = place.base * [1.0, 1.0, 0.0] + look.base_top * Z
     ceiling = place.joint * [1.0, 1.0, 0.0] + look.platform_bottom * Z
@@ -66,14 +66,14 @@ def flexure_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
             METAL_MATERIAL,
             joined(screws(ground + 0.5 * lower * Z, 1.3 * lower, 0.15 * lower, 6)),
         ),
-        flexure(BASE_NAME, place.base, -along, lower, 1.25 * lower),
+        flexure(BASE_NAME, place.base, -leg_direction, lower, 1.25 * lower),
         flexure(housing, ORIGIN, Z, lower, 1.6 * lower),
         Part(housing, PAINT_MATERIAL, joined([tube(a, 1.6 * lower, 0.97 * high), coil])),
         Part(housing, DARK_MATERIAL, joined([*rings, tube(1.1 * a, 0.96 * high, high)])),
         Part(housing, ACCENT_MATERIAL, tube(1.27 * a, 0.60 * high, 0.63 * high)),
         Part(f"{name}_rod", METAL_MATERIAL, shaft),
         flexure(f"{name}_rod", ORIGIN, -Z, upper, 1.5 * upper),
-        flexure(PLATFORM_NAME, place.joint, inside, upper, 0.9 * upper),
+        flexure(PLATFORM_NAME, place.joint, direction_in_platform, upper, 0.9 * upper),
         Part(
             PLATFORM_NAME,
             DARK_MATERIAL,
@@ -89,22 +89,22 @@ def spring_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> list[
     radius, length = look.base_joint_radius, leg.spring_length
     frame = crossed(leg.home_axis(place), place.vector)
     high = viscoelastic.housing_end(leg)
-    wide, a = drawn.spring_radius, drawn.housing_radius
+    spring_radius, a = drawn.spring_radius, drawn.housing_radius
     cup = min(1.35 * radius + 0.1 * length, 0.6 * length)
-    coil = helix(0.8 * wide, 0.13 * wide, cup - length, -0.02 * length, 6.0)
+    coil = helix(0.8 * spring_radius, 0.13 * spring_radius, cup - length, -0.02 * length, 6.0)
     seat = tube(1.1 * a, -0.06 * length, 0.02 * high)
-    guided = tube(0.4 * wide, -0.95 * length + cup, 0.0)
-    start = viscoelastic.follower_length(leg)
+    guided = tube(0.4 * spring_radius, -0.95 * length + cup, 0.0)
+    follower_start = viscoelastic.follower_length(leg)
     return [
         *universal_base(BASE_NAME, place.base, leg.home_axis(place), radius, look.base_top),
         *universal_leg(guide, radius),
-        Part(guide, DARK_MATERIAL, tube(1.05 * wide, 1.3 * radius, cup)),
+        Part(guide, DARK_MATERIAL, tube(1.05 * spring_radius, 1.3 * radius, cup)),
         Part(housing, "spring", coil),
         Part(housing, METAL_MATERIAL, guided),
         Part(housing, DARK_MATERIAL, seat),
         *_cylinder(housing, a, drawn.follower_radius, 0.0, high),
         *_motor_beside(housing, a, frame.T @ _outward(place), 0.0, high),
-        *_rod(f"{name}_rod", drawn.follower_radius, start, look.platform_joint_radius),
+        *_rod(f"{name}_rod", drawn.follower_radius, follower_start, look.platform_joint_radius),
         ball_socket(PLATFORM_NAME, place.joint, look.platform_joint_radius, look.platform_bottom),
     ]
 
@@ -135,14 +135,20 @@ def _motor_beside(
     body: str, radius: float, beside: FloatArray, low: float, high: float
 ) -> list[Part]:
     """Return a motor next to a housing along z, on the side of `beside` `(3,)`, and its gear."""
-    own = 0.72 * radius
-    way = beside[:2] / max(float(np.linalg.norm(beside[:2])), 1e-12)
-    axis = 1.12 * (radius + own) * way
-    thick = min(0.9 * radius, 0.15 * (high - low))
-    top = low + thick + min(4.0 * radius, 0.42 * (high - low))
-    gear = drive_plate(1.14 * radius, axis, 1.1 * own, low, low + thick)
-    place = np.array([*axis, 0.0])
-    return [Part(body, DARK_MATERIAL, joined([gear, motor(own, low + thick, top).moved(place)]))]
+    motor_radius = 0.72 * radius
+    unit_offset = beside[:2] / max(float(np.linalg.norm(beside[:2])), 1e-12)
+    axis = 1.12 * (radius + motor_radius) * unit_offset
+    thickness = min(0.9 * radius, 0.15 * (high - low))
+    top = low + thickness + min(4.0 * radius, 0.42 * (high - low))
+    gear = drive_plate(1.14 * radius, axis, 1.1 * motor_radius, low, low + thickness)
+    motor_axis = np.array([*axis, 0.0])
+    return [
+        Part(
+            body,
+            DARK_MATERIAL,
+            joined([gear, motor(motor_radius, low + thickness, top).moved(motor_axis)]),
+        )
+    ]
 
 
 def _rod(body: str, radius: float, length: float, ball: float) -> list[Part]:
@@ -152,9 +158,13 @@ def _rod(body: str, radius: float, length: float, ball: float) -> list[Part]:
 
 def _outward(place: LegGeometry) -> FloatArray:
     """Return the direction `(3,)` away from the middle of the machine, or any across the leg."""
-    away = place.base + 0.5 * place.vector
-    away = away * [1.0, 1.0, 0.0]
-    along = place.vector / np.linalg.norm(place.vector)
-    away = away - (away @ along) * along
-    size = float(np.linalg.norm(away))
-    return away / size if size > 1e-9 else np.cross(along, np.eye(3)[np.abs(along).argmin()])
+    outward = place.base + 0.5 * place.vector
+    outward = outward * [1.0, 1.0, 0.0]
+    leg_direction = place.vector / np.linalg.norm(place.vector)
+    outward = outward - (outward @ leg_direction) * leg_direction
+    size = float(np.linalg.norm(outward))
+    return (
+        outward / size
+        if size > 1e-9
+        else np.cross(leg_direction, np.eye(3)[np.abs(leg_direction).argmin()])
+    )

@@ -50,7 +50,7 @@ from twin.validation.results import (
 )
 
 DISTANCE_FLOOR = 1e-12
-"""[m], [rad] Distance that is drawn for smaller ones, so that a logarithmic axis can show them."""
+"""[m], [rad] Smallest distance that is drawn, so that a logarithmic axis can show zeros."""
 
 CASE = Case(
     "compliant_response",
@@ -64,7 +64,7 @@ STIFFNESS_FACTORS = (1.0, 10.0, 100.0, 1000.0)
 """Factors on the springs' stiffness."""
 
 TIME_SAMPLES = 801
-"""Times of a response."""
+"""Number of times in a response."""
 
 STUDIED_OCCUPANTS = {
     "empty": None,
@@ -76,20 +76,22 @@ SEGMENTS_REASON = "typed a second time from de Leva's table, no tensor is moved:
 
 
 def settling_plot(time: FloatArray, away: FloatArray) -> Plot:
-    """Return displacements `(k, 6)` from the pose where the platform comes to rest."""
-    largest = [Curve("of all axes", time, np.maximum(np.abs(away).max(axis=1), DISTANCE_FLOOR))]
-    heights = (Curve("z", time, 1e3 * away[:, 2]),)
+    """Return the plot of displacements `(k, 6)` from the pose where the platform comes to rest."""
+    distance_curves = [
+        Curve("of all axes", time, np.maximum(np.abs(away).max(axis=1), DISTANCE_FLOOR))
+    ]
+    height_curves = (Curve("z", time, 1e3 * away[:, 2]),)
     panels = (
-        Panel("height above the settled pose [mm]", *heights),
-        Panel("distance from the settled pose [m, rad]", *largest, log_y=True),
+        Panel("height above the settled pose [mm]", *height_curves),
+        Panel("distance from the settled pose [m, rad]", *distance_curves, log_y=True),
     )
     caption = f"Distances below {DISTANCE_FLOOR:g} are drawn there."
     return Plot("Settling under gravity, actuators locked", "time [s]", *panels, caption=caption)
 
 
 def loads_plot(responses: tuple[LoadResponse, ...]) -> Plot:
-    """Return settled and largest displacements of all load cases."""
-    number = np.arange(1.0, len(responses) + 1.0)
+    """Return the plot of settled and largest displacements of all load cases."""
+    load_number = np.arange(1.0, len(responses) + 1.0)
     panels = []
     for label, columns, scale in (
         ("translation [mm]", slice(0, 3), 1e3),
@@ -98,9 +100,11 @@ def loads_plot(responses: tuple[LoadResponse, ...]) -> Plot:
         curves = [
             Curve(
                 name,
-                number,
+                load_number,
                 scale
-                * np.array([np.linalg.norm(getattr(one, field)[columns]) for one in responses]),
+                * np.array(
+                    [np.linalg.norm(getattr(response, field)[columns]) for response in responses]
+                ),
                 "markers",
             )
             for name, field in (
@@ -118,10 +122,11 @@ def loads_plot(responses: tuple[LoadResponse, ...]) -> Plot:
 
 
 def modes_plot(seated: tuple[OccupantEffect, ...]) -> Plot:
-    """Return natural frequencies with different occupants."""
-    number = np.arange(1.0, 7.0)
+    """Return the plot of natural frequencies with different occupants."""
+    mode_number = np.arange(1.0, 7.0)
     curves = [
-        Curve(effect.name, number, effect.modes.frequencies, "line+markers") for effect in seated
+        Curve(effect.name, mode_number, effect.modes.frequencies, "line+markers")
+        for effect in seated
     ]
     panel = Panel("natural frequency [Hz]", *curves)
     return Plot("Modes with and without an occupant", "mode", panel)
@@ -130,21 +135,25 @@ def modes_plot(seated: tuple[OccupantEffect, ...]) -> Plot:
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     machine = from_parameters(platform.parameters)
-    settled = locked_equilibrium(machine, machine.home_extension)
-    modes = modes_of(locked_linearisation(machine, settled))
+    equilibrium = locked_equilibrium(machine, machine.home_extension)
+    modes = modes_of(locked_linearisation(machine, equilibrium))
     time = np.linspace(0.0, 2.0 * modes.settling_time, TIME_SAMPLES)
-    path = locked_motions(machine, time, machine.home_extension, machine.home).pose[0]
-    away = displacement(path, settled.pose)
+    settling_poses = locked_motions(machine, time, machine.home_extension, machine.home).pose[0]
+    displacements = displacement(settling_poses, equilibrium.pose)
     loads = standard_load_cases()
-    responses = run_load_cases(machine, loads, settled, duration=1.0)
-    seated = occupant_study(platform.parameters, STUDIED_OCCUPANTS, ())
+    responses = run_load_cases(machine, loads, equilibrium, duration=1.0)
+    occupant_effects = occupant_study(platform.parameters, STUDIED_OCCUPANTS, ())
     measures = [
-        *_settling(away, settled, modes),
+        *_settling(displacements, equilibrium, modes),
         *_stiffness(platform, machine),
         *_loads(responses),
-        *_occupants(seated),
+        *_occupants(occupant_effects),
     ]
-    plots = (settling_plot(time, away), loads_plot(responses), modes_plot(seated))
+    plots = (
+        settling_plot(time, displacements),
+        loads_plot(responses),
+        modes_plot(occupant_effects),
+    )
     return CASE.result(platform, measures, plots, _statements())
 
 
@@ -174,13 +183,13 @@ def _settling(away: FloatArray, settled: Equilibrium, modes: Modes) -> Iterator[
 
 def _stiffness(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]:
     floating = replace(machine, gravity=0.0)
-    at = locked_equilibrium(floating, floating.home_extension)
-    ours = locked_linearisation(floating, at).stiffness
-    jacobian = platform.jacobian(at.pose)
+    equilibrium = locked_equilibrium(floating, floating.home_extension)
+    stiffness = locked_linearisation(floating, equilibrium).stiffness
+    jacobian = platform.jacobian(equilibrium.pose)
     expected = jacobian.T @ (machine.stiffness[:, None] * jacobian)
     yield Measure(
         "stiffness without gravity against J' k J of the machine's Jacobian",
-        np.abs(ours - expected).max() / np.abs(expected).max(),
+        np.abs(stiffness - expected).max() / np.abs(expected).max(),
         1e-12,
         "relaxed springs: nothing else is left; rounding",
     )
@@ -197,50 +206,51 @@ def _stiffness(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]
 
 def stiffened_sag(machine: CompliantMachine, factor: float) -> float:
     """Return the sag [m] at home with springs of `factor` times the stiffness."""
-    stiffer = replace(machine, stiffness=factor * machine.stiffness)
-    settled = locked_equilibrium(stiffer, stiffer.home_extension)
-    return float(np.linalg.norm(displacement(settled.pose, machine.home)[:3]))
+    stiff_machine = replace(machine, stiffness=factor * machine.stiffness)
+    equilibrium = locked_equilibrium(stiff_machine, stiff_machine.home_extension)
+    return float(np.linalg.norm(displacement(equilibrium.pose, machine.home)[:3]))
 
 
 def _loads(responses: tuple[LoadResponse, ...]) -> Iterator[Entry]:
-    off = [
-        np.linalg.norm(one.quasi_static - one.linear) / np.linalg.norm(one.quasi_static)
-        for one in responses
+    errors = [
+        np.linalg.norm(response.quasi_static - response.linear)
+        / np.linalg.norm(response.quasi_static)
+        for response in responses
     ]
     yield Measure(
         f"{len(responses)} load cases: not predicted by the stiffness matrix, per displacement",
-        np.max(off),
+        np.max(errors),
         0.05,
         "of second order: the displacement per length of a leg, 1e-2 at most, times a few; a wrong "
         "entry of the matrix shows at 1",
     )
     for quantity, values, unit in (
-        ("largest overshoot", [one.overshoot for one in responses], "1"),
-        ("largest deflection of a spring", [one.deflection for one in responses], "m"),
-        ("largest joint reaction", [one.reaction for one in responses], "N"),
+        ("largest overshoot", [response.overshoot for response in responses], "1"),
+        ("largest deflection of a spring", [response.deflection for response in responses], "m"),
+        ("largest joint reaction", [response.reaction for response in responses], "N"),
     ):
-        worst = responses[int(np.argmax(values))].case
+        worst_case = responses[int(np.argmax(values))].case
         yield Quantity(
             f"load cases: {quantity}",
             np.max(values),
-            note=f"{worst.kind} along {worst.axis} of the {worst.frame}",
+            note=f"{worst_case.kind} along {worst_case.axis} of the {worst_case.frame}",
             unit=unit,
         )
 
 
 def _occupants(seated: tuple[OccupantEffect, ...]) -> Iterator[Entry]:
-    empty = seated[0].mass
+    empty_mass = seated[0].mass
     for effect, in_chair in zip(seated[1:], (False, True), strict=True):
         occupant, points = STUDIED_OCCUPANTS[effect.name], seated_sum("male", 1.75, 75.0, in_chair)
         assert occupant is not None
-        rigid = rigid_sum(occupant.segments())
-        lifted = points.mass * points.center[2] / (empty + points.mass)
-        for what, value, expected in (
-            ("mass of platform and occupant", effect.mass, empty + points.mass),
-            ("height of their centre of mass", effect.center[2], lifted),
-            ("inertia of the occupant", rigid.inertia, points.inertia),
+        rigid_body = rigid_sum(occupant.segments())
+        expected_height = points.mass * points.center[2] / (empty_mass + points.mass)
+        for quantity, value, expected in (
+            ("mass of platform and occupant", effect.mass, empty_mass + points.mass),
+            ("height of their centre of mass", effect.center[2], expected_height),
+            ("inertia of the occupant", rigid_body.inertia, points.inertia),
         ):
-            name = f"{what} against point masses from published segments, {effect.name}"
+            name = f"{quantity} against point masses from published segments, {effect.name}"
             error = largest(value - expected) / largest(expected)
             yield Measure(f"{name}: relative error", error, 1e-12, SEGMENTS_REASON)
         yield Quantity(

@@ -47,17 +47,19 @@ CASE = Case(
 )
 
 STATE_COUNT = 200
+"""Number of random states at which the accelerations of the free system are compared."""
 
 EXTENDED_STATES = 5
+"""Number of those states at which the extended system of equations is solved as well."""
 
 LENGTH_ROUNDINGS = 3000.0
-"""Roundings of a length in the solution of 36 equations, or 48 with eight legs; measured: 25 to
-1300."""
+"""Rounding errors of a length in the solution of 36 equations, or 48 with eight legs; measured: 25
+to 1300."""
 
 TOLERANCE_REASON = "bar; two derivations of the same equations, rounding leaves 1e-13"
 
 PAPER_LEGS = 6
-"""Legs of the paper's machine."""
+"""Number of legs of the paper's machine."""
 
 SYSTEM_SIZES = (24, 30, 36)
 """Equations of the three systems; sections 1.13 and 1.14."""
@@ -66,19 +68,23 @@ COMPONENT_COUNTS = (13, 6, 18, 19, 6)
 """Rigid bodies, viscoelastic elements, joints, masses and degrees of freedom; section 1.1."""
 
 CHAIR_SIZE = np.array([1.05, 0.62, 0.90])
-"""[m] Size of the wheelchair to the front, to the side, up; adopted."""
+"""[m] Length, width and height of the wheelchair. Engineering choice."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     machine = from_parameters(platform.parameters)
     states = random_states(platform, STATE_COUNT)
-    generator = np.random.default_rng(5)
-    forces = generator.uniform(-500.0, 500.0, (STATE_COUNT, platform.n_actuators))
-    wrench = generator.uniform(-100.0, 100.0, (STATE_COUNT, 6))
-    kernels = platform.forward_dynamics(*states[:2], forces, wrench, deflection=states.deflection)
-    found = solve_free(machine, *states[:2], states.deflection, forces, wrench)
-    errors = relative_error(np.hstack([found.acceleration, found.deflection_acceleration]), kernels)
+    rng = np.random.default_rng(5)
+    forces = rng.uniform(-500.0, 500.0, (STATE_COUNT, platform.n_actuators))
+    wrench = rng.uniform(-100.0, 100.0, (STATE_COUNT, 6))
+    kernel_accelerations = platform.forward_dynamics(
+        *states[:2], forces, wrench, deflection=states.deflection
+    )
+    solution = solve_free(machine, *states[:2], states.deflection, forces, wrench)
+    errors = relative_error(
+        np.hstack([solution.acceleration, solution.deflection_acceleration]), kernel_accelerations
+    )
     measures = [
         Measure(
             f"free system against the machine's dynamics, {STATE_COUNT} states",
@@ -101,9 +107,9 @@ def run(platform: Platform) -> CaseResult:
 
 def _energies(platform: Platform, machine: CompliantMachine, states: RandomStates) -> Measure:
     pose, twist, _, deflection = states
-    ours = np.stack(energy(machine, pose, twist, deflection), axis=1)
-    theirs = np.stack(platform.energy(pose, twist, deflection=deflection), axis=1)
-    error = float(relative_error(ours, theirs).max())
+    system_energies = np.stack(energy(machine, pose, twist, deflection), axis=1)
+    platform_energies = np.stack(platform.energy(pose, twist, deflection=deflection), axis=1)
+    error = float(relative_error(system_energies, platform_energies).max())
     return Measure(
         "energies of the free system against the machine's", error, 1e-10, TOLERANCE_REASON
     )
@@ -113,41 +119,44 @@ def _locked(
     platform: Platform, machine: CompliantMachine, states: RandomStates, wrench: FloatArray
 ) -> Iterator[Entry]:
     pose, twist, _, deflection = states
-    found = solve_locked(machine, pose, twist, deflection, wrench)
-    kernels = platform.forward_dynamics(pose, twist, found.forces, wrench, deflection=deflection)
-    ours = np.hstack([found.acceleration, found.deflection_acceleration])
+    solution = solve_locked(machine, pose, twist, deflection, wrench)
+    kernel_accelerations = platform.forward_dynamics(
+        pose, twist, solution.forces, wrench, deflection=deflection
+    )
+    system_accelerations = np.hstack([solution.acceleration, solution.deflection_acceleration])
     yield Measure(
         "locked system: its forces in the machine's dynamics give its accelerations",
-        relative_error(ours, kernels).max(),
+        relative_error(system_accelerations, kernel_accelerations).max(),
         1e-10,
         TOLERANCE_REASON,
     )
-    lengths = np.einsum("kij,kj->ki", platform.jacobian(pose), kernels[:, :6]) + np.einsum(
-        "kij,kj->ki", platform.jacobian_derivative(pose, twist), twist
-    )
-    extension = np.abs(lengths - kernels[:, 6:]).max()
+    length_accelerations = np.einsum(
+        "kij,kj->ki", platform.jacobian(pose), kernel_accelerations[:, :6]
+    ) + np.einsum("kij,kj->ki", platform.jacobian_derivative(pose, twist), twist)
+    # The first six columns are the platform's acceleration, the others those of the deflections.
+    actuator_acceleration = np.abs(length_accelerations - kernel_accelerations[:, 6:]).max()
     yield Measure(
         "locked system: acceleration that is left to an actuator, per largest one",
-        extension / np.abs(kernels).max(),
+        actuator_acceleration / np.abs(kernel_accelerations).max(),
         1e-10,
         "zero: the actuators are locked",
     )
 
 
 def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]:
-    found = rest_lengths(machine, platform.home, machine.home_extension)
-    changed = replace(machine, spring_length=found.rest_lengths)
-    deflection = machine.spring_length - found.rest_lengths
+    result = rest_lengths(machine, platform.home, machine.home_extension)
+    machine_at_rest = replace(machine, spring_length=result.rest_lengths)
+    deflection = machine.spring_length - result.rest_lengths
     deflection = np.concatenate([deflection, np.zeros(platform.n_actuators)])
-    moved = solve_locked(changed, platform.home, ZERO_VECTOR, deflection)
+    solution = solve_locked(machine_at_rest, platform.home, ZERO_VECTOR, deflection)
     gravity = platform.parameters.gravity or 1.0
     # A rest length is known to the rounding of a leg's length; a spring turns it into a force.
-    fastest = float((machine.stiffness / machine.deflecting_mass).max())
+    max_stiffness_ratio = float((machine.stiffness / machine.deflecting_mass).max())
     length = float(platform.home_reaches.max())
-    rounding = LENGTH_ROUNDINGS * np.finfo(float).eps * length * fastest / gravity
+    rounding = LENGTH_ROUNDINGS * np.finfo(float).eps * length * max_stiffness_ratio / gravity
     yield Measure(
         "platform with the rest lengths of the third system: acceleration at home",
-        np.abs(moved.acceleration).max() / gravity,
+        np.abs(solution.acceleration).max() / gravity,
         max(1e-10, rounding),
         "zero: it stands still; the rounding of a leg's length, times stiffness per mass at the "
         "spring's end, is left",
@@ -155,9 +164,9 @@ def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]:
     )
     yield Quantity(
         "mean rest length of the springs for a platform still at home",
-        found.rest_lengths.mean(),
+        result.rest_lengths.mean(),
         note=f"theirs is {machine.spring_length.mean():.4g} m; actuator forces "
-        f"{np.abs(found.forces).max():.4g} N at most",
+        f"{np.abs(result.forces).max():.4g} N at most",
         unit="m",
     )
 
@@ -169,12 +178,16 @@ def _extended(
     try:
         errors = []
         for k in range(EXTENDED_STATES):
-            pose, twist, inside = states.pose[k], states.twist[k], states.deflection[k]
-            ours = solve_free(machine, pose, twist, inside, forces[k], wrench[k])
-            theirs = solve_extended(machine, pose, twist, inside, forces[k], wrench[k])
+            pose, twist, deflection = states.pose[k], states.twist[k], states.deflection[k]
+            free_solution = solve_free(machine, pose, twist, deflection, forces[k], wrench[k])
+            extended_solution = solve_extended(
+                machine, pose, twist, deflection, forces[k], wrench[k]
+            )
             errors += [
-                relative_error(ours.acceleration, theirs.acceleration),
-                relative_error(ours.reactions.ravel(), theirs.reactions.ravel()),
+                relative_error(free_solution.acceleration, extended_solution.acceleration),
+                relative_error(
+                    free_solution.reactions.ravel(), extended_solution.reactions.ravel()
+                ),
             ]
     except MissingDependencyError as error:
         return missing(name, error)
@@ -184,58 +197,58 @@ def _extended(
 def _components(platform: Platform) -> Statement:
     """Return the statement about the machine's parts, counted in the model of the engines."""
     mechanism = make_mechanism(platform.parameters)
-    springs = sum(joint.spring is not None for joint in mechanism.joints)
-    masses = sum(body.mass.mass > 0.0 for body in mechanism.bodies)
-    rigid = masses - springs
-    legs, balls = len(mechanism.actuators), len(mechanism.loops)
+    spring_count = sum(joint.spring is not None for joint in mechanism.joints)
+    mass_count = sum(body.mass.mass > 0.0 for body in mechanism.bodies)
+    rigid_bodies = mass_count - spring_count
+    leg_count, ball_joints = len(mechanism.actuators), len(mechanism.loops)
     hinges = sum(joint.kind == "hinge" for joint in mechanism.joints)
-    joints = hinges // 2 + legs + balls
+    joint_count = hinges // 2 + leg_count + ball_joints
     # Gruebler's formula: a leg is guide, housing and rod, and its spring is one more joint.
-    freedoms = hinges + springs + legs + 3 * balls
-    mobility = 6 * (3 * legs + 2 - joints - springs - 1) + freedoms
-    ours = (rigid, springs, joints, masses, mobility - springs)
+    joint_freedoms = hinges + spring_count + leg_count + 3 * ball_joints
+    mobility = 6 * (3 * leg_count + 2 - joint_count - spring_count - 1) + joint_freedoms
+    counts = (rigid_bodies, spring_count, joint_count, mass_count, mobility - spring_count)
     return VISCOELASTIC_PAPER["components"].judged(
-        f"The model has {rigid} rigid bodies, {springs} springs, {joints} joints and {masses} "
-        f"masses. Of its {mobility} degrees of freedom the springs have {springs} and the platform "
-        f"{mobility - springs}. The platform has the moments of inertia of (6); the other masses "
-        "are points.",
-        ours == COMPONENT_COUNTS,
+        f"The model has {rigid_bodies} rigid bodies, {spring_count} springs, {joint_count} joints "
+        f"and {mass_count} masses. Of its {mobility} degrees of freedom the springs have "
+        f"{spring_count} and the platform {mobility - spring_count}. The platform has the moments "
+        "of inertia of (6); the other masses are points.",
+        counts == COMPONENT_COUNTS,
     )
 
 
 def _statements(platform: Platform, machine: CompliantMachine) -> tuple[Statement, ...]:
     n = machine.n_legs
-    pose, rest = machine.home[None], np.zeros((1, 6))
-    state = (pose, rest, np.zeros((1, 2 * n)))
+    pose, no_motion = machine.home[None], np.zeros((1, 6))
+    state = (pose, no_motion, np.zeros((1, 2 * n)))
     systems = (
-        free_system(machine, *state, np.zeros((1, n)), rest),
-        locked_system(machine, *state, rest),
-        still_system(machine, pose, machine.home_extension[None], rest),
+        free_system(machine, *state, np.zeros((1, n)), no_motion),
+        locked_system(machine, *state, no_motion),
+        still_system(machine, pose, machine.home_extension[None], no_motion),
     )
     relaxed = solve_locked(machine, machine.home, ZERO_VECTOR, np.zeros(2 * n))
-    left = largest(relaxed.acceleration[:3])
-    slips = sum(
+    remaining_acceleration = largest(relaxed.acceleration[:3])
+    errata_count = sum(
         len(paper.entries) for paper in read_errata() if paper.paper == VISCOELASTIC_PAPER.title
     )
-    ours = tuple(int(np.linalg.matrix_rank(system.matrix).squeeze()) for system in systems)
+    ranks = tuple(int(np.linalg.matrix_rank(system.matrix).squeeze()) for system in systems)
     return (
         _components(platform),
         VISCOELASTIC_PAPER["system_sizes"].judged(
-            f"Ranks of {', '.join(map(str, ours))} for {n} legs: no equation too many.",
-            ours == SYSTEM_SIZES,
+            f"Ranks of {', '.join(map(str, ranks))} for {n} legs: no equation too many.",
+            ranks == SYSTEM_SIZES,
         ),
         VISCOELASTIC_PAPER["rest_lengths"].judged(
             "delta1'' = 0, with (80) put into the spring's force, in a system of the same size. "
             "As printed, for relaxed springs, the platform is left an acceleration of "
-            f"{left:.3g} m/s2.",
-            left < 1e-9,
+            f"{remaining_acceleration:.3g} m/s2.",
+            remaining_acceleration < 1e-9,
             "as printed they give the rest lengths of deflections chosen beforehand, with which "
             "the platform moves; see the errata",
         ),
         VISCOELASTIC_PAPER["equations_of_motion"].judged(
             "Derived anew from the Lagrangian, by three ways that agree; the errata have "
-            f"{slips} entries.",
-            slips == 0,
+            f"{errata_count} entries.",
+            errata_count == 0,
             "printed lines have slips; the errata list each with its test",
         ),
         VISCOELASTIC_PAPER["parameters"].not_given(
@@ -245,7 +258,7 @@ def _statements(platform: Platform, machine: CompliantMachine) -> tuple[Statemen
 
 
 UP_AXIS = np.array([0.0, 0.0, 1.0])
-"""Unit vector up."""
+"""Unit vector upwards."""
 
 LEFT_AXIS = np.array([0.0, 1.0, 0.0])
 """Unit vector to the left of the person."""
@@ -257,13 +270,13 @@ CHAIR_SEAT = 0.49
 """[m] Height of the wheelchair's seat: 19 in of the same class rounded up."""
 
 CHAIR_BEHIND = 0.05
-"""[m] Distance of the wheelchair's centre behind the person's hips; adopted."""
+"""[m] Distance of the wheelchair's centre behind the person's hips. Engineering choice."""
 
 SEAT_HEIGHT = 0.45
-"""[m] Height of a seat without a wheelchair; adopted."""
+"""[m] Height of a seat without a wheelchair. Engineering choice."""
 
 HEEL_FRACTION = 0.25
-"""Distance of the ankle from the heel, as a fraction of the foot; adopted."""
+"""Distance of the ankle from the heel, as a fraction of the foot. Engineering choice."""
 
 
 class PointSum(NamedTuple):
@@ -278,22 +291,22 @@ class PointSum(NamedTuple):
 
 
 def leaning(degrees: float) -> FloatArray:
-    """Return the direction `(3,)` straight down, turned forwards by an angle."""
+    """Return the direction `(3,)` straight down, rotated forwards by an angle [deg]."""
     return np.array([sin(radians(degrees)), 0.0, -cos(radians(degrees))])
 
 
 def seated_sum(sex: str, stature: float, mass: float, in_chair: bool = False) -> PointSum:
-    """Return the sum over a seated person [m], [kg], x from the hips, in a wheelchair or not."""
+    """Return the sum over a seated person [m], [kg], x forwards from the hips."""
     points, masses = _person(BODY_SEGMENTS["shares"], BODY_SEGMENTS[sex], stature, mass, in_chair)
     if in_chair:
-        middle = np.array([-CHAIR_BEHIND, 0.0, CHAIR_SIZE[2] / 2.0])
-        _add(points, masses, CHAIR_MASS, middle, np.eye(3), CHAIR_SIZE**2 / 12.0)
-    place, weight = np.concatenate(points), np.array(masses)
-    center = weight @ place / weight.sum()
-    away = place - center
-    inertia = np.einsum("k,kij->ij", weight, (away**2).sum(1)[:, None, None] * np.eye(3))
-    inertia -= np.einsum("k,ki,kj->ij", weight, away, away)
-    return PointSum(float(weight.sum()), center, inertia)
+        chair_center = np.array([-CHAIR_BEHIND, 0.0, CHAIR_SIZE[2] / 2.0])
+        _add(points, masses, CHAIR_MASS, chair_center, np.eye(3), CHAIR_SIZE**2 / 12.0)
+    positions, point_masses = np.concatenate(points), np.array(masses)
+    center = point_masses @ positions / point_masses.sum()
+    offsets = positions - center
+    inertia = np.einsum("k,kij->ij", point_masses, (offsets**2).sum(1)[:, None, None] * np.eye(3))
+    inertia -= np.einsum("k,ki,kj->ij", point_masses, offsets, offsets)
+    return PointSum(float(point_masses.sum()), center, inertia)
 
 
 def _person(
@@ -302,7 +315,7 @@ def _person(
     scale = stature / sizes["stature"]
     parts = {key: value for key, value in sizes.items() if isinstance(value, list)}
     trunk = ("lower_trunk", "middle_trunk", "upper_trunk", "head")
-    percent = sum(part[0] * (1 if name in trunk else 2) for name, part in parts.items())
+    percent_sum = sum(part[0] * (1 if name in trunk else 2) for name, part in parts.items())
     length = {name: scale * part[1] for name, part in parts.items()}
     points: list[FloatArray] = []
     masses: list[float] = []
@@ -311,23 +324,23 @@ def _person(
         """Add a segment from its first end; return its second."""
         fraction, _, center, *radii = parts[name]
         axes = np.column_stack([np.cross(LEFT_AXIS, along), LEFT_AXIS, along])
-        squares = (np.array(radii) / 100.0 * length[name]) ** 2
-        moments = squares.sum() / 2.0 - squares
-        middle = first + center / 100.0 * length[name] * along
-        _add(points, masses, mass * fraction / percent, middle, axes, moments)
+        radii_squared = (np.array(radii) / 100.0 * length[name]) ** 2
+        moments = radii_squared.sum() / 2.0 - radii_squared
+        segment_center = first + center / 100.0 * length[name] * along
+        _add(points, masses, mass * fraction / percent_sum, segment_center, axes, moments)
         return np.asarray(first + length[name] * along)
 
     seat = CHAIR_SEAT if in_chair else SEAT_HEIGHT
-    upright = sum(length[name] for name in trunk)
-    hips = (seat + shares["sitting_height"] * stature - upright) * UP_AXIS
-    down, end = leaning(10.0), hips
+    trunk_length = sum(length[name] for name in trunk)
+    hips = (seat + shares["sitting_height"] * stature - trunk_length) * UP_AXIS
+    trunk_direction, segment_end = leaning(10.0), hips
     for name in trunk[:3]:
-        end = end - length[name] * down
-        add(name, end, down)
-    add("head", end - length["head"] * leaning(0.0), leaning(0.0))
+        segment_end = segment_end - length[name] * trunk_direction
+        add(name, segment_end, trunk_direction)
+    add("head", segment_end - length["head"] * leaning(0.0), leaning(0.0))
     for side in (LEFT_AXIS, -LEFT_AXIS):
         shoulder = hips + shares["shoulders"] / 2.0 * stature * side
-        shoulder = shoulder - scale * sizes["shoulders_above_hips"] * down
+        shoulder = shoulder - scale * sizes["shoulders_above_hips"] * trunk_direction
         elbow = add("upper_arm", shoulder, leaning(20.0))
         wrist = add("forearm", elbow, leaning(85.0))
         add("hand", wrist, leaning(85.0))

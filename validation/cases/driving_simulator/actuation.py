@@ -47,6 +47,7 @@ CASE = Case(
 )
 
 STATE_COUNT = 200
+"""Number of random states at which the equations are compared."""
 
 TOLERANCE_REASON = "bar; two derivations of the same equations, rounding leaves 1e-13"
 
@@ -54,16 +55,17 @@ EXCESS_FORCE = 100.0
 """[N] Excess of the force of one actuator."""
 
 LENGTH_ERROR = 1e-3
-"""[m] Excess of one commanded length; adopted."""
+"""[m] Excess of one commanded length. Engineering choice."""
 
 LOOP_STIFFNESS = 1e6
-"""[N/m] Stiffness of the position loops; adopted."""
+"""[N/m] Stiffness of the position loops. Engineering choice."""
 
 RUN_DURATION = 10.0
 """[s] Duration of the runs with friction."""
 
 COULOMB_FRICTION = 50.0
-"""[N] Dry friction under a foot; adopted: a foot carries some 650 N and slides on 0.08."""
+"""[N] Dry friction under a foot. Engineering choice: a foot carries some 650 N, a coefficient of
+0.08."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -81,14 +83,14 @@ def run(platform: Platform) -> CaseResult:
         name: friction_effect(plate, sinusoidal_inputs(plate), RUN_DURATION, friction)
         for name, friction in frictions.items()
     }
-    wrong = wrong_length(
+    length_error_effect = wrong_length(
         plate, [plate.home_length, 0.0, 0.0], CORNERS[1], LENGTH_ERROR, LOOP_STIFFNESS
     )
     measures = [
         *against_kernels("", platform, states),
         *against_kernels(", with friction", with_friction, states),
         *_redundancy(platform, states),
-        *_wrong(wrong),
+        *_wrong(length_error_effect),
         *_friction(effects),
     ]
     plots = (friction_plot(effects), wrong_length_plot(plate, LENGTH_ERROR, LOOP_STIFFNESS))
@@ -102,9 +104,13 @@ def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iter
     q, v = coordinates_of(pose), rates_of(pose, twist)
     a = accelerations_of(pose, twist, acceleration)
     forces = platform.inverse_dynamics(pose, twist, acceleration)
-    found = platform.forward_dynamics(pose, twist, forces)
-    for name, ours, theirs in (
-        ("accelerations", model.acceleration(q, v, model.accelerations(q, v, forces)), found),
+    machine_accelerations = platform.forward_dynamics(pose, twist, forces)
+    for name, computed, expected in (
+        (
+            "accelerations",
+            model.acceleration(q, v, model.accelerations(q, v, forces)),
+            machine_accelerations,
+        ),
         ("smallest forces", model.forces(q, v, a), forces),
         (
             "energies",
@@ -114,7 +120,7 @@ def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iter
     ):
         yield Measure(
             f"exact model against the machine's dynamics{what}: {name}",
-            relative_error(ours, theirs).max(),
+            relative_error(computed, expected).max(),
             1e-10,
             TOLERANCE_REASON,
         )
@@ -123,18 +129,18 @@ def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iter
 def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Entry]:
     pose, twist, acceleration, _ = states
     forces = platform.inverse_dynamics(pose, twist, acceleration)
-    twisting = split_forces(forces).twisting
+    internal_forces = split_forces(forces).twisting
     yield Measure(
         "internal part of the forces that inverse dynamics gives, per largest force",
-        largest(twisting) / largest(forces),
+        largest(internal_forces) / largest(forces),
         1e-12,
         "they are the smallest ones: no part of them twists the plate",
     )
-    twisted = forces + EXCESS_FORCE * np.array([1.0, -1.0, 1.0, -1.0])
-    moved = platform.forward_dynamics(pose, twist, twisted)
+    forces_with_excess = forces + EXCESS_FORCE * np.array([1.0, -1.0, 1.0, -1.0])
+    accelerations = platform.forward_dynamics(pose, twist, forces_with_excess)
     yield Measure(
         f"accelerations that {EXCESS_FORCE:g} N in the pattern (1, -1, 1, -1) change",
-        relative_error(moved, acceleration).max(),
+        relative_error(accelerations, acceleration).max(),
         1e-10,
         "the four lengths are tied by one equation; rounding",
     )
@@ -160,11 +166,11 @@ def _wrong(wrong: WrongLength) -> Iterator[Entry]:
 
 def _friction(effects: dict[str, FrictionEffect]) -> Iterator[Entry]:
     for name, effect in effects.items():
-        added = np.abs(effect.force_difference).max()
+        increase = np.abs(effect.force_difference).max()
         yield Quantity(
             f"friction {name}: largest force that it adds to an actuator",
-            added,
-            note=f"{100.0 * added / np.abs(effect.without).max():.2g} percent of the largest; "
+            increase,
+            note=f"{100.0 * increase / np.abs(effect.without).max():.2g} percent of the largest; "
             f"heat over {effect.time[-1]:g} s: {effect.energy:.3g} J",
             unit="N",
         )

@@ -46,6 +46,7 @@ RUN_DURATIONS = {SINE_INPUTS: 10.0, SIGMOID_INPUTS: 3.0}
 """[s] Duration of the run with each input."""
 
 DRIFT_TOLERANCE = 1e-9
+"""[m, rad] Largest drift of the integrated states off their constraints."""
 
 DRIFT_REASON = (
     "nothing but the integrator's tolerance of 1e-11 holds the state on its constraints; over some "
@@ -54,7 +55,7 @@ DRIFT_REASON = (
 
 
 class PrintedTerm(NamedTuple):
-    """One term of a multiplier: coefficient times powers of the angles times what drives it."""
+    """One term of a multiplier: coefficient times powers of the angles times its input."""
 
     multiplier: int
     """number of the multiplier, from 1"""
@@ -86,15 +87,15 @@ PRINTED_TERMS = (
 
 
 def coefficient(reduction: IndexReduction, plate: PlateModel, term: PrintedTerm) -> Fraction:
-    """Return our coefficient of a term of a multiplier."""
+    """Return the derived coefficient of a term of a multiplier."""
     symbols = symbolic_dae(plate.lumped()).symbols
     names = [*symbols.coordinates, *symbols.rates, *symbols.input_accelerations]
     required = {symbols.roll: term.angles[0], symbols.pitch: term.angles[1]}
     if term.input is not None:
         required[symbols.input_accelerations[term.input - 1]] = 1
-    powers = tuple(required.get(name, 0) for name in names)
-    found = dict(_polynomial(reduction.multipliers[term.multiplier - 1], names))
-    value = found.get(powers, 0)
+    powers = tuple(required.get(symbol, 0) for symbol in names)
+    coefficients = dict(_polynomial(reduction.multipliers[term.multiplier - 1], names))
+    value = coefficients.get(powers, 0)
     return Fraction(int(value.p), int(value.q)) if value else Fraction(0)
 
 
@@ -103,7 +104,7 @@ def _polynomial(expression: Any, names: list[Any]) -> Any:
 
 
 def wrong_terms(reduction: IndexReduction, plate: PlateModel) -> list[PrintedTerm]:
-    """Return the printed terms that are not ours."""
+    """Return the printed terms that differ from the derived ones."""
     return [
         term
         for term in PRINTED_TERMS
@@ -131,8 +132,9 @@ def run(platform: Platform) -> CaseResult:
 
 
 def _structure(reduction: IndexReduction, rank: int) -> Iterator[Entry]:
-    off = sum(
-        abs(ours - printed) for ours, printed in zip(reduction.ranks, LEVEL_RANKS, strict=True)
+    rank_error = sum(
+        abs(computed - printed)
+        for computed, printed in zip(reduction.ranks, LEVEL_RANKS, strict=True)
     )
     yield Measure(
         "rank of the constraints' Jacobian, off the printed 7 by",
@@ -141,7 +143,10 @@ def _structure(reduction: IndexReduction, rank: int) -> Iterator[Entry]:
         "count",
     )
     yield Measure(
-        "ranks through the two differentiations, off the printed 0, 0, 7 by", off, 0.0, "count"
+        "ranks through the two differentiations, off the printed 0, 0, 7 by",
+        rank_error,
+        0.0,
+        "count",
     )
 
 
@@ -165,11 +170,11 @@ def _runs(runs: dict[str, DaeRun]) -> Iterator[Entry]:
 
 def _forces(runs: dict[str, DaeRun], exact: dict[str, FloatArray]) -> Iterator[Entry]:
     for name, result in runs.items():
-        apart = largest(result.forces - exact[name])
+        excess = largest(result.forces - exact[name])
         yield Quantity(
             f"{name}: forces of the printed model less those of the exact one",
-            apart,
-            note=f"{100.0 * apart / largest(exact[name]):.2g} percent of the largest force; the "
+            excess,
+            note=f"{100.0 * excess / largest(exact[name]):.2g} percent of the largest force; the "
             "fourth pillar follows without a force, as in the paper",
             unit="N",
         )
@@ -181,7 +186,7 @@ def _statements(
     rank: int,
     runs: dict[str, DaeRun],
 ) -> tuple[Statement, ...]:
-    wrong = wrong_terms(reduction, plate)
+    differing_terms = wrong_terms(reduction, plate)
     return (
         SIMULATOR_PAPER["constraint_rank"].judged(f"Rank {rank}.", rank == CONSTRAINT_RANK),
         SIMULATOR_PAPER["index"].judged(
@@ -189,7 +194,8 @@ def _statements(
             reduction.ranks == LEVEL_RANKS,
         ),
         SIMULATOR_PAPER["multipliers"].judged(
-            f"{len(PRINTED_TERMS) - len(wrong)} of them are the same fractions.", not wrong
+            f"{len(PRINTED_TERMS) - len(differing_terms)} of them are the same fractions.",
+            not differing_terms,
         ),
         SIMULATOR_PAPER["responses"].not_given(
             "Both integrate from consistent states and stay on the known solution to "

@@ -75,8 +75,8 @@ EXAMPLE_LENGTHS = {"rear_right": 0.19, "rear_left": 0.189, "front_left": 0.1896}
 """[m] Lengths of the example in section "Direct kynematics": hrr, hrl, hfl."""
 
 LINE_WIDTH = 1.0 / 342.0
-"""Width of a drawn line, relative to the curve's range: one pixel. Matlab draws lines of half a
-point in axes 342 pixels high; curves closer than that look identical, and the paper gives no more
+"""Width of a drawn line, relative to the range of the curve: one pixel. Matlab draws lines of half
+a point in axes 342 pixels high; curves closer than that look identical, and the paper gives no more
 than curves."""
 
 ZERO_RATES = [0.0, 0.0, 0.0]
@@ -103,18 +103,19 @@ POSE_TOLERANCES = {
 """Largest distance [m], [rad] from the exact motion, by engine."""
 
 SETTLING_TIME = 0.3
-"""[s] Time after which the start has died away, to exp(-9)."""
+"""[s] Time after which the initial transient has decayed to exp(-9)."""
 
 FORCE_BARS = {
     "mujoco": (5e-2, "of 1.3 kN; what the loops take back of the feet's springs"),
     "bullet": (1e-2, "of 1.3 kN; what the loops take back of forces held over 5 ms"),
 }
+"""[N] Largest difference of forces from the closed form, and its reason, by engine."""
 
 STATE_COUNT = 21
-"""States along each input at which engines give their forces."""
+"""Number of states along each input at which engines give their forces."""
 
 REDUCED_FRACTION = 0.5
-"""Fraction of the inputs at which forces are taken again, to show the order of a difference."""
+"""Fraction of the inputs at which forces are computed again, to show the order of a difference."""
 
 CONSTRAINT_RANK = 7
 """Rank of the constraints' Jacobian."""
@@ -126,36 +127,38 @@ LEVEL_RANKS = (0, 0, 7)
 def printed_places(heave: Any, roll: Any, pitch: Any) -> dict[str, tuple[Any, Any]]:
     """Return x and y [m] of plate and feet, term by term as section "Inverse kynematics" has it."""
     half_width, half_length = 41 / 100, 4 / 5
-    tilted = 8 * pitch**2 / 5
-    turned = 41 * roll * pitch / 50
-    raised = 41 * roll**2 / 50
+    pitch_term = 8 * pitch**2 / 5
+    roll_pitch_term = 41 * roll * pitch / 50
+    roll_term = 41 * roll**2 / 50
     return {
         "mp": (
             pitch * (80 * pitch - 41 * roll + 100 * heave) / 100,
             41 * roll**2 / 100 - heave * roll,
         ),
-        "fr": (tilted + half_length, -half_width + 0 * roll),
-        "fl": (tilted - turned + half_length, raised + half_width),
-        "rl": (-turned - half_length, raised + half_width),
+        "fr": (pitch_term + half_length, -half_width + 0 * roll),
+        "fl": (pitch_term - roll_pitch_term + half_length, roll_term + half_width),
+        "rl": (-roll_pitch_term - half_length, roll_term + half_width),
     }
 
 
 def printed_difference(plate: PlateModel, coordinates: FloatArray) -> float:
     """Return the distance [m] of plate and feet from the printed equations."""
-    found = SmallAngleKinematics(plate).inverse(coordinates)
+    model = SmallAngleKinematics(plate).inverse(coordinates)
     printed = printed_places(*coordinates.T)
-    off = [found.center[:, :2] - np.column_stack(printed["mp"])]
+    differences = [model.center[:, :2] - np.column_stack(printed["mp"])]
     for corner in CORNERS[:3]:
-        short = "".join(part[0] for part in corner.split("_"))
-        off.append(found.feet[:, CORNERS.index(corner)] - np.column_stack(printed[short]))
-    return largest(off)
+        initials = "".join(part[0] for part in corner.split("_"))
+        differences.append(
+            model.feet[:, CORNERS.index(corner)] - np.column_stack(printed[initials])
+        )
+    return largest(differences)
 
 
 def returned(model: PlateKinematics, coordinates: FloatArray) -> float:
-    """Return the error [m, rad] of direct kinematics after inverse kinematics."""
+    """Return the error [m, rad] of direct kinematics applied to those of inverse kinematics."""
     front_left, rear_left, rear_right = model.inverse(coordinates).lengths[:, 1:].T
-    again = model.direct(rear_right, rear_left, front_left).coordinates
-    return largest(again - coordinates)
+    recovered = model.direct(rear_right, rear_left, front_left).coordinates
+    return largest(recovered - coordinates)
 
 
 def kinematics_statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statement, ...]:
@@ -165,12 +168,17 @@ def kinematics_statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statemen
     heave, roll, pitch = small
     difference = np.abs(small - exact).max()
     grid = np.array([[0.35, 0.05, -0.03], [0.32, -0.1, 0.02]])
-    both = max(returned(model(plate), grid) for model in (SmallAngleKinematics, ExactKinematics))
+    round_trip_error = max(
+        returned(model(plate), grid) for model in (SmallAngleKinematics, ExactKinematics)
+    )
     worst = errors.worst
-    still = exact_head_motion(
+    rest_motion = exact_head_motion(
         plate, [0.0, 0.0, 0.0], [plate.home_length, 0.0, 0.0], ZERO_RATES, ZERO_RATES
     )
-    sensed, moved = float(still.specific_force[2]), float(still.acceleration[2])
+    specific_force, acceleration = (
+        float(rest_motion.specific_force[2]),
+        float(rest_motion.acceleration[2]),
+    )
     return (
         SIMULATOR_PAPER["direct_kinematics"].not_given(
             f"Heave {heave:.5g} m, roll {DEGREES_PER_RADIAN * roll:.5g} deg, pitch "
@@ -182,16 +190,18 @@ def kinematics_statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statemen
             printed_difference(plate, grid) < 1e-14,
         ),
         SIMULATOR_PAPER["original_configuration"].judged(
-            f"They do, to {both:.0e} m and rad in the small-angle and in the exact model.",
-            both < 1e-14,
+            f"They do, to {round_trip_error:.0e} m and rad in the small-angle and in the exact "
+            "model.",
+            round_trip_error < 1e-14,
         ),
         SIMULATOR_PAPER["smaller_plate"].not_given(
             "Ranges grow as the plate shrinks: half the stroke over half its length and width.",
             "neither the data sheet's dimensions nor its angles are printed",
         ),
         SIMULATOR_PAPER["vertical_acceleration"].judged(
-            f"At rest the driver feels {sensed:+.4g} m/s2, and is accelerated by {moved:.4g} m/s2.",
-            min(abs(sensed + plate.gravity), abs(moved + plate.gravity)) < 1e-9,
+            f"At rest the driver feels {specific_force:+.4g} m/s2, and is accelerated by "
+            f"{acceleration:.4g} m/s2.",
+            min(abs(specific_force + plate.gravity), abs(acceleration + plate.gravity)) < 1e-9,
             "as printed a driver at rest feels -g, in free fall -2 g; see the errata",
         ),
         SIMULATOR_PAPER["small_angles"].judged(
@@ -216,12 +226,12 @@ def run(platform: Platform) -> CaseResult:
     measures: list[Entry] = []
     plots, line_widths = [], {}
     for name, inputs in paper_inputs(plate).items():
-        courses: list[Trajectory] = []
+        trajectories: list[Trajectory] = []
         forces: Forces = {}
         for engine, label in ENGINE_LABELS.items():
             try:
-                course = followed(machine, plate, inputs, engine, RUN_DURATIONS[name])
-                whole, half = (
+                trajectory = followed(machine, plate, inputs, engine, RUN_DURATIONS[name])
+                full_forces, reduced_forces = (
                     forces_along(
                         machine, plate, inputs.scaled(fraction), engine, RUN_DURATIONS[name]
                     )
@@ -231,12 +241,15 @@ def run(platform: Platform) -> CaseResult:
                 measures.append(missing(label, error))
                 continue
             title = f"{name}, {label}"
-            measures += [*_motion(title, plate, inputs, course), *_forces(title, whole, half)]
-            line_widths[title] = _line_widths(plate, inputs, course)
-            courses.append(course)
-            forces = whole
-        if courses:
-            plots.append(engines_plot(name, plate, inputs, courses, forces))
+            measures += [
+                *_motion(title, plate, inputs, trajectory),
+                *_forces(title, full_forces, reduced_forces),
+            ]
+            line_widths[title] = _line_widths(plate, inputs, trajectory)
+            trajectories.append(trajectory)
+            forces = full_forces
+        if trajectories:
+            plots.append(engines_plot(name, plate, inputs, trajectories, forces))
     return CASE.result(platform, measures, plots, (_statement(line_widths),) if line_widths else ())
 
 
@@ -246,25 +259,27 @@ def followed(
     """Return an engine's course while forces and loops hold three lengths on the inputs."""
     step = ENGINE_TIMESTEPS[engine]
     steps = round(duration / step)
-    begin = np.asarray(np.arange(steps) * step, dtype=np.float64)
-    lengths, driven = inputs.sample(begin), list(DRIVEN_INDICES)
-    middle = exact_forces(plate, inputs, begin + 0.5 * step)
-    carried = plate.lifted_mass / len(driven)
+    step_starts = np.asarray(np.arange(steps) * step, dtype=np.float64)
+    lengths, driven = inputs.sample(step_starts), list(DRIVEN_INDICES)
+    midpoint_forces = exact_forces(plate, inputs, step_starts + 0.5 * step)
+    carried_mass = plate.lifted_mass / len(driven)
 
     def forces(time: float, state: State) -> FloatArray:
         k = round(time / step)
-        given: FloatArray = middle[k].copy()
-        off = lengths.value[k] - state.lengths[driven]
-        slower = lengths.rate[k] - state.rates[driven]
-        given[driven] += carried * (LOOP_BANDWIDTH**2 * off + 2.0 * LOOP_BANDWIDTH * slower)
-        return given
+        pillar_forces: FloatArray = midpoint_forces[k].copy()
+        length_error = lengths.value[k] - state.lengths[driven]
+        rate_error = lengths.rate[k] - state.rates[driven]
+        pillar_forces[driven] += carried_mass * (
+            LOOP_BANDWIDTH**2 * length_error + 2.0 * LOOP_BANDWIDTH * rate_error
+        )
+        return pillar_forces
 
-    start = states_along(plate, inputs, np.zeros(1))
+    initial = states_along(plate, inputs, np.zeros(1))
     return simulate(
         machine,
         duration,
-        pose=start.pose[0],
-        twist=start.twist[0],
+        pose=initial.pose[0],
+        twist=initial.twist[0],
         forces=forces,
         engine=engine,
         timestep=step,
@@ -275,25 +290,27 @@ def followed(
 def forces_along(
     machine: Platform, plate: PlateModel, inputs: DrivenLengths, engine: str, duration: float
 ) -> Forces:
-    """Return the forces of the driven pillars along the inputs.
+    """Return the forces of the driven pillars along the inputs, by four models.
 
-    Of the engine's open tree, of the exact model, of the printed and of the completed energies.
+    They are the engine's open tree, the exact model, the printed and the completed energies.
     """
     time = np.linspace(0.0, duration, STATE_COUNT)
     driven = list(DRIVEN_INDICES)
-    rows = zip(*states_along(plate, inputs, time), strict=True)
-    found = [projection(engine, machine, *row) for row in rows]
+    states = zip(*states_along(plate, inputs, time), strict=True)
+    projections = [projection(engine, machine, *row) for row in states]
     sample = inputs.sample(time)
     forces = {
-        "engine": np.array([np.linalg.solve(each.map[:, driven], each.load) for each in found]),
+        "engine": np.array(
+            [np.linalg.solve(result.map[:, driven], result.load) for result in projections]
+        ),
         "exact": exact_forces(plate, inputs, time)[:, driven],
     }
     for name, complete in (("printed", False), ("complete", True)):
         dae = numeric_dae(without_feet(plate), complete)
         coordinates, rates = dae.consistent(sample.value), dae.consistent(sample.rate)
         multipliers = [
-            dae.multipliers(coordinates[k], rates[k], inputs.sample(now), 0.0)
-            for k, now in enumerate(time.tolist())
+            dae.multipliers(coordinates[k], rates[k], inputs.sample(instant), 0.0)
+            for k, instant in enumerate(time.tolist())
         ]
         forces[name] = -np.array(multipliers)[:, -len(driven) :]
     return forces
@@ -302,26 +319,27 @@ def forces_along(
 def _motion(
     title: str, plate: PlateModel, inputs: DrivenLengths, course: Trajectory
 ) -> Iterator[Entry]:
-    found, expected = coordinates_of(course.pose), inputs.sample(course.time).value
+    engine_coordinates, expected = coordinates_of(course.pose), inputs.sample(course.time).value
     exact = driven_motion(plate, inputs, course.time).value.coordinates
     bar, reason = POSE_TOLERANCES[course.engine]
-    off = largest(course.lengths[:, list(DRIVEN_INDICES)] - expected)
-    yield Measure(f"{title}: driven lengths off the inputs", off, bar, reason, unit="m")
+    length_error = largest(course.lengths[:, list(DRIVEN_INDICES)] - expected)
+    yield Measure(f"{title}: driven lengths off the inputs", length_error, bar, reason, unit="m")
     name = f"{title}: heave, roll, pitch off the exact closed forms"
-    yield Measure(name, largest(found - exact), bar, reason, unit="m, rad")
-    later = course.time > SETTLING_TIME
+    yield Measure(name, largest(engine_coordinates - exact), bar, reason, unit="m, rad")
+    settled = course.time > SETTLING_TIME
     errors = course.forces - exact_forces(plate, inputs, course.time + 0.5 * course.timestep)
     yield Measure(
         f"{title}: forces that hold the lengths off the exact ones, from {SETTLING_TIME:g} s",
-        largest(errors[later][:-1]),
+        largest(errors[settled][:-1]),
         *FORCE_BARS[course.engine],
         unit="N",
     )
-    missed = found - small_angles(plate, inputs, course.time)
-    lower = -0.5 * found[:, 0] * (found[:, 1:] ** 2).sum(axis=1)
+    small_angle_error = engine_coordinates - small_angles(plate, inputs, course.time)
+    # The coordinates are heave [m], roll and pitch [rad].
+    expected_error = -0.5 * engine_coordinates[:, 0] * (engine_coordinates[:, 1:] ** 2).sum(axis=1)
     yield Measure(
         f"{title}: heave less the paper's, against -z (roll^2 + pitch^2) / 2, per largest",
-        largest(missed[:, 0] - lower) / largest(lower),
+        largest(small_angle_error[:, 0] - expected_error) / largest(expected_error),
         0.05,
         "the next term is of the fourth order, 1e-3 of it; the rest is the engine's own error",
     )
@@ -332,24 +350,24 @@ def _forces(title: str, whole: Forces, half: Forces) -> Iterator[Entry]:
     error = largest(forces - whole["exact"]) / largest(forces)
     name = f"{title}: projected forces off the exact ones, per largest, {STATE_COUNT} states"
     yield Measure(name, error, MODEL_TOLERANCE, MODEL_REASON)
-    printed, complete = (
+    printed_order, complete_order = (
         np.log(largest(forces - whole[model]) / largest(half["engine"] - half[model])) / np.log(2.0)
         for model in ("printed", "complete")
     )
-    off = largest(forces - whole["printed"])
+    printed_error = largest(forces - whole["printed"])
     yield Measure(
         f"{title}: printed multipliers off its forces, order in the size of the inputs, off 1 by",
-        abs(printed - 1.0),
+        abs(printed_order - 1.0),
         0.25,
-        f"two missing terms of the first order, here {off:.4g} N of {largest(forces):.4g} N; the "
-        "next one is left",
+        f"two missing terms of the first order, here {printed_error:.4g} N of "
+        f"{largest(forces):.4g} N; the next one is left",
     )
-    rest = largest(forces - whole["complete"])
+    remaining_error = largest(forces - whole["complete"])
     yield Measure(
         f"{title}: multipliers of the completed energies off its forces, order",
-        complete,
+        complete_order,
         1.8,
-        f"small angles cost the second order, here {rest:.2g} N",
+        f"small angles cost the second order, here {remaining_error:.2g} N",
         at_least=True,
         at_bound=True,
     )
@@ -358,8 +376,8 @@ def _forces(title: str, whole: Forces, half: Forces) -> Iterator[Entry]:
 def _line_widths(plate: PlateModel, inputs: DrivenLengths, course: Trajectory) -> FloatArray:
     """Return distances `(3,)` of an engine's curves from the paper's, per range of the curve."""
     paper = small_angles(plate, inputs, course.time)
-    off = np.abs(coordinates_of(course.pose) - paper).max(axis=0)
-    return np.asarray(off / np.ptp(paper, axis=0))
+    distance = np.abs(coordinates_of(course.pose) - paper).max(axis=0)
+    return np.asarray(distance / np.ptp(paper, axis=0))
 
 
 def _statement(line_widths: dict[str, FloatArray]) -> Statement:

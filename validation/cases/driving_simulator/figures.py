@@ -37,7 +37,7 @@ from twin.validation.measures.sampling import RandomStates
 from twin.validation.results import Curve, Field, Map, Panel, Plot
 
 FOOT_MASS = 2.0
-"""[kg] Mass of a foot; adopted."""
+"""[kg] Mass of a foot. Engineering choice."""
 
 DEGREES_PER_RADIAN = 180.0 / np.pi
 
@@ -58,7 +58,7 @@ def paper_machine(platform: Platform) -> Platform:
 
 
 def without_feet(plate: PlateModel) -> PlateModel:
-    """Return a plate without the mass of its feet: the paper's, of a `paper_machine`."""
+    """Return the plate of a `paper_machine` without the mass of its feet, as in the paper."""
     return replace(plate, foot_mass=0.0)
 
 
@@ -71,10 +71,14 @@ def states_along(plate: PlateModel, inputs: DrivenLengths, time: FloatArray) -> 
     """Return the exact states of the plate at times `(k,)` [s] while three lengths are driven."""
     motion = driven_motion(plate, inputs, time)
     coordinates = motion.value.coordinates
-    center = exact_head_motion(plate, np.zeros(3), *(part.coordinates for part in motion))
-    turn = quaternion_from_angles(coordinates[:, 1:], "roll_pitch")
+    center = exact_head_motion(
+        plate,
+        np.zeros(3),
+        *(coordinates_derivative.coordinates for coordinates_derivative in motion),
+    )
+    attitude = quaternion_from_angles(coordinates[:, 1:], "roll_pitch")
     return RandomStates(
-        np.hstack([center.position, turn]),
+        np.hstack([center.position, attitude]),
         np.hstack([center.velocity, center.angular_velocity]),
         np.hstack([center.acceleration, center.angular_acceleration]),
         np.zeros((len(time), 0)),
@@ -96,28 +100,31 @@ def coordinates_of(pose: FloatArray) -> FloatArray:
 
 def rates_of(pose: FloatArray, twist: FloatArray) -> FloatArray:
     """Return the rates `(m, 3)` of heave, roll and pitch: pitch turns about the rolled y axis."""
+    # Columns of coordinates are heave, roll, pitch; those of a twist 3 to 5 are omega about x, y,
+    # z.
     roll = coordinates_of(pose)[:, 1]
-    pitching = np.cos(roll) * twist[:, 4] + np.sin(roll) * twist[:, 5]
-    return np.column_stack([twist[:, 2], twist[:, 3], pitching])
+    pitch_rate = np.cos(roll) * twist[:, 4] + np.sin(roll) * twist[:, 5]
+    return np.column_stack([twist[:, 2], twist[:, 3], pitch_rate])
 
 
 def accelerations_of(pose: FloatArray, twist: FloatArray, acceleration: FloatArray) -> FloatArray:
     """Return the second derivatives `(m, 3)` of heave, roll and pitch."""
     roll = coordinates_of(pose)[:, 1]
     sine, cosine = np.sin(roll), np.cos(roll)
-    turned = cosine * acceleration[:, 4] + sine * acceleration[:, 5]
-    carried = twist[:, 3] * (cosine * twist[:, 5] - sine * twist[:, 4])
-    return np.column_stack([acceleration[:, 2], acceleration[:, 3], turned + carried])
+    # Pitch rate is omega . y', with y' = (0, cos roll, sin roll); this is its derivative in time.
+    angular_part = cosine * acceleration[:, 4] + sine * acceleration[:, 5]
+    velocity_part = twist[:, 3] * (cosine * twist[:, 5] - sine * twist[:, 4])
+    return np.column_stack([acceleration[:, 2], acceleration[:, 3], angular_part + velocity_part])
 
 
 def error_map(errors: ErrorMap) -> Map:
     """Return the errors of small angles over pitch and roll, at home height."""
-    middle = len(errors.heave) // 2
+    home_index = len(errors.heave) // 2
     pitch, roll = DEGREES_PER_RADIAN * errors.pitch, DEGREES_PER_RADIAN * errors.roll
     fields = (
-        Field("length of a pillar [mm]", pitch, roll, 1e3 * _largest(errors.lengths[middle])),
-        Field("heave [mm]", pitch, roll, 1e3 * errors.coordinates[middle, ..., 0]),
-        Field("place of a foot [mm]", pitch, roll, 1e3 * _feet(errors.feet[middle])),
+        Field("length of a pillar [mm]", pitch, roll, 1e3 * _largest(errors.lengths[home_index])),
+        Field("heave [mm]", pitch, roll, 1e3 * errors.coordinates[home_index, ..., 0]),
+        Field("place of a foot [mm]", pitch, roll, 1e3 * _feet(errors.feet[home_index])),
     )
     caption = "Small-angle minus exact model at home height, over all poses the pillars can reach."
     return Map("What small angles cost", "pitch [deg]", "roll [deg]", fields, caption)
@@ -153,7 +160,9 @@ def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
     angles = (Curve("roll", time, degrees[:, 0]), Curve("pitch", time, degrees[:, 1]))
     pillars = [(k, corner.replace("_", " ")) for k, corner in enumerate(DRIVEN_PILLARS)]
     forces = tuple(Curve(name, time, result.forces[:, k]) for k, name in pillars)
-    missing = tuple(Curve(name, time, result.forces[:, k] - exact[:, k]) for k, name in pillars)
+    force_errors = tuple(
+        Curve(name, time, result.forces[:, k] - exact[:, k]) for k, name in pillars
+    )
     drift = (
         log_curve("position [m]", time, result.position_drift),
         log_curve("velocity [m/s]", time, result.velocity_drift),
@@ -162,7 +171,7 @@ def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
         Panel("heave [mm]", Curve("heave", time, 1e3 * result.coordinates[:, 0])),
         Panel("angle [deg]", *angles),
         Panel("force of a driven pillar [N]", *forces),
-        Panel("less that of the exact model [N]", *missing),
+        Panel("less that of the exact model [N]", *force_errors),
         Panel("drift of the constraints", *drift, log_y=True),
     )
     return Plot(f"Response to {title}", "time [s]", *panels)
@@ -170,22 +179,25 @@ def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
 
 def friction_plot(effects: dict[str, FrictionEffect]) -> Plot:
     """Return speeds, added forces and heat of friction under the feet along one motion."""
-    first = next(iter(effects.values()))
-    speeds = 1e3 * np.linalg.norm(first.velocity, axis=-1)
-    sliding = [
-        Curve(corner.replace("_", " "), first.time, speeds[:, k])
+    first_effect = next(iter(effects.values()))
+    speeds = 1e3 * np.linalg.norm(first_effect.velocity, axis=-1)
+    speed_curves = [
+        Curve(corner.replace("_", " "), first_effect.time, speeds[:, k])
         for k, corner in enumerate(CORNERS)
         if speeds[:, k].any()
     ]
-    added = [
+    force_curves = [
+        # Column 1 is the pillar at the front left, as in `CORNERS`.
         Curve(f"{name}, front left", effect.time, effect.force_difference[:, 1])
         for name, effect in effects.items()
     ]
-    power = [Curve(name, effect.time, 1e3 * effect.power) for name, effect in effects.items()]
+    power_curves = [
+        Curve(name, effect.time, 1e3 * effect.power) for name, effect in effects.items()
+    ]
     panels = (
-        Panel("speed of a foot [mm/s]", *sliding),
-        Panel("added force [N]", *added),
-        Panel("power into heat [mW]", *power),
+        Panel("speed of a foot [mm/s]", *speed_curves),
+        Panel("added force [N]", *force_curves),
+        Panel("power into heat [mW]", *power_curves),
     )
     return Plot("Friction under the feet along the paper's sines", "time [s]", *panels)
 
@@ -194,17 +206,17 @@ def wrong_length_plot(plate: PlateModel, offset: float, stiffness: float) -> Plo
     """Return forces and pose over a wrong length command of up to twice `offset` [m]."""
     offsets = np.linspace(-2.0 * offset, 2.0 * offset, 21)
     home = [plate.home_length, 0.0, 0.0]
-    found = [wrong_length(plate, home, CORNERS[1], each, stiffness) for each in offsets]
-    forces = np.array([each.forces for each in found])
-    places = np.array([each.coordinates for each in found]) - home
+    results = [wrong_length(plate, home, CORNERS[1], result, stiffness) for result in offsets]
+    forces = np.array([result.forces for result in results])
+    displacements = np.array([result.coordinates for result in results]) - home
     x = 1e3 * offsets
-    angles = np.degrees(places[:, 1:])
+    angles = np.degrees(displacements[:, 1:])
     panels = (
         Panel(
             "force that the loops add [N]",
             *(Curve(c.replace("_", " "), x, forces[:, k]) for k, c in enumerate(CORNERS)),
         ),
-        Panel("heave [mm]", Curve("heave", x, 1e3 * places[:, 0])),
+        Panel("heave [mm]", Curve("heave", x, 1e3 * displacements[:, 0])),
         Panel("angle [deg]", Curve("roll", x, angles[:, 0]), Curve("pitch", x, angles[:, 1])),
     )
     caption = "Home pose; the front left actuator is commanded too long by this much."
@@ -221,37 +233,39 @@ def engines_plot(
     """Return the motion in the engines and the paper's, and the differences of forces.
 
     Args:
-        name: of the inputs.
+        name: name of the inputs.
         plate: the machine.
         inputs: the driven lengths.
-        courses: of the engines.
+        courses: trajectories of the engines.
         forces: `(k, 3)` [N] of the driven pillars at `k` even times, by their origin, of "engine"
             too.
     """
-    heave, angles, missed = [], [], []
-    for course in courses:
-        kept = slice(None, None, max(1, len(course.time) // 300))
-        time, found = course.time[kept], coordinates_of(course.pose)[kept]
-        paper, label = small_angles(plate, inputs, time), ENGINE_LABELS[course.engine]
-        heave.append(Curve(label, time, 1e3 * found[:, 0]))
-        missed.append(Curve(label, time, 1e3 * (found - paper)[:, 0]))
+    heave_curves, angle_curves, heave_errors = [], [], []
+    for trajectory in courses:
+        shown = slice(None, None, max(1, len(trajectory.time) // 300))
+        time, coordinates = trajectory.time[shown], coordinates_of(trajectory.pose)[shown]
+        paper, label = small_angles(plate, inputs, time), ENGINE_LABELS[trajectory.engine]
+        heave_curves.append(Curve(label, time, 1e3 * coordinates[:, 0]))
+        heave_errors.append(Curve(label, time, 1e3 * (coordinates - paper)[:, 0]))
         for k, axis in ((1, "roll"), (2, "pitch")):
-            angles.append(Curve(f"{axis}, {label}", time, DEGREES_PER_RADIAN * found[:, k]))
-    time = np.linspace(0.0, max(course.time[-1] for course in courses), 300)
+            angle_curves.append(
+                Curve(f"{axis}, {label}", time, DEGREES_PER_RADIAN * coordinates[:, k])
+            )
+    time = np.linspace(0.0, max(trajectory.time[-1] for trajectory in courses), 300)
     paper = small_angles(plate, inputs, time)
-    heave.append(Curve("paper", time, 1e3 * paper[:, 0], "dot"))
+    heave_curves.append(Curve("paper", time, 1e3 * paper[:, 0], "dot"))
     for k, axis in ((1, "roll"), (2, "pitch")):
-        angles.append(Curve(f"{axis}, paper", time, DEGREES_PER_RADIAN * paper[:, k], "dot"))
-    states = np.linspace(0.0, time[-1], len(forces["engine"]))
-    off = [
-        Curve(origin, states, (given - forces["engine"])[:, 0])
-        for origin, given in forces.items()
+        angle_curves.append(Curve(f"{axis}, paper", time, DEGREES_PER_RADIAN * paper[:, k], "dot"))
+    state_times = np.linspace(0.0, time[-1], len(forces["engine"]))
+    force_errors = [
+        Curve(origin, state_times, (pillar_forces - forces["engine"])[:, 0])
+        for origin, pillar_forces in forces.items()
         if origin != "engine"
     ]
     panels = (
-        Panel("heave [mm]", *heave),
-        Panel("angle [deg]", *angles),
-        Panel("heave less the paper's [mm]", *missed),
-        Panel(f"force off the engine's, {DRIVEN_PILLARS[0].replace('_', ' ')} [N]", *off),
+        Panel("heave [mm]", *heave_curves),
+        Panel("angle [deg]", *angle_curves),
+        Panel("heave less the paper's [mm]", *heave_errors),
+        Panel(f"force off the engine's, {DRIVEN_PILLARS[0].replace('_', ' ')} [N]", *force_errors),
     )
     return Plot(f"The paper's {name} in the engines", "time [s]", *panels)

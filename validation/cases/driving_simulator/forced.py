@@ -45,8 +45,8 @@ CASE = Case(
 )
 
 RUN_DURATIONS = {SINE_INPUTS: 1.0, SIGMOID_INPUTS: 1.5}
-"""[s] Durations of the runs. A tilted plate under constant forces falls further, by e in 0.3 s:
-longer runs only grow."""
+"""[s] Durations of the runs. A plate under constant forces is unstable: its tilt grows by a factor
+e in 0.3 s, so that longer runs show nothing new."""
 
 ENGINE_TIMESTEP = 1e-3
 """[s] Time step of the engines, over which forces are constant."""
@@ -67,18 +67,18 @@ def run(platform: Platform) -> CaseResult:
     machine = paper_machine(platform)
     plate = PlateModel.from_parameters(machine.parameters)
     measures: list[Entry] = []
-    plots, whole = [], {}
+    plots, full_inputs = [], {}
     for name, inputs in paper_inputs(plate).items():
-        seconds = RUN_DURATIONS[name]
-        found = {
-            fraction: released(without_feet(plate), inputs.scaled(fraction), seconds)
+        run_duration = RUN_DURATIONS[name]
+        responses = {
+            fraction: released(without_feet(plate), inputs.scaled(fraction), run_duration)
             for fraction in INPUT_FRACTIONS
         }
-        engines, courses = _engines(machine, plate, inputs, name)
-        measures += [*engines, *_models(name, found)]
-        whole[name] = found[1.0]
-        plots.append(_plot(name, found[1.0], courses))
-    return CASE.result(platform, measures, plots, (_statement(plate, whole),))
+        engine_entries, trajectories = _engines(machine, plate, inputs, name)
+        measures += [*engine_entries, *_models(name, responses)]
+        full_inputs[name] = responses[1.0]
+        plots.append(_plot(name, responses[1.0], trajectories))
+    return CASE.result(platform, measures, plots, (_statement(plate, full_inputs),))
 
 
 def _engines(
@@ -86,19 +86,19 @@ def _engines(
 ) -> tuple[list[Entry], list[Trajectory]]:
     """Return errors and trajectories of all engines under forces that are constant in each step."""
     steps = round(RUN_DURATIONS[name] / ENGINE_TIMESTEP)
-    middle = np.asarray((np.arange(steps) + 0.5) * ENGINE_TIMESTEP, dtype=np.float64)
-    forces = exact_forces(plate, inputs, middle)
-    start = states_along(plate, inputs, np.zeros(1))
+    midpoints = np.asarray((np.arange(steps) + 0.5) * ENGINE_TIMESTEP, dtype=np.float64)
+    forces = exact_forces(plate, inputs, midpoints)
+    initial = states_along(plate, inputs, np.zeros(1))
     measures: list[Entry] = []
-    courses = []
+    trajectories = []
     for engine, (bar, reason) in POSE_TOLERANCES.items():
         label = ENGINE_LABELS.get(engine, "reference")
         try:
-            course = simulate(
+            trajectory = simulate(
                 machine,
                 RUN_DURATIONS[name],
-                pose=start.pose[0],
-                twist=start.twist[0],
+                pose=initial.pose[0],
+                twist=initial.twist[0],
                 forces=forces,
                 engine=engine,
                 timestep=ENGINE_TIMESTEP,
@@ -107,43 +107,44 @@ def _engines(
         except MissingDependencyError as error:
             measures.append(missing(label, error))
             continue
-        expected = driven_motion(plate, inputs, course.time).value.coordinates
-        off = largest(coordinates_of(course.pose) - expected)
-        what = f"{name}, {label}: under forces alone, off the motion they belong to"
-        measures.append(Measure(what, off, bar, reason, unit="m, rad"))
-        courses.append(course)
-    return measures, courses
+        expected = driven_motion(plate, inputs, trajectory.time).value.coordinates
+        pose_error = largest(coordinates_of(trajectory.pose) - expected)
+        measure_name = f"{name}, {label}: under forces alone, off the motion they belong to"
+        measures.append(Measure(measure_name, pose_error, bar, reason, unit="m, rad"))
+        trajectories.append(trajectory)
+    return measures, trajectories
 
 
 def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
-    whole = found[1.0]
+    full_response = found[1.0]
     yield Measure(
         f"{name}: drift of the constraints under forces",
-        max(whole.printed.drift, whole.complete.drift),
+        max(full_response.printed.drift, full_response.complete.drift),
         1e-12,
         "linear constraints, whose second derivative is zero at every evaluation: rounding",
         unit="m",
     )
-    printed = [largest(each.printed_error[:, 1:]) for each in found.values()]
-    complete = [largest(each.complete_error) for each in found.values()]
-    relative = [
-        largest(each.printed_error[:, 1:] - each.derived) / largest(each.derived)
-        for each in found.values()
+    # Columns are heave, roll, pitch; the two terms missing in the printed model turn the plate.
+    printed_errors = [largest(response.printed_error[:, 1:]) for response in found.values()]
+    complete_errors = [largest(response.complete_error) for response in found.values()]
+    relative_errors = [
+        largest(response.printed_error[:, 1:] - response.derived) / largest(response.derived)
+        for response in found.values()
     ]
     fractions: FloatArray = np.array(INPUT_FRACTIONS)
     yield Measure(
         f"{name}: printed model, tilt off the exact one, against the two missing terms, relative",
-        relative[-1],
+        relative_errors[-1],
         0.05,
         "derived to first order, so the rest falls with the inputs, here "
         f"{INPUT_FRACTIONS[-1]:g} of them: "
-        f"{', '.join(f'{each:.2g}' for each in relative)} at "
+        f"{', '.join(f'{response:.2g}' for response in relative_errors)} at "
         f"{', '.join(map(str, INPUT_FRACTIONS))}",
     )
     yield Measure(
         f"{name}: printed model's tilt against the two missing terms, order in the size of the "
         "inputs",
-        fitted_order(fractions, np.array(relative)).order,
+        fitted_order(fractions, np.array(relative_errors)).order,
         0.8,
         "first order at least: what is left over is of second order, per first",
         at_least=True,
@@ -151,13 +152,13 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
     )
     yield Measure(
         f"{name}: printed model, order of its error in the size of the inputs, off 1 by",
-        abs(fitted_order(fractions, np.array(printed)).order - 1.0),
+        abs(fitted_order(fractions, np.array(printed_errors)).order - 1.0),
         0.1,
         "the missing terms are of the first order; the next one is left",
     )
     yield Measure(
         f"{name}: completed energies, order of their error in the size of the inputs",
-        fitted_order(fractions, np.array(complete)).order,
+        fitted_order(fractions, np.array(complete_errors)).order,
         1.9,
         "small angles cost the second order",
         at_least=True,
@@ -165,7 +166,7 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
     )
     yield Measure(
         f"{name}: printed model's error per that of the completed energies",
-        printed[0] / complete[0],
+        printed_errors[0] / complete_errors[0],
         50.0,
         "one over the largest angle, some 0.02 rad: the ratio of first to second order",
         at_least=True,
@@ -174,10 +175,13 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
 
 def _statement(plate: PlateModel, found: dict[str, Released]) -> Statement:
     angles, line_fractions = [], []
-    for name, each in found.items():
-        worst = largest(each.printed_error[:, 1:])
-        line_fractions.append(worst / np.ptp(each.exact[:, 1:], axis=0).max())
-        angles.append(f"{np.degrees(worst):.1f} deg after {RUN_DURATIONS[name]:g} s of the {name}")
+    for name, response in found.items():
+        largest_tilt_error = largest(response.printed_error[:, 1:])
+        line_fractions.append(largest_tilt_error / np.ptp(response.exact[:, 1:], axis=0).max())
+        angles.append(
+            f"{np.degrees(largest_tilt_error):.1f} deg after {RUN_DURATIONS[name]:g} s of the "
+            f"{name}"
+        )
     inertia = home_inertia(plate)
     moments = ", ".join(
         f"{name} {printed:.1f} in place of {exact:.1f} kg m2"
@@ -203,17 +207,17 @@ def _plot(name: str, found: Released, courses: list[Trajectory]) -> Plot:
         angles.append(Curve(f"{axis}, exact", time, np.degrees(found.exact[:, k])))
         printed = np.degrees(found.printed.plate[:, k])
         angles.append(Curve(f"{axis}, printed model", time, printed, "dash"))
-        off = np.degrees(found.printed_error[:, k])
-        errors.append(Curve(f"{axis}, printed model", time, off))
+        printed_error = np.degrees(found.printed_error[:, k])
+        errors.append(Curve(f"{axis}, printed model", time, printed_error))
         derived = np.degrees(found.derived[:, k - 1])
         errors.append(Curve(f"{axis}, the two missing terms", time, derived, "dot"))
-        rest = np.degrees(found.complete_error[:, k])
-        errors.append(Curve(f"{axis}, completed energies", time, rest, "dash"))
-    for course in courses:
-        drawn = slice(None, None, max(1, len(course.time) // 15))
-        pitch = np.degrees(coordinates_of(course.pose)[drawn, 2])
-        label = ENGINE_LABELS.get(course.engine, "reference")
-        angles.append(Curve(f"pitch, {label}", course.time[drawn], pitch, "markers"))
+        completed_error = np.degrees(found.complete_error[:, k])
+        errors.append(Curve(f"{axis}, completed energies", time, completed_error, "dash"))
+    for trajectory in courses:
+        shown = slice(None, None, max(1, len(trajectory.time) // 15))
+        pitch = np.degrees(coordinates_of(trajectory.pose)[shown, 2])
+        label = ENGINE_LABELS.get(trajectory.engine, "reference")
+        angles.append(Curve(f"pitch, {label}", trajectory.time[shown], pitch, "markers"))
     return Plot(
         f"Actuator forces of the {name} as inputs",
         "time [s]",

@@ -48,6 +48,7 @@ CASE = Case(
 )
 
 STATE_COUNT = 200
+"""Number of random poses at which the kinematics are compared."""
 
 ROUNDING_REASON = "rounding of some ten operations on lengths below a metre"
 
@@ -75,8 +76,8 @@ def run(platform: Platform) -> CaseResult:
 
 def _ranges(plate: PlateModel) -> tuple[Comparison, ...]:
     heave, roll, pitch = small_angle_ranges(plate)
-    ours = (1e3 * heave, DEGREES_PER_RADIAN * roll, DEGREES_PER_RADIAN * pitch)
-    return tuple(compared(*pair) for pair in zip(MOTION_RANGES, ours, strict=True))
+    computed = (1e3 * heave, DEGREES_PER_RADIAN * roll, DEGREES_PER_RADIAN * pitch)
+    return tuple(compared(*pair) for pair in zip(MOTION_RANGES, computed, strict=True))
 
 
 def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
@@ -101,22 +102,22 @@ def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
 
 
 def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterator[Entry]:
-    found = ExactKinematics(plate).inverse(coordinates_of(poses))
-    for name, ours, theirs in (
-        ("lengths", found.lengths, platform.inverse_kinematics(poses)),
-        ("place of the plate", found.center, poses[:, :3]),
+    closed_form = ExactKinematics(plate).inverse(coordinates_of(poses))
+    for name, computed, expected in (
+        ("lengths", closed_form.lengths, platform.inverse_kinematics(poses)),
+        ("place of the plate", closed_form.center, poses[:, :3]),
     ):
         yield Measure(
             f"exact closed forms against the machine's kinematics: {name}",
-            largest(ours - theirs),
+            largest(computed - expected),
             1e-12,
             "two derivations; rounding and the angles taken out of a quaternion",
             unit="m",
         )
-    pattern = platform.inverse_kinematics(poses) @ [1.0, -1.0, 1.0, -1.0]
+    alternating_sum = platform.inverse_kinematics(poses) @ [1.0, -1.0, 1.0, -1.0]
     yield Measure(
         "lengths front right - front left + rear left - rear right",
-        largest(pattern),
+        largest(alternating_sum),
         1e-14,
         "zero at every pose: a plane rectangle; also without small angles",
         unit="m",

@@ -28,7 +28,7 @@ from twin.validation.published.printed import SIMULATOR_PAPER
 from twin.validation.results import Entry, Measure, Quantity, Statement
 
 HEAD_POSITION = (0.0, 0.0, 1.1)
-"""[m] Head in the platform frame, adopted: the paper leaves xp, yp, zp open."""
+"""[m] Head in the platform frame. Engineering choice: the paper leaves xp, yp, zp open."""
 
 OFFSET_HEAD_POSITION = (0.3, -0.2, 1.1)
 """[m] A head to one side, so that no term of the printed vectors is zero."""
@@ -67,49 +67,49 @@ ROUNDING_REASON = "differences over 10 ms: rounding of lengths below 2 m by the 
 """Reason of the tolerances."""
 
 VECTOR_TOLERANCE = 2e-10
-"""[SI] A hundred roundings of 2e-16 m, divided by the square of 10 ms."""
+"""[SI] Bound for all vectors: a hundred roundings of 2e-16 m, divided by the square of 10 ms."""
 
 
 def pilot_measures(plate: PlateModel) -> Iterator[Entry]:
     """Yield errors of the head's motion against the printed vectors and differences of its path."""
     time = np.linspace(0.0, MOTION_TIME, 201)
-    ours = small_angle_motion(plate, OFFSET_HEAD_POSITION, time)
+    small_angle_result = small_angle_motion(plate, OFFSET_HEAD_POSITION, time)
     vectors = printed_vectors(plate.home_length, time)
     # The paper prints -g; the errata show that a head at rest feels +g.
     vectors["specific_force"] = vectors["acceleration"] + [0.0, 0.0, plate.gravity]
     for name, printed in vectors.items():
         yield Measure(
             f"head, {name.replace('_', ' ')}: small-angle model against the printed vector",
-            largest(getattr(ours, name) - printed),
+            largest(getattr(small_angle_result, name) - printed),
             VECTOR_TOLERANCE,
             f"derivatives of x and y of the plate by {ROUNDING_REASON}",
             unit=VECTOR_UNITS[name],
         )
     exact = exact_motion(plate, OFFSET_HEAD_POSITION, time)
-    for name, found in motion_by_differences(plate, time).items():
+    for name, difference in motion_by_differences(plate, time).items():
         yield Measure(
             f"head, {name.replace('_', ' ')}: exact model against differences of its path",
-            largest(getattr(exact, name) - found),
+            largest(getattr(exact, name) - difference),
             VECTOR_TOLERANCE,
             ROUNDING_REASON,
             unit=VECTOR_UNITS[name],
         )
-    exact, small = (
+    exact, small_angles = (
         model(plate, HEAD_POSITION, time) for model in (exact_motion, small_angle_motion)
     )
     yield Quantity(
         "acceleration of the driver's head in the paper's motion, small-angle model less exact",
-        largest(small.acceleration - exact.acceleration),
+        largest(small_angles.acceleration - exact.acceleration),
         note=f"largest exact acceleration {np.abs(exact.acceleration).max():.3g} m/s2; the head is "
         f"{HEAD_POSITION[2]:g} m above the plate",
         unit="m/s2",
     )
-    still = exact_head_motion(
+    rest_motion = exact_head_motion(
         plate, HEAD_POSITION, [plate.home_length, 0.0, 0.0], [0.0] * 3, [0.0] * 3
     )
     yield Measure(
         "specific force on the head at rest against g upwards",
-        largest(still.specific_force - [0.0, 0.0, plate.gravity]),
+        largest(rest_motion.specific_force - [0.0, 0.0, plate.gravity]),
         1e-12,
         "rounding; the paper prints the opposite sign",
         unit="m/s2",
@@ -142,13 +142,13 @@ def printed_vectors(home: float, time: FloatArray) -> dict[str, FloatArray]:
     """
     xp, yp, zp = OFFSET_HEAD_POSITION
     (z, phi, theta), (dz, dphi, dtheta), (ddz, ddphi, ddtheta) = printed_sines(home, time)
-    places = []
+    positions = []
     for offset in SAMPLE_OFFSETS:
         heave, roll, pitch = printed_sines(home, time + offset * DIFFERENCE_STEP)[0]
         x = pitch * (80 * pitch - 41 * roll + 100 * heave) / 100
-        places.append((x, 41 * roll**2 / 100 - heave * roll))
+        positions.append((x, 41 * roll**2 / 100 - heave * roll))
     (x, y), (dx, dy), (ddx, ddy) = (
-        np.einsum("k,kij->ij", weights, np.array(places))
+        np.einsum("k,kij->ij", weights, np.array(positions))
         for weights in (SAMPLE_OFFSETS == 0, FIRST_DIFFERENCE, SECOND_DIFFERENCE)
     )
     vectors = {
@@ -201,26 +201,29 @@ def motion_by_differences(plate: PlateModel, time: FloatArray) -> dict[str, Floa
     """Return the head's motion `(k, 3)` from differences of its positions and rotations."""
     from scipy.spatial.transform import Rotation
 
-    places, turns = [], []
+    positions, rotations = [], []
     for offset in SAMPLE_OFFSETS:
         state = driven_motion(
             plate, sinusoidal_inputs(plate), time + offset * DIFFERENCE_STEP
         ).value
-        turn = Rotation.from_euler("XY", state.coordinates[:, 1:])
-        places.append(state.center + turn.apply(OFFSET_HEAD_POSITION))
-        turns.append(turn.as_matrix())
-    now = SAMPLE_OFFSETS == 0
-    place, velocity, acceleration = (
-        np.einsum("k,kij->ij", weights, np.array(places))
-        for weights in (now, FIRST_DIFFERENCE, SECOND_DIFFERENCE)
+        # Coordinates are heave, roll and pitch; pitch rotates about the rolled y axis.
+        rotation = Rotation.from_euler("XY", state.coordinates[:, 1:])
+        positions.append(state.center + rotation.apply(OFFSET_HEAD_POSITION))
+        rotations.append(rotation.as_matrix())
+    present = SAMPLE_OFFSETS == 0
+    position, velocity, acceleration = (
+        np.einsum("k,kij->ij", weights, np.array(positions))
+        for weights in (present, FIRST_DIFFERENCE, SECOND_DIFFERENCE)
     )
     # R' R^T is the cross-product matrix of omega; that of alpha is the skew part of R'' R^T.
     omega, alpha = (
-        np.einsum("k,knij,nlj->nil", weights, np.array(turns), turns[len(SAMPLE_OFFSETS) // 2])
+        np.einsum(
+            "k,knij,nlj->nil", weights, np.array(rotations), rotations[len(SAMPLE_OFFSETS) // 2]
+        )
         for weights in (FIRST_DIFFERENCE, SECOND_DIFFERENCE)
     )
     return {
-        "position": place,
+        "position": position,
         "velocity": velocity,
         "acceleration": acceleration,
         "specific_force": acceleration + np.array([0.0, 0.0, plate.gravity]),
@@ -238,29 +241,35 @@ def _vector_of(matrices: FloatArray) -> FloatArray:
 def pilot_statements(platform: Platform, plate: PlateModel) -> tuple[Statement, ...]:
     """Return the paper's statements about the pilot and about commands above 0.8 g."""
     time = np.linspace(0.0, MOTION_TIME, 201)
-    ours = small_angle_motion(plate, OFFSET_HEAD_POSITION, time)
+    motion = small_angle_motion(plate, OFFSET_HEAD_POSITION, time)
     vectors = printed_vectors(plate.home_length, time)
-    off = max(largest(getattr(ours, name) - printed) for name, printed in vectors.items())
-    before, after = (
+    largest_error = max(
+        largest(getattr(motion, name) - printed) for name, printed in vectors.items()
+    )
+    position_before, position_after = (
         printed_vectors(plate.home_length, time + offset)["position"]
         for offset in (-DIFFERENCE_STEP, DIFFERENCE_STEP)
     )
-    in_base = (after - before) / (2.0 * DIFFERENCE_STEP)
+    base_velocity = (position_after - position_before) / (2.0 * DIFFERENCE_STEP)
     _, roll, pitch = printed_sines(plate.home_length, time)[0]
-    one, zero = np.ones_like(roll), np.zeros_like(roll)
-    to_base = [[one, zero, pitch], [roll * pitch, one, -roll], [-pitch, roll, one]]
-    in_plate = np.einsum("jik,kj->ki", np.array(to_base), in_base)
-    off_base, off_plate = (largest(vectors["velocity"] - rate) for rate in (in_base, in_plate))
+    ones, zeros = np.ones_like(roll), np.zeros_like(roll)
+    to_base = [[ones, zeros, pitch], [roll * pitch, ones, -roll], [-pitch, roll, ones]]
+    plate_velocity = np.einsum("jik,kj->ki", np.array(to_base), base_velocity)
+    base_error, plate_error = (
+        largest(vectors["velocity"] - velocity) for velocity in (base_velocity, plate_velocity)
+    )
     return (
         SIMULATOR_PAPER["pilot_vectors"].judged(
-            f"Our small-angle model agrees with all five within {off:.0e} (m, m/s, m/s2, rad/s, "
-            "rad/s2). The -981/100 of the acceleration is left out; the errata list it.",
-            off < VECTOR_TOLERANCE,
+            f"Our small-angle model agrees with all five within {largest_error:.0e} (m, m/s, "
+            "m/s2, rad/s, rad/s2). The -981/100 of the acceleration is left out; the errata list "
+            "it.",
+            largest_error < VECTOR_TOLERANCE,
         ),
         SIMULATOR_PAPER["pilot_frame"].judged(
             "In the paper's motion the printed velocity differs from the derivative of the printed "
-            f"position by {off_base:.0e} m/s in base axes, by {off_plate:.0e} m/s in plate axes.",
-            off_plate < off_base,
+            f"position by {base_error:.0e} m/s in base axes, by {plate_error:.0e} m/s in plate "
+            "axes.",
+            plate_error < base_error,
             "position, velocity and acceleration have components in base axes; of the five vectors "
             "only the angular velocity has components in plate axes, see the errata",
         ),
@@ -274,17 +283,18 @@ def _clipped_statement(platform: Platform) -> Statement:
     motion = SineMotion(
         platform.home, amplitude={"z": amplitude}, frequency=HEAVE_FREQUENCY, duration=1.0
     )
-    needed = workspace_use(platform, motion)
+    required_use = workspace_use(platform, motion)
     time = np.arange(0.0, 1.0 + 1e-9, 0.01)
     force = np.zeros((len(time), 3))
     force[:, 2] = gravity * (1.0 + np.sin(2.0 * np.pi * HEAVE_FREQUENCY * time))
     manoeuvre = Manoeuvre("heave of 1 g", time, force, np.zeros_like(force))
     outcomes = [outcome(platform, manoeuvre, name) for name in ALGORITHMS]
-    given = max(one.use.acceleration for one in outcomes)
-    lost = min(one.error.total for one in outcomes)
+    cued_use = max(result.use.acceleration for result in outcomes)
+    perceived_error = min(result.error.total for result in outcomes)
     return SIMULATOR_PAPER["clipped_commands"].judged(
-        f"A heave of 1 g at {HEAVE_FREQUENCY:g} Hz needs {needed.acceleration:.3g} times the "
-        f"actuators' largest acceleration. All three cueing algorithms need at most {given:.2f} "
-        f"times it, and their perceived error is at least {lost:.1f} perception thresholds.",
-        needed.acceleration > 1.0 and given <= 1.0 and lost > 1.0,
+        f"A heave of 1 g at {HEAVE_FREQUENCY:g} Hz needs {required_use.acceleration:.3g} times the "
+        f"actuators' largest acceleration. All three cueing algorithms need at most {cued_use:.2f} "
+        f"times it, and their perceived error is at least {perceived_error:.1f} perception "
+        "thresholds.",
+        required_use.acceleration > 1.0 and cued_use <= 1.0 and perceived_error > 1.0,
     )

@@ -45,7 +45,7 @@ ROLLING_RESISTANCE = 0.02
 """Coefficient of rolling resistance: large, so that half of it is noticed."""
 
 MOTION_COUNT = 10
-"""Random motions of plate and ball."""
+"""Number of random motions of plate and ball."""
 
 SLOWEST_SPIN = 20.0
 """[rad/s] Smallest spin of the ball along the plate in the random motions."""
@@ -57,19 +57,19 @@ ENGINE_TIMESTEP = 1e-3
 """[s] Time step of the engines."""
 
 STEP_COUNT = 40
-"""Steps of the engines."""
+"""Number of steps of the engines."""
 
 PLATE_TWIST = (0.1, -0.05, 0.0, 0.3, -0.2, 0.8)
-"""[m/s], [rad/s] Twist of the platform at the start, as far as the machine can."""
+"""[m/s], [rad/s] Initial twist of the platform, projected onto the machine's freedom of motion."""
 
 START_STATE = (0.3, -0.2, 0.1, 0.4)
-"""Place and velocity of the ball on the plate at the start, in plate radii (per second)."""
+"""Initial position and velocity of the ball on the plate, in plate radii (per second)."""
 
 SPLINE_DEGREE = 5
 """Degree of the splines through the engines' record of the platform."""
 
 START_TILT = (0.08, -0.06, 0.0)
-"""[rad] Rotation vector of the platform at the start, as far as the machine can."""
+"""[rad] Initial rotation vector of the platform, projected onto the machine's freedom of motion."""
 
 RUN_DURATION = ENGINE_TIMESTEP * STEP_COUNT
 """[s] Duration of the engines' runs."""
@@ -87,13 +87,13 @@ TILT_ACTIONS = (1.0, -0.5)
 """Actions that tilt the plate of the environment."""
 
 TILT_PERIODS = 5
-"""Control periods of these actions."""
+"""Number of control periods in which these actions are applied."""
 
 STEADY_PERIOD = 20
 """Control period from which on the plate counts as being at rest."""
 
 EPISODE_PERIODS = 36
-"""Control periods of the episode."""
+"""Number of control periods of the episode."""
 
 EPISODE_DURATION = 0.01 * EPISODE_PERIODS
 """[s] Duration of the episode, with the default control period of 10 ms."""
@@ -102,7 +102,7 @@ SETTLING_TIME = 6e-3
 """[s] Time in which velocity loops reach their command; Stewart thesis, section 4.3.1.1."""
 
 ROLLING_START = (0.2, -0.2, -1.0, 1.5)
-"""Place and velocity of the ball in the environment at the start, in plate radii (per second)."""
+"""Initial position and velocity of the ball in the environment, in plate radii (per second)."""
 
 
 class Plate(NamedTuple):
@@ -146,32 +146,33 @@ def laws(ball: Ball, plate: Plate, arm: FloatArray, motion: FloatArray) -> Laws:
         arm: `(3,)` [m] from the platform's reference point to the ball's centre, base axes.
         motion: `(6,)` velocity of the centre [m/s] and angular velocity [rad/s], base axes.
     """
+    # Column 2 of the rotation matrix is the plate's normal in base axes.
     normal, radius, mass = plate.turn[:, 2], ball.radius, ball.mass
     omega, alpha = plate.twist[3:], plate.acceleration[3:]
-    lowest = -radius * normal
+    contact_arm = -radius * normal
     relative = motion[3:] - omega
-    along = relative - (relative @ normal) * normal
-    size = float(np.linalg.norm(along))
+    rolling_spin = relative - (relative @ normal) * normal
+    rolling_rate = float(np.linalg.norm(rolling_spin))
     moment = np.zeros(3)
-    if size > 0.0:
-        weight = -mass * GRAVITY @ normal
-        moment = -ball.rolling_resistance * weight * radius * along / size
-    rows, right, one = np.zeros((9, 9)), np.zeros(9), np.eye(3)
-    rows[:3, :3], rows[:3, 6:], right[:3] = mass * one, -one, mass * GRAVITY
-    rows[3:6, 3:6] = ball.inertia_factor * mass * radius**2 * one
-    rows[3:6, 6:], right[3:6] = -skew(lowest), moment
+    if rolling_rate > 0.0:
+        normal_force = -mass * GRAVITY @ normal
+        moment = -ball.rolling_resistance * normal_force * radius * rolling_spin / rolling_rate
+    matrix, right_side, identity = np.zeros((9, 9)), np.zeros(9), np.eye(3)
+    matrix[:3, :3], matrix[:3, 6:], right_side[:3] = mass * identity, -identity, mass * GRAVITY
+    matrix[3:6, 3:6] = ball.inertia_factor * mass * radius**2 * identity
+    matrix[3:6, 6:], right_side[3:6] = -skew(contact_arm), moment
     # d/dt of (W x lowest): dW/dt x lowest + W x (w x lowest).
-    rows[6:, :3], rows[6:, 3:6] = one, -skew(lowest)
-    turned = np.cross(omega, lowest)
-    contact_rate = motion[:3] + turned - plate.twist[:3]
-    right[6:] = (
+    matrix[6:, :3], matrix[6:, 3:6] = identity, -skew(contact_arm)
+    plate_velocity = np.cross(omega, contact_arm)
+    contact_rate = motion[:3] + plate_velocity - plate.twist[:3]
+    right_side[6:] = (
         plate.acceleration[:3]
-        + np.cross(alpha, arm + lowest)
+        + np.cross(alpha, arm + contact_arm)
         + np.cross(omega, contact_rate)
-        - np.cross(motion[3:], turned)
+        - np.cross(motion[3:], plate_velocity)
     )
-    found: FloatArray = np.asarray(np.linalg.solve(rows, right), dtype=np.float64)
-    return Laws(found[:3], found[3:6], found[6:])
+    solution: FloatArray = np.asarray(np.linalg.solve(matrix, right_side), dtype=np.float64)
+    return Laws(solution[:3], solution[3:6], solution[6:])
 
 
 def at_rest(turn: FloatArray, rate: float = 0.0) -> Plate:
@@ -194,30 +195,31 @@ def equations(platform: Platform) -> Iterator[Measure]:
     """Yield closed forms of the incline and the turntable, and the laws in random motion."""
     ball = replace(ball_for(platform.parameters), rolling_resistance=ROLLING_RESISTANCE)
     tilt, speed = 0.1, 0.5
-    plate = at_rest(Rotation.from_rotvec([0.0, tilt, 0.0]).as_matrix())
-    spin = speed / ball.radius * plate.turn[:, 1]
-    found, _ = by_equations(ball, plate, np.zeros(2), spin)
-    downhill = plate.turn[:, 0] @ (found.force / ball.mass + GRAVITY)
+    plate_motion = at_rest(Rotation.from_rotvec([0.0, tilt, 0.0]).as_matrix())
+    spin = speed / ball.radius * plate_motion.turn[:, 1]
+    motion, _ = by_equations(ball, plate_motion, np.zeros(2), spin)
+    downhill_acceleration = plate_motion.turn[:, 0] @ (motion.force / ball.mass + GRAVITY)
     expected = 5.0 / 7.0 * 9.81 * (np.sin(tilt) - ROLLING_RESISTANCE * np.cos(tilt))
-    smooth = 0.5 * (SMOOTH_SPEED / speed) ** 2
+    missing_fraction = 0.5 * (SMOOTH_SPEED / speed) ** 2
     yield Measure(
         "ball on an incline: acceleration against 5/7 g (sin - b cos)",
-        abs(downhill / expected - 1.0),
-        2.0 * smooth * ROLLING_RESISTANCE / (np.tan(tilt) - ROLLING_RESISTANCE),
+        abs(downhill_acceleration / expected - 1.0),
+        2.0 * missing_fraction * ROLLING_RESISTANCE / (np.tan(tilt) - ROLLING_RESISTANCE),
         "solid sphere, coefficient b of rolling resistance, which is smoothed below 1 mm/s: at "
         "0.5 m/s it lacks 2e-6",
     )
-    slow = replace(ball, rolling_resistance=0.0)
-    rate, velocity = 3.0, np.array([0.2, -0.3, 0.0])
-    plate = at_rest(np.eye(3), rate)
-    place = np.array([0.1, 0.05])
-    relative = velocity - np.cross(plate.twist[3:], [*place, 0.0])
-    spin = np.array([-relative[1], relative[0], 0.0]) / ball.radius + plate.twist[3:]
-    found, _ = by_equations(slow, plate, place, spin)
-    circle = 2.0 / 7.0 * np.cross(plate.twist[3:], velocity)
+    frictionless = replace(ball, rolling_resistance=0.0)
+    table_rate, velocity = 3.0, np.array([0.2, -0.3, 0.0])
+    plate_motion = at_rest(np.eye(3), table_rate)
+    position = np.array([0.1, 0.05])
+    relative = velocity - np.cross(plate_motion.twist[3:], [*position, 0.0])
+    spin = np.array([-relative[1], relative[0], 0.0]) / ball.radius + plate_motion.twist[3:]
+    motion, _ = by_equations(frictionless, plate_motion, position, spin)
+    centripetal = 2.0 / 7.0 * np.cross(plate_motion.twist[3:], velocity)
     yield Measure(
         "ball on a turntable: acceleration against 2/7 of its rate times the velocity",
-        largest(found.force / ball.mass + GRAVITY - circle) / float(np.linalg.norm(circle)),
+        largest(motion.force / ball.mass + GRAVITY - centripetal)
+        / float(np.linalg.norm(centripetal)),
         1e-12,
         "circles in the base frame at 2/7 of the rate of the turntable; rounding",
     )
@@ -231,24 +233,28 @@ def equations(platform: Platform) -> Iterator[Measure]:
 
 
 def _off(ball: Ball, generator: np.random.Generator) -> float:
-    """Return the difference from the laws in one random motion, per weight of the ball."""
+    """Return the largest difference from the laws in one random motion, per weight of the ball."""
     plate = Plate(
         Rotation.from_rotvec(generator.uniform(-0.3, 0.3, 3)).as_matrix(),
         generator.uniform(-1.0, 1.0, 6),
         generator.uniform(-2.0, 2.0, 6),
     )
-    angle, across = generator.uniform(0.0, 2.0 * np.pi), generator.uniform(-5.0, 5.0)
-    size = generator.uniform(SLOWEST_SPIN, 2.0 * SLOWEST_SPIN)
-    relative = plate.turn @ [size * np.cos(angle), size * np.sin(angle), across]
+    angle, normal_spin = generator.uniform(0.0, 2.0 * np.pi), generator.uniform(-5.0, 5.0)
+    rolling_rate = generator.uniform(SLOWEST_SPIN, 2.0 * SLOWEST_SPIN)
+    relative = plate.turn @ [
+        rolling_rate * np.cos(angle),
+        rolling_rate * np.sin(angle),
+        normal_spin,
+    ]
     spin = relative + plate.twist[3:]
-    found, arm = by_equations(ball, plate, generator.uniform(-0.1, 0.1, 2), spin)
-    lowest = -ball.radius * plate.turn[:, 2]
-    at_contact = plate.twist[:3] + np.cross(plate.twist[3:], arm + lowest)
-    velocity = at_contact - np.cross(spin, lowest)
+    motion, arm = by_equations(ball, plate, generator.uniform(-0.1, 0.1, 2), spin)
+    contact_arm = -ball.radius * plate.turn[:, 2]
+    plate_velocity = plate.twist[:3] + np.cross(plate.twist[3:], arm + contact_arm)
+    velocity = plate_velocity - np.cross(spin, contact_arm)
     exact = laws(ball, plate, arm, np.concatenate([velocity, spin]))
     gravity = -float(GRAVITY[2])
-    turning = ball.radius * ball.inertia_factor * (found.rate[2:5] - exact.angular) / gravity
-    return largest([*(found.force - exact.force) / (ball.mass * gravity), *turning])
+    angular_error = ball.radius * ball.inertia_factor * (motion.rate[2:5] - exact.angular) / gravity
+    return largest([*(motion.force - exact.force) / (ball.mass * gravity), *angular_error])
 
 
 class Record(NamedTuple):
@@ -267,57 +273,57 @@ def engine_record(platform: Platform, ball: Ball, name: str) -> Record:
     engine = make_engine(
         name, platform, ENGINE_TIMESTEP, "fast" if name == "analytic" else "accurate", ball=ball
     )
-    turn = Rotation.from_rotvec(START_TILT) * Rotation.from_quat(
+    attitude = Rotation.from_rotvec(START_TILT) * Rotation.from_quat(
         platform.home[3:], scalar_first=True
     )
-    leaning = np.concatenate([platform.home[:3], turn.as_quat(scalar_first=True)])
-    home, twist, _ = platform.constrain(leaning, np.array(PLATE_TWIST))
-    start = ball.plate_radius * np.array(START_STATE)
+    tilted_pose = np.concatenate([platform.home[:3], attitude.as_quat(scalar_first=True)])
+    home, twist, _ = platform.constrain(tilted_pose, np.array(PLATE_TWIST))
+    ball_state = ball.plate_radius * np.array(START_STATE)
     weight = ball.mass * GRAVITY
-    matrix = Rotation.from_quat(home[3:], scalar_first=True).as_matrix()
-    place = matrix @ [*start[:2], ball.plate_height]
-    wrench = np.concatenate([weight, np.cross(place, weight)])
+    rotation = Rotation.from_quat(home[3:], scalar_first=True).as_matrix()
+    ball_position = rotation @ [*ball_state[:2], ball.plate_height]
+    wrench = np.concatenate([weight, np.cross(ball_position, weight)])
     forces = platform.inverse_dynamics(home, np.zeros(6), np.zeros(6), wrench)
-    states = [engine.reset(home, twist, ball=start)]
-    balls = [np.array(engine.ball)]
+    states = [engine.reset(home, twist, ball=ball_state)]
+    ball_states = [np.array(engine.ball)]
     for _ in range(STEP_COUNT):
         states.append(engine.step(forces))
-        balls.append(np.array(engine.ball))
+        ball_states.append(np.array(engine.ball))
     engine.close()
     return Record(
         np.array([state.pose for state in states]),
         np.array([state.twist for state in states]),
-        np.array(balls),
+        np.array(ball_states),
     )
 
 
 def integrated(ball: Ball, record: Record) -> tuple[FloatArray, float]:
-    """Return the last place `(3,)` [m] of a ball that the laws move along a recorded plate.
+    """Return the final position `(3,)` [m] of a ball that the laws move along a recorded plate.
 
-    Beside it the friction per mass [m/s2] that it needs at the start.
+    The second value is the friction per mass [m/s2] that it needs at the start.
     """
     time = ENGINE_TIMESTEP * np.arange(len(record.pose))
-    turns = Rotation.from_quat(record.pose[:, 3:], scalar_first=True)
-    vectors = (turns * turns[0].inv()).as_rotvec()
-    place = make_interp_spline(time, record.pose[:, :3], SPLINE_DEGREE)
-    attitude = make_interp_spline(time, vectors, SPLINE_DEGREE)
+    rotations = Rotation.from_quat(record.pose[:, 3:], scalar_first=True)
+    rotation_vectors = (rotations * rotations[0].inv()).as_rotvec()
+    position = make_interp_spline(time, record.pose[:, :3], SPLINE_DEGREE)
+    attitude = make_interp_spline(time, rotation_vectors, SPLINE_DEGREE)
     twist = make_interp_spline(time, record.twist, SPLINE_DEGREE)
     acceleration = twist.derivative()
 
     def rate(now: float, state: FloatArray) -> FloatArray:
-        turn = (Rotation.from_rotvec(attitude(now)) * turns[0]).as_matrix()
-        plate = Plate(turn, twist(now), acceleration(now))
-        found = laws(ball, plate, state[:3] - place(now), state[3:])
-        return np.concatenate([state[3:6], found.acceleration, found.angular])
+        rotation = (Rotation.from_rotvec(attitude(now)) * rotations[0]).as_matrix()
+        plate = Plate(rotation, twist(now), acceleration(now))
+        motion = laws(ball, plate, state[:3] - position(now), state[3:])
+        return np.concatenate([state[3:6], motion.acceleration, motion.angular])
 
-    start = np.concatenate([record.ball[0, :3], record.ball[0, 7:]])
-    span = (0.0, time[-1])
-    last = solve_ivp(rate, span, start, rtol=1e-9, atol=1e-11).y[:3, -1]
-    plate = Plate(turns[0].as_matrix(), record.twist[0], acceleration(0.0))
-    force = laws(ball, plate, start[:3] - record.pose[0, :3], start[3:]).force
+    initial = np.concatenate([record.ball[0, :3], record.ball[0, 7:]])
+    time_span = (0.0, time[-1])
+    final_position = solve_ivp(rate, time_span, initial, rtol=1e-9, atol=1e-11).y[:3, -1]
+    plate = Plate(rotations[0].as_matrix(), record.twist[0], acceleration(0.0))
+    force = laws(ball, plate, initial[:3] - record.pose[0, :3], initial[3:]).force
     normal = plate.turn[:, 2]
     friction = float(np.linalg.norm(force - (force @ normal) * normal))
-    return np.asarray(last), friction / ball.mass
+    return np.asarray(final_position), friction / ball.mass
 
 
 def engines(platform: Platform) -> Iterator[Entry]:
@@ -329,7 +335,7 @@ def engines(platform: Platform) -> Iterator[Entry]:
         except MissingDependencyError as error:
             yield missing(f"ball, {label}", error)
             continue
-        last, friction = integrated(ball, record)
+        final_position, friction = integrated(ball, record)
         speed = float(np.linalg.norm(record.ball[0, 7:9]))
         if name == "analytic":
             tolerance = (
@@ -350,12 +356,12 @@ def engines(platform: Platform) -> Iterator[Entry]:
                 f"sets in as much late, and with it a friction of {friction:.2g} N/kg; and the "
                 "ball sinks in by up to 1e-5 m, which makes its radius so much smaller"
             )
-        off = last - record.ball[-1, :3]
+        position_error = final_position - record.ball[-1, :3]
         normal = Rotation.from_quat(record.pose[-1, 3:], scalar_first=True).apply([0.0, 0.0, 1.0])
         yield Measure(
             f"ball, {label}: distance from the laws' ball after {1e3 * RUN_DURATION:g} ms on a "
             "turning plate",
-            float(np.linalg.norm(off - (off @ normal) * normal)),
+            float(np.linalg.norm(position_error - (position_error @ normal) * normal)),
             tolerance,
             reason,
             unit="m",
@@ -368,13 +374,13 @@ def environment(platform: Platform) -> Iterator[Measure]:
     env = BallBalanceEnv(platform, ball=ball, target="circle")
     actions = np.zeros((EPISODE_PERIODS, 2))
     actions[:TILT_PERIODS] = TILT_ACTIONS
-    start = ball.plate_radius * np.array(ROLLING_START)
-    instants = run_episode(env, actions, {"ball": start})
-    places = np.array(env.task.batch.ball[0])
+    start_position = ball.plate_radius * np.array(ROLLING_START)
+    instants = run_episode(env, actions, {"ball": start_position})
+    ball_positions = np.array(env.task.batch.ball[0])
     yield observation_measure(
         "BallBalance",
         "poses of ball and platform in the base frame",
-        _observed(platform, ball, env, instants, places),
+        _observed(platform, ball, env, instants, ball_positions),
     )
     yield reward_measure("BallBalance", _rewarded(ball, env, instants[1:]))
     yield _tilted(env, instants[-1])
@@ -387,66 +393,73 @@ def _observed(
 ) -> float:
     """Return the largest error of the observation at the last instant, relative to the scales.
 
-    `place` `(13,)` is pose and twist of the ball in the base frame then.
+    `place` `(13,)` is pose and twist of the ball in the base frame at that instant.
     """
-    last, before = instants[-1], instants[-2]
-    info, period = last.info, env.task.settings.period
-    turn = Rotation.from_quat(info["pose"][3:], scalar_first=True)
+    final, previous = instants[-1], instants[-2]
+    info, period = final.info, env.task.settings.period
+    attitude = Rotation.from_quat(info["pose"][3:], scalar_first=True)
     arm = place[:3] - info["pose"][:3]
     velocity = place[7:10] - info["twist"][:3] - np.cross(info["twist"][3:], arm)
-    position = turn.inv().apply(arm)[:2]
+    position = attitude.inv().apply(arm)[:2]
     expected = {
         "target error": info["target"] - position,
         "ball position": position,
-        "ball velocity": turn.inv().apply(velocity)[:2],
-        "slope": -turn.as_matrix()[2, :2],
-        "tilt rate": turn.inv().apply(info["twist"][3:])[:2],
+        "ball velocity": attitude.inv().apply(velocity)[:2],
+        "slope": -attitude.as_matrix()[2, :2],
+        "tilt rate": attitude.inv().apply(info["twist"][3:])[:2],
         "coordinate": platform.inverse_kinematics(info["pose"])
         - 0.5 * (platform.minimum_coordinates + platform.maximum_coordinates),
         "rate": platform.jacobian(info["pose"]) @ info["twist"],
         "displacement": env.task.actions[0].scale * TILT_PERIODS * np.array(TILT_ACTIONS),
-        "last action": last.action,
+        "last action": final.action,
     }
     # The target goes round the middle of the plate: its rate is the angle between two of them.
-    first, second = before.info["target"], info["target"]
-    angle = np.arctan2(first[0] * second[1] - first[1] * second[0], first @ second)
-    expected["target velocity"] = angle / period * np.array([-second[1], second[0]])
-    return observation_error(env, last, expected)
+    previous_target, target = previous.info["target"], info["target"]
+    angle = np.arctan2(
+        previous_target[0] * target[1] - previous_target[1] * target[0], previous_target @ target
+    )
+    expected["target velocity"] = angle / period * np.array([-target[1], target[0]])
+    return observation_error(env, final, expected)
 
 
 def _rewarded(ball: Ball, env: BallBalanceEnv, instants: list[Instant]) -> float:
     """Return the largest error of rewards after the first period."""
     weights = {"closeness": 1.0, "calmness": 0.1, "smoothness": 0.02, "loss": 10.0}
-    period, reach, errors = env.task.settings.period, ball.plate_radius, []
-    for before, now in pairwise(instants):
-        info, first = now.info, before.info["target"]
-        second = info["target"]
-        angle = np.arctan2(first[0] * second[1] - first[1] * second[0], first @ second)
-        velocity = angle / period * np.array([-second[1], second[0]])
-        away = float(np.linalg.norm(second - info["ball_position"]))
+    period, plate_radius, errors = env.task.settings.period, ball.plate_radius, []
+    for previous, instant in pairwise(instants):
+        info, previous_target = instant.info, previous.info["target"]
+        target = info["target"]
+        angle = np.arctan2(
+            previous_target[0] * target[1] - previous_target[1] * target[0],
+            previous_target @ target,
+        )
+        velocity = angle / period * np.array([-target[1], target[0]])
+        distance = float(np.linalg.norm(target - info["ball_position"]))
         speed = float(np.linalg.norm(info["ball_velocity"] - velocity))
         terms = np.array(
             [
-                closeness(away, 0.02 * reach, 2.0 * reach),
-                -min((speed / (0.5 * reach)) ** 2, 1.0),
-                smoothness(now.action, before.action),
+                closeness(distance, 0.02 * plate_radius, 2.0 * plate_radius),
+                -min((speed / (0.5 * plate_radius)) ** 2, 1.0),
+                smoothness(instant.action, previous.action),
                 0.0,
             ]
         )
-        errors.append(reward_error(env, now, weights, terms))
+        errors.append(reward_error(env, instant, weights, terms))
     return largest(errors)
 
 
 def _tilted(env: BallBalanceEnv, last: Instant) -> Measure:
-    """Return how far the plate is off the tilt that the increments of the actions add up to."""
-    step = np.asarray(env.task.actions[0].scale)
-    expected = TILT_PERIODS * step * np.array(TILT_ACTIONS)
-    level = Rotation.from_quat(env.platform.home[3:], scalar_first=True)
-    turn = Rotation.from_quat(last.info["pose"][3:], scalar_first=True) * level.inv()
-    lag = 0.5 * SETTLING_TIME * largest(step * np.array(TILT_ACTIONS)) / env.task.settings.period
+    """Return how far the plate is from the tilt that the increments of the actions add up to."""
+    increment = np.asarray(env.task.actions[0].scale)
+    expected = TILT_PERIODS * increment * np.array(TILT_ACTIONS)
+    home_attitude = Rotation.from_quat(env.platform.home[3:], scalar_first=True)
+    rotation = Rotation.from_quat(last.info["pose"][3:], scalar_first=True) * home_attitude.inv()
+    lag = (
+        0.5 * SETTLING_TIME * largest(increment * np.array(TILT_ACTIONS)) / env.task.settings.period
+    )
     return Measure(
         "BallBalance: tilt of the plate against the increments of the actions",
-        largest(turn.as_rotvec()[:2] - expected),
+        largest(rotation.as_rotvec()[:2] - expected),
         lag,
         "the drives settle within 6 ms and lag half of it while the plate tilts",
         unit="rad",
@@ -454,24 +467,24 @@ def _tilted(env: BallBalanceEnv, last: Instant) -> Measure:
 
 
 def _held_plate(ball: Ball, instants: list[Instant]) -> Measure:
-    """Return how far the ball's gain of velocity on the tilted, held plate is off 5/7 of g sin."""
+    """Return the error of the ball's change of velocity on the tilted plate, 5/7 of g sin."""
     steady = instants[STEADY_PERIOD:]
     period = EPISODE_DURATION / len(instants[1:])
     velocity, slope = column(steady, "ball_velocity"), column(steady, "slope")
-    across = np.sqrt(1.0 - (slope**2).sum(axis=1))[:, None]
+    normal_component = np.sqrt(1.0 - (slope**2).sum(axis=1))[:, None]
     direction = velocity / np.linalg.norm(velocity, axis=1)[:, None]
-    rate = 5.0 / 7.0 * 9.81 * (slope - ROLLING_RESISTANCE * across * direction)
-    gained = period * (rate[1:] + rate[:-1]).sum(axis=0) / 2.0
-    moved = []
+    acceleration = 5.0 / 7.0 * 9.81 * (slope - ROLLING_RESISTANCE * normal_component * direction)
+    velocity_change = period * (acceleration[1:] + acceleration[:-1]).sum(axis=0) / 2.0
+    plate_velocities = []
     for instant in (steady[0], steady[-1]):
-        turn = Rotation.from_quat(instant.info["pose"][3:], scalar_first=True)
+        attitude = Rotation.from_quat(instant.info["pose"][3:], scalar_first=True)
         twist = instant.info["twist"]
-        arm = turn.apply([*instant.info["ball_position"], ball.plate_height])
-        moved.append(turn.inv().apply(twist[:3] + np.cross(twist[3:], arm))[:2])
-    gained = gained - 5.0 / 7.0 * (moved[1] - moved[0])
+        arm = attitude.apply([*instant.info["ball_position"], ball.plate_height])
+        plate_velocities.append(attitude.inv().apply(twist[:3] + np.cross(twist[3:], arm))[:2])
+    velocity_change = velocity_change - 5.0 / 7.0 * (plate_velocities[1] - plate_velocities[0])
     return Measure(
         "BallBalance: velocity gained on the tilted plate against 5/7 g sin, less resistance",
-        largest(velocity[-1] - velocity[0] - gained) / largest(gained),
+        largest(velocity[-1] - velocity[0] - velocity_change) / largest(velocity_change),
         1e-3,
         "the drives still turn the plate by up to 1e-4 rad/s under the ball: 2 w v with 0.4 m/s is "
         "4e-4 of the 0.2 m/s2",

@@ -60,13 +60,13 @@ END_SAMPLES = 8
 """Samples at either end that are not compared, where a spline is less exact."""
 
 CIRCLE_DURATION = 3.0
-"""[s] Length of the drive into a steady circle."""
+"""[s] Duration of the drive into a steady circle."""
 
 SIDE_ACCELERATION = 1.0
 """[m/s2] Side acceleration in the circle."""
 
 MAX_SIDE_ACCELERATION = 50.0
-"""[m/s2] Bound of the side accelerations that are looked for."""
+"""[m/s2] Search bound of the side acceleration."""
 
 SETTLING_TIME = 0.5
 """[s] Longest time in which roll and yaw of the car settle at this speed."""
@@ -75,7 +75,7 @@ CONTROL_PERIOD = 0.01
 """[s] Control period."""
 
 PERIOD_COUNT = 40
-"""Control periods of the episode."""
+"""Number of control periods of the episode."""
 
 HEAD_POSITION = (0.15, -0.2, 0.9)
 """[m] Head of the driver from the reference point, platform axes: off all axes of rotation."""
@@ -85,7 +85,7 @@ PERCEPTION_THRESHOLDS = np.array([0.17, 0.17, 0.28, *np.radians([3.0, 3.6, 2.6])
 report 296."""
 
 ACTION_AMPLITUDE = 0.08
-"""Amplitude of the actions, which keep all limits."""
+"""Amplitude of the actions, small enough that no limit is reached."""
 
 ACTION_FREQUENCY = 2.5
 """[Hz] Frequency of the actions."""
@@ -154,13 +154,13 @@ def reward_error(
     environment: PlatformEnv, instant: Instant, weights: Mapping[str, float], terms: FloatArray
 ) -> float:
     """Return the difference of a reward, and of its terms, from those of the docstring."""
-    given = np.array([instant.info["reward_terms"][name] for name in weights])
+    reported = np.array([instant.info["reward_terms"][name] for name in weights])
     total = float(np.array(list(weights.values())) @ terms)
-    return largest([*(given - terms), instant.reward - total])
+    return largest([*(reported - terms), instant.reward - total])
 
 
 def closeness(error: float, scale: float, most: float) -> float:
-    """Return 1 without error, 0 at `most`, falling with the logarithm of 1 + error / scale."""
+    """Return 1 without error and 0 at `most`; it falls with the logarithm of 1 + error / scale."""
     return max(0.0, 1.0 - float(np.log(1.0 + error / scale) / np.log(1.0 + most / scale)))
 
 
@@ -201,8 +201,8 @@ def axle_loads(car: Car, along: float) -> tuple[float, float]:
     They follow from the equilibrium in heave, and in pitch about the centre of mass, at an
     acceleration `along` [m/s2] by engine or brakes.
     """
-    rows = np.array([[1.0, 1.0], [car.front, -car.rear]])
-    front, rear = np.linalg.solve(rows, [car.mass * GRAVITY, -car.height * car.mass * along])
+    equilibrium = np.array([[1.0, 1.0], [car.front, -car.rear]])
+    front, rear = np.linalg.solve(equilibrium, [car.mass * GRAVITY, -car.height * car.mass * along])
     return float(front), float(rear)
 
 
@@ -216,38 +216,38 @@ def tyre_force(tyre: Tyre, slip: float, load: float) -> float:
 
 
 def road_rate(car: Car, state: FloatArray, steer: float, along: float) -> FloatArray:
-    """Return the rate `(10,)` of x, y, yaw, their rates, roll, roll rate, pitch, pitch rate.
+    """Return rates `(10,)` of x, y, yaw, their rates, roll, roll rate, pitch and pitch rate.
 
     Newton's and Euler's equations in the frame of the road. The sprung mass is an inverted pendulum
     on a spring and a damper about each axis, for small angles.
     """
-    yaw, velocity, turn = state[2], state[3:5], state[5]
-    body = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
-    speed = body @ velocity
-    total, moment = np.array([car.mass * along, 0.0]), 0.0
+    yaw, velocity, yaw_rate = state[2], state[3:5], state[5]
+    road_to_body = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
+    body_velocity = road_to_body @ velocity
+    force, moment = np.array([car.mass * along, 0.0]), 0.0
     wheels = (
         (car.front, steer, car.front_tyre, axle_loads(car, along)[0]),
         (-car.rear, 0.0, car.rear_tyre, axle_loads(car, along)[1]),
     )
-    for place, angle, tyre, load in wheels:
-        slip = np.arctan2(speed[1] + turn * place, speed[0]) - angle
-        side = tyre_force(tyre, slip, load) * np.array([-np.sin(angle), np.cos(angle)])
-        total = total + side
-        moment += place * side[1]
-    acceleration = total / car.mass
+    for axle_position, angle, tyre, load in wheels:
+        slip = np.arctan2(body_velocity[1] + yaw_rate * axle_position, body_velocity[0]) - angle
+        wheel_force = tyre_force(tyre, slip, load) * np.array([-np.sin(angle), np.cos(angle)])
+        force = force + wheel_force
+        moment += axle_position * wheel_force[1]
+    acceleration = force / car.mass
     lever = car.sprung_mass * car.arm
-    roll = lever * (acceleration[1] + GRAVITY * state[6]) - car.roll_stiffness * state[6]
-    pitch = lever * (GRAVITY * state[8] - acceleration[0]) - car.pitch_stiffness * state[8]
+    roll_moment = lever * (acceleration[1] + GRAVITY * state[6]) - car.roll_stiffness * state[6]
+    pitch_moment = lever * (GRAVITY * state[8] - acceleration[0]) - car.pitch_stiffness * state[8]
     return np.array(
         [
             *velocity,
-            turn,
-            *(body.T @ acceleration),
+            yaw_rate,
+            *(road_to_body.T @ acceleration),
             moment / car.yaw_inertia,
             state[7],
-            (roll - car.roll_damping * state[7]) / car.roll_inertia,
+            (roll_moment - car.roll_damping * state[7]) / car.roll_inertia,
             state[9],
-            (pitch - car.pitch_damping * state[9]) / car.pitch_inertia,
+            (pitch_moment - car.pitch_damping * state[9]) / car.pitch_inertia,
         ]
     )
 
@@ -262,24 +262,24 @@ def head_motion(car: Car, time: Any) -> FloatArray:
     from scipy.spatial.transform import Rotation
 
     def rate(now: float, state: FloatArray) -> FloatArray:
-        steer, along = bend(now)
-        return road_rate(car, state, float(steer), float(along))
+        steer, longitudinal = bend(now)
+        return road_rate(car, state, float(steer), float(longitudinal))
 
-    start = np.zeros(10)
-    start[3] = INITIAL_SPEED
-    span = (time[0], time[-1])
+    initial = np.zeros(10)
+    initial[3] = INITIAL_SPEED
+    time_span = (time[0], time[-1])
     states = solve_ivp(
-        rate, span, start, "DOP853", time, rtol=1e-11, atol=1e-12, max_step=TIME_STEP
+        rate, time_span, initial, "DOP853", time, rtol=1e-11, atol=1e-12, max_step=TIME_STEP
     ).y
     attitude = Rotation.from_euler("ZYX", states[[2, 8, 6]].T)
     path = attitude.apply(car.head)
     path[:, :2] += states[:2].T
-    second = make_interp_spline(time, path, SPLINE_DEGREE).derivative(2)(time)
-    matrix = attitude.as_matrix()
-    turning = make_interp_spline(time, matrix, SPLINE_DEGREE).derivative()(time)
-    spin = np.swapaxes(matrix, 1, 2) @ turning
-    force = attitude.inv().apply(second + np.array([0.0, 0.0, GRAVITY]))
-    return np.hstack([force, spin[:, [2, 0, 1], [1, 2, 0]]])
+    head_acceleration = make_interp_spline(time, path, SPLINE_DEGREE).derivative(2)(time)
+    rotation = attitude.as_matrix()
+    matrix_rate = make_interp_spline(time, rotation, SPLINE_DEGREE).derivative()(time)
+    angular_rate_matrix = np.swapaxes(rotation, 1, 2) @ matrix_rate
+    force = attitude.inv().apply(head_acceleration + np.array([0.0, 0.0, GRAVITY]))
+    return np.hstack([force, angular_rate_matrix[:, [2, 0, 1], [1, 2, 0]]])
 
 
 def car_measures(platform: Platform) -> Iterator[Entry]:
@@ -289,23 +289,24 @@ def car_measures(platform: Platform) -> Iterator[Entry]:
     """
     del platform
     car = Car()
-    half = 0.5 * TIME_STEP * np.arange(2 * round(BEND_DURATION / TIME_STEP) + 1)
-    found = car.sensed(INITIAL_SPEED, *bend(half))
-    off = (found - head_motion(car, half[::2]))[END_SAMPLES:-END_SAMPLES]
+    # The car takes its inputs at the ends and in the middle of every Runge-Kutta step.
+    half_steps = 0.5 * TIME_STEP * np.arange(2 * round(BEND_DURATION / TIME_STEP) + 1)
+    found = car.sensed(INITIAL_SPEED, *bend(half_steps))
+    errors = (found - head_motion(car, half_steps[::2]))[END_SAMPLES:-END_SAMPLES]
     reason = (
         "the car's Runge-Kutta steps of 5 ms: (w T)^4 / 120 of a motion of at most 15 rad/s is "
         "3e-7, of a size of 10"
     )
     yield Measure(
         "car braking in a bend: specific force at the head against differences of its path",
-        largest(off[:, :3]),
+        largest(errors[:, :3]),
         3e-6,
         reason,
         unit="m/s2",
     )
     yield Measure(
         "car braking in a bend: angular rate against the derivative of the attitude",
-        largest(off[:, 3:]),
+        largest(errors[:, 3:]),
         3e-6,
         reason,
         unit="rad/s",
@@ -314,7 +315,7 @@ def car_measures(platform: Platform) -> Iterator[Entry]:
 
 
 def _steady_circle(car: Car) -> Measure:
-    """Return how far the car is off the steady circle that random drives steer for.
+    """Return how far the car is from the steady circle that random drives steer for.
 
     Roll and side force give the side acceleration, it and the yaw rate the speed, and they the
     steering angle: L r / u + K u r, with the understeer gradient K.
@@ -323,60 +324,62 @@ def _steady_circle(car: Car) -> Measure:
 
     front, rear = (replace(tyre, linear=True) for tyre in (car.front_tyre, car.rear_tyre))
     linear = replace(car, front_tyre=front, rear_tyre=rear)
-    half = 0.5 * TIME_STEP * np.arange(2 * round(CIRCLE_DURATION / TIME_STEP) + 1)
-    ramp = np.sin(0.5 * np.pi * np.minimum(half / RISE_TIME, 1.0)) ** 2
-    steer = wheel_angle(linear, np.full(len(half), INITIAL_SPEED), SIDE_ACCELERATION * ramp)
-    sensed = linear.sensed(INITIAL_SPEED, steer, np.zeros(len(half)))[-1]
-    lever, turn = car.sprung_mass * car.arm, float(np.linalg.norm(sensed[3:]))
-    lean = lever / (car.roll_stiffness - lever * GRAVITY)
+    half_steps = 0.5 * TIME_STEP * np.arange(2 * round(CIRCLE_DURATION / TIME_STEP) + 1)
+    ramp = np.sin(0.5 * np.pi * np.minimum(half_steps / RISE_TIME, 1.0)) ** 2
+    steer = wheel_angle(linear, np.full(len(half_steps), INITIAL_SPEED), SIDE_ACCELERATION * ramp)
+    sensed = linear.sensed(INITIAL_SPEED, steer, np.zeros(len(half_steps)))[-1]
+    lever, yaw_rate = car.sprung_mass * car.arm, float(np.linalg.norm(sensed[3:]))
+    roll_per_acceleration = lever / (car.roll_stiffness - lever * GRAVITY)
 
     def excess(side: float) -> float:
-        roll = lean * side
-        place = car.head[1] * np.cos(roll) - car.head[2] * np.sin(roll)
-        side -= turn**2 * place
+        roll = roll_per_acceleration * side
+        head_offset = car.head[1] * np.cos(roll) - car.head[2] * np.sin(roll)
+        side -= yaw_rate**2 * head_offset
         return float(side * np.cos(roll) + GRAVITY * np.sin(roll) - sensed[1])
 
     side = float(brentq(excess, -MAX_SIDE_ACCELERATION, MAX_SIDE_ACCELERATION))
-    base, speed = car.front + car.rear, side / turn
-    difference = car.rear / car.front_tyre.stiffness - car.front / car.rear_tyre.stiffness
-    gradient = car.mass / base * difference
-    angle = SIDE_ACCELERATION * (base / INITIAL_SPEED**2 + gradient)
-    slowing = SIDE_ACCELERATION * car.rear / base * angle / INITIAL_SPEED
+    wheelbase, speed = car.front + car.rear, side / yaw_rate
+    compliance_difference = (
+        car.rear / car.front_tyre.stiffness - car.front / car.rear_tyre.stiffness
+    )
+    gradient = car.mass / wheelbase * compliance_difference
+    angle = SIDE_ACCELERATION * (wheelbase / INITIAL_SPEED**2 + gradient)
+    slowing_rate = SIDE_ACCELERATION * car.rear / wheelbase * angle / INITIAL_SPEED
     return Measure(
         "car on a steady circle: steering angle against the understeer law",
-        abs((base / speed + gradient * speed) * turn / angle - 1.0),
-        3.0 * SETTLING_TIME * slowing,
-        f"the front wheels' drag slows the car by {1e2 * slowing:.3f} percent a second; side "
+        abs((wheelbase / speed + gradient * speed) * yaw_rate / angle - 1.0),
+        3.0 * SETTLING_TIME * slowing_rate,
+        f"the front wheels' drag slows the car by {1e2 * slowing_rate:.3f} percent a second; side "
         "acceleration, yaw and roll each follow the speed within half a second",
     )
 
 
 def models() -> tuple[StateSpace, StateSpace]:
-    """Return otoliths and canals of docs/motion_cueing.md, after NASA/CR-2005-213747."""
+    """Return models of otoliths and canals; docs/motion_cueing.md, NASA/CR-2005-213747."""
     otoliths = TransferFunction([4.0, 0.4], np.polymul([5.0, 1.0], [0.016, 1.0]))
     canals = TransferFunction([5.73 * 80.0, 0.0, 0.0], np.polymul([5.73, 1.0], [80.0, 1.0]))
     return otoliths.to_ss(), canals.to_ss()
 
 
 def sensed(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return what six senses perceive `(k + 1, 6)` of inputs that are linear within a period.
+    """Return what six senses perceive `(k + 1, 6)`; their inputs are linear within a period.
 
     Args:
         first: `(k, 6)` at the begin of each period: specific force less rest, angular rate.
         second: `(k + 1, 6)` at the end of each, and before the first; at rest until then.
     """
-    found = np.empty_like(second)
+    perceived = np.empty_like(second)
     for j in range(6):
         model = models()[j // 3]
         # Before the first period the input rises from rest within one period.
         state = lsim(model, [0.0, second[0, j]], [0.0, CONTROL_PERIOD])[2][-1]
-        found[0, j] = (model.C @ state + model.D[0] * second[0, j])[0]
+        perceived[0, j] = (model.C @ state + model.D[0] * second[0, j])[0]
         for k in range(len(first)):
             output, states = lsim(
                 model, [first[k, j], second[k + 1, j]], [0.0, CONTROL_PERIOD], state
             )[1:]
-            found[k + 1, j], state = output[-1], states[-1]
-    return found
+            perceived[k + 1, j], state = output[-1], states[-1]
+    return perceived
 
 
 def manoeuvre() -> Manoeuvre:
@@ -384,29 +387,32 @@ def manoeuvre() -> Manoeuvre:
     time = np.arange(PERIOD_COUNT + 1, dtype=np.float64) * CONTROL_PERIOD
     angle: FloatArray = 2.0 * np.pi * np.outer(time, [1.0, 1.5, 2.0, 1.2, 0.7, 0.9]) + np.arange(6)
     sensed = np.array([2.0, 1.5, 1.0, 0.2, 0.3, 0.25]) * np.sin(angle)
+    # An accelerometer at rest senses +g along z.
     sensed[:, 2] += GRAVITY
     return Manoeuvre("sines", time, sensed[:, :3], sensed[:, 3:])
 
 
 def sensed_on_platform(head: FloatArray, instants: list[Instant]) -> tuple[FloatArray, FloatArray]:
-    """Return what the platform's driver senses as each period begins and ends, less rest.
+    """Return what the platform's driver senses as each period begins and ends, less the rest value.
 
     That is the mean acceleration of the head over a period, and gravity, in the platform's axes at
     that time.
     """
     pose, twist = column(instants, "pose"), column(instants, "twist")
-    turn = Rotation.from_quat(pose[:, 3:], scalar_first=True)
-    velocity = twist[:, :3] + np.cross(twist[:, 3:], turn.apply(head))
-    mean = np.diff(velocity, axis=0) / CONTROL_PERIOD
-    upward, rest = np.array([0.0, 0.0, GRAVITY]), np.array([0.0, 0.0, GRAVITY])
-    pushes = 0.5 * (turn[:-1].inv().apply(mean) + turn[1:].inv().apply(mean))
-    lean = turn.inv().apply(np.tile(upward, (len(instants), 1))) - rest
-    spin = turn.inv().apply(twist[:, 3:])
-    still = np.hstack([lean, spin])
-    first, second = still[:-1].copy(), still.copy()
-    first[:, :3] += pushes
-    second[1:, :3] += pushes
-    return first, second
+    attitude = Rotation.from_quat(pose[:, 3:], scalar_first=True)
+    velocity = twist[:, :3] + np.cross(twist[:, 3:], attitude.apply(head))
+    mean_acceleration = np.diff(velocity, axis=0) / CONTROL_PERIOD
+    upward, gravity_at_rest = np.array([0.0, 0.0, GRAVITY]), np.array([0.0, 0.0, GRAVITY])
+    acceleration = 0.5 * (
+        attitude[:-1].inv().apply(mean_acceleration) + attitude[1:].inv().apply(mean_acceleration)
+    )
+    tilt = attitude.inv().apply(np.tile(upward, (len(instants), 1))) - gravity_at_rest
+    body_rate = attitude.inv().apply(twist[:, 3:])
+    without_acceleration = np.hstack([tilt, body_rate])
+    at_start, at_end = without_acceleration[:-1].copy(), without_acceleration.copy()
+    at_start[:, :3] += acceleration
+    at_end[1:, :3] += acceleration
+    return at_start, at_end
 
 
 def cueing_measures(platform: Platform) -> Iterator[Measure]:
@@ -419,13 +425,13 @@ def cueing_measures(platform: Platform) -> Iterator[Measure]:
         2.0 * np.pi * ACTION_FREQUENCY * time[:, None] + np.arange(size)
     )
     instants = run_episode(env, actions)
-    given = np.hstack([drive.specific_force - [0.0, 0.0, GRAVITY], drive.angular_rate])
-    vehicle, shown = (
-        sensed(given[:-1], given),
+    vehicle_input = np.hstack([drive.specific_force - [0.0, 0.0, GRAVITY], drive.angular_rate])
+    vehicle, on_platform = (
+        sensed(vehicle_input[:-1], vehicle_input),
         sensed(*sensed_on_platform(np.array(HEAD_POSITION), instants)),
     )
     reason = "rounding of steps of both that are exact for inputs linear within a period"
-    for name, exact in (("vehicle", vehicle), ("platform", shown)):
+    for name, exact in (("vehicle", vehicle), ("platform", on_platform)):
         yield Measure(
             f"MotionCueing: motion perceived by the {name}'s driver against scipy's simulation, in "
             "thresholds",
@@ -437,9 +443,9 @@ def cueing_measures(platform: Platform) -> Iterator[Measure]:
     yield observation_measure(
         "MotionCueing",
         "the manoeuvre, the pose and the twist",
-        _observed(platform, env, instants, (vehicle, shown, given)),
+        _observed(platform, env, instants, (vehicle, on_platform, vehicle_input)),
     )
-    yield reward_measure("MotionCueing", _rewarded(env, instants, vehicle, shown))
+    yield reward_measure("MotionCueing", _rewarded(env, instants, vehicle, on_platform))
     env.close()
 
 
@@ -450,11 +456,11 @@ def _commanded(
     free = env.task.axes.free
     steps = CONTROL_PERIOD * actions * env.task.actions[0].scale
     rates = np.vstack([np.zeros(len(free)), np.cumsum(steps, axis=0)])
-    ways = np.cumsum(0.5 * CONTROL_PERIOD * (rates[1:] + rates[:-1]), axis=0)
+    integrated = np.cumsum(0.5 * CONTROL_PERIOD * (rates[1:] + rates[:-1]), axis=0)
     command = column(instants, "command")[:, free]
     yield Measure(
         "MotionCueing: command against the actions integrated twice",
-        largest(command[1:] - ways) / largest(ways),
+        largest(command[1:] - integrated) / largest(integrated),
         1e-12,
         "rounding: accelerations are constant within a period",
     )
@@ -471,9 +477,9 @@ def _commanded(
 def axes_about_home(env: MotionCueingEnv, instants: list[Instant]) -> FloatArray:
     """Return x, y, z [m], yaw, pitch, roll [rad] `(k, 6)` of the platform from home."""
     pose, home = column(instants, "pose"), env.platform.home
-    level = Rotation.from_quat(home[3:], scalar_first=True)
-    turn = Rotation.from_quat(pose[:, 3:], scalar_first=True) * level.inv()
-    return np.hstack([pose[:, :3] - home[:3], turn.as_euler("ZYX")])
+    home_attitude = Rotation.from_quat(home[3:], scalar_first=True)
+    rotation = Rotation.from_quat(pose[:, 3:], scalar_first=True) * home_attitude.inv()
+    return np.hstack([pose[:, :3] - home[:3], rotation.as_euler("ZYX")])
 
 
 def _observed(
@@ -486,22 +492,22 @@ def _observed(
     free, axes = env.task.axes.free, axes_about_home(env, instants)
     # Twists have roll, pitch, yaw rates about x, y, z; the axes have yaw, pitch, roll.
     order = np.array([0, 1, 2, 5, 4, 3])[free]
-    middle = 0.5 * (platform.minimum_coordinates + platform.maximum_coordinates)
-    vehicle, shown, given = sensed
+    middle_coordinates = 0.5 * (platform.minimum_coordinates + platform.maximum_coordinates)
+    vehicle, on_platform, vehicle_input = sensed
     errors = []
     for k, instant in enumerate(instants):
         pose, twist = instant.info["pose"], instant.info["twist"]
         expected = {
             "force perceived in the vehicle": vehicle[k, :3],
             "rotation perceived in the vehicle": vehicle[k, 3:],
-            "force perceived on the platform": shown[k, :3],
-            "rotation perceived on the platform": shown[k, 3:],
-            "specific force 0": given[k, :3],
-            "angular rate 0": given[k, 3:],
+            "force perceived on the platform": on_platform[k, :3],
+            "rotation perceived on the platform": on_platform[k, 3:],
+            "specific force 0": vehicle_input[k, :3],
+            "angular rate 0": vehicle_input[k, 3:],
             "displacement": axes[k, free],
             "velocity": twist[order],
             "commanded displacement": instant.info["command"][free],
-            "coordinate": platform.inverse_kinematics(pose) - middle,
+            "coordinate": platform.inverse_kinematics(pose) - middle_coordinates,
             "last action": instant.action,
         }
         errors.append(observation_error(env, instant, expected))
@@ -513,28 +519,30 @@ def _rewarded(
 ) -> float:
     """Return the largest error of rewards, score and false cues from their formulae."""
     error = (shown - vehicle) / (10.0 * PERCEPTION_THRESHOLDS)
-    known, cued = (
+    vehicle_cue, platform_cue = (
         np.sign(part) * np.maximum(np.abs(part) - PERCEPTION_THRESHOLDS, 0.0)
         for part in (vehicle, shown)
     )
-    false = np.where(known * cued > 0.0, 0.0, cued) / (10.0 * PERCEPTION_THRESHOLDS)
+    false_cue = np.where(vehicle_cue * platform_cue > 0.0, 0.0, platform_cue) / (
+        10.0 * PERCEPTION_THRESHOLDS
+    )
     free, axes = env.task.axes.free, axes_about_home(env, instants)
-    travel = next(c.scale for c in env.task.observations if c.name == "displacement")
+    displacement_scale = next(c.scale for c in env.task.observations if c.name == "displacement")
     errors = []
     for k in range(1, len(instants)):
         terms = -np.array(
             [
                 np.mean(error[k, :3] ** 2),
                 np.mean(error[k, 3:] ** 2),
-                np.mean(false[k] ** 2),
-                np.mean((axes[k, free] / travel) ** 2),
+                np.mean(false_cue[k] ** 2),
+                np.mean((axes[k, free] / displacement_scale) ** 2),
                 -0.25 * smoothness(instants[k].action, instants[k - 1].action),
                 0.0,
             ]
         )
         errors.append(reward_error(env, instants[k], REWARD_WEIGHTS, terms))
         score = float(np.sqrt(np.mean((10.0 * error[: k + 1]) ** 2)))
-        cues = float(np.sqrt(np.mean((10.0 * false[: k + 1]) ** 2)))
+        cues = float(np.sqrt(np.mean((10.0 * false_cue[: k + 1]) ** 2)))
         errors.append(abs(instants[k].info["score"] - score))
         errors.append(abs(instants[k].info["false_cues"] - cues))
     return largest(errors)

@@ -44,7 +44,7 @@ CONTROL_PERIOD = 5e-3
 """[s] Control period."""
 
 PERIOD_COUNT = 40
-"""Control periods of the shaking."""
+"""Number of control periods of the shaking."""
 
 BASE_ACCELERATION = 2.0
 """[m/s2] RMS acceleration of the base along each axis."""
@@ -53,13 +53,13 @@ FREQUENCY_BAND = (3.0, 10.0)
 """[Hz] Lowest and highest frequency of the base's motion."""
 
 LINES_PER_AXIS = 4
-"""Sines along each axis."""
+"""Number of sines along each axis."""
 
 FADE_TIME = 0.25 * CONTROL_PERIOD * PERIOD_COUNT
-"""[s] Time in which shaking begins and ends: a quarter of so short a time."""
+"""[s] Time in which the shaking fades in, and out: a quarter of so short a duration."""
 
 LEG_MASS_FRACTIONS = {"ups": 1e-3, "viscoelastic": 1e-2}
-"""Masses of the legs in the comparison in the room, relative to their own masses."""
+"""Masses of the legs in the comparison in the inertial frame, relative to their real masses."""
 
 
 def options(**changes: Any) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def options(**changes: Any) -> dict[str, Any]:
 
 
 def smooth_step(part: Any) -> Any:
-    """Return 6 u^5 - 15 u^4 + 10 u^3, with 0 before it and 1 after it."""
+    """Return 6 u^5 - 15 u^4 + 10 u^3 of a fraction u `part`; 0 below it, 1 above it."""
     u = np.where(np.real(part) < 0.0, 0.0, np.where(np.real(part) > 1.0, 1.0, part))
     return 6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3
 
@@ -87,9 +87,9 @@ def displacement(lines: FloatArray, time: Any) -> Any:
 
     The sum of -a / w^2 sin(w t + phase), faded in and out by a polynomial of degree five.
     """
-    omega, size, phase = 2.0 * np.pi * lines[..., 0], lines[..., 1], lines[..., 2]
+    omega, amplitude, phase = 2.0 * np.pi * lines[..., 0], lines[..., 1], lines[..., 2]
     angle = omega * time[:, None, None] + phase
-    sines = -(size / omega**2 * np.sin(angle)).sum(axis=2)
+    sines = -(amplitude / omega**2 * np.sin(angle)).sum(axis=2)
     fade = smooth_step(time / FADE_TIME) * smooth_step(
         (CONTROL_PERIOD * PERIOD_COUNT - time) / FADE_TIME
     )
@@ -98,6 +98,7 @@ def displacement(lines: FloatArray, time: Any) -> Any:
 
 def velocity(lines: FloatArray, time: Any) -> FloatArray:
     """Return the velocity `(k, 3)` [m/s] of a base: the complex-step derivative."""
+    # A complex step has no cancellation, so its size only has to be far below rounding.
     tiny = 1e-30
     return np.asarray(displacement(lines, time + 1j * tiny).imag / tiny)
 
@@ -105,13 +106,13 @@ def velocity(lines: FloatArray, time: Any) -> FloatArray:
 def with_light_legs(platform: Platform) -> Platform:
     """Return the machine with legs of a small part of their mass."""
     content = platform.parameters.model_dump()
-    part = LEG_MASS_FRACTIONS[platform.kind]
+    mass_fraction = LEG_MASS_FRACTIONS[platform.kind]
     for name, entry in content["leg"].items():
         if name.endswith("_mass"):
-            content["leg"][name] = part * entry
+            content["leg"][name] = mass_fraction * entry
         elif name in ("rod", "housing"):
-            entry["mass"] *= part
-            entry["inertia"] = (part * np.array(entry["inertia"])).tolist()
+            entry["mass"] *= mass_fraction
+            entry["inertia"] = (mass_fraction * np.array(entry["inertia"])).tolist()
     return Platform(MachineParameters.model_validate(content))
 
 
@@ -133,27 +134,41 @@ def in_the_room(platform: Platform, lines: FloatArray) -> FloatArray:
     forces = np.linalg.solve(balance, [0.0, 0.0, mass * GRAVITY, 0.0, 0.0, 0.0])
 
     def rate(now: float, state: FloatArray) -> FloatArray:
-        turn = Rotation.from_rotvec(state[3:6])
-        matrix = (turn * home).as_matrix()
-        moved = displacement(lines, np.array([now]))[0]
-        arms = platform.platform_joints @ matrix.T
-        legs = platform.home[:3] + state[:3] + arms - (platform.base_joints + moved)
-        pushes = forces[:, None] * legs / np.linalg.norm(legs, axis=1)[:, None]
-        spin, rotated = state[9:], matrix @ inertia @ matrix.T
-        moment = np.cross(arms - turn.apply(center), pushes).sum(axis=0)
-        alpha = np.linalg.solve(rotated, moment - np.cross(spin, rotated @ spin))
-        linear = pushes.sum(axis=0) / mass - [0.0, 0.0, GRAVITY]
-        arm = -turn.apply(center)
-        linear += np.cross(alpha, arm) + np.cross(spin, np.cross(spin, arm))
+        rotation = Rotation.from_rotvec(state[3:6])
+        matrix = (rotation * home).as_matrix()
+        base_displacement = displacement(lines, np.array([now]))[0]
+        joint_offsets = platform.platform_joints @ matrix.T
+        leg_vectors = (
+            platform.home[:3]
+            + state[:3]
+            + joint_offsets
+            - (platform.base_joints + base_displacement)
+        )
+        leg_forces = forces[:, None] * leg_vectors / np.linalg.norm(leg_vectors, axis=1)[:, None]
+        angular_velocity, base_frame_inertia = state[9:], matrix @ inertia @ matrix.T
+        moment = np.cross(joint_offsets - rotation.apply(center), leg_forces).sum(axis=0)
+        alpha = np.linalg.solve(
+            base_frame_inertia,
+            moment - np.cross(angular_velocity, base_frame_inertia @ angular_velocity),
+        )
+        acceleration = leg_forces.sum(axis=0) / mass - [0.0, 0.0, GRAVITY]
+        center_to_reference = -rotation.apply(center)
+        acceleration += np.cross(alpha, center_to_reference) + np.cross(
+            angular_velocity, np.cross(angular_velocity, center_to_reference)
+        )
         # The rate of a rotation vector for small rotations: to second order in them.
         vector = state[3:6]
-        turned = spin - 0.5 * np.cross(vector, spin) + np.cross(vector, np.cross(vector, spin)) / 12
-        return np.concatenate([state[6:9], turned, linear, alpha])
+        vector_rate = (
+            angular_velocity
+            - 0.5 * np.cross(vector, angular_velocity)
+            + np.cross(vector, np.cross(vector, angular_velocity)) / 12
+        )
+        return np.concatenate([state[6:9], vector_rate, acceleration, alpha])
 
     time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
-    span = (0.0, time[-1])
-    found = solve_ivp(rate, span, np.zeros(12), "RK45", time, rtol=1e-8, atol=1e-10)
-    return np.asarray(found.y[:6].T)
+    time_span = (0.0, time[-1])
+    solution = solve_ivp(rate, time_span, np.zeros(12), "RK45", time, rtol=1e-8, atol=1e-10)
+    return np.asarray(solution.y[:6].T)
 
 
 def shaking_measures(platform: Platform) -> Iterator[Entry]:
@@ -161,12 +176,14 @@ def shaking_measures(platform: Platform) -> Iterator[Entry]:
     env = VibrationIsolationEnv(platform, **options())
     size = env.task.actions[0].size
     actions = 0.1 * np.random.default_rng(EPISODE_SEED).uniform(-1.0, 1.0, (PERIOD_COUNT, size))
-    given: list[FloatArray] = []
-    instants = run_episode(env, actions, each=lambda: given.append(np.array(env.task.shaking)[0]))
+    recorded_accelerations: list[FloatArray] = []
+    instants = run_episode(
+        env, actions, each=lambda: recorded_accelerations.append(np.array(env.task.shaking)[0])
+    )
     lines = random_lines(
         np_random(EPISODE_SEED)[0], BASE_ACCELERATION, *FREQUENCY_BAND, LINES_PER_AXIS
     )
-    yield from _base(env, instants, np.array(given), lines)
+    yield from _base(env, instants, np.array(recorded_accelerations), lines)
     yield observation_measure(
         "VibrationIsolation",
         "readings of pose and twist, and the base's sines",
@@ -180,37 +197,41 @@ def shaking_measures(platform: Platform) -> Iterator[Entry]:
 def _base(
     env: VibrationIsolationEnv, instants: list[Instant], given: FloatArray, lines: FloatArray
 ) -> Iterator[Measure]:
-    """Yield the lines, and the differences of the base from them.
+    """Yield the errors of the drawn sines and of the base's motion from them.
 
     `given` `(p, ratio, 3)` [m/s2] are the accelerations that the engine was given.
     """
-    root = np.sqrt(0.5 * (lines[..., 1] ** 2).sum(axis=1))
+    # Column 1 is the amplitude of the acceleration [m/s2] of each sine.
+    rms_acceleration = np.sqrt(0.5 * (lines[..., 1] ** 2).sum(axis=1))
     edges = FREQUENCY_BAND[0] * (FREQUENCY_BAND[1] / FREQUENCY_BAND[0]) ** (
         np.arange(LINES_PER_AXIS + 1) / LINES_PER_AXIS
     )
-    outside = np.maximum(edges[:-1] - lines[..., 0], lines[..., 0] - edges[1:]).max()
+    outside_band = np.maximum(edges[:-1] - lines[..., 0], lines[..., 0] - edges[1:]).max()
     yield Measure(
         "VibrationIsolation, base: RMS acceleration of the sines against the requested one",
-        largest([*(root / BASE_ACCELERATION - 1.0), max(0.0, float(outside))]),
+        largest([*(rms_acceleration / BASE_ACCELERATION - 1.0), max(0.0, float(outside_band))]),
         1e-12,
         "rounding; one line in each equal part of the logarithm of the band",
     )
     time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
-    pose, moved = column(instants, "pose"), column(instants, "absolute_displacement")
-    found = moved - (pose[:, :3] - pose[0, :3])
+    pose, absolute_displacement = (
+        column(instants, "pose"),
+        column(instants, "absolute_displacement"),
+    )
+    base_displacement = absolute_displacement - (pose[:, :3] - pose[0, :3])
     scale = largest(displacement(lines, time))
     yield Measure(
         "VibrationIsolation, base: displacement against the sum of its sines, per largest",
-        largest(found - displacement(lines, time)) / scale,
+        largest(base_displacement - displacement(lines, time)) / scale,
         1e-12,
         "rounding",
     )
     step = CONTROL_PERIOD / given.shape[1]
-    fine = step * np.arange(given.shape[0] * given.shape[1] + 1)
-    mean = np.diff(velocity(lines, fine), axis=0) / step
+    step_times = step * np.arange(given.shape[0] * given.shape[1] + 1)
+    mean_acceleration = np.diff(velocity(lines, step_times), axis=0) / step
     yield Measure(
         "VibrationIsolation, base: acceleration given to the engine against the sines' velocity",
-        largest(given.reshape(-1, 3) - mean) / largest(mean),
+        largest(given.reshape(-1, 3) - mean_acceleration) / largest(mean_acceleration),
         1e-10,
         "rounding of velocities of 0.1 m/s, divided by a step of 1 ms",
     )
@@ -220,31 +241,40 @@ def _observed(
     platform: Platform, env: VibrationIsolationEnv, instants: list[Instant], lines: FloatArray
 ) -> float:
     """Return the largest error of the sensors' readings at all instants, relative to the scales."""
-    fade = np.exp(-CONTROL_PERIOD / 1.0)
-    speed = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1))
+    # The observed velocities are leaky integrals with a time constant of 1 s.
+    decay = np.exp(-CONTROL_PERIOD / 1.0)
+    base_velocity = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1))
     integrals, errors = np.zeros((2, 3)), []
     for k in range(1, len(instants)):
-        now, before = instants[k].info, instants[k - 1].info
-        turn = Rotation.from_quat(now["pose"][3:], scalar_first=True).inv()
-        last = Rotation.from_quat(before["pose"][3:], scalar_first=True).inv()
-        base = (speed[k] - speed[k - 1]) / CONTROL_PERIOD
-        absolute = (now["twist"][:3] - before["twist"][:3]) / CONTROL_PERIOD + base
-        sensed = turn.apply(absolute + np.array([0.0, 0.0, GRAVITY])) - [0.0, 0.0, GRAVITY]
-        spin = turn.apply(now["twist"][3:])
-        change = (spin - last.apply(before["twist"][3:])) / CONTROL_PERIOD
-        integrals = fade * integrals + CONTROL_PERIOD * np.array([sensed, base])
+        info, previous = instants[k].info, instants[k - 1].info
+        to_platform = Rotation.from_quat(info["pose"][3:], scalar_first=True).inv()
+        previous_to_platform = Rotation.from_quat(previous["pose"][3:], scalar_first=True).inv()
+        base_acceleration = (base_velocity[k] - base_velocity[k - 1]) / CONTROL_PERIOD
+        absolute_acceleration = (
+            info["twist"][:3] - previous["twist"][:3]
+        ) / CONTROL_PERIOD + base_acceleration
+        sensed = to_platform.apply(absolute_acceleration + np.array([0.0, 0.0, GRAVITY])) - [
+            0.0,
+            0.0,
+            GRAVITY,
+        ]
+        angular_rate = to_platform.apply(info["twist"][3:])
+        angular_acceleration = (
+            angular_rate - previous_to_platform.apply(previous["twist"][3:])
+        ) / CONTROL_PERIOD
+        integrals = decay * integrals + CONTROL_PERIOD * np.array([sensed, base_acceleration])
         expected = {
             "platform acceleration": sensed,
-            "platform angular rate": spin,
-            "platform angular acceleration": change,
-            "base acceleration": base,
+            "platform angular rate": angular_rate,
+            "platform angular acceleration": angular_acceleration,
+            "base acceleration": base_acceleration,
             "platform velocity": integrals[0],
             "base velocity": integrals[1],
             "last action": instants[k].action,
         }
         if not platform.n_deflections:
-            way = platform.inverse_kinematics(now["pose"]) - platform.home_coordinates
-            expected["coordinate"] = way
+            leg_travel = platform.inverse_kinematics(info["pose"]) - platform.home_coordinates
+            expected["coordinate"] = leg_travel
         errors.append(observation_error(env, instants[k], expected))
     return largest(errors)
 
@@ -271,55 +301,59 @@ def _rewarded(
     levels = np.sqrt(3.0) * np.array(
         [BASE_ACCELERATION, root_mean_square(2), 0.1 * root_mean_square(1) / radius]
     )
-    half = 0.5 * (platform.maximum_coordinates - platform.minimum_coordinates)
+    half_stroke = 0.5 * (platform.maximum_coordinates - platform.minimum_coordinates)
     coordinate = next(c for c in env.task.observations if c.name == "coordinate")
-    place = channel_slices(env.task.observations)["coordinate"]
-    speed, errors = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)), []
+    coordinate_slice = channel_slices(env.task.observations)["coordinate"]
+    base_velocity, errors = velocity(lines, CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)), []
     squares = np.zeros(2)
     for k in range(1, len(instants)):
-        now, before = instants[k], instants[k - 1]
-        base = (speed[k] - speed[k - 1]) / CONTROL_PERIOD
-        relative = now.info["twist"] - before.info["twist"]
-        moves = (
-            relative[:3] / CONTROL_PERIOD + base,
-            now.info["absolute_displacement"],
-            now.info["twist"][3:],
+        instant, previous = instants[k], instants[k - 1]
+        base_acceleration = (base_velocity[k] - base_velocity[k - 1]) / CONTROL_PERIOD
+        relative_change = instant.info["twist"] - previous.info["twist"]
+        motions = (
+            relative_change[:3] / CONTROL_PERIOD + base_acceleration,
+            instant.info["absolute_displacement"],
+            instant.info["twist"][3:],
         )
-        sizes = np.array([np.linalg.norm(move) for move in moves]) / levels
-        way = now.observation[place] * coordinate.scale / half
-        still = [closeness(size, 0.1, 10.0) for size in sizes]
-        terms = np.array([*still, -np.mean(way**2), smoothness(now.action, before.action)])
-        errors.append(reward_error(env, now, weights, terms))
-        squares += [moves[0] @ moves[0], base @ base]
+        sizes = np.array([np.linalg.norm(motion) for motion in motions]) / levels
+        leg_travel = instant.observation[coordinate_slice] * coordinate.scale / half_stroke
+        closeness_terms = [closeness(size, 0.1, 10.0) for size in sizes]
+        terms = np.array(
+            [*closeness_terms, -np.mean(leg_travel**2), smoothness(instant.action, previous.action)]
+        )
+        errors.append(reward_error(env, instant, weights, terms))
+        squares += [motions[0] @ motions[0], base_acceleration @ base_acceleration]
         ratio = np.sqrt(squares[0] / squares[1])
-        errors.append(abs(float(now.info["transmissibility"]) - float(ratio)))
+        errors.append(abs(float(instant.info["transmissibility"]) - float(ratio)))
     return largest(errors)
 
 
 def _in_engines(platform: Platform, lines: FloatArray) -> Iterator[Entry]:
     """Yield the difference of the platform from a rigid body in the room, in every engine."""
-    light = with_light_legs(platform)
-    body, leg = light.parameters.platform.body, light.parameters.leg
-    fraction = light.n_actuators * leg.mass / body.mass
+    light_machine = with_light_legs(platform)
+    body, leg = light_machine.parameters.platform.body, light_machine.parameters.leg
+    fraction = light_machine.n_actuators * leg.mass / body.mass
     time = CONTROL_PERIOD * np.arange(PERIOD_COUNT + 1)
-    exact, size = in_the_room(light, lines), largest(displacement(lines, time))
+    exact, max_displacement = in_the_room(light_machine, lines), largest(displacement(lines, time))
     for name, label in (("analytic", "reference"), *ENGINE_LABELS.items()):
         try:
-            env = VibrationIsolationEnv(light, engine=name, **options(action="forces"))
+            env = VibrationIsolationEnv(light_machine, engine=name, **options(action="forces"))
         except MissingDependencyError as error:
             yield missing(f"VibrationIsolation, {label}", error)
             continue
         half_step_error = 0.0
         if name == "bullet":
-            half_step_error = 0.5 * env.task.batch.timestep * largest(velocity(lines, time)) / size
-        instants = run_episode(env, np.zeros((PERIOD_COUNT, light.n_actuators)))
+            half_step_error = (
+                0.5 * env.task.batch.timestep * largest(velocity(lines, time)) / max_displacement
+            )
+        instants = run_episode(env, np.zeros((PERIOD_COUNT, light_machine.n_actuators)))
         env.close()
-        found = column(instants, "absolute_displacement")
+        platform_displacement = column(instants, "absolute_displacement")
         reason = f"the legs keep {100.0 * fraction:.2g} percent of the platform's mass"
         yield Measure(
             f"VibrationIsolation, {label}: platform in the room against a rigid body under "
             "constant forces, per displacement of the base",
-            largest(found - exact[:, :3]) / size,
+            largest(platform_displacement - exact[:, :3]) / max_displacement,
             fraction + half_step_error,
             f"{reason}; steps of first order are half a step late" if half_step_error else reason,
         )

@@ -34,28 +34,28 @@ CONTROL_PERIOD = 0.01
 """[s] Control period."""
 
 PERIOD_COUNT = 40
-"""Control periods of the motion."""
+"""Number of control periods of the motion."""
 
 SETTLING_TIME = 6e-3
 """[s] Time in which velocity loops reach their command; Stewart thesis, section 4.3.1.1."""
 
 PREVIEW_PERIODS = 3
-"""Control periods of preview in the observation, the default."""
+"""Number of control periods of preview in the observation, the default."""
 
 FADE_TIME = 0.25 * CONTROL_PERIOD * PERIOD_COUNT
-"""[s] Time in which a random motion rises and returns: a quarter of so short a time."""
+"""[s] Time in which a random motion fades in, and out: a quarter of so short a duration."""
 
 MAX_FREQUENCY = 6.0
-"""[Hz] Highest frequency of the motion, so that it moves within its short time."""
+"""[Hz] Highest frequency of the motion, high enough for some periods within its short duration."""
 
 ACTION_AMPLITUDE = 0.1
 """Amplitude of the random actions."""
 
 FORCE_PERIODS = 10
-"""Control periods under commanded forces."""
+"""Number of control periods under commanded forces."""
 
 SAMPLES_PER_PART = 100
-"""Samples in each part of the motion."""
+"""Number of samples in each part of the motion: fade-in, middle, fade-out."""
 
 SPLINE_DEGREE = 7
 """Degree of the splines through the samples."""
@@ -68,7 +68,7 @@ REWARD_WEIGHTS = {"position": 0.5, "orientation": 0.5, "smoothness": 0.02, "econ
 
 
 def smooth_step(part: FloatArray) -> FloatArray:
-    """Return 6 u^5 - 15 u^4 + 10 u^3, with 0 before it and 1 after it."""
+    """Return 6 u^5 - 15 u^4 + 10 u^3 of a fraction u `part`; 0 below it, 1 above it."""
     u = np.clip(part, 0.0, 1.0)
     return np.asarray(6.0 * u**5 - 15.0 * u**4 + 10.0 * u**3)
 
@@ -84,8 +84,8 @@ def reference_poses(motion: MultiSineMotion, time: FloatArray) -> FloatArray:
     window = smooth_step(time / FADE_TIME) * smooth_step((end - time) / FADE_TIME)
     axes = window[:, None] * sines
     home = Rotation.from_quat(motion.center[3:], scalar_first=True)
-    turn = Rotation.from_euler("xyz", axes[:, 3:]) * home
-    return np.hstack([motion.center[:3] + axes[:, :3], turn.as_quat(scalar_first=True)])
+    attitude = Rotation.from_euler("xyz", axes[:, 3:]) * home
+    return np.hstack([motion.center[:3] + axes[:, :3], attitude.as_quat(scalar_first=True)])
 
 
 def tracking_measures(platform: Platform) -> Iterator[Measure]:
@@ -108,8 +108,8 @@ def tracking_measures(platform: Platform) -> Iterator[Measure]:
     twist = motion.sample(np.minimum(time, motion.duration)).twist
     if platform.dof < 6:
         poses, twist, _ = platform.constrain(poses, twist)
-    table = platform.inverse_kinematics(poses)
-    rates = (platform.jacobian(poses) @ twist[..., None])[..., 0]
+    reference_coordinates = platform.inverse_kinematics(poses)
+    reference_rates = (platform.jacobian(poses) @ twist[..., None])[..., 0]
     yield Measure(
         "PoseTracking: reference poses against the sum of the motion's sines",
         largest(column(instants, "reference_pose") - poses[: PERIOD_COUNT + 1]),
@@ -117,11 +117,11 @@ def tracking_measures(platform: Platform) -> Iterator[Measure]:
         "rounding",
     )
     yield from _derivatives(motion)
-    yield from _commanded(platform, task, instants, np.array(commands), table)
+    yield from _commanded(platform, task, instants, np.array(commands), reference_coordinates)
     yield observation_measure(
         "PoseTracking",
         "poses of platform and reference",
-        _observed(platform, env, instants, table, rates),
+        _observed(platform, env, instants, reference_coordinates, reference_rates),
     )
     yield reward_measure("PoseTracking", _rewarded(platform, instants, poses, env))
     env.close()
@@ -134,15 +134,16 @@ def _derivatives(motion: MultiSineMotion) -> Iterator[Measure]:
     for begin, end in pairwise((0.0, FADE_TIME, motion.duration - FADE_TIME, motion.duration)):
         time = np.linspace(begin, end, SAMPLES_PER_PART)
         sample, poses = motion.sample(time), reference_poses(motion, time)
-        turn = Rotation.from_quat(poses[:, 3:], scalar_first=True).as_matrix()
-        turning = make_interp_spline(time, turn, SPLINE_DEGREE).derivative()(time)
-        spin = (turning @ np.swapaxes(turn, 1, 2))[:, [2, 0, 1], [1, 2, 0]]
-        path = make_interp_spline(time, poses[:, :3], SPLINE_DEGREE)
-        twist = np.hstack([path.derivative()(time), spin])
+        rotation = Rotation.from_quat(poses[:, 3:], scalar_first=True).as_matrix()
+        rotation_rate = make_interp_spline(time, rotation, SPLINE_DEGREE).derivative()(time)
+        # dR/dt R^T is the skew matrix of omega: its entries (z, y), (x, z), (y, x).
+        angular_velocity = (rotation_rate @ np.swapaxes(rotation, 1, 2))[:, [2, 0, 1], [1, 2, 0]]
+        position_spline = make_interp_spline(time, poses[:, :3], SPLINE_DEGREE)
+        twist = np.hstack([position_spline.derivative()(time), angular_velocity])
         acceleration = make_interp_spline(time, sample.twist, SPLINE_DEGREE).derivative()(time)
         pairs = ((sample.twist, twist), (sample.acceleration, acceleration))
-        for k, (found, exact) in enumerate(pairs):
-            errors[k] = np.maximum(errors[k], largest((found - exact)[END_SAMPLES:-END_SAMPLES]))
+        for k, (computed, exact) in enumerate(pairs):
+            errors[k] = np.maximum(errors[k], largest((computed - exact)[END_SAMPLES:-END_SAMPLES]))
             sizes[k] = np.maximum(sizes[k], largest(exact))
     for name, error, size in zip(("velocity", "acceleration"), errors, sizes, strict=True):
         yield Measure(
@@ -178,10 +179,10 @@ def _commanded(
         1e-9,
         "rounding of coordinates of 1 m, divided by a period of 10 ms",
     )
-    off = np.diff(coordinates, axis=0) / CONTROL_PERIOD - expected
+    speed_error = np.diff(coordinates, axis=0) / CONTROL_PERIOD - expected
     yield Measure(
         "PoseTracking: mean speeds of the actuators against the commanded ones, per largest change",
-        largest(off) / largest(np.diff(expected, axis=0)),
+        largest(speed_error) / largest(np.diff(expected, axis=0)),
         0.5 * SETTLING_TIME / CONTROL_PERIOD,
         "velocity loops that settle within 6 ms, as the thesis specifies, lose half of that time "
         "in each period of 10 ms",
@@ -199,26 +200,27 @@ def _observed(
 
     `table` `(k, n)` and `rates` are the reference's coordinates and their rates.
     """
-    middle = 0.5 * (platform.minimum_coordinates + platform.maximum_coordinates)
-    speeds = np.diff(table, axis=0) / CONTROL_PERIOD
-    changes = np.diff(speeds, axis=0)
-    fade, total, errors = np.exp(-CONTROL_PERIOD / 1.0), np.zeros(platform.n_actuators), []
+    middle_coordinates = 0.5 * (platform.minimum_coordinates + platform.maximum_coordinates)
+    reference_rates = np.diff(table, axis=0) / CONTROL_PERIOD
+    rate_changes = np.diff(reference_rates, axis=0)
+    # The accumulated error is a leaky integral with a time constant of 1 s.
+    decay, accumulated, errors = np.exp(-CONTROL_PERIOD / 1.0), np.zeros(platform.n_actuators), []
     for k, instant in enumerate(instants):
         pose, twist = instant.info["pose"], instant.info["twist"]
         coordinate = platform.inverse_kinematics(pose)
-        off = table[k] - coordinate
-        total = fade * total + CONTROL_PERIOD * off if k else total
+        coordinate_error = table[k] - coordinate
+        accumulated = decay * accumulated + CONTROL_PERIOD * coordinate_error if k else accumulated
         expected = {
-            "coordinate error": off,
-            "accumulated error": total,
-            "coordinate": coordinate - middle,
+            "coordinate error": coordinate_error,
+            "accumulated error": accumulated,
+            "coordinate": coordinate - middle_coordinates,
             "rate error": rates[k] - platform.jacobian(pose) @ twist,
             "rate": platform.jacobian(pose) @ twist,
-            "reference rate": speeds[k],
+            "reference rate": reference_rates[k],
             "last action": instant.action,
         }
-        for ahead in range(1, PREVIEW_PERIODS + 1):
-            expected[f"reference change {ahead}"] = changes[k + ahead - 1]
+        for preview in range(1, PREVIEW_PERIODS + 1):
+            expected[f"reference change {preview}"] = rate_changes[k + preview - 1]
         errors.append(observation_error(env, instant, expected))
     return largest(errors)
 
@@ -227,30 +229,38 @@ def _rewarded(
     platform: Platform, instants: list[Instant], poses: FloatArray, env: PoseTrackingEnv
 ) -> float:
     """Return the largest error of rewards and of the errors in `info`."""
-    half = float(0.5 * (platform.maximum_coordinates - platform.minimum_coordinates).max())
+    half_stroke = float(0.5 * (platform.maximum_coordinates - platform.minimum_coordinates).max())
     radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    rest, limit, errors = np.zeros(6), getattr(platform.parameters.leg.actuator, "force", None), []
+    no_motion, limit, errors = (
+        np.zeros(6),
+        getattr(platform.parameters.leg.actuator, "force", None),
+        [],
+    )
     if limit is None:
-        limit = 2.0 * largest(platform.inverse_dynamics(platform.home, rest, rest))
+        limit = 2.0 * largest(platform.inverse_dynamics(platform.home, no_motion, no_motion))
     for k in range(1, len(instants)):
         info = instants[k].info
-        away = poses[k, :3] - info["pose"][:3]
-        platform_turn, turn = (
+        position_error = poses[k, :3] - info["pose"][:3]
+        platform_turn, reference_turn = (
             Rotation.from_quat(quaternion, scalar_first=True)
             for quaternion in (info["pose"][3:], poses[k, 3:])
         )
-        turned = (turn * platform_turn.inv()).as_rotvec()
+        orientation_error = (reference_turn * platform_turn.inv()).as_rotvec()
         terms = np.array(
             [
-                closeness(float(np.linalg.norm(away)), 1e-3 * half, 0.5 * half),
-                closeness(float(np.linalg.norm(turned)), 1e-3 * half / radius, 0.3),
+                closeness(
+                    float(np.linalg.norm(position_error)), 1e-3 * half_stroke, 0.5 * half_stroke
+                ),
+                closeness(
+                    float(np.linalg.norm(orientation_error)), 1e-3 * half_stroke / radius, 0.3
+                ),
                 smoothness(instants[k].action, instants[k - 1].action),
                 -float(np.mean((info["forces"] / limit) ** 2)),
             ]
         )
         errors.append(reward_error(env, instants[k], REWARD_WEIGHTS, terms))
-        errors.append(largest(info["position_error"] - away))
-        errors.append(largest(info["orientation_error"] - turned))
+        errors.append(largest(info["position_error"] - position_error))
+        errors.append(largest(info["orientation_error"] - orientation_error))
     return largest(errors)
 
 
@@ -263,38 +273,43 @@ def _pushed(platform: Platform) -> Iterator[Measure]:
     )
     instants = run_episode(env, actions)
     env.close()
-    rest = np.zeros(6)
-    forces = platform.inverse_dynamics(platform.home, rest, rest) + scale * actions
+    no_motion = np.zeros(6)
+    forces = platform.inverse_dynamics(platform.home, no_motion, no_motion) + scale * actions
     pose, twist = column(instants, "pose"), column(instants, "twist")
-    way = np.diff(platform.inverse_kinematics(pose), axis=0)
+    length_changes = np.diff(platform.inverse_kinematics(pose), axis=0)
     kinetic, potential = platform.energy(pose, twist)
-    gained = float(kinetic[-1] + potential[-1] - kinetic[0] - potential[0])
+    energy_gain = float(kinetic[-1] + potential[-1] - kinetic[0] - potential[0])
     yield Measure(
         "PoseTracking: work of the commanded forces against the energy that the machine gains",
-        abs(float((forces * way).sum()) - gained) / float(np.abs(forces * way).sum()),
+        abs(float((forces * length_changes).sum()) - energy_gain)
+        / float(np.abs(forces * length_changes).sum()),
         1e-10,
         "forces are constant within a period; Runge-Kutta steps of 1 ms keep energy to 1e-10",
     )
 
     def rate(_: float, state: FloatArray, push: FloatArray) -> FloatArray:
-        place = np.concatenate([state[:3], state[3:7] / np.linalg.norm(state[3:7])])
-        spin = state[10:13]
+        pose = np.concatenate([state[:3], state[3:7] / np.linalg.norm(state[3:7])])
+        angular_velocity = state[10:13]
         w, u = state[3], state[4:7]
-        turning = np.concatenate([[-spin @ u], w * spin + np.cross(spin, u)])
-        closed = platform.constrain(place, state[7:13])
-        found = platform.forward_dynamics(closed.pose, closed.twist, push)
-        return np.concatenate([state[7:10], 0.5 * turning, found])
+        quaternion_rate = np.concatenate(
+            [[-angular_velocity @ u], w * angular_velocity + np.cross(angular_velocity, u)]
+        )
+        state_on_constraints = platform.constrain(pose, state[7:13])
+        acceleration = platform.forward_dynamics(
+            state_on_constraints.pose, state_on_constraints.twist, push
+        )
+        return np.concatenate([state[7:10], 0.5 * quaternion_rate, acceleration])
 
     state = np.concatenate([pose[0], twist[0]])
     for push in forces:
         state = solve_ivp(
             rate, (0.0, CONTROL_PERIOD), state, "DOP853", rtol=1e-10, atol=1e-12, args=(push,)
         ).y[:, -1]
-    moved = largest(pose[-1, :3] - pose[0, :3])
+    distance = largest(pose[-1, :3] - pose[0, :3])
     yield Measure(
         f"PoseTracking: path after {FORCE_PERIODS} periods of commanded forces against scipy's "
         "integration, relative to the distance",
-        largest(state[:3] - pose[-1, :3]) / moved,
+        largest(state[:3] - pose[-1, :3]) / distance,
         1e-8,
         "Runge-Kutta steps of 1 ms of motions slower than 10 rad/s: (w T)^4",
     )

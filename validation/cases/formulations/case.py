@@ -54,15 +54,16 @@ AGREEMENT_TIME = 0.3
 """[s] Duration in which engines are compared."""
 
 STATE_COUNT = 50
+"""Number of random states at which the accelerations of the formulations are compared."""
 
 LOOSE_TOLERANCE = 1e-7
 """Tolerance per step at which integrated constraints have the printed errors."""
 
 STEP_TOLERANCES = (LOOSE_TOLERANCE, 1e-10)
-"""Tolerances per step that are compared with that of the other runs."""
+"""Further tolerances per step that are compared with that of the other runs."""
 
 ENERGY_GAIN = 100.0
-"""The energy error has to be this much smaller than printed."""
+"""Ratio by which the energy error has to be smaller than the printed one."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -95,17 +96,19 @@ def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[
     reference = integrate(platform, AGREEMENT_TIME)
     index = round(AGREEMENT_TIME / OUTPUT_STEP)
     for name, fall in runs.items():
-        formulation, worst = Formulation(platform, name), 0.0
+        formulation, largest_error = Formulation(platform, name), 0.0
         for k, pose in enumerate(states.pose):
-            y = formulation.state_from(pose, states.twist[k])
-            found = formulation.derivative(y, forces[k], guess=pose)[-_dof(name) :]
+            state = formulation.state_from(pose, states.twist[k])
+            acceleration = formulation.derivative(state, forces[k], guess=pose)[-_dof(name) :]
             expected = {6: states.acceleration[k], 18: joints[k].reshape(18)}[_dof(name)]
             expected = joints[k, :, 2] if "actuator" in name else expected
-            worst = max(worst, float(np.abs(found - expected).max() / np.abs(expected).max()))
+            largest_error = max(
+                largest_error, float(np.abs(acceleration - expected).max() / np.abs(expected).max())
+            )
         title = PRINTED_RESULTS[name].title
         yield Measure(
             f"{title}: accelerations at {STATE_COUNT} random states",
-            worst,
+            largest_error,
             1e-9,
             "two derivations of one equation; forces from inverse dynamics",
         )
@@ -164,14 +167,14 @@ def _singular(
 
 def _errors(name: str, fall: FormulationRun) -> Iterator[Measure]:
     printed = PRINTED_RESULTS[name]
-    least = fall.resolution.max(axis=0)
+    resolution = fall.resolution.max(axis=0)
     for k, (error, unit) in enumerate(((fall.e1, "m"), (fall.e2, "m/s"), (fall.e3, "m/s2"))):
-        allowed = ERROR_ROUNDINGS[name][k]
+        allowed_roundings = ERROR_ROUNDINGS[name][k]
         yield Measure(
             f"{printed.title}: e{k + 1}",
             error.max(),
-            allowed * float(least[k]),
-            f"{allowed:g} roundings of the terms that cancel, {least[k]:.1e}",
+            allowed_roundings * float(resolution[k]),
+            f"{allowed_roundings:g} roundings of the terms that cancel, {resolution[k]:.1e}",
             unit=unit,
         )
     yield Measure(

@@ -52,7 +52,7 @@ LINEAR_SYSTEMS = {
     "extended_to_task": "6, Cholesky",
     "extended_to_actuator": "6 per step of the root, LU; 6, Cholesky",
 }
-"""Systems of linear equations of one evaluation."""
+"""Size and solution of the systems of linear equations in one evaluation."""
 
 ENTRY_KINDS = 3
 """Number of kinds of entries: zero, constant, varying."""
@@ -63,63 +63,70 @@ DIFFERENCE_TOLERANCE = 1e-7
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    found = structures(platform)
+    matrices = structures(platform)
     counts = {name: operations(Formulation(platform, name)) for name in formulation_names()}
     return CASE.result(
         platform,
-        _measures(found, counts),
-        _maps(found),
-        _statements(found, counts),
-        (_matrix_table(found), _count_table(counts)),
+        _measures(matrices, counts),
+        _maps(matrices),
+        _statements(matrices, counts),
+        (_matrix_table(matrices), _count_table(counts)),
     )
 
 
 def _measures(found: Structures, counts: Mapping[str, Operations]) -> Iterator[Measure]:
     rates, kinetic = found.rates, found.kinetic
-    for name, mass, moving in (
+    # The first six of the extended rates are those of the platform, the others those of the joints.
+    for name, mass, coordinate_rates in (
         ("extended", found.extended_mass, rates),
         ("configuration", found.configuration_mass, rates[:, 6:]),
     ):
-        energy = 0.5 * np.einsum("ki,kij,kj->k", moving, mass.values, moving)
+        energy = 0.5 * np.einsum("ki,kij,kj->k", coordinate_rates, mass.values, coordinate_rates)
         yield Measure(
             f"{name}: kinetic energy of M against the reference",
             largest(energy - kinetic) / largest(kinetic),
             1e-12,
             "two derivations; rounding",
         )
-    legs = found.extended_coriolis.values[:, 6:, 6:]
-    off = np.einsum("kij,kj->ki", legs, rates[:, 6:]) - found.leg_forces
+    # The first six extended coordinates are the platform's, the other 18 those of the legs.
+    leg_coriolis = found.extended_coriolis.values[:, 6:, 6:]
+    force_error = np.einsum("kij,kj->ki", leg_coriolis, rates[:, 6:]) - found.leg_forces
     yield Measure(
         "extended: C by eq. (15) times the rates, against the formulations' forces of the legs",
-        largest(off) / largest(found.leg_forces),
+        largest(force_error) / largest(found.leg_forces),
         DIFFERENCE_TOLERANCE,
         "central differences of M",
     )
     coriolis = found.configuration_coriolis.values
-    off = np.einsum("kij,kj->ki", coriolis, rates[:, 6:]) - found.configuration_forces
-    free = [null_space(one) for one in found.closure.values]
+    force_error = np.einsum("kij,kj->ki", coriolis, rates[:, 6:]) - found.configuration_forces
+    allowed_motions = [null_space(closure_matrix) for closure_matrix in found.closure.values]
     yield Measure(
         "configuration: C times the rates against the formulation's forces, along motions that the "
         "constraints allow",
-        max(largest(one.T @ rest) for one, rest in zip(free, off, strict=True))
+        max(
+            largest(closure_matrix.T @ error)
+            for closure_matrix, error in zip(allowed_motions, force_error, strict=True)
+        )
         / largest(found.configuration_forces),
         DIFFERENCE_TOLERANCE,
         "central differences of M; across them the two differ by forces of the constraints",
     )
-    closing = np.einsum("kij,kj->ki", found.closure.values, rates[:, 6:])
+    closure_rates = np.einsum("kij,kj->ki", found.closure.values, rates[:, 6:])
     yield Measure(
         "rates that open the constraints of the configuration space",
-        largest(closing),
+        largest(closure_rates),
         1e-12,
         "the states close all loops; rounding",
         unit="m/s",
     )
-    bodies = 3 + 9 + 6 * 3
+    # Position, Rodrigues parameters (a full 3 x 3 block), and three principal entries of each leg.
+    expected_entries = 3 + 9 + 6 * 3
     yield Measure(
         "extended: entries of M beside mass, attitude and the legs' principal moments",
-        abs(found.extended_mass.filled - bodies),
+        abs(found.extended_mass.filled - expected_entries),
         0.0,
-        f"{bodies}: 3 for the position, 9 for the Rodrigues parameters, 3 per leg on its axis",
+        f"{expected_entries}: 3 for the position, 9 for the Rodrigues parameters, 3 per leg on "
+        "its axis",
     )
     yield Measure(
         "extended-to-task: operations per evaluation, per those of the task space",
@@ -146,13 +153,13 @@ def _matrix_table(found: Structures) -> Table:
     rows = tuple(
         (
             name,
-            " x ".join(str(size) for size in one.kinds.shape),
-            str(one.filled),
-            str(one.constant),
-            f"{100.0 * one.share:.1f}",
+            " x ".join(str(size) for size in structure.kinds.shape),
+            str(structure.filled),
+            str(structure.constant),
+            f"{100.0 * structure.share:.1f}",
             *EXPRESSION_SIZES[name],
         )
-        for name, one in _rows(found).items()
+        for name, structure in _rows(found).items()
     )
     columns = ("matrix", "shape", "not zero", "of these constant", "not zero [%]")
     caption = "Printed: sizes of symbolic expressions, tables 1, 2 and 4."
@@ -161,22 +168,22 @@ def _matrix_table(found: Structures) -> Table:
 
 
 def _count_table(counts: Mapping[str, Operations]) -> Table:
-    base = counts["extended_to_task"].total
+    reference_count = counts["extended_to_task"].total
     rows = tuple(
         (
             PRINTED_RESULTS[name].title,
             *(str(number) for number in count),
             str(count.total),
-            f"{count.total / base:.2f}",
+            f"{count.total / reference_count:.2f}",
             LINEAR_SYSTEMS[name],
         )
         for name, count in counts.items()
     )
     columns = ("additions", "multiplications", "divisions", "functions", "all")
-    rest = ("per extended-to-task", "systems solved")
+    last_columns = ("per extended-to-task", "systems solved")
     caption = "At home and at rest, with the root already found."
     title = "Operations of one evaluation"
-    return Table(title, ("formulation", *columns, *rest), rows, caption)
+    return Table(title, ("formulation", *columns, *last_columns), rows, caption)
 
 
 def _maps(found: Structures) -> tuple[Map, ...]:
@@ -185,10 +192,10 @@ def _maps(found: Structures) -> tuple[Map, ...]:
         ("Extended configuration space", found.extended_mass, found.extended_coriolis),
         ("Configuration space", found.configuration_mass, found.configuration_coriolis),
     ):
-        places = np.arange(1.0, mass.kinds.shape[0] + 1.0)
+        indices = np.arange(1.0, mass.kinds.shape[0] + 1.0)
         fields = (
-            Field("M", places, places, mass.kinds, classes=ENTRY_KINDS),
-            Field("C", places, places, coriolis.kinds, classes=ENTRY_KINDS),
+            Field("M", indices, indices, mass.kinds, classes=ENTRY_KINDS),
+            Field("C", indices, indices, coriolis.kinds, classes=ENTRY_KINDS),
         )
         caption = (
             f"Figure 6. 0 zero, 1 constant, 2 varying. M: {mass.filled} entries other than zero, "
@@ -201,12 +208,14 @@ def _maps(found: Structures) -> tuple[Map, ...]:
 
 def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[Statement, ...]:
     rows = _rows(found)
-    fractions = {name: f"{100.0 * one.share:.0f} %" for name, one in rows.items()}
+    fractions = {name: f"{100.0 * structure.share:.0f} %" for name, structure in rows.items()}
     totals = {name: count.total for name, count in counts.items()}
-    ratio = totals["configuration"] / totals["extended_to_task"]
-    filled = [rows[f"{m}, configuration"].filled / rows[f"{m}, extended"].filled for m in "MC"]
-    by_angles, by_lengths = (
-        rows[f"constraint Jacobian, {by}"].filled for by in ("angles", "lengths")
+    operation_ratio = totals["configuration"] / totals["extended_to_task"]
+    entry_ratios = [
+        rows[f"{m}, configuration"].filled / rows[f"{m}, extended"].filled for m in "MC"
+    ]
+    angle_entries, length_entries = (
+        rows[f"constraint Jacobian, {coordinate}"].filled for coordinate in ("angles", "lengths")
     )
     return (
         EXTENDED_SPACE_PAPER["sparse_matrices"].judged(
@@ -216,9 +225,10 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
             and found.extended_coriolis.share < found.configuration_coriolis.share,
         ),
         EXTENDED_SPACE_PAPER["sizes_differ"].judged(
-            f"Entries other than zero: M {filled[0]:.1f} times, C {filled[1]:.1f} times as many; "
-            f"operations per evaluation {ratio:.1f} times as many in configuration space.",
-            min(*filled, ratio) >= 1e3,
+            f"Entries other than zero: M {entry_ratios[0]:.1f} times, C {entry_ratios[1]:.1f} "
+            f"times as many; operations per evaluation {operation_ratio:.1f} times as many in "
+            "configuration space.",
+            min(*entry_ratios, operation_ratio) >= 1e3,
             "a recursion over the bodies does not grow as expressions do; the printed sizes of M "
             "differ by 220 and 376 themselves, see the errata",
         ),
@@ -230,9 +240,10 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
             "a recursion over the bodies evaluates it once",
         ),
         EXTENDED_SPACE_PAPER["sizes_actuator_space"].judged(
-            f"Of the Jacobian by the angles {by_angles} of 144 entries are not zero, of that by "
-            f"the lengths {by_lengths} of 72; the ratio is {by_angles / by_lengths:.2f}.",
-            abs(by_angles / by_lengths - 27.0 / 15.0) < 0.05,
+            f"Of the Jacobian by the angles {angle_entries} of 144 entries are not zero, of that "
+            f"by the lengths {length_entries} of 72; the ratio is "
+            f"{angle_entries / length_entries:.2f}.",
+            abs(angle_entries / length_entries - 27.0 / 15.0) < 0.05,
             "the paper compares lengths of expressions, and those of the entries differ",
         ),
     )

@@ -22,6 +22,7 @@ from twin.validation.measures.sampling import random_states
 from twin.validation.results import Curve, Panel, Plot, Table
 
 STRUCTURE_STATES = 4
+"""Number of random states at which the structure of the matrices is examined."""
 
 ERROR_ROUNDINGS = {
     "configuration": (150.0, 150.0, 4.0),
@@ -30,10 +31,10 @@ ERROR_ROUNDINGS = {
     "extended_to_task": (4.0, 4.0, 4.0),
     "extended_to_actuator": (20.0, 4.0, 1000.0),
 }
-"""Roundings of the largest terms that e1, e2 and e3 may hold: constraints that are integrated, a
-root that is tracked, a Jacobian that becomes singular at the end, alike in both actuator spaces.
-Processors round differently: of five kinds, one left 235 in e3 of the actuator space of the 6-RSS
-machine, which ends at the singular pose."""
+"""Rounding errors of the largest terms that e1, e2 and e3 may contain: of integrated constraints,
+of a root that is tracked, of a Jacobian that becomes singular at the end, alike in both actuator
+spaces. Processors round differently: of five kinds, one left 235 in e3 of the actuator space of the
+6-RSS machine, which ends at the singular pose."""
 
 PRINTED_STOP = 0.48
 """[s] Time at which actuator-space simulations end; section 5.2, table 6."""
@@ -42,10 +43,10 @@ FALL_TIME = 1.0
 """[s] Duration of the fall."""
 
 OUTPUT_STEP = 0.01
-"""[s] Length of the paper's 100 equal steps."""
+"""[s] Time between outputs: the paper has 100 equal steps."""
 
 RUN_COUNT = 11
-"""Runs of each formulation; the median counts."""
+"""Number of runs of each formulation; their median counts."""
 
 TIME_QUANTILES = {"fastest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
 """Quantiles of the run times in the table."""
@@ -55,11 +56,12 @@ ZERO_TOLERANCE = 1e-8
 (15) leave as much."""
 
 CONSTANT_TOLERANCE = 1e-8
-"""Largest change of an entry, relative to the largest of the matrix, that counts as constant."""
+"""Largest change of an entry over the states, relative to the largest of the matrix, that counts as
+constant."""
 
 
 class Structure(NamedTuple):
-    """One matrix at several states."""
+    """One matrix, evaluated at several states."""
 
     values: FloatArray
     """`(states, m, k)`"""
@@ -67,10 +69,10 @@ class Structure(NamedTuple):
     @property
     def kinds(self) -> FloatArray:
         """0 where an entry is zero, 1 where it is constant, 2 where it varies `(m, k)`."""
-        size = np.abs(self.values).max()
-        filled = np.abs(self.values).max(axis=0) > ZERO_TOLERANCE * size
-        varies = np.ptp(self.values, axis=0) > CONSTANT_TOLERANCE * size
-        return np.asarray(filled.astype(float) + (filled & varies))
+        largest_entry = np.abs(self.values).max()
+        nonzero = np.abs(self.values).max(axis=0) > ZERO_TOLERANCE * largest_entry
+        varies = np.ptp(self.values, axis=0) > CONSTANT_TOLERANCE * largest_entry
+        return np.asarray(nonzero.astype(float) + (nonzero & varies))
 
     @property
     def filled(self) -> int:
@@ -84,12 +86,12 @@ class Structure(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Share of entries other than zero."""
+        """Fraction of entries other than zero."""
         return self.filled / self.kinds.size
 
 
 class Structures(NamedTuple):
-    """The matrices of tables 1, 2 and 4 and of figure 6, and the states that they are taken at."""
+    """The matrices of tables 1, 2 and 4 and of figure 6, at several states."""
 
     extended_mass: Structure
     extended_coriolis: Structure
@@ -101,7 +103,7 @@ class Structures(NamedTuple):
     leg_forces: FloatArray
     """`(states, 18)` Coriolis and centrifugal forces of the legs by the formulations"""
     configuration_forces: FloatArray
-    """`(states, 18)` those of the configuration space"""
+    """`(states, 18)` Coriolis and centrifugal forces of the configuration space"""
     kinetic: FloatArray
     """`(states,)` kinetic energy [J] of the reference"""
 
@@ -112,37 +114,47 @@ def structures(platform: Platform) -> Structures:
         CoefficientMatrices(platform),
         random_states(platform, STRUCTURE_STATES, seed=23),
     )
-    found: tuple[list[FloatArray], ...] = ([], [], [], [], [], [], [], [])
+    collected: tuple[list[FloatArray], ...] = ([], [], [], [], [], [], [], [])
     for pose, twist in zip(states.pose, states.twist, strict=True):
-        at = matrices.coordinates(pose)
+        coordinates = matrices.coordinates(pose)
         rates = extended_rates(platform, pose, twist)
-        parts = (
-            matrices.extended_mass(at),
-            coriolis(matrices.extended_mass, at, rates),
-            matrices.configuration_mass(at[6:]),
-            coriolis(matrices.configuration_mass, at[6:], rates[6:]),
-            matrices.closure(at[6:]),
+        values = (
+            matrices.extended_mass(coordinates),
+            coriolis(matrices.extended_mass, coordinates, rates),
+            matrices.configuration_mass(coordinates[6:]),
+            coriolis(matrices.configuration_mass, coordinates[6:], rates[6:]),
+            matrices.closure(coordinates[6:]),
             rates,
-            matrices.leg_forces(at[6:], rates[6:]),
-            matrices.configuration_forces(at[6:], rates[6:]),
+            matrices.leg_forces(coordinates[6:], rates[6:]),
+            matrices.configuration_forces(coordinates[6:], rates[6:]),
         )
-        for one, part in zip(found, parts, strict=True):
-            one.append(part)
-    arrays = [np.stack(one) for one in found]
+        for samples, value in zip(collected, values, strict=True):
+            samples.append(value)
+    arrays = [np.stack(samples) for samples in collected]
     kinetic = platform.energy(states.pose, states.twist)[0]
-    extended, moving, configuration, swinging, closing = (Structure(part) for part in arrays[:5])
-    rates, legs, forces = arrays[5:]
+    extended_mass, extended_coriolis, configuration_mass, configuration_coriolis, closure = (
+        Structure(value) for value in arrays[:5]
+    )
+    rates, leg_forces, configuration_forces = arrays[5:]
     return Structures(
-        extended, moving, configuration, swinging, closing, rates, legs, forces, kinetic
+        extended_mass,
+        extended_coriolis,
+        configuration_mass,
+        configuration_coriolis,
+        closure,
+        rates,
+        leg_forces,
+        configuration_forces,
+        kinetic,
     )
 
 
 def extended_rates(platform: Platform, pose: FloatArray, twist: FloatArray) -> FloatArray:
     """Return the rates `(24,)` of position, Rodrigues parameters and joint coordinates."""
     parameters, omega = pose[4:] / pose[3], twist[3:]
-    turning = omega + np.cross(omega, parameters) + parameters * (parameters @ omega)
+    rodrigues_rate = omega + np.cross(omega, parameters) + parameters * (parameters @ omega)
     joints = extended_joints(platform, platform.leg_coordinates(pose, twist).rates)
-    return np.concatenate([twist[:3], 0.5 * turning, joints.ravel()])
+    return np.concatenate([twist[:3], 0.5 * rodrigues_rate, joints.ravel()])
 
 
 class Printed(NamedTuple):
@@ -170,7 +182,7 @@ PRINTED_RESULTS = {
         "extended-to-actuator", 0.48, 0.423, 0.143, (1e-16, 1e-15, 1e-13), 1e-7
     ),
 }
-"""What the paper prints, by the formulation's name here."""
+"""Printed results by the name that the formulation has in this project."""
 
 
 def falls(
@@ -191,40 +203,44 @@ def falls(
 
 
 def run_times(platform: Platform) -> dict[str, FloatArray]:
-    """Return seconds of processor per simulated second `(RUNS,)`, as long as the paper's runs.
+    """Return processor seconds per simulated second `(RUNS,)`, for runs as long as the paper's.
 
-    The formulations take turns, so that a busy moment of the computer strikes all of them.
+    The formulations run in turn, so that a busy moment of the computer affects all of them.
     """
     names = formulation_names()
     formulations = {name: Formulation(platform, name) for name in names}
     times = {name: np.empty(RUN_COUNT) for name in names}
     for index in range(RUN_COUNT):
         for name in names:
-            start = thread_time()
+            start_time = thread_time()
             formulations[name].integrate(PRINTED_RESULTS[name].real_time, OUTPUT_STEP)
-            times[name][index] = (thread_time() - start) / PRINTED_RESULTS[name].real_time
+            times[name][index] = (thread_time() - start_time) / PRINTED_RESULTS[name].real_time
     return times
 
 
 def rigidity_ranks(tips: FloatArray) -> FloatArray:
-    """Return the ratios of extreme singular values of twelve constraints as the paper's.
+    """Return the ratios of smallest to largest singular value of twelve rigidity constraints.
 
-    Nine distances and three triple products (coplanarity) of the tips `(k, 6, 3)`, derived by them.
+    The rows are nine distances and three triple products (coplanarity) of the tips `(k, 6, 3)`,
     """
     pairs = [(i, (i + 1) % 6) for i in range(6)] + [(0, 2), (2, 4), (4, 0)]
     ratios = []
     for points in tips:
-        rows = np.zeros((12, 6, 3))
-        for line, (i, j) in enumerate(pairs):
+        jacobian = np.zeros((12, 6, 3))
+        for row, (i, j) in enumerate(pairs):
             side = points[j] - points[i]
-            rows[line, i], rows[line, j] = -side, side
-        corner, first, second = points[0], points[2] - points[0], points[4] - points[0]
-        for line, m in enumerate((1, 3, 5), start=9):
+            jacobian[row, i], jacobian[row, j] = -side, side
+        corner, first_edge, second_edge = points[0], points[2] - points[0], points[4] - points[0]
+        for row, m in enumerate((1, 3, 5), start=9):
             arm = points[m] - corner
-            parts = np.cross(first, second), np.cross(second, arm), np.cross(arm, first)
-            rows[line, m], rows[line, 2], rows[line, 4] = parts
-            rows[line, 0] = -sum(parts)
-        values = np.linalg.svd(rows.reshape(12, 18), compute_uv=False)
+            gradients = (
+                np.cross(first_edge, second_edge),
+                np.cross(second_edge, arm),
+                np.cross(arm, first_edge),
+            )
+            jacobian[row, m], jacobian[row, 2], jacobian[row, 4] = gradients
+            jacobian[row, 0] = -sum(gradients)
+        values = np.linalg.svd(jacobian.reshape(12, 18), compute_uv=False)
         ratios.append(values[-1] / values[0])
     return np.array(ratios)
 
@@ -233,27 +249,30 @@ def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
     """Return the tips of the legs `(k, 6, 3)` [m] at poses `(k, 7)`."""
     from scipy.spatial.transform import Rotation
 
-    turns = Rotation.from_quat(pose[:, [4, 5, 6, 3]]).as_matrix()
-    return np.asarray(pose[:, None, :3] + np.einsum("kab,ib->kia", turns, platform.platform_joints))
+    # SciPy expects the scalar part last; a pose has it first, in column 3.
+    rotations = Rotation.from_quat(pose[:, [4, 5, 6, 3]]).as_matrix()
+    return np.asarray(
+        pose[:, None, :3] + np.einsum("kab,ib->kia", rotations, platform.platform_joints)
+    )
 
 
 def box_plot(times: Mapping[str, FloatArray]) -> Plot:
     """Return figure 10: the quartiles of the run times, one place of the x axis per formulation."""
-    place = np.arange(1.0, len(times) + 1.0)
+    positions = np.arange(1.0, len(times) + 1.0)
     curves = [
         Curve(
             name,
-            place,
-            np.array([np.quantile(values, part) for values in times.values()]),
+            positions,
+            np.array([np.quantile(values, quantile) for values in times.values()]),
             "markers",
         )
-        for name, part in TIME_QUANTILES.items()
+        for name, quantile in TIME_QUANTILES.items()
     ]
     printed = np.array([PRINTED_RESULTS[name].compiled for name in times])
     panel = Panel(
         "run time per real time",
         *curves,
-        Curve("printed, C++", place, printed, "markers"),
+        Curve("printed, C++", positions, printed, "markers"),
         log_y=True,
     )
     names = [PRINTED_RESULTS[name].title for name in times]
@@ -263,14 +282,14 @@ def box_plot(times: Mapping[str, FloatArray]) -> Plot:
 
 def time_table(times: Mapping[str, FloatArray]) -> Table:
     """Return tables 5 and 6 with our times."""
-    base = float(np.median(times["extended_to_task"]))
+    reference_time = float(np.median(times["extended_to_task"]))
     rows = tuple(
         (
             PRINTED_RESULTS[name].title,
             f"{PRINTED_RESULTS[name].mathematica:g}",
             f"{PRINTED_RESULTS[name].compiled:g}",
-            *(f"{np.quantile(values, part):.4f}" for part in TIME_QUANTILES.values()),
-            f"{np.median(values) / base:.2f}",
+            *(f"{np.quantile(values, quantile):.4f}" for quantile in TIME_QUANTILES.values()),
+            f"{np.median(values) / reference_time:.2f}",
         )
         for name, values in times.items()
     )

@@ -27,13 +27,15 @@ from twin.validation.results import Statement, Table
 def stop_statement(stops: dict[str, IntegrationError]) -> Statement:
     """Return the statement about the end of the actuator spaces."""
     times = {PRINTED_RESULTS[name].title: error.data["time"] for name, error in stops.items()}
-    found = ", ".join(f"{title} at {time:.5f} s" for title, time in times.items())
-    last = [error.data["run"].time[-1] for error in stops.values()]
-    same = len(last) == 2 and bool(np.abs(np.array(last) - PRINTED_STOP).max() < 1e-9)
+    times_text = ", ".join(f"{title} at {time:.5f} s" for title, time in times.items())
+    last_times = [error.data["run"].time[-1] for error in stops.values()]
+    as_printed = len(last_times) == 2 and bool(
+        np.abs(np.array(last_times) - PRINTED_STOP).max() < 1e-9
+    )
     return EXTENDED_SPACE_PAPER["end_of_actuator_spaces"].judged(
-        f"They stop at the singular pose: {found}; the last of the paper's output times before is "
-        f"{PRINTED_STOP} s.",
-        same,
+        f"They stop at the singular pose: {times_text}; the last of the paper's output times "
+        f"before is {PRINTED_STOP} s.",
+        as_printed,
     )
 
 
@@ -41,11 +43,11 @@ def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
     """Return the statement about configuration space behind the singular pose."""
     ranks = rigidity_ranks(tips_of(platform, fall.pose))
     variation = largest(ranks / ranks[0] - 1.0)
-    through = fall.pose[-1, 2] < 0.0
-    branch = "goes on through the base" if through else "turns back"
+    passes_base = fall.pose[-1, 2] < 0.0
+    branch_text = "goes on through the base" if passes_base else "turns back"
     return EXTENDED_SPACE_PAPER["configuration_space_branch"].judged(
-        f"It {branch}.",
-        not through,
+        f"It {branch_text}.",
+        not passes_base,
         "what loses rank at the singular pose is the constraint Jacobian of the passive angles, "
         "which this formulation does not invert. That of all joints keeps its rank as long as no "
         "leg lies along its first axis: it is a matter of the platform's shape. For twelve "
@@ -56,16 +58,19 @@ def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
 
 def time_statements(seconds: dict[str, float]) -> tuple[Statement, ...]:
     """Return the statements about tables 5 and 6, given seconds per simulated second."""
-    base, found = seconds["extended_to_task"], _order(seconds)
-    ours = "; ".join(f"{PRINTED_RESULTS[name].title} {seconds[name]:.2g}" for name in found)
+    extended_time, fastest_first = seconds["extended_to_task"], _order(seconds)
+    times_text = "; ".join(
+        f"{PRINTED_RESULTS[name].title} {seconds[name]:.2g}" for name in fastest_first
+    )
     ratios = ", ".join(
-        f"{PRINTED_RESULTS[name].title} {seconds[name] / base:.1f}" for name in found
+        f"{PRINTED_RESULTS[name].title} {seconds[name] / extended_time:.1f}"
+        for name in fastest_first
     )
     tables = {
         "times_in_mathematica": {name: row.mathematica for name, row in PRINTED_RESULTS.items()},
         "times_compiled": {name: row.compiled for name, row in PRINTED_RESULTS.items()},
     }
-    why = (
+    reason = (
         "the paper times how long symbolic expressions take to evaluate, largest for the Coriolis "
         "matrix of configuration space; here each term is a short recursion, and what costs is to "
         "track a root, in configuration space to solve with 18 and 12 unknowns"
@@ -73,17 +78,17 @@ def time_statements(seconds: dict[str, float]) -> tuple[Statement, ...]:
     orders = EXTENDED_SPACE_PAPER["times_in_mathematica"], EXTENDED_SPACE_PAPER["times_compiled"]
     return (
         EXTENDED_SPACE_PAPER["fastest_formulation"].judged(
-            f"Run time per real time: {ours}.", found[0] == "extended_to_task"
+            f"Run time per real time: {times_text}.", fastest_first[0] == "extended_to_task"
         ),
         *(
-            order.judged(f"Per extended-to-task: {ratios}.", found == _order(table), why)
+            order.judged(f"Per extended-to-task: {ratios}.", fastest_first == _order(table), reason)
             for order, table in zip(orders, tables.values(), strict=True)
         ),
         EXTENDED_SPACE_PAPER["larger_matrices_faster"].judged(
-            f"Extended-to-task {base:.2g} against configuration space "
+            f"Extended-to-task {extended_time:.2g} against configuration space "
             f"{seconds['configuration']:.2g}; extended-to-actuator, which tracks its root in small "
             f"steps towards the singular pose, {seconds['extended_to_actuator']:.2g}.",
-            base < 0.5 * seconds["configuration"],
+            extended_time < 0.5 * seconds["configuration"],
         ),
     )
 
@@ -103,8 +108,8 @@ def error_statements(
 
     `loose` are the runs with a tolerance of 1e-7 per step.
     """
-    ratio = float(runs["configuration"].e1.max() / runs["actuator"].e1.max())
-    other = float(loose["configuration"].e1.max() / loose["actuator"].e1.max())
+    error_ratio = float(runs["configuration"].e1.max() / runs["actuator"].e1.max())
+    loose_ratio = float(loose["configuration"].e1.max() / loose["actuator"].e1.max())
     sentences = {
         "configuration": EXTENDED_SPACE_PAPER["errors_configuration"],
         "actuator": EXTENDED_SPACE_PAPER["errors_actuator"],
@@ -113,20 +118,25 @@ def error_statements(
         "extended_to_actuator": EXTENDED_SPACE_PAPER["errors_extended_to_actuator"],
     }
     for name, fall in runs.items():
-        found, printed = (
+        errors, printed_errors = (
             _errors(fall),
             (*PRINTED_RESULTS[name].errors, PRINTED_RESULTS[name].energy),
         )
-        least = ", ".join(f"{value:.0e}" for value in fall.resolution.max(axis=0))
-        same = all(_same_order(ours, order) for ours, order in zip(found, printed, strict=True))
+        resolution_text = ", ".join(f"{value:.0e}" for value in fall.resolution.max(axis=0))
+        same_orders = all(
+            _same_order(error, printed_error)
+            for error, printed_error in zip(errors, printed_errors, strict=True)
+        )
         yield sentences[name].judged(
-            ERRORS_TEMPLATE.format(*found) + f"; one rounding of the terms that cancel is {least}",
-            same,
+            ERRORS_TEMPLATE.format(*errors)
+            + f"; one rounding of the terms that cancel is {resolution_text}",
+            same_orders,
             ERROR_REASONS[name],
         )
     yield EXTENDED_SPACE_PAPER["configuration_error_ratio"].judged(
-        f"{ratio:.0f} times at a tolerance of 1e-13 per step, {other:.0e} times at 1e-7.",
-        _same_order(ratio, 1e8),
+        f"{error_ratio:.0f} times at a tolerance of 1e-13 per step, {loose_ratio:.0e} times at "
+        "1e-7.",
+        _same_order(error_ratio, 1e8),
         "configuration space integrates its constraints: the conclusion is about the tolerance "
         "of the integration, not about formulations",
     )
@@ -152,7 +162,7 @@ ERROR_REASONS = {
     "extended_to_actuator": "e1, e2 and e3 are at rounding in both; the energy shows the "
     "integrator's tolerance, here tighter",
 }
-"""Why an error is not of the printed order."""
+"""Reasons why an error differs from the printed order of magnitude, by formulation."""
 
 
 def error_table(by_tolerance: dict[float, dict[str, FormulationRun]]) -> Table:
@@ -161,8 +171,8 @@ def error_table(by_tolerance: dict[float, dict[str, FormulationRun]]) -> Table:
     for name, row in PRINTED_RESULTS.items():
         rows.append((row.title, "printed", *(f"{v:.0e}" for v in (*row.errors, row.energy))))
         for tolerance, runs in by_tolerance.items():
-            found = (f"{value:.0e}" for value in _errors(runs[name]))
-            rows.append((row.title, f"{tolerance:.0e}", *found))
+            error_texts = (f"{value:.0e}" for value in _errors(runs[name]))
+            rows.append((row.title, f"{tolerance:.0e}", *error_texts))
     columns = ("formulation", "tolerance", "e1 [m]", "e2 [m/s]", "e3 [m/s2]", "energy [%]")
     return Table("Errors of the free fall (table 7)", columns, tuple(rows))
 
@@ -182,7 +192,7 @@ def _same_order(ours: float, printed: float) -> bool:
 
 
 WRONG_DENSITY = 1.1
-"""Density of the legs in a wrong model, per the true one."""
+"""Density of the legs in a wrong model, relative to the true density."""
 
 WRONG_ANGLE = 0.1
 """[rad] Rotation of the platform's joints about its axis in a wrong model."""
@@ -191,7 +201,7 @@ WRONG_MODEL_TIME = 0.4
 """[s] Free fall of the wrong models, before the singular pose."""
 
 ENERGY_TOLERANCE = 1e-10
-"""[percent] Energy error, as required of the true model."""
+"""[percent] Bound of the energy error, as for the true model."""
 
 PAYLOAD_MASSES = (2.0, 20.0, 200.0)
 """[kg] Masses of the platform; table A.9 has about 200 kg."""
@@ -208,9 +218,9 @@ def modelling_statement(platform: Platform) -> Statement:
     content = platform.parameters.model_dump()
     for part in ("housing", "rod"):
         content["leg"][part]["density"] *= WRONG_DENSITY
-    turned = platform.parameters.model_dump()
-    turned["platform"]["joints"]["center_angle"] += WRONG_ANGLE
-    machines = (platform, changed(platform, content), changed(platform, turned))
+    rotated_content = platform.parameters.model_dump()
+    rotated_content["platform"]["joints"]["center_angle"] += WRONG_ANGLE
+    machines = (platform, changed(platform, content), changed(platform, rotated_content))
     falls = [_fall(machine) for machine in machines]
     differences = [largest(fall.pose[-1] - falls[0].pose[-1]) for fall in falls[1:]]
     return EXTENDED_SPACE_PAPER["unseen_modelling_errors"].judged(
@@ -243,9 +253,12 @@ def leg_inertia_statement(platform: Platform) -> Statement:
         [[_leg_fraction(platform, mass, f) for f in MOTION_FREQUENCIES] for mass in PAYLOAD_MASSES]
     )
     by_mass, by_speed = fractions[:, -1], fractions[0]
-    percent = [", ".join(f"{100.0 * one:.1f}" for one in line) for line in (by_mass, by_speed)]
+    percent = [
+        ", ".join(f"{100.0 * number:.1f}" for number in values) for values in (by_mass, by_speed)
+    ]
     masses, speeds = (
-        ", ".join(f"{one:g}" for one in line) for line in (PAYLOAD_MASSES, MOTION_FREQUENCIES)
+        ", ".join(f"{number:g}" for number in values)
+        for values in (PAYLOAD_MASSES, MOTION_FREQUENCIES)
     )
     return EXTENDED_SPACE_PAPER["leg_inertia"].judged(
         f"The share of the legs' inertial forces in the actuator forces is {percent[0]} percent "
@@ -260,25 +273,25 @@ def leg_inertia_statement(platform: Platform) -> Statement:
 def _leg_fraction(platform: Platform, mass: float, frequency: float) -> float:
     """Return the rms of the legs' inertial forces per rms of the actuator forces, over one period.
 
-    They are the actuator forces less those at rest, and less those that accelerate the platform by
-    Newton's law.
+    The legs' forces are the actuator forces less those at rest, and less those that
+    accelerate the platform by Newton's law.
     """
     content = platform.parameters.model_dump()
     content["platform"]["body"]["mass"] = mass
     machine = changed(platform, content)
-    turn = 2.0 * np.pi * frequency
+    omega = 2.0 * np.pi * frequency
     phase = np.arange(24)[:, None] * (2.0 * np.pi / 24.0)
     pose = np.tile(machine.home, (24, 1))
     pose[:, :6] += np.sin(phase) * MOTION_AMPLITUDE
     twist, acceleration = (
-        turn * np.cos(phase) * MOTION_AMPLITUDE,
-        -(turn**2) * np.sin(phase) * MOTION_AMPLITUDE,
+        omega * np.cos(phase) * MOTION_AMPLITUDE,
+        -(omega**2) * np.sin(phase) * MOTION_AMPLITUDE,
     )
-    rest = np.zeros_like(twist)
+    no_motion = np.zeros_like(twist)
     forces = machine.inverse_dynamics(pose, twist, acceleration)
     wrench: FloatArray = mass * acceleration
     platform_forces = np.linalg.solve(np.swapaxes(machine.jacobian(pose), 1, 2), wrench[..., None])[
         ..., 0
     ]
-    legs = forces - machine.inverse_dynamics(pose, rest, rest) - platform_forces
-    return float(np.sqrt(np.mean(legs**2) / np.mean(forces**2)))
+    leg_forces = forces - machine.inverse_dynamics(pose, no_motion, no_motion) - platform_forces
+    return float(np.sqrt(np.mean(leg_forces**2) / np.mean(forces**2)))

@@ -35,6 +35,6 @@ def run(platform: Platform) -> CaseResult:
 
 
 def constant_forces(platform: Platform) -> FloatArray:
-    """Return holding forces plus an offset of its own for each actuator, `(n,)` [N, N m]."""
+    """Return holding forces plus a different constant offset for each actuator, `(n,)` [N, N m]."""
     pattern = np.cos(2.0 * np.arange(platform.n_actuators))
     return np.asarray(rest(platform).forces + offset_force(platform) * pattern)

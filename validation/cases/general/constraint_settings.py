@@ -31,25 +31,27 @@ MAX_DURATION = 0.3
 """[s] Longest duration of a run."""
 
 MIN_GAIN = 10.0
-"""Smallest position error of the defaults per position error of the tuned settings."""
+"""Smallest ratio of the position error of the defaults to that of the tuned settings."""
 
 MAX_GAPS = {"tuned, plain steps": 2e-6, "tuned, extrapolated": 1e-6}
-"""[m] Largest gaps of Bullet's loops at 1 ms: for plain steps what loops that are not corrected
-exceed; corrected ones of the shipped machines keep 6e-7."""
+"""[m] Largest gaps of Bullet's loops at 1 ms. Uncorrected loops exceed the value for plain steps;
+corrected loops of the shipped machines stay below 6e-7."""
 
 UNJUDGED_SETTING = "tuned, plain steps"
+"""End of the names of the settings whose gain is reported but not judged."""
+
 FIRST_ORDER_REASON = (
     "not judged: plain steps are of first order, and the error of the step hides what the settings "
     "gain"
 )
 
 MAX_DEFAULT_GAP = 10.0
-"""[m] Largest loop gap of the defaults, which may open the loops as far as they like. Where they
-open them by more, or to numbers that are not finite, gap and error count as much."""
+"""[m] Loop gap at which a run with the engine's defaults stops: a larger gap, or one that is not
+finite, counts as this one, and so does the error."""
 
 
 class Setting(NamedTuple):
-    """One way to run an engine."""
+    """Settings with which an engine is run."""
 
     engine: str
     label: str
@@ -66,7 +68,7 @@ COMPARED_SETTINGS = (
 
 
 class Outcome(NamedTuple):
-    """Errors over time of one setting."""
+    """Loop gap and position error over time with one setting."""
 
     name: str
     time: FloatArray
@@ -93,8 +95,8 @@ def run(platform: Platform) -> CaseResult:
             measures.append(missing(name, error))
             continue
         outcomes.append(outcome)
-        base = defaults.setdefault(setting.engine, outcome)
-        measures += _measures(outcome, base)
+        default_outcome = defaults.setdefault(setting.engine, outcome)
+        measures += _measures(outcome, default_outcome)
     panels = (
         Panel("loop gap [m]", *(log_curve(o.name, o.time, o.gap) for o in outcomes), log_y=True),
         Panel(
@@ -132,28 +134,30 @@ def _outcome(
     except SimulationStoppedError as stopped:
         if setting.label != "defaults":
             raise
-        end, lost = np.array([stopped.data["state"].time]), np.array([MAX_DEFAULT_GAP])
-        return Outcome(name, end, lost, lost, None)
+        end_time, gap_limit = np.array([stopped.data["state"].time]), np.array([MAX_DEFAULT_GAP])
+        return Outcome(name, end_time, gap_limit, gap_limit, None)
     finally:
         engine.close()
     error = position_error(trajectory.pose, reference.pose)
-    largest = MAX_GAPS.get(setting.label)
+    allowed_gap = MAX_GAPS.get(setting.label)
     if setting.label == "tuned":
-        largest = _yield_of_loops(platform, reference)
-    return Outcome(name, reference.time[1:], np.array(gaps)[1:], error[1:], largest)
+        allowed_gap = _yield_of_loops(platform, reference)
+    return Outcome(name, reference.time[1:], np.array(gaps)[1:], error[1:], allowed_gap)
 
 
 def _yield_of_loops(platform: Platform, reference: Trajectory) -> float:
-    """Return how far [m] MuJoCo's tuned loops open under the forces of a motion.
+    """Return the gap [m] of MuJoCo's tuned loops under the forces of a motion.
 
     A constraint of impedance d and time constant T yields by (1 - d) T^2 w f under a force f, w the
     sum of the inverse weights of both bodies. The engine bounds each to three over the machine's
-    mass, and takes d = 0.9999 and T of two steps; the numbers are written here once more. Of the
-    force, the machine's mass times gravity and its joints' largest acceleration is taken.
+    mass, and takes d = 0.9999 and T of two steps; repeated here on purpose. The force
+    is the machine's mass times gravity plus the largest acceleration of its joints.
     """
-    rates = np.abs(np.gradient(reference.twist, reference.time, axis=0)).max(axis=0)
-    acceleration = 9.81 + rates[:3].max() + platform_radius(platform) * rates[3:].max()
-    return float((1.0 - 0.9999) * (2.0 * reference.timestep) ** 2 * 2.0 * 3.0 * acceleration)
+    accelerations = np.abs(np.gradient(reference.twist, reference.time, axis=0)).max(axis=0)
+    joint_acceleration = (
+        9.81 + accelerations[:3].max() + platform_radius(platform) * accelerations[3:].max()
+    )
+    return float((1.0 - 0.9999) * (2.0 * reference.timestep) ** 2 * 2.0 * 3.0 * joint_acceleration)
 
 
 def _gap_reason(outcome: Outcome) -> str:

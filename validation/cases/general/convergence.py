@@ -45,16 +45,16 @@ MAX_DURATION = 0.2
 """[s] Longest duration of a run."""
 
 TIME_STEPS = np.array([4e-3, 2e-3, 1e-3, 5e-4])
-"""[s] Time steps: a half of the last one would cost as much as all of them, for 0.01 of an
-order."""
+"""[s] Time steps. A further half of the last one would cost as much as all of them and change an
+order by 0.01."""
 
 SMALL_ERROR_FRACTION = 1e-2
-"""Fraction of an engine's bar below which errors may be of another order, that of what else is
-left."""
+"""Fraction of an engine's bar below which errors may show another order, that of the remaining
+errors."""
 
 
 class Method(NamedTuple):
-    """One way to run an engine, and the order it has to show."""
+    """Engine with settings, and the order of convergence that it has to show."""
 
     label: str
     engine: str
@@ -65,7 +65,7 @@ class Method(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """Largest errors over the motion, one entry per time step."""
+    """Largest errors over the motion, one entry for each time step."""
 
     position: FloatArray
     """[m]"""
@@ -113,10 +113,12 @@ def run(platform: Platform) -> CaseResult:
     forces = constant_forces(platform)
     duration = followed_duration(platform, duration_for(platform, MAX_DURATION), forces)
     steps = TIME_STEPS * stiff_scale(platform)
-    start: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
-    reference = simulate(platform, duration, forces=forces, timestep=steps[0], **start)
+    options: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
+    reference = simulate(platform, duration, forces=forces, timestep=steps[0], **options)
     fraction = motion_fraction(platform, reference)
-    tiny = {bar.engine: SMALL_ERROR_FRACTION * bar.tolerance * fraction for bar in ENGINE_BARS}
+    small_errors = {
+        bar.engine: SMALL_ERROR_FRACTION * bar.tolerance * fraction for bar in ENGINE_BARS
+    }
     measures: list[Entry] = []
     positions: list[Curve] = []
     rotations: list[Curve] = []
@@ -128,11 +130,12 @@ def run(platform: Platform) -> CaseResult:
         except MissingDependencyError as error:
             measures.append(missing(name, error))
             continue
-        at = f"at {1e3 * steps[2]:g} ms"
+        step_text = f"at {1e3 * steps[2]:g} ms"
         measures += [
-            _order(name, method, steps, errors.position, tiny[method.engine]),
-            Quantity(f"{name}: position error {at}", errors.position[2], unit="m"),
-            Quantity(f"{name}: rotation error {at}", errors.rotation[2], unit="rad"),
+            # The quantities are those of the step of 1 ms, third in the list.
+            _order(name, method, steps, errors.position, small_errors[method.engine]),
+            Quantity(f"{name}: position error {step_text}", errors.position[2], unit="m"),
+            Quantity(f"{name}: rotation error {step_text}", errors.rotation[2], unit="rad"),
         ]
         positions.append(log_curve(name, steps, errors.position, method.style))
         rotations.append(log_curve(name, steps, errors.rotation, method.style))
@@ -159,21 +162,21 @@ def _integrator(method: Method) -> str:
 def _order(name: str, method: Method, steps: FloatArray, errors: FloatArray, tiny: float) -> Entry:
     fit = fitted_order(steps, errors)
     reason = f"{method.reason}; fitted over {fit.used} steps from {1e3 * steps[0]:g} ms down"
-    judged = fit.order >= method.order or errors[2] > tiny
-    if not judged:
+    shows_order = fit.order >= method.order or errors[2] > tiny
+    if not shows_order:
         reason = f"not judged: errors of {errors[2]:.1e} m are too small to show the method's order"
-    entry = f"{name}: order of convergence", fit.order
-    if not judged:
-        return Quantity(*entry, reason)
-    return Measure(*entry, method.order, reason, at_least=True, at_bound=True)
+    name_and_order = f"{name}: order of convergence", fit.order
+    if not shows_order:
+        return Quantity(*name_and_order, reason)
+    return Measure(*name_and_order, method.order, reason, at_least=True, at_bound=True)
 
 
 def _errors(
     platform: Platform, method: Method, forces: FloatArray, reference: Trajectory, steps: FloatArray
 ) -> Errors:
-    largest = []
+    largest_errors = []
     for step in steps:
-        motion = simulate(
+        trajectory = simulate(
             platform,
             reference.time[-1],
             forces=forces,
@@ -184,10 +187,10 @@ def _errors(
             progress=False,
             **method.options,
         )
-        largest.append(
+        largest_errors.append(
             (
-                position_error(motion.pose, reference.pose).max(),
-                rotation_error(motion.pose, reference.pose).max(),
+                position_error(trajectory.pose, reference.pose).max(),
+                rotation_error(trajectory.pose, reference.pose).max(),
             )
         )
-    return Errors(*np.array(largest).T)
+    return Errors(*np.array(largest_errors).T)

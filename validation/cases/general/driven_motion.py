@@ -39,7 +39,7 @@ AMPLITUDE_FRACTION = 0.08
 """Amplitude of each of the six sines, as a fraction of the stroke."""
 
 SPEED_FRACTION = 0.8
-"""Largest speed of the motion, as a fraction of the actuators' speed."""
+"""Largest actuator speed in the motion, as a fraction of the actuators' limit."""
 
 SINE_FREQUENCIES = {"x": 1.0, "y": 2.0, "z": 1.0, "yaw": 1.0, "pitch": 2.0, "roll": 1.0}
 """[Hz] Frequency of each axis."""
@@ -61,28 +61,28 @@ MIN_SAMPLE_STEP = 5e-6
 """[s] Shortest time between samples."""
 
 ENGINE_TIME = 0.3
-"""[s] Longest time that the engines run."""
+"""[s] Longest duration of the engines' runs."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = sines(platform)
     count = round(MOTION_DURATION / sample_step(platform))
-    course = driven(platform, motion, np.linspace(0.0, MOTION_DURATION, count + 1))
+    driven_sines = driven(platform, motion, np.linspace(0.0, MOTION_DURATION, count + 1))
     title = "Sines in all degrees of freedom"
-    engines, plots = engines_along(platform, motion, course, title, ENGINE_TIME)
+    engines, plots = engines_along(platform, motion, driven_sines, title, ENGINE_TIME)
     measures = [
-        work_measure(platform, course, 1e-9),
-        end_work_measure(platform, course, 1e-9),
-        _remaining_stroke(platform, course),
-        *actuator_measures(platform, course),
+        work_measure(platform, driven_sines, 1e-9),
+        end_work_measure(platform, driven_sines, 1e-9),
+        _remaining_stroke(platform, driven_sines),
+        *actuator_measures(platform, driven_sines),
         *engines,
     ]
     return CASE.result(platform, measures, plots)
 
 
 def sample_step(platform: Platform) -> float:
-    """Return the time [s] between samples; springs in series swing in as fast as they can."""
+    """Return the time [s] between samples, short enough for the motion of springs in series."""
     if not platform.n_deflections:
         return MAX_SAMPLE_STEP
     return max(min(MAX_SAMPLE_STEP, SAMPLED_RATE / fastest_rate(platform)), MIN_SAMPLE_STEP)
@@ -90,34 +90,34 @@ def sample_step(platform: Platform) -> float:
 
 def sines(platform: Platform) -> SineMotion:
     """Return one period of sines about home, scaled to stroke and speed of the actuators."""
-    drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
-    shift = AMPLITUDE_FRACTION * stroke(platform) / float(drives)
-    motion = followed_motion(platform, lambda size: _sines(platform, size), shift)
+    rate_per_speed = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
+    amplitude = AMPLITUDE_FRACTION * stroke(platform) / float(rate_per_speed)
+    motion = followed_motion(platform, lambda size: _sines(platform, size), amplitude)
     speed = platform.parameters.leg.actuator.speed
     if speed is None:
         return motion
     pose, twist, _ = platform.constrain(*motion(np.linspace(0.0, MOTION_DURATION, MOTION_SAMPLES)))
-    fastest = np.abs(np.einsum("kij,kj->ki", platform.jacobian(pose), twist)).max()
-    return _sines(platform, motion.amplitude[2] * min(1.0, SPEED_FRACTION * speed / fastest))
+    max_speed = np.abs(np.einsum("kij,kj->ki", platform.jacobian(pose), twist)).max()
+    return _sines(platform, motion.amplitude[2] * min(1.0, SPEED_FRACTION * speed / max_speed))
 
 
 def _sines(platform: Platform, shift: float) -> SineMotion:
     convention = "yaw_pitch_roll" if platform.dof == 6 else "roll_pitch"
-    free = axis_names(convention) if platform.dof == 6 else ("z", "roll", "pitch")
-    turn = shift / platform_radius(platform)
+    axes = axis_names(convention) if platform.dof == 6 else ("z", "roll", "pitch")
+    tilt_amplitude = shift / platform_radius(platform)
     return SineMotion(
         platform.home,
-        amplitude={axis: shift if len(axis) == 1 else turn for axis in free},
-        frequency={axis: SINE_FREQUENCIES[axis] for axis in free},
-        phase={axis: SINE_PHASES[axis] for axis in free},
+        amplitude={axis: shift if len(axis) == 1 else tilt_amplitude for axis in axes},
+        frequency={axis: SINE_FREQUENCIES[axis] for axis in axes},
+        phase={axis: SINE_PHASES[axis] for axis in axes},
         duration=MOTION_DURATION,
         convention=convention,
     )
 
 
 def _remaining_stroke(platform: Platform, course: DrivenMotion) -> Quantity:
-    below = course.coordinates - platform.minimum_coordinates
-    above = platform.maximum_coordinates - course.coordinates
+    to_minimum = course.coordinates - platform.minimum_coordinates
+    to_maximum = platform.maximum_coordinates - course.coordinates
     name = f"least room left for a {coordinate_name(platform)}"
-    room, unit = np.minimum(below, above).min(), platform.coordinate_unit
-    return Quantity(name, room, note="negative: beyond a limit", unit=unit)
+    remaining, unit = np.minimum(to_minimum, to_maximum).min(), platform.coordinate_unit
+    return Quantity(name, remaining, note="negative: beyond a limit", unit=unit)

@@ -45,33 +45,34 @@ from twin.validation.results import CaseResult, Curve, Panel, Plot, Quantity, St
 CASE = Case("free_fall", __doc__, needs_gravity=True, cost=0.7)
 
 ENGINE_TIME = 0.3
-"""[s] Longest time that the engines fall."""
+"""[s] Longest duration of the engines' falls."""
 
 FALL_TIME = 1.0
 """[s] Longest fall of the reference."""
 
 START_DIRECTION = np.array([0.8, -0.5, 0.3])
-"""Displacement of the start from home along or about x, y and z, in parts of its size."""
+"""Direction of the initial displacement from home, along or about x, y and z, in parts of its
+size."""
 
 START_TILT = np.radians(2.5)
-"""[rad] Size of the rotation of the start from home."""
+"""[rad] Size of the initial rotation from home."""
 
 OFFSET_FRACTION = 0.01
-"""Size of the displacement of the start from home as a fraction of the stroke, for legs with
-springs along them."""
+"""Size of the initial displacement from home as a fraction of the stroke, for legs with springs
+along them."""
 
 TIME_SAMPLES = 2001
-"""Times at which the fall is looked at."""
+"""Number of times at which the fall is evaluated."""
 
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    start = {"pose": start_pose(platform), "deflection": rest(platform).deflection}
+    initial = {"pose": start_pose(platform), "deflection": rest(platform).deflection}
     fall = free_fall(platform)
     duration = duration_for(platform, ENGINE_TIME)
     if fall.time[-1] < duration:
         duration = whole_steps(platform, float(fall.time[-1]))
-    measures, plots = trajectory_comparison(platform, duration, "Free fall", **start)
+    measures, plots = trajectory_comparison(platform, duration, "Free fall", **initial)
     time = np.linspace(0.0, fall.time[-1], TIME_SAMPLES)
     pose = fall(time)[0]
     condition = platform.condition_number(pose)
@@ -79,8 +80,10 @@ def run(platform: Platform) -> CaseResult:
     crossing = singular_time(platform, fall)
     measures.append(balance.measure(f"reference: energy drift in {fall.time[-1]:.3g} s"))
     if crossing is not None:
-        most, first = (number(float(value), 4) for value in (condition.max(), condition[0]))
-        note = f"condition number {most} near it, {first} at home"
+        max_condition, home_condition = (
+            number(float(value), 4) for value in (condition.max(), condition[0])
+        )
+        note = f"condition number {max_condition} near it, {home_condition} at home"
         name = "singular pose: determinant of the Jacobian changes sign"
         measures.append(Quantity(name, crossing, note=note, unit="s"))
     statements: tuple[Statement, ...] = ()
@@ -120,9 +123,9 @@ def start_pose(platform: Platform) -> FloatArray:
 
 
 def free_fall(platform: Platform) -> Solution:
-    """Return the fall of the reference; half of what is possible if a leg cannot follow it."""
-    longest = FALL_TIME if platform.dof == 6 else ENGINE_TIME
-    duration = longest * (time_scale(platform) if platform.dof < 6 else stiff_scale(platform))
+    """Return the fall of the reference, halved in duration if a leg cannot follow it."""
+    max_duration = FALL_TIME if platform.dof == 6 else ENGINE_TIME
+    duration = max_duration * (time_scale(platform) if platform.dof < 6 else stiff_scale(platform))
     return free_motion(
         platform, duration, pose=start_pose(platform), deflection=rest(platform).deflection
     )
@@ -143,10 +146,10 @@ def singular_time(platform: Platform, fall: Solution) -> float | None:
 
     time = np.linspace(0.0, fall.time[-1], round(fall.time[-1] / CROSSING_STEP) + 1)
     values = determinant(time)
-    changes = np.flatnonzero(values[1:] * values[:-1] <= 0.0)
-    if not changes.size:
+    sign_changes = np.flatnonzero(values[1:] * values[:-1] <= 0.0)
+    if not sign_changes.size:
         return None
-    return float(brentq(determinant, time[changes[0]], time[changes[0] + 1], xtol=1e-12))
+    return float(brentq(determinant, time[sign_changes[0]], time[sign_changes[0] + 1], xtol=1e-12))
 
 
 def tracked_until(platform: Platform, fall: Solution, step: float) -> float:
@@ -176,22 +179,22 @@ def _benchmark(printed: FreeFall, end: FloatArray) -> Iterator[Comparison]:
 def _statements(
     platform: Platform, printed: FreeFall, fall: Solution, crossing: float | None, total: FloatArray
 ) -> tuple[Statement, ...]:
-    tracked = tracked_until(platform, fall, printed.output_step)
-    passes = "none is passed" if crossing is None else f"it is passed at {crossing:.4f} s"
-    percent = 100.0 * float(np.abs(total - total[0]).max() / abs(total[0]))
+    tracked_time = tracked_until(platform, fall, printed.output_step)
+    crossing_text = "none is passed" if crossing is None else f"it is passed at {crossing:.4f} s"
+    drift_percent = 100.0 * float(np.abs(total - total[0]).max() / abs(total[0]))
     return (
         EXTENDED_SPACE_PAPER["singular_fall"].judged(
-            f"The singular pose: {passes}. Tracking the legs' lengths in steps of "
+            f"The singular pose: {crossing_text}. Tracking the legs' lengths in steps of "
             f"{1e3 * printed.output_step:g} ms, forward kinematics finds the platform until "
-            f"{tracked:.2f} s and not after.",
-            abs(tracked - printed.singular_time) < 1e-6,
+            f"{tracked_time:.2f} s and not after.",
+            abs(tracked_time - printed.singular_time) < 1e-6,
         ),
         EXTENDED_SPACE_PAPER["task_space_passes"].judged(
             f"The task-space reference runs through to {FALL_TIME:g} s without a stop.",
             bool(fall(FALL_TIME)[0][2] < 0.0),
         ),
         EXTENDED_SPACE_PAPER["total_energy"].not_given(
-            f"Largest change {percent:.1e} percent of the energy at the start.",
+            f"Largest change {drift_percent:.1e} percent of the energy at the start.",
             "a curve without numbers",
         ),
     )

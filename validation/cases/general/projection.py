@@ -23,6 +23,7 @@ from twin.validation.results import CaseResult, Panel, Plot, Quantity
 CASE = Case("projection", __doc__, cost=0.5)
 
 STATE_COUNT = 50
+"""Number of random states put into the open tree of each engine."""
 
 
 def run(platform: Platform) -> CaseResult:

@@ -20,10 +20,10 @@ from twin.validation.results import CaseResult, Plot
 CASE = Case("reference", __doc__)
 
 STATE_COUNT = 1000
+"""Number of random states at which the laws are checked."""
 
 FREE_MOTION = 0.3
-"""[s] Longest free motion; not so long that a falling leg may come to lie along its joint's first
-axis."""
+"""[s] Longest free motion: so short that no falling leg reaches the first axis of its joint."""
 
 
 def run(platform: Platform) -> CaseResult:

@@ -29,8 +29,8 @@ MAX_DURATION = 0.5
 """[s] Longest duration of the run."""
 
 FREQUENCY_RANGE = (3.0, 8.0)
-"""[Hz] Frequencies of the first and the last actuator's sine at steps of 1 ms; the others lie
-evenly between."""
+"""[Hz] Frequencies of the first and the last actuator's sine at steps of 1 ms; the others are
+evenly spaced between them."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -49,7 +49,7 @@ def run(platform: Platform) -> CaseResult:
 
 
 def followed_sines(platform: Platform, longest: float) -> float:
-    """Return how long [s] a machine follows the sinusoidal forces, `longest` [s] at most."""
+    """Return the duration [s], at most `longest`, for which a machine follows the forces."""
     duration = duration_for(platform, longest)
     forces = sinusoidal_forces(platform, duration, compared_step(platform))
     return followed_duration(platform, duration, forces)

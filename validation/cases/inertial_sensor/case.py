@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 COUNTS_PER_TURN = 4096
-"""Counts over one turn."""
+"""Encoder counts over one turn of the motor."""
 
 COUNT_LENGTH = 5.08e-3 / COUNTS_PER_TURN
 """[m] Travel of one count."""
@@ -71,10 +71,10 @@ CONTROL_PERIOD = 1e-3
 """[s] Control period of the homing."""
 
 RATIO_BANDS = ((0.5, 5.0), (5.0, 15.0), (15.0, 30.0), (30.0, 50.0), (50.0, 70.0))
-"""[Hz] Bands in each of which the ratio is taken together."""
+"""[Hz] Bands of frequency. The amplitude ratio is one number in each."""
 
 SLOW_BAND = (1.0, 15.0)
-"""[Hz] Band far below the filter's 75 Hz, where its delay is that of any frequency."""
+"""[Hz] Band far below the filter's 75 Hz, in which its delay does not depend on the frequency."""
 
 CASE = Case(
     "inertial_sensor",
@@ -85,38 +85,40 @@ CASE = Case(
 )
 
 PLATFORM_RUNS = True
-"""Whether the platform moves with the sensor, which takes most of the time."""
+"""Whether the case also runs the platform with its sensor, which takes most of the time."""
 
 
 def counting_measures(platform: Platform) -> Iterator[Entry]:
     """Yield errors of encoders on a machine's six actuators, in motion and after homing."""
-    random = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     encoders = Encoders(
         np.full(6, COUNT_LENGTH), COUNTS_PER_TURN, platform.minimum_coordinates, seed=2
     )
-    moves = random.integers(-2047, 2048, size=(2000, 6))
-    travel = np.concatenate([-np.ones((1, 6)), np.zeros((1, 6)), np.cumsum(moves, axis=0)])
-    raw = encoders.readings(encoders.index_coordinates + COUNT_LENGTH * travel)[1:]
+    steps = rng.integers(-2047, 2048, size=(2000, 6))
+    travel = np.concatenate([-np.ones((1, 6)), np.zeros((1, 6)), np.cumsum(steps, axis=0)])
+    readings = encoders.readings(encoders.index_coordinates + COUNT_LENGTH * travel)[1:]
     decoder = EncoderDecoder(encoders.resolution, encoders.turn)
-    decoder.start(raw[0], encoders.index_coordinates)
-    found, faults = decoder.decode(raw)
-    error = largest(found - travel[1:]) + faults.sum()
+    decoder.start(readings[0], encoders.index_coordinates)
+    decoded, faults = decoder.decode(readings)
+    error = largest(decoded - travel[1:]) + faults.sum()
     reason = "steps of less than half a turn are decoded exactly and without a fault"
     yield Measure("decoded counts against the travel, and faults", error, 0.0, reason)
     settings = homing_settings(
         platform, encoders.resolution, encoders.turn, encoders.index_coordinates
     )
     homing = Homing(settings)
-    place = platform.minimum_coordinates + np.linspace(-1e-3, 8e-3, 6)
-    switch = platform.minimum_coordinates + random.uniform(-1.5e-3, 1.5e-3, 6)
-    encoders.power_up(place)
-    time, done, error = 0.0, False, np.inf
-    while not done and time < 20.0:
-        output = homing.update(HomingInputs(time, encoders.raw, (place <= switch).astype(float)))
-        error = largest(output.coordinates - place) / COUNT_LENGTH
-        place = place + CONTROL_PERIOD * output.speeds
-        encoders.count(place)
-        done, time = output.ready or bool(output.fault), time + CONTROL_PERIOD
+    coordinates = platform.minimum_coordinates + np.linspace(-1e-3, 8e-3, 6)
+    switch_coordinates = platform.minimum_coordinates + rng.uniform(-1.5e-3, 1.5e-3, 6)
+    encoders.power_up(coordinates)
+    time, homed, error = 0.0, False, np.inf
+    while not homed and time < 20.0:
+        output = homing.update(
+            HomingInputs(time, encoders.raw, (coordinates <= switch_coordinates).astype(float))
+        )
+        error = largest(output.coordinates - coordinates) / COUNT_LENGTH
+        coordinates = coordinates + CONTROL_PERIOD * output.speeds
+        encoders.count(coordinates)
+        homed, time = output.ready or bool(output.fault), time + CONTROL_PERIOD
     yield Measure(
         "coordinates after homing against the actuators', in counts",
         error,
@@ -127,7 +129,7 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
     )
     yield Measure(
         "switch errors found by homing against the true ones, in counts",
-        largest(homing.corrections - (settings.switch - switch)) / COUNT_LENGTH,
+        largest(homing.corrections - (settings.switch - switch_coordinates)) / COUNT_LENGTH,
         CONTROL_PERIOD * float(settings.search.max()) / COUNT_LENGTH + 1.0,
         "a switch is seen up to one period of 1 ms late; two readings are off by half a count",
     )
@@ -137,11 +139,13 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
 
 
 def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
-    """Yield errors of what the logs say, against the platform's own motion."""
+    """Yield errors of the ratios in the logs, against the platform's true motion."""
     for name, run in logs.runs.items():
-        kept = run.trusted
-        error = decibels(run.response.amplification[kept] / run.amplification()[kept])
-        noise_level = 20.0 / np.log(10.0) * np.sqrt(np.mean(run.response.uncertainty[kept] ** 2))
+        coherent = run.trusted
+        error = decibels(run.response.amplification[coherent] / run.amplification()[coherent])
+        noise_level = (
+            20.0 / np.log(10.0) * np.sqrt(np.mean(run.response.uncertainty[coherent] ** 2))
+        )
         yield Measure(
             f"{name}: amplification from the log against the platform's own, rms at coherent "
             "frequencies",
@@ -151,19 +155,19 @@ def amplification_measures(logs: PlatformLogs) -> Iterator[Entry]:
             "rest",
             unit="dB",
         )
-    found, known = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay(logs)
+    log_delay, group_delay = delay_of_log(logs.runs[PROPORTIONAL_GAINS]), filter_delay(logs)
     yield Measure(
-        f"delay of the log against the filter's group delay of {1e3 * known:.2f} ms, error",
-        abs(found - known),
+        f"delay of the log against the filter's group delay of {1e3 * group_delay:.2f} ms, error",
+        abs(log_delay - group_delay),
         2e-4,
         "noise at the frequencies up to 15 Hz; the log's sample time is 5 ms",
         unit="s",
     )
-    before = logs.runs[PROPORTIONAL_GAINS].difference(logs.reference)
+    uncompensated = logs.runs[PROPORTIONAL_GAINS].difference(logs.reference)
     yield Measure(
         f"{PROPORTIONAL_GAINS}: difference from the reference without compensation, per that with "
         "amplification and phase compensated",
-        before / logs.turned.difference(logs.reference),
+        uncompensated / logs.turned.difference(logs.reference),
         5.0,
         "an amplification known to 0.5 dB, and the phase as well, leave 5 of 44 percent",
         at_least=True,
@@ -179,48 +183,57 @@ def filter_delay(logs: PlatformLogs) -> float:
 
 def delay_of_log(run: LoggedRun) -> float:
     """Return the delay [s] of the readings behind the platform, from the slope of the phase."""
-    every = round(1.0 / (run.found.log.rate * CASCADE_PERIOD))
-    given, read = run.rate[::every], run.log.angular_rate[:, 1]
-    found = spectra(
-        given, read, every * CASCADE_PERIOD, round(1.0 / (every * CASCADE_PERIOD)), detrend="linear"
+    stride = round(1.0 / (run.found.log.rate * CASCADE_PERIOD))
+    # Column 1 is the rate about y, the pitch axis.
+    platform_rate, sensor_rate = run.rate[::stride], run.log.angular_rate[:, 1]
+    spectrum = spectra(
+        platform_rate,
+        sensor_rate,
+        stride * CASCADE_PERIOD,
+        round(1.0 / (stride * CASCADE_PERIOD)),
+        detrend="linear",
     )
-    slow = (found.frequency >= SLOW_BAND[0]) & (found.frequency <= SLOW_BAND[1])
-    turn, weight = 2.0 * np.pi * found.frequency[slow], np.abs(found.cross[slow])
-    return float(-(weight * turn * np.angle(found.cross[slow])).sum() / (weight * turn**2).sum())
+    in_band = (spectrum.frequency >= SLOW_BAND[0]) & (spectrum.frequency <= SLOW_BAND[1])
+    omega, weight = 2.0 * np.pi * spectrum.frequency[in_band], np.abs(spectrum.cross[in_band])
+    return float(
+        -(weight * omega * np.angle(spectrum.cross[in_band])).sum() / (weight * omega**2).sum()
+    )
 
 
 class BandRatios(NamedTuple):
-    """Ratio [dB] of a log to its motion in each of `RATIO_BANDS`, over all of its content there."""
+    """Amplitude ratio [dB] of a log to its motion in each of `RATIO_BANDS`, by power."""
 
     ratio: FloatArray
     uncertainty: FloatArray
-    """one standard deviation"""
+    """standard deviation of the ratio [dB]"""
 
 
 def band_ratios(run: LoggedRun) -> BandRatios:
     """Return the ratios that the log of a run gives."""
-    found = run.response
-    values, spreads = [], []
+    response = run.response
+    values, deviations = [], []
     for low, high in RATIO_BANDS:
-        kept = (found.frequency >= low) & (found.frequency <= high)
-        had = found.reference[kept] * found.amplification[kept] ** 2
-        values.append(10.0 * np.log10(had.sum() / found.reference[kept].sum()))
-        spreads.append(np.linalg.norm(had * found.uncertainty[kept]) / had.sum())
-    return BandRatios(np.array(values), 20.0 / np.log(10.0) * np.array(spreads))
+        in_band = (response.frequency >= low) & (response.frequency <= high)
+        output_power = response.reference[in_band] * response.amplification[in_band] ** 2
+        values.append(10.0 * np.log10(output_power.sum() / response.reference[in_band].sum()))
+        deviations.append(
+            np.linalg.norm(output_power * response.uncertainty[in_band]) / output_power.sum()
+        )
+    return BandRatios(np.array(values), 20.0 / np.log(10.0) * np.array(deviations))
 
 
 def amplification_table(logs: PlatformLogs) -> Table:
     """Return differences from the reference, and ratios by band, of all runs."""
-    named = dict(logs.runs)
-    named |= {f"{name}, command decreased": run for name, run in logs.lowered.items()}
-    named[f"{PROPORTIONAL_GAINS}, ratio and phase taken out"] = logs.turned
+    all_runs = dict(logs.runs)
+    all_runs |= {f"{name}, command decreased": run for name, run in logs.lowered.items()}
+    all_runs[f"{PROPORTIONAL_GAINS}, ratio and phase taken out"] = logs.turned
     rows = [
         (
             name,
             f"{1e3 * run.difference(logs.reference):.3g}",
             *(_decibels(ratio) for ratio in band_ratios(run).ratio),
         )
-        for name, run in named.items()
+        for name, run in all_runs.items()
     ]
     columns = [f"ratio {low:g} to {high:g} Hz [dB]" for low, high in RATIO_BANDS]
     return Table(
@@ -234,30 +247,42 @@ def amplification_table(logs: PlatformLogs) -> Table:
 
 def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
     """Return ratio and coherence over frequency, and a closer view of the tank motion."""
-    sizes, coherences = [], []
+    ratio_curves, coherence_curves = [], []
     for name, run in logs.runs.items():
-        found = run.response
-        shown = (found.frequency >= MOTION_BAND[0]) & (found.frequency <= MOTION_BAND[1])
-        frequency = found.frequency[shown]
-        ratio = decibels(found.amplification[shown])
-        sizes.append(Curve(f"{name}, log", frequency, ratio, "markers"))
-        sizes.append(Curve(f"{name}, platform", frequency, decibels(run.amplification()[shown])))
-        coherences.append(Curve(name, frequency, found.coherence[shown]))
-    change = logs.change
-    some = (change.frequency >= MOTION_BAND[0]) & (change.frequency <= MOTION_BAND[1])
-    gain = decibels(np.abs(change.gains["pitch"][some]))
-    sizes.append(Curve(f"{PROPORTIONAL_GAINS}, compensation", change.frequency[some], gain, "dash"))
+        response = run.response
+        in_band = (response.frequency >= MOTION_BAND[0]) & (response.frequency <= MOTION_BAND[1])
+        frequency = response.frequency[in_band]
+        ratio = decibels(response.amplification[in_band])
+        ratio_curves.append(Curve(f"{name}, log", frequency, ratio, "markers"))
+        ratio_curves.append(
+            Curve(f"{name}, platform", frequency, decibels(run.amplification()[in_band]))
+        )
+        coherence_curves.append(Curve(name, frequency, response.coherence[in_band]))
+    compensation = logs.change
+    compensated_band = (compensation.frequency >= MOTION_BAND[0]) & (
+        compensation.frequency <= MOTION_BAND[1]
+    )
+    gain = decibels(np.abs(compensation.gains["pitch"][compensated_band]))
+    ratio_curves.append(
+        Curve(
+            f"{PROPORTIONAL_GAINS}, compensation",
+            compensation.frequency[compensated_band],
+            gain,
+            "dash",
+        )
+    )
     tank = logs.tank
-    time, read = tank.log.time, tank.log.angular_rate[:, 1]
-    later = time - filter_delay(logs)
-    given = tank.motion(np.maximum(later, 0.0)).twist[:, PITCH_COLUMN]
+    # Column 1 is the rate about y, the pitch axis.
+    time, sensor_rate = tank.log.time, tank.log.angular_rate[:, 1]
+    delayed_time = time - filter_delay(logs)
+    reference_rate = tank.motion(np.maximum(delayed_time, 0.0)).twist[:, PITCH_COLUMN]
     view = (time > 1.0) & (time < 2.0)
     return (
         Plot(
             "Amplification from the inertial log",
             "frequency [Hz]",
-            Panel("ratio [dB]", *sizes),
-            Panel("coherence", *coherences),
+            Panel("ratio [dB]", *ratio_curves),
+            Panel("coherence", *coherence_curves),
             caption="The thesis prints 4 dB at 70 Hz (section 4.3.2.3, of an actuator).",
         ),
         Plot(
@@ -265,8 +290,13 @@ def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
             "time [s]",
             Panel(
                 "pitch rate [rad/s]",
-                Curve("reference, later by the filter's delay", time[view], given[view], "dash"),
-                Curve(f"log ({PITCH_CHANNEL}), {PRINTED_GAINS}", time[view], read[view]),
+                Curve(
+                    "reference, later by the filter's delay",
+                    time[view],
+                    reference_rate[view],
+                    "dash",
+                ),
+                Curve(f"log ({PITCH_CHANNEL}), {PRINTED_GAINS}", time[view], sensor_rate[view]),
             ),
             caption="As thesis figure 4.34; the recorded track is not published.",
         ),
@@ -279,16 +309,16 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     sensor = logs.hardware.parameters.imu
     assert sensor is not None and sensor.gyroscopes is not None
     noise = sensor.gyroscopes.noise
-    left = {name: run.difference(logs.reference) for name, run in logs.lowered.items()}
+    remaining = {name: run.difference(logs.reference) for name, run in logs.lowered.items()}
     return (
         STEWART_THESIS["decreased_demand"].judged(
             "The rms difference of the pitch rates falls from "
-            f"{1e3 * printed.difference(logs.reference):.0f} to {1e3 * left[PRINTED_GAINS]:.0f} "
-            "mrad/s; with gains in proportion, from "
+            f"{1e3 * printed.difference(logs.reference):.0f} to "
+            f"{1e3 * remaining[PRINTED_GAINS]:.0f} mrad/s; with gains in proportion, from "
             f"{1e3 * proportional.difference(logs.reference):.0f} to "
-            f"{1e3 * left[PROPORTIONAL_GAINS]:.0f} mrad/s. The sensor's noise is {1e3 * noise:.1f} "
-            "mrad/s.",
-            max(left.values()) < noise,
+            f"{1e3 * remaining[PROPORTIONAL_GAINS]:.0f} mrad/s. The sensor's noise is "
+            f"{1e3 * noise:.1f} mrad/s.",
+            max(remaining.values()) < noise,
             "the platform also lags, and more at higher frequencies: with the phase compensated as "
             f"well, {1e3 * logs.turned.difference(logs.reference):.1f} mrad/s remain",
         ),
@@ -324,19 +354,20 @@ def thesis_sensor() -> InertialSensor:
 def _sensor(platform: Platform) -> Iterator[Entry]:
     sensor, to_platform = tilted_sensor((0.1, -0.2, 0.05))
     unit = InertialUnit(sensor, gravity=9.81)
-    up = to_platform.inv().apply([0.0, 0.0, 9.81])
-    error = largest(unit.start(platform.home, ZERO_VECTOR) - [*up, 0.0, 0.0, 0.0])
+    gravity_reading = to_platform.inv().apply([0.0, 0.0, 9.81])
+    error = largest(unit.start(platform.home, ZERO_VECTOR) - [*gravity_reading, 0.0, 0.0, 0.0])
     yield Measure("reading at rest against gravity", error, 1e-13, "rounding", unit="m/s2")
     motion = SineMotion(
         platform.home, amplitude={"pitch": 0.05, "x": 0.01}, frequency=3.0, duration=1.0
     )
     time, step = np.linspace(0.2, 0.8, 50), 2e-3
-    path = []
+    sensor_path = []
     for k in range(-3, 4):
         pose = motion(time + k * step).pose
-        path.append(pose[:, :3] + _rotation(pose).apply(sensor.position))
+        sensor_path.append(pose[:, :3] + _rotation(pose).apply(sensor.position))
+    # Weights of the central difference of sixth order for the second derivative.
     weights = np.array([1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90]) / step**2
-    specific_force = np.einsum("k,kij->ij", weights, np.array(path)) + [0.0, 0.0, 9.81]  # noqa: RUF005
+    specific_force = np.einsum("k,kij->ij", weights, np.array(sensor_path)) + [0.0, 0.0, 9.81]  # noqa: RUF005
     sample = motion(time)
     to_sensor = (_rotation(sample.pose) * to_platform).inv()
     log = unit.measure(time, *sample)
@@ -355,10 +386,12 @@ def _sensor(platform: Platform) -> Iterator[Entry]:
         unit="rad/s",
     )
     yield from _filter(platform)
-    count = 20_001
-    noisy = InertialUnit(thesis_sensor()).measure(np.arange(count) * 2e-3, *at_rest(count))
-    stated = np.repeat([5e-3 * 9.80665, np.radians(0.5)], 3)
-    error = largest(noisy.readings.std(axis=0) / stated - 1.0)
+    sample_count = 20_001
+    noisy_log = InertialUnit(thesis_sensor()).measure(
+        np.arange(sample_count) * 2e-3, *at_rest(sample_count)
+    )
+    sheet_noise = np.repeat([5e-3 * 9.80665, np.radians(0.5)], 3)
+    error = largest(noisy_log.readings.std(axis=0) / sheet_noise - 1.0)
     reason = "largest of six deviations of 8,000 readings each, standard error 1 percent"
     yield Measure("noise against the data sheet: relative error", error, 0.05, reason)
 
@@ -373,15 +406,15 @@ def _filter(platform: Platform) -> Iterator[Entry]:
     )
     sample = motion(time)
     # Accelerations given or not, the sensor takes two ways to the same filter.
-    logs = [InertialUnit(errorless).measure(time, *sample[:given]) for given in (2, 3)]
+    logs = [InertialUnit(errorless).measure(time, *sample[:order]) for order in (2, 3)]
     settled = time > 0.2
     wave = np.exp(2j * np.pi * frequency * time[settled])
     basis = np.column_stack([wave.real, -wave.imag])
-    true, *read = (
+    input_amplitude, *output_amplitudes = (
         complex(*np.linalg.lstsq(basis, rates[settled], rcond=None)[0])
         for rates in (sample.twist[:, 4], *(log.angular_rate[:, 1] for log in logs))
     )
-    response = np.array(read) / true
+    response = np.array(output_amplitudes) / input_amplitude
     yield Measure(
         "phase of the filter at 75 Hz against -90 deg",
         largest(np.degrees(np.angle(response)) + 90.0),
@@ -399,6 +432,7 @@ def _filter(platform: Platform) -> Iterator[Entry]:
 
 
 def _noise_statement() -> Statement:
+    # A second-order low-pass with the damping ratio zeta has the noise bandwidth pi f / (4 zeta).
     bandwidth = np.pi * 75.0 / (4.0 * thesis_sensor().damping_ratio)
     root = np.sqrt(2.0 * bandwidth)
     random_walk = 0.5 / root * 60.0
@@ -416,4 +450,5 @@ def _rotation(poses: FloatArray) -> Rotation:
     """Return the rotations of poses `(k, 7)`, platform to base."""
     from scipy.spatial.transform import Rotation
 
+    # SciPy expects the scalar part last; a pose has it first, in column 3.
     return Rotation.from_quat(poses[:, [4, 5, 6, 3]])

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 SENSOR_COUNT = 500
-"""Sensors in the tumble test."""
+"""Number of sensors in the tumble test."""
 
 STANDARD_ERRORS = 5.0
 """Bound of a statistic in standard errors: the chance to exceed it is 6e-7; seeds are fixed."""
@@ -58,34 +58,34 @@ TABLE_RATE = 2.0
 """[rad/s] Angular rate of the table."""
 
 BIAS_READINGS = 4000
-"""Readings of the bias instability, one correlation time apart."""
+"""Number of readings of the bias instability, one correlation time apart."""
 
 CORRELATION_TIME = 300.0
-"""[s] Correlation time of the bias instability, adopted: the data sheet prints none."""
+"""[s] Correlation time of the bias instability. Engineering choice: the data sheet prints none."""
 
 NOISE_READINGS = 8000
-"""Readings of the noise."""
+"""Number of readings of the noise."""
 
 NOISE_INTERVAL = 2e-3
 """[s] Time between two readings of the noise."""
 
 DAMPING_RATIO = sqrt(0.5)
-"""Damping ratio of the sensor's filter, adopted: the data sheet prints none."""
+"""Damping ratio of the sensor's filter. Engineering choice: the data sheet prints none."""
 
 SENSOR_ATTITUDE = (0.4, -0.3, 0.2)
 """[rad] Yaw, pitch and roll of a tilted sensor on the platform."""
 
 NO_ROTATION = (1.0, 0.0, 0.0, 0.0)
-"""Quaternion of a platform that is not turned."""
+"""Quaternion (w, x, y, z) of a platform parallel to the base."""
 
 MOTION_BAND = (0.5, 70.0)
-"""[Hz] Content of the tank motion in pitch; thesis, section 4.3.2.3."""
+"""[Hz] Lowest and highest frequency of the tank motion in pitch; thesis, section 4.3.2.3."""
 
 TANK_BEGIN = 2.0
 """[s] Time from which on the tank motion has its full size."""
 
 MIN_COHERENCE = 0.8
-"""Coherence from which a ratio is trusted, as in the compensation."""
+"""Coherence above which a transfer ratio is used, as in the compensation."""
 
 
 def sheet_measures(sensor: InertialSensor) -> Iterator[Entry]:
@@ -107,18 +107,18 @@ def sheet_measures(sensor: InertialSensor) -> Iterator[Entry]:
 
 
 def at_rest(rows: int) -> tuple[FloatArray, FloatArray]:
-    """Return poses `(rows, 7)` and twists `(rows, 6)` of a platform at rest, not turned."""
+    """Return poses `(rows, 7)` and twists `(rows, 6)` of a platform at rest, not rotated."""
     return np.tile([0.0, 0.0, 0.0, *NO_ROTATION], (rows, 1)), np.zeros((rows, 6))
 
 
 def _changed(sensor: InertialSensor, triads: dict[str, float], **others: Any) -> InertialSensor:
-    """Return a sensor with changed entries of both triads, and with `others` of its own."""
+    """Return a sensor with changed entries of both triads and of the sensor (`others`)."""
     assert sensor.accelerometers is not None and sensor.gyroscopes is not None
-    both = {
+    changed_triads = {
         name: getattr(sensor, name).model_copy(update=triads)
         for name in ("accelerometers", "gyroscopes")
     }
-    return sensor.model_copy(update=both | others)
+    return sensor.model_copy(update=changed_triads | others)
 
 
 def _tumbled() -> tuple[FloatArray, FloatArray]:
@@ -128,9 +128,9 @@ def _tumbled() -> tuple[FloatArray, FloatArray]:
     poses, twists = at_rest(12)
     for axis in range(3):
         for row, sign in ((2 * axis, 1.0), (2 * axis + 1, -1.0)):
-            up = sign * np.eye(3)[axis]
-            turn = Rotation.align_vectors([[0.0, 0.0, 1.0]], [up])[0]
-            poses[row, 3:] = turn.as_quat(scalar_first=True)
+            upward = sign * np.eye(3)[axis]
+            rotation = Rotation.align_vectors([[0.0, 0.0, 1.0]], [upward])[0]
+            poses[row, 3:] = rotation.as_quat(scalar_first=True)
             twists[row + 6, 3 + axis] = sign * TABLE_RATE
     return poses, twists
 
@@ -138,78 +138,85 @@ def _tumbled() -> tuple[FloatArray, FloatArray]:
 def separated_errors(sensor: InertialSensor, count: int) -> dict[str, FloatArray]:
     """Return the errors `(count, k)` by kind of sensors with seeds 0, 1, ... from a tumble test."""
     poses, twists = _tumbled()
-    time, none = np.arange(12.0), np.zeros((12, 6))
-    units = (InertialUnit(sensor, gravity=LOCAL_GRAVITY, seed=seed) for seed in range(count))
-    read = np.array([unit.measure(time, poses, twists, none).readings for unit in units])
+    time, no_acceleration = np.arange(12.0), np.zeros((12, 6))
+    sensors = (InertialUnit(sensor, gravity=LOCAL_GRAVITY, seed=seed) for seed in range(count))
+    readings = np.array(
+        [unit.measure(time, poses, twists, no_acceleration).readings for unit in sensors]
+    )
     # Half the difference of both signs is a column of the error matrix, half the sum the bias.
-    columns = 0.5 * (read[:, 0::2] - read[:, 1::2])
-    mean = 0.5 * (read[:, 0::2] + read[:, 1::2])
-    forces, rates = columns[:, :3] / LOCAL_GRAVITY, columns[:, 3:] / TABLE_RATE
+    matrix_columns = 0.5 * (readings[:, 0::2] - readings[:, 1::2])
+    biases = 0.5 * (readings[:, 0::2] + readings[:, 1::2])
+    acceleration_columns, rate_columns = (
+        matrix_columns[:, :3] / LOCAL_GRAVITY,
+        matrix_columns[:, 3:] / TABLE_RATE,
+    )
     diagonal = np.eye(3, dtype=bool)
     return {
-        "accelerometers.scale_factor": forces[:, :, :3][:, diagonal] - 1.0,
-        "accelerometers.misalignment": forces[:, :, :3][:, ~diagonal],
-        "accelerometers.bias": mean[:, :3, :3].mean(axis=1),
-        "gyroscopes.scale_factor": rates[:, :, 3:][:, diagonal] - 1.0,
-        "gyroscopes.misalignment": rates[:, :, 3:][:, ~diagonal],
+        "accelerometers.scale_factor": acceleration_columns[:, :, :3][:, diagonal] - 1.0,
+        "accelerometers.misalignment": acceleration_columns[:, :, :3][:, ~diagonal],
+        "accelerometers.bias": biases[:, :3, :3].mean(axis=1),
+        "gyroscopes.scale_factor": rate_columns[:, :, 3:][:, diagonal] - 1.0,
+        "gyroscopes.misalignment": rate_columns[:, :, 3:][:, ~diagonal],
         "gyroscopes.acceleration_sensitivity": STANDARD_GRAVITY
-        * forces[:, :, 3:].reshape(count, 9),
-        "gyroscopes.bias": mean[:, :3, 3:].mean(axis=1),
+        * acceleration_columns[:, :, 3:].reshape(count, 9),
+        "gyroscopes.bias": biases[:, :3, 3:].mean(axis=1),
     }
 
 
 def _constant_errors(sensor: InertialSensor, sheet: dict[str, float]) -> Iterator[Entry]:
     """Yield errors of standard deviation, mean and correlation of the errors of many sensors."""
-    found = separated_errors(sensor, SENSOR_COUNT)
-    means = []
-    for name, errors in found.items():
+    errors_by_kind = separated_errors(sensor, SENSOR_COUNT)
+    standardised_means = []
+    for name, errors in errors_by_kind.items():
         triad, _, kind = name.partition(".")
-        number = errors.size
+        count = errors.size
         yield Measure(
             f"{triad}: standard deviation of {kind.replace('_', ' ')}, relative error",
             abs(float(np.sqrt(np.mean(errors**2))) / sheet[name] - 1.0),
-            STANDARD_ERRORS / sqrt(2.0 * number),
-            f"five standard errors 1 / sqrt(2 n) of n = {number} normal errors, of "
+            STANDARD_ERRORS / sqrt(2.0 * count),
+            f"five standard errors 1 / sqrt(2 n) of n = {count} normal errors, of "
             f"{SENSOR_COUNT} sensors",
         )
-        means.append(abs(errors.mean()) / sheet[name] * sqrt(number))
+        standardised_means.append(abs(errors.mean()) / sheet[name] * sqrt(count))
     yield Measure(
         f"largest mean error of {SENSOR_COUNT} sensors, in standard errors",
-        max(means),
+        max(standardised_means),
         STANDARD_ERRORS,
         "the data sheet gives standard deviations about zero",
     )
     with np.errstate(invalid="ignore", divide="ignore"):
-        table = np.asarray(np.corrcoef(np.hstack(list(found.values())), rowvar=False))
+        correlations = np.asarray(
+            np.corrcoef(np.hstack(list(errors_by_kind.values())), rowvar=False)
+        )
     yield Measure(
         f"largest correlation of two errors over {SENSOR_COUNT} sensors, in standard errors",
-        largest(table - np.eye(len(table))) * sqrt(SENSOR_COUNT),
+        largest(correlations - np.eye(len(correlations))) * sqrt(SENSOR_COUNT),
         STANDARD_ERRORS,
-        f"{len(table)} independent errors; a standard error is 1 / sqrt({SENSOR_COUNT})",
+        f"{len(correlations)} independent errors; a standard error is 1 / sqrt({SENSOR_COUNT})",
     )
 
 
 def _bias_instability(sensor: InertialSensor, sheet: dict[str, float]) -> Iterator[Entry]:
     """Yield errors of standard deviation and autocorrelation of the gyroscopes' varying bias."""
-    exact = _changed(sensor, {"bias": 0.0, "scale_factor": 0.0, "misalignment": 0.0})
-    assert exact.gyroscopes is not None
-    gyroscopes = exact.gyroscopes.model_copy(update={"acceleration_sensitivity": 0.0})
-    unit = InertialUnit(exact.model_copy(update={"gyroscopes": gyroscopes}), seed=11)
+    bias_only = _changed(sensor, {"bias": 0.0, "scale_factor": 0.0, "misalignment": 0.0})
+    assert bias_only.gyroscopes is not None
+    gyroscopes = bias_only.gyroscopes.model_copy(update={"acceleration_sensitivity": 0.0})
+    unit = InertialUnit(bias_only.model_copy(update={"gyroscopes": gyroscopes}), seed=11)
     time = np.arange(float(BIAS_READINGS)) * CORRELATION_TIME
     readings = unit.measure(time, *at_rest(BIAS_READINGS))
     bias = readings.angular_rate / sheet["gyroscopes.instability"]
-    correlation, number = exp(-1.0), 3.0 * BIAS_READINGS
+    correlation, degrees_of_freedom = exp(-1.0), 3.0 * BIAS_READINGS
     variance_factor = (1.0 + correlation**2) / (1.0 - correlation**2)
     yield Measure(
         "gyroscopes: standard deviation of the bias instability, relative error",
         abs(float(np.sqrt(np.mean(bias**2))) - 1.0),
-        STANDARD_ERRORS * sqrt(variance_factor / (2.0 * number)),
-        f"five standard errors of {number:.0f} readings, one correlation time apart",
+        STANDARD_ERRORS * sqrt(variance_factor / (2.0 * degrees_of_freedom)),
+        f"five standard errors of {degrees_of_freedom:.0f} readings, one correlation time apart",
     )
     yield Measure(
         f"gyroscopes: autocorrelation of the bias instability at {CORRELATION_TIME:g} s, off 1 / e",
         abs(float(np.mean(bias[1:] * bias[:-1]) / np.mean(bias**2)) - correlation),
-        STANDARD_ERRORS * sqrt((1.0 - correlation**2) / number),
+        STANDARD_ERRORS * sqrt((1.0 - correlation**2) / degrees_of_freedom),
         "first-order Markov process, five standard errors; the correlation time is adopted",
     )
 
@@ -222,20 +229,20 @@ def _ranges(sensor: InertialSensor, sheet: dict[str, float]) -> Iterator[Entry]:
     accelerations[:, :3] = 1.5 * sheet["accelerometers.range"] * signs
     twists[:, 3:] = 1.5 * sheet["gyroscopes.range"] * signs
     unit = InertialUnit(sensor, gravity=0.0, seed=3)
-    read = unit.measure([0.0, 1.0], poses, twists, accelerations).readings
+    saturated = unit.measure([0.0, 1.0], poses, twists, accelerations).readings
     limits = np.repeat([sheet["accelerometers.range"], sheet["gyroscopes.range"]], 3)
-    beyond = largest(read / (signs * limits) - 1.0)
-    below = unit.measure([0.0, 1.0], poses, 0.6 * twists, 0.6 * accelerations).readings
-    true = 0.9 * limits * signs
+    range_error = largest(saturated / (signs * limits) - 1.0)
+    unsaturated = unit.measure([0.0, 1.0], poses, 0.6 * twists, 0.6 * accelerations).readings
+    expected = 0.9 * limits * signs
     yield Measure(
         "readings beyond the ranges against the ranges of the data sheet: relative error",
-        beyond,
+        range_error,
         1e-10,
         "the ranges are typed to twelve digits",
     )
     yield Measure(
         "readings at 90 percent of the ranges against the motion: relative error",
-        largest(below / true - 1.0),
+        largest(unsaturated / expected - 1.0),
         STANDARD_ERRORS
         * sqrt(
             sheet["accelerometers.scale_factor"] ** 2
@@ -259,7 +266,7 @@ def tilted_sensor(position: tuple[float, float, float]) -> tuple[InertialSensor,
 
 
 def _output_rate(sensor: InertialSensor) -> Measure:
-    """Return the largest error of the sample times of a motion given every millisecond."""
+    """Return the largest error of the sample times, for a motion sampled every millisecond."""
     time = InertialUnit(sensor, seed=1).measure(np.arange(1001) * 1e-3, *at_rest(1001)).time
     expected = np.arange(201) * 5e-3
     error = np.inf if len(time) != len(expected) else largest(time - expected)
@@ -268,54 +275,59 @@ def _output_rate(sensor: InertialSensor) -> Measure:
 
 
 def _noise_spectrum(sensor: InertialSensor, sheet: dict[str, float]) -> Measure:
-    """Return the error of the noise's autocorrelation over 2 ms, behind the filter."""
+    """Return the error of the filtered noise's autocorrelation over 2 ms."""
     unit = InertialUnit(sensor.model_copy(update={"output_rate": None}), seed=5)
     time = np.arange(NOISE_READINGS) * NOISE_INTERVAL
     readings = unit.measure(time, *at_rest(NOISE_READINGS)).readings
     noise = readings - readings.mean(axis=0)
-    found = (noise[1:] * noise[:-1]).sum(axis=0) / (noise**2).sum(axis=0)
+    autocorrelation = (noise[1:] * noise[:-1]).sum(axis=0) / (noise**2).sum(axis=0)
     phase = 2.0 * pi * sheet["bandwidth"] * NOISE_INTERVAL
-    ringing = phase * sqrt(1.0 - DAMPING_RATIO**2)
-    size = exp(-DAMPING_RATIO * phase)
-    expected = size * (cos(ringing) + DAMPING_RATIO * phase / ringing * sin(ringing))
+    damped_phase = phase * sqrt(1.0 - DAMPING_RATIO**2)
+    decay = exp(-DAMPING_RATIO * phase)
+    expected = decay * (
+        cos(damped_phase) + DAMPING_RATIO * phase / damped_phase * sin(damped_phase)
+    )
     return Measure(
         "autocorrelation of the noise at 2 ms against filtered white noise",
-        abs(found.mean() - expected),
+        abs(autocorrelation.mean() - expected),
         STANDARD_ERRORS / sqrt(6.0 * NOISE_READINGS),
         "exp(-z w t) (cos q t + z w / q sin q t), q = w sqrt(1 - z^2); five standard errors",
     )
 
 
 def _turntable() -> Measure:
-    """Return the error of readings taken step by step, off the axis of a turntable.
+    """Return the error of readings, step by step, of a sensor away from a turntable's axis.
 
     The mean acceleration over a step h is centripetal. It is smaller than w^2 r by the ratio of
     chord to arc, sin(w h / 2) / (w h / 2).
     """
-    step, arm = 0.01, (0.3, -0.2, 0.1)
-    sensor, to_platform = tilted_sensor(arm)
+    step, sensor_position = 0.01, (0.3, -0.2, 0.1)
+    sensor, to_platform = tilted_sensor(sensor_position)
     unit = InertialUnit(sensor, gravity=LOCAL_GRAVITY)
     twist = np.array([0.0, 0.0, 0.0, 0.0, 0.0, TABLE_RATE])
     unit.start(np.array([0.0, 0.0, 0.0, *NO_ROTATION]), twist)
-    half = 0.5 * TABLE_RATE * step
-    centripetal = -(TABLE_RATE**2) * sin(half) / half * np.array(arm[:2])
+    half_angle = 0.5 * TABLE_RATE * step
+    centripetal = -(TABLE_RATE**2) * sin(half_angle) / half_angle * np.array(sensor_position[:2])
     in_platform = [[*centripetal, LOCAL_GRAVITY], [0.0, 0.0, TABLE_RATE]]
     expected = to_platform.inv().apply(in_platform).ravel()
     error = 0.0
     for k in range(1, 5):
         # Quaternions of both signs are one attitude.
         sign = -1.0 if k == 3 else 1.0
-        pose = np.array([0.0, 0.0, 0.0, sign * cos(k * half), 0.0, 0.0, sign * sin(k * half)])
+        pose = np.array(
+            [0.0, 0.0, 0.0, sign * cos(k * half_angle), 0.0, 0.0, sign * sin(k * half_angle)]
+        )
         error = max(error, largest(unit.step(pose, twist, step) - expected))
     reason = "mean acceleration over a step of 10 ms in closed form; rounding per step"
     return Measure("readings off the axis of a turntable", error, 1e-12, reason, unit="m/s2")
 
 
 PRINTED_GAINS = "gains as printed"
-"""Runs with the thesis' gain of the velocity loops, 20 N per mm/s."""
+"""Label of the runs with the thesis' gain of the velocity loops, 20 N per mm/s."""
 
 PROPORTIONAL_GAINS = "gains in proportion"
-"""Runs with a gain that is larger as the armature is heavier than what the thesis' model moves."""
+"""Label of the runs with a velocity gain scaled up like the mass: armature included, over the
+thesis' mass."""
 
 CASCADE_PERIOD = 1e-3
 """[s] Control period of the cascade."""
@@ -333,10 +345,10 @@ FADE_TIME = 0.5
 """[s] Time in which the sines rise and fall."""
 
 EXTRA_TIME = 0.01
-"""[s] Time by which a reference goes beyond the run."""
+"""[s] Time by which a reference extends beyond the run."""
 
 PITCH_RATE_RMS = 0.06
-"""[rad/s] Root mean square of the pitch rate: ten times the sensor's noise, and within the drives'
+"""[rad/s] Rms pitch rate. Engineering choice: ten times the sensor's noise, and within the drives'
 forces."""
 
 CORNER_FREQUENCY = 10.0
@@ -350,17 +362,17 @@ PITCH_CHANNEL = "wy"
 
 
 class LoggedRun(NamedTuple):
-    """A platform driven in pitch, at `k` control instants, and what its sensor wrote down."""
+    """A platform driven in pitch, at `k` control instants, and the log of its inertial sensor."""
 
     motion: Motion
-    """the motion that was given to the controller"""
+    """reference motion of the controller"""
     time: FloatArray
     """`(k,)` [s]"""
     rate: FloatArray
     """`(k,)` pitch rate [rad/s] of the platform"""
     log: InertialLog
     found: InertialComparison
-    """the log against the motion, on one clock"""
+    """comparison of the log with the motion, on a common clock"""
 
     @property
     def response(self) -> ChannelResponse:
@@ -369,10 +381,10 @@ class LoggedRun(NamedTuple):
 
     @property
     def trusted(self) -> FloatArray:
-        """Frequencies of the response in `MOTION_BAND` at which it is coherent, as truth values."""
-        found = self.response
-        inside = (found.frequency >= MOTION_BAND[0]) & (found.frequency <= MOTION_BAND[1])
-        return np.asarray(inside & (found.coherence >= MIN_COHERENCE))
+        """Mask of the response's frequencies that lie in `MOTION_BAND` and are coherent."""
+        response = self.response
+        in_band = (response.frequency >= MOTION_BAND[0]) & (response.frequency <= MOTION_BAND[1])
+        return np.asarray(in_band & (response.coherence >= MIN_COHERENCE))
 
     def rate_of(self, motion: Motion) -> FloatArray:
         """Return the pitch rate `(k,)` of a motion at the same times."""
@@ -380,49 +392,58 @@ class LoggedRun(NamedTuple):
 
     def difference(self, motion: Motion) -> float:
         """Return the rms difference [rad/s] of the platform's pitch rate from a motion's."""
-        inside = (self.time > FADE_TIME) & (self.time < self.time[-1] - FADE_TIME)
-        off = (self.rate - self.rate_of(motion))[inside]
-        return float(np.sqrt(np.mean(off**2)))
+        settled = (self.time > FADE_TIME) & (self.time < self.time[-1] - FADE_TIME)
+        rate_error = (self.rate - self.rate_of(motion))[settled]
+        return float(np.sqrt(np.mean(rate_error**2)))
 
     def amplification(self) -> FloatArray:
-        """Return the platform's own ratio at the response's frequencies, by the same windows."""
-        every = round(1.0 / (self.found.log.rate * CASCADE_PERIOD))
-        given, had = (part[::every] for part in (self.rate_of(self.motion), self.rate))
-        size = 2 * (len(self.response.frequency) - 1)
-        ratio = spectra(given, had, every * CASCADE_PERIOD, size, detrend="linear")
+        """Return the platform's true amplitude ratio at the response's frequencies."""
+        stride = round(1.0 / (self.found.log.rate * CASCADE_PERIOD))
+        reference_rate, platform_rate = (
+            rate[::stride] for rate in (self.rate_of(self.motion), self.rate)
+        )
+        window_size = 2 * (len(self.response.frequency) - 1)
+        ratio = spectra(
+            reference_rate, platform_rate, stride * CASCADE_PERIOD, window_size, detrend="linear"
+        )
         return np.asarray(np.abs(ratio.transfer))
 
 
 class PlatformLogs(NamedTuple):
-    """All runs of the case."""
+    """All runs of the platform that the case evaluates."""
 
     hardware: Platform
     reference: Motion
-    """sines over the whole band"""
+    """reference motion: sines over the whole band"""
     runs: dict[str, LoggedRun]
-    """gains -> along the reference"""
+    """runs along the reference, by gains"""
     lowered: dict[str, LoggedRun]
-    """gains -> the reference divided by the ratio that the log gave"""
+    """runs along the reference divided by the logged amplitude ratio, by gains"""
     turned: LoggedRun
-    """gains in proportion: by the ratio and the phase"""
+    """run with scaled gains along the reference corrected by ratio and phase"""
     tank: LoggedRun
-    """gains as printed: tank motion in pitch"""
+    """run with the printed gains along the tank motion in pitch"""
     change: Compensation
-    """compensation of the run with gains in proportion, by the ratio"""
+    """compensation of the run with scaled gains, by the ratio alone"""
 
 
 def platform_logs() -> PlatformLogs:
-    """Drive the platform along the reference, and with what its logs say taken out of it."""
+    """Run the platform along the reference, and along references that its logs have corrected."""
     hardware = load("stewart", "hardware")
-    heavier = lumped_mass(hardware)[0] / lumped_mass(load("stewart"), drives=False)[0]
-    gains = {PRINTED_GAINS: 1.0, PROPORTIONAL_GAINS: float(heavier)}
+    mass_ratio = lumped_mass(hardware)[0] / lumped_mass(load("stewart"), drives=False)[0]
+    gains = {PRINTED_GAINS: 1.0, PROPORTIONAL_GAINS: float(mass_ratio)}
     frequency = np.arange(MOTION_BAND[0], MOTION_BAND[1] + 0.25, 0.5)
-    shape = 1.0 / np.hypot(1.0, frequency / CORNER_FREQUENCY)
-    size = PITCH_RATE_RMS * np.sqrt(2.0 / (shape**2).sum()) * shape / (2.0 * np.pi * frequency)
+    spectrum_shape = 1.0 / np.hypot(1.0, frequency / CORNER_FREQUENCY)
+    amplitudes = (
+        PITCH_RATE_RMS
+        * np.sqrt(2.0 / (spectrum_shape**2).sum())
+        * spectrum_shape
+        / (2.0 * np.pi * frequency)
+    )
     sines = MultiSineMotion(
         hardware.home,
         frequencies=frequency,
-        amplitude={"pitch": size},
+        amplitude={"pitch": amplitudes},
         phases="random",
         seed=3,
         duration=SINES_DURATION + EXTRA_TIME,
@@ -434,14 +455,20 @@ def platform_logs() -> PlatformLogs:
     reference = _pitch_of(sines, time)
     runs = {name: logged(hardware, reference, factor) for name, factor in gains.items()}
     changes = {name: compensate(reference, run.found) for name, run in runs.items()}
-    lowered = {
+    ratio_corrected = {
         name: logged(hardware, _recorded(change), gains[name]) for name, change in changes.items()
     }
-    both = compensate(reference, runs[PROPORTIONAL_GAINS].found, phase=True)
-    turned = logged(hardware, _recorded(both), gains[PROPORTIONAL_GAINS])
+    with_phase = compensate(reference, runs[PROPORTIONAL_GAINS].found, phase=True)
+    phase_corrected = logged(hardware, _recorded(with_phase), gains[PROPORTIONAL_GAINS])
     tank = logged(hardware, _tank_in_pitch(), 1.0, TANK_DURATION)
     return PlatformLogs(
-        hardware, reference, runs, lowered, turned, tank, changes[PROPORTIONAL_GAINS]
+        hardware,
+        reference,
+        runs,
+        ratio_corrected,
+        phase_corrected,
+        tank,
+        changes[PROPORTIONAL_GAINS],
     )
 
 
@@ -460,7 +487,7 @@ def logged(
     )
     reference = controller.reference
     engine = make_engine("analytic", machine, ENGINE_TIMESTEP, "fast")
-    course = simulate(
+    trajectory = simulate(
         machine,
         duration,
         pose=reference.pose[0],
@@ -474,11 +501,11 @@ def logged(
     sensor = machine.parameters.imu
     assert sensor is not None and sensor.output_rate is not None
     # The loop reads the sensor every period; it writes a line when it has a new reading.
-    every = round(1.0 / (sensor.output_rate * CASCADE_PERIOD))
-    lines = course.signals["inertial"][::every]
-    log = InertialLog(course.signals["time"][::every], lines[:, :3], lines[:, 3:])
-    found = compare_log(machine, motion, log, sensor, offset=0.0)
-    return LoggedRun(motion, course.time, course.twist[:, PITCH_COLUMN], log, found)
+    stride = round(1.0 / (sensor.output_rate * CASCADE_PERIOD))
+    readings = trajectory.signals["inertial"][::stride]
+    log = InertialLog(trajectory.signals["time"][::stride], readings[:, :3], readings[:, 3:])
+    comparison = compare_log(machine, motion, log, sensor, offset=0.0)
+    return LoggedRun(motion, trajectory.time, trajectory.twist[:, PITCH_COLUMN], log, comparison)
 
 
 def _recorded(change: Compensation) -> RecordedMotion:
@@ -493,7 +520,7 @@ def _tank_in_pitch() -> RecordedMotion:
 
 
 def _pitch_of(motion: Motion, time: FloatArray, begin: float = 0.0) -> RecordedMotion:
-    """Return the pitch of a motion alone, from a time [s] on."""
+    """Return the pitch of a motion alone, from the time `begin` [s] on."""
     values = motion.axes(time + begin).values[:, motion.axis_names.index("pitch")]
     return _in_pitch(motion.center, time, values)
 

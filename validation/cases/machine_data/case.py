@@ -37,7 +37,7 @@ CASE = Case(
 )
 
 POSE_SHIFT = np.array([0.004, -0.006, 0.005])
-"""[m] Displacement of a pose away from home, where symmetry hides nothing."""
+"""[m] Displacement of a pose away from home, where no symmetry can conceal an error."""
 
 POSE_TILT = np.array([0.02, -0.015, 0.01])
 """[rad] Rotation vector of that pose."""
@@ -90,7 +90,7 @@ def run(platform: Platform) -> CaseResult:
 def _typed_text(value: Any) -> str:
     """Return a typed value as text, with all its digits."""
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_typed_text(each)}" for key, each in value.items())
+        return ", ".join(f"{key} {_typed_text(entry)}" for key, entry in value.items())
     return value_text(value, digits=15)
 
 
@@ -124,23 +124,23 @@ def _actuators(platform: Platform, typed_machine: Composition) -> Iterator[Entry
 
 def _bodies(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     machine = make_mechanism(platform.parameters)
-    ours = {body.name: body for body in machine.bodies}
-    pairs = [
-        (piece, ours[piece.name])
+    model_bodies = {body.name: body for body in machine.bodies}
+    matched_bodies = [
+        (piece, model_bodies[piece.name])
         for piece in typed_machine.pieces(typed_machine.origin)
-        if piece.name in ours
+        if piece.name in model_bodies
     ]
-    masses, centers, tensors = [], [], []
-    for piece, body in pairs:
+    mass_errors, center_errors, tensor_errors = [], [], []
+    for piece, body in matched_bodies:
         origin, frame = machine.home_frames[body.name]
         tensor = frame @ body.mass.tensor @ frame.T
-        masses.append(relative(body.mass.mass, piece.mass))
-        centers.append(largest(origin + frame @ body.mass.center - piece.center))
-        tensors.append(relative(tensor, in_base(piece)))
-    bodies = f"{len(pairs)} bodies at home, base frame"
-    yield Measure(f"masses of {bodies}: relative error", max(masses), 1e-12, TYPED_REASON)
-    yield Measure(f"centres of {bodies}", max(centers), 1e-12, TYPED_REASON, unit="m")
-    yield Measure(f"tensors of {bodies}: relative error", max(tensors), 1e-12, TYPED_REASON)
+        mass_errors.append(relative(body.mass.mass, piece.mass))
+        center_errors.append(largest(origin + frame @ body.mass.center - piece.center))
+        tensor_errors.append(relative(tensor, in_base(piece)))
+    bodies = f"{len(matched_bodies)} bodies at home, base frame"
+    yield Measure(f"masses of {bodies}: relative error", max(mass_errors), 1e-12, TYPED_REASON)
+    yield Measure(f"centres of {bodies}", max(center_errors), 1e-12, TYPED_REASON, unit="m")
+    yield Measure(f"tensors of {bodies}: relative error", max(tensor_errors), 1e-12, TYPED_REASON)
     total = sum(body.mass.mass + body.extra_weight for body in machine.bodies)
     expected = sum(
         piece.mass * moving(typed_machine, piece)
@@ -154,22 +154,22 @@ def _reference(platform: Platform, typed_machine: Composition) -> Iterator[Entry
     tilted = Composition(typed_machine.typed, POSE_SHIFT, POSE_TILT)
     tilted.deflection = typed_machine.holding().deflection
     deflection = np.concatenate([tilted.deflection, 0.0 * tilted.deflection])
-    inside = {"deflection": deflection} if typed_machine.series else {}
-    freedoms = 3 if typed_machine.on_pillars else 6
-    twists = tilted.twists()[:, :freedoms]
-    mass = twists.T @ platform.mass_matrix(tilted.pose, **inside) @ twists
-    expected = tilted.mass_matrix()[:freedoms, :freedoms]
+    state_options = {"deflection": deflection} if typed_machine.series else {}
+    dof = 3 if typed_machine.on_pillars else 6
+    twists = tilted.twists()[:, :dof]
+    mass_matrix = twists.T @ platform.mass_matrix(tilted.pose, **state_options) @ twists
+    expected = tilted.mass_matrix()[:dof, :dof]
     name = "mass matrix of the reference in a tilted pose: relative error"
-    yield Measure(name, relative(mass, expected), 1e-10, COMPOSED_REASON)
-    forces = platform.inverse_dynamics(tilted.pose, ZERO_VECTOR, ZERO_VECTOR, **inside)
+    yield Measure(name, relative(mass_matrix, expected), 1e-10, COMPOSED_REASON)
+    forces = platform.inverse_dynamics(tilted.pose, ZERO_VECTOR, ZERO_VECTOR, **state_options)
     name = "holding forces of the reference in a tilted pose: relative error"
     yield Measure(name, relative(forces, tilted.balanced()), 1e-10, COMPOSED_REASON)
     at_home = typed_machine.holding()
-    found = rest(platform)
+    reference_rest = rest(platform)
     name = "holding forces at home against the weights of the table: relative error"
-    yield Measure(name, relative(found.forces, at_home.forces), 1e-10, COMPOSED_REASON)
+    yield Measure(name, relative(reference_rest.forces, at_home.forces), 1e-10, COMPOSED_REASON)
     if typed_machine.series:
-        error = largest(found.deflection[: len(typed_machine.base)] - at_home.deflection)
+        error = largest(reference_rest.deflection[: len(typed_machine.base)] - at_home.deflection)
         yield Measure("static deflection at home", error, 1e-10, COMPOSED_REASON, unit="m")
 
 
@@ -177,9 +177,10 @@ def _springs(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
     spring = typed_machine.typed.get("spring")
     if spring is None:
         return
-    ours = platform.leg_springs
+    leg_springs = platform.leg_springs
     error = max(
-        relative(ours.stiffness, spring["stiffness"]), relative(ours.damping, spring["damping"])
+        relative(leg_springs.stiffness, spring["stiffness"]),
+        relative(leg_springs.damping, spring["damping"]),
     )
     yield Measure("springs and dampers against the table", error, 1e-12, TYPED_REASON)
     errors = np.abs(free_rates(platform) / typed_machine.free_rates() - 1.0)
@@ -203,8 +204,8 @@ def _printed(platform: Platform, typed_machine: Composition) -> Iterator[Entry]:
         if name not in PRINTED_PARTS:
             continue
         body, entry = PRINTED_PARTS[name]
-        own_mass = bodies[body]
-        value = own_mass.mass if entry is None else own_mass.tensor[entry]
+        body_mass = bodies[body]
+        value = body_mass.mass if entry is None else body_mass.tensor[entry]
         error = abs(value - expected) / printed["unit"]
         yield Measure(f"{name} against print, units of its last digit", error, 1.0, PRINTED_REASON)
 
@@ -223,8 +224,8 @@ def _hardware(platform: Platform, typed_machine: Composition) -> Iterator[Measur
 
 def relative(value: FloatArray | float, expected: FloatArray | float) -> float:
     """Return the largest error per largest expected entry; the error where all are zero."""
-    size = float(np.abs(expected).max())
-    return float(np.abs(np.asarray(value) - expected).max()) / (size or 1.0)
+    largest_expected = float(np.abs(expected).max())
+    return float(np.abs(np.asarray(value) - expected).max()) / (largest_expected or 1.0)
 
 
 def in_base(piece: Piece) -> FloatArray:

@@ -21,19 +21,19 @@ SECOND_STEP = 1e-5
 """[m], [rad] Step of the differences between two gradients."""
 
 DEFLECTION_ROUNDS = 6
-"""Iterations of the static deflection, each of which leaves a thousandth of the error before."""
+"""Iterations of the static deflection, each of which reduces the error a thousandfold."""
 
 
 Array = NDArray[Any]
-"""Real or complex: all is differentiated by complex steps."""
+"""Real or complex array: all functions here are differentiated by complex steps."""
 
 
 class Piece(NamedTuple):
-    """One rigid body."""
+    """One rigid body of a machine, with its placement."""
 
     name: str
     mass: float
-    """[kg]"""
+    """[kg] mass of the body"""
     center: Array
     """`(3,)` centre of mass [m] in the base frame"""
     frame: Array
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
 
 
 class Legs(NamedTuple):
-    """Legs with their tips at given points."""
+    """The bodies and coordinates of all legs, for given positions of their tips."""
 
     pieces: list[Piece]
     coordinates: list[Any]
@@ -75,19 +75,21 @@ def joints(typed: Typed) -> Array:
 
 def solid(mass: float, radius: float, length: float) -> Array:
     """Return the tensor `(3, 3)` [kg m2] of a solid cylinder along z about its centre."""
-    across = mass * radius**2 / 4.0 + mass * length**2 / 12.0
-    return np.diag([across, across, mass * radius**2 / 2.0])
+    transverse = mass * radius**2 / 4.0 + mass * length**2 / 12.0
+    return np.diag([transverse, transverse, mass * radius**2 / 2.0])
 
 
 def tube(typed: dict[str, float]) -> tuple[float, Array]:
     """Return mass [kg] and tensor `(3, 3)` of a tube: an outer cylinder less an inner one."""
     outer, inner, length = typed["outer"], typed["inner"], typed["length"]
     if "mass" in typed:
-        per_area = typed["mass"] / (outer**2 - inner**2)
+        mass_per_radius_squared = typed["mass"] / (outer**2 - inner**2)
     else:
-        per_area = typed["density"] * np.pi * length
-    whole, hole = per_area * outer**2, per_area * inner**2
-    return whole - hole, solid(whole, outer, length) - solid(hole, inner, length)
+        mass_per_radius_squared = typed["density"] * np.pi * length
+    outer_mass, inner_mass = mass_per_radius_squared * outer**2, mass_per_radius_squared * inner**2
+    return outer_mass - inner_mass, solid(outer_mass, outer, length) - solid(
+        inner_mass, inner, length
+    )
 
 
 def body(typed: Typed) -> tuple[float, Array]:
@@ -101,81 +103,89 @@ def body(typed: Typed) -> tuple[float, Array]:
 
 
 def universal(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
-    """Housing on the base joint, rod on the tip, in the frame (rev1, rev2, leg)."""
+    """Return legs of a housing on the base joint and a rod on the tip, frame (rev1, rev2, leg)."""
     pieces, lengths = [], []
     axes = _first_axes(typed, base)
     for leg, (foot, tip, axis) in enumerate(zip(base, tips, axes, strict=True), start=1):
-        along = unit(tip - foot)
-        rev2 = unit(np.cross(along, axis))
-        frame = np.column_stack([np.cross(rev2, along), rev2, along])
-        lengths.append((tip - foot) @ along)
-        for name, end, way in (("housing", foot, 1.0), ("rod", tip, -1.0)):
+        leg_axis = unit(tip - foot)
+        rev2 = unit(np.cross(leg_axis, axis))
+        frame = np.column_stack([np.cross(rev2, leg_axis), rev2, leg_axis])
+        lengths.append((tip - foot) @ leg_axis)
+        for name, joint, direction in (("housing", foot, 1.0), ("rod", tip, -1.0)):
             table = typed[name]
             mass, tensor = body(table)
             if "tube" in table:
-                center = way * table["tube"]["length"] / 2.0 * Z
+                center = direction * table["tube"]["length"] / 2.0 * Z
             else:
                 center = np.array(table["center" if name == "housing" else "center_from_tip"])
-            side = np.array([-1.0 if leg in table.get("reflected", ()) else 1.0, 1.0, 1.0])
-            tensor = np.outer(side, side) * tensor
+            mirror = np.array([-1.0 if leg in table.get("reflected", ()) else 1.0, 1.0, 1.0])
+            tensor = np.outer(mirror, mirror) * tensor
             pieces.append(
-                Piece(_name(leg, name), mass, end + frame @ (side * center), frame, tensor)
+                Piece(_name(leg, name), mass, joint + frame @ (mirror * center), frame, tensor)
             )
     return Legs(pieces, lengths)
 
 
 def series_spring(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
-    """Three point masses: in the spring's middle, beyond the spring, below the tip."""
+    """Return legs of three point masses: middle of the spring, beyond the spring, below the tip."""
     pieces, lengths = [], []
     for leg, (foot, tip, stretched) in enumerate(zip(base, tips, deflection, strict=True), start=1):
-        along = unit(tip - foot)
-        length = (tip - foot) @ along
-        spring = typed["spring_mass"]["length"] + stretched
-        places = {
-            "spring": 0.5 * spring,
-            "housing": spring + typed["housing"]["beyond_spring"],
+        leg_axis = unit(tip - foot)
+        length = (tip - foot) @ leg_axis
+        spring_length = typed["spring_mass"]["length"] + stretched
+        distances = {
+            "spring": 0.5 * spring_length,
+            "housing": spring_length + typed["housing"]["beyond_spring"],
             "rod": length - typed["rod"]["below_tip"],
         }
-        for name, place in places.items():
+        for name, distance in distances.items():
             mass = typed["spring_mass" if name == "spring" else name]["mass"]
-            pieces.append(_point(leg, name, mass, foot + place * along))
+            pieces.append(_point(leg, name, mass, foot + distance * leg_axis))
         lengths.append(length)
     return Legs(pieces, lengths)
 
 
 def crank(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
-    """Crank in the vertical plane through the base joint's radius, rod from its end to the tip."""
+    """Return legs of a crank in the vertical plane through the base joint's radius, and a rod."""
     pieces, angles = [], []
     (crank_mass, crank_tensor), (rod_mass, rod_tensor) = body(typed["crank"]), body(typed["rod"])
-    slender = rod_tensor[0, 0] - rod_tensor[2, 2] / 2.0
-    short, long = typed["crank"]["tube"]["length"], typed["rod"]["tube"]["length"]
+    rod_moment = rod_tensor[0, 0] - rod_tensor[2, 2] / 2.0
+    crank_length, rod_length = typed["crank"]["tube"]["length"], typed["rod"]["tube"]["length"]
     for leg, (foot, tip) in enumerate(zip(base, tips, strict=True), start=1):
-        outward, reach = unit(foot * [1.0, 1.0, 0.0]), tip - foot
+        outward, foot_to_tip = unit(foot * [1.0, 1.0, 0.0]), tip - foot
         # |reach - crank| = long, the crank at the angle that leans further outwards.
-        up, out = reach @ Z, reach @ outward
-        distance = (reach @ reach + short**2 - long**2) / (2.0 * short)
-        angle = np.arctan(out / up) + np.arccos(distance / np.sqrt(up**2 + out**2))
-        along = np.cos(angle) * Z + np.sin(angle) * outward
-        rod = unit(reach - short * along)
-        axis = np.cross(Z, outward)
-        turned = np.column_stack([axis, np.cross(along, axis), along])
-        across = unit(np.cross(axis, rod))
-        frame = np.column_stack([across, np.cross(rod, across), rod])
-        elbow = foot + short * along
-        tensor = np.diag([slender, slender, 0.0])
-        middle = elbow + 0.5 * long * rod
+        rise, outward_distance = foot_to_tip @ Z, foot_to_tip @ outward
+        projection = (foot_to_tip @ foot_to_tip + crank_length**2 - rod_length**2) / (
+            2.0 * crank_length
+        )
+        angle = np.arctan(outward_distance / rise) + np.arccos(
+            projection / np.sqrt(rise**2 + outward_distance**2)
+        )
+        crank_axis = np.cos(angle) * Z + np.sin(angle) * outward
+        rod_axis = unit(foot_to_tip - crank_length * crank_axis)
+        hinge_axis = np.cross(Z, outward)
+        crank_frame = np.column_stack([hinge_axis, np.cross(crank_axis, hinge_axis), crank_axis])
+        rod_side = unit(np.cross(hinge_axis, rod_axis))
+        frame = np.column_stack([rod_side, np.cross(rod_axis, rod_side), rod_axis])
+        elbow = foot + crank_length * crank_axis
+        tensor = np.diag([rod_moment, rod_moment, 0.0])
+        rod_center = elbow + 0.5 * rod_length * rod_axis
         pieces += [
             Piece(
-                _name(leg, "crank"), crank_mass, foot + 0.5 * short * along, turned, crank_tensor
+                _name(leg, "crank"),
+                crank_mass,
+                foot + 0.5 * crank_length * crank_axis,
+                crank_frame,
+                crank_tensor,
             ),
-            Piece(_name(leg, "rod"), rod_mass, middle, frame, tensor),
+            Piece(_name(leg, "rod"), rod_mass, rod_center, frame, tensor),
         ]
         angles.append(angle)
     return Legs(pieces, angles)
 
 
 def pillar(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
-    """Upper masses in the plate's corners, feet below them along the plate's normal."""
+    """Return legs with a mass in each corner of the plate, and a foot below it along the normal."""
     normal = unit(np.cross(tips[1] - tips[0], tips[2] - tips[1]))
     pieces, heights = [], []
     for leg, tip in enumerate(tips, start=1):
@@ -189,8 +199,8 @@ def pillar(typed: Typed, base: Array, tips: Array, deflection: Array) -> Legs:
 def _first_axes(typed: Typed, base: Array) -> Iterator[Array]:
     """Yield the axis of each universal joint that is fixed in the base."""
     direction = typed["first_axis"]["direction"]
-    level = joints(typed["platform_joints"]) * [1.0, 1.0, 0.0] - base * [1.0, 1.0, 0.0]
-    for horizontal in level:
+    horizontal_legs = joints(typed["platform_joints"]) * [1.0, 1.0, 0.0] - base * [1.0, 1.0, 0.0]
+    for horizontal in horizontal_legs:
         yield unit(np.cross(horizontal, Z)) if direction == "across" else np.array(direction)
 
 
@@ -211,7 +221,7 @@ LEG_ASSEMBLIES: dict[str, Assembly] = {
 
 
 class Rates(NamedTuple):
-    """Derivatives by the coordinates, one column each."""
+    """Derivatives of points, attitudes and lengths by the coordinates, one column each."""
 
     centers: Array
     """`(bodies, 3, k)` derivatives of the bodies' centres"""
@@ -222,23 +232,23 @@ class Rates(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """Equilibrium."""
+    """Static equilibrium of a machine at its pose."""
 
     forces: Array
     """`(n,)` forces of the actuators"""
     deflection: Array
-    """`(n,)` deflections [m] of springs in series; zeros without springs"""
+    """`(n,)` deflections [m] of springs in series; zero without springs"""
 
 
 class Composition:
     """A machine made of typed bodies about one pose.
 
-    Coordinates: three translations and three turns of the platform, or heave, roll and pitch on
+    Coordinates: three translations and rotations of the platform, or heave, roll and pitch on
     pillars; then the deflections of springs in series. All are zero in the pose.
     """
 
     def __init__(self, typed: Typed, shift: Array | None = None, tilt: Array | None = None) -> None:
-        """Place the platform near home: shifted [m], tilted [rad] (a rotation vector)."""
+        """Place the platform near home: displaced by `shift` [m], then rotated by `tilt` [rad]."""
         self.typed = typed
         self.gravity: float = typed["gravity"]["value"]
         self.base, self.corners = joints(typed["base_joints"]), joints(typed["platform_joints"])
@@ -260,9 +270,9 @@ class Composition:
 
     @property
     def origin(self) -> Array:
-        """All coordinates zero."""
-        freedoms = 3 if self.on_pillars else 6
-        return np.zeros(freedoms + (len(self.base) if self.series else 0))
+        """Return the vector of coordinates of the pose: all are zero."""
+        dof = 3 if self.on_pillars else 6
+        return np.zeros(dof + (len(self.base) if self.series else 0))
 
     def place(self, q: Array) -> tuple[Array, Array]:
         """Return reference point `(3,)` and rotation `(3, 3)` of the platform."""
@@ -273,20 +283,20 @@ class Composition:
         return position, _turn(q[3:6]) @ _rotation(self._tilt)
 
     def _on_pillars(self, height: float, roll: float, pitch: float) -> tuple[Array, Array]:
-        """Roto-translation matrix of the paper; the fixed foot does not move."""
+        """Return the paper's roto-translation matrix of a pose; the fixed foot does not move."""
         c, s, cp, sp = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch)
         matrix = np.array([[cp, 0.0 * s, sp], [s * sp, c, -cp * s], [-c * sp, s, c * cp]])
-        fixed = self.typed["foot"]["fixed"] - 1
-        corner = matrix @ self.corners[fixed]
+        fixed_leg = self.typed["foot"]["fixed"] - 1
+        corner = matrix @ self.corners[fixed_leg]
         length = (height + corner[2]) / matrix[2, 2]
-        return self.base[fixed] + length * matrix[:, 2] - corner, matrix
+        return self.base[fixed_leg] + length * matrix[:, 2] - corner, matrix
 
     def legs(self, q: Array) -> Legs:
-        """Return the legs."""
+        """Return the legs at coordinates `(k,)`."""
         position, rotation = self.place(q)
         tips = position + self.corners @ rotation.T
-        stretched = self.deflection + q[6:] if self.series else self.deflection
-        return LEG_ASSEMBLIES[self.typed["legs"]](self.typed, self.base, tips, stretched)
+        deflection = self.deflection + q[6:] if self.series else self.deflection
+        return LEG_ASSEMBLIES[self.typed["legs"]](self.typed, self.base, tips, deflection)
 
     def pieces(self, q: Array) -> list[Piece]:
         """Return all bodies, the platform first."""
@@ -300,14 +310,20 @@ class Composition:
         """Return what the coordinates move, and how far."""
         frames = np.array([piece.frame for piece in self.pieces(q)])
         centers, turns, coordinates = [], [], []
-        for along in np.eye(len(q)):
-            moved = q + 1j * COMPLEX_STEP * along
-            pieces = self.pieces(moved)
+        for direction in np.eye(len(q)):
+            perturbed = q + 1j * COMPLEX_STEP * direction
+            pieces = self.pieces(perturbed)
             centers.append(np.array([piece.center for piece in pieces]).imag / COMPLEX_STEP)
-            slopes = np.array([piece.frame for piece in pieces]).imag / COMPLEX_STEP
-            spin = slopes @ np.swapaxes(frames, 1, 2)
-            turns.append(np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1))
-            coordinates.append(np.array(self.legs(moved).coordinates).imag / COMPLEX_STEP)
+            frame_rates = np.array([piece.frame for piece in pieces]).imag / COMPLEX_STEP
+            # dR/dt R^T is the skew matrix of the angular velocity.
+            rotation_rates = frame_rates @ np.swapaxes(frames, 1, 2)
+            turns.append(
+                np.stack(
+                    [rotation_rates[:, 2, 1], rotation_rates[:, 0, 2], rotation_rates[:, 1, 0]],
+                    axis=1,
+                )
+            )
+            coordinates.append(np.array(self.legs(perturbed).coordinates).imag / COMPLEX_STEP)
         return Rates(*(np.stack(columns, axis=-1) for columns in (centers, turns, coordinates)))
 
     def twists(self) -> Array:
@@ -317,42 +333,51 @@ class Composition:
         return np.vstack([rates.centers[0] - np.cross(rates.turns[0].T, arm).T, rates.turns[0]])
 
     def mass_matrix(self) -> Array:
-        """Return `(k, k)`: twice the kinetic energy is rates' M rates."""
+        """Return the mass matrix `(k, k)`: the kinetic energy is rates' M rates / 2."""
         rates = self.rates(self.origin)
-        total = np.zeros((len(self.origin),) * 2)
+        mass_matrix = np.zeros((len(self.origin),) * 2)
         for piece, move, turn in zip(
             self.pieces(self.origin), rates.centers, rates.turns, strict=True
         ):
             tensor = piece.frame @ piece.tensor @ piece.frame.T
-            total += piece.mass * move.T @ move + turn.T @ tensor @ turn
-        return total
+            mass_matrix += piece.mass * move.T @ move + turn.T @ tensor @ turn
+        return mass_matrix
 
     def balanced(self) -> Array:
-        """Return the forces `(n,)` of smallest norm that hold the platform as the springs are."""
-        freedoms = 3 if self.on_pillars else 6
-        lengths = self.rates(self.origin).coordinates[:, :freedoms]
+        """Return the forces `(n,)` of smallest norm that hold the platform at this deflection."""
+        dof = 3 if self.on_pillars else 6
+        length_jacobian = self.rates(self.origin).coordinates[:, :dof]
         gradient = self._gradient(self.origin, np.zeros(len(self.base)))
-        return np.asarray(np.linalg.lstsq(lengths.T, gradient[:freedoms], rcond=None)[0])
+        return np.asarray(np.linalg.lstsq(length_jacobian.T, gradient[:dof], rcond=None)[0])
 
     def holding(self) -> Rest:
-        """Return forces and deflections that hold the machine still; springs are left so."""
+        """Return forces and deflections at static equilibrium; the deflection is stored."""
         for _ in range(DEFLECTION_ROUNDS if self.series else 0):
-            left = self._gradient(self.origin, self.balanced())[6:]
-            self.deflection = self.deflection - left / self.typed["spring"]["stiffness"]
+            residual = self._gradient(self.origin, self.balanced())[6:]
+            self.deflection = self.deflection - residual / self.typed["spring"]["stiffness"]
         return Rest(self.balanced(), self.deflection)
 
     def free_rates(self) -> Array:
-        """Return the sizes [1/s] of the eigenvalues of the motion about rest, in rising order."""
+        """Return the magnitudes [1/s] of the eigenvalues of the motion about rest, ascending."""
         spring, forces = self.typed["spring"], self.holding().forces
-        slopes = [
+        stiffness_rows = [
             (self._gradient(step, forces) - self._gradient(-step, forces)) / (2.0 * SECOND_STEP)
             for step in SECOND_STEP * np.eye(len(self.origin))
         ]
-        stretch = self._stretch_rates(self.rates(self.origin))
-        forces_per = np.hstack([np.array(slopes), spring["damping"] * stretch.T @ stretch])
-        size = len(self.origin)
-        lower = -np.linalg.solve(self.mass_matrix(), forces_per)
-        matrix = np.vstack([np.hstack([np.zeros((size, size)), np.eye(size)]), lower])
+        stretch_jacobian = self._stretch_rates(self.rates(self.origin))
+        state_forces = np.hstack(
+            [np.array(stiffness_rows), spring["damping"] * stretch_jacobian.T @ stretch_jacobian]
+        )
+        coordinate_count = len(self.origin)
+        acceleration_rows = -np.linalg.solve(self.mass_matrix(), state_forces)
+        matrix = np.vstack(
+            [
+                np.hstack(
+                    [np.zeros((coordinate_count, coordinate_count)), np.eye(coordinate_count)]
+                ),
+                acceleration_rows,
+            ]
+        )
         return np.sort(np.abs(np.linalg.eigvals(matrix)))
 
     def _stretch_rates(self, rates: Rates) -> Array:
@@ -363,16 +388,20 @@ class Composition:
     def _gradient(self, q: Array, forces: Array) -> Array:
         """Return the derivative `(k,)` of the potential energy under constant actuator forces."""
         rates, pieces = self.rates(q), self.pieces(q)
-        stretch = self._stretch_rates(rates)
-        driven = rates.coordinates - stretch if self.series else rates.coordinates
+        stretch_jacobian = self._stretch_rates(rates)
+        actuator_jacobian = (
+            rates.coordinates - stretch_jacobian if self.series else rates.coordinates
+        )
         masses = np.array([piece.mass for piece in pieces])
-        gradient = self.gravity * masses @ rates.centers[:, 2] - forces @ driven
+        gradient = self.gravity * masses @ rates.centers[:, 2] - forces @ actuator_jacobian
         if "spring" not in self.typed:
             return np.asarray(gradient)
-        stretched = np.array(self.legs(q).coordinates) - self.home_coordinates
+        elongation = np.array(self.legs(q).coordinates) - self.home_coordinates
         if self.series:
-            stretched = self.deflection + q[6:]
-        return np.asarray(gradient + self.typed["spring"]["stiffness"] * stretched @ stretch)
+            elongation = self.deflection + q[6:]
+        return np.asarray(
+            gradient + self.typed["spring"]["stiffness"] * elongation @ stretch_jacobian
+        )
 
 
 def _cross_matrix(vector: Array) -> Array:
@@ -383,8 +412,8 @@ def _cross_matrix(vector: Array) -> Array:
 
 def _turn(vector: Array) -> Array:
     """Return the rotation `(3, 3)` of a rotation vector below 1e-4, right to its third power."""
-    across = _cross_matrix(vector)
-    return np.asarray(np.eye(3) + across + across @ across / 2.0)
+    skew = _cross_matrix(vector)
+    return np.asarray(np.eye(3) + skew + skew @ skew / 2.0)
 
 
 def _rotation(vector: Array) -> Array:

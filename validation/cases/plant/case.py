@@ -98,7 +98,8 @@ DAMPING_CONSTANT = PrintedValue(MOTOR_FIGURE, "damping constant", "0.14", "N m/k
 BRAKE_TORQUE = PrintedValue(MOTOR_FIGURE, "brake torque, dry", "8.81", "N m")
 
 IMPERIAL_VALUES = (0.00416, 2.00, 1.23, 78.0)
-"""[lbf in s2], [lbf in], [lbf in/krpm], [lbf in] These four in imperial units, as printed."""
+"""[lbf in s2], [lbf in], [lbf in/krpm], [lbf in] The four values above in imperial units, as
+printed."""
 
 TOP_SPEED = PrintedValue(f"{STEWART_THESIS}, figure B.1", "largest speed", "254", "mm/s")
 
@@ -144,14 +145,14 @@ def thesis_statements(machine: Platform) -> tuple[Statement, ...]:
 
     They are judged on the machine's first actuator; all six are alike.
     """
-    leg, row = machine.parameters.legs[0], drive_constants(machine, ENGINE_STEP)[0]
+    leg, constants = machine.parameters.legs[0], drive_constants(machine, ENGINE_STEP)[0]
     drive, thrust = leg.drive, leg.actuator.effort
     assert isinstance(drive, ScrewDrive) and thrust is not None
-    mass = float(equivalent_inertia(machine)[0] - row[column.INERTIA])
+    mass = float(equivalent_inertia(machine)[0] - constants[column.INERTIA])
     return (
-        _motor_data(drive, row),
-        _motor_speed(drive, row),
-        _motor_force(row, thrust),
+        _motor_data(drive, constants),
+        _motor_speed(drive, constants),
+        _motor_force(constants, thrust),
         _force_rating(drive),
         STEWART_THESIS["pure_delay"].not_given(
             f"The drives delay a command by {1e3 * drive.delay:g} ms. The time in which the effort "
@@ -159,28 +160,33 @@ def thesis_statements(machine: Platform) -> tuple[Statement, ...]:
             "the thesis does not separate electronics from stiction, and prints no friction at "
             "rest",
         ),
-        _limit_switches(row, mass),
-        _brakes(row, mass),
+        _limit_switches(constants, mass),
+        _brakes(constants, mass),
     )
 
 
 def _motor_data(drive: ScrewDrive, row: FloatArray) -> Statement:
-    ours = (
+    file_values = (
         drive.armature_inertia,
         drive.friction_torque,
         drive.viscous_torque * THOUSAND_RPM,
         drive.brake_torque,
     )
     printed = (ARMATURE_INERTIA, FRICTION_TORQUE, DAMPING_CONSTANT, BRAKE_TORQUE)
-    found = ", ".join(
-        f"{one.quantity} {value:.4g} {one.unit} ({value / (pounds * POUND_FORCE * INCH):.3f} times "
-        "the imperial value)"
-        for one, value, pounds in zip(printed, ours, IMPERIAL_VALUES, strict=True)
+    description = ", ".join(
+        f"{printed_value.quantity} {value:.4g} {printed_value.unit} "
+        f"({value / (imperial_value * POUND_FORCE * INCH):.3f} times the imperial value)"
+        for printed_value, value, imperial_value in zip(
+            printed, file_values, IMPERIAL_VALUES, strict=True
+        )
     )
     return STEWART_THESIS["motor_data"].judged(
-        f"The machine's file has {found}. At the leg these are {row[column.INERTIA]:.1f} kg, "
+        f"The machine's file has {description}. At the leg these are {row[column.INERTIA]:.1f} kg, "
         f"{row[column.FRICTION]:.1f} N and {row[column.VISCOUS]:.1f} N s/m.",
-        all(one.holds(value) for one, value in zip(printed, ours, strict=True)),
+        all(
+            printed_value.holds(value)
+            for printed_value, value in zip(printed, file_values, strict=True)
+        ),
     )
 
 
@@ -194,18 +200,18 @@ def _motor_speed(drive: ScrewDrive, row: FloatArray) -> Statement:
 
 
 def _motor_force(row: FloatArray, thrust: float) -> Statement:
-    per_ampere = POUND_FORCE * 2.0 * pi / PRINTED_LEAD
-    rated = RATED_CURRENT * TORQUE_CONSTANT.value * per_ampere
-    tolerance = RATED_CURRENT * TORQUE_CONSTANT.tolerance * per_ampere
+    force_per_torque_constant = POUND_FORCE * 2.0 * pi / PRINTED_LEAD
+    rated_force = RATED_CURRENT * TORQUE_CONSTANT.value * force_per_torque_constant
+    tolerance = RATED_CURRENT * TORQUE_CONSTANT.tolerance * force_per_torque_constant
     peak = thrust * PEAK_CURRENT / RATED_CURRENT
-    same = abs(rated - PRINTED_THRUST.value) <= tolerance and PRINTED_THRUST.holds(thrust)
+    agrees = abs(rated_force - PRINTED_THRUST.value) <= tolerance and PRINTED_THRUST.holds(thrust)
     return STEWART_THESIS["motor_force"].judged(
         f"{RATED_CURRENT:g} A rms times {TORQUE_CONSTANT.text} lbf in/A times 2 pi / "
-        f"{PRINTED_LEAD:g} in give {rated:.1f} N (within {tolerance:.0f} N, by the digits of the "
-        f"constant), or {rated * 3.14 / pi:.0f} N with 3.14 for pi. The printed thrust therefore "
-        f"contains no losses of motor and screw. The driver's {PEAK_CURRENT:g} A rms correspond to "
-        f"{peak:.0f} N; the drives' peak is {row[column.PEAK]:.0f} N.",
-        same and abs(row[column.PEAK] - peak) <= 0.5,
+        f"{PRINTED_LEAD:g} in give {rated_force:.1f} N (within {tolerance:.0f} N, by the digits "
+        f"of the constant), or {rated_force * 3.14 / pi:.0f} N with 3.14 for pi. The printed "
+        f"thrust therefore contains no losses of motor and screw. The driver's {PEAK_CURRENT:g} A "
+        f"rms correspond to {peak:.0f} N; the drives' peak is {row[column.PEAK]:.0f} N.",
+        agrees and abs(row[column.PEAK] - peak) <= 0.5,
     )
 
 
@@ -236,22 +242,22 @@ def _commanded(
 
 
 def _limit_switches(row: FloatArray, mass: float) -> Statement:
-    upper, stop = row[column.UPPER], row[column.UPPER_STOP]
+    upper, end_stop = row[column.UPPER], row[column.UPPER_STOP]
     bench, outwards = _commanded(row, mass, upper - APPROACH_DISTANCE, COMMANDED_SPEED)
-    beyond = float(outwards.state(column.POSITION).max() - upper)
-    at_rest = outwards.state(column.SPEED)[-1]
+    overshoot = float(outwards.state(column.POSITION).max() - upper)
+    final_speed = outwards.state(column.SPEED)[-1]
     leg, rate = float(outwards.leg[-1]), float(outwards.rate[-1])
     inwards = bench.run(
         RUN_TIME, -COMMANDED_SPEED, mass=mass, mode=VELOCITY_MODE, leg=leg, rate=rate
     )
-    back = float(inwards.state(column.SPEED)[-1])
-    stopped = 0.0 <= beyond < stop - upper and abs(at_rest) < 0.01 * COMMANDED_SPEED
+    return_speed = float(inwards.state(column.SPEED)[-1])
+    stopped = 0.0 <= overshoot < end_stop - upper and abs(final_speed) < 0.01 * COMMANDED_SPEED
     return STEWART_THESIS["limit_switches"].judged(
         f"Commanded outwards at {1e3 * COMMANDED_SPEED:g} mm/s, an actuator stops "
-        f"{1e3 * beyond:.2f} mm beyond its upper limit (its end stop is at "
-        f"{1e3 * (stop - upper):g} mm), with {1e3 * at_rest:.2f} mm/s left. The opposite command "
-        f"moves it back at {1e3 * back:.1f} mm/s.",
-        stopped and abs(back + COMMANDED_SPEED) < 0.05 * COMMANDED_SPEED,
+        f"{1e3 * overshoot:.2f} mm beyond its upper limit (its end stop is at "
+        f"{1e3 * (end_stop - upper):g} mm), with {1e3 * final_speed:.2f} mm/s left. The opposite "
+        f"command moves it back at {1e3 * return_speed:.1f} mm/s.",
+        stopped and abs(return_speed + COMMANDED_SPEED) < 0.05 * COMMANDED_SPEED,
     )
 
 
@@ -273,10 +279,10 @@ def _brakes(row: FloatArray, mass: float) -> Statement:
 
 def friction_plot(curve: FrictionCurve, numbers: DriveNumbers, unit: str, force_unit: str) -> Plot:
     """Return friction over the speed, simulated and by its law; `unit` of coordinates."""
-    speed = numbers.stribeck_speed * np.logspace(-1.0, np.log10(50.0), 200)
+    speeds = numbers.stribeck_speed * np.logspace(-1.0, np.log10(50.0), 200)
     panel = Panel(
         f"effort [{force_unit}]",
-        Curve("law", speed, numbers.friction_at(speed)),
+        Curve("law", speeds, numbers.friction_at(speeds)),
         Curve("simulated", curve.speeds, curve.efforts, "markers"),
     )
     caption = (
@@ -289,8 +295,8 @@ def friction_plot(curve: FrictionCurve, numbers: DriveNumbers, unit: str, force_
 def hysteresis_plot(loop: Hysteresis, unit: str) -> Plot:
     """Return the hysteresis loop of motor and leg; `unit` of their coordinates."""
     shown = slice(len(loop.motor) // 2, None, len(loop.motor) // 2000)
-    motor, lag = 1e3 * loop.motor[shown], 1e3 * (loop.leg - loop.motor)[shown]
-    panel = Panel(f"leg minus motor [m{unit}]", Curve("simulated", motor, lag))
+    motor_position, leg_lag = 1e3 * loop.motor[shown], 1e3 * (loop.leg - loop.motor)[shown]
+    panel = Panel(f"leg minus motor [m{unit}]", Curve("simulated", motor_position, leg_lag))
     caption = (
         f"A leg with drag follows a slow motor. The loop is {1e3 * loop.width:.4g} m{unit} wide; "
         f"backlash and compression by the drag add up to {1e3 * loop.expected:.4g} m{unit}."
@@ -344,8 +350,8 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     machine = with_drives(platform)
     constants = drive_constants(machine, ENGINE_STEP)
-    drive, leg = constants[0], machine.parameters.legs[0].drive
-    assert leg is not None
+    drive, leg_drive = constants[0], machine.parameters.legs[0].drive
+    assert leg_drive is not None
     numbers = drive_numbers(machine)
     mass = float(equivalent_inertia(machine)[0] - drive[column.INERTIA])
     measures: list[Entry] = [*_takeover(machine, constants)]
@@ -360,11 +366,11 @@ def run(platform: Platform) -> CaseResult:
         loop = hysteresis(drive, numbers, mass)
         measures += backlash_measures(loop, machine.coordinate_unit)
         plots.append(hysteresis_plot(loop, machine.coordinate_unit))
-    response, runs = response_to_step(machine, numbers)
-    plots.append(response_plot(runs, leg, machine.force_unit))
+    response, responses = response_to_step(machine, numbers)
+    plots.append(response_plot(responses, leg_drive, machine.force_unit))
     measures += [
         response,
-        *impulse_measure(drive, numbers, leg.current_lag),
+        *impulse_measure(drive, numbers, leg_drive.current_lag),
         *converter_measures(drive, numbers),
         *velocity_loop_measures(drive, numbers),
         handover_measure(machine, numbers),
@@ -375,10 +381,10 @@ def run(platform: Platform) -> CaseResult:
         *encoder_measures(machine, drive, numbers),
         *position_drive_measures(machine),
     ]
-    heated = fold_back(machine, numbers)
-    if heated is not None:
-        measures += fold_back_measures(heated, numbers)
-        plots.append(fold_back_plot(heated, machine))
+    heating = fold_back(machine, numbers)
+    if heating is not None:
+        measures += fold_back_measures(heating, numbers)
+        plots.append(fold_back_plot(heating, machine))
     statements = thesis_statements(machine) if platform.name == "stewart" else ()
     return CASE.result(platform, measures, plots, statements)
 
@@ -394,7 +400,7 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
         expected = machine.inverse_dynamics(
             machine.home, ZERO_VECTOR, ZERO_VECTOR, deflection=state.deflection
         )
-        first, at = plant.forces(state).copy(), state.lengths
+        first_forces, initial_lengths = plant.forces(state).copy(), state.lengths
         for _ in range(100):
             state = engine.step(plant.forces(state))
     finally:
@@ -402,17 +408,17 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
     stroke = machine.maximum_coordinates - machine.minimum_coordinates
     yield Measure(
         "forces at takeover against the holding forces, per largest",
-        largest(first - expected) / largest(expected),
+        largest(first_forces - expected) / largest(expected),
         1e-9,
         "motors start where their transmissions carry the legs; rounding of their coordinates",
     )
     yield Measure(
         "displacement of the actuators 10 ms after takeover, per stroke",
-        (np.abs(state.lengths - at) / stroke).max(),
+        (np.abs(state.lengths - initial_lengths) / stroke).max(),
         1e-12,
         "motors, springs and legs start in equilibrium, so that nothing moves; rounding",
     )
-    longest = longest_drive_step(machine, constants)
-    if np.isfinite(longest):
+    max_step = longest_drive_step(machine, constants)
+    if np.isfinite(max_step):
         note = "beyond it, legs become unstable on transmissions and end stops"
-        yield Quantity("longest time step of an engine", longest, note=note, unit="s")
+        yield Quantity("longest time step of an engine", max_step, note=note, unit="s")

@@ -44,22 +44,22 @@ BLOCKING_FRICTION = 1e9
 """[N, N m] Friction of a motor that is blocked."""
 
 FEEDFORWARD_FRACTION = 0.1
-"""Feedforward that begins and ends, per peak effort."""
+"""Feedforward that is switched on and off, relative to the peak effort."""
 
 INTEGRAL_FRACTION = 0.016
-"""Growth of the integral in one step of the wind-up test, per peak effort."""
+"""Growth of the integral in one step of the wind-up test, relative to the peak effort."""
 
 READING_COUNT = 400
-"""Coordinates of the motor at which its encoder is read."""
+"""Number of motor positions at which its encoder is read."""
 
 SAMPLE_TIME = 1e-3
 """[s] Time between two readings."""
 
 HALF_COUNT = 0.5 + 1e-6
-"""[counts] Half a count, and the rounding of coordinates of more than a million counts."""
+"""[counts] Half a count, plus the rounding of coordinates of more than a million counts."""
 
 POSITIONING_STEP = 2.5e-4
-"""[s] Time step of the engine."""
+"""[s] Time step of the engine in the tests of the servo and the stepper."""
 
 SERVO_MACHINE = "sg90_servo"
 """Machine of the gallery with the servo that is tested."""
@@ -71,25 +71,26 @@ NO_LOAD_SPEED = pi / 3.0 / 0.1
 """[rad/s] SG90 data sheet: 0.1 s over 60 deg at 4.8 V."""
 
 HALF_DEAD_BAND = np.radians(0.55)
-"""[rad] Adopted: a dead band of 10 us, where 400 us are 45 deg, is 1.1 deg wide."""
+"""[rad] Engineering choice: a dead band of 10 us, where 400 us are 45 deg, is 1.1 deg wide."""
 
 PULSE_ANGLE = np.radians(0.11)
-"""[rad] Adopted: pulse widths in steps of 1 us, rounded to 0.11 deg."""
+"""[rad] Engineering choice: pulse widths in steps of 1 us, rounded to 0.11 deg."""
 
 PULSE_INTERVAL = 0.02
 """[s] SG90 data sheet: a pulse every 20 ms."""
 
 STALL_ERROR = NO_LOAD_SPEED * 0.02
-"""[rad] Position error at stall torque, adopted: no-load speed times the start time of 20 ms."""
+"""[rad] Position error at stall torque. Engineering choice: no-load speed times the start time of
+20 ms."""
 
 COMMANDED_ANGLE = 0.0301
 """[rad] Command between two pulse widths."""
 
 HOLDING_TORQUE = 0.4
-"""[N m] Adopted: a small two-phase stepper motor."""
+"""[N m] Engineering choice: the holding torque of a small two-phase stepper motor."""
 
 TOP_SPEED = 60.0
-"""[rad/s] Adopted: speed at which the stepper's pull-out torque is zero."""
+"""[rad/s] Engineering choice: the speed at which the stepper's pull-out torque is zero."""
 
 STEPPER_TABLE = {
     "source": "Adopted: numbers of a small two-phase motor",
@@ -104,7 +105,7 @@ FULL_STEP = pi / 100.0
 """[rad] Full step of 1.8 deg."""
 
 POSITION_INTERVAL = 1e-3
-"""[s] A stepper takes 1000 positions a second."""
+"""[s] Time between the positions that a stepper is commanded to, 1000 a second."""
 
 CRANK_INERTIA = 1e-5
 """[kg m2] Inertia on the motor's shaft."""
@@ -116,7 +117,7 @@ STEPPER_SETTLING = 0.6
 """[s] Time for a stepper to settle under a load."""
 
 LOAD_FRACTIONS = (-0.5, 0.3, 0.8)
-"""Loads per stall torque of the servo, and per pull-out torque of the stepper."""
+"""Loads relative to the stall torque of the servo, and to the pull-out torque of the stepper."""
 
 
 StepResponses = dict[float, tuple[FloatArray, FloatArray, FloatArray]]
@@ -125,38 +126,43 @@ StepResponses = dict[float, tuple[FloatArray, FloatArray, FloatArray]]
 
 def response_to_step(machine: Platform, numbers: DriveNumbers) -> tuple[Measure, StepResponses]:
     """Return the response of the first motor to a step of the commanded force, and its error."""
-    leg = machine.parameters.legs[0].drive
-    assert leg is not None
+    leg_drive = machine.parameters.legs[0].drive
+    assert leg_drive is not None
     state = _state_at_rest(machine)
-    error, jump = 0.0, 0.1 * numbers.peak if isfinite(numbers.peak) else 80.0
-    runs: StepResponses = {}
-    for step in (leg.delay / 4.0, leg.delay / 8.0) if leg.delay else ENGINE_STEPS:
+    # An unlimited drive has no peak to refer to: 80 N or N m is of the size of a leg's load.
+    error, force_step = 0.0, 0.1 * numbers.peak if isfinite(numbers.peak) else 80.0
+    responses: StepResponses = {}
+    for step in (leg_drive.delay / 4.0, leg_drive.delay / 8.0) if leg_drive.delay else ENGINE_STEPS:
         plant = Plant(machine)
         plant.prepare(step)
         plant.start(state, Cascade(machine).loop_gains)
-        before = plant.efforts[0]
-        plant.command(Command(np.full(machine.n_actuators, before + jump), "force"))
-        steps = round((leg.delay + 5.0 * leg.current_lag) / step) + 4
+        initial_effort = plant.efforts[0]
+        plant.command(Command(np.full(machine.n_actuators, initial_effort + force_step), "force"))
+        steps = round((leg_drive.delay + 5.0 * leg_drive.current_lag) / step) + 4
         time, effort = as_floats(np.arange(1, steps + 1) * step, "time"), np.empty(steps)
         for k in range(steps):
             plant.forces(state)
             effort[k] = plant.efforts[0]
-        since = np.maximum(time - leg.delay, 0.0)
-        target = before + jump
+        lag_time = np.maximum(time - leg_drive.delay, 0.0)
+        target = initial_effort + force_step
         if numbers.full_scale_code:
-            digit = numbers.peak / numbers.full_scale_code
-            target = digit * float(numbers.nearest_code(np.array(target), numbers.peak))
-        rise = 1.0 - np.exp(-since / leg.current_lag) if leg.current_lag else 1.0 * (since > 0.0)
-        expected = before + (target - before) * rise
-        error = max(error, largest(effort - expected) / jump)
-        runs[step] = (time, effort - before, expected - before)
+            code_effort = numbers.peak / numbers.full_scale_code
+            target = code_effort * float(numbers.nearest_code(np.array(target), numbers.peak))
+        response = (
+            1.0 - np.exp(-lag_time / leg_drive.current_lag)
+            if leg_drive.current_lag
+            else 1.0 * (lag_time > 0.0)
+        )
+        expected = initial_effort + (target - initial_effort) * response
+        error = max(error, largest(effort - expected) / force_step)
+        responses[step] = (time, effort - initial_effort, expected - initial_effort)
     measure = Measure(
         "effort after a step of the commanded force, against delay and first-order lag, per step",
         error,
         1e-9,
         "the closed form holds exactly at the ends of steps; rounding",
     )
-    return measure, runs
+    return measure, responses
 
 
 def impulse_measure(drive: FloatArray, numbers: DriveNumbers, lag: float) -> Iterator[Entry]:
@@ -164,15 +170,15 @@ def impulse_measure(drive: FloatArray, numbers: DriveNumbers, lag: float) -> Ite
     if not lag:
         return
     duration = ENGINE_STEP * round(max(10.0, 3.0 * lag / ENGINE_STEP))
-    kept = (column.LAG, column.LAG_MEAN)
+    kept_columns = (column.LAG, column.LAG_MEAN)
     losses = (column.FRICTION, column.BREAKAWAY, column.VISCOUS)
-    row = isolated(drive, *losses, free=True, kept=kept)
-    record = DriveBench(row, ENGINE_STEP).run(duration, 1.0)
-    found = numbers.inertia * record.state(column.SPEED)[-1] or ENGINE_STEP * record.force.sum()
+    constants = isolated(drive, *losses, free=True, kept=kept_columns)
+    record = DriveBench(constants, ENGINE_STEP).run(duration, 1.0)
+    impulse = numbers.inertia * record.state(column.SPEED)[-1] or ENGINE_STEP * record.force.sum()
     expected = duration - lag * (1.0 - exp(-duration / lag))
     yield Measure(
         "impulse of a motor while its current rises, against the closed form: relative error",
-        abs(found / expected - 1.0),
+        abs(impulse / expected - 1.0),
         1e-12,
         "u (t - T (1 - exp(-t / T))) for effort u and lag T: each step applies its mean effort; "
         "rounding",
@@ -184,9 +190,9 @@ def converter_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
     code = numbers.full_scale_code
     if not code:
         return
-    random = np.random.default_rng(4614)
+    rng = np.random.default_rng(4614)
     # Without friction and leg the motor's effort is the command, or the gain of one times it.
-    for name, full_range, kept, effort in (
+    for name, full_range, kept_columns, effort in (
         ("force", numbers.peak, (column.PEAK, column.EFFORT_DIGIT), effort_of),
         (
             "feedforward",
@@ -203,8 +209,8 @@ def converter_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
     ):
         if not isfinite(full_range):
             continue
-        row = isolated(drive, column.INERTIA, column.VISCOUS, column.DAMPING, kept=kept)
-        commands = random.uniform(-1.2 * full_range, 1.2 * full_range, 200)
+        row = isolated(drive, column.INERTIA, column.VISCOUS, column.DAMPING, kept=kept_columns)
+        commands = rng.uniform(-1.2 * full_range, 1.2 * full_range, 200)
         efforts = [effort(row, command) for command in commands]
         codes = np.array(efforts) * code / full_range
         yield Measure(
@@ -220,27 +226,28 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
     """Yield errors of the integral of a blocked motor's velocity loop: its growth, and its end."""
     if not isfinite(numbers.peak):
         return
-    row = isolated(drive, kept=(column.PEAK,))
-    row[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
+    constants = isolated(drive, kept=(column.PEAK,))
+    constants[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
     gain, rate = 0.25 * numbers.peak, INTEGRAL_FRACTION * numbers.peak / ENGINE_STEP
-    growths, wound_up = [], []
+    growth_errors, reversal_errors = [], []
     for speed in (-1.0, 1.0):
-        bench = DriveBench(row, ENGINE_STEP, gain=gain, rate=rate)
+        bench = DriveBench(constants, ENGINE_STEP, gain=gain, rate=rate)
         record = bench.run(200 * ENGINE_STEP, speed, mode=VELOCITY_MODE)
+        # The first eleven steps hold the proportional part and ten steps of the integral.
         efforts = speed * record.state(column.EFFORT)[1:12] / numbers.peak
-        growths.append(efforts - 0.25 - INTEGRAL_FRACTION * np.arange(11.0))
+        growth_errors.append(efforts - 0.25 - INTEGRAL_FRACTION * np.arange(11.0))
         bench.run(ENGINE_STEP, -speed, mode=VELOCITY_MODE)
-        wound_up.append(speed * bench.states[0, column.EFFORT] / numbers.peak - 0.5)
+        reversal_errors.append(speed * bench.states[0, column.EFFORT] / numbers.peak - 0.5)
     yield Measure(
         "effort of a blocked motor's velocity loop over ten steps, against gain and integral, per "
         "peak",
-        largest(growths),
+        largest(growth_errors),
         1e-12,
         "a gain of 1/4 of the peak, and 0.016 of it more in each step; rounding",
     )
     yield Measure(
         "effort of a blocked motor after its speed command reverses, less half its peak, per peak",
-        largest(wound_up),
+        largest(reversal_errors),
         INTEGRAL_FRACTION,
         "the gain gives 1/4 of the peak, so the integral stops within one step, 0.016, of 3/4; an "
         "integral that winds up gives the whole peak",
@@ -250,30 +257,31 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
 def handover_measure(machine: Platform, numbers: DriveNumbers) -> Measure:
     """Return the largest change of effort from one command to the next, with motors at rest."""
     state, n = _state_at_rest(machine), machine.n_actuators
-    leg = machine.parameters.legs[0].drive
-    assert leg is not None
+    leg_drive = machine.parameters.legs[0].drive
+    assert leg_drive is not None
     plant, gains = Plant(machine), Cascade(machine).loop_gains
     plant.prepare(ENGINE_STEP)
     plant.start(state, gains)
-    still, push = np.zeros(n), np.full(n, FEEDFORWARD_FRACTION * numbers.peak)
-    digit = numbers.peak / (numbers.full_scale_code or 1e9)
-    settled = round((leg.delay + 20.0 * leg.current_lag) / ENGINE_STEP) + 2
+    zero_speed, feedforward = np.zeros(n), np.full(n, FEEDFORWARD_FRACTION * numbers.peak)
+    # An exact command has no codes: then 1e-9 of the peak counts as one.
+    code_effort = numbers.peak / (numbers.full_scale_code or 1e9)
+    settling_steps = round((leg_drive.delay + 20.0 * leg_drive.current_lag) / ENGINE_STEP) + 2
     jumps = []
-    for number in range(4):
-        before = plant.efforts
-        if number == 0:
+    for stage in range(4):
+        previous_efforts = plant.efforts
+        if stage == 0:
             plant.hand_over(gains)
         plant.command(
             (
-                Command(still, feedforward=push),
-                Command(still),
-                Command(before, "force"),
-                Command(still, feedforward=push),
-            )[number]
+                Command(zero_speed, feedforward=feedforward),
+                Command(zero_speed),
+                Command(previous_efforts, "force"),
+                Command(zero_speed, feedforward=feedforward),
+            )[stage]
         )
-        for _ in range(settled):
+        for _ in range(settling_steps):
             plant.forces(state)
-        jumps.append(largest(plant.efforts - before) / digit)
+        jumps.append(largest(plant.efforts - previous_efforts) / code_effort)
     return Measure(
         "change of effort where feedforward begins, ends or follows a force, in converter codes",
         max(jumps),
@@ -292,7 +300,7 @@ class FoldBack(NamedTuple):
     time_to_limit: float
     """time [s] until the thermal limit reduces peak to continuous effort"""
     expected_time: float
-    """the same in closed form, -T ln(1 - (continuous / peak)^2)"""
+    """time [s] in closed form, -T ln(1 - (continuous / peak)^2)"""
 
 
 def fold_back(machine: Platform, numbers: DriveNumbers) -> FoldBack | None:
@@ -300,15 +308,17 @@ def fold_back(machine: Platform, numbers: DriveNumbers) -> FoldBack | None:
     if numbers.thermal_time is None or not numbers.continuous < numbers.peak:
         return None
     drive = drive_constants(machine, HEATING_STEP)[0]
-    row = isolated(drive, kept=(column.PEAK, column.CONTINUOUS))
-    row[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
+    constants = isolated(drive, kept=(column.PEAK, column.CONTINUOUS))
+    constants[0, [column.FRICTION, column.BREAKAWAY]] = BLOCKING_FRICTION
     expected = -numbers.thermal_time * log(1.0 - (numbers.continuous / numbers.peak) ** 2)
-    record = DriveBench(row, HEATING_STEP).run(
-        1.5 * expected, lambda time: numbers.peak * (2.0 if time % 0.2 < 0.1 else -2.0)
+    record = DriveBench(constants, HEATING_STEP).run(
+        # The command is twice the peak, so that the drive limits it, and reverses every 0.1 s.
+        1.5 * expected,
+        lambda time: numbers.peak * (2.0 if time % 0.2 < 0.1 else -2.0),
     )
     effort = np.abs(record.state(column.EFFORT)[1:])
-    below = np.flatnonzero(effort < numbers.peak)
-    time_to_limit = float(record.time[below[0]]) if len(below) else inf
+    reduced = np.flatnonzero(effort < numbers.peak)
+    time_to_limit = float(record.time[reduced[0]]) if len(reduced) else inf
     return FoldBack(record.time[1:] - HEATING_STEP, effort, time_to_limit, expected)
 
 
@@ -343,21 +353,30 @@ def encoder_measures(
     """Yield errors of coordinates, rates and counters over the stroke, in counts."""
     if not numbers.resolution:
         return
-    random = np.random.default_rng(4096)
+    rng = np.random.default_rng(4096)
     plant = Plant(machine)
     plant.prepare(ENGINE_STEP)
     drives = np.tile(drive, (READING_COUNT, 1))
-    states, last = np.zeros((READING_COUNT, column.STATE_COUNT)), np.zeros(READING_COUNT)
+    states, last_reading = np.zeros((READING_COUNT, column.STATE_COUNT)), np.zeros(READING_COUNT)
     resolution = np.full(READING_COUNT, plant.drives.resolution[0])
-    still = np.zeros(READING_COUNT)
+    zero_rates = np.zeros(READING_COUNT)
     # Encoders sit on the motors, so that legs elsewhere change nothing.
     offset = 100.0 * numbers.resolution if numbers.inertia else 0.0
-    samples, coordinates = [], random.uniform(*numbers.limits, (2, READING_COUNT))
-    for number, at in enumerate(coordinates):
-        states[:, column.POSITION] = at
+    samples, coordinates = [], rng.uniform(*numbers.limits, (2, READING_COUNT))
+    for number, motor_position in enumerate(coordinates):
+        states[:, column.POSITION] = motor_position
         sample = np.empty((reading.ROW_COUNT, READING_COUNT))
-        span, legs = SAMPLE_TIME * number, at + offset
-        read_actuators(drives, states, resolution, last, span, legs, still, sample)
+        elapsed_time, leg_coordinates = SAMPLE_TIME * number, motor_position + offset
+        read_actuators(
+            drives,
+            states,
+            resolution,
+            last_reading,
+            elapsed_time,
+            leg_coordinates,
+            zero_rates,
+            sample,
+        )
         samples.append(sample)
     counts = np.array([sample[reading.COORDINATE_ROW] for sample in samples]) / numbers.resolution
     yield Measure(
@@ -381,26 +400,29 @@ def encoder_measures(
         1e-6,
         "the rate is the difference of two readings over the time between them; rounding",
     )
-    yield _counters(machine, numbers, random)
+    yield _counters(machine, numbers, rng)
 
 
 def _counters(machine: Platform, numbers: DriveNumbers, random: np.random.Generator) -> Measure:
     """Return the largest error of the counters as they move up and down over two index pulses."""
     encoders = machine_encoders(machine, seed=7)
-    up = np.sort(random.uniform(0.01, 1.4, READING_COUNT))
-    down = np.sort(random.uniform(-0.9, 1.4, READING_COUNT))[::-1]
-    turns = np.concatenate([[-0.5], up, down])[:, None]
-    raw = encoders.readings(
+    upward = np.sort(random.uniform(0.01, 1.4, READING_COUNT))
+    downward = np.sort(random.uniform(-0.9, 1.4, READING_COUNT))[::-1]
+    turns = np.concatenate([[-0.5], upward, downward])[:, None]
+    readings = encoders.readings(
         encoders.index_coordinates + turns * numbers.counts_per_turn * numbers.resolution
     )
-    whole = np.rint(turns * numbers.counts_per_turn) / numbers.counts_per_turn
+    whole_counts = np.rint(turns * numbers.counts_per_turn) / numbers.counts_per_turn
     # A pulse resets the counter where it is entered: from below on the way up, else from above.
     pulse = np.concatenate(
-        [np.floor(whole[: READING_COUNT + 1]), np.minimum(np.ceil(whole[READING_COUNT + 1 :]), 1.0)]
+        [
+            np.floor(whole_counts[: READING_COUNT + 1]),
+            np.minimum(np.ceil(whole_counts[READING_COUNT + 1 :]), 1.0),
+        ]
     )
     return Measure(
         "counter against the travel from the last index pulse, up and down over two, in counts",
-        np.abs(raw - (turns - pulse) * numbers.counts_per_turn)[1:].max(),
+        np.abs(readings - (turns - pulse) * numbers.counts_per_turn)[1:].max(),
         HALF_COUNT,
         "the pulse is one count wide, and the counter is zero in its middle",
         at_bound=True,
@@ -419,12 +441,12 @@ def position_drive_measures(machine: Platform) -> Iterator[Entry]:
 
 
 def _servo(drive: FloatArray) -> Iterator[Entry]:
-    row = isolated(drive, column.HALF_BACKLASH, kept=(column.PEAK,))
+    constants = isolated(drive, column.HALF_BACKLASH, kept=(column.PEAK,))
 
     def run(
         duration: float, target: float | Callable[[float], float], torque: float
     ) -> BenchRecord:
-        bench = DriveBench(row, POSITIONING_STEP)
+        bench = DriveBench(constants, POSITIONING_STEP)
         return bench.run(duration, target, mode=POSITION_MODE, mass=CRANK_INERTIA, load=torque)
 
     speed_errors, hold_errors = [], []
@@ -467,12 +489,12 @@ def _servo(drive: FloatArray) -> Iterator[Entry]:
 
 
 def _stepper(drive: FloatArray) -> Iterator[Entry]:
-    row = isolated(drive, column.HALF_BACKLASH, kept=(column.PEAK,))
+    constants = isolated(drive, column.HALF_BACKLASH, kept=(column.PEAK,))
     errors = []
     for fraction in LOAD_FRACTIONS:
         for speed in (0.0, 0.5 * TOP_SPEED):
             pull_out = HOLDING_TORQUE * (1.0 - speed / TOP_SPEED)
-            angle = _load_angle(_turned(row, speed, fraction * pull_out))
+            angle = _load_angle(_turned(constants, speed, fraction * pull_out))
             errors.append(angle - 2.0 / pi * asin(fraction))
     yield Measure(
         "stepper's load angle under three loads, at rest and at half its top speed, in full steps",
@@ -482,7 +504,7 @@ def _stepper(drive: FloatArray) -> Iterator[Entry]:
         "speed; motor steps of 62.5 us make the rotor's angle half a step old, 0.03 full steps",
     )
     loses_steps = [
-        _turned(row, 0.0, fraction * HOLDING_TORQUE).state(column.LIMITED)[-1] == OUT_OF_STEP
+        _turned(constants, 0.0, fraction * HOLDING_TORQUE).state(column.LIMITED)[-1] == OUT_OF_STEP
         for fraction in (0.95, 1.05)
     ]
     yield Measure(
@@ -511,6 +533,6 @@ def _turned(row: FloatArray, speed: float, torque: float) -> BenchRecord:
 
 
 def _load_angle(record: BenchRecord) -> float:
-    """Return the rotor's mean angle before its field in the last quarter, in full steps."""
-    ahead = record.state(column.POSITION) - record.state(column.FIELD)
-    return float(np.mean(ahead[-len(ahead) // 4 :])) / FULL_STEP
+    """Return the rotor's mean angle ahead of its field over the last quarter, in full steps."""
+    load_angle = record.state(column.POSITION) - record.state(column.FIELD)
+    return float(np.mean(load_angle[-len(load_angle) // 4 :])) / FULL_STEP

@@ -23,13 +23,13 @@ from twin.validation.measures.sampling import largest
 from twin.validation.results import Entry, Measure
 
 BISECTION_STEPS = 45
-"""Bisections for the breakaway effort."""
+"""Number of bisections for the breakaway effort."""
 
 IMPACT_DAMPING = 0.3
-"""Damping ratio of the leg on its end stop, from which the leg's mass follows."""
+"""Damping ratio of the leg on its end stop, from which the leg's mass in the test follows."""
 
 IMPACT_STEPS = 2000
-"""Steps of the engine during the contact of leg and end stop."""
+"""Number of engine steps during the contact of leg and end stop."""
 
 IMPACT_TOLERANCE = 1e-3
 """Largest relative error of an impact."""
@@ -45,47 +45,53 @@ def breakaway_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Ent
     cases = [("open", 0.0, numbers.breakaway)]
     if numbers.brake:
         cases.append(("closed", 1.0, numbers.breakaway + numbers.brake))
-    for name, closed, expected in cases:
-        found = [_breakaway(drive, closed, limit * expected) for limit in (-3.0, 3.0)]
+    for name, brake, expected in cases:
+        efforts = [_breakaway(drive, brake, limit * expected) for limit in (-3.0, 3.0)]
         yield Measure(
             f"breakaway effort, brake {name}: relative error",
-            largest(np.divide(found, [-expected, expected]) - 1.0),
+            largest(np.divide(efforts, [-expected, expected]) - 1.0),
             1e-12,
-            "breakaway friction" + (" and brake torque" if closed else "")
+            "breakaway friction" + (" and brake torque" if brake else "")
             + "; 45 bisections leave 3 / 2^45 = 9e-14",
         )  # fmt: skip
 
 
 def _breakaway(drive: FloatArray, brake: float, limit: float) -> float:
-    """Return the least effort between zero and `limit` that moves a motor at rest."""
-    low, high = 0.0, limit
+    """Return the smallest effort between zero and `limit` that moves a motor at rest."""
+    # The effort between the last two bounds is found by bisection.
+    holding_effort, moving_effort = 0.0, limit
     for _ in range(BISECTION_STEPS):
-        middle = 0.5 * (low + high)
+        middle = 0.5 * (holding_effort + moving_effort)
         bench = DriveBench(isolated(drive, free=True), ENGINE_STEP)
         bench.put(column.HOLDING, brake)
         bench.put(column.CLOSING, brake)
         bench.force(middle, 0.0, 0.0, brake=brake)
         if bench.states[0, column.SPEED]:
-            high = middle
+            moving_effort = middle
         else:
-            low = middle
+            holding_effort = middle
     return middle
 
 
 def brake_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
     """Yield errors of the times that a commanded brake takes to engage and to release."""
-    engaging, releasing = numbers.brake_times
-    if not numbers.brake or not engaging or not releasing:
+    engage_time, release_time = numbers.brake_times
+    if not numbers.brake or not engage_time or not release_time:
         return
     bench = DriveBench(isolated(drive, free=True), ENGINE_STEP)
     # The motor is slow enough to stop within a fifth of the time that the brake takes to engage.
     effort = numbers.breakaway + 0.05 * numbers.brake
-    closing = bench.run(1.2 * engaging, effort, brake=1.0)
-    opening = bench.run(1.2 * releasing, effort)
-    fastest = int(np.argmax(closing.state(column.SPEED)))
-    moves = np.flatnonzero(opening.state(column.SPEED))
-    found = closing.time[fastest], opening.time[moves[0]] if len(moves) else np.inf
-    for name, time, expected in zip(("engage", "release"), found, numbers.brake_times, strict=True):
+    closing_record = bench.run(1.2 * engage_time, effort, brake=1.0)
+    opening_record = bench.run(1.2 * release_time, effort)
+    fastest_index = int(np.argmax(closing_record.state(column.SPEED)))
+    moving_samples = np.flatnonzero(opening_record.state(column.SPEED))
+    measured_times = (
+        closing_record.time[fastest_index],
+        opening_record.time[moving_samples[0]] if len(moving_samples) else np.inf,
+    )
+    for name, time, expected in zip(
+        ("engage", "release"), measured_times, numbers.brake_times, strict=True
+    ):
         yield Measure(
             f"time to {name} the brake, error",
             abs(time - expected),
@@ -99,30 +105,30 @@ def brake_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
 def switch_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]:
     """Yield errors of the effort at and off the limit switches, of their reading, and at speed."""
     gain, speed = 2.0, 0.1
-    kept = (column.LOWER, column.UPPER, column.FASTEST)
-    row = isolated(drive, column.INERTIA, column.VISCOUS, kept=kept)
-    low, high = numbers.limits
+    kept_columns = (column.LOWER, column.UPPER, column.FASTEST)
+    constants = isolated(drive, column.INERTIA, column.VISCOUS, kept=kept_columns)
+    minimum, maximum = numbers.limits
     errors, misread = [], 0
-    for at, lower, upper in (
-        (low - SWITCH_DISTANCE, True, False),
-        (low + SWITCH_DISTANCE, False, False),
-        (high - SWITCH_DISTANCE, False, False),
-        (high + SWITCH_DISTANCE, False, True),
+    for position, at_minimum, at_maximum in (
+        (minimum - SWITCH_DISTANCE, True, False),
+        (minimum + SWITCH_DISTANCE, False, False),
+        (maximum - SWITCH_DISTANCE, False, False),
+        (maximum + SWITCH_DISTANCE, False, True),
     ):
         for command in (-speed, speed):
-            blocked = (lower and command < 0.0) or (upper and command > 0.0)
-            effort = effort_of(row, command, at, mode=VELOCITY_MODE, gain=gain)
+            blocked = (at_minimum and command < 0.0) or (at_maximum and command > 0.0)
+            effort = effort_of(constants, command, position, mode=VELOCITY_MODE, gain=gain)
             errors.append(effort / (gain * speed) - (0.0 if blocked else np.sign(command)))
         for force in (-1.0, 1.0):
             for rate in (-speed, 0.0, speed):
                 expected = force
-                if lower:
+                if at_minimum:
                     expected = max(force, -gain * rate)
-                if upper:
+                if at_maximum:
                     expected = min(force, -gain * rate)
-                errors.append(effort_of(row, force, at, rate, gain=gain) - expected)
-        leg = 0.5 * (low + high) if numbers.inertia else at
-        misread += _misread_switches(drive, at, leg, (lower, upper))
+                errors.append(effort_of(constants, force, position, rate, gain=gain) - expected)
+        leg = 0.5 * (minimum + maximum) if numbers.inertia else position
+        misread += _misread_switches(drive, position, leg, (at_minimum, at_maximum))
     yield Measure(
         "motor effort just inside and outside the limit switches, against the permitted effort",
         largest(errors),
@@ -137,20 +143,22 @@ def switch_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]
         "a switch is pressed from its limit outwards; it is read 1e-6 m or rad to both sides",
     )
     if isfinite(numbers.speed):
-        yield _speed_limit(row, numbers, gain)
+        yield _speed_limit(constants, numbers, gain)
 
 
 def _speed_limit(row: FloatArray, numbers: DriveNumbers, gain: float) -> Measure:
     """Return the error of the motor effort at commands beyond the speed limit."""
-    middle, fastest = 0.5 * sum(numbers.limits), numbers.speed
+    mid_position, speed_limit = 0.5 * sum(numbers.limits), numbers.speed
     errors = []
     for sign in (-1.0, 1.0):
-        effort = effort_of(row, 1.2 * sign * fastest, middle, mode=VELOCITY_MODE, gain=gain)
-        errors.append(effort / (gain * sign * fastest) - 1.0)
+        effort = effort_of(
+            row, 1.2 * sign * speed_limit, mid_position, mode=VELOCITY_MODE, gain=gain
+        )
+        errors.append(effort / (gain * sign * speed_limit) - 1.0)
         for force in (-1.0, 1.0):
             expected = 0.0 if force * sign > 0.0 else force
-            rate = 1.01 * sign * fastest
-            errors.append(effort_of(row, force, middle, rate, gain=gain) - expected)
+            rate = 1.01 * sign * speed_limit
+            errors.append(effort_of(row, force, mid_position, rate, gain=gain) - expected)
     return Measure(
         "motor effort at commands beyond the speed limit, against the permitted effort",
         largest(errors),
@@ -189,22 +197,22 @@ def impact_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator[Entry]
     speed = 0.1 * omega * (numbers.end_stops[1] - numbers.limits[1])
     expected = impact_of_leg(omega, IMPACT_DAMPING, speed)
     step = expected[1] / IMPACT_STEPS
-    kept = (column.LOWER_STOP, column.UPPER_STOP)
-    row = isolated(drive, column.INERTIA, column.VISCOUS, kept=kept)
+    kept_columns = (column.LOWER_STOP, column.UPPER_STOP)
+    constants = isolated(drive, column.INERTIA, column.VISCOUS, kept=kept_columns)
     errors = np.empty((2, 3))
-    for error, stop, out in zip(errors, numbers.end_stops, (-1.0, 1.0), strict=True):
-        record = DriveBench(row, step).run(
-            1.1 * expected[1], mass=mass, leg=stop - out * speed * step, rate=out * speed
+    for error, stop, outward in zip(errors, numbers.end_stops, (-1.0, 1.0), strict=True):
+        record = DriveBench(constants, step).run(
+            1.1 * expected[1], mass=mass, leg=stop - outward * speed * step, rate=outward * speed
         )
-        penetration = out * (record.leg - stop)
+        penetration = outward * (record.leg - stop)
         contact_time = step * np.count_nonzero(record.force)
-        found = np.array([penetration.max(), contact_time, -out * record.rate[-1]])
-        error[:] = found / expected - 1.0
+        measured = np.array([penetration.max(), contact_time, -outward * record.rate[-1]])
+        error[:] = measured / expected - 1.0
     names = ("penetration", "contact time", "rebound speed")
-    for name, worst in zip(names, np.abs(errors).max(axis=0), strict=True):
+    for name, largest_error in zip(names, np.abs(errors).max(axis=0), strict=True):
         yield Measure(
             f"impact of a leg on its end stops, {name}: relative error",
-            worst,
+            largest_error,
             IMPACT_TOLERANCE,
             "first order: the damping force uses the rate at the start of a step h, one of "
             f"{IMPACT_STEPS} in the impact; z w h = 4e-4",
@@ -215,11 +223,11 @@ def _misread_switches(
     drive: FloatArray, motor: float, leg: float, pressed: tuple[bool, bool]
 ) -> int:
     """Return how many of the two switches, which sit on the motor, are not read as `pressed`."""
-    states, found, zero = (
+    states, sample, zero = (
         np.zeros((1, column.STATE_COUNT)),
         np.empty((reading.ROW_COUNT, 1)),
         np.zeros(1),
     )
     states[0, column.POSITION] = motor
-    read_actuators(drive[None], states, zero, zero.copy(), 0.0, np.array([leg]), zero, found)
-    return int((found[[reading.AT_MINIMUM_ROW, reading.AT_MAXIMUM_ROW], 0] != pressed).sum())
+    read_actuators(drive[None], states, zero, zero.copy(), 0.0, np.array([leg]), zero, sample)
+    return int((sample[[reading.AT_MINIMUM_ROW, reading.AT_MAXIMUM_ROW], 0] != pressed).sum())

@@ -49,7 +49,7 @@ SPRING_COMPRESSION = 1e-5
 
 
 class DriveNumbers(NamedTuple):
-    """The parameters of one drive at its leg, in m and N (leg length) or rad and N m (crank)."""
+    """The parameters of one drive, referred to its leg: m and N (length), rad and N m (crank)."""
 
     inertia: float
     """motor inertia [kg] or [kg m2]"""
@@ -84,17 +84,17 @@ class DriveNumbers(NamedTuple):
     end_stops: tuple[float, float] | None
     """coordinates of the end stops [m] or [rad]; None for no stops"""
     full_scale_code: float
-    """code of the full range of the analogue command, 2^(bits - 1); zero for exact commands"""
+    """largest code of the analogue command, 2^(bits - 1), at full scale; zero for exact commands"""
     resolution: float
     """one count of the encoder [m] or [rad]; zero for an exact encoder"""
     counts_per_turn: int
     """counts of the encoder over one turn"""
 
     def friction_at(self, speed: FloatArray) -> FloatArray:
-        """Return the friction at speeds above zero: Coulomb, Stribeck and viscous friction."""
+        """Return the friction at speeds above zero [m/s] or [rad/s]: Coulomb, Stribeck, viscous."""
         stribeck = np.exp(-((speed / self.stribeck_speed) ** 2))
-        level = self.friction + (self.breakaway - self.friction) * stribeck
-        return np.asarray(level + self.viscous * speed)
+        dry_friction = self.friction + (self.breakaway - self.friction) * stribeck
+        return np.asarray(dry_friction + self.viscous * speed)
 
     def nearest_code(self, command: FloatArray, full_range: float) -> FloatArray:
         """Return the converter's code nearest to a command, from minus full scale to one below."""
@@ -111,7 +111,7 @@ def drive_numbers(machine: Platform) -> DriveNumbers:
     drive, actuator = leg.drive, leg.actuator
     if isinstance(drive, DirectDrive):
         motor = (drive.moving_mass, drive.friction, drive.viscous, drive.brake)
-        travel = drive.scale_period or 0.0
+        travel_per_turn = drive.scale_period or 0.0
     else:
         assert isinstance(drive, ScrewDrive | GearDrive)
         gear = drive.ratio if isinstance(drive, GearDrive) else 2.0 * pi / drive.lead
@@ -121,15 +121,15 @@ def drive_numbers(machine: Platform) -> DriveNumbers:
             drive.viscous_torque * gear**2,
             drive.brake_torque * gear,
         )
-        travel = 2.0 * pi / gear
-    typed = typed_numbers(machine.name) if machine.name in MACHINE_NAMES else {}
-    if sheet := typed.get("drive_at_leg"):
+        travel_per_turn = 2.0 * pi / gear
+    reference_values = typed_numbers(machine.name) if machine.name in MACHINE_NAMES else {}
+    if sheet := reference_values.get("drive_at_leg"):
         motor = sheet["inertia"], sheet["friction"], sheet["viscous"], sheet["brake"]
     inertia, friction, viscous, brake = motor
     peak = drive.peak or actuator.effort or inf
     low, high = actuator.minimum, actuator.maximum
-    overtravel = drive.overtravel
-    counts = leg.encoder.counts if leg.encoder else 0
+    end_stop_margin = drive.overtravel
+    encoder_counts = leg.encoder.counts if leg.encoder else 0
     return DriveNumbers(
         inertia=inertia,
         friction=friction,
@@ -146,15 +146,17 @@ def drive_numbers(machine: Platform) -> DriveNumbers:
         thermal_time=drive.thermal_time,
         speed=actuator.speed or inf,
         limits=(low, high),
-        end_stops=None if overtravel is None else (low - overtravel, high + overtravel),
+        end_stops=None
+        if end_stop_margin is None
+        else (low - end_stop_margin, high + end_stop_margin),
         full_scale_code=2.0 ** (drive.analogue_bits - 1) if drive.analogue_bits else 0.0,
-        resolution=travel / counts if counts else 0.0,
-        counts_per_turn=counts,
+        resolution=travel_per_turn / encoder_counts if encoder_counts else 0.0,
+        counts_per_turn=encoder_counts,
     )
 
 
 class BenchRecord(NamedTuple):
-    """The record of a bench at the start of every step and at the end."""
+    """The record of a drive bench: signals at the start of each step and at the end."""
 
     time: FloatArray
     """`(k + 1,)` [s]"""
@@ -163,9 +165,9 @@ class BenchRecord(NamedTuple):
     rate: FloatArray
     """`(k + 1,)` [m/s] or [rad/s]"""
     force: FloatArray
-    """`(k,)` on the leg [N] or [N m]"""
+    """`(k,)` mean force of the drive on the leg over each step [N] or [N m]"""
     states: FloatArray
-    """`(k + 1, STATES)` of the drive, columns as in `actuation`"""
+    """`(k + 1, STATES)` state of the drive, columns as in `actuation`"""
 
     def state(self, place: int) -> FloatArray:
         """Return one column of the drive's states `(k + 1,)`."""
@@ -219,6 +221,8 @@ class DriveBench:
             legs,
             rates,
             mode,
+            # A free leg moves with constant acceleration over the step; a held leg stays where it
+            # is.
             self.step,
             self._parts,
             self._out,
@@ -242,28 +246,31 @@ class DriveBench:
         Args:
             duration: [s].
             command: force or speed, or one of the time.
-            mass: of a free leg; default: the leg is held still.
+            mass: mass of a free leg; default: the leg is held still.
             load: a further force on the free leg, or one of its rate.
             brake: 1 to hold.
-            mode: of the command, `VELOCITY_MODE` or 0.
+            mode: mode of the command, `VELOCITY_MODE` or 0.
             leg: coordinate of the leg at the start.
-            rate: of the leg at the start.
+            rate: rate of the leg at the start.
         """
         steps = round(duration / self.step)
         legs, forces = np.empty((steps + 1, 2)), np.empty(steps)
         states = np.empty((steps + 1, column.STATE_COUNT))
         legs[0], states[0] = (leg, rate), self.states[0]
         for k in range(steps):
-            at, speed = legs[k]
-            value = command(k * self.step) if callable(command) else command
-            forces[k] = self.force(value, at, speed, mode=mode, brake=brake)
-            pull = 0.0
+            position, leg_rate = legs[k]
+            effort_command = command(k * self.step) if callable(command) else command
+            forces[k] = self.force(effort_command, position, leg_rate, mode=mode, brake=brake)
+            acceleration = 0.0
             if mass is not None:
-                pull = (forces[k] + (load(speed) if callable(load) else load)) / mass
-            legs[k + 1, 0] = at + self.step * (speed + 0.5 * self.step * pull) * (mass is not None)
-            legs[k + 1, 1] = speed + self.step * pull
+                acceleration = (forces[k] + (load(leg_rate) if callable(load) else load)) / mass
+            legs[k + 1, 0] = position + self.step * (leg_rate + 0.5 * self.step * acceleration) * (
+                mass is not None
+            )
+            legs[k + 1, 1] = leg_rate + self.step * acceleration
             states[k + 1] = self.states[0]
         time = as_floats(np.arange(steps + 1) * self.step, "time")
+        # Columns of `legs` are position and rate.
         return BenchRecord(time, legs[:, 0], legs[:, 1], forces, states)
 
 
@@ -278,16 +285,16 @@ def isolated(
         free: whether its motor never reaches the leg.
         kept: limits and electronics that stay.
     """
-    row = drive[None].copy()
-    row[0, list(columns)] = 0.0
-    row[0, [column.PEAK, column.CONTINUOUS, column.FASTEST]] = np.inf
-    row[0, [column.LOWER, column.LOWER_STOP]] = -np.inf
-    row[0, [column.UPPER, column.UPPER_STOP]] = np.inf
-    row[0, [column.LAG, column.LAG_MEAN, column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
+    constants = drive[None].copy()
+    constants[0, list(columns)] = 0.0
+    constants[0, [column.PEAK, column.CONTINUOUS, column.FASTEST]] = np.inf
+    constants[0, [column.LOWER, column.LOWER_STOP]] = -np.inf
+    constants[0, [column.UPPER, column.UPPER_STOP]] = np.inf
+    constants[0, [column.LAG, column.LAG_MEAN, column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
     if free:
-        row[0, column.HALF_BACKLASH] = UNLOADED_BACKLASH
-    row[0, list(kept)] = drive[list(kept)]
-    return row
+        constants[0, column.HALF_BACKLASH] = UNLOADED_BACKLASH
+    constants[0, list(kept)] = drive[list(kept)]
+    return constants
 
 
 def effort_of(
@@ -318,15 +325,15 @@ def effort_of(
 
 def motor_inertia(drive: FloatArray, numbers: DriveNumbers) -> float:
     """Return the inertia [kg] or [kg m2] of a moving motor, from its acceleration both ways."""
-    row, speed = isolated(drive, free=True), 40.0 * numbers.stribeck_speed
+    constants, speed = isolated(drive, free=True), 40.0 * numbers.stribeck_speed
     effort = 0.1 * speed * numbers.inertia / UNLOADED_STEP
-    after = []
-    for push in (effort, -effort):
-        bench = DriveBench(row, UNLOADED_STEP)
+    speeds = []
+    for motor_effort in (effort, -effort):
+        bench = DriveBench(constants, UNLOADED_STEP)
         bench.put(column.SPEED, speed)
-        bench.force(push, 0.0, 0.0)
-        after.append(bench.states[0, column.SPEED])
-    return float(2.0 * effort * UNLOADED_STEP / (after[0] - after[1]))
+        bench.force(motor_effort, 0.0, 0.0)
+        speeds.append(bench.states[0, column.SPEED])
+    return float(2.0 * effort * UNLOADED_STEP / (speeds[0] - speeds[1]))
 
 
 def transmission_error(drive: FloatArray, numbers: DriveNumbers) -> float:
@@ -336,8 +343,8 @@ def transmission_error(drive: FloatArray, numbers: DriveNumbers) -> float:
     feels the mean force k (x + v h / 2) + c v over a step h. Inside the backlash there is no force,
     nor where the leg leaves a flank so fast that damping would pull.
     """
-    row = isolated(drive)
-    row[0, column.INERTIA] = 1e9 * numbers.inertia
+    constants = isolated(drive)
+    constants[0, column.INERTIA] = 1e9 * numbers.inertia
     rate = 0.5 * SPRING_COMPRESSION * numbers.stiffness / numbers.damping
     expected = (
         numbers.stiffness * (SPRING_COMPRESSION + 0.5 * ENGINE_STEP * rate) + numbers.damping * rate
@@ -345,17 +352,19 @@ def transmission_error(drive: FloatArray, numbers: DriveNumbers) -> float:
     errors = []
     for side in (-1.0, 1.0):
         leg = -side * (0.5 * numbers.backlash + SPRING_COMPRESSION)
-        found = DriveBench(row, ENGINE_STEP).force(0.0, leg, -side * rate)
-        errors.append(side * found / expected - 1.0)
+        force = DriveBench(constants, ENGINE_STEP).force(0.0, leg, -side * rate)
+        errors.append(side * force / expected - 1.0)
         if numbers.backlash:
-            inside = 0.49 * side * numbers.backlash
-            for at, speed in ((inside, 0.0), (leg, 4.0 * side * rate)):
-                errors.append(DriveBench(row, ENGINE_STEP).force(0.0, at, speed) / expected)
+            gap_position = 0.49 * side * numbers.backlash
+            for position, leg_rate in ((gap_position, 0.0), (leg, 4.0 * side * rate)):
+                errors.append(
+                    DriveBench(constants, ENGINE_STEP).force(0.0, position, leg_rate) / expected
+                )
     return largest(errors)
 
 
 class Coupling(NamedTuple):
-    """A free leg excited by its motor, compared with two masses on a spring and a damper."""
+    """Errors of a free leg that its motor excites, against two masses on a spring and a damper."""
 
     momentum_error: float
     """change of momentum less the motor's impulse, per sum of all impulses"""
@@ -367,14 +376,16 @@ class Coupling(NamedTuple):
 
 def coupling(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Coupling:
     """Return the errors of motor and leg after one and a half periods of the excitation."""
-    row = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS, column.HALF_BACKLASH)
+    constants = isolated(
+        drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS, column.HALF_BACKLASH
+    )
     duration = round(1.5 / EXCITATION_FREQUENCY / CONVERGENCE_STEPS[0]) * CONVERGENCE_STEPS[0]
     inertia, stiffness, damping = numbers.inertia, numbers.stiffness, numbers.damping
     effort = (inertia + mass) * 2.0 * pi * EXCITATION_FREQUENCY * 0.01
     exact_rate, largest_rate = _two_masses(inertia, mass, stiffness, damping, effort, duration)
     errors, momentum_error = [], 0.0
     for step in CONVERGENCE_STEPS:
-        efforts, record = _excited(row, effort, mass, step, duration)
+        efforts, record = _excited(constants, effort, mass, step, duration)
         momentum = inertia * record.state(column.SPEED)[-1] + mass * record.rate[-1]
         impulses = step * float(np.abs(record.force).sum() + np.abs(efforts).sum())
         error = abs(momentum - step * float(efforts.sum())) / impulses
@@ -387,8 +398,8 @@ def _excited(
     row: FloatArray, effort: float, mass: float, step: float, duration: float
 ) -> tuple[FloatArray, BenchRecord]:
     """Return the motor's efforts `(k,)`, each of the middle of its step, and the record."""
-    middles = (np.arange(round(duration / step)) + 0.5) * step
-    efforts = np.asarray(effort * np.sin(2.0 * pi * EXCITATION_FREQUENCY * middles))
+    midpoints = (np.arange(round(duration / step)) + 0.5) * step
+    efforts = np.asarray(effort * np.sin(2.0 * pi * EXCITATION_FREQUENCY * midpoints))
     record = DriveBench(row, step).run(
         duration, lambda time: float(efforts[round(time / step)]), mass=mass
     )
@@ -405,14 +416,15 @@ def _two_masses(
     # The states are motor, speed, leg, rate, and sine and cosine of the effort.
     system = np.zeros((6, 6))
     system[0, 1] = system[2, 3] = 1.0
-    force = np.array([stiffness, damping, -stiffness, -damping])
-    system[1, :4], system[3, :4] = -force / inertia, force / mass
+    coupling_row = np.array([stiffness, damping, -stiffness, -damping])
+    system[1, :4], system[3, :4] = -coupling_row / inertia, coupling_row / mass
     system[1, 4] = effort / inertia
     system[4, 5], system[5, 4] = omega, -omega
     states = [np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])]
     transition = expm(system * (duration / 200))
     for _ in range(200):
         states.append(transition @ states[-1])
+    # Entry 3 of the state is the leg's rate.
     rates = np.array(states)[:, 3]
     return float(rates[-1]), largest(rates)
 
@@ -425,23 +437,25 @@ class FrictionCurve(NamedTuple):
     efforts: FloatArray
     """settled efforts along the motion [N] or [N m]"""
     law: FloatArray
-    """efforts by the friction law"""
+    """efforts by the friction law of the parameters"""
 
 
 def friction_curve(drive: FloatArray, numbers: DriveNumbers) -> FrictionCurve:
     """Return the friction that a velocity loop overcomes, at 0.2 to 40 Stribeck speeds."""
-    row = isolated(drive, free=True)
+    constants = isolated(drive, free=True)
     speeds = numbers.stribeck_speed * np.array([0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 40.0])
     # A gain below the slope of falling friction would leave no steady speed there.
     slope = (numbers.breakaway - numbers.friction) / numbers.stribeck_speed
     gain = numbers.inertia / VELOCITY_LOOP_TIME + 2.0 * slope
     efforts = []
     for index, speed in enumerate(speeds):
-        velocity = float(-speed if index % 2 else speed)
-        bench = DriveBench(row, ENGINE_STEP, gain=gain, rate=gain / (4.0 * VELOCITY_LOOP_TIME))
-        bench.put(column.SPEED, velocity)
-        record = bench.run(0.15, velocity, mode=VELOCITY_MODE)
-        efforts.append(record.state(column.EFFORT)[-1] * np.sign(velocity))
+        signed_speed = float(-speed if index % 2 else speed)
+        bench = DriveBench(
+            constants, ENGINE_STEP, gain=gain, rate=gain / (4.0 * VELOCITY_LOOP_TIME)
+        )
+        bench.put(column.SPEED, signed_speed)
+        record = bench.run(0.15, signed_speed, mode=VELOCITY_MODE)
+        efforts.append(record.state(column.EFFORT)[-1] * np.sign(signed_speed))
     return FrictionCurve(speeds, np.array(efforts), numbers.friction_at(speeds))
 
 
@@ -449,11 +463,12 @@ def stopping(drive: FloatArray, numbers: DriveNumbers) -> tuple[float, float]:
     """Return the stopping distance from 100 Stribeck speeds, on the bench and by quadrature."""
     from scipy.integrate import quad
 
-    row, speed = isolated(drive, free=True), 100.0 * numbers.stribeck_speed
-    bench = DriveBench(row, ENGINE_STEP)
+    constants, speed = isolated(drive, free=True), 100.0 * numbers.stribeck_speed
+    bench = DriveBench(constants, ENGINE_STEP)
     bench.put(column.SPEED, speed)
-    longest = numbers.inertia * speed / numbers.friction
-    record = bench.run(np.ceil(longest / ENGINE_STEP + 2.0) * ENGINE_STEP)
+    # Coulomb friction alone stops the motor in this time; all other friction shortens it.
+    coulomb_time = numbers.inertia * speed / numbers.friction
+    record = bench.run(np.ceil(coulomb_time / ENGINE_STEP + 2.0) * ENGINE_STEP)
     expected = quad(
         lambda at: numbers.inertia * at / float(numbers.friction_at(np.array(at))),
         0.0,
@@ -475,35 +490,36 @@ class Hysteresis(NamedTuple):
     expected: float
     """backlash, and twice the compression of the transmission by the drag"""
     inside: float
-    """largest force inside the backlash, per drag"""
+    """largest force inside the backlash, relative to the drag"""
 
 
 def hysteresis(drive: FloatArray, numbers: DriveNumbers, mass: float) -> Hysteresis:
     """Return the loop of motor and leg for an amplitude of ten times the backlash at 0.5 Hz."""
-    row = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS)
+    constants = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS)
     backlash, stiffness = numbers.backlash, numbers.stiffness
-    amplitude, omega, heavy, step = 10.0 * backlash, pi, 1e6 * mass, 2.5e-4
-    row[0, column.INERTIA] = heavy
+    # So heavy a motor swings harmonically, whatever the leg does to it.
+    amplitude, omega, heavy_inertia, step = 10.0 * backlash, pi, 1e6 * mass, 2.5e-4
+    constants[0, column.INERTIA] = heavy_inertia
     damping, speed = 100.0 * mass, amplitude * omega
-    bench = DriveBench(row, step)
+    bench = DriveBench(constants, step)
     bench.put(column.SPEED, speed)
     record = bench.run(
         4.0,
-        lambda time: -heavy * speed * omega * sin(omega * time),
+        lambda time: -heavy_inertia * speed * omega * sin(omega * time),
         mass=mass,
         load=lambda rate: -damping * rate,
         leg=-0.5 * backlash,
         rate=speed,
     )
     motor = record.state(column.POSITION)
-    lag, crossing = record.leg - motor, np.diff(np.sign(motor))
-    down, up = (np.flatnonzero(crossing == sign)[-1] for sign in (-2.0, 2.0))
-    middle = 0.5 * (lag[1:] + lag[:-1])
-    inside = np.abs(middle) < 0.49 * backlash
+    leg_lag, crossing = record.leg - motor, np.diff(np.sign(motor))
+    downward, upward = (np.flatnonzero(crossing == sign)[-1] for sign in (-2.0, 2.0))
+    mean_lag = 0.5 * (leg_lag[1:] + leg_lag[:-1])
+    in_gap = np.abs(mean_lag) < 0.49 * backlash
     drag = damping * speed
-    largest_force = float(np.abs(record.force[inside]).max(initial=0.0))
+    largest_force = float(np.abs(record.force[in_gap]).max(initial=0.0))
     expected = backlash + 2.0 * drag / stiffness
-    width = float(lag[down] - lag[up])
+    width = float(leg_lag[downward] - leg_lag[upward])
     return Hysteresis(motor, record.leg, width, expected, largest_force / drag)
 
 
@@ -515,7 +531,7 @@ def transmission_measures(drive: FloatArray, numbers: DriveNumbers, mass: float)
         numbers: expected parameters.
         mass: [kg] or [kg m2] that the leg moves.
     """
-    found = coupling(drive, numbers, mass)
+    errors = coupling(drive, numbers, mass)
     yield Measure(
         "motor inertia at the leg, from its acceleration: relative error",
         abs(motor_inertia(drive, numbers) / numbers.inertia - 1.0),
@@ -532,13 +548,13 @@ def transmission_measures(drive: FloatArray, numbers: DriveNumbers, mass: float)
     )
     yield Measure(
         "change of momentum of motor and leg less the motor's impulse, per sum of impulses",
-        found.momentum_error,
+        errors.momentum_error,
         1e-13,
         "the leg receives the mean of the force on the motor; rounding of a thousand sums",
     )
     yield Measure(
         "order of convergence to the exact motion of two masses on a spring",
-        found.orders[-1],
+        errors.orders[-1],
         0.9,
         "first order: the damping force uses the leg's rate at the start of a step",
         at_least=True,
@@ -547,7 +563,7 @@ def transmission_measures(drive: FloatArray, numbers: DriveNumbers, mass: float)
     yield Measure(
         f"rate of a leg excited at {EXCITATION_FREQUENCY:g} Hz, steps of {1e3 * ENGINE_STEP:g} ms: "
         "error per largest rate",
-        found.rate_error,
+        errors.rate_error,
         1e-3,
         "first order: a step of 0.1 ms is 2e-3 of a period of 50 ms, half of it on average",
     )
@@ -557,7 +573,7 @@ def friction_measures(
     drive: FloatArray, numbers: DriveNumbers, curve: FrictionCurve
 ) -> Iterator[Entry]:
     """Yield errors of friction at constant speeds and of the stopping distance."""
-    found, expected = stopping(drive, numbers)
+    distance, expected_distance = stopping(drive, numbers)
     yield Measure(
         "motor effort at constant speeds against the friction law: relative error",
         largest(curve.efforts / curve.law - 1.0),
@@ -566,7 +582,7 @@ def friction_measures(
     )
     yield Measure(
         "stopping distance of a motor against quadrature: relative error",
-        abs(found / expected - 1.0),
+        abs(distance / expected_distance - 1.0),
         1e-3,
         "the motor is at rest for the whole of the step in which it stops",
     )

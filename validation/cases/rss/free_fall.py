@@ -48,7 +48,7 @@ FALL_TIME = 0.6
 """[s] Duration of the fall; section 6."""
 
 OUTPUT_STEP = 0.01
-"""[s] Time between the times at which errors are measured."""
+"""[s] Interval between the times at which errors are measured."""
 
 PRINTED_RUN_TIME = 0.546
 """[s] Run time of the C++ program; section 6."""
@@ -57,7 +57,7 @@ TIMED_FORMULATION = "extended_to_task"
 """Formulation that the paper times."""
 
 TIMED_RUNS = 5
-"""Runs that are timed, of which the fastest counts."""
+"""Number of timed runs, of which the fastest counts."""
 
 ENDING_FORMULATIONS = {"actuator", "extended_to_actuator"}
 """Formulations whose coordinates end where crank and rod come in line."""
@@ -71,7 +71,7 @@ CASE = Case(
 )
 
 ENGINE_TIME = 0.2
-"""[s] Time that the engines run; the singular pose comes at 0.25 s."""
+"""[s] Duration of the engines' runs; the singular pose comes at 0.25 s."""
 
 ERRATUM_REASON = (
     "the published output begins to roll by itself, which a machine of three-fold symmetry cannot "
@@ -79,10 +79,11 @@ ERRATUM_REASON = (
 )
 
 ROLL_COST = 2e-3
-"""[m] Largest delay of the fall by the published roll: its energy lifts the platform by less."""
+"""[m] Largest height by which the published roll delays the fall: its energy lifts the platform by
+less."""
 
 TIME_SAMPLES = 601
-"""Times at which the published fall is compared."""
+"""Number of times at which the published fall is compared."""
 
 
 START_HEIGHT = 0.3
@@ -124,7 +125,7 @@ CANDIDATE_LAWS = {
     "trapezoidal": Law(trapezoidal, 4.5),
     "triangular": Law(triangular, 4.0),
 }
-"""Laws of motion that the paper may have taken, by name."""
+"""Laws of motion that the paper may have used, by name."""
 
 
 def stroke(law: Law, time: FloatArray, gravity: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -158,12 +159,12 @@ def formulated(
 def run_time(platform: Platform, start: FloatArray) -> float:
     """Return seconds that the paper's formulation takes for the fall, the best of some runs."""
     formulation = Formulation(platform, TIMED_FORMULATION)
-    best = np.inf
+    shortest = np.inf
     for _ in range(TIMED_RUNS):
-        begin = perf_counter()
+        start_time = perf_counter()
         formulation.integrate(FALL_TIME, OUTPUT_STEP, pose=start)
-        best = min(best, perf_counter() - begin)
-    return float(best)
+        shortest = min(shortest, perf_counter() - start_time)
+    return float(shortest)
 
 
 def formulation_measures(
@@ -185,13 +186,13 @@ def formulation_measures(
             "tolerances of 1e-12 and 1e-13 per step, summed up",
             unit="m, 1",
         )
-        least, allowed = run.resolution.max(axis=0), ERROR_ROUNDINGS[name]
+        resolution, allowed_roundings = run.resolution.max(axis=0), ERROR_ROUNDINGS[name]
         for k, (error, unit) in enumerate(((run.e1, "m"), (run.e2, "m/s"), (run.e3, "m/s2"))):
             yield Measure(
                 f"{title}: e{k + 1}",
                 error.max(),
-                allowed[k] * float(least[k]),
-                f"{allowed[k]:g} roundings of the terms that cancel, {least[k]:.1e}",
+                allowed_roundings[k] * float(resolution[k]),
+                f"{allowed_roundings[k]:g} roundings of the terms that cancel, {resolution[k]:.1e}",
                 unit=unit,
             )
         yield Measure(
@@ -233,21 +234,21 @@ def error_plot(runs: Runs) -> Plot:
 
 def fall_statements(runs: Runs, stops: Stops, seconds: float) -> tuple[Statement, ...]:
     """Return the statements about computing time and figure 17."""
-    took = f"{1e3 * seconds:.2g} ms for {FALL_TIME:g} s"
-    task, stop = runs[TIMED_FORMULATION], stops["extended_to_actuator"].data["time"]
+    time_text = f"{1e3 * seconds:.2g} ms for {FALL_TIME:g} s"
+    task, stop_time = runs[TIMED_FORMULATION], stops["extended_to_actuator"].data["time"]
     errors = ", ".join(f"{error.max():.1e}" for error in (task.e1, task.e2, task.e3))
     return (
         EXTENDED_SPACE_PAPER["fall_run_time"].judged(
-            f"{took}, by the same formulation.",
+            f"{time_text}, by the same formulation.",
             0.5 * PRINTED_RUN_TIME < seconds < 1.5 * PRINTED_RUN_TIME,
             "another computer, and compiled equations in place of symbolic expressions; execution "
             "times published beside the code are 0.06 to 0.13 s",
         ),
-        EXTENDED_SPACE_PAPER["fall_real_time"].judged(f"{took}.", seconds < FALL_TIME),
+        EXTENDED_SPACE_PAPER["fall_real_time"].judged(f"{time_text}.", seconds < FALL_TIME),
         EXTENDED_SPACE_PAPER["loop_errors"].not_given(
             f"Extended-to-task: e1, e2, e3 {errors}, energy {largest(task.energy_error):.1e} "
             f"percent. Extended-to-actuator has no fall of {FALL_TIME:g} s from the program's "
-            f"height: crank and rod are in line after {stop:.4f} s.",
+            f"height: crank and rod are in line after {stop_time:.4f} s.",
             "curves without numbers, and no pose at the start",
         ),
     )
@@ -262,11 +263,11 @@ def run(platform: Platform) -> CaseResult:
     seconds = run_time(platform, start)
     acceleration = platform.forward_dynamics(start, ZERO_VECTOR, np.zeros(platform.n_actuators))
     balance = balance_of(platform, fall)
-    aside = largest(np.delete(acceleration, 2)) / abs(acceleration[2])
+    horizontal_fraction = largest(np.delete(acceleration, 2)) / abs(acceleration[2])
     name = "first acceleration beside the vertical, per vertical one"
     measures += [
         balance.measure(f"reference: energy drift in {fall.time[-1]:g} s"),
-        Measure(name, aside, 1e-13, "symmetry; rounding"),
+        Measure(name, horizontal_fraction, 1e-13, "symmetry; rounding"),
         _published(fall),
         *formulation_measures(fall, runs, stops, seconds),
     ]
@@ -279,25 +280,28 @@ def run(platform: Platform) -> CaseResult:
 
 
 def _published(fall: Solution) -> Measure:
-    rows = np.array(RSS_FALL)
-    name = f"height against the published output, {len(rows)} times up to {rows[-1, 0]:g} s"
-    off = largest(fall(rows[:, 0])[0][:, 2] - rows[:, 1])
-    return Measure(name, off, ROLL_COST, ERRATUM_REASON, unit="m")
+    published = np.array(RSS_FALL)
+    name = (
+        f"height against the published output, {len(published)} times up to {published[-1, 0]:g} s"
+    )
+    # The columns are time [s], height [m] and the first Rodrigues parameter.
+    height_error = largest(fall(published[:, 0])[0][:, 2] - published[:, 1])
+    return Measure(name, height_error, ROLL_COST, ERRATUM_REASON, unit="m")
 
 
 def _plot(platform: Platform, fall: Solution, balance: EnergyBalance) -> Plot:
-    rows, time = np.array(RSS_FALL), np.linspace(0.0, fall.time[-1], TIME_SAMPLES)
+    published, time = np.array(RSS_FALL), np.linspace(0.0, fall.time[-1], TIME_SAMPLES)
     pose = fall(time)[0]
     # The first Rodrigues parameter is the first entry of the quaternion's vector per its scalar.
     panels = [
         Panel(
             label,
-            Curve("reference", time, ours),
-            Curve("published", rows[:, 0], printed, "markers"),
+            Curve("reference", time, reference),
+            Curve("published", published[:, 0], published_values, "markers"),
         )
-        for label, ours, printed in (
-            ("height z [m]", pose[:, 2], rows[:, 1]),
-            ("first Rodrigues parameter", pose[:, 4] / pose[:, 3], rows[:, 2]),
+        for label, reference, published_values in (
+            ("height z [m]", pose[:, 2], published[:, 1]),
+            ("first Rodrigues parameter", pose[:, 4] / pose[:, 3], published[:, 2]),
         )
     ]
     condition = Curve("condition number", time, platform.condition_number(pose))
@@ -306,22 +310,23 @@ def _plot(platform: Platform, fall: Solution, balance: EnergyBalance) -> Plot:
 
 
 def _statements(fall: Solution, acceleration: FloatArray) -> tuple[Statement, ...]:
-    x, y, z, *turn = RSS_FIRST_ACCELERATION
-    end = RSS_FALL[-1]
+    x, y, z, *rotation_acceleration = RSS_FIRST_ACCELERATION
+    last_row = RSS_FALL[-1]
     return (
         Statement(
             f"{EXTENDED_SPACE_PAPER}, output of the 6-RSS program, accelerations at 7 ms",
-            f"({x:g}, {y:g}, {z:g}) m/s2 and ({', '.join(f'{v:g}' for v in turn)}) 1/s2 of the "
-            "Rodrigues parameters.",
+            f"({x:g}, {y:g}, {z:g}) m/s2 and "
+            f"({', '.join(f'{v:g}' for v in rotation_acceleration)}) 1/s2 of the Rodrigues "
+            "parameters.",
             f"At rest (0, 0, {acceleration[2]:.6g}) m/s2 and no rotation.",
             "differs",
             ERRATUM_REASON,
             "differs",
         ),
         Statement(
-            f"{EXTENDED_SPACE_PAPER}, output of the 6-RSS program, height at {end[0]:g} s",
-            f"{end[1]:g} m, first Rodrigues parameter {end[2]:g}",
-            f"{fall(end[0])[0][2]:.6g} m, no rotation",
+            f"{EXTENDED_SPACE_PAPER}, output of the 6-RSS program, height at {last_row[0]:g} s",
+            f"{last_row[1]:g} m, first Rodrigues parameter {last_row[2]:g}",
+            f"{fall(last_row[0])[0][2]:.6g} m, no rotation",
             "differs",
             ERRATUM_REASON,
             "differs",

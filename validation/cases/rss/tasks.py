@@ -49,13 +49,13 @@ PRINTED_STEP = 0.01
 """[s] Time between the points of figure 16."""
 
 MAIN_LAW = "cubic"
-"""Law of the engines' runs and of the payloads: that of figure 16."""
+"""Transition law of the engines' runs and of the payloads: that of figure 16."""
 
 WORK_STEPS = 500
-"""Even steps of the task for the balance of work."""
+"""Number of even steps of the task for the balance of work."""
 
 ENGINE_TIME = 0.24
-"""[s] Part of the task along which the engines are driven."""
+"""[s] Duration of the part of the task along which the engines are driven."""
 
 TESTED_PAYLOADS = (
     None,
@@ -70,16 +70,16 @@ ROUNDING_REASON = "rounding; the six legs are placed symmetrically about the axi
 
 
 class PublishedHeave(NamedTuple):
-    """Points of three strokes, up, down and up again, one row each."""
+    """Points of three strokes (up, down and up again), one row for each point."""
 
     time: FloatArray
     """[s]"""
     height: FloatArray
     """[m]"""
     rate: FloatArray
-    """[m/s]; of strokes down too it is given as that of the stroke up"""
+    """[m/s]; published with the sign of an upward stroke for the downward stroke, too"""
     crank_acceleration: FloatArray
-    """[rad/s2]"""
+    """[rad/s2] angular acceleration of a crank"""
     torque: FloatArray
     """[N m] mean of the six motors"""
 
@@ -90,7 +90,7 @@ def published_heave() -> PublishedHeave:
 
 
 class Heave(NamedTuple):
-    """A vertical motion; `(k, 7)`, `(k, 6)`, `(k, 6)`."""
+    """A vertical motion: pose `(k, 7)`, twist `(k, 6)` and acceleration `(k, 6)` in base axes."""
 
     pose: FloatArray
     twist: FloatArray
@@ -100,6 +100,7 @@ class Heave(NamedTuple):
 def vertical(height: FloatArray, rate: FloatArray, acceleration: FloatArray) -> Heave:
     """Return the motion of a level platform from its height and two derivatives `(k,)`."""
     heave = Heave(*(np.zeros((len(height), size)) for size in (7, 6, 6)))
+    # z and the quaternion's scalar part; the platform stays level.
     heave.pose[:, 2], heave.pose[:, 3] = height, 1.0
     heave.twist[:, 2], heave.acceleration[:, 2] = rate, acceleration
     return heave
@@ -118,14 +119,16 @@ def printed_crank_accelerations(platform: Platform, heave: Heave) -> FloatArray:
     from J'(u) u at u = v + a and u = v - a.
     """
     pose, twist, acceleration = heave
-    rest = np.zeros_like(twist)
+    zero_acceleration = np.zeros_like(twist)
 
     def bias(velocity: FloatArray) -> FloatArray:
-        return np.asarray(platform.leg_coordinates(pose, velocity, rest).accelerations[:, :, 0])
+        return np.asarray(
+            platform.leg_coordinates(pose, velocity, zero_acceleration).accelerations[:, :, 0]
+        )
 
-    linear = np.einsum("kij,kj->ki", platform.jacobian(pose), acceleration)
-    mixed = 0.25 * (bias(twist + acceleration) - bias(twist - acceleration))
-    return np.asarray(linear + mixed)
+    jacobian_part = np.einsum("kij,kj->ki", platform.jacobian(pose), acceleration)
+    mixed_part = 0.25 * (bias(twist + acceleration) - bias(twist - acceleration))
+    return np.asarray(jacobian_part + mixed_part)
 
 
 def torques(platform: Platform, heave: Heave, cranks: FloatArray) -> FloatArray:
@@ -143,23 +146,27 @@ def torques(platform: Platform, heave: Heave, cranks: FloatArray) -> FloatArray:
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     tasks = {law: heave(platform, law) for law in LAWS}
-    required = {law: motor_requirement(platform, task) for law, task in tasks.items()}
-    main = tasks[MAIN_LAW]
-    loaded = payload_sweep(platform, main, TESTED_PAYLOADS)
-    course = driven(platform, main, np.linspace(0.0, main.duration, WORK_STEPS + 1))
+    requirements = {law: motor_requirement(platform, task) for law, task in tasks.items()}
+    main_task = tasks[MAIN_LAW]
+    payload_requirements = payload_sweep(platform, main_task, TESTED_PAYLOADS)
+    driven_motion = driven(
+        platform, main_task, np.linspace(0.0, main_task.duration, WORK_STEPS + 1)
+    )
     caption = "The six legs turn alike."
     engines, plots = engines_along(
-        platform, main, course, "Heave task", ENGINE_TIME, caption=caption
+        platform, main_task, driven_motion, "Heave task", ENGINE_TIME, caption=caption
     )
     measures = [
-        *_profile(platform, required),
-        work_measure(platform, course, 1e-10),
-        *_payloads(loaded),
+        *_profile(platform, requirements),
+        work_measure(platform, driven_motion, 1e-10),
+        *_payloads(payload_requirements),
         *engines,
     ]
-    plots[:0] = [_laws_plot(required), _payload_plot(loaded)]
-    tables = (_requirements(required), _loads(loaded))
-    return CASE.result(platform, measures, plots, _statements(platform, tasks, required), tables)
+    plots[:0] = [_laws_plot(requirements), _payload_plot(payload_requirements)]
+    tables = (_requirements(requirements), _loads(payload_requirements))
+    return CASE.result(
+        platform, measures, plots, _statements(platform, tasks, requirements), tables
+    )
 
 
 def heave(platform: Platform, law: str) -> RestToRestMotion:
@@ -185,35 +192,45 @@ def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> It
     variation = max(float(np.ptp(task.forces, axis=1).max()) for task in required.values())
     scale = abs(required[MAIN_LAW].peak_force.value)
     yield Measure("torques of the six legs apart", variation / scale, 1e-12, ROUNDING_REASON)
-    ends = platform.inverse_kinematics(
+    end_coordinates = platform.inverse_kinematics(
         [[0.0, 0.0, z, 1.0, 0.0, 0.0, 0.0] for z in (START_HEIGHT, END_HEIGHT)]
     )
-    over = np.maximum(platform.minimum_coordinates - ends, ends - platform.maximum_coordinates)
+    excess = np.maximum(
+        platform.minimum_coordinates - end_coordinates,
+        end_coordinates - platform.maximum_coordinates,
+    )
     yield Measure(
-        "crank angle beyond its adopted limits", over.max(), 0.0, "negative: inside", unit="rad"
+        "crank angle beyond its adopted limits", excess.max(), 0.0, "negative: inside", unit="rad"
     )
 
 
 def _payloads(loaded: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
-    none, fifty, _, two_hundred = (task.forces for task in loaded[:4])
-    off = np.abs(two_hundred - none - 4.0 * (fifty - none)).max() / np.abs(two_hundred).max()
+    no_payload, with_50_kg, _, with_200_kg = (task.forces for task in loaded[:4])
+    nonlinearity = (
+        np.abs(with_200_kg - no_payload - 4.0 * (with_50_kg - no_payload)).max()
+        / np.abs(with_200_kg).max()
+    )
     name = "torques of 200 kg less four times the gain by 50 kg"
-    yield Measure(name, off, 1e-12, "rounding; dynamics are linear in the masses")
+    yield Measure(name, nonlinearity, 1e-12, "rounding; dynamics are linear in the masses")
 
 
 def _requirements(required: Mapping[str, MotorRequirement]) -> Table:
     rows = []
-    for law, task in required.items():
-        peak, speed, power = task.peak_force, task.peak_speed, task.peak_power
+    for law, requirement in required.items():
+        peak_force, peak_speed, peak_power = (
+            requirement.peak_force,
+            requirement.peak_speed,
+            requirement.peak_power,
+        )
         rows.append(
             (
                 law,
-                f"{task.time[-1]:.4f}",
-                f"{abs(peak.value):.1f}",
-                f"{peak.time:.3f}",
-                f"{task.rms_forces.max():.1f}",
-                f"{abs(speed.value):.3f}",
-                f"{abs(power.value):.0f}",
+                f"{requirement.time[-1]:.4f}",
+                f"{abs(peak_force.value):.1f}",
+                f"{peak_force.time:.3f}",
+                f"{requirement.rms_forces.max():.1f}",
+                f"{abs(peak_speed.value):.3f}",
+                f"{abs(peak_power.value):.0f}",
             )
         )
     columns = ("duration [s]", "peak [N m]", "at [s]", "RMS [N m]", "speed [rad/s]", "power [W]")
@@ -269,7 +286,7 @@ def _statements(
     durations = ", ".join(f"{law} {task.duration:.3f} s" for law, task in tasks.items())
     lowest = min(task.lowest_force for task in required.values())
     seconds, count = run_time(platform, tasks[MAIN_LAW])
-    took = f"{1e3 * seconds:.2g} ms for {count} times along the task"
+    time_text = f"{1e3 * seconds:.2g} ms for {count} times along the task"
     return (
         EXTENDED_SPACE_PAPER["heave_task"].judged(
             f"Durations that stroke and peak give: {durations}.",
@@ -279,12 +296,12 @@ def _statements(
             f"At least {lowest:.1f} N m with every law.", lowest > 0.0
         ),
         EXTENDED_SPACE_PAPER["task_run_time"].judged(
-            f"{took}, by the same formulation.",
+            f"{time_text}, by the same formulation.",
             0.5 * PRINTED_RUN_TIME < seconds < 1.5 * PRINTED_RUN_TIME,
             "another computer, and compiled equations in place of symbolic expressions",
         ),
         EXTENDED_SPACE_PAPER["task_real_time"].judged(
-            f"{took}.", seconds < tasks[MAIN_LAW].duration
+            f"{time_text}.", seconds < tasks[MAIN_LAW].duration
         ),
     )
 
@@ -293,6 +310,6 @@ def run_time(platform: Platform, task: RestToRestMotion) -> tuple[float, int]:
     """Return seconds of inverse dynamics in extended-to-actuator space, and its number of times."""
     heave = Heave(*task.sample(np.arange(0.0, task.duration, PRINTED_STEP)))
     torques(platform, heave, crank_accelerations(platform, heave))  # compiles
-    start = clock.perf_counter()
+    start_time = clock.perf_counter()
     torques(platform, heave, crank_accelerations(platform, heave))
-    return clock.perf_counter() - start, len(heave.pose)
+    return clock.perf_counter() - start_time, len(heave.pose)

@@ -39,7 +39,7 @@ CASE = Case(
 )
 
 STROKE_POINTS = 28
-"""Points of a stroke, 10 ms apart, both ends included."""
+"""Number of points of a stroke, 10 ms apart, both ends included."""
 
 DIGIT_TOLERANCE = 1e-10
 """Relative tolerance of the points, which are stored with twelve digits."""
@@ -48,13 +48,13 @@ PROFILE_LANDMARKS = ("start", "first minimum", "maximum after it", "end")
 
 
 class Profiles:
-    """Torques of the published stroke upwards: as they are, and by the figure's formula."""
+    """Torques of the published upward stroke: correct, and by the figure's crank acceleration."""
 
     def __init__(self, platform: Platform, law: str, gravity: float, time: FloatArray) -> None:
         heave = vertical(*stroke(CANDIDATE_LAWS[law], time, gravity))
-        cranks = crank_accelerations(platform, heave)
+        accelerations = crank_accelerations(platform, heave)
         self.printed_cranks = printed_crank_accelerations(platform, heave)
-        self.right = torques(platform, heave, cranks)
+        self.right = torques(platform, heave, accelerations)
         self.printed = torques(platform, heave, self.printed_cranks)
         self.ordinary = platform.inverse_dynamics(*heave).mean(axis=1)
 
@@ -75,13 +75,13 @@ def run(platform: Platform) -> CaseResult:
 
 def _measures(points: PublishedHeave, profiles: Profiles, gravity: float) -> Iterator[Measure]:
     height, rate, _ = stroke(CANDIDATE_LAWS["cubic"], points.time, gravity)
-    for name, unit, ours, theirs in (
+    for name, unit, computed, published in (
         ("height", "m", height, points.height),
         ("rate", "m/s", rate, points.rate),
     ):
         yield Measure(
             f"{name} of the figure against a cubic of peak {PEAK_ACCELERATION:g} g",
-            largest(ours - theirs),
+            largest(computed - published),
             DIGIT_TOLERANCE,
             "digits of the points: this is the law of motion",
             unit=unit,
@@ -101,10 +101,10 @@ def _measures(points: PublishedHeave, profiles: Profiles, gravity: float) -> Ite
         "0.05 % of the peak; the rest is in proportion to the crank's acceleration, see below",
         unit="N m",
     )
-    inertia, rest = excess(points, profiles)
+    inertia, remainder = excess(points, profiles)
     yield Measure(
         f"difference to the figure's torque that is left with {inertia:.4f} kg m2 more per crank",
-        rest,
+        remainder,
         0.02,
         "the published mass matrix is not ours, see the errata; a tenth of the line above",
         unit="N m",
@@ -127,9 +127,14 @@ def _measures(points: PublishedHeave, profiles: Profiles, gravity: float) -> Ite
 
 def excess(points: PublishedHeave, profiles: Profiles) -> tuple[float, float]:
     """Return the inertia [kg m2] per crank that fits the rest best, and the remainder [N m]."""
-    rest, cranks = points.torque - profiles.printed, profiles.printed_cranks[:, 0]
-    inertia = float(rest @ cranks / (cranks @ cranks))
-    return inertia, largest(rest - inertia * cranks)
+    torque_difference, crank_acceleration = (
+        points.torque - profiles.printed,
+        profiles.printed_cranks[:, 0],
+    )
+    inertia = float(
+        torque_difference @ crank_acceleration / (crank_acceleration @ crank_acceleration)
+    )
+    return inertia, largest(torque_difference - inertia * crank_acceleration)
 
 
 def rms(values: FloatArray) -> float:
@@ -142,26 +147,31 @@ def landmarks(torque: FloatArray) -> tuple[float, float, float, float]:
 
     Without a local minimum the second and third are those of the end.
     """
-    rising = np.flatnonzero(np.diff(torque) > 0.0)
-    low = int(rising[0]) if len(rising) else len(torque) - 1
-    return float(torque[0]), float(torque[low]), float(torque[low:].max()), float(torque[-1])
+    rising_steps = np.flatnonzero(np.diff(torque) > 0.0)
+    minimum_index = int(rising_steps[0]) if len(rising_steps) else len(torque) - 1
+    return (
+        float(torque[0]),
+        float(torque[minimum_index]),
+        float(torque[minimum_index:].max()),
+        float(torque[-1]),
+    )
 
 
 def _table(platform: Platform, points: PublishedHeave, profiles: Profiles) -> Table:
     gravity = platform.parameters.gravity
     rows = [("figure 16", "", points.torque)]
     for law in CANDIDATE_LAWS:
-        found = Profiles(platform, law, gravity, points.time)
-        rows += [(law, "right", found.right), (law, "of the figure", found.printed)]
-    for name, machine, field in (
+        candidate = Profiles(platform, law, gravity, points.time)
+        rows += [(law, "right", candidate.right), (law, "of the figure", candidate.printed)]
+    for name, machine, gravity_of_machine in (
         ("cubic, gravity 9.81 m/s2", _altered(platform, 9.81), 9.81),
         ("cubic, legs without mass", _altered(platform, gravity, legs=1e-6), gravity),
     ):
-        found = Profiles(machine, "cubic", field, points.time)
-        rows += [(name, "right", found.right), (name, "of the figure", found.printed)]
+        candidate = Profiles(machine, "cubic", gravity_of_machine, points.time)
+        rows += [(name, "right", candidate.right), (name, "of the figure", candidate.printed)]
     inertia, _ = excess(points, profiles)
-    heavier = profiles.printed + inertia * profiles.printed_cranks[:, 0]
-    rows.append((f"cubic, {inertia:.4f} kg m2 more per crank", "of the figure", heavier))
+    corrected_torque = profiles.printed + inertia * profiles.printed_cranks[:, 0]
+    rows.append((f"cubic, {inertia:.4f} kg m2 more per crank", "of the figure", corrected_torque))
     return Table(
         "Laws of motion beside figure 16",
         (
@@ -193,37 +203,40 @@ def _altered(platform: Platform, gravity: float, legs: float = 1.0) -> Platform:
 
 def _plot(points: PublishedHeave, profiles: Profiles) -> Plot:
     time = points.time
-    torque = Panel(
+    torque_panel = Panel(
         "mean torque of the motors [N m]",
         Curve("figure 16", time, points.torque, "markers"),
         Curve("crank acceleration of the figure", time, profiles.printed),
         Curve("right crank acceleration", time, profiles.right, "dash"),
     )
-    off = Panel("figure less ours [N m]", Curve("figure", time, points.torque - profiles.printed))
-    return Plot("Figure 16: one of its three strokes", "time [s]", torque, off)
+    difference_panel = Panel(
+        "figure less ours [N m]", Curve("figure", time, points.torque - profiles.printed)
+    )
+    return Plot("Figure 16: one of its three strokes", "time [s]", torque_panel, difference_panel)
 
 
 def _statements(points: PublishedHeave, profiles: Profiles) -> tuple[Statement, ...]:
-    theirs, ours = landmarks(points.torque), landmarks(profiles.right)
-    copied = landmarks(profiles.printed)
-    shown = ", ".join(f"{value:.2f}" for value in copied)
+    published_landmarks, correct_landmarks = landmarks(points.torque), landmarks(profiles.right)
+    figure_landmarks = landmarks(profiles.printed)
+    figure_text = ", ".join(f"{value:.2f}" for value in figure_landmarks)
     return (
         EXTENDED_SPACE_PAPER["torque_profile"].judged(
-            f"{ours[0]:.2f} N m, falling all the way to {ours[3]:.2f} N m. With the figure's crank "
-            f"accelerations: {shown} N m.",
+            f"{correct_landmarks[0]:.2f} N m, falling all the way to {correct_landmarks[3]:.2f} N "
+            f"m. With the figure's crank accelerations: {figure_text} N m.",
             rms(profiles.right - points.torque) < 0.005,
             "the published notebook multiplies the rate of the Jacobian by the acceleration "
             "instead of the velocity: it takes J a + J' a for the cranks' accelerations, whose "
             "two terms have different units; see the errata",
         ),
         EXTENDED_SPACE_PAPER["torque_bound"].judged(
-            f"{ours[0]:.2f} N m at the start, the largest of the stroke.",
-            profiles.right.max() == ours[0] and 0.999 * theirs[0] < ours[0] <= theirs[0],
+            f"{correct_landmarks[0]:.2f} N m at the start, the largest of the stroke.",
+            profiles.right.max() == correct_landmarks[0]
+            and 0.999 * published_landmarks[0] < correct_landmarks[0] <= published_landmarks[0],
         ),
         EXTENDED_SPACE_PAPER["torque_peaks"].judged(
             f"At the lower pose, where a stroke downwards is braked, the torque is largest: "
-            f"{ours[0]:.2f} N m. At the upper pose gravity brakes, and it is lowest: "
-            f"{ours[3]:.2f} N m.",
+            f"{correct_landmarks[0]:.2f} N m. At the upper pose gravity brakes, and it is lowest: "
+            f"{correct_landmarks[3]:.2f} N m.",
             bool(profiles.right.argmax() == 0 and profiles.right.argmin() == STROKE_POINTS - 1),
         ),
     )

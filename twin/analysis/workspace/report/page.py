@@ -34,7 +34,7 @@ def write_page(found: Workspace, path: str | Path) -> Path:
 
 
 def _sections(found: Workspace) -> list[tuple[str, str, Any]]:
-    whole = found.attitudes is not None
+    has_attitudes = found.attitudes is not None
     stiffness = {
         "relative": "Stiffness is given per stiffness of an actuator, as the machine has no "
         "springs; give a stiffness for N/m.",
@@ -43,7 +43,7 @@ def _sections(found: Workspace) -> list[tuple[str, str, Any]]:
     places = (
         "Left: positions with the attitude held at the centre's (colour) inside those reached with "
         "some attitude (grey). Right: attitudes with the position held."
-        if whole
+        if has_attitudes
         else "All degrees of freedom: height, roll and pitch."
     )
     sections = [
@@ -54,13 +54,13 @@ def _sections(found: Workspace) -> list[tuple[str, str, Any]]:
             ranges_figure(found),
         ),
         (
-            "Slices through the centre" if whole else "Slices",
+            "Slices through the centre" if has_attitudes else "Slices",
             f"Inside the actuators' limits, the other axes as at the centre. {stiffness} "
             "Translational stiffness with the attitude held, rotational with the place held.",
             maps_figure(found, found.maps, ""),
         ),
     ]
-    if whole:
+    if has_attitudes:
         sections.append(
             (
                 "Orientation",
@@ -80,6 +80,6 @@ def _sections(found: Workspace) -> list[tuple[str, str, Any]]:
 
 
 def _pose(found: Workspace) -> str:
-    place = ", ".join(f"{value:.4g}" for value in found.center[:3])
-    turn = ", ".join(f"{value:.4g}" for value in found.center[3:])
-    return f"({place}) m, quaternion ({turn})"
+    position_text = ", ".join(f"{value:.4g}" for value in found.center[:3])
+    angle_text = ", ".join(f"{value:.4g}" for value in found.center[3:])
+    return f"({position_text}) m, quaternion ({angle_text})"

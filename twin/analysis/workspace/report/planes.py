@@ -61,9 +61,9 @@ def quantities(found: Workspace) -> tuple[Quantity, ...]:
     crank = found.platform.coordinate_unit == "rad"
     singular = "rad/m" if crank else "1"
     if relative:
-        per = "1/m<sup>2</sup>" if crank else "1"
+        inverse_unit = "1/m<sup>2</sup>" if crank else "1"
         shift, turn, scale = (
-            f"per stiffness of an actuator [{per}]",
+            f"per stiffness of an actuator [{inverse_unit}]",
             f"per stiffness of an actuator [{'1' if crank else 'm<sup>2</sup>'}]",
             1.0,
         )
@@ -88,23 +88,25 @@ def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...], title: str) -> Any
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    figures = optional("plotly.graph_objects")
+    plotly_graphs = optional("plotly.graph_objects")
     rows = quantities(found)
-    inner = len(rows) * (MAP_HEIGHT + ROW_GAP) - ROW_GAP
-    figure = figures.Figure(layout=layout(inner + TOP_MARGIN + BOTTOM_MARGIN, TOP_MARGIN))
+    inner_height = len(rows) * (MAP_HEIGHT + ROW_GAP) - ROW_GAP
+    figure = plotly_graphs.Figure(
+        layout=layout(inner_height + TOP_MARGIN + BOTTOM_MARGIN, TOP_MARGIN)
+    )
     figure.layout.margin = {"l": 12, "r": 14, "t": TOP_MARGIN, "b": BOTTOM_MARGIN}
     figure.layout.hovermode = "closest"
     figure.layout.title = {"text": title, "x": 0.01, "y": 0.995, "yanchor": "top"}
     for k, quantity in enumerate(rows):
-        top = 1.0 - k * (MAP_HEIGHT + ROW_GAP) / inner
-        bottom = max(0.0, top - MAP_HEIGHT / inner)
-        fields = [quantity.field(one) for one in maps]
-        ends = (
+        top = 1.0 - k * (MAP_HEIGHT + ROW_GAP) / inner_height
+        bottom = max(0.0, top - MAP_HEIGHT / inner_height)
+        fields = [quantity.field(plane) for plane in maps]
+        value_range = (
             float(np.nanmin([np.nanmin(field) for field in fields])),
             float(np.nanmax([np.nanmax(field) for field in fields])),
         )
-        _row(figure, figures, maps, fields, ends, (k, bottom, top, quantity.title))
-    figure.layout.legend = legend(1.0 + 30 / inner) | {"x": 1.0, "xanchor": "right"}
+        _row(figure, plotly_graphs, maps, fields, value_range, (k, bottom, top, quantity.title))
+    figure.layout.legend = legend(1.0 + 30 / inner_height) | {"x": 1.0, "xanchor": "right"}
     return figure
 
 
@@ -128,10 +130,10 @@ def _row(
         text=title, x=0.0, y=top, xref="paper", yref="paper", xanchor="left", yanchor="bottom",
         yshift=5, showarrow=False, font={"size": FONT_SIZE + 1, "color": TEXT_COLOR},
     )  # fmt: skip
-    for column, (one, field) in enumerate(zip(maps, fields, strict=True)):
+    for column, (plane, field) in enumerate(zip(maps, fields, strict=True)):
         number = 3 * k + column + 1
         name = "" if number == 1 else str(number)
-        x, y = (shown(one.chart, values, at) for at, values in enumerate((one.x, one.y)))
+        x, y = (shown(plane.chart, values, at) for at, values in enumerate((plane.x, plane.y)))
         axes = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
         figure.add_trace(
             figures.Heatmap(
@@ -140,29 +142,29 @@ def _row(
                 hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
             )
         )  # fmt: skip
-        first = number == 1
+        is_first = number == 1
         for curve, points, dash in (
-            ("boundary seen from the centre", one.boundary, "solid"),
-            ("singular poses, limits aside", _near(one), "dot"),
+            ("boundary seen from the centre", plane.boundary, "solid"),
+            ("singular poses, limits aside", _near(plane), "dot"),
         ):
             if dash == "dot" and not np.isfinite(points).any():
                 continue
-            drawn = shown(one.chart, points)
+            line = shown(plane.chart, points)
             figure.add_trace(
                 figures.Scatter(
-                    x=drawn[:, 0], y=drawn[:, 1], mode="lines", name=curve, legendgroup=curve,
-                    showlegend=first or (dash == "dot" and k == 0), hoverinfo="skip", **axes,
+                    x=line[:, 0], y=line[:, 1], mode="lines", name=curve, legendgroup=curve,
+                    showlegend=is_first or (dash == "dot" and k == 0), hoverinfo="skip", **axes,
                     line={"color": TEXT_COLOR if dash == "solid" else curve_color(1), "width": 1.4,
                           "dash": dash},
                 )
             )  # fmt: skip
-        settings = axis(axis_label(one.chart.axes[0])) | {"anchor": f"y{name}"}
+        settings = axis(axis_label(plane.chart.axes[0])) | {"anchor": f"y{name}"}
         figure.layout[f"xaxis{name}"] = settings | {
             "domain": list(COLUMN_DOMAINS[column]), "constrain": "domain",
         }  # fmt: skip
-        vertical = axis(axis_label(one.chart.axes[1])) | {"anchor": f"x{name}"}
+        vertical = axis(axis_label(plane.chart.axes[1])) | {"anchor": f"x{name}"}
         vertical |= {"domain": [bottom, top], "constrain": "domain"}
-        if len({name_of in ("x", "y", "z") for name_of in one.chart.axes}) == 1:
+        if len({name_of in ("x", "y", "z") for name_of in plane.chart.axes}) == 1:
             vertical |= {"scaleanchor": f"x{name}", "scaleratio": 1}
         figure.layout[f"yaxis{name}"] = vertical
 
@@ -170,8 +172,8 @@ def _row(
 def _near(one: PlaneMap) -> FloatArray:
     """Return the singular poses that lie inside the map; NaN elsewhere."""
     low, high = (np.array([ends(one.x), ends(one.y)]) for ends in (np.min, np.max))
-    inside = np.asarray(((one.singular >= low) & (one.singular <= high)).all(axis=1))
-    return np.where(inside[:, None], one.singular, np.nan)
+    is_on_map = np.asarray(((one.singular >= low) & (one.singular <= high)).all(axis=1))
+    return np.where(is_on_map[:, None], one.singular, np.nan)
 
 
 def axis_label(name: str) -> str:
@@ -200,13 +202,15 @@ def ranges_figure(found: Workspace) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    figures = optional("plotly.graph_objects")
-    shifts = [one for one in found.ranges if one.unit == "m"]
-    turns = [one for one in found.ranges if one.unit == "rad"]
-    rows = max(len(shifts), len(turns))
-    figure = figures.Figure(layout=layout(rows * BAR_HEIGHT + PANEL_GAP + FOOTER_HEIGHT, PANEL_GAP))
+    plotly_graphs = optional("plotly.graph_objects")
+    translations = [span for span in found.ranges if span.unit == "m"]
+    rotations = [span for span in found.ranges if span.unit == "rad"]
+    rows = max(len(translations), len(rotations))
+    figure = plotly_graphs.Figure(
+        layout=layout(rows * BAR_HEIGHT + PANEL_GAP + FOOTER_HEIGHT, PANEL_GAP)
+    )
     for number, (group, scale, unit) in enumerate(
-        ((shifts, MILLI, "mm"), (turns, DEGREES_PER_RADIAN, "deg"))
+        ((translations, MILLI, "mm"), (rotations, DEGREES_PER_RADIAN, "deg"))
     ):
         name = "" if not number else "2"
         left = 0.53 * number
@@ -219,10 +223,10 @@ def ranges_figure(found: Workspace) -> Any:
         for k, (label, field) in enumerate(
             (("others free", "free"), ("alone, others at the centre", "alone"))
         ):
-            ends = scale * np.array([getattr(one, field) for one in group])
+            ends = scale * np.array([getattr(span, field) for span in group])
             figure.add_trace(
-                figures.Bar(
-                    y=[one.axis for one in group], base=ends[:, 0], x=ends[:, 1] - ends[:, 0],
+                plotly_graphs.Bar(
+                    y=[span.axis for span in group], base=ends[:, 0], x=ends[:, 1] - ends[:, 0],
                     orientation="h", name=label, legendgroup=label, showlegend=not number,
                     width=(0.7, 0.36)[k], xaxis=f"x{name}", yaxis=f"y{name}",
                     marker={"color": (LIGHT_COLOR, curve_color(0))[k]},
@@ -247,29 +251,29 @@ def axes_figure(found: Workspace, unit: str) -> Any:
     stiffness = found.legs.values if found.legs.source == "given" else None
     force = 1.0 if found.legs.source == "relative" else 1e-3
     curves: list[list[Line]] = [[] for _ in titles]
-    for one in found.ranges:
-        if one.unit != unit:
+    for axis_range in found.ranges:
+        if axis_range.unit != unit:
             continue
-        chart = Chart.about(found.platform, (one.axis,), found.center)
-        x = np.linspace(*one.alone, POSES_PER_AXIS)
+        chart = Chart.about(found.platform, (axis_range.axis,), found.center)
+        x = np.linspace(*axis_range.alone, POSES_PER_AXIS)
         poses = chart.poses(x[:, None])
-        moves = dexterity(found.platform, poses)
-        holds = stiffness_range(found.platform, poses, stiffness)
+        kinematics = dexterity(found.platform, poses)
+        stiffnesses = stiffness_range(found.platform, poses, stiffness)
         values = (
-            moves.conditioning,
-            moves.smallest,
-            force * holds.softest_translation,
-            force * holds.softest_rotation,
+            kinematics.conditioning,
+            kinematics.smallest,
+            force * stiffnesses.softest_translation,
+            force * stiffnesses.softest_rotation,
         )
         for panel, value in zip(curves, values, strict=True):
-            panel.append(Line(one.axis, scale * x, value))
+            panel.append(Line(axis_range.axis, scale * x, value))
     panels = [Axes(_plain(title), lines) for title, lines in zip(titles, curves, strict=True)]
     return panels_figure(panels, f"displacement from the centre, others held [{label}]")
 
 
 def _plain(title: str) -> str:
     """Return a title short enough for an axis, without markup."""
-    for long, short in (
+    for entity, character in (
         (": 0 at a singular pose", ""),
         ("1/condition number", "1/condition"),
         ("smallest singular value", "smallest s. v."),
@@ -277,5 +281,5 @@ def _plain(title: str) -> str:
         (" per stiffness of an actuator", ""),
         ("<sup>2</sup>", "²"),
     ):
-        title = title.replace(long, short)
+        title = title.replace(entity, character)
     return title

@@ -34,14 +34,16 @@ def summary_rows(found: Workspace) -> list[Row]:
 
 
 def _ranges(found: Workspace) -> Iterator[Row]:
-    for one in found.ranges:
-        scale, unit = (1e3, "mm") if one.unit == "m" else (DEGREES_PER_RADIAN, "deg")
+    for axis_range in found.ranges:
+        scale, unit = (1e3, "mm") if axis_range.unit == "m" else (DEGREES_PER_RADIAN, "deg")
         alone, free = (
             f"{_signed(scale * low)} to {_signed(scale * high)} {unit}"
-            for low, high in (one.alone, one.free)
+            for low, high in (axis_range.alone, axis_range.free)
         )
-        yield Row(f"{one.axis}, others held", alone, f"{one.ends[0]}; {one.ends[1]}")
-        yield Row(f"{one.axis}, others free", free, NOT_SEARCHED)
+        yield Row(
+            f"{axis_range.axis}, others held", alone, f"{axis_range.ends[0]}; {axis_range.ends[1]}"
+        )
+        yield Row(f"{axis_range.axis}, others free", free, NOT_SEARCHED)
 
 
 def _volumes(found: Workspace) -> Iterator[Row]:
@@ -55,15 +57,15 @@ def _volumes(found: Workspace) -> Iterator[Row]:
         value = f"{number(DEGREES_PER_RADIAN**3 * found.attitudes.volume, 4)} deg³"
         note = _certainty(found.attitudes)
         yield Row("orientation workspace over yaw, pitch, roll", value, note)
-    reached = found.reachable
-    if reached is not None:
-        note = f"to {100 * reached.uncertainty:.2g} %; turned up to "
-        note += f"{number(DEGREES_PER_RADIAN * reached.turns.max(), 3)} deg"
-        blocked = int(reached.segments.blocked.sum())
+    reachable_volume = found.reachable
+    if reachable_volume is not None:
+        note = f"to {100 * reachable_volume.uncertainty:.2g} %; turned up to "
+        note += f"{number(DEGREES_PER_RADIAN * reachable_volume.turns.max(), 3)} deg"
+        blocked = int(reachable_volume.segments.blocked.sum())
         if blocked:
             note += f"; singular poses or the other plate in the way of {blocked} of "
-            note += f"{reached.counts[-1]} rays"
-        yield Row("reachable set", f"{number(1e3 * reached.volume, 4)} dm³", note)
+            note += f"{reachable_volume.counts[-1]} rays"
+        yield Row("reachable set", f"{number(1e3 * reachable_volume.volume, 4)} dm³", note)
     names = {"minimum": "lower limits", "maximum": "upper limits", "unreachable": "reach"}
     texts = [
         f"{names.get(cause, cause)} {100 * fraction:.0f} %"
@@ -74,20 +76,22 @@ def _volumes(found: Workspace) -> Iterator[Row]:
 
 
 def _dexterity(found: Workspace) -> Iterator[Row]:
-    one, over = found.dexterity, found.conditioning
-    yield Row("condition number at the centre", number(1.0 / float(one.conditioning), 4), "1: best")
+    at_center, over_workspace = found.dexterity, found.conditioning
+    yield Row(
+        "condition number at the centre", number(1.0 / float(at_center.conditioning), 4), "1: best"
+    )
     yield Row(
         "condition number in the workspace",
-        f"{number(1.0 / over.highest, 4)} to {number(1.0 / over.lowest, 4)}",
+        f"{number(1.0 / over_workspace.highest, 4)} to {number(1.0 / over_workspace.lowest, 4)}",
         "infinite at a singular pose",
     )
     note = "mean of 1/condition number over the workspace"
-    yield Row("global conditioning index", number(over.mean, 4), note)
+    yield Row("global conditioning index", number(over_workspace.mean, 4), note)
     unit = " rad/m" if found.platform.coordinate_unit == "rad" else ""
     yield Row(
         "smallest singular value",
-        f"{number(float(one.smallest), 4)}{unit} at the centre, "
-        f"{number(over.lowest_singular_value, 4)}{unit} in the workspace",
+        f"{number(float(at_center.smallest), 4)}{unit} at the centre, "
+        f"{number(over_workspace.lowest_singular_value, 4)}{unit} in the workspace",
         "of the scaled Jacobian, 0 at a singular pose",
     )
     singular = found.singular
@@ -102,27 +106,31 @@ def _dexterity(found: Workspace) -> Iterator[Row]:
 def _stiffness(found: Workspace) -> Iterator[Row]:
     relative = found.legs.source == "relative"
     crank = found.platform.coordinate_unit == "rad"
-    shift, turn = ("1/m²", "1") if crank else ("", "m²")
+    shift, rotation_unit = ("1/m²", "1") if crank else ("", "m²")
     if not relative:
-        shift, turn = "N/m", "N m/rad"
+        shift, rotation_unit = "N/m", "N m/rad"
     note = "per stiffness of an actuator" if relative else f"{found.legs.source}"
-    here, over = found.stiffness, found.softest
-    for name, unit in (("translation", shift), ("rotation", turn)):
+    home, whole = found.stiffness, found.softest
+    for name, unit in (("translation", shift), ("rotation", rotation_unit)):
         soft, stiff = (f"{side}_{name}" for side in ("softest", "stiffest"))
         value = (
-            f"{number(float(getattr(here, soft)), 4)} to {number(float(getattr(here, stiff)), 4)}"
+            f"{number(float(getattr(home, soft)), 4)} to {number(float(getattr(home, stiff)), 4)}"
         )
         yield Row(f"stiffness at the centre, {name}", f"{value} {unit}".rstrip(), note)
         value = (
-            f"{number(float(getattr(over, soft)), 4)} to {number(float(getattr(over, stiff)), 4)}"
+            f"{number(float(getattr(whole, soft)), 4)} to {number(float(getattr(whole, stiff)), 4)}"
         )
         yield Row(f"stiffness in the workspace, {name}", f"{value} {unit}".rstrip(), note)
 
 
 def _certainty(region: Region) -> str:
     text = f"to {100 * region.uncertainty:.2g} % ({region.counts[-1]} rays)"
-    hidden = 1.0 - region.visible / region.volume
-    return text + (f"; {100 * hidden:.2g} % not seen from the centre" if hidden > 1e-6 else "")
+    hidden_fraction = 1.0 - region.visible / region.volume
+    return text + (
+        f"; {100 * hidden_fraction:.2g} % not seen from the centre"
+        if hidden_fraction > 1e-6
+        else ""
+    )
 
 
 def _signed(value: float) -> str:
@@ -149,13 +157,13 @@ def workspace_content(found: Workspace) -> dict[str, Any]:
         "parameters": platform.hash,
         "center": found.center.tolist(),
         "ranges": {
-            one.axis: {
-                "unit": one.unit,
-                "alone": list(one.alone),
-                "free": list(one.free),
-                "ends": list(one.ends),
+            axis_range.axis: {
+                "unit": axis_range.unit,
+                "alone": list(axis_range.alone),
+                "free": list(axis_range.free),
+                "ends": list(axis_range.ends),
             }
-            for one in found.ranges
+            for axis_range in found.ranges
         },
         "workspace": _region(found.region) | {"pairs": _pairs(found.maps)},
         "orientation_workspace": (
@@ -199,29 +207,32 @@ def _region(found: Region) -> dict[str, Any]:
 def _pairs(maps: tuple[PlaneMap, ...]) -> list[dict[str, Any]]:
     return [
         {
-            "axes": list(one.chart.axes),
-            "low": one.extremes[0].tolist(),
-            "high": one.extremes[1].tolist(),
-            "area": one.area,
+            "axes": list(plane.chart.axes),
+            "low": plane.extremes[0].tolist(),
+            "high": plane.extremes[1].tolist(),
+            "area": plane.area,
         }
-        for one in maps
+        for plane in maps
     ]
 
 
 def _reachable(found: Workspace) -> dict[str, Any] | None:
-    one = found.reachable
-    if one is None:
+    reachable = found.reachable
+    if reachable is None:
         return None
     return {
-        "volume": one.volume,
-        "uncertainty": one.uncertainty,
-        "hidden": one.hidden,
-        "largest_turn": float(one.turns.max()),
-        "singular_rays": int(one.segments.blocked.sum()),
-        "rays": list(one.counts),
-        "volumes": one.volumes.tolist(),
+        "volume": reachable.volume,
+        "uncertainty": reachable.uncertainty,
+        "hidden": reachable.hidden,
+        "largest_turn": float(reachable.turns.max()),
+        "singular_rays": int(reachable.segments.blocked.sum()),
+        "rays": list(reachable.counts),
+        "volumes": reachable.volumes.tolist(),
     }
 
 
 def _numbers(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if one is None else np.asarray(one).tolist() for name, one in values.items()}
+    return {
+        name: None if value is None else np.asarray(value).tolist()
+        for name, value in values.items()
+    }

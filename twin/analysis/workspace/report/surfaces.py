@@ -44,10 +44,12 @@ def surface_figure(found: Workspace) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    figures = optional("plotly.graph_objects")
-    figure = figures.Figure(layout=layout(FIGURE_HEIGHT, 40))
-    whole = found.attitudes is not None
-    regions = [one for one in (found.region, found.attitudes) if one is not None]
+    plotly_graphs = optional("plotly.graph_objects")
+    figure = plotly_graphs.Figure(layout=layout(FIGURE_HEIGHT, 40))
+    has_attitudes = found.attitudes is not None
+    regions = [
+        shown_region for shown_region in (found.region, found.attitudes) if shown_region is not None
+    ]
     values = [_conditioning(region) for region in regions]
     low = min(float(np.nanmin(value)) for value in values)
     high = max(float(np.nanmax(value)) for value in values)
@@ -64,18 +66,18 @@ def surface_figure(found: Workspace) -> Any:
     }
     for number, (region, value) in enumerate(zip(regions, values, strict=True)):
         scene = "scene" if number == 0 else f"scene{number + 1}"
-        name = "attitude held" if whole and not number else "workspace"
+        name = "attitude held" if has_attitudes and not number else "workspace"
         if number:
             name = "place held"
-        figure.add_trace(figures.Surface(**_surface(region, value, name), scene=scene))
-        left, right = (0.0, 1.0) if not whole else ((0.0, 0.5), (0.5, 1.0))[number]
-        figure.layout[scene] = _scene(region.chart, whole and not number) | {
+        figure.add_trace(plotly_graphs.Surface(**_surface(region, value, name), scene=scene))
+        left, right = (0.0, 1.0) if not has_attitudes else ((0.0, 0.5), (0.5, 1.0))[number]
+        figure.layout[scene] = _scene(region.chart, has_attitudes and not number) | {
             "domain": {"x": [left, right], "y": [0.0, 1.0]}
         }
     if found.reachable is not None:
-        figure.add_trace(figures.Surface(**_reachable(found.reachable), scene="scene"))
-    for trace in _machine(found) if whole else []:
-        figure.add_trace(figures.Scatter3d(**trace, scene="scene"))
+        figure.add_trace(plotly_graphs.Surface(**_reachable(found.reachable), scene="scene"))
+    for trace in _machine(found) if has_attitudes else []:
+        figure.add_trace(plotly_graphs.Scatter3d(**trace, scene="scene"))
     figure.layout.hovermode = "closest"
     figure.layout.legend = {"orientation": "h", "x": 0, "y": 1.06, "font": {"size": FONT_SIZE}}
     return figure
@@ -94,8 +96,8 @@ def _closed(values: FloatArray, count: int) -> FloatArray:
     """
     grid = values.reshape(count, 2 * count)
     grid = np.column_stack([grid, grid[:, 0]])
-    ends = [np.full((1, grid.shape[1]), grid[row, :-1].mean()) for row in (0, -1)]
-    return np.vstack([ends[0], grid, ends[1]])
+    pole_rows = [np.full((1, grid.shape[1]), grid[row, :-1].mean()) for row in (0, -1)]
+    return np.vstack([pole_rows[0], grid, pole_rows[1]])
 
 
 def _grids(points: FloatArray) -> list[FloatArray]:
@@ -146,7 +148,7 @@ def _machine(found: Workspace) -> list[dict[str, Any]]:
     tips = center[:3] + platform.platform_joints @ matrix.T
     legs = np.full((3 * len(tips), 3), np.nan)
     legs[::3], legs[1::3] = platform.base_joints, tips
-    parts = (
+    line_groups = (
         ("base joints", _ring(platform.base_joints), TEXT_COLOR, 5),
         ("platform joints", _ring(tips), curve_color(1), 5),
         ("joint to joint", legs, AXIS_COLOR, 3),
@@ -161,14 +163,14 @@ def _machine(found: Workspace) -> list[dict[str, Any]]:
             "name": name,
             "hoverinfo": "skip",
         }
-        for name, points, color, width in parts
+        for name, points, color, width in line_groups
     ]
 
 
 def _ring(points: FloatArray) -> FloatArray:
     """Return joints in the order of their angle, closed."""
-    aside = points - points.mean(axis=0)
-    order = np.argsort(canonical.angles(aside[:, 1], aside[:, 0]))
+    relative_points = points - points.mean(axis=0)
+    order = np.argsort(canonical.angles(relative_points[:, 1], relative_points[:, 0]))
     return points[np.r_[order, order[0]]]
 
 

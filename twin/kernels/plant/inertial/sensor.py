@@ -46,8 +46,10 @@ from twin.kernels.plant.inertial.columns import (
 @device
 def mounted(settings: FloatArray, pose: FloatArray, at: int) -> tuple[Matrix, Vector]:
     """Return the platform's rotation and the sensor's place from the reference point, base axes."""
-    turn = rotation(pose[at], pose[at + 1], pose[at + 2], pose[at + 3])
-    return turn, rotate(turn, (settings[PLACE], settings[PLACE + 1], settings[PLACE + 2]))
+    platform_rotation = rotation(pose[at], pose[at + 1], pose[at + 2], pose[at + 3])
+    return platform_rotation, rotate(
+        platform_rotation, (settings[PLACE], settings[PLACE + 1], settings[PLACE + 2])
+    )
 
 
 @device
@@ -82,13 +84,17 @@ def fill_instant(
     out: FloatArray,
 ) -> None:
     """Write specific force and angular rate at one instant to `out` (6,)."""
-    turn, arm = mounted(settings, pose, 3)
+    platform_rotation, arm = mounted(settings, pose, 3)
     rate = three(twist, 3)
-    moved = add(three(acceleration, 0), cross(three(acceleration, 3), arm))
-    moved = add(moved, cross(rate, cross(rate, arm)))
-    moved = (moved[0], moved[1], moved[2] + settings[GRAVITY])
-    out[0], out[1], out[2] = in_sensor(settings, turn, moved)
-    out[3], out[4], out[5] = in_sensor(settings, turn, rate)
+    sensor_acceleration = add(three(acceleration, 0), cross(three(acceleration, 3), arm))
+    sensor_acceleration = add(sensor_acceleration, cross(rate, cross(rate, arm)))
+    sensor_acceleration = (
+        sensor_acceleration[0],
+        sensor_acceleration[1],
+        sensor_acceleration[2] + settings[GRAVITY],
+    )
+    out[0], out[1], out[2] = in_sensor(settings, platform_rotation, sensor_acceleration)
+    out[3], out[4], out[5] = in_sensor(settings, platform_rotation, rate)
 
 
 @device
@@ -100,25 +106,33 @@ def fill_mean(
     interval: float,
     out: FloatArray,
 ) -> None:
-    """Write the means over a step to `out` (6,): what changed the velocity of the sensor's point.
+    """Write mean specific force and angular rate over a step to `out` (6,), sensor axes.
 
     The mean acceleration is turned at half the step, where the mean is, to second order.
     """
-    before, arm_before = mounted(settings, states, POSE + 3)
-    after, arm_after = mounted(settings, pose, 3)
+    rotation_before, arm_before = mounted(settings, states, POSE + 3)
+    rotation_after, arm_after = mounted(settings, pose, 3)
     rate_before, rate_after = three(states, TWIST + 3), three(twist, 3)
-    start = add(three(states, TWIST), cross(rate_before, arm_before))
-    end = add(three(twist, 0), cross(rate_after, arm_after))
+    velocity_before = add(three(states, TWIST), cross(rate_before, arm_before))
+    velocity_after = add(three(twist, 0), cross(rate_after, arm_after))
     w, x, y, z = states[POSE + 3], states[POSE + 4], states[POSE + 5], states[POSE + 6]
-    sign = 1.0 if w * pose[3] + x * pose[4] + y * pose[5] + z * pose[6] >= 0.0 else -1.0
-    w, x, y, z = w + sign * pose[3], x + sign * pose[4], y + sign * pose[5], z + sign * pose[6]
+    quaternion_sign = 1.0 if w * pose[3] + x * pose[4] + y * pose[5] + z * pose[6] >= 0.0 else -1.0
+    w, x, y, z = (
+        w + quaternion_sign * pose[3],
+        x + quaternion_sign * pose[4],
+        y + quaternion_sign * pose[5],
+        z + quaternion_sign * pose[6],
+    )
     size = 1.0 / sqrt(w * w + x * x + y * y + z * z)
-    middle = rotation(w * size, x * size, y * size, z * size)
-    mean = scale(1.0 / interval, add(end, scale(-1.0, start)))
+    mean_rotation = rotation(w * size, x * size, y * size, z * size)
+    mean = scale(1.0 / interval, add(velocity_after, scale(-1.0, velocity_before)))
     mean = (mean[0], mean[1], mean[2] + settings[GRAVITY])
-    out[0], out[1], out[2] = in_sensor(settings, middle, mean)
-    turned = add(in_sensor(settings, before, rate_before), in_sensor(settings, after, rate_after))
-    out[3], out[4], out[5] = scale(0.5, turned)
+    out[0], out[1], out[2] = in_sensor(settings, mean_rotation, mean)
+    rate_sum = add(
+        in_sensor(settings, rotation_before, rate_before),
+        in_sensor(settings, rotation_after, rate_after),
+    )
+    out[3], out[4], out[5] = scale(0.5, rate_sum)
 
 
 @device
@@ -175,13 +189,13 @@ def noise_factor(
         step: entries of `transition`.
     """
     a, b, c, d = step
-    square = frequency * frequency
-    first = max(1.0 - a * a - b * b * square, 0.0)
-    mixed = -(a * c + b * d * square)
-    second = max(square - c * c - d * d * square, 0.0)
-    root = sqrt(first)
-    lower = mixed / root if root > 0.0 else 0.0
-    return root, lower, sqrt(max(second - lower * lower, 0.0))
+    squared_frequency = frequency * frequency
+    first_variance = max(1.0 - a * a - b * b * squared_frequency, 0.0)
+    cross_covariance = -(a * c + b * d * squared_frequency)
+    second_variance = max(squared_frequency - c * c - d * d * squared_frequency, 0.0)
+    root = sqrt(first_variance)
+    lower = cross_covariance / root if root > 0.0 else 0.0
+    return root, lower, sqrt(max(second_variance - lower * lower, 0.0))
 
 
 @device
@@ -205,20 +219,28 @@ def filtered(
     """Advance the filters by a step over which the true quantities have the mean `truth` (6,)."""
     frequency = settings[FREQUENCY]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    first, mixed, second = 1.0, 0.0, 0.0
+    first_gain, cross_gain, second_gain = 1.0, 0.0, 0.0
     if frequency > 0.0:
         a, b, c, d = transition(frequency, settings[DAMPING], interval)
-        first, mixed, second = noise_factor(frequency, (a, b, c, d))
+        first_gain, cross_gain, second_gain = noise_factor(frequency, (a, b, c, d))
     for i in range(6):
-        kept = exp(-interval * model[i, FORGETTING])
-        fresh = model[i, INSTABILITY] * sqrt(max(1.0 - kept * kept, 0.0))
-        states[DRIFT + i] = kept * states[DRIFT + i] + fresh * draws[i]
+        drift_decay = exp(-interval * model[i, FORGETTING])
+        drift_noise = model[i, INSTABILITY] * sqrt(max(1.0 - drift_decay * drift_decay, 0.0))
+        states[DRIFT + i] = drift_decay * states[DRIFT + i] + drift_noise * draws[i]
     for i in range(6):
-        target = distorted(model, states, truth, i)
-        deviation, slope, noise = states[VALUE + i] - target, states[SLOPE + i], model[i, NOISE]
-        states[VALUE + i] = target + a * deviation + b * slope + noise * first * draws[6 + i]
+        distorted_input = distorted(model, states, truth, i)
+        deviation, slope, noise = (
+            states[VALUE + i] - distorted_input,
+            states[SLOPE + i],
+            model[i, NOISE],
+        )
+        states[VALUE + i] = (
+            distorted_input + a * deviation + b * slope + noise * first_gain * draws[6 + i]
+        )
         states[SLOPE + i] = (
-            c * deviation + d * slope + noise * (mixed * draws[6 + i] + second * draws[12 + i])
+            c * deviation
+            + d * slope
+            + noise * (cross_gain * draws[6 + i] + second_gain * draws[12 + i])
         )
 
 
@@ -228,22 +250,22 @@ class MotionSamples(NamedTuple):
     time: FloatArray
     """`(k,)` [s]"""
     pose: FloatArray
-    """`(k, 7)`"""
+    """`(k, 7)` of the platform in the base: position [m], unit quaternion (scalar first)"""
     twist: FloatArray
-    """`(k, 6)`"""
+    """`(k, 6)` of the platform, base axes [m/s, rad/s]"""
     acceleration: FloatArray
-    """`(k, 6)`"""
+    """`(k, 6)` of the platform, base axes [m/s2, rad/s2]"""
 
 
 @device
 def latch(model: FloatArray, states: FloatArray) -> bool:
     """Take the present values as the reading, inside the ranges; return whether it is finite."""
-    good = True
+    in_range = True
     for i in range(6):
         value = states[VALUE + i]
-        good = good and isfinite(value)
+        in_range = in_range and isfinite(value)
         states[READING + i] = max(-model[i, RANGE], min(model[i, RANGE], value))
-    return good
+    return in_range
 
 
 @device
@@ -265,7 +287,7 @@ def begin(
     acceleration: FloatArray,
     draws: FloatArray,
 ) -> bool:
-    """Set the states after a long motion like this one; return whether the reading is finite."""
+    """Set the steady state of this motion; return whether the reading is finite."""
     truth = states[TRUTH : TRUTH + 6]
     fill_instant(settings, pose, twist, acceleration, truth)
     for i in range(6):
@@ -335,16 +357,18 @@ def advance_many(
         The first row that is not finite, or -1.
     """
     time, pose, twist, acceleration = motion
-    truth, now = np.empty(6), np.empty(6)
+    true_motion, reading = np.empty(6), np.empty(6)
     for k in range(1, len(time)):
         interval = time[k] - time[k - 1]
         if given:
-            fill_sampled_mean(settings, states, pose[k], twist[k], acceleration[k], truth, now)
-            filtered(model, settings, states, truth, interval, draws[k - 1])
+            fill_sampled_mean(
+                settings, states, pose[k], twist[k], acceleration[k], true_motion, reading
+            )
+            filtered(model, settings, states, true_motion, interval, draws[k - 1])
             ready = clocked(model, settings, states, interval)
         else:
             ready = advance(
-                model, settings, states, pose[k], twist[k], interval, truth, draws[k - 1]
+                model, settings, states, pose[k], twist[k], interval, true_motion, draws[k - 1]
             )
         if ready < 0:
             return k

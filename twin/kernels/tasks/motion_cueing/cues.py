@@ -48,21 +48,21 @@ class Command(NamedTuple):
     legs: Any
     """constants of the machine's kinematics"""
     home: FloatArray
-    """`(7,)`"""
+    """`(7,)` pose at home: position [m], unit quaternion (scalar first)"""
     free: IndexArray
     """`(k,)` indices of the axes that the machine has"""
     mode: int
     """meaning of an action"""
     period: float
-    """[s]"""
+    """[s] control period"""
     scale: FloatArray
     """`(6,)` physical value that 1 in an action means"""
     speed: FloatArray
-    """`(6,)` largest of each axis"""
+    """`(6,)` largest speed of each axis [m/s, rad/s]"""
     reach: FloatArray
-    """`(n,)` way of each actuator in a period at full speed"""
+    """`(n,)` travel of each actuator in one period at full speed [m, rad]"""
     brake: FloatArray
-    """`(n,)` deceleration of each actuator as it comes to its end"""
+    """`(n,)` largest deceleration of each actuator before its end [m/s2, rad/s2]"""
     low: FloatArray
     """`(n,)` least coordinates of a command"""
     high: FloatArray
@@ -79,9 +79,9 @@ class CommandState(NamedTuple):
     rates: FloatArray
     """`(N, 6)` of the axes at the end of the period"""
     offsets: FloatArray
-    """`(N, n)` of the actuators' coordinates from kinematics"""
+    """`(N, n)` measured less kinematic coordinates at the reset [m, rad]"""
     targets: FloatArray
-    """`(N, n)` coordinates at the command"""
+    """`(N, n)` kinematic coordinates of the commanded pose [m, rad]"""
 
 
 class Constants(NamedTuple):
@@ -90,9 +90,9 @@ class Constants(NamedTuple):
     models: FloatArray
     """`(2, MODEL_SIZE)` of otoliths and canals"""
     head: FloatArray
-    """`(3,)` [m]"""
+    """`(3,)` [m] head position in the platform frame"""
     home: FloatArray
-    """`(7,)`"""
+    """`(7,)` pose at home: position [m], unit quaternion (scalar first)"""
     free: IndexArray
     """`(k,)` indices of the axes that the machine has"""
     travel: FloatArray
@@ -100,7 +100,7 @@ class Constants(NamedTuple):
     threshold: FloatArray
     """`(6,)` of perception"""
     period: float
-    """[s]"""
+    """[s] control period"""
     low: FloatArray
     """`(N, n)` least coordinates of the actuators"""
     high: FloatArray
@@ -121,15 +121,15 @@ class Senses(NamedTuple):
     vehicle_states: FloatArray
     """`(N, 6, 2)` of perception"""
     platform_states: FloatArray
-    """`(N, 6, 2)`"""
+    """`(N, 6, 2)` of perception on the platform"""
     vehicle: FloatArray
     """`(N, 6)` perceived in the vehicle [m/s2, rad/s]"""
     platform: FloatArray
     """`(N, 6)` perceived on the platform"""
     left: FloatArray
-    """`(N, 6)` felt by the platform's driver as a period begins, less rest"""
+    """`(N, 6)` specific force less rest and angular rate on the platform as a period begins"""
     right: FloatArray
-    """`(N, 6)` the same as it ends"""
+    """`(N, 6)` the same quantities as the period ends"""
     before: FloatArray
     """`(N, 7)` velocity of the head and attitude one period ago"""
     turning: FloatArray
@@ -168,8 +168,8 @@ def side_force(car: FloatArray, tyre: int, slip: float, load: float) -> float:
     """Return the force [N] to the left of an axle's tyres at a slip angle under a load [N]."""
     if car[tyre + 3] == 1.0:
         return float(-car[tyre] * slip)
-    peak, shape = car[tyre + 1] * load, car[tyre + 2]
-    return float(-peak * sin(shape * atan(car[tyre] * slip / (shape * peak))))
+    peak, curve_shape = car[tyre + 1] * load, car[tyre + 2]
+    return float(-peak * sin(curve_shape * atan(car[tyre] * slip / (curve_shape * peak))))
 
 
 @device
@@ -182,38 +182,40 @@ def car_rate(
     or, below zero, of the brakes.
     """
     u, v, r = state[1], state[2], state[3]
-    along = traction if traction > 0.0 else traction * tanh(u / BRAKE_FADE_SPEED)
+    longitudinal_acceleration = (
+        traction if traction > 0.0 else traction * tanh(u / BRAKE_FADE_SPEED)
+    )
     wheelbase = car[CAR_FRONT] + car[CAR_REAR]
-    moved = car[CAR_MASS] * along * car[CAR_HEIGHT] / wheelbase
+    load_transfer = car[CAR_MASS] * longitudinal_acceleration * car[CAR_HEIGHT] / wheelbase
     weight = car[CAR_MASS] * GRAVITY / wheelbase
     speed = max(u, MIN_SLIP_SPEED)
     front = side_force(
         car,
         CAR_FRONT_TYRE,
         atan((v + car[CAR_FRONT] * r) / speed) - steer,
-        max(weight * car[CAR_REAR] - moved, MIN_AXLE_LOAD),
+        max(weight * car[CAR_REAR] - load_transfer, MIN_AXLE_LOAD),
     )
     rear = side_force(
         car,
         CAR_REAR_TYRE,
         atan((v - car[CAR_REAR] * r) / speed),
-        max(weight * car[CAR_FRONT] + moved, MIN_AXLE_LOAD),
+        max(weight * car[CAR_FRONT] + load_transfer, MIN_AXLE_LOAD),
     )
-    turned = front * cos(steer)
-    a_x = along - front * sin(steer) / car[CAR_MASS]
-    a_y = (turned + rear) / car[CAR_MASS]
-    moment = car[CAR_SPRUNG_MASS] * car[CAR_ARM]
-    lever = moment * GRAVITY
-    rolling = moment * a_y + (lever - car[CAR_ROLL_STIFFNESS]) * state[4]
-    pitching = -moment * a_x + (lever - car[CAR_PITCH_STIFFNESS]) * state[6]
+    front_side_force = front * cos(steer)
+    a_x = longitudinal_acceleration - front * sin(steer) / car[CAR_MASS]
+    a_y = (front_side_force + rear) / car[CAR_MASS]
+    sprung_moment = car[CAR_SPRUNG_MASS] * car[CAR_ARM]
+    gravity_stiffness = sprung_moment * GRAVITY
+    roll_moment = sprung_moment * a_y + (gravity_stiffness - car[CAR_ROLL_STIFFNESS]) * state[4]
+    pitch_moment = -sprung_moment * a_x + (gravity_stiffness - car[CAR_PITCH_STIFFNESS]) * state[6]
     rate[0] = r
     rate[1] = a_x + v * r
     rate[2] = a_y - u * r
-    rate[3] = (car[CAR_FRONT] * turned - car[CAR_REAR] * rear) / car[CAR_YAW_INERTIA]
+    rate[3] = (car[CAR_FRONT] * front_side_force - car[CAR_REAR] * rear) / car[CAR_YAW_INERTIA]
     rate[4] = state[5]
-    rate[5] = (rolling - car[CAR_ROLL_DAMPING] * state[5]) / car[CAR_ROLL_INERTIA]
+    rate[5] = (roll_moment - car[CAR_ROLL_DAMPING] * state[5]) / car[CAR_ROLL_INERTIA]
     rate[6] = state[7]
-    rate[7] = (pitching - car[CAR_PITCH_DAMPING] * state[7]) / car[CAR_PITCH_INERTIA]
+    rate[7] = (pitch_moment - car[CAR_PITCH_DAMPING] * state[7]) / car[CAR_PITCH_INERTIA]
 
 
 @device
@@ -238,21 +240,27 @@ def sensed_motion(car: FloatArray, state: FloatArray, rate: FloatArray, row: Flo
     pitch, roll = state[6], state[4]
     r, pitching, rolling = state[3], state[7], state[5]
     axis = (cos(pitch), 0.0, -sin(pitch))
-    turning = (0.0, pitching, r)
-    spin = add((rolling * axis[0], 0.0, rolling * axis[2]), turning)
-    carried = cross(turning, axis)
-    spinning = (
-        rate[5] * axis[0] + rolling * carried[0] - pitching * r,
-        rate[7] + rolling * carried[1],
-        rate[5] * axis[2] + rolling * carried[2] + rate[3],
+    frame_omega = (0.0, pitching, r)
+    body_omega = add((rolling * axis[0], 0.0, rolling * axis[2]), frame_omega)
+    axis_rate = cross(frame_omega, axis)
+    angular_acceleration = (
+        rate[5] * axis[0] + rolling * axis_rate[0] - pitching * r,
+        rate[7] + rolling * axis_rate[1],
+        rate[5] * axis[2] + rolling * axis_rate[2] + rate[3],
     )
-    head = to_road(pitch, roll, (car[CAR_HEAD], car[CAR_HEAD + 1], car[CAR_HEAD + 2]))
-    swung = add(cross(spinning, head), cross(spin, cross(spin, head)))
-    flat = (rate[1] - state[2] * r, rate[2] + state[1] * r, GRAVITY)
-    force, turn = to_body(pitch, roll, add(flat, swung)), to_body(pitch, roll, spin)
+    head_position = to_road(pitch, roll, (car[CAR_HEAD], car[CAR_HEAD + 1], car[CAR_HEAD + 2]))
+    head_acceleration = add(
+        cross(angular_acceleration, head_position),
+        cross(body_omega, cross(body_omega, head_position)),
+    )
+    specific_force = (rate[1] - state[2] * r, rate[2] + state[1] * r, GRAVITY)
+    force_in_body, rate_in_body = (
+        to_body(pitch, roll, add(specific_force, head_acceleration)),
+        to_body(pitch, roll, body_omega),
+    )
     for k in range(3):
-        row[k] = force[k]
-        row[3 + k] = turn[k]
+        row[k] = force_in_body[k]
+        row[3 + k] = rate_in_body[k]
 
 
 @compiled
@@ -274,7 +282,11 @@ def drive_car(
         step: [s].
         rows: overwritten.
     """
-    state, ahead, rates = np.zeros(STATE_SIZE), np.empty(STATE_SIZE), np.empty((4, STATE_SIZE))
+    state, trial_state, rates = (
+        np.zeros(STATE_SIZE),
+        np.empty(STATE_SIZE),
+        np.empty((4, STATE_SIZE)),
+    )
     state[1] = speed
     car_rate(car, state, steer[0], traction[0], rates[0])
     sensed_motion(car, state, rates[0], rows[0])
@@ -282,12 +294,12 @@ def drive_car(
         for stage in range(1, 4):
             fraction = step if stage == 3 else 0.5 * step
             for j in range(STATE_SIZE):
-                ahead[j] = state[j] + fraction * rates[stage - 1, j]
+                trial_state[j] = state[j] + fraction * rates[stage - 1, j]
             at = 2 * k + (2 if stage == 3 else 1)
-            car_rate(car, ahead, steer[at], traction[at], rates[stage])
+            car_rate(car, trial_state, steer[at], traction[at], rates[stage])
         for j in range(STATE_SIZE):
-            total = rates[0, j] + 2.0 * rates[1, j] + 2.0 * rates[2, j] + rates[3, j]
-            state[j] += step / 6.0 * total
+            rate_sum = rates[0, j] + 2.0 * rates[1, j] + 2.0 * rates[2, j] + rates[3, j]
+            state[j] += step / 6.0 * rate_sum
         car_rate(car, state, steer[2 * k + 2], traction[2 * k + 2], rates[0])
         sensed_motion(car, state, rates[0], rows[k + 1])
 
@@ -304,10 +316,10 @@ def sense(model: FloatArray, state: FloatArray, left: float, right: float) -> fl
         left: input at the begin of the period; may differ from the end of the last one.
         right: input at its end.
     """
-    first = model[0] * state[0] + model[1] * state[1] + model[4] * left + model[6] * right
-    second = model[2] * state[0] + model[3] * state[1] + model[5] * left + model[7] * right
-    state[0], state[1] = first, second
-    return float(model[8] * first + model[9] * second + model[10] * right)
+    first_output = model[0] * state[0] + model[1] * state[1] + model[4] * left + model[6] * right
+    second_output = model[2] * state[0] + model[3] * state[1] + model[5] * left + model[7] * right
+    state[0], state[1] = first_output, second_output
+    return float(model[8] * first_output + model[9] * second_output + model[10] * right)
 
 
 @compiled
@@ -340,19 +352,19 @@ def turn_of(values: FloatArray, start: int) -> Matrix:
 @device
 def head_velocity(turn: Matrix, head: FloatArray, twist: FloatArray) -> Vector:
     """Return the velocity of the head [m/s], base axes."""
-    arm = rotate(turn, (head[0], head[1], head[2]))
-    spin = (twist[3], twist[4], twist[5])
-    return add((twist[0], twist[1], twist[2]), cross(spin, arm))
+    head_arm = rotate(turn, (head[0], head[1], head[2]))
+    omega = (twist[3], twist[4], twist[5])
+    return add((twist[0], twist[1], twist[2]), cross(omega, head_arm))
 
 
 @device
 def fill_still(turn: Matrix, twist: FloatArray, still: FloatArray) -> None:
     """Fill `still` (6,): gravity's part of specific force less rest, and angular rate."""
-    lean = rotate_back(turn, (0.0, 0.0, GRAVITY))
-    spin = rotate_back(turn, (twist[3], twist[4], twist[5]))
+    gravity_force = rotate_back(turn, (0.0, 0.0, GRAVITY))
+    head_omega = rotate_back(turn, (twist[3], twist[4], twist[5]))
     for k in range(3):
-        still[k] = lean[k]
-        still[3 + k] = spin[k]
+        still[k] = gravity_force[k]
+        still[3 + k] = head_omega[k]
     still[2] -= GRAVITY
 
 
@@ -366,18 +378,18 @@ def table_index(senses: Senses, step: int) -> int:
 def begin_senses(
     constants: Constants, senses: Senses, i: int, pose: FloatArray, twist: FloatArray
 ) -> None:
-    """Begin an episode of environment i at a motion: both drivers were at rest until then."""
+    """Start the senses of environment i's episode: both drivers were at rest before it."""
     models = constants.models
     for j in range(6):
         senses.left[i, j] = 0.0
         for k in range(2):
             senses.vehicle_states[i, j, k] = 0.0
             senses.platform_states[i, j, k] = 0.0
-    left, right, turn = senses.left[i], senses.right[i], turn_of(pose, 3)
+    left, right, platform_rotation = senses.left[i], senses.right[i], turn_of(pose, 3)
     sense_all(models, senses.vehicle_states[i], left, senses.table[i, 0], senses.vehicle[i])
-    fill_still(turn, twist, right)
+    fill_still(platform_rotation, twist, right)
     sense_all(models, senses.platform_states[i], left, right, senses.platform[i])
-    remember(senses, i, pose, twist, head_velocity(turn, constants.head, twist))
+    remember(senses, i, pose, twist, head_velocity(platform_rotation, constants.head, twist))
     senses.sums[i, 0] = 0.0
     senses.sums[i, 1] = 0.0
 
@@ -385,9 +397,9 @@ def begin_senses(
 @device
 def feel_vehicle(constants: Constants, senses: Senses, i: int, step: int) -> None:
     """Advance the senses of the vehicle's driver by the period that ends at `step`."""
-    before = senses.table[i, table_index(senses, step - 1)]
-    now = senses.table[i, table_index(senses, step)]
-    sense_all(constants.models, senses.vehicle_states[i], before, now, senses.vehicle[i])
+    row_before = senses.table[i, table_index(senses, step - 1)]
+    row_now = senses.table[i, table_index(senses, step)]
+    sense_all(constants.models, senses.vehicle_states[i], row_before, row_now, senses.vehicle[i])
 
 
 @device
@@ -399,22 +411,22 @@ def feel_platform(
     Specific force is the mean acceleration of the head over the period, from its velocities at
     both ends, so that no push between two samples is lost, and gravity in the platform's axes.
     """
-    turn, left, right = turn_of(pose, 3), senses.left[i], senses.right[i]
-    before, period = turn_of(senses.before[i], 3), constants.period
-    velocity = head_velocity(turn, constants.head, twist)
-    last = senses.before[i]
+    rotation_now, left, right = turn_of(pose, 3), senses.left[i], senses.right[i]
+    rotation_before, period = turn_of(senses.before[i], 3), constants.period
+    velocity = head_velocity(rotation_now, constants.head, twist)
+    previous_motion = senses.before[i]
     mean = (
-        (velocity[0] - last[0]) / period,
-        (velocity[1] - last[1]) / period,
-        (velocity[2] - last[2]) / period,
+        (velocity[0] - previous_motion[0]) / period,
+        (velocity[1] - previous_motion[1]) / period,
+        (velocity[2] - previous_motion[2]) / period,
     )
-    one, other = rotate_back(before, mean), rotate_back(turn, mean)
-    fill_still(before, senses.turning[i], left)
-    fill_still(turn, twist, right)
+    force_before, force_now = rotate_back(rotation_before, mean), rotate_back(rotation_now, mean)
+    fill_still(rotation_before, senses.turning[i], left)
+    fill_still(rotation_now, twist, right)
     for k in range(3):
-        push = 0.5 * (one[k] + other[k])
-        left[k] += push
-        right[k] += push
+        mean_force = 0.5 * (force_before[k] + force_now[k])
+        left[k] += mean_force
+        right[k] += mean_force
     sense_all(constants.models, senses.platform_states[i], left, right, senses.platform[i])
     remember(senses, i, pose, twist, velocity)
 
@@ -466,40 +478,42 @@ def legs_at(
 ) -> bool:
     """Fill `coordinates` (n,) of the actuators at `axes`; False where a leg does not reach."""
     pose_of_axes(machine.legs, machine.home, axes, y)
-    reached = inverse_kinematics(machine.legs, y[:7], coordinates)
+    is_reachable = inverse_kinematics(machine.legs, y[:7], coordinates)
     for j in range(coordinates.shape[0]):
         coordinates[j] += offset[j]
-    return reached
+    return is_reachable
 
 
 @device
 def allowance(machine: Command, j: int, start: float, moved: float) -> float:
-    """Return how far actuator j may go on in a period from `start`, in the direction of `moved`.
+    """Return the travel [m, rad] allowed to actuator j in a period from `start`, towards `moved`.
 
     No faster than it can, and so far that it can still stop before its end with the largest
     deceleration of commands.
     """
-    room = machine.high[j] - start if moved > 0.0 else start - machine.low[j]
-    room = max(room, 0.0)
-    stopping = machine.period * sqrt(2.0 * machine.brake[j] * room)
-    return float(min(room, stopping, machine.reach[j]))
+    remaining_stroke = machine.high[j] - start if moved > 0.0 else start - machine.low[j]
+    remaining_stroke = max(remaining_stroke, 0.0)
+    stopping_speed = machine.period * sqrt(2.0 * machine.brake[j] * remaining_stroke)
+    return float(min(remaining_stroke, stopping_speed, machine.reach[j]))
 
 
 @device
 def speed_fraction(machine: Command, coordinates: FloatArray, target: FloatArray) -> float:
     """Return the largest fraction of its speed that an actuator needs from `target` on."""
-    most = 0.0
+    largest_fraction = 0.0
     for j in range(coordinates.shape[0]):
-        most = max(most, abs(coordinates[j] - target[j]) / machine.reach[j])
-    return most
+        largest_fraction = max(largest_fraction, abs(coordinates[j] - target[j]) / machine.reach[j])
+    return largest_fraction
 
 
 @device
 def keeps_range(machine: Command, coordinates: FloatArray, target: FloatArray) -> bool:
     """Return whether actuators can go from `target` to `coordinates` and stop before their ends."""
     for j in range(coordinates.shape[0]):
-        moved = coordinates[j] - target[j]
-        if not abs(moved) <= CURVATURE_ALLOWANCE * allowance(machine, j, target[j], moved):
+        coordinate_change = coordinates[j] - target[j]
+        if not abs(coordinate_change) <= CURVATURE_ALLOWANCE * allowance(
+            machine, j, target[j], coordinate_change
+        ):
             return False
     return True
 
@@ -515,18 +529,18 @@ def path_fraction(
     """
     fraction = 1.0
     for j in range(coordinates.shape[0]):
-        moved = coordinates[j] - last[j]
-        if not isfinite(moved):
+        step_change = coordinates[j] - last[j]
+        if not isfinite(step_change):
             return 0.0
-        total = coordinates[j] - target[j]
-        if moved * total <= 0.0:
+        total_change = coordinates[j] - target[j]
+        if step_change * total_change <= 0.0:
             continue
-        most = allowance(machine, j, target[j], total)
-        if abs(total) > most:
-            room = most - abs(last[j] - target[j])
-            if (last[j] - target[j]) * total < 0.0:
-                room = most + abs(last[j] - target[j])
-            fraction = min(fraction, max(room, 0.0) / abs(moved))
+        allowed_change = allowance(machine, j, target[j], total_change)
+        if abs(total_change) > allowed_change:
+            remaining_change = allowed_change - abs(last[j] - target[j])
+            if (last[j] - target[j]) * total_change < 0.0:
+                remaining_change = allowed_change + abs(last[j] - target[j])
+            fraction = min(fraction, max(remaining_change, 0.0) / abs(step_change))
     return fraction
 
 
@@ -549,38 +563,40 @@ def advance_command(
         step: `(6,)` along the axes, overwritten.
         work: `(13,)`, `(6,)`, `(n,)`, `(n,)`, overwritten.
     """
-    y, trial, coordinates, last = work
+    y, trial, coordinates, last_coordinates = work
     command, rates = state.axes[i], state.rates[i]
-    offset, target = state.offsets[i], state.targets[i]
-    kept = False
+    offset, target_coordinates = state.offsets[i], state.targets[i]
+    within_range = False
     for _ in range(2):
         for j in range(6):
             trial[j] = command[j] + step[j]
-        kept = legs_at(machine, trial, offset, y, coordinates)
-        fraction = speed_fraction(machine, coordinates, target) if kept else 0.0
+        within_range = legs_at(machine, trial, offset, y, coordinates)
+        fraction = speed_fraction(machine, coordinates, target_coordinates) if within_range else 0.0
         if not fraction > 1.0:
             break
         for j in range(6):
             step[j] /= fraction
             rates[j] /= fraction
-    if not (kept and keeps_range(machine, coordinates, target)):
+    if not (within_range and keeps_range(machine, coordinates, target_coordinates)):
         for j in range(6):
             trial[j] = command[j]
         for j in range(coordinates.shape[0]):
-            last[j] = target[j]
+            last_coordinates[j] = target_coordinates[j]
         for axis in machine.free:
             trial[axis] = command[axis] + step[axis]
             legs_at(machine, trial, offset, y, coordinates)
-            part = path_fraction(machine, coordinates, last, target)
-            trial[axis] = command[axis] + part * step[axis]
-            rates[axis] *= part
-            legs_at(machine, trial, offset, y, last)
+            step_fraction = path_fraction(
+                machine, coordinates, last_coordinates, target_coordinates
+            )
+            trial[axis] = command[axis] + step_fraction * step[axis]
+            rates[axis] *= step_fraction
+            legs_at(machine, trial, offset, y, last_coordinates)
         for j in range(coordinates.shape[0]):
-            coordinates[j] = last[j]
+            coordinates[j] = last_coordinates[j]
     for j in range(6):
         command[j] = trial[j]
     for j in range(coordinates.shape[0]):
-        target[j] = coordinates[j]
+        target_coordinates[j] = coordinates[j]
 
 
 @compiled
@@ -598,30 +614,30 @@ def fill_pose_command(actions: FloatArray, bundle: Any) -> None:
     machine, state, measured, command = unbundled(bundle)
     n = command.shape[1]
     work = (np.empty(13), np.empty(6), np.empty(n), np.empty(n))
-    step, start = np.empty(6), np.empty(n)
+    pose_step, start_coordinates = np.empty(6), np.empty(n)
     period, rates, targets = machine.period, state.rates, state.targets
     for i in range(actions.shape[0]):
         for j in range(6):
-            step[j] = 0.0
+            pose_step[j] = 0.0
         for k in range(machine.free.shape[0]):
             axis = machine.free[k]
             if machine.mode == ACCELERATION_ACTIONS:
-                before = rates[i, axis]
-                setpoint = before + period * machine.scale[axis] * actions[i, k]
-                most = machine.speed[axis]
-                rates[i, axis] = min(max(setpoint, -most), most)
-                step[axis] = 0.5 * period * (before + rates[i, axis])
+                previous_rate = rates[i, axis]
+                setpoint = previous_rate + period * machine.scale[axis] * actions[i, k]
+                largest_speed = machine.speed[axis]
+                rates[i, axis] = min(max(setpoint, -largest_speed), largest_speed)
+                pose_step[axis] = 0.5 * period * (previous_rate + rates[i, axis])
             else:
                 rates[i, axis] = machine.scale[axis] * actions[i, k] / period
-                step[axis] = machine.scale[axis] * actions[i, k]
+                pose_step[axis] = machine.scale[axis] * actions[i, k]
         for j in range(n):
-            start[j] = targets[i, j]
-        advance_command(machine, state, i, step, work)
+            start_coordinates[j] = targets[i, j]
+        advance_command(machine, state, i, pose_step, work)
         for j in range(n):
-            moved = (targets[i, j] - start[j]) / period
-            most = machine.reach[j] / period
-            setpoint = moved + machine.gain * (start[j] - measured[i, j])
-            command[i, j] = min(max(setpoint, -most), most)
+            requested_speed = (targets[i, j] - start_coordinates[j]) / period
+            largest_speed = machine.reach[j] / period
+            setpoint = requested_speed + machine.gain * (start_coordinates[j] - measured[i, j])
+            command[i, j] = min(max(setpoint, -largest_speed), largest_speed)
 
 
 @compiled
@@ -630,7 +646,7 @@ def begin_commands(
 ) -> None:
     """Set the commands of the environments `indices` (m,) to home, at rest.
 
-    What the readings then differ from kinematics stays, as the calibration of a real machine.
+    The difference between readings and kinematics is kept as an offset, as a calibration would.
     """
     y, coordinates = np.empty(13), np.empty(measured.shape[1])
     for i in indices:
@@ -655,7 +671,7 @@ def fill_speed_command(actions: FloatArray, bundle: Any) -> None:
     machine, _, measured, command = unbundled(bundle)
     for i in range(actions.shape[0]):
         for j in range(command.shape[1]):
-            least = min(machine.low[j] - measured[i, j], 0.0)
-            most = max(machine.high[j] - measured[i, j], 0.0)
+            lowest_change = min(machine.low[j] - measured[i, j], 0.0)
+            highest_change = max(machine.high[j] - measured[i, j], 0.0)
             setpoint = actions[i, j] * machine.reach[j]
-            command[i, j] = min(max(setpoint, least), most) / machine.period
+            command[i, j] = min(max(setpoint, lowest_change), highest_change) / machine.period

@@ -34,10 +34,10 @@ from twin.kernels.tasks.task import (
 )
 
 THRESHOLD_SCALE = 10.0
-"""Thresholds of perception that count as one."""
+"""Perceived error, in thresholds of perception, that gives a penalty of one."""
 
 LIMIT_TERMINATION = 2
-"""Further code of why an episode ends."""
+"""Termination code of this task: an actuator is beyond its limit."""
 
 
 @compiled
@@ -70,8 +70,11 @@ def above_threshold(value: float, threshold: float) -> float:
 @compiled
 def false_part(platform: float, vehicle: float, threshold: float) -> float:
     """Return the motion sensed on the platform where the vehicle has none or the opposite."""
-    shown, known = above_threshold(platform, threshold), above_threshold(vehicle, threshold)
-    return 0.0 if known * shown > 0.0 else shown
+    platform_cue, vehicle_cue = (
+        above_threshold(platform, threshold),
+        above_threshold(vehicle, threshold),
+    )
+    return 0.0 if vehicle_cue * platform_cue > 0.0 else platform_cue
 
 
 @compiled
@@ -132,7 +135,7 @@ def perceive(
     senses: Senses,
     signals: Signals,
 ) -> None:
-    """Begin the senses of environment i at step 0, else advance them by the period that ended."""
+    """Start the senses of environment i at step 0; later advance them by the past period."""
     pose, twist, threshold = machines.pose[i], machines.twist[i], constants.threshold
     fill_axes(pose, constants.home, signals.axes[i])
     if step == 0:
@@ -143,13 +146,13 @@ def perceive(
     for j in range(6):
         error = senses.platform[i, j] - senses.vehicle[i, j]
         signals.error[i, j] = error
-        false = false_part(senses.platform[i, j], senses.vehicle[i, j], threshold[j])
-        away, wrong = error / threshold[j], false / threshold[j]
-        senses.sums[i, 0] += away * away
-        senses.sums[i, 1] += wrong * wrong
-    count = 6.0 * (step + 1)
-    signals.score[i] = sqrt(senses.sums[i, 0] / count)
-    signals.false_cues[i] = sqrt(senses.sums[i, 1] / count)
+        false_cue = false_part(senses.platform[i, j], senses.vehicle[i, j], threshold[j])
+        scaled_error, scaled_false_cue = error / threshold[j], false_cue / threshold[j]
+        senses.sums[i, 0] += scaled_error * scaled_error
+        senses.sums[i, 1] += scaled_false_cue * scaled_false_cue
+    n_terms = 6.0 * (step + 1)
+    signals.score[i] = sqrt(senses.sums[i, 0] / n_terms)
+    signals.false_cues[i] = sqrt(senses.sums[i, 1] / n_terms)
 
 
 @device
@@ -191,9 +194,9 @@ def observe_manoeuvre(
     out, scale = results.observation[i], results.scale
     at = put_all(out, 0, senses.vehicle[i], scale)
     at = put_all(out, at, senses.platform[i], scale)
-    for shown in range(constants.ahead.shape[0]):
-        now = senses.table[i, table_index(senses, step + constants.ahead[shown])]
-        at = put_all(out, at, now, scale)
+    for preview_index in range(constants.ahead.shape[0]):
+        row_index = senses.table[i, table_index(senses, step + constants.ahead[preview_index])]
+        at = put_all(out, at, row_index, scale)
     return at
 
 
@@ -209,17 +212,17 @@ def observe(
     state: CommandState,
 ) -> None:
     """Fill the observation of environment i; see the table of `MotionCueingEnv`."""
-    out, scale, free = results.observation[i], results.scale, constants.free
+    out, scale, free_axes = results.observation[i], results.scale, constants.free
     at = observe_manoeuvre(i, history.steps[i], constants, senses, results)
-    for axis in free:
+    for axis in free_axes:
         at = put(out, at, signals.axes[i, axis], scale)
-    for axis in free:
+    for axis in free_axes:
         # Yaw turns about z, pitch about y, roll about x.
         at = put(out, at, machines.twist[i, axis if axis < 3 else 8 - axis], scale)
     if constants.on_pose:
-        for axis in free:
+        for axis in free_axes:
             at = put(out, at, state.axes[i, axis], scale)
-        for axis in free:
+        for axis in free_axes:
             at = put(out, at, state.rates[i, axis], scale)
     at = put_difference(out, at, machines.measured[i], constants.middle, scale)
     put_all(out, at, history.action[i], scale)
@@ -237,8 +240,8 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
     """
     machines, _, history, results, constants, senses, signals, state = unbundled(bundle)
     count(actions, history.steps, history.action, history.before)
-    for number in range(indices.shape[0]):
-        i = indices[number]
+    for slot in range(indices.shape[0]):
+        i = indices[slot]
         step, term = history.steps[i], results.term[i]
         perceive(i, machines, step, constants, senses, signals)
         if step == 0:
@@ -247,7 +250,7 @@ def evaluate(indices: IndexArray, actions: FloatArray, bundle: Any) -> None:
                 term[j] = 0.0
         else:
             results.reason[i] = terminate(i, machines, constants)
-            ended = results.reason[i] != EPISODE_CONTINUES
-            reward(i, constants, senses, signals, history, ended, term)
+            has_ended = results.reason[i] != EPISODE_CONTINUES
+            reward(i, constants, senses, signals, history, has_ended, term)
         add_terms(results, i)
         observe(i, machines, history, results, constants, senses, signals, state)

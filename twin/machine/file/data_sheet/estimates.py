@@ -40,7 +40,7 @@ class Body(NamedTuple):
     """Mass properties of a body along z."""
 
     mass: float
-    """[kg]"""
+    """mass [kg]"""
     center: float
     """[m] along z"""
     tensor: FloatArray
@@ -48,9 +48,11 @@ class Body(NamedTuple):
 
 
 def rod(mass: float, length: float, radius: float, middle: float) -> Body:
-    """Return a solid cylinder along z, its middle at `middle` [m]."""
-    across = mass * (3.0 * radius**2 + length**2) / 12.0
-    return Body(mass, middle, np.array([across, across, 0.5 * mass * radius**2]))
+    """Return a solid cylinder along z whose centre is at z = `middle` [m]."""
+    transverse_inertia = mass * (3.0 * radius**2 + length**2) / 12.0
+    return Body(
+        mass, middle, np.array([transverse_inertia, transverse_inertia, 0.5 * mass * radius**2])
+    )
 
 
 def plate(radius: float, mass: float | None) -> Body:
@@ -61,13 +63,13 @@ def plate(radius: float, mass: float | None) -> Body:
 
 
 def load(mass: float, radius: float) -> Body:
-    """Return a payload of `PAYLOAD_DENSITY` as a cylinder on the plate, as high as wide."""
+    """Return a payload of `PAYLOAD_DENSITY`: a cylinder on the plate, its height its diameter."""
     width = (4.0 * mass / (math.pi * PAYLOAD_DENSITY)) ** (1.0 / 3.0)
     return rod(mass, width, 0.5 * width, PLATE_THICKNESS_RATIO * radius + 0.5 * width)
 
 
 def joined_bodies(bodies: list[Body]) -> Body:
-    """Return bodies that are fixed to each other as one."""
+    """Return the mass properties of bodies along z that are fixed to each other."""
     mass = sum(body.mass for body in bodies)
     center = sum(body.mass * body.center for body in bodies) / mass
     tensor = sum(
@@ -78,7 +80,7 @@ def joined_bodies(bodies: list[Body]) -> Body:
 
 
 def leg_mass(length: float) -> float:
-    """Return the mass [kg] of a leg as slender as actuators are."""
+    """Return the mass [kg] of a leg of a `length` [m]: a cylinder of `LEG_RADIUS_RATIO`."""
     return LEG_DENSITY * math.pi * (LEG_RADIUS_RATIO * length) ** 2 * length
 
 

@@ -22,8 +22,7 @@ to the left.
 """
 
 MIRRORED_PAIRS = ((1, 3, 5), (2, 4, 6))
-"""Legs in two rows; the cranks of one row are the mirror images of their neighbours' in the other.
-"""
+"""Numbers of the legs (from 1) whose cranks point one way round, and of their mirror images."""
 
 DEFAULT_DAMPING_RATIO = 0.05
 """Damping ratio of springs where the sheet gives none."""
@@ -37,14 +36,14 @@ PART_LENGTH_RATIOS = {
 """Lengths of the parts of a leg with a spring in series, over the shortest length of the leg."""
 
 PART_MASS_FRACTIONS = {"spring_mass": 0.1, "housing_mass": 0.6, "follower_mass": 0.3}
-"""Fractions of the mass of such a leg in its parts."""
+"""Fractions of the mass of a leg with a spring in series in its parts."""
 
 FOOT_MASS_FRACTION = 0.15
 """Fraction of a pillar's mass that slides with its foot."""
 
 PILLAR_RADIUS_RATIO = 3.0
-"""Radius of a pillar over that of another leg of its length, as its short actuator is beside its
-motor.
+"""Radius of a pillar over that of another leg of its length: its motor is next to its short
+actuator.
 """
 
 
@@ -54,7 +53,7 @@ def joint_tables(sheet: DataSheet) -> Iterator[str]:
 
 
 def outer_radius(sheet: DataSheet) -> float:
-    """Return the radius [m] of a round plate over the joints; as large as a rectangle of them."""
+    """Return the radius [m] of a round plate over the joints, or of equal area over a rectangle."""
     length, width = sheet.si("length"), sheet.si("width")
     if length is not None and width is not None:
         return math.sqrt(length * width / math.pi)
@@ -111,7 +110,7 @@ center_angle = "{angle} deg"  # of the middle of the first pair
 
 
 def leg_texts(sheet: DataSheet) -> list[str]:
-    """Return the tables of the legs: one text, or several of which one may fit."""
+    """Return candidates for the tables of the legs: one text, or one per layout of cranks."""
     if not sheet.has_cranks:
         return ["\n".join(LEG_WRITERS[sheet.legs](sheet))]
     reversed_legs = ((), tuple(range(1, 7))) if sheet.horns == "same" else MIRRORED_PAIRS
@@ -121,14 +120,15 @@ def leg_texts(sheet: DataSheet) -> list[str]:
 
 def _limits(sheet: DataSheet) -> str:
     effort = "torque" if sheet.has_cranks else "force"
-    given = (("speed", sheet.speed), (effort, sheet.force))
+    limit_values = (("speed", sheet.speed), (effort, sheet.force))
     return "".join(
-        f"{name} = {quoted(text)}\n" if text else f"# {name} = unknown\n" for name, text in given
+        f"{name} = {quoted(text)}\n" if text else f"# {name} = unknown\n"
+        for name, text in limit_values
     )
 
 
 def lengths(sheet: DataSheet) -> tuple[float, float, str]:
-    """Return shortest and longest length [m] of the legs, and where they are from.
+    """Return the shortest and longest leg length [m] between joint centres, and their source.
 
     Raises:
         InputError: the stroke is longer than the legs at home allow, or the legs do not reach the
@@ -150,14 +150,14 @@ def lengths(sheet: DataSheet) -> tuple[float, float, str]:
             f"{SHEET_SOURCE}: shortest length, and stroke added to it",
         )
     source = f"{SHEET_SOURCE}: stroke; home at the height given is adopted as its middle"
-    middle = _length_at_home(sheet)
-    if middle <= 0.5 * stroke:
+    mean = _length_at_home(sheet)
+    if mean <= 0.5 * stroke:
         raise InputError(
             "stroke",
-            f"{sheet.stroke} is too long for the height {sheet.height}: legs are {middle:.4g} m "
+            f"{sheet.stroke} is too long for the height {sheet.height}: legs are {mean:.4g} m "
             "long at home, so the shortest would have no length; give --shortest, or change one",
         )
-    return middle - 0.5 * stroke, middle + 0.5 * stroke, source
+    return mean - 0.5 * stroke, mean + 0.5 * stroke, source
 
 
 def _length_at_home(sheet: DataSheet) -> float:
@@ -165,9 +165,9 @@ def _length_at_home(sheet: DataSheet) -> float:
     height = sheet.si("height") or 0.0
     if not sheet.has_pairs:
         return height
-    sides = [_pair_points(sheet, "base", 0.0), _pair_points(sheet, "platform", np.pi / 3)]
-    shift = nearest_shift(sides[0], sides[1], COINCIDENCE_DISTANCE) or 0
-    x, y, _ = np.roll(sides[1], shift, axis=0)[0] - sides[0][0]
+    joint_circles = [_pair_points(sheet, "base", 0.0), _pair_points(sheet, "platform", np.pi / 3)]
+    shift = nearest_shift(joint_circles[0], joint_circles[1], COINCIDENCE_DISTANCE) or 0
+    x, y, _ = np.roll(joint_circles[1], shift, axis=0)[0] - joint_circles[0][0]
     return float(np.linalg.norm([x, y, height]))
 
 
@@ -180,7 +180,7 @@ def _pair_points(sheet: DataSheet, side: str, angle: float) -> FloatArray:
 
 
 def _mass(sheet: DataSheet, shortest: float, thickness: float = 1.0) -> tuple[float, str]:
-    """Return the mass [kg] of a leg and its source; `thickness` over that of an ordinary leg."""
+    """Return a leg's mass [kg] and its source; `thickness` is a ratio to an ordinary leg's."""
     mass = sheet.si("leg_mass")
     if mass is not None:
         return mass, f"leg of {sheet.leg_mass}"
@@ -208,7 +208,7 @@ first_axis = "horizontal"  # of the universal joint below, perpendicular to each
 
 def _actuators(sheet: DataSheet) -> Iterator[str]:
     shortest = lengths(sheet)[0]
-    mass, known = _mass(sheet, shortest)
+    mass, mass_basis = _mass(sheet, shortest)
     length, radius = estimates.PART_LENGTH_RATIO * shortest, estimates.LEG_RADIUS_RATIO * shortest
     housing_fraction = estimates.HOUSING_MASS_FRACTION
     yield _universal(sheet)
@@ -222,7 +222,7 @@ damping = {damping}
 """
     housing = estimates.rod(housing_fraction * mass, length, radius, 0.5 * length)
     sliding = estimates.rod((1.0 - housing_fraction) * mass, length, 0.6 * radius, -0.5 * length)
-    text = f"Estimated: {known}, {housing_fraction:.0%} of it in the housing, as cylinders"
+    text = f"Estimated: {mass_basis}, {housing_fraction:.0%} of it in the housing, as cylinders"
     yield body_table("leg.housing", housing, text)
     yield body_table("leg.rod", sliding, text)
     yield _actuator(sheet, "lengths between the centres of the joints")
@@ -233,8 +233,12 @@ def _damping(sheet: DataSheet) -> tuple[str, str]:
     if sheet.damping is not None:
         return quoted(sheet.damping), SHEET_SOURCE
     radius = outer_radius(sheet)
-    moved = (sheet.si("payload") or 0.0) + estimates.plate(radius, sheet.si("plate_mass")).mass
-    value = 2.0 * DEFAULT_DAMPING_RATIO * math.sqrt((sheet.si("stiffness") or 0.0) * moved / 6.0)
+    moving_mass = (sheet.si("payload") or 0.0) + estimates.plate(
+        radius, sheet.si("plate_mass")
+    ).mass
+    value = (
+        2.0 * DEFAULT_DAMPING_RATIO * math.sqrt((sheet.si("stiffness") or 0.0) * moving_mass / 6.0)
+    )
     return (
         f"{value:.4g}",
         f"{SHEET_SOURCE}; estimated: damping, {DEFAULT_DAMPING_RATIO:g} of the critical",
@@ -243,22 +247,24 @@ def _damping(sheet: DataSheet) -> tuple[str, str]:
 
 def _springs(sheet: DataSheet) -> Iterator[str]:
     shortest = lengths(sheet)[0]
-    mass, known = _mass(sheet, shortest)
+    mass, mass_basis = _mass(sheet, shortest)
     damping, source = _damping(sheet)
-    parts = [f"{name} = {part * shortest:.9g}\n" for name, part in PART_LENGTH_RATIOS.items()]
-    parts += [f"{name} = {part * mass:.6g}\n" for name, part in PART_MASS_FRACTIONS.items()]
-    yield _universal(sheet, f"{source}. Estimated: {known}; lengths and masses of its parts")
-    yield f"{''.join(parts)}stiffness = {quoted(sheet.stiffness)}\ndamping = {damping}\n"
+    part_lines = [
+        f"{name} = {ratio * shortest:.9g}\n" for name, ratio in PART_LENGTH_RATIOS.items()
+    ]
+    part_lines += [f"{name} = {ratio * mass:.6g}\n" for name, ratio in PART_MASS_FRACTIONS.items()]
+    yield _universal(sheet, f"{source}. Estimated: {mass_basis}; lengths and masses of its parts")
+    yield f"{''.join(part_lines)}stiffness = {quoted(sheet.stiffness)}\ndamping = {damping}\n"
     yield _actuator(sheet, "lengths between the joint centres with the spring relaxed")
 
 
 def _pillars(sheet: DataSheet) -> Iterator[str]:
-    mass, known = _mass(sheet, lengths(sheet)[0], PILLAR_RADIUS_RATIO)
+    mass, mass_basis = _mass(sheet, lengths(sheet)[0], PILLAR_RADIUS_RATIO)
     count = 3 if sheet.length is None else 4
     foot = f"{FOOT_MASS_FRACTION:.0%} of it in the foot"
     yield f"""\
 [leg]
-source = "Estimated: {known}, {foot}; adopted: which foot is fixed"
+source = "Estimated: {mass_basis}, {foot}; adopted: which foot is fixed"
 kind = "pillar"
 fixed_foot = {count}  # the others slide; a table [leg.friction] gives them friction
 upper_mass = {(1.0 - FOOT_MASS_FRACTION) * mass:.6g}  # kg
@@ -269,9 +275,9 @@ foot_mass = {FOOT_MASS_FRACTION * mass:.6g}  # kg
 
 def _cranks(sheet: DataSheet, mirrored: tuple[int, ...], branch: str) -> Iterator[str]:
     crank, length = sheet.si("crank") or 0.0, sheet.si("rod") or 0.0
-    half = np.degrees(0.5 * (sheet.si("stroke") or 0.0))
+    half_travel = np.degrees(0.5 * (sheet.si("stroke") or 0.0))
     mass = sheet.si("leg_mass")
-    known = f"leg of {sheet.leg_mass}" if mass else "steel and aluminium"
+    mass_basis = f"leg of {sheet.leg_mass}" if mass else "steel and aluminium"
     crank_mass = 0.5 * mass if mass else estimates.leg_mass(1.5 * crank)
     yield f"""\
 [leg]
@@ -283,15 +289,15 @@ branch = "{branch}"
 crank_length = {quoted(sheet.crank)}
 rod_length = {quoted(sheet.rod)}
 """
-    text = f"Estimated: {known}"
+    text = f"Estimated: {mass_basis}"
     yield body_table("leg.crank", estimates.rod(crank_mass, crank, 0.1 * crank, 0.5 * crank), text)
     rod_mass = 0.5 * mass if mass else 0.1 * estimates.leg_mass(length)
     yield f"[leg.rod]\nsource = {quoted(text)}\nmass = {rod_mass:.6g}  # kg\n"
     yield f"""\
 [leg.actuator]  # angles of the cranks
 source = "{SHEET_SOURCE}; adopted: the same up and down"
-minimum = "{-half:.9g} deg"
-maximum = "{half:.9g} deg"
+minimum = "{-half_travel:.9g} deg"
+maximum = "{half_travel:.9g} deg"
 {_limits(sheet)}"""
     if sheet.drive is not None:
         backlash = f"backlash = {quoted(sheet.backlash)}\n" if sheet.backlash else ""
@@ -313,16 +319,16 @@ def _crank_axes(sheet: DataSheet, mirrored: tuple[int, ...]) -> str:
     t, a crank is at the angle of its base joint plus 90 deg - t, its axis 90 deg before that, and
     of mirrored legs at the angle of the joint less 90 deg - t.
     """
-    turn = sheet.turn()
-    if turn == 0.0:
+    horn_angle = sheet.turn()
+    if horn_angle == 0.0:
         return (
             'axis = "radial"  # or "tangential", or a list of directions\n'
             f"mirrored = {list(mirrored)}  # the other legs: horns the other way"
         )
     x, y, _ = _pair_points(sheet, "base", 0.0).T
-    sides = [-1.0 if number in mirrored else 1.0 for number in range(1, 7)]
-    towards = np.arctan2(y, x) + np.array(sides) * (0.5 * np.pi - turn)
-    degrees = ", ".join(f'"{angle:.9g} deg"' for angle in np.degrees(towards - 0.5 * np.pi))
+    side_signs = [-1.0 if number in mirrored else 1.0 for number in range(1, 7)]
+    axis_angles = np.arctan2(y, x) + np.array(side_signs) * (0.5 * np.pi - horn_angle)
+    degrees = ", ".join(f'"{angle:.9g} deg"' for angle in np.degrees(axis_angles - 0.5 * np.pi))
     return f"axis_angles = [{degrees}]  # of the horizontal axes of legs 1 to 6"
 
 

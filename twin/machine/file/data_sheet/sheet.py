@@ -18,7 +18,7 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
     "viscoelastic": SPRING_LEG_FIELDS,
     "pillar": ("length", "width", "platform_radius", "stroke", "shortest"),
 }
-"""Fields that only some kinds of legs have."""
+"""Fields of each kind of legs."""
 
 SHEET_KINDS = tuple(KIND_FIELDS)
 
@@ -111,13 +111,18 @@ class DataSheet:
         )
 
     def unit(self, name: str) -> str:
-        """Return the SI unit of a field that is no text."""
+        """Return the SI unit of a field that holds a number."""
         rotary = {"stroke": ANGLE_UNIT, "speed": "rad/s", "force": "N m"}
         linear = {"stroke": LENGTH_UNIT, "speed": "m/s", "force": "N"}
-        own = rotary if self.has_cranks else linear
-        own |= {"backlash": ANGLE_UNIT, "stiffness": "N/m", "damping": "N s/m", "inertia": "kg m2"}
+        unit_by_drive = rotary if self.has_cranks else linear
+        unit_by_drive |= {
+            "backlash": ANGLE_UNIT,
+            "stiffness": "N/m",
+            "damping": "N s/m",
+            "inertia": "kg m2",
+        }
         masses = dict.fromkeys(("payload", "plate_mass", "leg_mass"), "kg")
-        return (own | masses).get(name, LENGTH_UNIT)
+        return (unit_by_drive | masses).get(name, LENGTH_UNIT)
 
     def moments(self) -> list[float] | None:
         """Return the three principal moments [kg m2]; None where they are not given.
@@ -127,17 +132,19 @@ class DataSheet:
         """
         if self.inertia is None:
             return None
-        parts = self.inertia.strip("[] ").split(",")
-        if len(parts) != 3:
+        components = self.inertia.strip("[] ").split(",")
+        if len(components) != 3:
             raise InputError(
                 "inertia", "must be three moments, such as '2 kg m2, 2 kg m2, 3 kg m2'"
             )
-        found = [positive("inertia", part.strip(), self.unit("inertia")) for part in parts]
-        if 2.0 * max(found) > sum(found) * (1.0 + 1e-9):
+        moments = [
+            positive("inertia", component.strip(), self.unit("inertia")) for component in components
+        ]
+        if 2.0 * max(moments) > sum(moments) * (1.0 + 1e-9):
             raise InputError(
                 "inertia", "no body has these: one moment exceeds the sum of the others"
             )
-        return found
+        return moments
 
     def si(self, name: str) -> float | None:
         """Return a field in SI; None where it is not given.
@@ -158,7 +165,7 @@ class DataSheet:
         return straight and self.height is not None and self.height.strip().startswith("-")
 
     def spacing(self, side: str) -> tuple[str, float]:
-        """Return the field of a paired circle that a spacing is, and its value in SI.
+        """Return which field of a paired circle gives a side's spacing, and its value in SI.
 
         Raises:
             InputError: it is neither an angle nor a distance.
@@ -178,14 +185,14 @@ class DataSheet:
         )
 
     def missing(self) -> list[str]:
-        """Return the names of the fields without which there is no machine."""
-        needed = [name for name in KIND_FIELDS[self.legs] if name not in OPTIONAL_FIELDS]
+        """Return the names of the required fields that are not given."""
+        required_names = [name for name in KIND_FIELDS[self.legs] if name not in OPTIONAL_FIELDS]
         if self.legs == "pillar" and (self.length or self.width):
-            needed = ["length", "width", "stroke"]
-        missing = [name for name in needed if getattr(self, name) is None]
+            required_names = ["length", "width", "stroke"]
+        missing_names = [name for name in required_names if getattr(self, name) is None]
         if self.takes("shortest") and self.shortest is None and self.height is None:
-            missing.append("shortest")
-        return missing
+            missing_names.append("shortest")
+        return missing_names
 
     def turn(self) -> float:
         """Return the angle [rad] of level cranks from the tangent of the base circle.
@@ -205,10 +212,10 @@ class DataSheet:
 
     def _check_cranks(self) -> None:
         self.turn()
-        for name, choices in FIELD_CHOICES.items():
-            given = getattr(self, name)
-            if given is not None and given not in choices:
-                raise InputError(name, f"must be {' or '.join(choices)}, not {given!r}")
+        for name, allowed_values in FIELD_CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in allowed_values:
+                raise InputError(name, f"must be {' or '.join(allowed_values)}, not {value!r}")
         if self.drive is None and self.backlash is not None:
             raise InputError("backlash", "belongs to a drive; give the drive servo too")
         for name in ("speed", "force"):

@@ -1,4 +1,4 @@
-"""The platform.toml of a data sheet: what is printed there as it is, the rest estimated."""
+"""The platform.toml of a data sheet: printed numbers as they are, missing ones estimated."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ gravity = 9.81  # m/s2, downwards along -z
 """
 
 CRANK_WIDTH = 0.2
-"""Least distance of axes of legs at home per crank length, of which a tenth is its radius."""
+"""Minimum distance of the axes of two legs at home over the crank length; a crank's radius is a
+tenth of its length.
+"""
 
 COMMENT_PATTERN = re.compile(r"^([^#\n]*?[^#\s]) +(# .*)$", re.MULTILINE)
 """An entry with a comment behind it, which `_text` aligns."""
@@ -69,52 +71,61 @@ def data_sheet_text(name: str, sheet: DataSheet) -> str:
             "legs",
             f"a data sheet describes legs of kind {', '.join(SHEET_KINDS)}, not {sheet.legs!r}",
         )
-    missing = sheet.missing()
-    if missing:
-        raise InputError(missing[0], f"missing; a data sheet needs {', '.join(missing)}")
+    missing_fields = sheet.missing()
+    if missing_fields:
+        raise InputError(
+            missing_fields[0], f"missing; a data sheet needs {', '.join(missing_fields)}"
+        )
     sheet.check()
     texts = [_text(name, sheet, legs) for legs in leg_texts(sheet)]
-    made, problems = [], []
+    candidates, problems = [], []
     for text in texts:
         try:
             machine = parameters_from(tomllib.loads(text), name)
-            made.append((_condition(machine), *closest_axes(machine), text))
+            candidates.append((_condition(machine), *closest_axes(machine), text))
         except ParameterError as error:
             problems.append("; ".join(f"{field}: {message}" for field, message in error.problems))
-    if not made:
+    if not candidates:
         raise InputError("data sheet", f"no machine has these numbers: {problems[0]}")
-    needed = CRANK_WIDTH * (sheet.si("crank") or 0.0) or COINCIDENCE_DISTANCE
-    separated = [entry for entry in made if entry[1] >= needed]
+    required_distance = CRANK_WIDTH * (sheet.si("crank") or 0.0) or COINCIDENCE_DISTANCE
+    separated = [candidate for candidate in candidates if candidate[1] >= required_distance]
     if not separated:
-        _, distance, legs, _ = max(made, key=lambda entry: entry[1])
-        first, second = legs
-        change = "--horns, --horn-angle, --crank or --base-spacing"
+        _, distance, legs, _ = max(candidates, key=lambda entry: entry[1])
+        one, other = legs
+        options = "--horns, --horn-angle, --crank or --base-spacing"
         raise InputError(
             "crank" if sheet.has_cranks else "data sheet",
-            f"legs {first} and {second} collide at home: their axes are {distance:.3g} m apart, "
-            f"and need {needed:.3g} m"
-            + (f"; change {change}" if sheet.has_cranks else "; move the joints apart"),
+            f"legs {one} and {other} collide at home: their axes are {distance:.3g} m apart, "
+            f"and need {required_distance:.3g} m"
+            + (f"; change {options}" if sheet.has_cranks else "; move the joints apart"),
         )
     return min(separated)[3]
 
 
 def closest_axes(machine: MachineParameters) -> tuple[float, tuple[int, int]]:
-    """Return the least distance [m] of axes of two legs at home, and the numbers of these legs.
+    """Return the least distance [m] between two legs' axes at home, and these legs' numbers.
 
-    Legs that share a joint meet there by design and are left out; infinite where all do.
+    Legs that share a joint meet there by design and are left out; the distance is infinite where
+    all pairs share one.
     """
     chains = []
-    for leg, place in zip(machine.legs, machine.home_places, strict=True):
-        elbow = [place.base + leg.home_crank(place)] if isinstance(leg, RssLeg) else []
-        chains.append([place.base, *elbow, place.base + place.vector])
-    best = (np.inf, (1, 2))
-    for (i, one), (j, other) in combinations(enumerate(chains, start=1), 2):
-        ends = np.linalg.norm([one[0] - other[0], one[-1] - other[-1]], axis=1)
-        if ends.min() < COINCIDENCE_DISTANCE:
+    for leg, leg_geometry in zip(machine.legs, machine.home_places, strict=True):
+        elbow = (
+            [leg_geometry.base + leg.home_crank(leg_geometry)] if isinstance(leg, RssLeg) else []
+        )
+        chains.append([leg_geometry.base, *elbow, leg_geometry.base + leg_geometry.vector])
+    closest = (np.inf, (1, 2))
+    for (i, first_chain), (j, second_chain) in combinations(enumerate(chains, start=1), 2):
+        end_distances = np.linalg.norm(
+            [first_chain[0] - second_chain[0], first_chain[-1] - second_chain[-1]], axis=1
+        )
+        if end_distances.min() < COINCIDENCE_DISTANCE:
             continue
-        for first, second in product(pairwise(one), pairwise(other)):
-            best = min(best, (float(segment_distance(*first, *second)), (i, j)))
-    return best
+        for first_segment, second_segment in product(pairwise(first_chain), pairwise(second_chain)):
+            closest = min(
+                closest, (float(segment_distance(*first_segment, *second_segment)), (i, j))
+            )
+    return closest
 
 
 def _condition(machine: MachineParameters) -> float:
@@ -124,19 +135,21 @@ def _condition(machine: MachineParameters) -> float:
 
 def _text(name: str, sheet: DataSheet, legs: str) -> str:
     title = " ".join((sheet.title or "My motion platform").split())
-    head = HEADER_TEMPLATE.format(name=name, title=title, text=quoted(title), sheet=SHEET_SOURCE)
+    header = HEADER_TEMPLATE.format(name=name, title=title, text=quoted(title), sheet=SHEET_SOURCE)
     parts = (*joint_tables(sheet), *_platform(sheet), *_home(sheet), legs)
-    return COMMENT_PATTERN.sub(lambda found: f"{found[1]:31} {found[2]}", "\n".join([head, *parts]))
+    return COMMENT_PATTERN.sub(
+        lambda found: f"{found[1]:31} {found[2]}", "\n".join([header, *parts])
+    )
 
 
 def _platform(sheet: DataSheet) -> Iterator[str]:
     radius, payload, moments = outer_radius(sheet), sheet.si("payload"), sheet.moments()
-    own = sheet.si("plate_mass")
-    bodies = [estimates.plate(radius, own)]
+    plate_mass = sheet.si("plate_mass")
+    bodies = [estimates.plate(radius, plate_mass)]
     bodies += [estimates.load(payload, radius)] if payload else []
-    known = [f"plate of {sheet.plate_mass}" if own else "plate of aluminium"]
-    known += [f"payload of {sheet.payload} as a cylinder on it"] if payload else []
-    body, source = estimates.joined_bodies(bodies), f"Estimated: {', '.join(known)}"
+    mass_basis = [f"plate of {sheet.plate_mass}" if plate_mass else "plate of aluminium"]
+    mass_basis += [f"payload of {sheet.payload} as a cylinder on it"] if payload else []
+    body, source = estimates.joined_bodies(bodies), f"Estimated: {', '.join(mass_basis)}"
     if sheet.hangs:
         body = body._replace(center=-body.center)
     if moments is not None:
@@ -151,6 +164,6 @@ def _home(sheet: DataSheet) -> Iterator[str]:
         at = "mid_range" if sheet.has_cranks else "mid_stroke"
         yield f'[home]\nsource = "Adopted: middle of the stroke"\nat = "{at}"\n'
     else:
-        low, high, _ = lengths(sheet)
-        middle = f"{0.5 * (low + high):.9g}"
+        shortest, longest, _ = lengths(sheet)
+        middle = f"{0.5 * (shortest + longest):.9g}"
         yield f'[home]\nsource = "Adopted: middle of the stroke"\nposition = [0.0, 0.0, {middle}]\n'

@@ -12,7 +12,7 @@ from twin.machine.legs.rss.parameters import BRANCH_SIGNS, RssLeg
 
 
 def constants(leg: RssLeg, place: LegGeometry) -> Constants:
-    """Return the geometry of crank and rod, and their masses and moments."""
+    """Return the constants for the equations: geometry, masses and inertia of crank and rod."""
     mass, center, tensor = leg.crank_mass(place)
     return {
         "axis": leg.home_axis(place),
@@ -32,9 +32,11 @@ def constants(leg: RssLeg, place: LegGeometry) -> Constants:
 def home_frame(leg: RssLeg, place: LegGeometry) -> FloatArray:
     """Return the rotation `(9,)` rod to base at home, row after row."""
     geometry = leg.home_geometry(place)
-    along = unit(geometry.rod)
-    second = unit(np.cross(geometry.axis, along))
-    return np.stack([second, np.cross(along, second), along], axis=1).ravel()
+    rod_direction = unit(geometry.rod)
+    second_axis = unit(np.cross(geometry.axis, rod_direction))
+    return np.stack(
+        [second_axis, np.cross(rod_direction, second_axis), rod_direction], axis=1
+    ).ravel()
 
 
 RSS_KIND = LegKind(RssLeg, constants, home_frame, ends, make_leg)

@@ -34,7 +34,7 @@ from twin.machine.mechanism import (
 
 
 def ends(leg: RssLeg) -> Ends:
-    """Return what is drawn at the leg's ends."""
+    """Return the dimensions drawn at the leg's ends."""
     look = appearance(leg)
     return balls(1.8 * look.crank_radius, 1.6 * look.rod_radius)
 
@@ -43,8 +43,8 @@ def make_leg(leg: RssLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     """Return the leg: crank, elbow, loop from the rod's tip to the platform."""
     name, foot = f"leg_{place.number}", place.base
     home = leg.home_geometry(place)
-    drawn = appearance(leg)
-    turn = Joint(
+    sizes = appearance(leg)
+    crank_hinge = Joint(
         f"{name}_actuator", "hinge", X_AXIS, limits=limits(leg.actuator, float(home.angle))
     )
     crank = Body(
@@ -52,38 +52,40 @@ def make_leg(leg: RssLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
         BASE_NAME,
         foot,
         home.frame,
-        (turn,),
+        (crank_hinge,),
         leg.crank_mass(place),
         (
             Cylinder(
-                f"{name}_arm", "housing", drawn.crank_radius, ORIGIN, leg.crank_length * Z_AXIS
+                f"{name}_arm", "housing", sizes.crank_radius, ORIGIN, leg.crank_length * Z_AXIS
             ),
-            Ball(f"{name}_elbow", "joint", 1.4 * drawn.crank_radius, leg.crank_length * Z_AXIS),
+            Ball(f"{name}_elbow", "joint", 1.4 * sizes.crank_radius, leg.crank_length * Z_AXIS),
         ),
     )
     frame = crossed(home.axis, home.rod)
-    first = Joint(f"{name}_first", "hinge", frame.T @ home.axis, f"{name}_cross")
-    second = Joint(f"{name}_second", "hinge", X_AXIS)
-    across = leg.rod_mass * leg.rod_length**2 / 12.0
+    first_hinge = Joint(f"{name}_first", "hinge", frame.T @ home.axis, f"{name}_cross")
+    second_hinge = Joint(f"{name}_second", "hinge", X_AXIS)
+    transverse_inertia = leg.rod_mass * leg.rod_length**2 / 12.0
     tip = leg.rod_length * Z_AXIS
     rod = Body(
         f"{name}_rod",
         crank.name,
         leg.crank_length * Z_AXIS,
         home.frame.T @ frame,
-        (first, second),
-        Mass(leg.rod_mass, 0.5 * tip, np.diag([across, across, 0.0])),
+        (first_hinge, second_hinge),
+        Mass(leg.rod_mass, 0.5 * tip, np.diag([transverse_inertia, transverse_inertia, 0.0])),
         (
-            Cylinder(f"{name}_shaft", "rod", drawn.rod_radius, ORIGIN, tip),
+            Cylinder(f"{name}_shaft", "rod", sizes.rod_radius, ORIGIN, tip),
             Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, tip),
         ),
     )
-    half = 2.0 * look.base_joint_radius * home.axis
-    motor = Cylinder(f"{name}_motor", "joint", look.base_joint_radius, foot - half, foot + half)
+    half_axle = 2.0 * look.base_joint_radius * home.axis
+    motor = Cylinder(
+        f"{name}_motor", "joint", look.base_joint_radius, foot - half_axle, foot + half_axle
+    )
     return LegMechanism(
-        (turn.name, first.name, second.name),
+        (crank_hinge.name, first_hinge.name, second_hinge.name),
         (crank, rod),
-        Actuator(f"{name}_force", turn.name, (turn.name,)),
+        Actuator(f"{name}_force", crank_hinge.name, (crank_hinge.name,)),
         (
             Point(f"{name}_base_joint", BASE_NAME, foot),
             Point(f"{name}_elbow", crank.name, leg.crank_length * Z_AXIS),
@@ -95,7 +97,7 @@ def make_leg(leg: RssLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
 
 
 def appearance(leg: RssLeg) -> CrankAppearance:
-    """Return what the file gives, else slender parts."""
+    """Return the drawn dimensions from the file, else those of slender parts."""
     if leg.appearance is not None:
         return leg.appearance
     return CrankAppearance(

@@ -35,15 +35,19 @@ BRANCH_SIGNS = {"outward": 1.0, "inward": -1.0}
 
 
 Given = str | Sequence[float] | Sequence[Sequence[float]]
-"""A word, a direction, or one direction per leg."""
+"""A direction field of a file: a word such as "radial", one direction, or one per leg."""
 
 
 def _checked(choices: tuple[str, ...]) -> BeforeValidator:
     def check(value: Any) -> Any:
         rows = value if isinstance(value, (list, tuple)) else ()
-        one = len(rows) == 3 and not any(isinstance(entry, (list, tuple)) for entry in rows)
-        many = rows and all(isinstance(row, (list, tuple)) and len(row) == 3 for row in rows)
-        if value not in choices and not one and not many:
+        is_one_vector = len(rows) == 3 and not any(
+            isinstance(entry, (list, tuple)) for entry in rows
+        )
+        is_vector_list = rows and all(
+            isinstance(row, (list, tuple)) and len(row) == 3 for row in rows
+        )
+        if value not in choices and not is_one_vector and not is_vector_list:
             raise ValueError(
                 f"must be {', '.join(map(repr, choices))}, three numbers (a direction in the "
                 "base), or a list of such directions, one per leg"
@@ -226,8 +230,8 @@ class RssLeg(Leg):
         """Return the direction c0 `(3,)` of the crank at angle 0, perpendicular to its axis."""
         axis = self.home_axis(place)
         zero = direction(self.zero, place, axis)
-        across = zero - (zero @ axis) * axis
-        return np.asarray(across / np.linalg.norm(across))
+        perpendicular = zero - (zero @ axis) * axis
+        return np.asarray(perpendicular / np.linalg.norm(perpendicular))
 
     def home_coordinate(self, place: LegGeometry) -> float:
         """Return the actuator coordinate at home: the crank angle [rad], NaN if out of reach.
@@ -237,26 +241,26 @@ class RssLeg(Leg):
         to the middle of the actuator's range.
         """
         forward, sideways, constant = self._loop(place)
-        reach = math.hypot(forward, sideways)
-        if reach < COINCIDENCE_DISTANCE or abs(constant) > reach:
+        amplitude = math.hypot(forward, sideways)
+        if amplitude < COINCIDENCE_DISTANCE or abs(constant) > amplitude:
             return math.nan
-        turn = BRANCH_SIGNS[self.branch] * math.acos(constant / reach)
-        middle = (self.actuator.minimum + self.actuator.maximum) / 2
-        angle = math.atan2(sideways, forward) + turn
-        return middle + math.remainder(angle - middle, 2 * math.pi)
+        half_angle = BRANCH_SIGNS[self.branch] * math.acos(constant / amplitude)
+        middle_angle = (self.actuator.minimum + self.actuator.maximum) / 2
+        angle = math.atan2(sideways, forward) + half_angle
+        return middle_angle + math.remainder(angle - middle_angle, 2 * math.pi)
 
     def home_crank(self, place: LegGeometry) -> FloatArray:
         """Return the vector `(3,)` [m] from the base joint to the elbow at home, base frame."""
         zero, angle = self.home_zero(place), self.home_coordinate(place)
         sideways = cross_product(self.home_axis(place), zero)
-        along = math.cos(angle) * zero + math.sin(angle) * sideways
-        return np.asarray(self.crank_length * along)
+        crank_direction = math.cos(angle) * zero + math.sin(angle) * sideways
+        return np.asarray(self.crank_length * crank_direction)
 
     def home_geometry(self, place: LegGeometry) -> Crank:
         """Return crank and rod at home."""
         axis, elbow = self.home_axis(place), self.home_crank(place)
-        along = elbow / self.crank_length
-        frame = np.stack([axis, cross_product(along, axis), along], axis=1)
+        crank_direction = elbow / self.crank_length
+        frame = np.stack([axis, cross_product(crank_direction, axis), crank_direction], axis=1)
         angle = np.array(self.home_coordinate(place))
         return Crank(axis, self.home_zero(place), angle, frame, elbow, place.vector - elbow)
 
@@ -277,8 +281,8 @@ class RssLeg(Leg):
 
     def home_problem(self, place: LegGeometry) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
-        for name, given in (("axis", self.axis), ("zero", self.zero)):
-            central = given in ("tangential", "radial", "outward")
+        for name, setting in (("axis", self.axis), ("zero", self.zero)):
+            central = setting in ("tangential", "radial", "outward")
             if central and np.hypot(*place.base[:2]) < COINCIDENCE_DISTANCE:
                 return LegProblem(
                     name, f"its base joint lies on the z axis: give the {name} as a direction"

@@ -25,8 +25,8 @@ class SlenderRod(Table):
     @model_validator(mode="after")
     def _one_way(self) -> SlenderRod:
         derived = self.density is not None and self.radius is not None
-        partly = self.density is not None or self.radius is not None
-        if (self.mass is None) != derived or (self.mass is not None and partly):
+        is_from_density = self.density is not None or self.radius is not None
+        if (self.mass is None) != derived or (self.mass is not None and is_from_density):
             raise ValueError("give either the mass, or density and radius")
         return self
 

@@ -40,9 +40,9 @@ def home_frame(leg: UniversalLeg, place: LegGeometry) -> FloatArray:
 
 def _axisymmetric(tensor: FloatArray, bodies: LegBodies) -> bool:
     size = np.abs(tensor).max() * ROUNDING_TOLERANCE
-    across = [tensor[0, 1], tensor[0, 2], tensor[1, 2], tensor[0, 0] - tensor[1, 1]]
+    asymmetries = [tensor[0, 1], tensor[0, 2], tensor[1, 2], tensor[0, 0] - tensor[1, 1]]
     centers = [*bodies.housing_center[:2], *bodies.rod_center[:2]]
-    return bool(np.abs(across).max() <= size and np.abs(centers).max() == 0.0)
+    return bool(np.abs(asymmetries).max() <= size and np.abs(centers).max() == 0.0)
 
 
 UPS_KIND = LegKind(UpsLeg, constants, home_frame, ends, make_leg)

@@ -30,7 +30,7 @@ from twin.machine.mechanism import (
 
 
 def ends(leg: UpsLeg) -> Ends:
-    """Return what is drawn at the leg's ends."""
+    """Return the dimensions drawn at the leg's ends."""
     look = appearance(leg)
     return balls(1.25 * look.housing_radius, 1.6 * look.rod_radius)
 
@@ -41,22 +41,22 @@ def make_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
     length = leg.home_coordinate(place)
     parts = leg.bodies(place)
     frame = leg.home_frame(place)
-    first = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
-    second = Joint(f"{name}_second", "hinge", X_AXIS)
-    stiffness, damping, rest = leg.spring(place)
-    spring = Spring(stiffness, damping, rest - length) if leg.has_axial_spring else None
+    first_hinge = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
+    second_hinge = Joint(f"{name}_second", "hinge", X_AXIS)
+    stiffness, damping, rest_length = leg.spring(place)
+    spring = Spring(stiffness, damping, rest_length - length) if leg.has_axial_spring else None
     slide = Joint(
         f"{name}_actuator", "slide", Z_AXIS, limits=limits(leg.actuator, length), spring=spring
     )
-    drawn = appearance(leg)
+    shape_sizes = appearance(leg)
     housing = Body(
         f"{name}_housing",
         BASE_NAME,
         place.base,
         frame,
-        (first, second),
+        (first_hinge, second_hinge),
         Mass(float(parts.housing_mass), parts.housing_center, parts.housing_inertia),
-        _housing_shapes(name, drawn, look),
+        _housing_shapes(name, shape_sizes, look),
     )
     rod = Body(
         f"{name}_rod",
@@ -64,10 +64,10 @@ def make_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
         length * Z_AXIS,
         joints=(slide,),
         mass=Mass(float(parts.rod_mass), parts.rod_center, parts.rod_inertia),
-        shapes=_rod_shapes(name, drawn, look),
+        shapes=_rod_shapes(name, shape_sizes, look),
     )
     return LegMechanism(
-        (first.name, second.name, slide.name),
+        (first_hinge.name, second_hinge.name, slide.name),
         (housing, rod),
         Actuator(f"{name}_force", slide.name, (slide.name,)),
         (
@@ -80,7 +80,7 @@ def make_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> LegMechanism:
 
 
 def appearance(leg: UpsLeg) -> LegAppearance:
-    """Return what the file gives; else cylinders as they are, else slender tubes that overlap."""
+    """Return the drawn dimensions from the file, else those of cylinders, else slender tubes."""
     if leg.appearance is not None:
         return leg.appearance
     shortest = leg.actuator.minimum
@@ -101,12 +101,16 @@ def appearance(leg: UpsLeg) -> LegAppearance:
 
 
 def _housing_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Shape, ...]:
-    radius, end = drawn.housing_radius, drawn.housing_length
+    radius, length = drawn.housing_radius, drawn.housing_length
     return (
         Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN),
-        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end * Z_AXIS),
+        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, length * Z_AXIS),
         Cylinder(
-            f"{name}_collar", "joint", 1.12 * radius, 0.94 * end * Z_AXIS, 1.005 * end * Z_AXIS
+            f"{name}_collar",
+            "joint",
+            1.12 * radius,
+            0.94 * length * Z_AXIS,
+            1.005 * length * Z_AXIS,
         ),
     )
 

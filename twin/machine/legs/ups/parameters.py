@@ -23,17 +23,17 @@ class LegBodies(NamedTuple):
     """
 
     housing_mass: FloatArray
-    """`()` [kg]"""
+    """mass of the housing `()` [kg]"""
     housing_center: FloatArray
     """`(3,)` [m] centre of mass of the housing, from the base joint"""
     housing_inertia: FloatArray
-    """`(3, 3)` [kg m2]"""
+    """inertia tensor of the housing `(3, 3)` [kg m2]"""
     rod_mass: FloatArray
-    """`()` [kg]"""
+    """mass of the rod `()` [kg]"""
     rod_center: FloatArray
     """`(3,)` [m] centre of mass of the rod, from the tip"""
     rod_inertia: FloatArray
-    """`(3, 3)` [kg m2]"""
+    """inertia tensor of the rod `(3, 3)` [kg m2]"""
 
 
 class LegAppearance(Table):
@@ -82,8 +82,8 @@ class UpsLeg(UniversalLeg):
         if drawn is not None:
             return LegSizes(drawn.housing_radius, drawn.rod_radius, drawn.housing_length)
         if isinstance(housing, Cylinder) and isinstance(rod, Cylinder):
-            end = housing.start + housing.length
-            return LegSizes(housing.outer_radius, rod.outer_radius, max(end, 0.0))
+            housing_end = housing.start + housing.length
+            return LegSizes(housing.outer_radius, rod.outer_radius, max(housing_end, 0.0))
         return None
 
     def bodies(self, place: LegGeometry) -> LegBodies:
@@ -93,9 +93,12 @@ class UpsLeg(UniversalLeg):
         are reflected in x of the file's frame first (centre and tensor together).
         """
         cosine, sine = np.cos(self.frame_angle), np.sin(self.frame_angle)
-        turn = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
-        mirror = np.diag([-1.0 if place.number in self.mirrored else 1.0, 1.0, 1.0])
-        return LegBodies(*_turned(self.housing, turn @ mirror), *_turned(self.rod, turn @ mirror))
+        frame_rotation = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+        reflection = np.diag([-1.0 if place.number in self.mirrored else 1.0, 1.0, 1.0])
+        return LegBodies(
+            *_turned(self.housing, frame_rotation @ reflection),
+            *_turned(self.rod, frame_rotation @ reflection),
+        )
 
     @classmethod
     def check_lists(cls, tables: Sequence[tuple[str, Self]], count: int) -> None:

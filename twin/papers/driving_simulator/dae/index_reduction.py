@@ -17,7 +17,7 @@ from twin.papers.driving_simulator.kinematics import PlateModel
 
 @dataclass(frozen=True, eq=False)
 class IndexReduction:
-    """The constraints at three levels and what they say about the multipliers."""
+    """Constraints, first and second derivatives, with the multipliers that they determine."""
 
     accelerations: Any
     """`(7, 1)` explicit in coordinates, rates and multipliers: a1 to a7 of the paper"""
@@ -45,13 +45,15 @@ def reduce_index(plate: PlateModel) -> IndexReduction:
     dae = symbolic_dae(plate)
     symbols = dae.symbols
     accelerations = _explicit_accelerations(dae)
-    first = symbols.time_derivative(dae.constraints)
-    second = symbols.time_derivative(first)
-    second = second.subs(dict(zip(symbols.accelerations, accelerations, strict=True)))
-    levels = (dae.constraints, first, second)
+    first_derivative = symbols.time_derivative(dae.constraints)
+    second_derivative = symbols.time_derivative(first_derivative)
+    second_derivative = second_derivative.subs(
+        dict(zip(symbols.accelerations, accelerations, strict=True))
+    )
+    levels = (dae.constraints, first_derivative, second_derivative)
     slopes = [level.jacobian(symbols.multipliers) for level in levels]
-    known = second.subs(dict.fromkeys(symbols.multipliers, 0))
-    multipliers = solve(slopes[2], -known).applyfunc(sympy.expand)
+    known_part = second_derivative.subs(dict.fromkeys(symbols.multipliers, 0))
+    multipliers = solve(slopes[2], -known_part).applyfunc(sympy.expand)
     ranks = [_domain_matrix(slope).rank() for slope in slopes]
     return IndexReduction(accelerations, levels, (ranks[0], ranks[1], ranks[2]), multipliers)
 
@@ -62,7 +64,7 @@ def _explicit_accelerations(dae: SymbolicDae) -> Any:
 
 
 def multipliers_of_motion(dae: SymbolicDae) -> Any:
-    """Return the multipliers `(7, 1)` by the shorter way that a system without dof has.
+    """Return the multipliers `(7, 1)` of a system without dof, directly from its known motion.
 
     The constraints alone give the accelerations, and Lagrange's equations then the multipliers.
     No fraction of polynomials arises, whatever the mass matrix.
@@ -72,11 +74,11 @@ def multipliers_of_motion(dae: SymbolicDae) -> Any:
     """
     sympy = optional("sympy")
     symbols = dae.symbols
-    second = symbols.time_derivative(symbols.time_derivative(dae.constraints))
-    driven = second.subs(dict.fromkeys(symbols.accelerations, 0))
-    accelerations = dae.jacobian.LUsolve(-driven)
-    moved = dae.mass * accelerations + dae.bias
-    return dae.jacobian.T.LUsolve(-moved).applyfunc(sympy.expand)
+    second_derivative = symbols.time_derivative(symbols.time_derivative(dae.constraints))
+    input_part = second_derivative.subs(dict.fromkeys(symbols.accelerations, 0))
+    accelerations = dae.jacobian.LUsolve(-input_part)
+    inertial_forces = dae.mass * accelerations + dae.bias
+    return dae.jacobian.T.LUsolve(-inertial_forces).applyfunc(sympy.expand)
 
 
 def solve(matrix: Any, right: Any) -> Any:
@@ -84,9 +86,9 @@ def solve(matrix: Any, right: Any) -> Any:
 
     It works with fractions of polynomials, a hundred times faster than with expressions.
     """
-    left, known = _domain_matrix(matrix), _domain_matrix(right)
-    field = left.domain.unify(known.domain)
-    return left.convert_to(field).lu_solve(known.convert_to(field)).to_Matrix()
+    left_matrix, right_matrix = _domain_matrix(matrix), _domain_matrix(right)
+    field = left_matrix.domain.unify(right_matrix.domain)
+    return left_matrix.convert_to(field).lu_solve(right_matrix.convert_to(field)).to_Matrix()
 
 
 def _domain_matrix(matrix: Any) -> Any:

@@ -45,10 +45,10 @@ from twin.papers.driving_simulator.inputs import DrivenLengths, InputSample
 from twin.papers.driving_simulator.kinematics import CORNERS, PlateModel
 
 DRIFT_CORRECTIONS = ("none", "feedback", "projection")
-"""Remedies for drift: none, Baumgarte's feedback, or projection at every output time."""
+"""Methods against constraint drift: none, Baumgarte feedback, projection at every output time."""
 
 FEEDBACK_RATE = 20.0
-"""[1/s] Drift falls to a third in a twentieth of a second, slowly enough for steps of 10 ms."""
+"""[1/s] Baumgarte's rate: drift falls to a third in 50 ms, slowly enough for steps of 10 ms."""
 
 OUTPUT_SAMPLES = 501
 """Number of output times, first and last included."""
@@ -95,14 +95,14 @@ class NumericDae(NamedTuple):
         With a feedback rate w [1/s] they are those that bend the motion back to the constraints:
         Phi'' + 2 w Phi' + w^2 Phi = 0 instead of Phi'' = 0 (Baumgarte).
         """
-        known = self.motion_multipliers(*coordinates, *rates, *inputs.acceleration)
-        multipliers = np.array(known, dtype=float).ravel()
+        motion_part = self.motion_multipliers(*coordinates, *rates, *inputs.acceleration)
+        multipliers = np.array(motion_part, dtype=float).ravel()
         if feedback:
             error = 2.0 * feedback * self.position_error(rates, inputs.rate)
             error += feedback**2 * self.position_error(coordinates, inputs.value)
-            back = np.linalg.solve(self.jacobian, error)
+            correction = np.linalg.solve(self.jacobian, error)
             mass = np.array(self.mass(*coordinates), dtype=float)
-            multipliers += np.linalg.solve(self.jacobian.T, mass @ back)
+            multipliers += np.linalg.solve(self.jacobian.T, mass @ correction)
         return multipliers
 
     def accelerations(
@@ -129,13 +129,13 @@ def numeric_dae(plate: PlateModel, complete: bool) -> NumericDae:
 def _written(plate: PlateModel, complete: bool) -> tuple[FloatArray, FloatArray, str, str, str]:
     dae = symbolic_dae(plate, complete)
     symbols = dae.symbols
-    state = (*symbols.coordinates, *symbols.rates)
+    state_symbols = (*symbols.coordinates, *symbols.rates)
     return (
         np.array(dae.jacobian, dtype=float),
         np.array(dae.constraints.jacobian(symbols.inputs), dtype=float),
         code_of(symbols.coordinates, dae.mass),
-        code_of(state, dae.bias),
-        code_of((*state, *symbols.input_accelerations), multipliers_of_motion(dae)),
+        code_of(state_symbols, dae.bias),
+        code_of((*state_symbols, *symbols.input_accelerations), multipliers_of_motion(dae)),
     )
 
 
@@ -159,7 +159,7 @@ class DaeRun:
     known_coordinates: FloatArray
     """`(k, 7)` that the constraints alone give"""
     known_rates: FloatArray
-    """`(k, 7)`"""
+    """`(k, 7)` rates that the constraints alone give"""
 
     @property
     def error(self) -> float:
@@ -209,8 +209,8 @@ def integrate_dae(
     time = np.linspace(0.0, duration, samples)
     settings = {"method": method, "rtol": tolerance, "atol": tolerance}
     feedback = FEEDBACK_RATE if correction == "feedback" else 0.0
-    first = inputs.sample(0.0)
-    state = np.concatenate([dae.consistent(first.value), dae.consistent(first.rate)])
+    first_sample = inputs.sample(0.0)
+    state = np.concatenate([dae.consistent(first_sample.value), dae.consistent(first_sample.rate)])
     if correction == "projection":
         states = _projected(dae, inputs, time, state, settings)
     else:
@@ -249,15 +249,17 @@ def _projected(
     settings: dict[str, Any],
 ) -> FloatArray:
     states = [state]
-    for begin, end in pairwise(time.tolist()):
-        interval = np.array([begin, end])
+    for begin_time, end_time in pairwise(time.tolist()):
+        interval = np.array([begin_time, end_time])
         state = _integrated(dae, inputs, interval, state, 0.0, settings)[-1].copy()
-        sample = inputs.sample(float(end))
-        for part, target in (
+        sample = inputs.sample(float(end_time))
+        for columns, consistent in (
             (slice(COORDINATE_COUNT), sample.value),
             (slice(COORDINATE_COUNT, None), sample.rate),
         ):
-            state[part] -= np.linalg.solve(dae.jacobian, dae.position_error(state[part], target))
+            state[columns] -= np.linalg.solve(
+                dae.jacobian, dae.position_error(state[columns], consistent)
+            )
         states.append(state)
     return np.array(states)
 
@@ -268,8 +270,8 @@ def _run(
     sample = inputs.sample(time)
     coordinates, rates = states[:, :COORDINATE_COUNT], states[:, COORDINATE_COUNT:]
     multipliers = [
-        dae.multipliers(q, v, inputs.sample(now), feedback)
-        for q, v, now in zip(coordinates, rates, time.tolist(), strict=True)
+        dae.multipliers(q, v, inputs.sample(instant), feedback)
+        for q, v, instant in zip(coordinates, rates, time.tolist(), strict=True)
     ]
     return DaeRun(
         time,
@@ -359,24 +361,24 @@ def integrate_forced(
         raise IntegrationError(message, {"reason": solution.message, "time": now})
     states = np.asarray(solution.y.T)
     coordinates = states[:, :COORDINATE_COUNT]
-    drift = float(np.abs(coordinates @ _tied(dae).T).max())
-    return ForcedRun(time, coordinates, states[:, COORDINATE_COUNT:], drift)
+    constraint_drift = float(np.abs(coordinates @ _tied(dae).T).max())
+    return ForcedRun(time, coordinates, states[:, COORDINATE_COUNT:], constraint_drift)
 
 
 def _accelerations(
     dae: NumericDae, coordinates: FloatArray, rates: FloatArray, forces: FloatArray
 ) -> FloatArray:
-    tied = _tied(dae)
-    system = np.zeros((COORDINATE_COUNT + len(tied), COORDINATE_COUNT + len(tied)))
+    tied_rows = _tied(dae)
+    system = np.zeros((COORDINATE_COUNT + len(tied_rows), COORDINATE_COUNT + len(tied_rows)))
     system[:COORDINATE_COUNT, :COORDINATE_COUNT] = dae.mass(*coordinates)
     system[:COORDINATE_COUNT, COORDINATE_COUNT:], system[COORDINATE_COUNT:, :COORDINATE_COUNT] = (
-        tied.T,
-        tied,
+        tied_rows.T,
+        tied_rows,
     )
-    given = np.zeros(len(system))
-    given[:COORDINATE_COUNT] = -np.ravel(dae.bias(*coordinates, *rates))
-    given[list(LENGTH_INDICES)] += forces
-    return np.asarray(np.linalg.solve(system, given)[:COORDINATE_COUNT])
+    known_forces = np.zeros(len(system))
+    known_forces[:COORDINATE_COUNT] = -np.ravel(dae.bias(*coordinates, *rates))
+    known_forces[list(LENGTH_INDICES)] += forces
+    return np.asarray(np.linalg.solve(system, known_forces)[:COORDINATE_COUNT])
 
 
 def _tied(dae: NumericDae) -> FloatArray:
@@ -386,8 +388,13 @@ def _tied(dae: NumericDae) -> FloatArray:
 
 def _consistent(dae: NumericDae, value: Any, name: str) -> FloatArray:
     """Return the seven coordinates, or rates, of the plate's three."""
-    own = as_vector(value, name, PLATE_COORDINATES)
-    tied = _tied(dae)
+    plate_values = as_vector(value, name, PLATE_COORDINATES)
+    tied_rows = _tied(dae)
     return np.concatenate(
-        [own, -np.linalg.solve(tied[:, PLATE_COORDINATES:], tied[:, :PLATE_COORDINATES] @ own)]
+        [
+            plate_values,
+            -np.linalg.solve(
+                tied_rows[:, PLATE_COORDINATES:], tied_rows[:, :PLATE_COORDINATES] @ plate_values
+            ),
+        ]
     )

@@ -76,8 +76,8 @@ class DaeSymbols(NamedTuple):
 
     def length(self, corner: str) -> Any:
         """Return the length of the pillar at a corner of `plate.CORNERS`."""
-        place = "".join(part[0] for part in corner.split("_"))
-        return self.coordinates[COORDINATE_NAMES.index(f"hmp_{place}")]
+        corner_initials = "".join(word[0] for word in corner.split("_"))
+        return self.coordinates[COORDINATE_NAMES.index(f"hmp_{corner_initials}")]
 
 
 def dae_symbols() -> DaeSymbols:
@@ -110,9 +110,9 @@ def exact_number(value: float) -> Any:
 
 def corner_points(plate: PlateModel) -> dict[str, tuple[Any, Any]]:
     """Return x and y [m] of the pillars on the plate, by corner, as fractions."""
-    length, width = exact_number(plate.half_length), exact_number(plate.half_width)
+    half_length, half_width = exact_number(plate.half_length), exact_number(plate.half_width)
     return {
-        name: (int(x) * length, int(y) * width)
+        name: (int(x) * half_length, int(y) * half_width)
         for name, (x, y) in zip(CORNERS, CORNER_SIGNS, strict=True)
     }
 
@@ -131,20 +131,24 @@ def kinetic_energy(plate: PlateModel, symbols: DaeSymbols, complete: bool = Fals
         exact_number(plate.roll_inertia),
         exact_number(plate.pitch_inertia),
     )
-    twice = exact_number(plate.plate_mass) * rate(symbols.heave) ** 2
-    twice += roll_inertia * rate(roll) ** 2 + pitch_inertia * rate(pitch) ** 2
+    twice_energy = exact_number(plate.plate_mass) * rate(symbols.heave) ** 2
+    twice_energy += roll_inertia * rate(roll) ** 2 + pitch_inertia * rate(pitch) ** 2
     center = _center(plate, symbols) if complete else (0, 0)
     if complete:
-        twice += exact_number(plate.plate_mass) * sum(rate(part) ** 2 for part in center)
+        twice_energy += exact_number(plate.plate_mass) * sum(
+            rate(component) ** 2 for component in center
+        )
     for name, (x, _) in corner_points(plate).items():
         length = symbols.length(name)
         corner = (center[0], center[1] + roll * pitch * x, length)
-        moving = [rate(part) ** 2 for part in corner if part != 0]
-        twice += exact_number(plate.upper_mass) * sum(moving)
+        squared_rates = [rate(component) ** 2 for component in corner if component != 0]
+        twice_energy += exact_number(plate.upper_mass) * sum(squared_rates)
         if complete:
             foot = (corner[0] - length * pitch, corner[1] + length * roll)
-            twice += exact_number(plate.foot_mass) * sum(rate(part) ** 2 for part in foot)
-    return twice / 2
+            twice_energy += exact_number(plate.foot_mass) * sum(
+                rate(component) ** 2 for component in foot
+            )
+    return twice_energy / 2
 
 
 def potential_energy(plate: PlateModel, symbols: DaeSymbols, complete: bool = False) -> Any:
@@ -172,7 +176,7 @@ def _center(plate: PlateModel, symbols: DaeSymbols) -> tuple[Any, Any]:
 
 
 TIED_PILLARS = ("rear_right", "front_left", "front_right", "rear_left")
-"""Order of the first four constraints."""
+"""Pillars of the first four constraints, in their order."""
 
 DRIVEN_PILLARS = ("front_right", "rear_left", "front_left")
 """Pillars that f_1, f_2 and f_3 drive, in the order of the last three constraints."""
@@ -204,18 +208,18 @@ class SymbolicDae(NamedTuple):
 def constraints(plate: PlateModel, symbols: DaeSymbols) -> Any:
     """Return Phi: lengths against heave, roll and pitch, then driven lengths against inputs."""
     points = corner_points(plate)
-    tied = [
+    tied_constraints = [
         symbols.length(name)
         - symbols.roll * points[name][1]
         + symbols.pitch * points[name][0]
         - symbols.heave
         for name in TIED_PILLARS
     ]
-    driven = [
+    driven_constraints = [
         symbols.length(name) - value
         for name, value in zip(DRIVEN_PILLARS, symbols.inputs, strict=True)
     ]
-    return optional("sympy").Matrix([*tied, *driven])
+    return optional("sympy").Matrix([*tied_constraints, *driven_constraints])
 
 
 def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
@@ -240,8 +244,8 @@ def _derived(plate: PlateModel, complete: bool) -> SymbolicDae:
     potential = sympy.Matrix([potential_energy(plate, symbols, complete)])
     coordinates = sympy.Matrix(symbols.coordinates)
     momentum = kinetic.jacobian(symbols.rates).T
-    pull = (kinetic - potential).jacobian(coordinates).T
-    equations = (symbols.time_derivative(momentum) - pull).applyfunc(sympy.expand)
+    conservative_forces = (kinetic - potential).jacobian(coordinates).T
+    equations = (symbols.time_derivative(momentum) - conservative_forces).applyfunc(sympy.expand)
     phi = constraints(plate, symbols)
     return SymbolicDae(
         symbols,
@@ -279,5 +283,5 @@ def home_inertia(plate: PlateModel) -> HomeInertia:
             plate.pitch_inertia + pillars * plate.half_length**2,
         ]
     )
-    sideways = plate.lifted_mass * plate.home_length**2 * np.array([0.0, 1.0, 1.0])
-    return HomeInertia(printed, printed + sideways)
+    lateral_inertia = plate.lifted_mass * plate.home_length**2 * np.array([0.0, 1.0, 1.0])
+    return HomeInertia(printed, printed + lateral_inertia)

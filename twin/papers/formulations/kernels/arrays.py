@@ -74,9 +74,9 @@ class Work(NamedTuple):
     """Results of one evaluation of a formulation; each evaluation overwrites them."""
 
     platform: FloatArray
-    """`(PLATFORM_SIZE,)`"""
+    """`(PLATFORM_SIZE,)` entries named `PLATFORM_...`"""
     legs: FloatArray
-    """`(6, LEG_SIZE)`"""
+    """`(6, LEG_SIZE)` entries named `LEG_...`"""
     tip_columns: FloatArray
     """`(6, 3, 3)` T: row k is the tip's velocity at unit rate of joint coordinate k"""
     tip_inverses: FloatArray
@@ -103,7 +103,7 @@ class Work(NamedTuple):
     columns: FloatArray
     """`(12, 18)` scratch: right-hand sides, one per row"""
     scratch: FloatArray
-    """`(2, 18)`"""
+    """`(2, 18)` rows named `SCRATCH_...`"""
     pivots: IndexArray
     """`(12,)` rows chosen by LU"""
     tracking: PoseMemory

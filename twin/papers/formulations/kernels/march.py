@@ -63,11 +63,11 @@ from twin.papers.formulations.kernels.spaces import (
 )
 
 SMALLEST_STEP = 1e-7
-"""Step relative to the span at which the state cannot be followed any further: steps shrink with
-the time that is left to a singular pose, so that the next hundred would gain nothing."""
+"""Smallest step relative to the span; a smaller one ends the integration. Steps shrink with the
+time left before a singular pose, so that a hundred more would gain nothing."""
 
 MAX_STEPS = 1_000_000
-"""Steps of one integration, rejected ones included."""
+"""Largest number of steps of an integration, rejected ones included."""
 
 
 @device
@@ -89,8 +89,8 @@ def configuration(
     fill_closure_bias(model, work)
     for leg in range(6):
         for a in range(3):
-            load = forces[leg] if a == 2 else 0.0
-            accelerations[3 * leg + a] = load - work.mass[3 * leg + a, 18]
+            actuator_force = forces[leg] if a == 2 else 0.0
+            accelerations[3 * leg + a] = actuator_force - work.mass[3 * leg + a, 18]
     regular &= factor_positive(work.mass, 18)
     solve_lower(work.mass, accelerations, 18)
     regular &= add_multipliers(work, accelerations)
@@ -111,15 +111,15 @@ def add_multipliers(work: Work, loads: FloatArray) -> bool:
         for j in range(18):
             row[j] = work.closure[a, j]
         solve_lower(work.mass, row, 18)
-        total = work.closure[a, CLOSURE_BIAS]
+        closure_error = work.closure[a, CLOSURE_BIAS]
         for j in range(18):
-            total += row[j] * loads[j]
-        right[a] = -total
+            closure_error += row[j] * loads[j]
+        right[a] = -closure_error
         for b in range(a + 1):
-            entry = 0.0
+            product = 0.0
             for j in range(18):
-                entry += row[j] * work.columns[b, j]
-            work.square[a, b] = entry
+                product += row[j] * work.columns[b, j]
+            work.square[a, b] = product
     regular = solve_positive(work.square, right, 12)
     for a in range(12):
         for j in range(18):
@@ -152,14 +152,14 @@ def derivative(equations: Equations, y: FloatArray, dy: FloatArray) -> bool:
         if kind == TASK_SPACE:
             return task(model, y, forces, dy[7:], work)
         return extended_to_task(model, y, forces, dy[7:], work)
-    half = y.shape[0] // 2
-    for k in range(half):
-        dy[k] = y[half + k]
+    half_size = y.shape[0] // 2
+    for k in range(half_size):
+        dy[k] = y[half_size + k]
     if kind == CONFIGURATION_SPACE:
-        return configuration(model, y, forces, dy[half:], work)
+        return configuration(model, y, forces, dy[half_size:], work)
     if kind == ACTUATOR_SPACE:
-        return actuator(model, y, track, forces, dy[half:], work)
-    return extended_to_actuator(model, y, track[0], forces, dy[half:], work)
+        return actuator(model, y, track, forces, dy[half_size:], work)
+    return extended_to_actuator(model, y, track[0], forces, dy[half_size:], work)
 
 
 @device
@@ -226,34 +226,34 @@ def march(
     size = y.shape[0]
     trial, rates = np.empty(size), np.empty((7, size))
     extended = kind in (EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR)
-    time, span, tried = grid[0], grid[-1] - grid[0], 0
-    step, reason = min(1e-3, span), END_REACHED
+    time, duration, n_tried = grid[0], grid[-1] - grid[0], 0
+    step, reason = min(1e-3, duration), END_REACHED
     for index in range(grid.shape[0]):
         while time < grid[index]:
-            last = not adaptive or time + 1.000001 * step >= grid[index]
-            length = grid[index] - time if last else step
-            tried += 1
+            is_last = not adaptive or time + 1.000001 * step >= grid[index]
+            step_length = grid[index] - time if is_last else step
+            n_tried += 1
             if adaptive:
-                regular = dormand_prince_step(equations, y, length, trial, rates)
-                error = error_norm(y, trial, rates, length, tolerances) if regular else 2.0
+                regular = dormand_prince_step(equations, y, step_length, trial, rates)
+                error = error_norm(y, trial, rates, step_length, tolerances) if regular else 2.0
             else:
-                regular = runge_kutta_step(equations, y, length, trial, rates)
+                regular = runge_kutta_step(equations, y, step_length, trial, rates)
                 error = 0.0
             if regular and error <= 1.0:
-                time = grid[index] if last else time + length
+                time = grid[index] if is_last else time + step_length
                 accept(equations, y, trial)
                 for j in range(size):
                     rates[0, j] = rates[6, j]
-                following = length * max(MIN_STEP_FACTOR, step_factor(error))
-                step = max(step, following) if last else following
+                next_step = step_length * max(MIN_STEP_FACTOR, step_factor(error))
+                step = max(step, next_step) if is_last else next_step
             elif adaptive:
-                step = length * shrink_factor(error, regular)
-            clock[0], clock[1] = time, length
-            if not regular and (not adaptive or step < SMALLEST_STEP * span):
+                step = step_length * shrink_factor(error, regular)
+            clock[0], clock[1] = time, step_length
+            if not regular and (not adaptive or step < SMALLEST_STEP * duration):
                 reason = SINGULAR_STATE
-            elif step < SMALLEST_STEP * span:
+            elif step < SMALLEST_STEP * duration:
                 reason = STEP_COLLAPSED
-            elif tried > MAX_STEPS:
+            elif n_tried > MAX_STEPS:
                 reason = BUFFERS_FULL
             if reason != END_REACHED:
                 break

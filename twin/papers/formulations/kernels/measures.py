@@ -36,13 +36,13 @@ JOINT_ENTRY, JOINT_RATE_ENTRY, JOINT_ACCELERATION_ENTRY = 19, 37, 55
 them are pose, twist and acceleration of the platform, as in the work arrays."""
 
 ERROR_ENTRY = 73
-"""First of the errors e1, e2, e3."""
+"""Record entry of the first of the errors e1, e2, e3."""
 
 SIZE_ENTRY = 76
-"""First of the three sums of the absolute terms that cancel in e1, e2, e3."""
+"""Record entry of the first of three sums of the absolute terms that cancel in e1, e2, e3."""
 
 ENERGY_ENTRY = 79
-"""Kinetic energy; the potential energy follows."""
+"""Record entry of the kinetic energy; the potential energy follows it."""
 
 RECORD_SIZE = 81
 
@@ -79,14 +79,21 @@ def leg_errors(model: Model, work: Work, i: int, out: FloatArray) -> None:
         part(work.platform, PLATFORM_ACCELERATION + 3),
     )
     arm, tip, columns = row(work.legs, i, LEG_ARM), row(work.legs, i, LEG_TIP), work.tip_columns[i]
-    reach = subtract(tip, row(model.legs.rows, i, BASE_JOINT))
-    keep(out, 0, part(work.platform, PLATFORM_POSE), arm, tip, reach)
-    turning = cross(omega, arm)
-    keep(out, 1, velocity, turning, tip_from_joints(columns, row(work.legs, i, LEG_RATE)), turning)
-    left = add(cross(angular, arm), row(work.legs, i, LEG_ARM_BIAS))
+    leg_vector = subtract(tip, row(model.legs.rows, i, BASE_JOINT))
+    keep(out, 0, part(work.platform, PLATFORM_POSE), arm, tip, leg_vector)
+    arm_velocity = cross(omega, arm)
+    keep(
+        out,
+        1,
+        velocity,
+        arm_velocity,
+        tip_from_joints(columns, row(work.legs, i, LEG_RATE)),
+        arm_velocity,
+    )
+    arm_acceleration = add(cross(angular, arm), row(work.legs, i, LEG_ARM_BIAS))
     bias = row(work.legs, i, LEG_TIP_BIAS)
     right = add(tip_from_joints(columns, row(work.legs, i, LEG_SECOND_RATE)), bias)
-    keep(out, 2, linear, left, right, bias)
+    keep(out, 2, linear, arm_acceleration, right, bias)
 
 
 @device
@@ -94,10 +101,10 @@ def keep(
     out: FloatArray, order: int, first: Vector, second: Vector, third: Vector, cancelled: Vector
 ) -> None:
     """Raise error and size of an order by first + second - third; `cancelled` is part of third."""
-    rest = subtract(add(first, second), third)
+    remainder = subtract(add(first, second), third)
     for k in range(3):
         size = abs(first[k]) + abs(second[k]) + abs(third[k]) + abs(cancelled[k])
-        out[ERROR_ENTRY + order] = max(out[ERROR_ENTRY + order], abs(rest[k]))
+        out[ERROR_ENTRY + order] = max(out[ERROR_ENTRY + order], abs(remainder[k]))
         out[SIZE_ENTRY + order] = max(out[SIZE_ENTRY + order], size)
 
 
@@ -115,9 +122,12 @@ def rigidity_errors(model: Model, work: Work, out: FloatArray) -> None:
         for j in range(18):
             entry = work.closure[a, j]
             velocity = entry * work.legs[j // 3, LEG_RATE + j % 3]
-            change = entry * work.legs[j // 3, LEG_SECOND_RATE + j % 3]
-            rate, second_rate = rate + velocity, second_rate + change
-            rate_size, second_rate_size = rate_size + abs(velocity), second_rate_size + abs(change)
+            closure_change = entry * work.legs[j // 3, LEG_SECOND_RATE + j % 3]
+            rate, second_rate = rate + velocity, second_rate + closure_change
+            rate_size, second_rate_size = (
+                rate_size + abs(velocity),
+                second_rate_size + abs(closure_change),
+            )
         out[ERROR_ENTRY] = max(out[ERROR_ENTRY], abs(work.closure[a, CLOSURE_CONSTRAINT]))
         out[ERROR_ENTRY + 1] = max(out[ERROR_ENTRY + 1], abs(rate))
         out[ERROR_ENTRY + 2] = max(out[ERROR_ENTRY + 2], abs(second_rate))

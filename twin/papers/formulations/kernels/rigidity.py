@@ -81,8 +81,8 @@ def fill_task_map(model: Model, work: Work) -> None:
             rate = row(work.tip_inverses[i], k, 0)
             put(work.task_map, 3 * i + k, 0, rate)
             put(work.task_map, 3 * i + k, 3, cross(arm, rate))
-        known = subtract(row(work.legs, i, LEG_ARM_BIAS), row(work.legs, i, LEG_TIP_BIAS))
-        bias = joints_from_tip(work.tip_inverses[i], known)
+        bias_difference = subtract(row(work.legs, i, LEG_ARM_BIAS), row(work.legs, i, LEG_TIP_BIAS))
+        bias = joints_from_tip(work.tip_inverses[i], bias_difference)
         for k in range(3):
             work.task_map[3 * i + k, 6] = bias[k]
 
@@ -104,8 +104,8 @@ def reduce_platform(work: Work, right: FloatArray) -> None:
         for k in range(6):
             work.reduced[j, k] = 0.0
     for k in range(6):
-        load = -work.platform[PLATFORM_BODY_BIAS + k]
-        add_row(work.body_mass, k, 0, load, work.mapping, work.reduced, right)
+        platform_load = -work.platform[PLATFORM_BODY_BIAS + k]
+        add_row(work.body_mass, k, 0, platform_load, work.mapping, work.reduced, right)
 
 
 @device
@@ -116,8 +116,8 @@ def add_legs(work: Work, forces: FloatArray, mapping: FloatArray, right: FloatAr
     """
     for i in range(LEG_COUNT):
         for k in range(3):
-            load = (forces[i] if k == 2 else 0.0) - work.legs[i, LEG_BIAS + k]
-            add_row(work.leg_mass[i], k, 3 * i, load, mapping, work.reduced, right)
+            leg_load = (forces[i] if k == 2 else 0.0) - work.legs[i, LEG_BIAS + k]
+            add_row(work.leg_mass[i], k, 3 * i, leg_load, mapping, work.reduced, right)
 
 
 @device
@@ -134,19 +134,19 @@ def add_row(
 
     The block belongs to the extended coordinates from `start` on; `load` is Q - h.
     """
-    moved = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    mapped_row = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for b in range(block.shape[0]):
-        entry, line = block[k, b], mapping[start + b]
-        if entry == 0.0:
+        block_entry, mapping_row = block[k, b], mapping[start + b]
+        if block_entry == 0.0:
             continue
-        load -= entry * line[6]
-        moved = (
-            moved[0] + entry * line[0],
-            moved[1] + entry * line[1],
-            moved[2] + entry * line[2],
-            moved[3] + entry * line[3],
-            moved[4] + entry * line[4],
-            moved[5] + entry * line[5],
+        load -= block_entry * mapping_row[6]
+        mapped_row = (
+            mapped_row[0] + block_entry * mapping_row[0],
+            mapped_row[1] + block_entry * mapping_row[1],
+            mapped_row[2] + block_entry * mapping_row[2],
+            mapped_row[3] + block_entry * mapping_row[3],
+            mapped_row[4] + block_entry * mapping_row[4],
+            mapped_row[5] + block_entry * mapping_row[5],
         )
     for j in range(6):
         factor = mapping[start + k, j]
@@ -154,7 +154,7 @@ def add_row(
             continue
         right[j] += factor * load
         for column in range(j, 6):
-            matrix[column, j] += factor * moved[column]
+            matrix[column, j] += factor * mapped_row[column]
 
 
 @device
@@ -221,38 +221,50 @@ def fill_closure(model: Model, work: Work) -> None:
             closure[index, j] = 0.0
     corners = model.triangle
     for k in range(3):
-        near, far, length = corners[k], corners[(k + 1) % 3], model.edges[k]
-        side = subtract(row(work.legs, far, LEG_TIP), row(work.legs, near, LEG_TIP))
-        closure[k, CLOSURE_CONSTRAINT] = (dot(side, side) / length - length) * 0.5
+        edge_start, edge_end, edge_length = corners[k], corners[(k + 1) % 3], model.edges[k]
+        edge_vector = subtract(
+            row(work.legs, edge_end, LEG_TIP), row(work.legs, edge_start, LEG_TIP)
+        )
+        closure[k, CLOSURE_CONSTRAINT] = (
+            dot(edge_vector, edge_vector) / edge_length - edge_length
+        ) * 0.5
         for j in range(3):
-            closure[k, 3 * near + j] = -dot(side, row(work.tip_columns[near], j, 0)) / length
-            closure[k, 3 * far + j] = dot(side, row(work.tip_columns[far], j, 0)) / length
-    start = row(work.legs, corners[0], LEG_TIP)
-    first = subtract(row(work.legs, corners[1], LEG_TIP), start)
-    second = subtract(row(work.legs, corners[2], LEG_TIP), start)
+            closure[k, 3 * edge_start + j] = (
+                -dot(edge_vector, row(work.tip_columns[edge_start], j, 0)) / edge_length
+            )
+            closure[k, 3 * edge_end + j] = (
+                dot(edge_vector, row(work.tip_columns[edge_end], j, 0)) / edge_length
+            )
+    first_tip = row(work.legs, corners[0], LEG_TIP)
+    first_edge = subtract(row(work.legs, corners[1], LEG_TIP), first_tip)
+    second_edge = subtract(row(work.legs, corners[2], LEG_TIP), first_tip)
     for m in range(3):
-        other = model.attached[m]
+        attached_leg = model.attached[m]
         alpha, beta, gamma = row(model.coefficients, m, 0)
         position = add(
-            add(scale(alpha, first), scale(beta, second)), scale(gamma, cross(first, second))
+            add(scale(alpha, first_edge), scale(beta, second_edge)),
+            scale(gamma, cross(first_edge, second_edge)),
         )
         line = 3 + 3 * m
         for k, value in enumerate(
-            subtract(subtract(row(work.legs, other, LEG_TIP), start), position)
+            subtract(subtract(row(work.legs, attached_leg, LEG_TIP), first_tip), position)
         ):
             closure[line + k, CLOSURE_CONSTRAINT] = value
         for j in range(3):
             a, b = row(work.tip_columns[corners[0]], j, 0), row(work.tip_columns[corners[1]], j, 0)
-            c, d = row(work.tip_columns[corners[2]], j, 0), row(work.tip_columns[other], j, 0)
-            at_start = carried_position(model.coefficients, m, first, second, a, a)
-            by_first = carried_position(model.coefficients, m, first, second, b, a)[0]
-            by_second = carried_position(model.coefficients, m, first, second, a, c)[1]
-            carried = subtract(add(at_start[0], at_start[1]), a)
+            c, d = (
+                row(work.tip_columns[corners[2]], j, 0),
+                row(work.tip_columns[attached_leg], j, 0),
+            )
+            at_start = carried_position(model.coefficients, m, first_edge, second_edge, a, a)
+            by_first = carried_position(model.coefficients, m, first_edge, second_edge, b, a)[0]
+            by_second = carried_position(model.coefficients, m, first_edge, second_edge, a, c)[1]
+            edge_sum = subtract(add(at_start[0], at_start[1]), a)
             for k in range(3):
-                closure[line + k, 3 * corners[0] + j] = carried[k]
+                closure[line + k, 3 * corners[0] + j] = edge_sum[k]
                 closure[line + k, 3 * corners[1] + j] = -by_first[k]
                 closure[line + k, 3 * corners[2] + j] = -by_second[k]
-                closure[line + k, 3 * other + j] = d[k]
+                closure[line + k, 3 * attached_leg + j] = d[k]
 
 
 @device
@@ -260,39 +272,45 @@ def fill_closure_bias(model: Model, work: Work) -> None:
     """Fill dJ/dt times the joint rates, a column of `closure`, from tip rates and tip bias."""
     corners, closure = model.triangle, work.closure
     for k in range(3):
-        near, far = corners[k], corners[(k + 1) % 3]
-        side = subtract(row(work.legs, far, LEG_TIP), row(work.legs, near, LEG_TIP))
-        rate = subtract(row(work.legs, far, LEG_TIP_RATE), row(work.legs, near, LEG_TIP_RATE))
-        known = subtract(row(work.legs, far, LEG_TIP_BIAS), row(work.legs, near, LEG_TIP_BIAS))
-        closure[k, CLOSURE_BIAS] = (dot(rate, rate) + dot(side, known)) / model.edges[k]
+        edge_start, edge_end = corners[k], corners[(k + 1) % 3]
+        edge_vector = subtract(
+            row(work.legs, edge_end, LEG_TIP), row(work.legs, edge_start, LEG_TIP)
+        )
+        rate = subtract(
+            row(work.legs, edge_end, LEG_TIP_RATE), row(work.legs, edge_start, LEG_TIP_RATE)
+        )
+        edge_bias = subtract(
+            row(work.legs, edge_end, LEG_TIP_BIAS), row(work.legs, edge_start, LEG_TIP_BIAS)
+        )
+        closure[k, CLOSURE_BIAS] = (dot(rate, rate) + dot(edge_vector, edge_bias)) / model.edges[k]
     a, b, c = corners[0], corners[1], corners[2]
-    start, rate = row(work.legs, a, LEG_TIP), row(work.legs, a, LEG_TIP_RATE)
-    first, second = (
-        subtract(row(work.legs, b, LEG_TIP), start),
-        subtract(row(work.legs, c, LEG_TIP), start),
+    first_tip, rate = row(work.legs, a, LEG_TIP), row(work.legs, a, LEG_TIP_RATE)
+    first_edge, second_edge = (
+        subtract(row(work.legs, b, LEG_TIP), first_tip),
+        subtract(row(work.legs, c, LEG_TIP), first_tip),
     )
-    turning = cross(
+    edge_rate_product = cross(
         subtract(row(work.legs, b, LEG_TIP_RATE), rate),
         subtract(row(work.legs, c, LEG_TIP_RATE), rate),
     )
     for m in range(3):
-        changes = (
+        tip_biases = (
             row(work.legs, a, LEG_TIP_BIAS),
             row(work.legs, b, LEG_TIP_BIAS),
             row(work.legs, c, LEG_TIP_BIAS),
             row(work.legs, model.attached[m], LEG_TIP_BIAS),
         )
-        known = attached_change(model.coefficients, m, first, second, changes)
-        known = subtract(known, scale(2.0 * model.coefficients[m, 2], turning))
+        edge_bias = attached_change(model.coefficients, m, first_edge, second_edge, tip_biases)
+        edge_bias = subtract(edge_bias, scale(2.0 * model.coefficients[m, 2], edge_rate_product))
         for k in range(3):
-            closure[3 + 3 * m + k, CLOSURE_BIAS] = known[k]
+            closure[3 + 3 * m + k, CLOSURE_BIAS] = edge_bias[k]
 
 
 @device
 def triangle_axes(a: Vector, b: Vector, c: Vector) -> tuple[Vector, Vector, Vector]:
     """Return the axes of a triangle: along a side, in its plane, across it."""
-    side = subtract(b, a)
-    x = scale(1.0 / norm(side), side)
+    first_side = subtract(b, a)
+    x = scale(1.0 / norm(first_side), first_side)
     normal = cross(x, subtract(c, a))
     z = scale(1.0 / norm(normal), normal)
     return x, cross(z, x), z
@@ -320,29 +338,47 @@ def quaternion_from_axes(r: Matrix) -> Quaternion:
 def pose_from_tips(model: Model, work: Work) -> None:
     """Fill `pose` with that of the triangle of tips."""
     legs, corners = model.legs.rows, model.triangle
-    now = triangle_axes(
+    tip_axes = triangle_axes(
         row(work.legs, corners[0], LEG_TIP),
         row(work.legs, corners[1], LEG_TIP),
         row(work.legs, corners[2], LEG_TIP),
     )
-    own = triangle_axes(
+    home_axes = triangle_axes(
         row(legs, corners[0], PLATFORM_JOINT),
         row(legs, corners[1], PLATFORM_JOINT),
         row(legs, corners[2], PLATFORM_JOINT),
     )
     matrix = (
-        now[0][0] * own[0][0] + now[1][0] * own[1][0] + now[2][0] * own[2][0],
-        now[0][0] * own[0][1] + now[1][0] * own[1][1] + now[2][0] * own[2][1],
-        now[0][0] * own[0][2] + now[1][0] * own[1][2] + now[2][0] * own[2][2],
-        now[0][1] * own[0][0] + now[1][1] * own[1][0] + now[2][1] * own[2][0],
-        now[0][1] * own[0][1] + now[1][1] * own[1][1] + now[2][1] * own[2][1],
-        now[0][1] * own[0][2] + now[1][1] * own[1][2] + now[2][1] * own[2][2],
-        now[0][2] * own[0][0] + now[1][2] * own[1][0] + now[2][2] * own[2][0],
-        now[0][2] * own[0][1] + now[1][2] * own[1][1] + now[2][2] * own[2][1],
-        now[0][2] * own[0][2] + now[1][2] * own[1][2] + now[2][2] * own[2][2],
+        tip_axes[0][0] * home_axes[0][0]
+        + tip_axes[1][0] * home_axes[1][0]
+        + tip_axes[2][0] * home_axes[2][0],
+        tip_axes[0][0] * home_axes[0][1]
+        + tip_axes[1][0] * home_axes[1][1]
+        + tip_axes[2][0] * home_axes[2][1],
+        tip_axes[0][0] * home_axes[0][2]
+        + tip_axes[1][0] * home_axes[1][2]
+        + tip_axes[2][0] * home_axes[2][2],
+        tip_axes[0][1] * home_axes[0][0]
+        + tip_axes[1][1] * home_axes[1][0]
+        + tip_axes[2][1] * home_axes[2][0],
+        tip_axes[0][1] * home_axes[0][1]
+        + tip_axes[1][1] * home_axes[1][1]
+        + tip_axes[2][1] * home_axes[2][1],
+        tip_axes[0][1] * home_axes[0][2]
+        + tip_axes[1][1] * home_axes[1][2]
+        + tip_axes[2][1] * home_axes[2][2],
+        tip_axes[0][2] * home_axes[0][0]
+        + tip_axes[1][2] * home_axes[1][0]
+        + tip_axes[2][2] * home_axes[2][0],
+        tip_axes[0][2] * home_axes[0][1]
+        + tip_axes[1][2] * home_axes[1][1]
+        + tip_axes[2][2] * home_axes[2][1],
+        tip_axes[0][2] * home_axes[0][2]
+        + tip_axes[1][2] * home_axes[1][2]
+        + tip_axes[2][2] * home_axes[2][2],
     )
     state = work.platform
     state[3], state[4], state[5], state[6] = quaternion_from_axes(matrix)
-    corner = rotate(matrix, row(legs, corners[0], PLATFORM_JOINT))
-    position = subtract(row(work.legs, corners[0], LEG_TIP), corner)
+    corner_arm = rotate(matrix, row(legs, corners[0], PLATFORM_JOINT))
+    position = subtract(row(work.legs, corners[0], LEG_TIP), corner_arm)
     state[0], state[1], state[2] = position

@@ -1,6 +1,6 @@
 """The equations of motion in the spaces of actuators, joints and task, as kernels.
 
-Actuator-space formulation: the joint-space model mapped to the leg lengths.
+`actuator`, actuator-space formulation: the joint-space model mapped to the leg lengths.
 
 y = (lengths, length rates). The twelve angles phi are the root of the rigidity constraints,
 followed by Newton from the last ones only; B = -J_phi^-1 J_lengths in the angles and 1 in the
@@ -8,7 +8,7 @@ lengths.
 
 Reference: extended-configuration-space paper, section 3.2, equations (11) to (13).
 
-The extended model: each leg in its joint coordinates, the platform by its pose and twist.
+The extended model describes each leg by its joint coordinates, the platform by pose and twist.
 
 Extended coordinates are (platform, leg 1, ..., leg 6); the mass matrix has one block per body and
 the loop closure says that the tip of leg i is at the platform's joint i:
@@ -19,7 +19,7 @@ Derivation in docs/formulations.md.
 
 Reference: extended-configuration-space paper, section 4, equations (19) to (21), and section 6.
 
-Extended-to-actuator-space formulation: the pose is tracked, six equations of the actuators.
+`extended_to_actuator`: six equations in the actuator coordinates; the pose is tracked.
 
 y = (actuator coordinates, rates): lengths of UPS legs, crank angles of RSS legs. The root of the
 loop closure is followed by Newton from the last pose only; with the actuators' rows J of K, the
@@ -27,7 +27,8 @@ extended rates are B = (J^-1, K J^-1).
 
 Reference: extended-configuration-space paper, section 4.3, equation (25).
 
-The extended model with the platform carried by three tips: 18 joint coordinates are left.
+Joint-space model (`fill_joint_space`): three tips carry the platform of the extended model, so that
+18 joint coordinates remain.
 
 The platform's frame is that of the triangle a, b, c of tips. On the loop closure its twist is the
 rigid motion of the corners, (v, omega) = sum over corners of S_k t_k', so that
@@ -38,18 +39,19 @@ Any other three tips give another M and h, and the same motion: they differ by c
 
 Reference: extended-configuration-space paper, section 3.1, equation (5).
 
-Two formulations in task space: inverse kinematics in closed form, equations in the twist.
+`extended_to_task`, `task`: two formulations in task space, with inverse kinematics in closed form
+and equations of motion in the twist.
 
 y = (pose, twist). The loop closure gives the joint rates K (v, omega).
 
 - extended to task space: the extended model with B = (1, K).
-- task space: the joint-space model with B = K. The platform's inertia takes the way through the
-  joint coordinates.
+- task space: the joint-space model with B = K. The platform's inertia is first mapped to the joint
+  coordinates.
 
 Reference: extended-configuration-space paper, sections 3.3 and 4.2, equations (14) to (17) and
 (22) to (24).
 
-Inverse dynamics by the extended model, mapped to task space or to the actuators.
+`generalised_forces`: inverse dynamics of the extended model, mapped to task or actuator space.
 
     Q = B^T M B y'' + B^T (h + M beta)
 
@@ -135,7 +137,7 @@ NEARLY_CONVERGED_RESIDUAL = 1e-8
 """Residual [m] from which one more step reaches rounding."""
 
 REFACTORING_RESIDUAL = 1e-10
-"""Residual [m] above which the matrix is factored again; below it the last factors are as good."""
+"""Residual [m] above which Newton factors the matrix again; below it the last factors suffice."""
 
 
 @device
@@ -263,17 +265,17 @@ def carried(
     corner_twist: FloatArray, matrix: Matrix, k: int, change: Vector
 ) -> tuple[Vector, Vector]:
     """Return the part of the platform's twist that a change of corner k gives: S_k t_k'."""
-    local = rotate_back(matrix, change)
-    start = 3 * k
+    change_in_platform = rotate_back(matrix, change)
+    first_entry = 3 * k
     linear = (
-        dot(row(corner_twist, 0, start), local),
-        dot(row(corner_twist, 1, start), local),
-        dot(row(corner_twist, 2, start), local),
+        dot(row(corner_twist, 0, first_entry), change_in_platform),
+        dot(row(corner_twist, 1, first_entry), change_in_platform),
+        dot(row(corner_twist, 2, first_entry), change_in_platform),
     )
     angular = (
-        dot(row(corner_twist, 3, start), local),
-        dot(row(corner_twist, 4, start), local),
-        dot(row(corner_twist, 5, start), local),
+        dot(row(corner_twist, 3, first_entry), change_in_platform),
+        dot(row(corner_twist, 4, first_entry), change_in_platform),
+        dot(row(corner_twist, 5, first_entry), change_in_platform),
     )
     return rotate(matrix, linear), rotate(matrix, angular)
 
@@ -306,8 +308,10 @@ def move_joints(model: Model, work: Work) -> None:
     move_platform(model, work)
     for k in range(3):
         leg = model.triangle[k]
-        known = subtract(row(work.legs, leg, LEG_TIP_BIAS), row(work.legs, leg, LEG_ARM_BIAS))
-        linear, angular = carried(model.corner_twist, matrix, k, known)
+        bias_difference = subtract(
+            row(work.legs, leg, LEG_TIP_BIAS), row(work.legs, leg, LEG_ARM_BIAS)
+        )
+        linear, angular = carried(model.corner_twist, matrix, k, bias_difference)
         for a in range(3):
             work.platform[PLATFORM_CARRIER_BIAS + a] += linear[a]
             work.platform[PLATFORM_CARRIER_BIAS + 3 + a] += angular[a]
@@ -328,20 +332,22 @@ def fill_joint_space(model: Model, work: Work) -> None:
             mass[index, 18] = work.legs[leg, LEG_BIAS + a]
     carrier = work.carrier_map
     for a in range(6):
-        load = work.platform[PLATFORM_BODY_BIAS + a]
+        carrier_load = work.platform[PLATFORM_BODY_BIAS + a]
         for b in range(6):
-            load += work.body_mass[a, b] * work.platform[PLATFORM_CARRIER_BIAS + b]
+            carrier_load += work.body_mass[a, b] * work.platform[PLATFORM_CARRIER_BIAS + b]
         for corner in range(3):
             for j in range(3):
                 column, index = 3 * corner + j, 3 * model.triangle[corner] + j
-                mass[index, 18] += carrier[a, column] * load
-                moved = 0.0
+                mass[index, 18] += carrier[a, column] * carrier_load
+                mass_product = 0.0
                 for b in range(6):
-                    moved += work.body_mass[a, b] * carrier[b, column]
-                for other in range(3):
-                    target = 3 * model.triangle[other]
+                    mass_product += work.body_mass[a, b] * carrier[b, column]
+                for other_corner in range(3):
+                    target_column = 3 * model.triangle[other_corner]
                     for k in range(3):
-                        mass[target + k, index] += carrier[a, 3 * other + k] * moved
+                        mass[target_column + k, index] += (
+                            carrier[a, 3 * other_corner + k] * mass_product
+                        )
 
 
 @device
@@ -358,8 +364,8 @@ def reduce_joint_space(
             work.reduced[j, k] = 0.0
     for leg in range(6):
         for a in range(3):
-            load = (forces[leg] if a == 2 else 0.0) - work.mass[3 * leg + a, 18]
-            add_row(work.mass, 3 * leg + a, 0, load, mapping, work.reduced, right)
+            joint_load = (forces[leg] if a == 2 else 0.0) - work.mass[3 * leg + a, 18]
+            add_row(work.mass, 3 * leg + a, 0, joint_load, mapping, work.reduced, right)
 
 
 @device
@@ -375,12 +381,12 @@ def expand_joint_space(
 def carry_acceleration(model: Model, work: Work) -> None:
     """Fill the platform's acceleration from those of the triangle's legs."""
     for a in range(6):
-        total = work.platform[PLATFORM_CARRIER_BIAS + a]
+        carrier_acceleration = work.platform[PLATFORM_CARRIER_BIAS + a]
         for corner in range(3):
             for j in range(3):
-                change = work.legs[model.triangle[corner], LEG_SECOND_RATE + j]
-                total += work.carrier_map[a, 3 * corner + j] * change
-        work.platform[PLATFORM_ACCELERATION + a] = total
+                joint_acceleration = work.legs[model.triangle[corner], LEG_SECOND_RATE + j]
+                carrier_acceleration += work.carrier_map[a, 3 * corner + j] * joint_acceleration
+        work.platform[PLATFORM_ACCELERATION + a] = carrier_acceleration
 
 
 @device
@@ -435,19 +441,19 @@ def track_angles(model: Model, work: Work) -> bool:
 
     A change of sign of the determinant on the way would be another assembly branch.
     """
-    step, branch, last = work.columns[0], 0.0, inf
+    newton_step, branch, last_residual = work.columns[0], 0.0, inf
     for iteration in range(NEWTON_STEPS):
         place_legs(model, work)
         fill_closure(model, work)
         error = 0.0
         for a in range(12):
-            step[a] = -work.closure[a, CLOSURE_CONSTRAINT]
-            error = max(error, abs(step[a]))
+            newton_step[a] = -work.closure[a, CLOSURE_CONSTRAINT]
+            error = max(error, abs(newton_step[a]))
         if error <= CONVERGED_RESIDUAL or (
-            error <= ACCEPTED_RESIDUAL and last <= NEARLY_CONVERGED_RESIDUAL
+            error <= ACCEPTED_RESIDUAL and last_residual <= NEARLY_CONVERGED_RESIDUAL
         ):
             return True
-        if not error < 2.0 * last:
+        if not error < 2.0 * last_residual:
             return False
         if iteration == 0 or error > REFACTORING_RESIDUAL:
             fill_angle_matrix(work)
@@ -456,11 +462,11 @@ def track_angles(model: Model, work: Work) -> bool:
                 branch = regular
             if not (abs(regular) > SMALLEST_PIVOT and regular * branch > 0.0):
                 return False
-        solve_factored(work.square, work.pivots, step, 12)
+        solve_factored(work.square, work.pivots, newton_step, 12)
         for leg in range(6):
             for a in range(2):
-                work.legs[leg, LEG_JOINT + a] += step[2 * leg + a]
-        last = error
+                work.legs[leg, LEG_JOINT + a] += newton_step[2 * leg + a]
+        last_residual = error
     return False
 
 
@@ -477,9 +483,9 @@ def fill_length_map(work: Work, y: FloatArray) -> None:
         solve_factored(work.square, work.pivots, column, 12)
         for leg in range(6):
             for a in range(2):
-                change = column[2 * leg + a]
-                work.mapping[3 * leg + a, i] = change
-                work.legs[leg, LEG_RATE + a] += change * y[6 + i]
+                column_entry = column[2 * leg + a]
+                work.mapping[3 * leg + a, i] = column_entry
+                work.legs[leg, LEG_RATE + a] += column_entry * y[6 + i]
             work.mapping[3 * leg + 2, i] = 1.0 if leg == i else 0.0
 
 
@@ -559,12 +565,12 @@ def generalised_forces(
     forces: FloatArray,
     work: Work,
 ) -> int:
-    """Fill `forces` (k, 6) that give `accelerations` (k, 6) at `states` (k, 13); count those done.
+    """Fill `forces` (k, 6) for `accelerations` (k, 6) at `states` (k, 13); return the number done.
 
     Of the actuator coordinates where `actuators` is true, else of the twist. It stops at the first
     state that is singular.
     """
-    none = work.scratch[0, :6]
+    no_forces = work.scratch[0, :6]
     for k in range(states.shape[0]):
         regular = read_task_state(model, states[k], work)
         if actuators:
@@ -575,11 +581,11 @@ def generalised_forces(
             take_platform(work, forces[k])
         if not regular:
             return k
-        none[:] = 0.0
-        add_legs(work, none, work.mapping[6:] if actuators else work.task_map, forces[k])
+        no_forces[:] = 0.0
+        add_legs(work, no_forces, work.mapping[6:] if actuators else work.task_map, forces[k])
         for i in range(6):
-            total = -forces[k, i]
+            generalised_force = -forces[k, i]
             for j in range(6):
-                total += work.reduced[max(i, j), min(i, j)] * accelerations[k, j]
-            forces[k, i] = total
+                generalised_force += work.reduced[max(i, j), min(i, j)] * accelerations[k, j]
+            forces[k, i] = generalised_force
     return states.shape[0]

@@ -68,20 +68,20 @@ def place_leg(rows: FloatArray, model: Model, work: Work, i: int) -> None:
     """Fill frame of the rod, tip, T and its inverse."""
     x, y, z, c = fill_frame(rows, model, work, i)
     crank = crank_direction(rows, i, work.legs[i, LEG_JOINT + 2])
-    turning = scale(rows[i, CRANK_LENGTH], cross(row(rows, i, AXIS), crank))
-    length = rows[i, ROD_LENGTH]
+    crank_tangent = scale(rows[i, CRANK_LENGTH], cross(row(rows, i, AXIS), crank))
+    rod_length = rows[i, ROD_LENGTH]
     elbow = add(row(rows, i, BASE_JOINT), scale(rows[i, CRANK_LENGTH], crank))
-    put(work.legs, i, LEG_TIP, add(elbow, scale(length, z)))
+    put(work.legs, i, LEG_TIP, add(elbow, scale(rod_length, z)))
     columns, inverse = work.tip_columns[i], work.tip_inverses[i]
-    put(columns, 0, 0, scale(length * c, x))
-    put(columns, 1, 0, scale(-length, y))
-    put(columns, 2, 0, turning)
-    last = scale(1.0 / dot(turning, z), z)
-    first = subtract(x, scale(dot(turning, x), last))
-    second = subtract(y, scale(dot(turning, y), last))
-    put(inverse, 0, 0, scale(1.0 / (length * c), first))
-    put(inverse, 1, 0, scale(-1.0 / length, second))
-    put(inverse, 2, 0, last)
+    put(columns, 0, 0, scale(rod_length * c, x))
+    put(columns, 1, 0, scale(-rod_length, y))
+    put(columns, 2, 0, crank_tangent)
+    third_column = scale(1.0 / dot(crank_tangent, z), z)
+    first_column = subtract(x, scale(dot(crank_tangent, x), third_column))
+    second_column = subtract(y, scale(dot(crank_tangent, y), third_column))
+    put(inverse, 0, 0, scale(1.0 / (rod_length * c), first_column))
+    put(inverse, 1, 0, scale(-1.0 / rod_length, second_column))
+    put(inverse, 2, 0, third_column)
 
 
 @device
@@ -93,42 +93,55 @@ def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector
         row(work.legs, i, LEG_AXES + 6),
     )
     columns, axis = work.tip_columns[i], row(rows, i, AXIS)
-    first, second, last = row(columns, 0, 0), row(columns, 1, 0), row(columns, 2, 0)
+    first_column, second_column, third_column = (
+        row(columns, 0, 0),
+        row(columns, 1, 0),
+        row(columns, 2, 0),
+    )
     rate, mass = work.legs[i, LEG_RATE + 2], rows[i, ROD_MASS]
     omega, alpha = angular_motion(work, i)
     rod = in_base(x, y, z, point_bias(omega, alpha, 0.0, (0.0, 0.0, rows[i, ROD_LENGTH])))
-    crank = cross(last, axis)
+    crank = cross(third_column, axis)
     elbow = scale(-rate * rate, crank)
     put(work.legs, i, LEG_TIP_BIAS, add(elbow, rod))
     # Forces that belong to w and to v_e; that of the crank's weight has no other place.
-    along = scale(mass, add(scale(0.5, subtract(elbow, gravity)), scale(1.0 / 3.0, rod)))
-    whole = scale(mass, subtract(scale(0.5, rod), gravity))
-    falling = dot(cross(axis, crank_moment(rows, i, last, crank)), gravity)
-    put(work.legs, i, LEG_BIAS, (dot(first, along), dot(second, along), dot(last, whole) - falling))
+    rod_moment = scale(mass, add(scale(0.5, subtract(elbow, gravity)), scale(1.0 / 3.0, rod)))
+    rod_force = scale(mass, subtract(scale(0.5, rod), gravity))
+    crank_weight_moment = dot(cross(axis, crank_moment(rows, i, third_column, crank)), gravity)
+    put(
+        work.legs,
+        i,
+        LEG_BIAS,
+        (
+            dot(first_column, rod_moment),
+            dot(second_column, rod_moment),
+            dot(third_column, rod_force) - crank_weight_moment,
+        ),
+    )
     block = work.leg_mass[i]
-    block[0, 0] = mass / 3.0 * dot(first, first)
-    block[1, 1] = mass / 3.0 * dot(second, second)
-    block[2, 2] = mass * dot(last, last) + rows[i, CRANK_INERTIA]
+    block[0, 0] = mass / 3.0 * dot(first_column, first_column)
+    block[1, 1] = mass / 3.0 * dot(second_column, second_column)
+    block[2, 2] = mass * dot(third_column, third_column) + rows[i, CRANK_INERTIA]
     block[0, 1] = block[1, 0] = 0.0
-    block[0, 2] = block[2, 0] = 0.5 * mass * dot(first, last)
-    block[1, 2] = block[2, 1] = 0.5 * mass * dot(second, last)
+    block[0, 2] = block[2, 0] = 0.5 * mass * dot(first_column, third_column)
+    block[1, 2] = block[2, 1] = 0.5 * mass * dot(second_column, third_column)
 
 
 @device
 def crank_moment(rows: FloatArray, i: int, turning: Vector, crank: Vector) -> Vector:
     """Return mass times centre of mass of the crank; `turning` and `crank` are l_c c', l_c c."""
     moment, inverse = row(rows, i, CRANK_MOMENT), 1.0 / rows[i, CRANK_LENGTH]
-    across = add(scale(moment[0], row(rows, i, AXIS)), scale(moment[1] * inverse, turning))
-    return add(across, scale(moment[2] * inverse, crank))
+    center_offset = add(scale(moment[0], row(rows, i, AXIS)), scale(moment[1] * inverse, turning))
+    return add(center_offset, scale(moment[2] * inverse, crank))
 
 
 @device
 def leg_potential(rows: FloatArray, work: Work, i: int, gravity: Vector) -> float:
     """Return the potential energy [J]; zero at the base's origin."""
-    turning, base = row(work.tip_columns[i], 2, 0), row(rows, i, BASE_JOINT)
-    crank = cross(turning, row(rows, i, AXIS))
+    tip_column, base = row(work.tip_columns[i], 2, 0), row(rows, i, BASE_JOINT)
+    crank = cross(tip_column, row(rows, i, AXIS))
     ends = add(add(base, crank), row(work.legs, i, LEG_TIP))
-    moment = add(crank_moment(rows, i, turning, crank), scale(rows[i, CRANK_MASS], base))
+    moment = add(crank_moment(rows, i, tip_column, crank), scale(rows[i, CRANK_MASS], base))
     return -dot(gravity, add(scale(0.5 * rows[i, ROD_MASS], ends), moment))
 
 

@@ -27,12 +27,17 @@ from twin.papers.formulations.kernels.arrays import (
 @device
 def point_along(rows: FloatArray, model: Model, work: Work, i: int, vector: Vector) -> bool:
     """Fill both angles of leg i from a vector along it; False where it is the first axis."""
-    first, second = row(rows, i, AXIS), row(model.second_axes, i, 0)
-    along, third = dot(vector, second), dot(vector, cross(second, first))
-    across = sqrt(along * along + third * third)
-    work.legs[i, LEG_JOINT] = atan2(along, third)
-    work.legs[i, LEG_JOINT + 1] = model.home_angles[i] - atan2(dot(vector, first), across)
-    return across > SINGULAR_SINE * sqrt(dot(vector, vector))
+    first_axis, second_axis = row(rows, i, AXIS), row(model.second_axes, i, 0)
+    second_component, third_component = (
+        dot(vector, second_axis),
+        dot(vector, cross(second_axis, first_axis)),
+    )
+    transverse_norm = sqrt(second_component * second_component + third_component * third_component)
+    work.legs[i, LEG_JOINT] = atan2(second_component, third_component)
+    work.legs[i, LEG_JOINT + 1] = model.home_angles[i] - atan2(
+        dot(vector, first_axis), transverse_norm
+    )
+    return transverse_norm > SINGULAR_SINE * sqrt(dot(vector, vector))
 
 
 @device
@@ -40,15 +45,15 @@ def fill_frame(
     rows: FloatArray, model: Model, work: Work, i: int
 ) -> tuple[Vector, Vector, Vector, float]:
     """Fill axes and elevation of leg i from its angles; return x, y, z and the cosine."""
-    first, second = row(rows, i, AXIS), row(model.second_axes, i, 0)
-    third = cross(second, first)
+    first_axis, second_axis = row(rows, i, AXIS), row(model.second_axes, i, 0)
+    third_axis = cross(second_axis, first_axis)
     cosine, sine = cos(work.legs[i, LEG_JOINT]), sin(work.legs[i, LEG_JOINT])
-    x = subtract(scale(cosine, second), scale(sine, third))
-    normal = add(scale(cosine, third), scale(sine, second))
+    x = subtract(scale(cosine, second_axis), scale(sine, third_axis))
+    normal = add(scale(cosine, third_axis), scale(sine, second_axis))
     angle = model.home_angles[i] - work.legs[i, LEG_JOINT + 1]
     c, s = cos(angle), sin(angle)
-    y = subtract(scale(c, first), scale(s, normal))
-    z = add(scale(s, first), scale(c, normal))
+    y = subtract(scale(c, first_axis), scale(s, normal))
+    z = add(scale(s, first_axis), scale(c, normal))
     put(work.legs, i, LEG_AXES, x)
     put(work.legs, i, LEG_AXES + 3, y)
     put(work.legs, i, LEG_AXES + 6, z)
@@ -60,13 +65,13 @@ def fill_frame(
 def angular_motion(work: Work, i: int) -> tuple[Vector, Vector]:
     """Return angular velocity, and angular acceleration without second rates, leg frame."""
     c, s = work.legs[i, LEG_ELEVATION], work.legs[i, LEG_ELEVATION + 1]
-    turn, tilt = work.legs[i, LEG_RATE], work.legs[i, LEG_RATE + 1]
-    omega = (tilt, c * turn, s * turn)
-    return omega, (0.0, tilt * omega[2], -tilt * omega[1])
+    first_rate, second_rate = work.legs[i, LEG_RATE], work.legs[i, LEG_RATE + 1]
+    omega = (second_rate, c * first_rate, s * first_rate)
+    return omega, (0.0, second_rate * omega[2], -second_rate * omega[1])
 
 
 @device
 def point_bias(omega: Vector, alpha: Vector, rate: float, point: Vector) -> Vector:
     """Return the acceleration of a point that slides along the leg, leg frame, without l''."""
-    swing = cross(omega, add(cross(omega, point), (0.0, 0.0, 2.0 * rate)))
-    return add(cross(alpha, point), swing)
+    centrifugal = cross(omega, add(cross(omega, point), (0.0, 0.0, 2.0 * rate)))
+    return add(cross(alpha, point), centrifugal)

@@ -77,11 +77,11 @@ def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector
     center = (center[0], center[1], center[2] + length)
     weight = (dot(gravity, x), dot(gravity, y), dot(gravity, z))
     rod = scale(mass, subtract(point_bias(omega, alpha, rate, center), weight))
-    turning = add(
+    inertia_moment = add(
         fixed_tensor_times(rows, i, alpha), cross(omega, fixed_tensor_times(rows, i, omega))
     )
     housing = cross(scale(rows[i, HOUSING_MASS], row(rows, i, HOUSING_CENTER)), weight)
-    moment = add(turning, subtract(cross(center, rod), housing))
+    moment = add(inertia_moment, subtract(cross(center, rod), housing))
     put(work.legs, i, LEG_BIAS, (c * moment[1] + s * moment[2], moment[0], rod[2]))
     fill_leg_mass(rows, i, c, s, mass, center, work.leg_mass[i])
 
