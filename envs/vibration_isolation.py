@@ -375,7 +375,7 @@ class IsolationLaw(LinearLaw):
                 that fade do; default -4 ms behind springs, else 3 ms.
             velocity: part of the platform's that is opposed; default 0.3 behind springs, else none.
             acceleration: of the platform that is opposed [s]; default 4 ms behind springs, else
-                none: where legs are rigid it is their own.
+                none: rigid legs make the platform follow their own acceleration.
 
         Raises:
             InputError: another task, forces as actions, a gain that is not finite.

@@ -210,7 +210,7 @@ def _file(module: str) -> Path:
 
 @cache
 def _stamps(module: str) -> tuple[tuple[str, int, int], ...]:
-    """Return name, time and size of all source files whose kernels those of a module may call."""
+    """Return name, time and size of every source file that the kernels of a module depend on."""
     names = sorted(called_modules(module) | {f"{__package__}.jit"})
     stats = [(name, _file(name).stat()) for name in names]
     return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)

@@ -239,9 +239,10 @@ def _limits(machine: MachineModel, name: str) -> FloatArray:
 
 
 class Curve(NamedTuple):
-    """An axis as splines, less a polynomial that removes drift.
+    """Motion along one axis: a spline less a polynomial that removes drift.
 
-    Derivatives are taken of few splines: each is as large as the samples.
+    To save memory, only value and rate are splines: each has as many coefficients as there are
+    samples.
     """
 
     value: Any

@@ -392,10 +392,10 @@ class EmulatedMachine:
             self._plant.exchange(new_phase.platform)
 
     def _observe(self) -> None:
-        """Read the sensors; faults of sensors act on the cascade as well."""
+        """Read the sensors; the cascade sees the faulty readings too. Stop where they overflow."""
         previous = self._readings.values
         measured = self._readings.read(self.state, self._phase.sensors)
-        # Written so that what is not a number is too large.
+        # `all(... <= limit)`, because a reading that is not a number fails the comparison.
         if all(np.abs(values).max() <= LARGEST_ENTRY for values in self._readings.values.values()):
             self._measured = measured
         else:

@@ -231,18 +231,20 @@ def washout_settings(
     A machine without surge or sway turns about its reference point instead of the head.
 
     Raises:
-        InputError: no settings, or a period too long for the filters.
+        InputError: settings of another type, or a period too long for the filters.
     """
     checked_settings = WashoutSettings.of(algorithm.platform) if settings is None else settings
     if not isinstance(checked_settings, WashoutSettings):
         raise InputError("settings", f"must be WashoutSettings, not {brief(checked_settings)}")
-    fastest = max(
+    max_frequency = max(
         checked_settings.translation_frequency.max(),
         checked_settings.rotation_frequency.max(),
         checked_settings.tilt_frequency,
     )
-    if algorithm.period * max(fastest, 20.0) > 0.5:
-        raise InputError("period", f"too long for a filter of {fastest:g} rad/s and tilt limiting")
+    if algorithm.period * max(max_frequency, 20.0) > 0.5:
+        raise InputError(
+            "period", f"too long for a filter of {max_frequency:g} rad/s and tilt limiting"
+        )
     if not checked_settings.free[:2].all():
         algorithm.point = np.zeros(3)
     return checked_settings

@@ -438,7 +438,7 @@ class FeasibilityPanel:
                 self._work.start()
 
     def _judge(self, pose: FloatArray | None) -> None:
-        """Find both lines, without a pose one; a fault in a description leaves its line out."""
+        """Judge the motion, and rest at a pose if there is one; skip invalid descriptions."""
         platform = self._session.platform
         verdicts: dict[str, Feasibility] = {}
         with suppress(TwinError):

@@ -470,6 +470,7 @@ class BatchedPlant(ABC):
     def _put(
         self, index: int, machine: MachineModel, start: tuple[Any, Any, Any], ball: Any
     ) -> None:
+        """Put one machine into the arrays: drives holding it, sensors read, nothing failed."""
         pose, twist, deflection = start
         lengths, rates = np.empty(machine.n_actuators), np.empty(machine.n_actuators)
         coordinates_and_rates(machine.constants.legs, pose, twist, lengths, rates)
@@ -477,17 +478,20 @@ class BatchedPlant(ABC):
             raise InputError("pose", f"{pose.tolist()} is out of reach of {machine.name}")
         state = State(0.0, pose, twist, lengths, rates, deflection)
         place_drives(self._drive_arrays, index, self._plants[index], self._gains, state)
-        at = self.machines
-        at.pose[index], at.twist[index], at.deflection[index] = pose, twist, deflection
-        at.coordinates[index], at.rates[index] = self._plants[index].actuated(state)
-        at.acceleration[index] = at.gap[index] = 0.0
-        at.forces[index] = self._plants[index].leg_forces
-        at.failed[index] = False
+        states = self.machines
+        states.pose[index], states.twist[index], states.deflection[index] = pose, twist, deflection
+        states.coordinates[index], states.rates[index] = self._plants[index].actuated(state)
+        states.acceleration[index] = states.gap[index] = 0.0
+        states.forces[index] = self._plants[index].leg_forces
+        states.failed[index] = False
         self._place(index, state, ball)
         measurement = self._plants[index].measure(state)
-        at.measured[index], at.measured_rates[index] = measurement.coordinates, measurement.rates
+        states.measured[index], states.measured_rates[index] = (
+            measurement.coordinates,
+            measurement.rates,
+        )
         # Column 0 of a drive's state is the motor's effort.
-        at.effort[index] = self._plants[index].states[:, 0]
+        states.effort[index] = self._plants[index].states[:, 0]
         self._drive_arrays.before[index] = measurement.coordinates
         self._placed[index] = True
 

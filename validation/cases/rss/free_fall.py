@@ -79,8 +79,8 @@ ERRATUM_REASON = (
 )
 
 ROLL_COST = 2e-3
-"""[m] Largest height by which the published roll delays the fall: its energy lifts the platform by
-less."""
+"""[m] Bound on the height error of the published fall: its spurious roll takes kinetic energy from
+the fall."""
 
 TIME_SAMPLES = 601
 """Number of times at which the published fall is compared."""

@@ -52,11 +52,11 @@ class Command(NamedTuple):
     free: IndexArray
     """`(k,)` indices of the axes that the machine has"""
     mode: int
-    """meaning of an action"""
+    """kind of the actions, such as `ACCELERATION_ACTIONS`"""
     period: float
     """[s] control period"""
     scale: FloatArray
-    """`(6,)` physical value that 1 in an action means"""
+    """`(6,)` physical value of an action of 1, in the unit of its kind"""
     speed: FloatArray
     """`(6,)` largest speed of each axis [m/s, rad/s]"""
     reach: FloatArray

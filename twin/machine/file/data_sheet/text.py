@@ -129,8 +129,9 @@ def closest_axes(machine: MachineParameters) -> tuple[float, tuple[int, int]]:
 
 
 def _condition(machine: MachineParameters) -> float:
-    rows = machine.home_jacobian / np.repeat([1.0, machine.mean_arm], 3)
-    return float(np.linalg.cond(rows))
+    """Return the condition number at home of the Jacobian per mean joint radius."""
+    scaled_jacobian = machine.home_jacobian / np.repeat([1.0, machine.mean_arm], 3)
+    return float(np.linalg.cond(scaled_jacobian))
 
 
 def _text(name: str, sheet: DataSheet, legs: str) -> str:

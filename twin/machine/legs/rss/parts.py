@@ -24,15 +24,15 @@ class SlenderRod(Table):
 
     @model_validator(mode="after")
     def _one_way(self) -> SlenderRod:
-        derived = self.density is not None and self.radius is not None
-        is_from_density = self.density is not None or self.radius is not None
-        if (self.mass is None) != derived or (self.mass is not None and is_from_density):
+        has_both = self.density is not None and self.radius is not None
+        has_any = self.density is not None or self.radius is not None
+        if (self.mass is None) != has_both or (self.mass is not None and has_any):
             raise ValueError("give either the mass, or density and radius")
         return self
 
 
 class CrankAppearance(Table):
-    """A crank and the rod on its end."""
+    """Dimensions with which a crank and the rod on its end are drawn."""
 
     crank_radius: Length = Field(gt=0, description="Radius of the crank")
     rod_radius: Length = Field(gt=0, description="Radius of the rod")
