@@ -55,13 +55,17 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "srspm",
         "breakaway friction equal to Coulomb friction",
-        Formula(f"{DRIVES}._fill", "reflected.friction * drive.breakaway", "reflected.friction"),
+        Formula(
+            f"{DRIVES}._fill",
+            "reflected_drive.friction * drive.breakaway",
+            "reflected_drive.friction",
+        ),
         "breakaway effort, brake open",
     ),
     (
         "stewart",
         "backlash of twice its width",
-        Formula(f"{DRIVES}._fill", "0.5 * reflected.backlash", "reflected.backlash"),
+        Formula(f"{DRIVES}._fill", "0.5 * reflected_drive.backlash", "reflected_drive.backlash"),
         "width of the hysteresis loop",
     ),
     (
@@ -77,7 +81,9 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "compliant_stewart",
         "transmission a tenth softer",
-        Formula(f"{DRIVES}._fill", "= reflected.stiffness", "= 0.9 * reflected.stiffness"),
+        Formula(
+            f"{DRIVES}._fill", "= reflected_drive.stiffness", "= 0.9 * reflected_drive.stiffness"
+        ),
         "force of the transmission",
     ),
     (
@@ -93,7 +99,7 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "leg receives the last force of a step, not the mean",
-        Formula(f"{ACTUATION}.transmit", "return total / parts", "return force"),
+        Formula(f"{ACTUATION}.transmit", "return force_sum / parts", "return force"),
         "change of momentum of motor and leg",
     ),
 )
@@ -154,7 +160,7 @@ BRAKES_AND_LIMITS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "driving_simulator",
         "end stops at the limit switches",
-        Formula(f"{DRIVES}._fill_limits", "low - beyond, high + beyond", "low, high"),
+        Formula(f"{DRIVES}._fill_limits", "low - overtravel, high + overtravel", "low, high"),
         "impact of a leg on its end stops, penetration",
     ),
     (
@@ -291,7 +297,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "effort of a hot motor not limited",
-        Formula(f"{ACTUATION}.motor_command", "min(most, drive[CONTINUOUS])", "most"),
+        Formula(f"{ACTUATION}.motor_command", "min(peak_effort, drive[CONTINUOUS])", "peak_effort"),
         "effort before and after the thermal limit",
     ),
     (
@@ -341,7 +347,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "servo without dead band",
-        Formula(f"{ACTUATION}.draw", "abs(lead) - drive[DEAD]", "abs(lead)"),
+        Formula(f"{ACTUATION}.draw", "abs(field_lead) - drive[DEAD]", "abs(field_lead)"),
         "servo position held",
     ),
     (
@@ -365,8 +371,8 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "servo pulses at twice their rate",
         Formula(
             "twin.plant.drives.fill_positioning",
-            "1.0 / (found.update_rate",
-            "0.5 / (found.update_rate",
+            "1.0 / (positioning.update_rate",
+            "0.5 / (positioning.update_rate",
         ),
         "time of the pulse with which a servo takes a command",
     ),
@@ -379,7 +385,7 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "rss",
         "holding torque of the stepper a tenth larger",
-        Formula(f"{ACTUATION}.draw", "pull_out = most *", "pull_out = 1.1 * most *"),
+        Formula(f"{ACTUATION}.draw", "pull_out = peak_effort *", "pull_out = 1.1 * peak_effort *"),
         "stepper at 95 and 105 percent",
     ),
 )
@@ -462,7 +468,7 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "index pulse seen on the way up only",
         Formula(
             f"{ENCODER}.zeroed",
-            "return pulse if pulse < old else last",
+            "return pulse_count if pulse_count < old else last",
             "return last",
         ),
         "counter against the travel",
@@ -479,15 +485,17 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "index pulse off by one count",
         Formula(
             "twin.plant.encoder.EncoderDecoder.refer",
-            "above = state[DECODER_RAW] * step",
-            "above = (state[DECODER_RAW] + 1.0) * step",
+            "distance_above_pulse = decoder_state[DECODER_RAW] * count_size",
+            "distance_above_pulse = (decoder_state[DECODER_RAW] + 1.0) * count_size",
         ),
         "coordinates after homing",
     ),
     (
         "switch errors with the opposite sign",
         Formula(
-            "twin.plant.encoder.EncoderDecoder.refer", "estimate - present)", "present - estimate)"
+            "twin.plant.encoder.EncoderDecoder.refer",
+            "estimate - coordinate)",
+            "coordinate - estimate)",
         ),
         "switch errors found by homing",
     ),
@@ -495,8 +503,8 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "no scale factor error",
         Formula(
             f"{SENSOR}.draw_errors",
-            "fill_diagonal(spread, triad.scale_factor)",
-            "fill_diagonal(spread, 0.0)",
+            "fill_diagonal(error_std, triad.scale_factor)",
+            "fill_diagonal(error_std, 0.0)",
         ),
         "accelerometers: standard deviation of scale factor",
     ),
@@ -514,7 +522,9 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "bias of a tenth",
-        Formula(f"{SENSOR}.draw_errors", "bias[own] = triad.bias", "bias[own] = 0.1 * triad.bias"),
+        Formula(
+            f"{SENSOR}.draw_errors", "bias[axes] = triad.bias", "bias[axes] = 0.1 * triad.bias"
+        ),
         "accelerometers: standard deviation of bias",
     ),
     (
@@ -621,8 +631,8 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "angular rate in platform axes, not in the sensor's",
         Formula(
             f"{INERTIAL}.fill_instant",
-            "in_sensor(settings, turn, rate)",
-            "rotate_back(turn, rate)",
+            "in_sensor(settings, platform_rotation, rate)",
+            "rotate_back(platform_rotation, rate)",
         ),
         "angular rate of a tilted sensor",
     ),
@@ -630,8 +640,8 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "mean angular rate partly in platform axes",
         Formula(
             f"{INERTIAL}.fill_mean",
-            "in_sensor(settings, before, rate_before)",
-            "rotate_back(before, rate_before)",
+            "in_sensor(settings, rotation_before, rate_before)",
+            "rotate_back(rotation_before, rate_before)",
         ),
         "readings off the axis of a turntable",
     ),
@@ -644,8 +654,8 @@ SENSORS: tuple[tuple[str, Change, str], ...] = (
         "mean acceleration in the axes at the end of a step",
         Formula(
             f"{INERTIAL}.fill_mean",
-            "in_sensor(settings, middle, mean)",
-            "in_sensor(settings, after, mean)",
+            "in_sensor(settings, mean_rotation, mean)",
+            "in_sensor(settings, rotation_after, mean)",
         ),
         "readings off the axis of a turntable",
     ),

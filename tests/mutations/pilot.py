@@ -14,21 +14,23 @@ MUTATIONS = tuple(
             "velocity of the head with -omega x r",
             Formula(
                 f"{HEAD}.exact_head_motion",
-                "swept = np.cross(omega, arm)",
-                "swept = np.cross(arm, omega)",
+                "head_velocity = np.cross(omega, head_arm)",
+                "head_velocity = np.cross(head_arm, omega)",
             ),
             "head, velocity: exact model",
         ),
         (
             "acceleration of the head with half of alpha x r",
             Formula(
-                f"{HEAD}.exact_head_motion", "np.cross(alpha, arm)", "0.5 * np.cross(alpha, arm)"
+                f"{HEAD}.exact_head_motion",
+                "np.cross(alpha, head_arm)",
+                "0.5 * np.cross(alpha, head_arm)",
             ),
             "head, acceleration: exact model",
         ),
         (
             "acceleration of the head without its centripetal term",
-            Formula(f"{HEAD}.exact_head_motion", " + np.cross(omega, swept)", ""),
+            Formula(f"{HEAD}.exact_head_motion", " + np.cross(omega, head_velocity)", ""),
             "head, acceleration: exact model",
         ),
         (
@@ -60,8 +62,8 @@ MUTATIONS = tuple(
             "angular velocity of the head without the z component of its pitch rate",
             Formula(
                 f"{HEAD}._turning",
-                "second * cosine, second * sine]",
-                "second * cosine, 0.0 * sine]",
+                "pitch_rate * cosine, pitch_rate * sine]",
+                "pitch_rate * cosine, 0.0 * sine]",
             ),
             "head, angular velocity: exact model",
         ),

@@ -53,13 +53,13 @@ PROJECTED = (
         "srspm",
         "reference",
         "Coriolis term of the axisymmetric leg with the other sign",
-        Formula(f"{UPS}.axisymmetric_response", "2.0 * lever", "-2.0 * lever"),
+        Formula(f"{UPS}.axisymmetric_response", "2.0 * rod_moment", "-2.0 * rod_moment"),
     ),
     (
         "srspm",
         "reference",
         "gyroscopic term of the axisymmetric leg left out",
-        Formula(f"{UPS}.axisymmetric_response", "- spread * omega[1] * omega[2]", ""),
+        Formula(f"{UPS}.axisymmetric_response", "- inertia_difference * omega[1] * omega[2]", ""),
     ),
     (
         "srspm",
@@ -78,8 +78,8 @@ PROJECTED = (
         "centripetal acceleration of the elbow with the other sign",
         Formula(
             f"{RSS}.response",
-            "subtract(scale(second_rate, q), scale(length",
-            "add(scale(second_rate, q), scale(length",
+            "subtract(scale(second_rate, q), scale(crank_length",
+            "add(scale(second_rate, q), scale(crank_length",
         ),
     ),
     (
@@ -135,15 +135,15 @@ PROJECTED = (
         "Coriolis term of the leg's direction with the other sign",
         Formula(
             f"{SERIES}.response",
-            "subtract(subtract(tip_acceleration, scale(axial, along)), scale(2.0",
-            "add(subtract(tip_acceleration, scale(axial, along)), scale(2.0",
+            "scale(2.0 * rate, direction_rate)",
+            "scale(-2.0 * rate, direction_rate)",
         ),
     ),
     (
         "compliant_stewart",
         "reference",
         "spring's own weight counted whole on its end",
-        Formula(f"{SERIES}.deflection_acceleration", "(0.5 * m1 + m2) * dot", "(m1 + m2) * dot"),
+        Formula(f"{SERIES}.deflection_acceleration", "0.5 * m1 + m2", "m1 + m2"),
     ),
     (
         "micro_hexapod",

@@ -33,7 +33,9 @@ TRACKING_SEEN, TRACKING_REWARD = "PoseTracking: observations", "PoseTracking: re
 STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "car: load transfer reversed",
-        Formula(f"{CAR}.car_rate", "moved = car[CAR_MASS]", "moved = -car[CAR_MASS]"),
+        Formula(
+            f"{CAR}.car_rate", "load_transfer = car[CAR_MASS]", "load_transfer = -car[CAR_MASS]"
+        ),
         HEAD_FORCE,
     ),
     (
@@ -66,7 +68,11 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "car: rolls into the bend",
-        Formula(f"{CAR}.car_rate", "rolling = moment * a_y", "rolling = -moment * a_y"),
+        Formula(
+            f"{CAR}.car_rate",
+            "roll_moment = sprung_moment * a_y",
+            "roll_moment = -sprung_moment * a_y",
+        ),
         HEAD_FORCE,
     ),
     (
@@ -111,7 +117,9 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     (
         "ball: no gyroscopic term",
         Formula(
-            f"{CONTACT}.contact_bias", "turned = scale(ball[BALL_RADIUS]", "turned = scale(0.0"
+            f"{CONTACT}.contact_bias",
+            "gyroscopic = scale(ball[BALL_RADIUS]",
+            "gyroscopic = scale(0.0",
         ),
         ANY_MOTION,
     ),
@@ -133,21 +141,27 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "ball seen in base axes",
-        Formula(f"{PLACE}.state_on_plate", "at = rotate_back(platform.matrix, arm)", "at = arm"),
+        Formula(
+            f"{PLACE}.state_on_plate",
+            "at = rotate_back(platform.matrix, ball_arm)",
+            "at = ball_arm",
+        ),
         BALL_SEEN,
     ),
     (
         "ball seen without the plate's own turning",
         Formula(
             f"{PLACE}.state_on_plate",
-            "subtract(velocity, cross(platform.omega, arm))",
+            "subtract(velocity, cross(platform.omega, ball_arm))",
             "velocity",
         ),
         BALL_SEEN,
     ),
     (
         "ball: velocity of its target reversed",
-        Formula(f"{BALANCE}.move_target", "now[2] = -radius", "now[2] = radius"),
+        Formula(
+            f"{BALANCE}.move_target", "present_target[2] = -radius", "present_target[2] = radius"
+        ),
         BALL_SEEN,
     ),
     (
@@ -173,8 +187,8 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
         "base shaking half as large in the analytic engine",
         Formula(
             "twin.kernels.batched.analytic.advance_rows",
-            "- inputs.shaking[i, part, k]",
-            "- 0.5 * inputs.shaking[i, part, k]",
+            "- inputs.shaking[i, substep, k]",
+            "- 0.5 * inputs.shaking[i, substep, k]",
         ),
         ROOM,
     ),
@@ -228,7 +242,7 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
         "commanded pose by the speed at the end of a period",
         Formula(
             f"{CAR}.fill_pose_command",
-            "0.5 * period * (before + rates[i, axis])",
+            "0.5 * period * (previous_rate + rates[i, axis])",
             "period * rates[i, axis]",
         ),
         "MotionCueing: command against",
@@ -270,8 +284,10 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
         "preview of the reference a period late",
         Formula(
             f"{TRACKING}.observe",
-            "min(now + ahead, end), min(now + ahead + 1, end)",
-            "min(now + ahead - 1, end), min(now + ahead, end)",
+            "row_first, row_second = (\n            min(row_now + preview_index, last_row),\n"
+            "            min(row_now + preview_index + 1, last_row),",
+            "row_first, row_second = (\n            min(row_now + preview_index - 1, last_row),\n"
+            "            min(row_now + preview_index, last_row),",
         ),
         TRACKING_SEEN,
     ),
@@ -309,7 +325,7 @@ COMPLIANT: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "base shaking: slope of the fade left out",
-        Formula(f"{SHAKING}.fill_shaking", "level * rate + slope * away", "share * rate"),
+        Formula(f"{SHAKING}.fill_shaking", "level * rate + slope * position", "share * rate"),
         BASE_GIVEN,
     ),
     (
