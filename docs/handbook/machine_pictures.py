@@ -37,6 +37,6 @@ def draw(platform: Platform, folder: Path) -> dict[str, Path]:
 @cache
 def sources() -> str:
     """Return a hash of the code that draws."""
-    folders = [*twin.viewer.__path__, *twin.machine.mechanism.__path__]
-    files = sorted(file for folder in folders for file in Path(folder).rglob("*.py"))
+    files = sorted(file for folder in twin.viewer.__path__ for file in Path(folder).rglob("*.py"))
+    files.append(Path(twin.machine.mechanism.__file__))
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]

@@ -478,7 +478,7 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
 SENSORS: tuple[tuple[str, Change, str], ...] = (
     (
         "decoder counts the jump at the first index pulse",
-        Formula(f"{ENCODER}.homing_step", "return state[DECODER_SPEED]", "return change"),
+        Formula(f"{ENCODER}.homing_step", "return state[DECODER_SPEED]", "return count_change"),
         "coordinates after homing",
     ),
     (

@@ -325,7 +325,7 @@ COMPLIANT: tuple[tuple[str, Change, str], ...] = (
     ),
     (
         "base shaking: slope of the fade left out",
-        Formula(f"{SHAKING}.fill_shaking", "level * rate + slope * position", "share * rate"),
+        Formula(f"{SHAKING}.fill_shaking", "level * rate + slope * position", "level * rate"),
         BASE_GIVEN,
     ),
     (
