@@ -122,10 +122,7 @@ def applied(change: Formula | Value, *, compiling: bool = True) -> Iterator[None
     import_all_modules()
     holder, name = _holder(change.function if isinstance(change, Formula) else change.constant)
     original = inspect.getattr_static(holder, name)
-    if isinstance(change, Value):
-        wrong = change.value
-    else:
-        wrong = _rewritten(holder, name, original, change)
+    wrong = change.value if isinstance(change, Value) else _rewritten(holder, name, change)
     again = compiled_anew(name, original) if compiling else nullcontext()
     with again, ExitStack() as stack:
         for place in {id(place): place for place in (holder, *_importers(name, original))}.values():
@@ -149,14 +146,21 @@ def _holder(path: str) -> tuple[Any, str]:
     raise AssertionError(path)
 
 
-def _rewritten(holder: Any, name: str, original: Any, change: Formula) -> Any:
+def changed_source(change: Formula) -> str:
+    """Return the source of the wrong function."""
+    holder, name = _holder(change.function)
+    original = inspect.getattr_static(holder, name)
     function = getattr(original, "fget", None) or getattr(original, "py_func", original)
     source = textwrap.dedent(inspect.getsource(inspect.unwrap(function)))
     assert source.count(change.old) == 1, f"{change.function} has not one {change.old!r}"
+    return source.replace(change.old, change.new)
+
+
+def _rewritten(holder: Any, name: str, change: Formula) -> Any:
     module = holder if isinstance(holder, ModuleType) else sys.modules[holder.__module__]
     made: dict[str, Any] = {}
     header = "from __future__ import annotations\n"
-    exec(header + source.replace(change.old, change.new), vars(module), made)
+    exec(header + changed_source(change), vars(module), made)
     return made[name]
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 from mutations import common_mode, one_sided, table
 from mutations.catalogue import MUTATIONS
-from mutations.change import times
+from mutations.change import Formula, changed_source, times
 from mutations.run import Mutation, Outcome, outcome, shorter
 
 import twin
@@ -51,6 +51,13 @@ def test_there_are_enough_mutations_of_all_machines_and_engines() -> None:
     assert {m.side for m in one_sided.MUTATIONS} == {"reference", "mujoco", "bullet"}
     assert {m.side for m in common_mode.MUTATIONS} == {"both"}
     assert len({(m.machine, m.side, m.text, m.case) for m in MUTATIONS}) == len(MUTATIONS)
+
+
+def test_every_wrong_formula_is_found_in_the_source() -> None:
+    formulas = [m.change for m in MUTATIONS if isinstance(m.change, Formula)]
+    assert len(formulas) > 100
+    for formula in formulas:
+        assert changed_source(formula)
 
 
 def test_the_page_lists_all_mutations_and_what_catches_them() -> None:
