@@ -107,7 +107,7 @@ def check_render_size(render_size: Any) -> tuple[int, int]:
 RENDER_MODES = ("human", "rgb_array")
 """`rgb_array_list` is what `gymnasium.make` makes of `rgb_array`."""
 
-THE_MACHINE = np.array([0])
+FIRST_MACHINE = np.array([0])
 """Indices of the machines of a single environment: there is one."""
 
 
@@ -200,7 +200,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         self._check_open()
         super().reset(seed=as_seed(seed))
         self._running = False
-        self._episodes.reset(THE_MACHINE, [self.np_random], options)
+        self._episodes.reset(FIRST_MACHINE, [self.np_random], options)
         self._running, self._terminated = True, False
         if self.render_mode == "human":
             self.render()

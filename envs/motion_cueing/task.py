@@ -1,8 +1,7 @@
 """MotionCueing: let the platform's driver perceive a vehicle's manoeuvre inside the workspace.
 
-Arrays that the kernels of motion cueing read and write: the machine, its drivers, episodes.
-
-Its channels say what the numbers of actions and observations mean.
+Here are the settings, the channels of actions and observations, the arrays that its kernels read
+and write, the task, and its environments.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The task of `PoseTracking`: follow a motion.
 
-Actions of `PoseTracking`: their channel, and the commands they become.
-
-The module also makes, lengthens and fills its references, which are arrays.
+`TrackingActions` says what actions mean and turns them into commands. References are arrays with a
+row per control period.
 """
 
 from __future__ import annotations

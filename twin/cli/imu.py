@@ -16,9 +16,6 @@ from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
 if TYPE_CHECKING:
     from twin.analysis.inertial.response import InertialComparison
 
-PRINTED_SIGNALS = ("reference", "measured")
-"""Signals whose root mean square is printed."""
-
 LayoutName = Literal["csv", "thesis"]
 
 

@@ -132,8 +132,6 @@ ADOPTED_GAINS = (20e3, 3e-3)
 THESIS_ITERATIONS = 3
 """Number of iterations that the search of the thesis took."""
 
-SEARCH_SECTION = f"{STEWART_THESIS}, section 4.3.1.1.2"
-
 
 def closed_form(platform: Platform, gains: tuple[float, float]) -> Measure:
     """Return the machine with fine steps against the closed form of one equivalent mass.

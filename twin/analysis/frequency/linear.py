@@ -52,8 +52,6 @@ from twin.model.machine_model import MachineModel
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 
-TASK_AXES = ("x", "y", "z", "rx", "ry", "rz")
-
 ENGINE_TIMESTEP = 1e-4
 """[s] Time step of the engine."""
 

@@ -24,7 +24,6 @@ from numba.extending import intrinsic, lower_builtin, models, overload, register
 from twin.kernels.jit import LINKED_OPTIONS, WITHOUT_COUNTING
 
 REAL_TYPE = ir.DoubleType()
-BIT_TYPE = ir.IntType(1)
 PLAIN_TYPES = (types.Float, types.Integer)
 
 written: Any = intrinsic
