@@ -6,7 +6,7 @@ The module also has typical sizes of the quantities of a machine's actuators.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -289,14 +289,23 @@ class Task(ABC):
         Args:
             indices: numbers of machines.
             values: name of a channel -> `(N, size)`, or `(N,)` for a channel of one number.
+
+        Raises:
+            InputError: other names than those of the channels.
         """
+        _check_same_names(values, channel_slices(self.observations), "values")
         for name, columns in channel_slices(self.observations).items():
             value = np.asarray(values[name]).reshape(self.size, -1)[indices] / self._scale[columns]
             bounded_value = np.clip(value, -OBSERVATION_BOUND, OBSERVATION_BOUND)
             self.observation[indices, columns] = bounded_value
 
     def write_reward(self, indices: Any, terms: Mapping[str, Any]) -> None:
-        """Fill terms and rewards of `indices` `(m,)` from the terms `(N,)` of all machines."""
+        """Fill terms and rewards of `indices` `(m,)` from the terms `(N,)` of all machines.
+
+        Raises:
+            InputError: other names than those of `terms`.
+        """
+        _check_same_names(terms, self.terms, "terms")
         values = np.stack([np.broadcast_to(terms[name], self.size) for name in self.terms], axis=1)
         self.term[indices] = values[indices]
         self.reward[indices] = values[indices] @ self.weights
@@ -310,6 +319,12 @@ class Task(ABC):
     def close(self) -> None:
         """Free the engines."""
         self.batch.close()
+
+
+def _check_same_names(given: Mapping[str, Any], names: Collection[str], field: str) -> None:
+    """Raise InputError where `given` has other names than `names`."""
+    if given.keys() != set(names):
+        raise InputError(field, f"must be {', '.join(names)}, not {', '.join(given) or 'none'}")
 
 
 def read_settings(settings_type: type[TaskSettings], options: Mapping[str, Any]) -> TaskSettings:

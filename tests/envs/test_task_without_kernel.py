@@ -13,6 +13,7 @@ from twin.envs.channels import Channel
 from twin.envs.environment import PlatformEnv
 from twin.envs.task import Start, Task
 from twin.envs.vector import PlatformVectorEnv
+from twin.errors import InputError
 
 pytestmark = pytest.mark.quick
 
@@ -104,3 +105,11 @@ def test_observations_are_physical_values_per_scale_within_the_bound() -> None:
     assert seen[0] == 10.0
     rates = environment.task.batch.measured_rates[0]
     np.testing.assert_allclose(seen[1:], rates / environment.task.scales.speed, rtol=1e-6)
+
+
+def test_missing_and_unknown_names_are_refused() -> None:
+    task = LevelEnv().task
+    with pytest.raises(InputError, match="must be height, rate, not height"):
+        task.write_observation([0], {"height": 0.0})
+    with pytest.raises(InputError, match="must be height, calmness, not height, calmness, speed"):
+        task.write_reward([0], {"height": 0.0, "calmness": 0.0, "speed": 0.0})
