@@ -2,7 +2,7 @@
 
     python benchmarks/datasets.py --out FOLDER --page docs/datasets.md
 
-Datasets go to FOLDER/minari and FOLDER/lerobot, the table to the page between its marks.
+Datasets go to FOLDER/minari, the table to the page between its marks.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from page_section import write_section
 
-from twin.datasets import record_dataset, write_lerobot
+from twin.datasets import record_dataset
 from twin.datasets.record import DATASET_LEVELS, expert_of
 from twin.envs import environment_ids
 
 SEED = 0
-TITLES = ("task", "level", "actions", "steps", "mean return", "least", "largest")
-SIZES = ("Minari [MB]", "LeRobot [MB]")
+TITLES = ("task", "level", "actions", "steps", "mean return", "least", "largest", "Minari [MB]")
 
 
-def recorded(environment: str, level: str, episodes: int, folder: Path) -> tuple[str, ...]:
-    """Record a dataset in both formats; return its row of the table."""
+def recorded(environment: str, level: str, episodes: int) -> tuple[str, ...]:
+    """Record a dataset; return its row of the table."""
     name = environment.rpartition("-")[0].rpartition("/")[2]
     found = record_dataset(
         environment,
@@ -36,31 +35,24 @@ def recorded(environment: str, level: str, episodes: int, folder: Path) -> tuple
         seed=SEED,
         options=expert_of(environment).options,
     )
-    frames = write_lerobot(found, folder / "lerobot" / name / level)
     returns = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
     actions = found.storage.metadata["algorithm_name"].replace(" with noise of", ", noise")
     numbers = (np.mean(returns), min(returns), max(returns))
-    sizes = (found.storage.get_size(), megabytes(frames))
     return (
         name,
         level,
         actions,
         f"{found.total_steps:,}",
         *(f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}" for number in numbers),
-        *(f"{size:.1f}" for size in sizes),
+        f"{found.storage.get_size():.1f}",
     )
 
 
-def megabytes(folder: Path) -> float:
-    """Return the size of all files in a folder."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
-
-
-def rows(episodes: int, folder: Path) -> Iterator[tuple[str, ...]]:
+def rows(episodes: int) -> Iterator[tuple[str, ...]]:
     """Yield the row of every task and level."""
     for environment in environment_ids():
         for level in DATASET_LEVELS:
-            yield recorded(environment, level, episodes, folder)
+            yield recorded(environment, level, episodes)
 
 
 def main() -> None:
@@ -73,8 +65,8 @@ def main() -> None:
     with TemporaryDirectory() as temporary:
         folder = given.out or Path(temporary)
         os.environ["MINARI_DATASETS_PATH"] = str(folder.resolve() / "minari")
-        lines = [TITLES + SIZES, ("---",) * len(TITLES + SIZES)]
-        for row in rows(given.episodes, folder):
+        lines = [TITLES, ("---",) * len(TITLES)]
+        for row in rows(given.episodes):
             print(*row, sep="  ", flush=True)
             lines.append(row)
     if given.page is not None:

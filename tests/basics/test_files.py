@@ -107,7 +107,6 @@ def test_commands_refuse_names_too_long() -> None:
     for words in (
         ["logs", name],
         ["simulate", "stewart", "--out", name],
-        ["record", "twin/PoseTracking-v0", "--dataset", "a/b-v0", "--lerobot", name],
     ):
         done = CliRunner().invoke(app, words)
         assert done.exit_code == 2, done.exception

@@ -42,10 +42,6 @@ def record(
         bool,
         typer.Option("--levels", help="Three datasets: random, medium and expert, in their ids."),
     ] = False,
-    lerobot: Annotated[
-        Path | None,
-        options.file_option("Also write a dataset of LeRobot, into a new folder.", metavar="DIR"),
-    ] = None,
     log: Annotated[
         Path | None, options.file_option("Also write the first episode as .mcap, .csv or .parquet.")
     ] = None,
@@ -56,7 +52,8 @@ def record(
     Options of the environment are those that a trained policy was trained with, or that the expert
     acts in; given ones take their place.
     """
-    from twin.datasets import record_dataset
+    from twin.datasets import episode_log, record_dataset
+    from twin.logs import write_log
 
     check_files(replace=replace, log=(log, ".mcap", ".csv", ".parquet"))
     overrides = environment_options(
@@ -66,7 +63,6 @@ def record(
         engine=engine,
         randomisation=randomisation,
     )
-    _check_new(lerobot)
     datasets = {policy: dataset}
     if levels:
         datasets, overrides = _levels(environment, policy, dataset, overrides)
@@ -77,21 +73,11 @@ def record(
         recorded = record_dataset(environment, actor, dataset=name, options=overrides, **shared)
         rows.append(_row(actor, recorded))
         line(f"wrote {name} to {recorded.storage.data_path.parent}")
-        _write_copies(recorded, actor if levels else "", lerobot, log)
+        if log is not None:
+            log_file = log.with_stem(f"{log.stem}_{actor}") if levels else log
+            line(f"wrote {write_log(episode_log(recorded), log_file)}")
     titles = ("level" if levels else "policy", "actions")
     table((*map(Column, titles), *(Column(title, True) for title in TABLE_COLUMNS)), rows)
-
-
-def _write_copies(found: Any, level: str, lerobot: Path | None, log: Path | None) -> None:
-    """Write a dataset, of a level if it has one, as one of LeRobot and as a log."""
-    from twin.datasets import episode_log, write_lerobot
-    from twin.logs import write_log
-
-    if lerobot is not None:
-        line(f"wrote {write_lerobot(found, lerobot / level)}")
-    if log is not None:
-        log_file = log.with_stem(f"{log.stem}_{level}") if level else log
-        line(f"wrote {write_log(episode_log(found), log_file)}")
 
 
 def _say_changes(environment: str, policy: str, own: dict[str, Any]) -> None:
@@ -103,16 +89,6 @@ def _say_changes(environment: str, policy: str, own: dict[str, Any]) -> None:
     differences = {} if trained_policy is None else option_differences(trained_policy, options)
     if differences:
         paragraph(change_text(actor, differences, "recorded"), bold=True)
-
-
-def _check_new(folder: Path | None) -> None:
-    """Check that a folder does not exist before the work that fills it.
-
-    Raises:
-        InputError: it does.
-    """
-    if folder is not None and folder.exists():
-        raise InputError("lerobot", f"{folder} exists; take another folder")
 
 
 def _levels(

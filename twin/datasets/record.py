@@ -15,7 +15,6 @@ from twin.basics.optional import optional
 from twin.basics.progress import Progress
 from twin.datasets.actors import Actor, Chance, ControllerActor, Noisy, make_actor, saved_policy
 from twin.datasets.episode import Writer, play
-from twin.datasets.lerobot import task_of
 from twin.errors import InputError, brief
 from twin.logs import Channel, Log, signal_units
 from twin.training.environments import (
@@ -126,6 +125,20 @@ def halfway(env: gymnasium.Env[Any, Any], expert: Actor, progress: bool | None) 
 def step_limit(env: gymnasium.Env[Any, Any]) -> int:
     """Return the largest number of steps of an episode; 1 where there is no limit."""
     return (env.spec.max_episode_steps if env.spec else None) or 1
+
+
+def task_of(dataset: Any) -> Any:
+    """Return the task of a dataset's environment.
+
+    Raises:
+        InputError: another environment than those of this package.
+    """
+    env = dataset.recover_environment()
+    env.close()
+    task = getattr(env.unwrapped, "task", None)
+    if task is None:
+        raise InputError("dataset", "must be of an environment of this package")
+    return task
 
 
 def episode_log(dataset: Any, number: int = 0) -> Log:
