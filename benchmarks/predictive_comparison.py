@@ -35,7 +35,7 @@ from twin.rotations import displaced
 
 RESULTS = Path(__file__).parent / "results" / "predictive_comparison.json"
 
-NAMES = ("cascade", "computed_torque", "mppi", "ilqr")
+NAMES = ("cascade", "computed_torque", "ilqr")
 STEP, PERIOD = 5e-4, 1e-3
 
 LASTING = 10.0

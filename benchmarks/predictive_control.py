@@ -14,8 +14,7 @@ from time import perf_counter, process_time, sleep
 import numpy as np
 
 import twin
-from twin.control import make_controller
-from twin.control.predictive.planned import PlannedTorque
+from twin.control.predictive import Ilqr
 from twin.motion import SineMotion
 from twin.plant.signals import Measurement
 
@@ -23,7 +22,7 @@ SHARES = (50.0, 90.0, 99.0, 99.9, 100.0)
 """[%] Percentiles that are printed."""
 
 
-def controller_of(machine: str, configuration: str, name: str, duration: float) -> PlannedTorque:
+def controller_of(machine: str, configuration: str, duration: float) -> Ilqr:
     """Return a controller along a motion that `stewart` cannot follow, started at its begin."""
     platform = twin.load(machine, configuration)
     motion = SineMotion(
@@ -34,8 +33,7 @@ def controller_of(machine: str, configuration: str, name: str, duration: float) 
         fade_in=1.0,
         convention="roll_pitch" if platform.dof < 6 else "yaw_pitch_roll",
     )
-    controller = make_controller(name, platform, motion)
-    assert isinstance(controller, PlannedTorque)
+    controller = Ilqr(platform, motion)
     rest = np.zeros(6)
     forces = platform.inverse_dynamics(platform.home, rest, rest)
     still = np.zeros(platform.n_actuators)
@@ -46,14 +44,11 @@ def controller_of(machine: str, configuration: str, name: str, duration: float) 
 def main() -> None:
     """Make the plans and print what they took."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--controller", default="mppi", choices=("mppi", "ilqr"))
     parser.add_argument("--machine", default="stewart")
     parser.add_argument("--configuration", default="hardware")
     parser.add_argument("--seconds", type=float, default=60.0)
     given = parser.parse_args()
-    controller = controller_of(
-        given.machine, given.configuration, given.controller, given.seconds + 1.0
-    )
+    controller = controller_of(given.machine, given.configuration, given.seconds + 1.0)
     ratio = round(controller.span / controller.period)
     for step in range(3):  # what is compiled or loaded once does not count
         controller.plan_ahead(step * ratio)
@@ -67,7 +62,7 @@ def main() -> None:
         worked.append(1e3 * (process_time() - before))
         count = max(count + 1, ceil((perf_counter() - start) / controller.span))
     held = 100.0 * sum(each <= 1e3 * controller.span for each in taken) / periods
-    print(f"{given.controller}, {given.machine} {given.configuration}: {periods} periods")
+    print(f"{given.machine} {given.configuration}: {periods} periods")
     print(f"held: {held:.2f} %")
     for title, times in (("time", taken), ("processor time", worked)):
         found = zip(SHARES, np.percentile(times, SHARES), strict=True)

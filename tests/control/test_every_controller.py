@@ -25,7 +25,6 @@ FITTING = {
     "computed_torque": RIGID,
     "lqr": (RIGID | {"micro_hexapod"}) - {"driving_simulator"},
     "loop_shaping": (RIGID | {"micro_hexapod"}) - {"driving_simulator"},
-    "mppi": RIGID,
     "ilqr": RIGID,
     "iff": SPRINGS,
     "dvf": SPRINGS,
@@ -33,7 +32,7 @@ FITTING = {
 }
 """Machines that a controller is for."""
 
-PLANNED = ("mppi", "ilqr")
+PLANNED = ("ilqr",)
 """Computed torque where nothing limits the machine: their kernels run with drives, and in
 `predictive`."""
 

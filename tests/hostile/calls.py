@@ -267,7 +267,6 @@ def _controllers() -> dict[str, Call]:
         "computed_torque": {"bandwidth": 20.0, "damping": 1.0, "integral_share": 0.1},
         "lqr": {"weights": None, "integral": False, "design": None},
         "loop_shaping": {"weights": None, "design": None},
-        "mppi": {"horizon": 20, "rollouts": 64, "noise": 1.0, "seed": 0, "plan_period": 0.01},
         "ilqr": {"horizon": 20, "iterations": 2, "plan_period": 0.01},
         "iff": {"platform": twin.load("micro_hexapod"), "period": 1e-4},
         "dvf": {"platform": twin.load("micro_hexapod"), "period": 1e-4},

@@ -20,7 +20,6 @@ ControllerName = Literal[
     "loop_shaping",
     "iff",
     "dvf",
-    "mppi",
     "ilqr",
     "hac_lac",
 ]

@@ -18,8 +18,7 @@ CONTROLLERS = {
     "loop_shaping": ("twin.control.linear.loop_shaping", "LoopShaping"),
     "iff": ("twin.control.active_damping.local", "IntegralForceFeedback"),
     "dvf": ("twin.control.active_damping.local", "DirectVelocityFeedback"),
-    "mppi": ("twin.control.predictive.mppi", "Mppi"),
-    "ilqr": ("twin.control.predictive.ilqr", "Ilqr"),
+    "ilqr": ("twin.control.predictive", "Ilqr"),
     "hac_lac": ("twin.control.active_damping.hac_lac", "HacLac"),
 }
 """Names that `make_controller` accepts, and where the classes are."""

@@ -33,7 +33,7 @@ PAIRS = [
     *[(name, "micro_hexapod") for name in ("feedforward", "iff", "dvf", "hac_lac")],
     *[(name, "compliant_stewart") for name in ("cascade", "iff")],
     *[(name, "driving_simulator") for name in ("cascade", "computed_torque", "ilqr")],
-    ("mppi", "stewart"),
+    ("ilqr", "stewart"),
 ]
 """Controllers on rigid legs, struts, springs in series, and fewer dof than actuators."""
 

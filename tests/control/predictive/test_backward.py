@@ -9,7 +9,7 @@ from scipy.optimize import lsq_linear
 
 import twin
 from twin.control.gains import drive_model
-from twin.control.predictive.planned import double_integrator, objective
+from twin.control.predictive import double_integrator, objective
 from twin.kernels.control.predictive import Correction, Plan, PlanReference, backward, least_between
 
 pytestmark = pytest.mark.quick

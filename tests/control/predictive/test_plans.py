@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,18 +12,14 @@ import twin
 from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.controller import still_reference
-from twin.control.predictive.mppi import mean_knots
-from twin.control.predictive.planned import RETURN_BANDWIDTH, PlannedTorque
+from twin.control.predictive import RETURN_BANDWIDTH, Ilqr
 from twin.errors import InputError
 from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
 from twin.rotations import displaced
-from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick
-
-NAMES = ("mppi", "ilqr")
 
 
 def too_fast(platform: Platform) -> SineMotion:
@@ -44,27 +39,17 @@ def stewart() -> Platform:
     return twin.load("stewart")
 
 
-@pytest.mark.parametrize(
-    ("name", "options"), [("mppi", {"noise": 0.0}), ("mppi", {}), ("ilqr", {})]
-)
-def test_without_limits_in_reach_they_are_computed_torque(
-    name: str, options: dict[str, Any], stewart: Platform
-) -> None:
+def test_without_limits_in_reach_it_is_computed_torque(stewart: Platform) -> None:
     motion = heave(stewart, 2.0)
     plain = run(stewart, make_controller("computed_torque", stewart, motion), 0.2)
-    planned = run(stewart, make_controller(name, stewart, motion, **options), 0.2)
+    planned = run(stewart, Ilqr(stewart, motion), 0.2)
     assert np.abs(planned.lengths - plain.lengths).max() < 1e-9
 
 
-@pytest.fixture(scope="module", params=NAMES)
-def limited(request: pytest.FixtureRequest) -> Trajectory:
-    platform = twin.load("stewart")
-    return run(platform, make_controller(request.param, platform, too_fast(platform)), 1.0)
-
-
-def test_limits_are_kept(limited: Trajectory) -> None:
+def test_limits_are_kept(stewart: Platform) -> None:
     """Computed torque ends this motion with overspeed, the cascade is at its limits half of it."""
-    platform = twin.load("stewart")
+    platform = stewart
+    limited = run(platform, Ilqr(platform, too_fast(platform)), 1.0)
     assert limited.stopped == ""
     rates = np.gradient(limited.lengths, limited.time, axis=0)
     reference = limited.signals["setpoint"]
@@ -82,19 +67,17 @@ def test_limits_are_kept(limited: Trajectory) -> None:
 def test_forces_are_kept(stewart: Platform) -> None:
     """The weight of a load, which legs with a tenth of their force just hold."""
     weak = stewart.with_(parameters={"leg.actuator.force": "420 N"})
-    for name in NAMES:
-        controller = make_controller(name, weak, too_fast(weak))
-        found = run(weak, controller, 0.5)
-        assert found.stopped == ""
-        assert np.abs(found.forces).max() <= 420.0
-        assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
+    found = run(weak, Ilqr(weak, too_fast(weak)), 0.5)
+    assert found.stopped == ""
+    assert np.abs(found.forces).max() <= 420.0
+    assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
 
 
 OTHERS = ("srspm", "rss", "driving_simulator")
 
 
-@pytest.mark.parametrize(("machine", "name"), list(product(OTHERS, NAMES)))
-def test_limits_of_other_machines_are_kept(machine: str, name: str) -> None:
+@pytest.mark.parametrize("machine", OTHERS)
+def test_limits_of_other_machines_are_kept(machine: str) -> None:
     """A heave that takes a quarter more than their largest speed, and more than their forces."""
     free = twin.load(machine)
     up, half = free.jacobian(free.home)[0, 2], free.maximum_coordinates - free.home_coordinates
@@ -112,7 +95,7 @@ def test_limits_of_other_machines_are_kept(machine: str, name: str) -> None:
     effort = "torque" if free.coordinate_unit == "rad" else "force"
     limits = {"leg.actuator.speed": fastest / 1.25, f"leg.actuator.{effort}": 1.1 * held}
     weak = free.with_(parameters=limits)
-    found = run(weak, make_controller(name, weak, motion), 0.5)
+    found = run(weak, Ilqr(weak, motion), 0.5)
     assert found.stopped == ""
     rates = np.gradient(found.lengths, found.time, axis=0)
     assert 0.5 * fastest < np.abs(rates).max() <= fastest / 1.25
@@ -120,8 +103,8 @@ def test_limits_of_other_machines_are_kept(machine: str, name: str) -> None:
     assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
 
 
-@pytest.mark.parametrize(("machine", "name"), list(product(("stewart", *OTHERS), NAMES)))
-def test_stroke_is_kept(machine: str, name: str) -> None:
+@pytest.mark.parametrize("machine", ("stewart", *OTHERS))
+def test_stroke_is_kept(machine: str) -> None:
     """Legs that run towards their end brake harder than the way back to the reference asks for."""
     platform = twin.load(machine)
     most, up = platform.maximum_coordinates[0], platform.jacobian(platform.home)[0, 2]
@@ -129,8 +112,7 @@ def test_stroke_is_kept(machine: str, name: str) -> None:
     for _ in range(4):
         short = most - gap - platform.inverse_kinematics(high)[0]
         high = displaced(high, [0.0, 0.0, short / up, 0.0, 0.0, 0.0])
-    controller = make_controller(name, platform, still_reference(platform, high))
-    assert isinstance(controller, PlannedTorque)
+    controller = Ilqr(platform, still_reference(platform, high))
     # One span is decided; then a critically damped way back goes on by rate / (e RETURN).
     alone = 0.01 + 1.0 / RETURN_BANDWIDTH / np.e
     begin = np.zeros(12)
@@ -144,45 +126,14 @@ def test_stroke_is_kept(machine: str, name: str) -> None:
     assert most - gap < legs.max() < most
 
 
-def test_noise_follows_the_seed(stewart: Platform) -> None:
-    def lengths(seed: int) -> Any:
-        controller = make_controller("mppi", stewart, too_fast(stewart), seed=seed, rollouts=64)
-        return run(stewart, controller, 0.15).lengths
-
-    first, again, other = lengths(1), lengths(1), lengths(2)
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
 def test_plans_fit_other_control_periods(stewart: Platform) -> None:
     for period, span in ((0.003, 0.009), (0.02, 0.02)):
-        controller = make_controller("ilqr", stewart, period=period)
-        assert getattr(controller, "span") == pytest.approx(span)  # noqa: B009
-
-
-@pytest.mark.filterwarnings("error")
-def test_mean_of_the_best_alone() -> None:
-    """Half of the plans cost the same least: the others have no weight, and nothing overflows."""
-    knots = np.arange(4.0).reshape(1, 1, 1, 4).repeat(6, axis=2)
-    np.testing.assert_allclose(mean_knots(knots, np.array([[1.0, 1.0, 1e3, 1e3]])), 0.5)
-
-
-def test_mean_leaves_failed_rollouts_out() -> None:
-    knots = np.arange(4.0).reshape(1, 1, 1, 4).repeat(6, axis=2)
-    found = mean_knots(knots, np.array([[np.inf, 1.0, 1.0, np.inf]]))
-    np.testing.assert_allclose(found, 1.5)
+        assert Ilqr(stewart, period=period).span == pytest.approx(span)
 
 
 @pytest.mark.parametrize(
-    ("name", "option", "value"),
-    [
-        ("mppi", "horizon", 1),
-        ("mppi", "rollouts", 0),
-        ("mppi", "plan_period", 0.0105),
-        ("mppi", "noise", -1.0),
-        ("ilqr", "iterations", 2.5),
-    ],
+    ("option", "value"), [("horizon", 1), ("plan_period", 0.0105), ("iterations", 2.5)]
 )
-def test_bad_options(name: str, option: str, value: Any, stewart: Platform) -> None:
+def test_bad_options(option: str, value: Any, stewart: Platform) -> None:
     with pytest.raises(InputError, match=option):
-        make_controller(name, stewart, **{option: value})
+        make_controller("ilqr", stewart, **{option: value})

@@ -1,4 +1,4 @@
-"""Predictive control: costs, rollouts, the backward pass and shooting.
+"""Predictive control: costs, the backward pass and shooting.
 
 A deviation (12,) is a displacement [m] and a rotation vector [rad] from the reference's pose, base
 axes, and the difference of the twists.
@@ -13,24 +13,20 @@ References:
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.control.controllers import POSE_FOUND, RigidMachine, pose_error, required_forces
-from twin.kernels.dynamics.assembly import assemble, make_work
-from twin.kernels.dynamics.forward import accelerate, add_motors
+from twin.kernels.dynamics.assembly import make_work
 from twin.kernels.integrators import Stages, driven_step
-from twin.kernels.jit import allocating, compiled, device
+from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics import fill_row
-from twin.kernels.lanes import Width, lanes_work
 from twin.kernels.legs.dispatch import actuation
 from twin.kernels.legs.interface import Legs
 from twin.kernels.linear_algebra import cross, factor_positive, solve_lower, solve_upper, turned
-from twin.kernels.numbers.arrays import as_lanes
-from twin.kernels.platform_state import platform_state, resting_state
+from twin.kernels.platform_state import resting_state
 
 
 class PlanReference(NamedTuple):
@@ -57,8 +53,6 @@ class Cost(NamedTuple):
     """`(6,)` of squared deviations of the pose [1/m2, 1/rad2]"""
     speed: float
     """weight of squared deviations of the twist, relative to `scale` [s2]"""
-    effort: float
-    """weight of squared deviations of the acceleration, relative to `scale` [s4]"""
     terminal: FloatArray
     """`(2, 2)` of pose and twist at the end, against `scale`"""
     low: FloatArray
@@ -75,41 +69,20 @@ class Cost(NamedTuple):
 
 @compiled
 def reference_forces(
-    machine: RigidMachine,
-    y: FloatArray,
-    accelerations: FloatArray,
-    forces: FloatArray,
-    slopes: FloatArray,
-    work: Any,
+    machine: RigidMachine, y: FloatArray, accelerations: FloatArray, forces: FloatArray, work: Any
 ) -> int:
-    """Fill the motors' forces of states and accelerations, and the derivatives by these.
-
-    Args:
-        machine: constants.
-        y: `(S, 13)` states.
-        accelerations: `(S, 6)`; the same afterwards.
-        forces: `(S, n)`, overwritten.
-        slopes: `(S, n, 6)` [kg] and so on, overwritten; or with no rows.
-        work: as for inverse dynamics.
+    """Fill the motors' forces `(S, n)` of states `(S, 13)` and accelerations `(S, 6)`.
 
     Returns:
         A code of `twin.kernels.control.controllers`.
     """
-    n = forces.shape[1]
-    legs, motor_forces, acceleration = forces[0].copy(), forces[0].copy(), accelerations[0].copy()
+    legs, motor_forces = forces[0].copy(), forces[0].copy()
     for s in range(forces.shape[0]):
-        for column in range(-1, 6 if slopes.shape[0] else 0):
-            acceleration[:] = accelerations[s]
-            if column >= 0:
-                acceleration[column] += 1.0
-            code = required_forces(machine, y[s], acceleration, legs, motor_forces, work)
-            if code != POSE_FOUND:
-                return code
-            for i in range(n):
-                if column < 0:
-                    forces[s, i] = legs[i] + motor_forces[i]
-                else:
-                    slopes[s, i, column] = legs[i] + motor_forces[i] - forces[s, i]
+        code = required_forces(machine, y[s], accelerations[s], legs, motor_forces, work)
+        if code != POSE_FOUND:
+            return code
+        for i in range(forces.shape[1]):
+            forces[s, i] = legs[i] + motor_forces[i]
     return POSE_FOUND
 
 
@@ -120,23 +93,6 @@ def displace(pose: FloatArray, deviation: FloatArray, out: FloatArray) -> None:
         out[k] = pose[k] + deviation[k]
     a, b, c = deviation[3], deviation[4], deviation[5]
     out[3], out[4], out[5], out[6] = turned(pose[3], pose[4], pose[5], pose[6], a, b, c)
-
-
-@device
-def place(pose: FloatArray, deviation: FloatArray, out: FloatArray) -> None:
-    """Fill `out` (7,) as `displace` does, of lanes too, for rotations well below 1 rad.
-
-    The quaternion (1, r / 2) turns by 2 atan(r / 2) in place of r: 0.7 mrad less at 0.2 rad.
-    """
-    a, b, c = 0.5 * deviation[3], 0.5 * deviation[4], 0.5 * deviation[5]
-    w, x, y, z = pose[3], pose[4], pose[5], pose[6]
-    inverse = 1.0 / sqrt(1.0 + a * a + b * b + c * c)
-    for k in range(3):
-        out[k] = pose[k] + deviation[k]
-    out[3] = (w - a * x - b * y - c * z) * inverse
-    out[4] = (x + a * w + b * z - c * y) * inverse
-    out[5] = (y - a * z + b * w + c * x) * inverse
-    out[6] = (z + a * y - b * x + c * w) * inverse
 
 
 @device
@@ -191,158 +147,6 @@ def beyond(cost: Cost, i: int, coordinate: float, rate: float) -> float:
     overspeed = max(0.0, abs(rate) - cost.fastest[i])
     stroke = cost.stroke_weight[i] * (shortfall * shortfall + excess * excess)
     return stroke + cost.speed_weight[i] * (overspeed * overspeed)
-
-
-class Group(NamedTuple):
-    """States of a group of rollouts, in lanes."""
-
-    pose: FloatArray
-    twist: FloatArray
-    deviation: FloatArray
-    command: FloatArray
-    """`(6,)` acceleration added to the reference's"""
-    acceleration: FloatArray
-    forces: FloatArray
-    coordinates: FloatArray
-    rates: FloatArray
-    total: FloatArray
-    """`(1,)` cost so far"""
-
-
-@allocating
-def make_group(n: int, width: Width) -> Group:
-    """Return memory for a group of rollouts of a machine with n legs."""
-    w = len(width)
-    return Group(
-        as_lanes(np.empty((7, w)), width),
-        as_lanes(np.empty((6, w)), width),
-        as_lanes(np.empty((12, w)), width),
-        as_lanes(np.empty((6, w)), width),
-        as_lanes(np.empty((6, w)), width),
-        as_lanes(np.empty((n, w)), width),
-        as_lanes(np.empty((n, w)), width),
-        as_lanes(np.empty((n, w)), width),
-        as_lanes(np.empty((1, w)), width),
-    )
-
-
-@device
-def drive(
-    group: Group,
-    reference: PlanReference,
-    cost: Cost,
-    slopes: FloatArray,
-    jacobian: FloatArray,
-    s: int,
-    span: float,
-) -> None:
-    """Fill the forces of a group within their limits; move coordinates on, and add costs."""
-    for i in range(slopes.shape[1]):
-        rate, force = 0.0, reference.forces[s, i]
-        for k in range(6):
-            rate += jacobian[i, k] * group.twist[k]
-            force += slopes[s, i, k] * group.command[k]
-        group.forces[i] = max(reference.low[s, i], min(reference.high[s, i], force))
-        if s > 0:
-            group.coordinates[i] += 0.5 * span * (group.rates[i] + rate)
-            group.total[0] += beyond(cost, i, group.coordinates[i], rate)
-        group.rates[i] = rate
-
-
-@device
-def move(group: Group, reference: PlanReference, cost: Cost, s: int, span: float) -> None:
-    """Move the deviations of a group on by a span, and add the cost of the acceleration."""
-    d = group.deviation
-    for k in range(6):
-        added_acceleration = group.acceleration[k] - reference.acceleration[s, k]
-        d[k] += span * d[6 + k] + (0.5 * span * span) * added_acceleration
-        d[6 + k] += span * added_acceleration
-        group.total[0] += (cost.effort * cost.scale[k]) * (added_acceleration * added_acceleration)
-
-
-@compiled
-def rollouts(
-    machine: RigidMachine,
-    width: Width,
-    reference: PlanReference,
-    cost: Cost,
-    feedback: FloatArray,
-    span: float,
-    slopes: FloatArray,
-    start: tuple[FloatArray, FloatArray],
-    inputs: FloatArray,
-    noise: tuple[FloatArray, FloatArray],
-    totals: FloatArray,
-    path: FloatArray,
-) -> None:
-    """Fill the costs of rollouts; infinite for groups in which one meets a singular pose.
-
-    In each span the acceleration is the reference's plus inputs plus noise, plus feedback of the
-    deviation from the second on. It becomes forces by the derivatives of those of the reference,
-    limited to what the motors give. The state is then moved on with the acceleration under these
-    forces.
-
-    Args:
-        machine: constants.
-        width: one entry per lane.
-        reference: the reference.
-        cost: weights.
-        feedback: `(2, lanes)` of pose [1/s2] and twist [1/s], in every group.
-        span: [s] between nodes.
-        slopes: `(S, n, 6)` of the reference's forces by acceleration.
-        start: deviation `(12,)` and coordinates `(n,)` at the first node.
-        inputs: `(S, 6)` accelerations.
-        noise: knots `(groups, k, 6, lanes)` [m/s2, rad/s2], and where the spans `(S,)` are among
-            them, straight lines between.
-        totals: `(groups, lanes)`, overwritten.
-        path: `(S + 1, 12, lanes)`, overwritten with the deviations of the last group.
-    """
-    n, n_spans, legs = slopes.shape[1], slopes.shape[0], machine.legs
-    work, group, feedback_gains = (
-        lanes_work(legs, width),
-        make_group(n, width),
-        as_lanes(feedback, width),
-    )
-    d, terminal, path_lanes = group.deviation, cost.terminal, as_lanes(path, width)
-    for g in range(totals.shape[0]):
-        knots, is_regular = as_lanes(noise[0][g], width), True
-        group.total[0] = 0.0
-        for k in range(12):
-            d[k] = start[0][k]
-        for i in range(n):
-            group.coordinates[i] = start[1][i]
-        for s in range(n_spans):
-            knot = int(noise[1][s])
-            fraction = noise[1][s] - knot
-            place(reference.pose[s], d, group.pose)
-            for k in range(6):
-                group.twist[k] = reference.twist[s, k] + d[6 + k]
-                knot_noise = (1.0 - fraction) * knots[knot, k] + fraction * knots[knot + 1, k]
-                group.command[k] = inputs[s, k] + knot_noise
-                if s > 0:
-                    group.command[k] -= feedback_gains[0] * d[k] + feedback_gains[1] * d[6 + k]
-                    group.total[0] += cost.scale[k] * squares(d, k, 1.0, 0.0, cost.speed)
-                path_lanes[s, k], path_lanes[s, 6 + k] = d[k], d[6 + k]
-            state = platform_state(group.pose, group.twist)
-            is_regular &= assemble(machine.body, legs, state, machine.no_deflection, work) < 0
-            drive(group, reference, cost, slopes, work.jacobian, s, span)
-            add_motors(legs, machine.inertia, state, work)
-            is_regular &= accelerate(
-                machine.body, legs, state, machine.no_deflection, group.forces, machine.no_wrench,
-                group.acceleration, work,
-            )  # fmt: skip
-            if not is_regular:
-                break
-            move(group, reference, cost, s, span)
-        for k in range(6):
-            path_lanes[n_spans, k], path_lanes[n_spans, 6 + k] = d[k], d[6 + k]
-            group.total[0] += cost.scale[k] * squares(
-                d, k, terminal[0, 0], terminal[0, 1], terminal[1, 1]
-            )
-        as_lanes(totals[g : g + 1], width)[0] = group.total[0]
-        if not is_regular:
-            for lane in range(totals.shape[1]):
-                totals[g, lane] = np.inf
 
 
 class Plan(NamedTuple):

@@ -1,1 +1,0 @@
-"""Predictive controllers: they plan ahead with the machine's model and limits, again and again."""
