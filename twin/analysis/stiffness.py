@@ -42,7 +42,6 @@ from twin.basics.arrays import (
     positive,
     read_only,
 )
-from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import ForwardKinematicsError, InputError, SingularPoseError, StateError
 from twin.model.derivatives import forward_dynamics_derivatives
 from twin.model.machine_base import ZERO_VECTOR, Model, changed, characteristic_length
@@ -672,41 +671,8 @@ def sag_over_gravity(
     return SagSweep(values, tuple(results))
 
 
-def sag_figure(sweep: SagSweep, x_label: str) -> Any:
-    """Return a plotly figure of sag, exact and predicted, over the factor of a sweep.
-
-    Raises:
-        MissingDependencyError: plotly is not installed.
-    """
-    solved, predicted = (
-        np.array([getattr(sag, name) for sag in sweep.sags]) for name in ("exact", "predicted")
-    )
-    panels = []
-    for label, columns in (
-        ("translation [m]", slice(0, 3)),
-        ("rotation [rad]", slice(3, 6)),
-    ):
-        curves = (
-            ("exact", solved, "line"),
-            ("predicted by the stiffness", predicted, "dash"),
-            ("error of the prediction", solved - predicted, "line+markers"),
-        )
-        lines = [
-            Line(name, sweep.factors, _sizes(values[:, columns]), style)
-            for name, values, style in curves
-        ]
-        panels.append(Axes(label, lines, log_y=True))
-    return panels_figure(panels, x_label, log_x=True, title="Sag")
-
-
 def _factors(factors: Any) -> FloatArray:
     values = as_floats(factors, "factors")
     if values.ndim != 1 or not values.size or not (values > 0.0).all():
         raise InputError("factors", "must be a list of numbers above zero")
     return read_only(values)
-
-
-def _sizes(values: FloatArray) -> FloatArray:
-    """Return the norms of rows; zeros become NaN, as the axis is logarithmic."""
-    sizes = np.linalg.norm(values, axis=1)
-    return np.where(sizes > 0.0, sizes, np.nan)

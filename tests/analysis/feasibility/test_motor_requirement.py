@@ -7,7 +7,6 @@ import pytest
 
 import twin
 from twin.analysis.feasibility.actuators import (
-    actuator_use,
     motor_requirement,
     payload_sweep,
 )
@@ -97,18 +96,6 @@ def test_forces_are_linear_in_the_payload(name: str) -> None:
     size = np.abs(none.forces).max() + np.abs(heavy.forces).max()
     np.testing.assert_allclose(heavy.forces - none.forces, 4.0 * gain, rtol=0, atol=1e-10 * size)
     np.testing.assert_array_equal(heavy.rates, none.rates)
-
-
-def test_use_of_the_actuators(stewart: twin.Platform, srspm: twin.Platform) -> None:
-    found = motor_requirement(stewart, task(stewart))
-    force, speed = actuator_use(stewart, found)
-    assert force.name == f"force of leg {found.peak_force.leg}"
-    assert force.share == pytest.approx(abs(found.peak_force.value) / 3073.0)
-    assert speed.share == pytest.approx(abs(found.peak_speed.value) / 0.254)
-    assert actuator_use(srspm, motor_requirement(srspm, task(srspm))) == ()
-    with pytest.raises(InputError, match="actuators"):
-        driving = twin.load("driving_simulator")
-        actuator_use(stewart, motor_requirement(driving, task(driving)))
 
 
 def test_springs_inside_the_legs_follow_without_oscillating() -> None:

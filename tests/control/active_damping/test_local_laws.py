@@ -23,7 +23,6 @@ from twin.control.active_damping import (
     root_locus,
     smallest_damping,
 )
-from twin.control.active_damping.closed_loop import damping_polynomial
 from twin.control.active_damping.laws import (
     continuous_force_feedback,
     continuous_velocity_feedback,
@@ -45,6 +44,11 @@ LAWS = {"iff": IntegralForceFeedback, "dvf": DirectVelocityFeedback}
 @pytest.fixture(scope="module")
 def hexapod() -> LinearMachine:
     return linearise(with_gravity(twin.load("micro_hexapod"), 0.0))
+
+
+def damping_polynomial(pole: float, zero: float, gain: float) -> list[float]:
+    """Return the coefficients of s (s^2 + p^2) + gain (s^2 + z^2), highest power first."""
+    return [1.0, gain, pole**2, gain * zero**2]
 
 
 @given(st.floats(1.0, 100.0), st.floats(0.0, 0.99))

@@ -421,8 +421,3 @@ def largest_damping(pole: float, zero: float) -> LargestDamping:
     frequency = float(np.sqrt(squared_frequency))
     gain = 2.0 * frequency + 2.0 * frequency * lower**2 / (squared_frequency - lower**2)
     return LargestDamping(1.0, gain, frequency)
-
-
-def damping_polynomial(pole: float, zero: float, gain: float) -> list[float]:
-    """Return the coefficients of s (s^2 + p^2) + gain (s^2 + z^2), highest power first."""
-    return [1.0, gain, pole**2, gain * zero**2]

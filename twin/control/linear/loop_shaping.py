@@ -369,31 +369,3 @@ def random_change(n: int, size: float, random: np.random.Generator) -> FloatArra
     """Return a change `(n, 2n)` of coprime factors whose largest singular value is `size`."""
     random_matrix = random.normal(size=(n, 2 * n))
     return np.asarray(size * random_matrix / np.linalg.norm(random_matrix, 2))
-
-
-def chordal_distance(first: StateSpace, second: StateSpace, frequencies: FloatArray) -> float:
-    """Return the largest chordal distance of two plants over frequencies [Hz], from 0 to 1.
-
-    The nu-gap where both have the same number of unstable poles and one can be turned into the
-    other continuously. Plants nearer than epsilon are stabilised by the same controller.
-
-    Reference:
-        Vinnicombe, Frequency domain uncertainty and the graph topology, IEEE TAC 38 (1993).
-    """
-    first_response, second_response = first.response(frequencies), second.response(frequencies)
-    left_factor = _root(
-        np.eye(first_response.shape[1]) + second_response @ _adjoint(second_response)
-    )
-    right = _root(np.eye(first_response.shape[2]) + _adjoint(first_response) @ first_response)
-    distance = left_factor @ (second_response - first_response) @ right
-    return float(np.linalg.svd(distance, compute_uv=False).max())
-
-
-def _adjoint(values: ComplexArray) -> ComplexArray:
-    return np.asarray(np.conj(np.swapaxes(values, -1, -2)))
-
-
-def _root(values: ComplexArray) -> ComplexArray:
-    """Return the inverse square roots of Hermitian matrices `(k, m, m)`."""
-    eigenvalues, vectors = np.linalg.eigh(values)
-    return np.asarray((vectors / np.sqrt(eigenvalues)[:, None, :]) @ _adjoint(vectors))
