@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +11,6 @@ from twin.analysis.feasibility.course import (
     DEFAULT_SAMPLES,
     Course,
     Quantity,
-    amount,
-    factor,
     motion_course,
 )
 from twin.analysis.payload.body import Payload, with_payload
@@ -234,18 +232,9 @@ class ActuatorTask:
             limits.
     """
 
-    def __init__(
-        self, platform: MachineModel, course: Course, needed: MotorRequirement, rest: Resting
-    ) -> None:
-        """Add the drives' own forces, and redistribute the loads of a redundant machine.
-
-        Args:
-            platform: the machine.
-            course: the task.
-            needed: its requirement.
-            rest: a function of a row that returns the forces `(n,)` at rest at its pose.
-        """
-        self.platform, self.course, self._rest = platform, course, rest
+    def __init__(self, platform: MachineModel, course: Course, needed: MotorRequirement) -> None:
+        """Add the drives' own forces, and redistribute the loads of a redundant machine."""
+        self.platform, self.course = platform, course
         drives = [leg.drive for leg in platform.parameters.legs]
         reflected = [None if drive is None else drive.reflected() for drive in drives]
         drive_terms = np.array(
@@ -281,15 +270,16 @@ class ActuatorTask:
         unit, needed = self.platform.coordinate_unit, self.needed
         power = actuator_limit(self.platform, "power")
         force = (self._noun, self.platform.force_unit)
-        yield from self._limited(*force, needed.forces, self._force_remedy, self._peak)
+        recommendation = "force at rest" if self.course.places else "force"
+        yield from self._limited(*force, needed.forces, recommendation, self._peak)
         yield from self._lasting_force()
         if self.course.places:
             return  # nothing moves
-        speed = ("speed", f"{unit}/s", needed.rates, self._speed_remedy)
+        speed = ("speed", f"{unit}/s", needed.rates, "speed")
         yield from self._limited(*speed, self._fastest)
         acceleration = ("acceleration", f"{unit}/s2", needed.accelerations)
-        yield from self._limited(*acceleration, self._acceleration_remedy)
-        yield from self._limited("power", "W", needed.power, self._power_remedy, power)
+        yield from self._limited(*acceleration, "acceleration")
+        yield from self._limited("power", "W", needed.power, "power", power)
 
     def missing(self) -> list[str]:
         """Return the limits that the file does not give, as fields of its tables."""
@@ -311,13 +301,16 @@ class ActuatorTask:
         name: str,
         unit: str,
         values: FloatArray,
-        remedy: Callable[[int, int], str],
+        recommendation: str,
         limits: FloatArray | None = None,
     ) -> Iterator[Quantity]:
+        """Yield a quantity `(k, n)` if any leg has a limit, by default the machine's own."""
         given_limits = actuator_limit(self.platform, name) if limits is None else limits
         if np.isfinite(given_limits).any():
             bound = np.broadcast_to(given_limits, values.shape)
-            yield Quantity(name, unit, values, bound, np.abs(values) / bound, self._legs, remedy)
+            yield Quantity(
+                name, unit, values, bound, np.abs(values) / bound, self._legs, recommendation
+            )
 
     def _strokes(self) -> Iterator[Quantity]:
         values = self.needed.coordinates
@@ -326,13 +319,11 @@ class ActuatorTask:
         for end_name, limit, side in (("lower", low, -1.0), ("upper", high, 1.0)):
             fraction = np.maximum(side * (values - middle) / half_stroke, 0.0)
             bound = np.broadcast_to(limit, values.shape)
-
-            def remedy(row: int, leg: int, limit: FloatArray = limit, side: float = side) -> str:
-                return self._stroke_remedy(row, leg, float(limit[leg]), side)
-
             unit = self.platform.coordinate_unit
             name, is_lower_limit = f"stroke, {end_name} end", side < 0
-            yield Quantity(name, unit, values, bound, fraction, self._legs, remedy, is_lower_limit)
+            yield Quantity(
+                name, unit, values, bound, fraction, self._legs, "stroke", is_lower_limit
+            )
 
     def _lasting_force(self) -> Iterator[Quantity]:
         """Yield the root mean square over a motion; at rest, the force of every pose."""
@@ -354,105 +345,6 @@ class ActuatorTask:
                 bound,
                 continuous_forces / bound,
                 self._legs,
-                self._lasting_remedy,
+                "continuous force",
                 whole=not resting,
             )
-
-    def _stroke_remedy(self, row: int, leg: int, limit: float, side: float) -> str:
-        unit, leg_kind = self.platform.coordinate_unit, self.platform.leg
-        value = float(self.needed.coordinates[row, leg])
-        excess = amount(side * (value - limit), unit)
-        home = float(self.platform.home_coordinates[leg])
-        text = (
-            f"The {leg_kind.coordinate} of leg {leg + 1} would be {amount(value, unit)} "
-            f"({self.course.place(row)}), its actuator ends at {amount(limit, unit)}: {excess} "
-            f"{'too short' if side > 0 else 'too long'}. "
-        )
-        part = (limit - home) / (value - home) if value != home else 0.0
-        if 0.0 < part < 1.0:
-            text += (
-                f"Make the motion about {factor(1.0 / part)} times smaller, move its middle, or "
-            )
-        else:
-            text += "Move the pose, or "
-        return text + f"take actuators that reach {amount(value, unit)}."
-
-    def _compared(self, row: int, leg: int, value: float, limit: float, unit: str) -> str:
-        pose_text = "" if not self.course.places else f" at rest ({self.course.places[row]})"
-        instant_text = pose_text or f" at {self.course.place(row)}"
-        return (
-            f"Leg {leg + 1} needs {amount(abs(value), unit)}{instant_text}, its actuator gives "
-            f"{amount(limit, unit)}: {factor(abs(value) / limit)} times too "
-        )
-
-    def _speed_remedy(self, row: int, leg: int) -> str:
-        value = float(self.needed.rates[row, leg])
-        limit = float(self._fastest[leg])
-        excess = factor(abs(value) / limit)
-        unit = f"{self.platform.coordinate_unit}/s"
-        return self._compared(row, leg, value, limit, unit) + (
-            f"slow. Make the motion {excess} times longer in time or {excess} times smaller."
-        )
-
-    def _acceleration_remedy(self, row: int, leg: int) -> str:
-        value = float(self.needed.accelerations[row, leg])
-        limit = float(actuator_limit(self.platform, "acceleration")[leg])
-        excess = abs(value) / limit
-        unit = f"{self.platform.coordinate_unit}/s2"
-        return self._compared(row, leg, value, limit, unit) + (
-            f"little. Make the motion {factor(np.sqrt(excess))} times longer in time or "
-            f"{factor(excess)} times smaller."
-        )
-
-    def _power_remedy(self, row: int, leg: int) -> str:
-        value = float(self.needed.power[row, leg])
-        limit = float(actuator_limit(self.platform, "power")[leg])
-        return self._compared(row, leg, value, limit, "W") + (
-            f"little. Make the motion {factor(abs(value) / limit)} times longer in time, or "
-            "lighten the load."
-        )
-
-    def _force_remedy(self, row: int, leg: int) -> str:
-        value, limit = float(self.needed.forces[row, leg]), float(self._peak[row, leg])
-        unit, excess = self.platform.force_unit, abs(value) / limit
-        text = self._compared(row, leg, value, limit, unit) + "little. "
-        stronger = f"take actuators of at least {amount(abs(value), unit)}"
-        if self.platform.n_actuators > self.platform.dof:
-            text += "No internal force of the redundant legs keeps the limits. "
-        if self.course.places:
-            return text + (
-                f"Either {stronger}, or make platform, payload and legs together "
-                f"{factor(excess)} times lighter."
-            )
-        at_rest = abs(float(self._rest(row)[leg]))
-        if at_rest >= limit:
-            return text + (
-                f"Holding this pose at rest needs {amount(at_rest, unit)} alone: {stronger}, or "
-                "lighten the load."
-            )
-        part = (limit - at_rest) / (abs(value) - at_rest)
-        return text + (
-            f"At rest it needs {amount(at_rest, unit)} there: accelerate at most {part:.2g} times "
-            f"as much (a motion {factor(np.sqrt(1.0 / part))} times longer in time), or {stronger}."
-        )
-
-    def _lasting_remedy(self, row: int, leg: int) -> str:
-        forces = self._smallest[:, leg]
-        limit = float(self._lasting[leg])
-        value = abs(float(forces[row]))
-        pose_text = f"at rest ({self.course.place(row)})"
-        if not self.course.places:
-            duration = self.course.time[-1] - self.course.time[0]
-            value = float(np.sqrt(np.trapezoid(forces**2, self.course.time) / duration))
-            pose_text = "in root mean square over the motion"
-        unit = self.platform.force_unit
-        return (
-            f"Leg {leg + 1} needs {amount(value, unit)} {pose_text}, its actuator gives "
-            f"{amount(limit, unit)} continuously: it overheats, {factor(value / limit)} times too "
-            "much. Pause between motions, lighten the load, or take actuators of at least "
-            f"{amount(value, unit)} continuously."
-        )
-
-
-Resting = Callable[[int], FloatArray]
-"""Function of a row that returns the forces `(n,)` [N], [N m] at rest at its pose."""

@@ -20,9 +20,7 @@ from twin.analysis.feasibility.course import (
     Course,
     LegPoints,
     Quantity,
-    amount,
     leg_points,
-    legs_text,
     polygon_distance,
     reached,
 )
@@ -105,16 +103,8 @@ def plate_quantities(
     least = np.full_like(distance, _thickness(platform))
     fraction = np.where(distance > 0.0, least / np.maximum(distance, 1e-12), np.inf)
 
-    def remedy(row: int, column: int) -> str:
-        return (
-            f"The plates come as close as {amount(distance[row, column], 'm')} "
-            f"({course.place(row)}), joints to joints; with their thickness "
-            f"{amount(least[row, column], 'm')} are needed: they collide. Move or tilt less, or "
-            "take longer legs."
-        )
-
     yield Quantity(
-        "plates to each other", "m", distance, least, fraction, [()], remedy, at_least=True
+        "plates to each other", "m", distance, least, fraction, [()], "plates", at_least=True
     )
 
 
@@ -163,22 +153,10 @@ def _between_legs(platform: MachineModel, course: Course, legs: list[Capsules]) 
                 (distance, np.broadcast_to(np.maximum(min_distance, floor), distance.shape))
             )
     pairs = [(int(i) + 1, int(j) + 1) for i, j in zip(first_leg, second_leg, strict=True)]
-    quantity = _closest(course, distances, pairs, "legs to each other", "each other")
+    quantity = _closest(course, distances, pairs, "legs to each other")
     meeting = _meetings(platform, course)
-    remedy = quantity.remedy
-    turning_advice = "Turn cranks the other way, check" if platform.leg.has_crank else "Check"
-
-    def meeting_remedy(row: int, column: int) -> str:
-        if not meeting[row, column]:
-            return remedy(row, column)
-        return (
-            f"{legs_text(pairs[column]).capitalize()} pass through each other "
-            f"({course.place(row)}): their axes meet, so they collide however thin they are. "
-            f"{turning_advice} the order of the joints, or move them apart."
-        )
-
     fraction = np.where(meeting, np.inf, quantity.share)
-    return quantity._replace(share=fraction, remedy=meeting_remedy)
+    return quantity._replace(share=fraction)
 
 
 def _meetings(platform: MachineModel, course: Course) -> BoolArray:
@@ -278,7 +256,7 @@ def _from_plate(
         )
         distances.append((_distance(leg_capsules, edge_capsules), min_distance))
     leg_numbers = [(int(i) + 1,) for i in leg]
-    return _closest(course, distances, leg_numbers, f"legs to the {name}", f"the {name}")
+    return _closest(course, distances, leg_numbers, f"legs to the {name}")
 
 
 def _closest(
@@ -286,7 +264,6 @@ def _closest(
     parts: list[tuple[FloatArray, FloatArray]],
     legs: Sequence[tuple[int, ...]],
     name: str,
-    other: str,
 ) -> Quantity:
     """Return the clearance of each pair: of its parts, the one with the largest limit fraction."""
     distances, min_distances = (np.stack(arrays) for arrays in zip(*parts, strict=True))
@@ -297,17 +274,7 @@ def _closest(
         for values in (distances, min_distances, fractions)
     )
 
-    def remedy(row: int, column: int) -> str:
-        text = legs_text(legs[column])
-        verb = "come" if len(legs[column]) > 1 else "comes"
-        return (
-            f"{text.capitalize()} {verb} as close as {amount(distance[row, column], 'm')} to "
-            f"{other} ({course.place(row)}), axis to axis; with their thickness "
-            f"{amount(limit[row, column], 'm')} are needed: they collide. Check the order of the "
-            "joints, move them apart, take thinner legs, or tilt less."
-        )
-
-    return Quantity(name, "m", distance, limit, fraction, legs, remedy, at_least=True)
+    return Quantity(name, "m", distance, limit, fraction, legs, "collision", at_least=True)
 
 
 def _distance(one: Capsules, other: Capsules) -> FloatArray:

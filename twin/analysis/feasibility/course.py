@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,6 +178,82 @@ def reached(platform: MachineModel, poses: FloatArray) -> BoolArray:
     return np.isfinite(coordinates)
 
 
+RECOMMENDATIONS = {
+    "stroke": (
+        "{legs} would be at {required} ({place}), its actuator ends at {limit}. Make the motion"
+        " smaller, move its middle, or take actuators that reach {required}."
+    ),
+    "speed": (
+        "{legs} needs {required} ({place}), its actuator gives {limit}: {excess} times too "
+        "slow. Make the motion {excess} times longer in time or {excess} times smaller."
+    ),
+    "acceleration": (
+        "{legs} needs {required} ({place}), its actuator gives {limit}: {excess} times too "
+        "little. Make the motion {root} times longer in time or {excess} times smaller."
+    ),
+    "power": (
+        "{legs} needs {required} ({place}), its actuator gives {limit}: {excess} times too "
+        "little. Make the motion {excess} times longer in time, or lighten the load."
+    ),
+    "force at rest": (
+        "{legs} needs {required} at rest ({place}), its actuator gives {limit}: {excess} times "
+        "too little. Take actuators of at least {required}, or make platform, payload and legs "
+        "together {excess} times lighter."
+    ),
+    "force": (
+        "{legs} needs {required} ({place}), its actuator gives {limit}: {excess} times too "
+        "little. If it holds the pose at rest, make the motion longer in time; otherwise take "
+        "actuators of at least {required}, or lighten the load."
+    ),
+    "continuous force": (
+        "{legs} needs {required} in root mean square ({place}), its actuator gives {limit} "
+        "continuously: it overheats, {excess} times too much. Pause between motions, lighten "
+        "the load, or take actuators of at least {required} continuously."
+    ),
+    "joint angle": (
+        "A joint of {legs} turns {required} from its neutral direction ({place}), it allows "
+        "{limit}. Turn its neutral direction, tilt and move less, or take joints of {required}."
+    ),
+    "singular": (
+        "The machine is near a singular pose ({place}): the smallest singular value of its "
+        "Jacobian is {required}, {limit} is the least. Stay closer to home, or place the joints"
+        " differently."
+    ),
+    "beyond singular": (
+        "The determinant of the Jacobian has another sign ({place}) than at home: the machine "
+        "passes a singular pose on the way, where the legs do not hold it. Stay closer to home,"
+        " or place the joints differently."
+    ),
+    "condition": (
+        "The condition number of the Jacobian is {required} ({place}): errors and forces of the"
+        " legs grow that much in the worst direction. Stay closer to home, or place the joints "
+        "differently."
+    ),
+    "collision": (
+        "{legs}: the distance to each other or to a plate is {required} ({place}), axis to "
+        "axis; with their thickness {limit} are needed: they collide. Check the order of the "
+        "joints, move them apart, take thinner legs, or tilt less."
+    ),
+    "meeting legs": (
+        "{legs} pass through each other ({place}): their axes meet, so they collide however "
+        "thin they are. Check the order of the joints and the direction of cranks, or move them"
+        " apart."
+    ),
+    "plates": (
+        "The plates come as close as {required} ({place}), joints to joints; with their "
+        "thickness {limit} are needed: they collide. Move or tilt less, or take longer legs."
+    ),
+}
+"""What is violated, by how much, and what would mend it.
+
+Fields are the legs, the required value and the limit with their units, the place, and the excess
+with its square root.
+"""
+
+BEYOND_ANY_LIMIT = {"singular": "beyond singular", "collision": "meeting legs"}
+"""Recommendations where the fraction of the limit is infinite."""
+
+
 class Quantity(NamedTuple):
     """A quantity over a task, `(k, m)`: one row per time, one column per leg or pair of legs."""
 
@@ -191,8 +267,8 @@ class Quantity(NamedTuple):
     """`(k, m)` fraction of the limit that is used; above 1 it is violated"""
     legs: Sequence[tuple[int, ...]]
     """numbers from 1 of the legs of each column; none for the whole machine"""
-    remedy: Callable[[int, int], str]
-    """sentences about the violation at a row and column"""
+    recommendation: str
+    """key of `RECOMMENDATIONS`"""
     at_least: bool = False
     """whether the limit is the smallest value instead of the largest"""
     whole: bool = False
@@ -260,7 +336,25 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
         float(course.time[row]) if timed else None,
         "whole motion" if quantity.whole and not resting else course.place(row),
         course.motion.pose[row].copy(),
-        "" if fraction <= 1.0 + LIMIT_TOLERANCE else quantity.remedy(row, column),
+        "" if fraction <= 1.0 + LIMIT_TOLERANCE else _recommended(quantity, course, row, column),
+    )
+
+
+def _recommended(quantity: Quantity, course: Course, row: int, column: int) -> str:
+    """Return the recommendation for the violation at a row and column."""
+    required, limit = float(quantity.required[row, column]), float(quantity.limit[row, column])
+    if not quantity.name.startswith("stroke"):
+        required = abs(required)
+    key, excess = quantity.recommendation, float(quantity.share[row, column])
+    if not np.isfinite(excess):
+        key = BEYOND_ANY_LIMIT.get(key, key)
+    return RECOMMENDATIONS[key].format(
+        legs=legs_text(quantity.legs[column]).capitalize(),
+        required=amount(required, quantity.unit),
+        limit=amount(limit, quantity.unit),
+        place=course.place(row),
+        excess=factor(excess),
+        root=factor(np.sqrt(excess)),
     )
 
 

@@ -12,7 +12,6 @@ from twin.analysis.feasibility.course import (
     LegPoints,
     Mobility,
     Quantity,
-    amount,
     check_convention,
     crank_frames,
 )
@@ -109,21 +108,9 @@ def joint_quantities(
         bound = np.broadcast_to(max_angles, angles.shape)
         legs = [(i + 1,) for i in range(platform.n_actuators)]
 
-        def remedy(
-            row: int,
-            leg: int,
-            name: str = name,
-            angles: FloatArray = angles,
-            most: FloatArray = max_angles,
-        ) -> str:
-            angle, limit = float(angles[row, leg]), float(most[leg])
-            return (
-                f"The {name} of leg {leg + 1} turns {amount(angle, 'deg')} from its neutral "
-                f"direction ({course.place(row)}), it allows {amount(limit, 'deg')}. Turn its "
-                f"neutral direction, tilt and move less, or take joints of {amount(angle, 'deg')}."
-            )
-
-        yield Quantity(f"angle of {name}", "deg", angles, bound, angles / bound, legs, remedy)
+        yield Quantity(
+            f"angle of {name}", "deg", angles, bound, angles / bound, legs, "joint angle"
+        )
 
 
 def missing_joints(platform: MachineModel, found: Directions) -> list[str]:
@@ -157,35 +144,19 @@ def singularity_quantities(platform: MachineModel, course: Course) -> Iterator[Q
     with_other_sign = signs * home_sign[0] < 0.0
     fraction = np.where(with_other_sign[:, None], np.inf, min_value / np.maximum(smallest, 1e-300))
 
-    def remedy(row: int, column: int) -> str:
-        place = course.place(row)
-        if with_other_sign[row]:
-            return (
-                f"The determinant of the Jacobian has another sign ({place}) than at home: the "
-                "machine passes a singular pose on the way, where the legs do not hold it. Stay "
-                "closer to home, or place the joints differently."
-            )
-        return (
-            f"The machine is near a singular pose ({place}): the smallest singular value of its "
-            f"Jacobian is {amount(float(smallest[row, 0]))}, "
-            f"{amount(float(smallest[row, 0] / home[0, -1]))} of that at home. Stay closer to "
-            "home, or place the joints differently."
-        )
-
     unit = "" if platform.coordinate_unit == "m" else "rad/m"
     name = "smallest singular value"
-    yield Quantity(name, unit, smallest, min_value, fraction, [()], remedy, at_least=True)
-
-    def ill(row: int, column: int) -> str:
-        return (
-            f"The condition number of the Jacobian is {amount(float(condition[row, 0]))} "
-            f"({course.place(row)}): errors and forces of the legs grow that much in the worst "
-            "direction. Stay closer to home, or place the joints differently."
-        )
+    yield Quantity(name, unit, smallest, min_value, fraction, [()], "singular", at_least=True)
 
     max_condition = np.full_like(condition, MAX_CONDITION_NUMBER)
     yield Quantity(
-        "condition number", "", condition, max_condition, condition / max_condition, [()], ill
+        "condition number",
+        "",
+        condition,
+        max_condition,
+        condition / max_condition,
+        [()],
+        "condition",
     )
 
 

@@ -32,7 +32,6 @@ from twin.analysis.feasibility.joint_angles import (
 )
 from twin.basics.arrays import FloatArray
 from twin.errors import SingularPoseError, StateError
-from twin.model.machine_base import PlatformMotion
 from twin.model.machine_model import MachineModel
 
 
@@ -98,15 +97,7 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
         course, needed, singular = _before_singular(platform, course, wrench)
         margins += [] if singular is None else [singular]
         if needed is not None:
-
-            def at_rest(row: int) -> FloatArray:
-                rest_motion = PlatformMotion(
-                    course.motion.pose[row : row + 1], *np.zeros((2, 1, 6))
-                )
-                holding = requirement_along(platform, np.zeros(1), rest_motion, wrench)
-                return np.asarray(holding.forces[0])
-
-            loads = ActuatorTask(platform, course, needed, at_rest)
+            loads = ActuatorTask(platform, course, needed)
             quantities = [*loads.quantities(), *_geometry(platform, course, task, missing)]
             quantities += singularity_quantities(platform, course)
             missing = loads.missing() + missing
@@ -226,7 +217,8 @@ def _notes(platform: MachineModel, course: Course, loads: ActuatorTask) -> list[
         notes.append("forces are what spring, damper and actuator of a leg carry together")
     if platform.n_actuators > platform.dof:
         notes.append(
-            "the legs are redundant: internal forces are chosen so that the limits are kept best"
+            "the legs are redundant: internal forces are chosen so that the limits are kept best; "
+            "where one is exceeded, none keep it"
             if loads.shared
             else "the legs are redundant: forces are the smallest of many"
         )
