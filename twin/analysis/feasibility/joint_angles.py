@@ -107,7 +107,6 @@ def joint_quantities(
         )
         bound = np.broadcast_to(max_angles, angles.shape)
         legs = [(i + 1,) for i in range(platform.n_actuators)]
-
         yield Quantity(
             f"angle of {name}", "deg", angles, bound, angles / bound, legs, "joint angle"
         )
