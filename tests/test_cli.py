@@ -279,11 +279,12 @@ def test_export_of_a_users_machine(tmp_path: Path) -> None:
     assert 'model="mine"' in (tmp_path / "models" / "robot.xml").read_text()
 
 
-@pytest.mark.parametrize("form", ["", "MJCF", "sdf", None, 3, ["mjcf"]])
-def test_export_refuses_unknown_formats(form: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="format"):
-        export(twin.load("stewart"), form, tmp_path / "new")
-    assert not (tmp_path / "new").exists()
+def test_export_refuses_unknown_formats(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for form in ["", "MJCF", "sdf", None, 3, ["mjcf"]]:
+        with subtests.test(f"{form}"):
+            with pytest.raises(InputError, match="format"):
+                export(twin.load("stewart"), form, tmp_path / "new")
+            assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("folder", [None, 3, "a\0b"])
@@ -342,9 +343,8 @@ def test_warm_names_every_part() -> None:
     assert "environment" in refused("warm", "stewart", "--environment", "twin/Nothing-v0")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_wrong_arguments_end_in_one_line(subtests: pytest.Subtests) -> None:
+    for arguments, words in [
         (("info", "nosuch"), "known machines: compliant_stewart, driving_simulator"),
         (("validate", "nosuch"), "nosuch"),
         (("validate", "--case", "nosuch"), "nosuch"),
@@ -361,10 +361,9 @@ def test_warm_names_every_part() -> None:
         (("simulate", "stewart", "--twist", ""), "twist"),
         (("simulate", "stewart", "--duration", "0.01", "--out", "motion.txt"), ".npz"),
         (("bench", "nosuch"), "nosuch"),
-    ],
-)
-def test_wrong_arguments_end_in_one_line(arguments: tuple[str, ...], words: str) -> None:
-    assert words in refused(*arguments)
+    ]:
+        with subtests.test(f"{arguments}"):
+            assert words in refused(*arguments)
 
 
 def test_a_bad_description_ends_in_one_line(tmp_path: Path) -> None:

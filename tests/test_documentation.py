@@ -79,16 +79,17 @@ def test_index_leads_to_every_generated_page() -> None:
     assert {"_generated/machines/*", "_generated/interface/*", "_generated/internals/*"} <= found
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_links_of_pages_lead_to_pages_of_the_site(name: str) -> None:
-    text = inside_the_site((DOCS / f"{name}.md").read_text())
-    for link in re.findall(r"\]\(([^)#\s]+\.md)", text):
-        folder, _, generated = link.partition("_generated/")
-        if generated:
-            assert generated in SINGLE or "/machines/" in link, link
-            assert folder == "../" * name.count("/"), link
-        else:
-            assert (DOCS / name).parent.joinpath(link).is_file(), link
+def test_links_of_pages_lead_to_pages_of_the_site(subtests: pytest.Subtests) -> None:
+    for name in PAGES:
+        with subtests.test(f"{name}"):
+            text = inside_the_site((DOCS / f"{name}.md").read_text())
+            for link in re.findall(r"\]\(([^)#\s]+\.md)", text):
+                folder, _, generated = link.partition("_generated/")
+                if generated:
+                    assert generated in SINGLE or "/machines/" in link, link
+                    assert folder == "../" * name.count("/"), link
+                else:
+                    assert (DOCS / name).parent.joinpath(link).is_file(), link
 
 
 def test_pages_without_a_source_are_strays(tmp_path: Path) -> None:

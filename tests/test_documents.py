@@ -51,42 +51,46 @@ def words(page: str) -> list[str]:
     return CODE.findall(text)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str) -> None:
-    links = re.findall(r"\]\(([^)#\s]+)", PAGES[page].read_text())
-    local = [link for link in links if "://" not in link]
-    assert not [link for link in local if not (PAGES[page].parent / link).exists()]
+def test_links_lead_somewhere(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(f"{page}"):
+            links = re.findall(r"\]\(([^)#\s]+)", PAGES[page].read_text())
+            local = [link for link in links if "://" not in link]
+            assert not [link for link in local if not (PAGES[page].parent / link).exists()]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_named_files_exist(page: str) -> None:
-    for word in words(page):
-        if re.fullmatch(rf"({'|'.join(FOLDERS)})/[\w./]+", word):
-            assert (ROOT / word).exists(), word
+def test_named_files_exist(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(f"{page}"):
+            for word in words(page):
+                if re.fullmatch(rf"({'|'.join(FOLDERS)})/[\w./]+", word):
+                    assert (ROOT / word).exists(), word
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_named_parts_of_the_package_exist(page: str) -> None:
-    for word in words(page):
-        match = re.match(r"twin((?:\.\w+)+)(?=\(|$)", word)
-        if not match:
-            continue
-        value: object = twin
-        path = "twin"
-        for name in match[1].strip(".").split("."):
-            path = f"{path}.{name}"
-            if path in MODULES:
-                value = importlib.import_module(path)
-            else:
-                assert hasattr(value, name), word
-                value = getattr(value, name)
+def test_named_parts_of_the_package_exist(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(f"{page}"):
+            for word in words(page):
+                match = re.match(r"twin((?:\.\w+)+)(?=\(|$)", word)
+                if not match:
+                    continue
+                value: object = twin
+                path = "twin"
+                for name in match[1].strip(".").split("."):
+                    path = f"{path}.{name}"
+                    if path in MODULES:
+                        value = importlib.import_module(path)
+                    else:
+                        assert hasattr(value, name), word
+                        value = getattr(value, name)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/")])
-def test_handbook_leads_to_every_page(page: str) -> None:
-    listed = PAGES["docs/index.md"].read_text().splitlines()
-    name = page.removeprefix("docs/").removesuffix(".md")
-    assert name == "index" or name in listed
+def test_handbook_leads_to_every_page(subtests: pytest.Subtests) -> None:
+    for page in [page for page in PAGES if page.startswith("docs/")]:
+        with subtests.test(f"{page}"):
+            listed = PAGES["docs/index.md"].read_text().splitlines()
+            name = page.removeprefix("docs/").removesuffix(".md")
+            assert name == "index" or name in listed
 
 
 def test_a_script_draws_every_picture_of_the_guides() -> None:

@@ -54,29 +54,31 @@ def test_every_error_is_listed_here() -> None:
     assert twin.TwinError is TwinError
 
 
-@pytest.mark.parametrize("name", BUILTINS)
-def test_errors_are_twin_errors_and_builtin(name: str) -> None:
-    assert issubclass(CLASSES[name], TwinError)
-    assert issubclass(CLASSES[name], BUILTINS[name])
-    assert CLASSES[name].__doc__
+def test_errors_are_twin_errors_and_builtin(subtests: pytest.Subtests) -> None:
+    for name in BUILTINS:
+        with subtests.test(f"{name}"):
+            assert issubclass(CLASSES[name], TwinError)
+            assert issubclass(CLASSES[name], BUILTINS[name])
+            assert CLASSES[name].__doc__
 
 
-@pytest.mark.parametrize("name", BUILTINS)
-def test_errors_pickle_with_their_data(name: str) -> None:
-    state = State(0.1, np.zeros(7), np.zeros(6), np.ones(6), np.zeros(6))
-    data = {"index": 3, "pose": np.arange(7.0), "state": state}
-    error = CLASSES[name](*ARGUMENTS.get(name, ("stopped", data)))
-    again = pickle.loads(pickle.dumps(error))
-    assert type(again) is type(error)
-    assert str(again) == str(error)
-    assert set(vars(again)) == set(vars(error))
-    for key, value in vars(error).items():
-        if key != "data":
-            assert vars(again)[key] == value
-            continue
-        assert set(again.data) == set(value)
-        np.testing.assert_array_equal(again.data["pose"], value["pose"])
-        np.testing.assert_array_equal(again.data["state"].lengths, state.lengths)
+def test_errors_pickle_with_their_data(subtests: pytest.Subtests) -> None:
+    for name in BUILTINS:
+        with subtests.test(f"{name}"):
+            state = State(0.1, np.zeros(7), np.zeros(6), np.ones(6), np.zeros(6))
+            data = {"index": 3, "pose": np.arange(7.0), "state": state}
+            error = CLASSES[name](*ARGUMENTS.get(name, ("stopped", data)))
+            again = pickle.loads(pickle.dumps(error))
+            assert type(again) is type(error)
+            assert str(again) == str(error)
+            assert set(vars(again)) == set(vars(error))
+            for key, value in vars(error).items():
+                if key != "data":
+                    assert vars(again)[key] == value
+                    continue
+                assert set(again.data) == set(value)
+                np.testing.assert_array_equal(again.data["pose"], value["pose"])
+                np.testing.assert_array_equal(again.data["state"].lengths, state.lengths)
 
 
 def test_messages_hold_the_arguments() -> None:

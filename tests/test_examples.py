@@ -56,8 +56,9 @@ def test_readme_of_the_examples_lists_each_once() -> None:
     assert all(script == link for script, link, _ in ROWS)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_example_says_what_one_learns_and_is_short(name: str) -> None:
-    text = EXAMPLES[name].read_text()
-    assert text.startswith('"""')
-    assert 20 <= len(text.splitlines()) <= 90
+def test_example_says_what_one_learns_and_is_short(subtests: pytest.Subtests) -> None:
+    for name in EXAMPLES:
+        with subtests.test(f"{name}"):
+            text = EXAMPLES[name].read_text()
+            assert text.startswith('"""')
+            assert 20 <= len(text.splitlines()) <= 90

@@ -173,22 +173,18 @@ def test_pages_of_the_handbook_become_links() -> None:
     assert inside_the_site(text, "ball") == text
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "whole"),
-    [
+def test_names_mean_what_they_mean_in_their_module(subtests: pytest.Subtests) -> None:
+    for module, name, whole in [
         ("twin.datasets.episode", "Path", "pathlib.Path"),
         ("twin.analysis.frequency.estimate", "Path", "twin.analysis.frequency.estimate.Path"),
         ("twin.control.controller", "twin.motion", "twin.motion"),
         ("twin.control.controller", "Reference.at", None),
         ("twin.control.controller", "Nothing", None),
         ("twin.errors", "InputError", "twin.errors.InputError"),
-    ],
-)
-def test_names_mean_what_they_mean_in_their_module(
-    module: str, name: str, whole: str | None
-) -> None:
-    found = meaning(module, name)
-    assert (found or "").replace("._local", "") == (whole or "")
+    ]:
+        with subtests.test(f"{module}"):
+            found = meaning(module, name)
+            assert (found or "").replace("._local", "") == (whole or "")
 
 
 def test_types_and_names_lead_to_their_own_class() -> None:

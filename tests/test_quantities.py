@@ -35,11 +35,12 @@ def test_quantities_are_si(text: Any, units: tuple[str, ...], value: float) -> N
     assert quantity(text, "amplitude", *units) == pytest.approx(value, rel=1e-12)
 
 
-@pytest.mark.parametrize("text", ["3 kg", "mm", "", "nan", "inf", "1e300", "3,5 mm", "1 2"])
-def test_what_is_no_quantity_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"^amplitude: ") as caught:
-        quantity(text, "amplitude", "m", "rad")
-    assert len(str(caught.value).splitlines()) == 1
+def test_what_is_no_quantity_is_refused(subtests: pytest.Subtests) -> None:
+    for text in ["3 kg", "mm", "", "nan", "inf", "1e300", "3,5 mm", "1 2"]:
+        with subtests.test(f"{text}"):
+            with pytest.raises(InputError, match=r"^amplitude: ") as caught:
+                quantity(text, "amplitude", "m", "rad")
+            assert len(str(caught.value).splitlines()) == 1
 
 
 def test_lists_have_a_unit_each() -> None:
@@ -68,17 +69,14 @@ def test_poses_from_home(stewart: Platform) -> None:
     assert pose_of(stewart, None) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["", "1,2,3,4", "tilt=3", "z=3 deg", "yaw=1 m", "0,0,1,1,0,0,1 mm"]
-)
-def test_what_is_no_pose_is_refused(stewart: Platform, text: str) -> None:
-    with pytest.raises(InputError, match=r"^pose: "):
-        pose_of(stewart, text)
+def test_what_is_no_pose_is_refused(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for text in ["", "1,2,3,4", "tilt=3", "z=3 deg", "yaw=1 m", "0,0,1,1,0,0,1 mm"]:
+        with subtests.test(f"{text}"), pytest.raises(InputError, match=r"^pose: "):
+            pose_of(stewart, text)
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
+def test_wrong_options_end_in_one_line(subtests: pytest.Subtests) -> None:
+    for words, told in [
         (
             ("track", "stewart", "--axis", "yaw", "--amplitude", "10 m"),
             "amplitude: has a unit of m",
@@ -95,11 +93,10 @@ def test_what_is_no_pose_is_refused(stewart: Platform, text: str) -> None:
         (("simulate", "stewart", "--force", "3 kg"), "force"),
         (("tune", "stewart", "--size", "3 deg/s"), "size"),
         (("workspace", "stewart", "--stiffness", "3 N m/rad"), "stiffness"),
-    ],
-)
-def test_wrong_options_end_in_one_line(words: tuple[str, ...], told: str) -> None:
-    result = CliRunner().invoke(cli.app, list(words))
-    assert result.exit_code == 2, result.output
-    assert len(result.stderr.strip().splitlines()) == 1
-    assert result.stderr.startswith("twin: ")
-    assert told in result.stderr
+    ]:
+        with subtests.test(f"{words}"):
+            result = CliRunner().invoke(cli.app, list(words))
+            assert result.exit_code == 2, result.output
+            assert len(result.stderr.strip().splitlines()) == 1
+            assert result.stderr.startswith("twin: ")
+            assert told in result.stderr

@@ -135,10 +135,10 @@ def test_roll_pitch_cannot_hold_yaw() -> None:
         angles_from_quaternion(turned, "roll_pitch")
 
 
-@pytest.mark.parametrize("name", ["", "euler", None, 5, ["rodrigues"]])
-def test_unknown_conventions_are_named(name: Any) -> None:
-    with pytest.raises(InputError, match="yaw_pitch_roll"):
-        quaternion_from_angles([0.0, 0.0, 0.0], name)
+def test_unknown_conventions_are_named(subtests: pytest.Subtests) -> None:
+    for name in ["", "euler", None, 5, ["rodrigues"]]:
+        with subtests.test(f"{name}"), pytest.raises(InputError, match="yaw_pitch_roll"):
+            quaternion_from_angles([0.0, 0.0, 0.0], name)
 
 
 def test_poses_from_places_and_angles() -> None:

@@ -58,9 +58,8 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     return visitor
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_what_cannot_be_shown_is_refused(subtests: pytest.Subtests) -> None:
+    for arguments, told in [
         ((), "machine: "),
         (("nowhere",), "no machine called"),
         (("stewart", "--policy", "zero"), "policy: "),
@@ -72,14 +71,13 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
         (("--env", "twin/BallBalance-v0", "--motion", "sine"), "motion: "),
         (("stewart", "--controller", "iff"), "does not swing"),
         (("stewart", "--no-browser", "--host", "256.0.0.1"), "host: "),
-    ],
-)
-def test_what_cannot_be_shown_is_refused(arguments: tuple[str, ...], told: str) -> None:
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert "Traceback" not in result.output
-    assert told in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
+    ]:
+        with subtests.test(f"{arguments}"):
+            result = run(*arguments)
+            assert result.exit_code == 2, result.output
+            assert "Traceback" not in result.output
+            assert told in result.stderr
+            assert len(result.stderr.strip().splitlines()) == 1
 
 
 def check(visit: Visit, begins: str, *arguments: object) -> None:

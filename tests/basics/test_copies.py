@@ -27,10 +27,13 @@ def camera() -> Any:
     return Camera(twin.load("stewart"), width=16, height=16)
 
 
-@pytest.mark.parametrize("make", [link, camera])
-@pytest.mark.parametrize("copied", [copy, deepcopy, pickle.dumps])
-def test_copies_are_refused(make: Any, copied: Any) -> None:
-    original = make()
-    with pytest.raises(StateError, match="cannot be copied or pickled; make another one"):
-        copied(original)
-    original.close()
+def test_copies_are_refused(subtests: pytest.Subtests) -> None:
+    for copied in [copy, deepcopy, pickle.dumps]:
+        for make in [link, camera]:
+            with subtests.test(f"{copied}, {make}"):
+                original = make()
+                with pytest.raises(
+                    StateError, match="cannot be copied or pickled; make another one"
+                ):
+                    copied(original)
+                original.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -78,9 +78,8 @@ def test_a_full_disk_is_one_line_on_the_console(monkeypatch: pytest.MonkeyPatch)
     assert result.output == "twin: No space left on device: /tmp/x\n"
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
+def test_a_name_too_long_is_refused(subtests: pytest.Subtests) -> None:
+    for use in [
         as_path,
         check_place,
         twin.load,
@@ -94,12 +93,11 @@ def test_a_full_disk_is_one_line_on_the_console(monkeypatch: pytest.MonkeyPatch)
         read_sweep,
         LogMapping.read,
         write_template,
-    ],
-)
-def test_a_name_too_long_is_refused(use: Callable[[Any], Any]) -> None:
-    for path in ("x" * 5000, "x" * 5000 + ".csv", Path("a") / ("x" * 5000 + ".npz")):
-        with pytest.raises(TwinError):
-            use(path)
+    ]:
+        with subtests.test(f"{use}"):
+            for path in ("x" * 5000, "x" * 5000 + ".csv", Path("a") / ("x" * 5000 + ".npz")):
+                with pytest.raises(TwinError):
+                    use(path)
 
 
 def test_commands_refuse_names_too_long() -> None:

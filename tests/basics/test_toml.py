@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,14 +28,15 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("read", [read_toml, read_sweep, as_randomisation, twin.load])
-@pytest.mark.parametrize("name", FAULTS)
-def test_faults_are_named(name: str, read: Callable[[Any], Any], tmp_path: Path) -> None:
-    file = tmp_path / "file.toml"
-    file.write_bytes(FAULTS[name])
-    with pytest.raises(TwinError, match=r"file\.toml") as caught:
-        read(str(file))
-    assert len(str(caught.value)) < 500
+def test_faults_are_named(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for name in FAULTS:
+        for read in [read_toml, read_sweep, as_randomisation, twin.load]:
+            with subtests.test(f"{name}, {read}"):
+                file = tmp_path / "file.toml"
+                file.write_bytes(FAULTS[name])
+                with pytest.raises(TwinError, match=r"file\.toml") as caught:
+                    read(str(file))
+                assert len(str(caught.value)) < 500
 
 
 def test_content_as_deep_as_allowed_is_read(tmp_path: Path) -> None:
@@ -46,10 +45,10 @@ def test_content_as_deep_as_allowed_is_read(tmp_path: Path) -> None:
     assert read_toml(file)
 
 
-@pytest.mark.parametrize("path", [3, None, "", "a\0b", "/no/such.toml"])
-def test_places_that_are_none_are_refused(path: Any) -> None:
-    with pytest.raises(TwinError):
-        read_toml(path)
+def test_places_that_are_none_are_refused(subtests: pytest.Subtests) -> None:
+    for path in [3, None, "", "a\0b", "/no/such.toml"]:
+        with subtests.test(f"{path}"), pytest.raises(TwinError):
+            read_toml(path)
 
 
 def test_lines_and_letters_of_all_languages_are_texts(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 import pytest
@@ -37,20 +36,20 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "option"), OPTIONS)
-def test_options_are_used_or_refused(name: str, option: str) -> None:
-    stewart = twin.load("stewart")
-    for value in VALUES:
-        try:
-            made = make_controller(name, stewart, **{option: value})
-        except TwinError:
-            continue
-        assert np.isfinite(made.loop_gains).all() or option.startswith("velocity")
+def test_options_are_used_or_refused(subtests: pytest.Subtests) -> None:
+    for name, option in OPTIONS:
+        with subtests.test(f"{name}"):
+            stewart = twin.load("stewart")
+            for value in VALUES:
+                try:
+                    made = make_controller(name, stewart, **{option: value})
+                except TwinError:
+                    continue
+                assert np.isfinite(made.loop_gains).all() or option.startswith("velocity")
 
 
-@pytest.mark.parametrize(
-    ("name", "option", "value"),
-    [
+def test_faults_name_the_option(subtests: pytest.Subtests) -> None:
+    for name, option, value in [
         ("lqr", "design", 3),
         ("lqr", "weights", "x"),
         ("loop_shaping", "design", 3),
@@ -62,9 +61,8 @@ def test_options_are_used_or_refused(name: str, option: str) -> None:
         ("computed_torque", "bandwidth", 1e308),
         ("hac_lac", "colour", 3),
         ("cascade", "colour", 3),
-    ],
-)
-def test_faults_name_the_option(name: str, option: str, value: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        make_controller(name, twin.load("stewart"), **{option: value})
-    assert caught.value.field == option
+    ]:
+        with subtests.test(f"{name}"):
+            with pytest.raises(InputError) as caught:
+                make_controller(name, twin.load("stewart"), **{option: value})
+            assert caught.value.field == option

@@ -97,11 +97,12 @@ def test_other_engines_are_held(name: str, machine: str, engine: str) -> None:
     assert_held(name, machine, "hardware", 0.02, engine)
 
 
-@pytest.mark.parametrize(("name", "machine"), REFUSED)
-def test_others_are_refused_with_a_reason(name: str, machine: str) -> None:
-    with pytest.raises(InputError) as caught:
-        make_controller(name, twin.load(machine))
-    assert len(str(caught.value)) > 20
+def test_others_are_refused_with_a_reason(subtests: pytest.Subtests) -> None:
+    for name, machine in REFUSED:
+        with subtests.test(f"{name}"):
+            with pytest.raises(InputError) as caught:
+                make_controller(name, twin.load(machine))
+            assert len(str(caught.value)) > 20
 
 
 @pytest.mark.parametrize(("name", "machine"), UNPLANNED)

@@ -109,9 +109,8 @@ def nothing(time: float, measurement: Measurement) -> Any:
     """Forget to return."""
 
 
-@pytest.mark.parametrize(
-    ("function", "match"),
-    [
+def test_mistakes_name_the_function(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for function, match in [
         (too_few, r"controller too_few\(time, measurement\).* size 6, got shape \(2,\)"),
         (nothing, "controller nothing.*must be numbers"),
         (lambda *_: np.full(6, np.nan), "controller <lambda>.*must be finite"),
@@ -120,11 +119,9 @@ def nothing(time: float, measurement: Measurement) -> Any:
         (lambda time: np.zeros(6), "is called with time and measurement"),
         (Cascade, "must be one of twin.control or a function"),
         ("cascade", "must be one of twin.control or a function"),
-    ],
-)
-def test_mistakes_name_the_function(stewart: Platform, function: Any, match: str) -> None:
-    with pytest.raises(InputError, match=match):
-        stewart.simulate(0.1, controller=function, **FAST)
+    ]:
+        with subtests.test(f"{function}"), pytest.raises(InputError, match=match):
+            stewart.simulate(0.1, controller=function, **FAST)
 
 
 def test_errors_of_the_function_are_its_own(stewart: Platform) -> None:

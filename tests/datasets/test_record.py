@@ -208,9 +208,8 @@ def test_commands_become_actions_by_the_scale_of_the_space() -> None:
     env.close()
 
 
-@pytest.mark.parametrize(
-    ("changes", "field", "message"),
-    [
+def test_refusals_leave_nothing_behind(subtests: pytest.Subtests, datasets: Path) -> None:
+    for changes, field, message in [
         ({"environment": "twin/Tracking-v0"}, "environment", "twin/PoseTracking-v0"),
         ({"environment": 3}, "environment", "must be an id"),
         ({"environment": "CartPole-v1"}, "environment", "no vectors of numbers"),
@@ -243,17 +242,19 @@ def test_commands_become_actions_by_the_scale_of_the_space() -> None:
             "options",
             "a dataset cannot keep them",
         ),
-    ],
-)
-def test_refusals_leave_nothing_behind(
-    changes: dict[str, Any], field: str, message: str, datasets: Path
-) -> None:
-    arguments = {"environment": TRACKING, "episodes": 1, "dataset": "test/none-v0", **changes}
-    with pytest.raises(InputError) as caught:
-        record_dataset(**arguments)
-    assert caught.value.field == field
-    assert message in caught.value.message
-    assert not datasets.exists() or not list(datasets.iterdir())
+    ]:
+        with subtests.test(f"{changes}"):
+            arguments = {
+                "environment": TRACKING,
+                "episodes": 1,
+                "dataset": "test/none-v0",
+                **changes,
+            }
+            with pytest.raises(InputError) as caught:
+                record_dataset(**arguments)
+            assert caught.value.field == field
+            assert message in caught.value.message
+            assert not datasets.exists() or not list(datasets.iterdir())
 
 
 def test_an_existing_dataset_stays(datasets: Path) -> None:

@@ -81,9 +81,8 @@ def test_levels_are_three_datasets(
     assert re.search(rf"expert +{name} +1 +20 ", run.output)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_faults_end_in_one_line(subtests: pytest.Subtests, datasets: Path) -> None:
+    for words, message in [
         ("--dataset plain", "dataset: must look like"),
         ("--dataset test/a-v0 --policy pid", "policy: no policy called 'pid'"),
         ("--dataset test/a-v0 --option speed=3", "unexpected keyword"),
@@ -91,10 +90,9 @@ def test_levels_are_three_datasets(
         ("--dataset test/a-v0 --policy balance_law", "can act in twin/BallBalance-v0 only"),
         ("--dataset test/a-v0 --randomisation wear", "randomisation: unknown randomisation"),
         ("--dataset test/a-v0 --randomisation hardware_spread", "no drives"),
-    ],
-)
-def test_faults_end_in_one_line(words: str, message: str, datasets: Path) -> None:
-    run = CliRunner().invoke(app, ["record", "twin/PoseTracking-v0", *words.split()])
-    assert run.exit_code == 2
-    assert message in run.output
-    assert not datasets.exists() or not list(datasets.iterdir())
+    ]:
+        with subtests.test(f"{words}"):
+            run = CliRunner().invoke(app, ["record", "twin/PoseTracking-v0", *words.split()])
+            assert run.exit_code == 2
+            assert message in run.output
+            assert not datasets.exists() or not list(datasets.iterdir())

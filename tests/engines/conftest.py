@@ -36,46 +36,41 @@ The fidelity changes integrator and steps alone. What else a kind of leg brings 
 `accurate`, and the report shows the convergence of both fidelities on every machine.
 """
 
-EVERYWHERE = (
-    "test_pushed_machine",
-    "test_engines_agree_on_a_swept_base",
-)
-"""Tests on every machine: all bodies, axes and velocities of a motion against the equations."""
-
-SPREAD = {
+SPREAD = [
     ("accurate", "driving_simulator"),
     ("accurate", "compliant_stewart"),
     ("accurate", "rss"),
     ("fast", "stewart"),
     ("fast", "micro_hexapod"),
-}
-"""Fidelity and machine of all other tests: every kind of leg once, each engine with all of them.
+]
+"""Fidelity and machine of most tests: every kind of leg once, each engine with all of them.
 
-Those tests ask for one law each, or for what any engine promises: saved states, dumps, copies. That
-hangs on the engine, on its fidelity and on the states a kind of leg has. A second machine with the
-same legs, or one without symmetry, could fail only where `EVERYWHERE` fails.
+They ask for one law each, or for what any engine promises: saved states, dumps, copies. That hangs
+on the engine, on its fidelity and on the states a kind of leg has. A second machine with the same
+legs, or one without symmetry, could fail only where a test marked `every_machine` fails.
 """
 
-
-def is_kept(item: pytest.Item) -> bool:
-    """Return whether a test runs with its fidelity and machine; without one of them it does."""
-    name, _, values = item.name.partition("[")
-    words = set(values.rstrip("]").split("-"))
-    machines, fidelities = words & {*twin.machine_names(), *GENERAL}, words & set(FIDELITIES)
-    pairs = {(fidelity, machine) for fidelity in fidelities for machine in machines}
-    if not pairs:
-        return True
-    if name in EVERYWHERE:
-        return not pairs & {("fast", machine) for machine in machines - set(FAST)}
-    return pairs <= SPREAD
+EVERY_MACHINE = [
+    *(("accurate", name) for name in (*twin.machine_names(), "general_ups")),
+    *(("fast", name) for name in FAST),
+]
+"""Fidelity and machine of tests of all bodies, axes and velocities of a motion."""
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the pairs of fidelity and machine that tell nothing new."""
-    here = Path(__file__).parent
-    left = {item for item in items if here in item.path.parents and not is_kept(item)}
-    config.hook.pytest_deselected(items=list(left))
-    items[:] = [item for item in items if item not in left]
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests that take a fidelity and a machine with pairs of them, others with each in turn."""
+    own: set[str] = set()
+    for mark in metafunc.definition.iter_markers("parametrize"):
+        own.update(mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0])
+    wanted = {"fidelity", "platform"} & set(metafunc.fixturenames) - own
+    if wanted == {"fidelity", "platform"}:
+        everywhere = metafunc.definition.get_closest_marker("every_machine")
+        pairs = SPREAD if everywhere is None else EVERY_MACHINE
+        metafunc.parametrize(("fidelity", "platform"), pairs, indirect=True)
+    elif wanted == {"platform"}:
+        metafunc.parametrize("platform", (*twin.machine_names(), "general_ups"), indirect=True)
+    elif wanted == {"fidelity"}:
+        metafunc.parametrize("fidelity", FIDELITIES, indirect=True)
 
 
 @cache
@@ -84,9 +79,9 @@ def machine(name: str) -> Platform:
     return Platform(machine_without_symmetry(GENERAL[name])) if name in GENERAL else twin.load(name)
 
 
-@pytest.fixture(params=[*twin.machine_names(), "general_ups"])
+@pytest.fixture
 def platform(request: pytest.FixtureRequest) -> Platform:
-    """Return every machine in turn, and one without symmetry."""
+    """Return the machine of a test, see `pytest_generate_tests`."""
     return machine(request.param)
 
 
@@ -115,9 +110,9 @@ def engine_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="session", params=FIDELITIES)
+@pytest.fixture
 def fidelity(request: pytest.FixtureRequest) -> str:
-    """Return every fidelity in turn."""
+    """Return the fidelity of a test, see `pytest_generate_tests`."""
     return str(request.param)
 
 

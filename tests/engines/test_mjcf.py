@@ -179,16 +179,20 @@ def test_home_keyframe_is_the_initial_state(platform: Platform) -> None:
     np.testing.assert_array_equal(model.key("home").qpos, data.qpos)
 
 
-@pytest.mark.parametrize("file", GENERATORS)
-def test_every_element_has_its_own_name(file: str, platform: Platform) -> None:
-    root = ElementTree.fromstring(GENERATORS[file](platform))
-    elements = [
-        e for section in SECTIONS for e in root.iterfind(f"{section}//") if e.tag != "inertial"
-    ]
-    names = [(element.tag, element.get("name")) for element in elements]
-    assert len(names) >= 6
-    assert all(name for _, name in names)
-    assert len(names) == len(set(names))
+def test_every_element_has_its_own_name(subtests: pytest.Subtests, platform: Platform) -> None:
+    for file in GENERATORS:
+        with subtests.test(f"{file}"):
+            root = ElementTree.fromstring(GENERATORS[file](platform))
+            elements = [
+                e
+                for section in SECTIONS
+                for e in root.iterfind(f"{section}//")
+                if e.tag != "inertial"
+            ]
+            names = [(element.tag, element.get("name")) for element in elements]
+            assert len(names) >= 6
+            assert all(name for _, name in names)
+            assert len(names) == len(set(names))
 
 
 def test_compiled_elements_are_named(platform: Platform) -> None:

@@ -106,9 +106,8 @@ def test_engine_defaults_are_those_of_an_empty_model(stewart: Platform) -> None:
     assert model.opt.solver == empty.opt.solver
 
 
-@pytest.mark.parametrize(
-    ("arguments", "field"),
-    [
+def test_bad_settings_are_named(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for arguments, field in [
         ({"integrator": "RK5"}, "integrator"),
         ({"integrator": 1}, "integrator"),
         ({"solref": (0.01,)}, "solref"),
@@ -120,12 +119,11 @@ def test_engine_defaults_are_those_of_an_empty_model(stewart: Platform) -> None:
         ({"solimp": (0.9, 0.95, 0.0)}, "solimp"),
         ({"solimp": (0.9, 0.95, 0.001, 0.5, 0.5)}, "solimp"),
         ({"solimp": 0.9}, "solimp"),
-    ],
-)
-def test_bad_settings_are_named(stewart: Platform, arguments: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError) as caught:
-        MujocoEngine(stewart, **arguments)
-    assert caught.value.field == field
+    ]:
+        with subtests.test(f"{arguments}"):
+            with pytest.raises(InputError) as caught:
+                MujocoEngine(stewart, **arguments)
+            assert caught.value.field == field
 
 
 def test_warning_handler_of_the_user_stays(stewart: Platform, own_folder: Path) -> None:

@@ -45,20 +45,27 @@ def engine_class(name: str) -> Any:
     return getattr(importlib.import_module(module), class_name)
 
 
-@pytest.mark.parametrize(("field", "bad"), BAD_ARGUMENTS)
-def test_bad_arguments_are_named(engine_name: str, stewart: Platform, field: str, bad: Any) -> None:
-    arguments = {"platform": stewart, field: bad}
-    for factory in (engine_class(engine_name), lambda **given: make_engine(engine_name, **given)):
-        with pytest.raises(InputError) as caught:
-            factory(**arguments)
-        assert caught.value.field == field
+def test_bad_arguments_are_named(
+    subtests: pytest.Subtests, engine_name: str, stewart: Platform
+) -> None:
+    for field, bad in BAD_ARGUMENTS:
+        with subtests.test(f"{field}"):
+            arguments = {"platform": stewart, field: bad}
+            for factory in (
+                engine_class(engine_name),
+                lambda **given: make_engine(engine_name, **given),
+            ):
+                with pytest.raises(InputError) as caught:
+                    factory(**arguments)
+                assert caught.value.field == field
 
 
-@pytest.mark.parametrize("name", ["ode", "", None, 3, ["mujoco"]])
-def test_unknown_engine_names_the_known_ones(stewart: Platform, name: Any) -> None:
-    with pytest.raises(InputError, match="analytic, mujoco, bullet") as caught:
-        make_engine(name, stewart)
-    assert caught.value.field == "engine"
+def test_unknown_engine_names_the_known_ones(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for name in ["ode", "", None, 3, ["mujoco"]]:
+        with subtests.test(f"{name}"):
+            with pytest.raises(InputError, match="analytic, mujoco, bullet") as caught:
+                make_engine(name, stewart)
+            assert caught.value.field == "engine"
 
 
 def test_unknown_options_name_the_known_ones(engine_name: str, stewart: Platform) -> None:

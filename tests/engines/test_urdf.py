@@ -60,16 +60,19 @@ def test_same_machine_same_text(platform: Platform, generate: Any) -> None:
     assert generate(platform) == generate(Platform(platform.parameters))
 
 
-@pytest.mark.parametrize("generate", GENERATORS)
-def test_every_element_has_a_name_of_its_own(platform: Platform, generate: Any) -> None:
-    robot = ElementTree.fromstring(generate(platform))
-    for kind in ("link", "joint", "visual", "material[color]"):
-        names = [element.get("name") for element in robot.iterfind(f".//{kind}")]
-        assert names or kind == "joint"
-        assert all(names)
-        assert len(set(names)) == len(names)
-    colors = {element.get("name") for element in robot.iterfind("material")}
-    assert {element.get("name") for element in robot.iterfind(".//visual/material")} <= colors
+def test_every_element_has_a_name_of_its_own(subtests: pytest.Subtests, platform: Platform) -> None:
+    for generate in GENERATORS:
+        with subtests.test(f"{generate}"):
+            robot = ElementTree.fromstring(generate(platform))
+            for kind in ("link", "joint", "visual", "material[color]"):
+                names = [element.get("name") for element in robot.iterfind(f".//{kind}")]
+                assert names or kind == "joint"
+                assert all(names)
+                assert len(set(names)) == len(names)
+            colors = {element.get("name") for element in robot.iterfind("material")}
+            assert {
+                element.get("name") for element in robot.iterfind(".//visual/material")
+            } <= colors
 
 
 JOINTS = {

@@ -309,9 +309,8 @@ def test_copies_by_pickling_go_on_alike() -> None:
     assert one[1] == other[1]
 
 
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
+def test_options_that_cannot_be_used(subtests: pytest.Subtests) -> None:
+    for options, field in [
         ({"manoeuvre": "ring"}, "manoeuvre"),
         ({"intensity": 0.0}, "intensity"),
         ({"intensity": 1.5}, "intensity"),
@@ -322,12 +321,11 @@ def test_copies_by_pickling_go_on_alike() -> None:
         ({"preview": -1}, "preview"),
         ({"margin": 0.5}, "margin"),
         ({"weights": {"comfort": 1.0}}, "weights"),
-    ],
-)
-def test_options_that_cannot_be_used(options: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError) as caught:
-        MotionCueingEnv("driving_simulator", **options)
-    assert caught.value.field == field
+    ]:
+        with subtests.test(f"{options}"):
+            with pytest.raises(InputError) as caught:
+                MotionCueingEnv("driving_simulator", **options)
+            assert caught.value.field == field
 
 
 def test_resets_and_policies_that_cannot_be_used() -> None:

@@ -264,19 +264,19 @@ def test_pose_increments_begin_where_the_machine_is(machine: str, residual: bool
     env.close()
 
 
-@pytest.mark.parametrize("name", ["amplitude", "lowest_frequency", "highest_frequency"])
-@pytest.mark.parametrize("value", [-1.0, 0.0, 1e9, np.nan, np.inf, "much"])
-def test_bad_options_of_an_episode_are_named(name: str, value: Any) -> None:
-    env = make()
-    with pytest.raises(InputError) as caught:
-        env.reset(options={name: value})
-    assert caught.value.field == name
-    env.close()
+def test_bad_options_of_an_episode_are_named(subtests: pytest.Subtests) -> None:
+    for value in [-1.0, 0.0, 1e9, np.nan, np.inf, "much"]:
+        for name in ["amplitude", "lowest_frequency", "highest_frequency"]:
+            with subtests.test(f"{value}, {name}"):
+                env = make()
+                with pytest.raises(InputError) as caught:
+                    env.reset(options={name: value})
+                assert caught.value.field == name
+                env.close()
 
 
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
+def test_bad_options_are_refused(subtests: pytest.Subtests) -> None:
+    for options, field in [
         ({"largest_position_error": np.inf}, "largest_position_error"),
         ({"action": "thoughts"}, "action"),
         ({"amplitude": 2.0}, "amplitude"),
@@ -290,11 +290,9 @@ def test_bad_options_of_an_episode_are_named(name: str, value: Any) -> None:
         ({"lowest_frequency": 5.0}, "lowest_frequency"),
         ({"randomisation": "hail"}, "randomisation"),
         ({"randomisation": {"sky.colour": {"kind": "uniform", "low": 0, "high": 1}}}, "sky.colour"),
-    ],
-)  # fmt: skip
-def test_bad_options_are_refused(options: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError, match=field):
-        PoseTrackingEnv(**options)
+    ]:
+        with subtests.test(f"{options}"), pytest.raises(InputError, match=field):
+            PoseTrackingEnv(**options)
 
 
 def test_bad_actions_and_order_are_refused() -> None:

@@ -267,10 +267,8 @@ def test_steps_divide_the_control_period(name: str, engine: str) -> None:
     env.close()
 
 
-@pytest.mark.parametrize("name", twin.envs.environment_ids())
-@pytest.mark.parametrize(
-    ("field", "options"),
-    [
+def test_wrong_options_are_named(subtests: pytest.Subtests) -> None:
+    for field, options in [
         ("engine", {"engine": "newton"}),
         ("render_mode", {"render_mode": "ascii"}),
         ("fidelity", {"fidelity": "exact"}),
@@ -278,14 +276,14 @@ def test_steps_divide_the_control_period(name: str, engine: str) -> None:
         ("timestep", {"timestep": np.nan}),
         ("weights", {"weights": {"no such term": 1.0}}),
         ("no_such_option", {"no_such_option": 1}),
-    ],
-)
-def test_wrong_options_are_named(name: str, field: str, options: Any) -> None:
-    entry = gym.spec(name)
-    with pytest.raises(InputError) as caught, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Gymnasium's own, of render modes
-        gym.make(entry, **options)
-    assert caught.value.field == field
+    ]:
+        for name in twin.envs.environment_ids():
+            with subtests.test(f"{field}, {name}"):
+                entry = gym.spec(name)
+                with pytest.raises(InputError) as caught, warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # Gymnasium's own, of render modes
+                    gym.make(entry, **options)
+                assert caught.value.field == field
 
 
 @pytest.mark.parametrize("name", twin.envs.environment_ids())

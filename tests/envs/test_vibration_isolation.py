@@ -311,9 +311,8 @@ def test_ends_have_reasons(options: dict[str, Any], action: Any, reason: str) ->
     env.close()
 
 
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
+def test_bad_options_are_refused(subtests: pytest.Subtests) -> None:
+    for options, field in [
         ({"action": "pose"}, "action"),
         ({"acceleration": -1.0}, "acceleration"),
         ({"lowest_frequency": 30.0}, "lowest_frequency"),
@@ -322,11 +321,9 @@ def test_ends_have_reasons(options: dict[str, Any], action: Any, reason: str) ->
         ({"timestep": 3e-3}, "timestep"),
         ({"weights": {"beauty": 1.0}}, "weights"),
         ({"accelerometer_noise": np.nan}, "accelerometer_noise"),
-    ],
-)
-def test_bad_options_are_refused(options: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError, match=field):
-        VibrationIsolationEnv(**options)
+    ]:
+        with subtests.test(f"{options}"), pytest.raises(InputError, match=field):
+            VibrationIsolationEnv(**options)
 
 
 def test_episodes_may_be_shaken_otherwise() -> None:

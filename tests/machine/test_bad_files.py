@@ -318,16 +318,19 @@ def test_unchanged_files_load(name: str, tmp_path: Path) -> None:
     assert parameters_hash(written) == parameters_hash(read_parameters(SHIPPED[name]))
 
 
-@pytest.mark.parametrize("fault", (FAULTS | LEG_FAULTS).values(), ids=(FAULTS | LEG_FAULTS).keys())
-def test_fault_is_named(fault: Fault, tmp_path: Path) -> None:
-    error = failure(write(tmp_path, changed(fault.machine, {fault.path: fault.value})))
-    fields = [field for field, _ in error.problems]
-    expected = fault.field or fault.path
-    assert any(field == expected or field.startswith(expected + ".") for field in fields), fields
-    for field, message in error.problems:
-        assert field in str(error)
-        assert message in str(error)
-        assert len(message) > 5
+def test_fault_is_named(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for fault in (FAULTS | LEG_FAULTS).values():
+        with subtests.test(f"{fault}"):
+            error = failure(write(tmp_path, changed(fault.machine, {fault.path: fault.value})))
+            fields = [field for field, _ in error.problems]
+            expected = fault.field or fault.path
+            assert any(field == expected or field.startswith(expected + ".") for field in fields), (
+                fields
+            )
+            for field, message in error.problems:
+                assert field in str(error)
+                assert message in str(error)
+                assert len(message) > 5
 
 
 def test_leg_along_its_first_axis(tmp_path: Path) -> None:
@@ -373,12 +376,13 @@ HINTS = {
 }
 
 
-@pytest.mark.parametrize(("path", "table", "key", "hint"), HINTS.values(), ids=HINTS.keys())
 def test_unknown_fields_are_named_with_what_is_close(
-    path: str, table: dict[str, Any], key: str, hint: str, tmp_path: Path
+    subtests: pytest.Subtests, tmp_path: Path
 ) -> None:
-    problems = dict(failure(write(tmp_path, changed("srspm", {path: table}))).problems)
-    assert hint in problems[f"{path}.{key}".rstrip(".")]
+    for path, table, key, hint in HINTS.values():
+        with subtests.test(f"{path}"):
+            problems = dict(failure(write(tmp_path, changed("srspm", {path: table}))).problems)
+            assert hint in problems[f"{path}.{key}".rstrip(".")]
 
 
 MESSAGES = {
@@ -427,15 +431,12 @@ MESSAGES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "field", "message"), MESSAGES.values(), ids=MESSAGES.keys()
-)
-def test_messages_say_what_is_possible(
-    path: str, value: Any, field: str, message: str, tmp_path: Path
-) -> None:
-    (problem,) = failure(write(tmp_path, changed("stewart", {path: value}))).problems
-    assert problem[0] == field
-    assert message in problem[1]
+def test_messages_say_what_is_possible(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for path, value, field, message in MESSAGES.values():
+        with subtests.test(f"{path}"):
+            (problem,) = failure(write(tmp_path, changed("stewart", {path: value}))).problems
+            assert problem[0] == field
+            assert message in problem[1]
 
 
 def test_faults_of_all_legs_are_told_once(tmp_path: Path) -> None:
@@ -502,11 +503,12 @@ def test_folders_are_no_files(tmp_path: Path) -> None:
         read_parameters(tmp_path)
 
 
-@pytest.mark.parametrize("name", [None, 5, b"stewart", "", "stew\0art", ["stewart"], object()])
-def test_names_of_another_type(name: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        twin.load(name)
-    assert caught.value.field == "machine"
+def test_names_of_another_type(subtests: pytest.Subtests) -> None:
+    for name in [None, 5, b"stewart", "", "stew\0art", ["stewart"], object()]:
+        with subtests.test(f"{name}"):
+            with pytest.raises(InputError) as caught:
+                twin.load(name)
+            assert caught.value.field == "machine"
 
 
 def entries(content: dict[str, Any], prefix: str = "") -> list[str]:

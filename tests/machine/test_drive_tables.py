@@ -57,9 +57,8 @@ def refusal(file: dict[str, Any]) -> tuple[str, str]:
 # Units and what comes of them
 
 
-@pytest.mark.parametrize(
-    ("text", "unit", "value"),
-    [
+def test_units_of_data_sheets(subtests: pytest.Subtests) -> None:
+    for text, unit, value in [
         ("0.14 N m/krpm", "N m s/rad", 0.14 / (1000.0 * 2.0 * math.pi / 60.0)),
         ("0.14 Nm/krpm", "N m s/rad", 0.14 / (1000.0 * 2.0 * math.pi / 60.0)),
         ("4.7 kg cm2", "kg m2", 4.7e-4),
@@ -72,10 +71,9 @@ def refusal(file: dict[str, Any]) -> tuple[str, str]:
         ("250 ms", "s", 0.25),
         ("5 1/s", "1/s", 5.0),
         ("100 kN m/rad", "N m/rad", 1e5),
-    ],
-)
-def test_units_of_data_sheets(text: str, unit: str, value: float) -> None:
-    assert to_si(text, unit) == pytest.approx(value, rel=1e-14)
+    ]:
+        with subtests.test(f"{text}"):
+            assert to_si(text, unit) == pytest.approx(value, rel=1e-14)
 
 
 def test_units_of_the_data_sheet_agree_with_each_other() -> None:
@@ -173,13 +171,14 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_numbers_that_make_no_sense_are_refused_by_name(name: str) -> None:
-    kind, change, field = WRONG[name]
-    place, message = refusal(content(kind, **change))
-    assert place.startswith("leg.drive")
-    assert place.endswith(field)
-    assert message
+def test_numbers_that_make_no_sense_are_refused_by_name(subtests: pytest.Subtests) -> None:
+    for name in WRONG:
+        with subtests.test(f"{name}"):
+            kind, change, field = WRONG[name]
+            place, message = refusal(content(kind, **change))
+            assert place.startswith("leg.drive")
+            assert place.endswith(field)
+            assert message
 
 
 MECHANISMS = {
@@ -210,12 +209,13 @@ MECHANISMS = {
 }
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_mechanisms_that_cannot_be_are_refused(name: str) -> None:
-    kind, change, words = MECHANISMS[name]
-    place, message = refusal(content(kind, **change))
-    assert place.startswith("leg.drive")
-    assert words in message
+def test_mechanisms_that_cannot_be_are_refused(subtests: pytest.Subtests) -> None:
+    for name in MECHANISMS:
+        with subtests.test(f"{name}"):
+            kind, change, words = MECHANISMS[name]
+            place, message = refusal(content(kind, **change))
+            assert place.startswith("leg.drive")
+            assert words in message
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -245,9 +245,8 @@ def test_encoders_count_in_whole_numbers(counts: Any) -> None:
     assert place == "leg.encoder.counts"
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
+def test_gains_that_make_no_sense_are_refused(subtests: pytest.Subtests) -> None:
+    for change, field in [
         ({"velocity_gain": -1.0}, "velocity_gain"),
         ({"velocity_gain": "20 N/mm"}, "velocity_gain"),
         ({"velocity_time": 0.0}, "velocity_time"),
@@ -255,22 +254,22 @@ def test_encoders_count_in_whole_numbers(counts: Any) -> None:
         ({"position_integral": -1.0}, "position_integral"),
         ({"feedforward_rise": "-1 ms"}, "feedforward_rise"),
         ({"gain": 1.0}, "gain"),
-    ],
-)
-def test_gains_that_make_no_sense_are_refused(change: dict[str, Any], field: str) -> None:
-    file = shipped_content("stewart")
-    file["control"] |= change
-    place, _ = refusal(file)
-    assert place == f"control.{field}"
+    ]:
+        with subtests.test(f"{change}"):
+            file = shipped_content("stewart")
+            file["control"] |= change
+            place, _ = refusal(file)
+            assert place == f"control.{field}"
 
 
-@pytest.mark.parametrize("kind", OF_KIND)
-def test_a_table_without_source_is_refused(kind: str) -> None:
-    file = shipped_content(OF_KIND[kind])
-    file["leg"]["drive"] = {"kind": "gear" if kind == "rss" else "direct"}
-    place, message = refusal(file)
-    assert place.endswith("source")
-    assert message
+def test_a_table_without_source_is_refused(subtests: pytest.Subtests) -> None:
+    for kind in OF_KIND:
+        with subtests.test(f"{kind}"):
+            file = shipped_content(OF_KIND[kind])
+            file["leg"]["drive"] = {"kind": "gear" if kind == "rss" else "direct"}
+            place, message = refusal(file)
+            assert place.endswith("source")
+            assert message
 
 
 NUMBERS = st.one_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -40,9 +39,8 @@ def test_units_are_read() -> None:
     assert sensor.attitude[0] == math.radians(90.0)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_what_is_no_sensor_is_refused(subtests: pytest.Subtests) -> None:
+    for content in [
         {"bandwidth": 0.0},
         {"bandwidth": "75 m"},
         {"damping_ratio": 1.0},
@@ -55,8 +53,6 @@ def test_units_are_read() -> None:
         {"accelerometers": {"source": "test", "acceleration_sensitivity": 1.0}},
         {"accelerometers": {"source": "test", "scale_factor": 1.0}},
         {"temperature": 20.0},
-    ],
-)
-def test_what_is_no_sensor_is_refused(content: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        InertialSensor.model_validate({"source": "test"} | content)
+    ]:
+        with subtests.test(f"{content}"), pytest.raises(ValidationError):
+            InertialSensor.model_validate({"source": "test"} | content)

@@ -74,22 +74,24 @@ assert len(MODELS) >= 10
 assert len(FIELDS) >= 30
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_tables_state_their_source(model: type[BaseModel]) -> None:
-    assert issubclass(model, Table)
-    assert model.model_fields["source"].is_required()
+def test_tables_state_their_source(subtests: pytest.Subtests) -> None:
+    for model in MODELS:
+        with subtests.test(f"{model}"):
+            assert issubclass(model, Table)
+            assert model.model_fields["source"].is_required()
 
 
-@pytest.mark.parametrize(("model", "name"), FIELDS)
-def test_fields_say_what_they_are(model: type[BaseModel], name: str) -> None:
-    field = model.model_fields[name]
-    assert field.description
-    assert len(field.description) >= len("Mass")
-    if not has_numbers(field) or name in PLAIN:
-        assert not units(field)
-    else:
-        assert len(units(field)) == 1, f"{model.__name__}.{name} has no unit"
-        assert units(field) <= UNITS.keys()
+def test_fields_say_what_they_are(subtests: pytest.Subtests) -> None:
+    for model, name in FIELDS:
+        with subtests.test(f"{model}"):
+            field = model.model_fields[name]
+            assert field.description
+            assert len(field.description) >= len("Mass")
+            if not has_numbers(field) or name in PLAIN:
+                assert not units(field)
+            else:
+                assert len(units(field)) == 1, f"{model.__name__}.{name} has no unit"
+                assert units(field) <= UNITS.keys()
 
 
 def test_the_walk_above_sees_numbers() -> None:
@@ -97,13 +99,14 @@ def test_the_walk_above_sees_numbers() -> None:
     assert set(numbers) >= {"mass", "inertia", "radius", "position", "gravity", "speed"} | PLAIN
 
 
-@pytest.mark.parametrize("name", twin.machine_names())
-def test_parameters_cannot_be_changed(name: str) -> None:
-    parameters = twin.load(name).parameters
-    with pytest.raises(ValueError, match="frozen"):
-        parameters.gravity = 1.0  # type: ignore[misc]
-    with pytest.raises(ValueError, match="frozen"):
-        parameters.platform.body.mass = 1.0  # type: ignore[misc]
+def test_parameters_cannot_be_changed(subtests: pytest.Subtests) -> None:
+    for name in twin.machine_names():
+        with subtests.test(f"{name}"):
+            parameters = twin.load(name).parameters
+            with pytest.raises(ValueError, match="frozen"):
+                parameters.gravity = 1.0  # type: ignore[misc]
+            with pytest.raises(ValueError, match="frozen"):
+                parameters.platform.body.mass = 1.0  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -156,9 +159,8 @@ def test_any_change_of_a_number_changes_the_hash(stewart: Any) -> None:
     assert twin.Platform(changed).hash != stewart.hash
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "expected"),
-    [
+def test_numbers_with_units(subtests: pytest.Subtests) -> None:
+    for value, unit, expected in [
         (1, "m", 1.0),
         (0.25, "m", 0.25),
         ("5.275 deg", "rad", math.radians(5.275)),
@@ -198,15 +200,13 @@ def test_any_change_of_a_number_changes_the_hash(stewart: Any) -> None:
         ("60 rpm", "rad/s", 2 * math.pi),
         ("180 deg/s", "rad/s", math.pi),
         ("3 rad/s", "rad/s", 3.0),
-    ],
-)
-def test_numbers_with_units(value: Any, unit: str, expected: float) -> None:
-    assert to_si(value, unit) == pytest.approx(expected, rel=1e-15)  # one rounding
+    ]:
+        with subtests.test(f"{value}"):
+            assert to_si(value, unit) == pytest.approx(expected, rel=1e-15)  # one rounding
 
 
-@pytest.mark.parametrize(
-    ("value", "unit"),
-    [
+def test_other_values_are_refused(subtests: pytest.Subtests) -> None:
+    for value, unit in [
         ("5", "m"),
         ("5 kg", "m"),
         ("five m", "m"),
@@ -224,11 +224,9 @@ def test_numbers_with_units(value: Any, unit: str, expected: float) -> None:
         ([1.0], "m"),
         (1j, "m"),
         (10**400, "m"),
-    ],
-)
-def test_other_values_are_refused(value: Any, unit: str) -> None:
-    with pytest.raises(ValueError, match=r"\S{3}"):
-        to_si(value, unit)
+    ]:
+        with subtests.test(f"{value}"), pytest.raises(ValueError, match=r"\S{3}"):
+            to_si(value, unit)
 
 
 def leaves(table: dict[str, Any] | list[Any]) -> list[tuple[Any, Any]]:

@@ -12,9 +12,8 @@ from twin.machine.quantity import UNIT_QUANTITIES, UNITS, to_si
 pytestmark = pytest.mark.quick
 
 
-@pytest.mark.parametrize(
-    ("text", "unit", "value"),
-    [
+def test_units_of_data_sheets(subtests: pytest.Subtests) -> None:
+    for text, unit, value in [
         ("100 lbf", "N", 444.82216152605),
         ("50 kgf", "N", 490.3325),
         ("20 kgf cm", "N m", 1.96133),
@@ -46,17 +45,15 @@ pytestmark = pytest.mark.quick
         ("0.1sec/60°", "rad/s", math.pi / 3.0 / 0.1),
         ("170 ms / 60 degrees", "rad/s", math.pi / 3.0 / 0.17),
         ("2 s per 1 rev", "rad/s", math.pi),
-    ],
-)
-def test_units_of_data_sheets(text: str, unit: str, value: float) -> None:
-    assert to_si(text, unit) == pytest.approx(value, rel=1e-14)
-    with pytest.raises(ValueError, match="unit"):
-        to_si(text, "s")
+    ]:
+        with subtests.test(f"{text}"):
+            assert to_si(text, unit) == pytest.approx(value, rel=1e-14)
+            with pytest.raises(ValueError, match="unit"):
+                to_si(text, "s")
 
 
-@pytest.mark.parametrize(
-    ("text", "unit", "words"),
-    [
+def test_other_units_name_the_near_ones(subtests: pytest.Subtests) -> None:
+    for text, unit, words in [
         ("5 kg", "N", "'kg' is a unit of mass, not of force: write the number with one of kgf"),
         ("5 lbs in", "N m", "'lbs in' is no unit of torque: write the number with one of lb in"),
         ("5", "m", "no unit of the right kind; write the number with one of m, mm, cm"),
@@ -65,12 +62,11 @@ def test_units_of_data_sheets(text: str, unit: str, value: float) -> None:
         ("0.17 s/60deg", "m/s", "a unit of angular speed, not of speed"),
         ("0 s/60deg", "rad/s", "a time and an angle above zero"),
         ("0,17 s/60deg", "rad/s", "the decimal sign is a point"),
-    ],
-)
-def test_other_units_name_the_near_ones(text: str, unit: str, words: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(repr(text))) as caught:
-        to_si(text, unit)
-    assert words in str(caught.value)
+    ]:
+        with subtests.test(f"{text}"):
+            with pytest.raises(ValueError, match=re.escape(repr(text))) as caught:
+                to_si(text, unit)
+            assert words in str(caught.value)
 
 
 def test_every_unit_is_written_as_it_is_read() -> None:

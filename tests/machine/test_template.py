@@ -70,14 +70,15 @@ def test_templates_show_drives_that_run(legs: str) -> None:
     assert held.stopped == ""
 
 
-@pytest.mark.parametrize("legs", LEG_KINDS)
-def test_template_names_every_field(legs: str, tmp_path: Path) -> None:
-    text = template("my_platform", legs)
-    platform = twin.load(write_template(tmp_path / "my_platform.toml", legs))
-    names = {row.name for row in describe(platform.parameters)}
-    assert names
-    missing = {name for name in names if name not in text}
-    assert not missing
+def test_template_names_every_field(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for legs in LEG_KINDS:
+        with subtests.test(f"{legs}"):
+            text = template("my_platform", legs)
+            platform = twin.load(write_template(tmp_path / "my_platform.toml", legs))
+            names = {row.name for row in describe(platform.parameters)}
+            assert names
+            missing = {name for name in names if name not in text}
+            assert not missing
 
 
 GUIDE = Path(twin.__file__).parent.parent / "docs" / "your_platform.md"

@@ -150,11 +150,12 @@ def test_configurations_are_listed() -> None:
     assert rows["leg.friction", "viscous"] == 200.0
 
 
-@pytest.mark.parametrize("name", ["hardwear", "", 5, ["hardware"], "source"])
-def test_unknown_configurations_are_refused(name: Any) -> None:
-    with pytest.raises(InputError, match="hardware") as caught:
-        simulator(name)
-    assert caught.value.field == "configuration"
+def test_unknown_configurations_are_refused(subtests: pytest.Subtests) -> None:
+    for name in ["hardwear", "", 5, ["hardware"], "source"]:
+        with subtests.test(f"{name}"):
+            with pytest.raises(InputError, match="hardware") as caught:
+                simulator(name)
+            assert caught.value.field == "configuration"
 
 
 def test_a_machine_without_configurations_has_generic_hardware(tmp_path: Path) -> None:

@@ -204,16 +204,17 @@ def test_motions_are_frozen_and_survive_copies(name):
     assert type(motion).__name__ in repr(motion)
 
 
-@pytest.mark.parametrize("name", MOTIONS)
-def test_times_outside_are_refused_but_rounding_is_not(name):
-    motion = MOTIONS[name]()
-    end = motion.duration
-    np.testing.assert_array_equal(motion(end * (1 + 1e-12)).pose, motion(end).pose)
-    np.testing.assert_array_equal(motion(-1e-12).pose, motion(0.0).pose)
-    for time in (-0.01, end + 0.01, [0.0, end + 1.0], np.nan, np.inf, "now", None, 1j):
-        with pytest.raises(InputError) as error:
-            motion(time)
-        assert error.value.field == "time"
+def test_times_outside_are_refused_but_rounding_is_not(subtests: pytest.Subtests) -> None:
+    for name in MOTIONS:
+        with subtests.test(f"{name}"):
+            motion = MOTIONS[name]()
+            end = motion.duration
+            np.testing.assert_array_equal(motion(end * (1 + 1e-12)).pose, motion(end).pose)
+            np.testing.assert_array_equal(motion(-1e-12).pose, motion(0.0).pose)
+            for time in (-0.01, end + 0.01, [0.0, end + 1.0], np.nan, np.inf, "now", None, 1j):
+                with pytest.raises(InputError) as error:
+                    motion(time)
+                assert error.value.field == "time"
 
 
 @pytest.mark.parametrize("name", [name for name in MOTIONS if MOTIONS[name]().fade.fade_in])
@@ -409,12 +410,13 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "good", "bad"), BAD)
-def test_bad_arguments_end_in_an_input_error(kind, good, bad):
-    assert kind(**good)(0.5).pose.shape == (7,)
-    with pytest.raises(InputError) as error:
-        kind(**{**good, **bad})
-    assert any(name in error.value.field for name in bad)
+def test_bad_arguments_end_in_an_input_error(subtests: pytest.Subtests) -> None:
+    for kind, good, bad in BAD:
+        with subtests.test(f"{kind}"):
+            assert kind(**good)(0.5).pose.shape == (7,)
+            with pytest.raises(InputError) as error:
+                kind(**{**good, **bad})
+            assert any(name in error.value.field for name in bad)
 
 
 RECORDING = {

@@ -309,27 +309,25 @@ def test_the_good_file_is_good(write):
     assert len(FAULTY) >= 20
 
 
-@pytest.mark.parametrize("fault", FAULTY)
 @pytest.mark.filterwarnings("error")
-def test_faulty_files_say_where_and_what(write, fault):
-    text, options, message = FAULTY[fault]
-    with pytest.raises(InputError, match=message) as error:
-        read_recording(write(text), HOME, **options)
-    if "line" in message:
-        assert "run.csv" in error.value.field
+def test_faulty_files_say_where_and_what(subtests: pytest.Subtests, write) -> None:
+    for fault in FAULTY:
+        with subtests.test(f"{fault}"):
+            text, options, message = FAULTY[fault]
+            with pytest.raises(InputError, match=message) as error:
+                read_recording(write(text), HOME, **options)
+            if "line" in message:
+                assert "run.csv" in error.value.field
 
 
-@pytest.mark.parametrize(
-    "path", ["", None, 3, "no/such/file.csv", "a\0b", "/dev/zero", ".", "x" * 9999]
-)
-def test_bad_paths_are_refused(path):
-    with pytest.raises(InputError):
-        read_recording(path, HOME)
+def test_bad_paths_are_refused(subtests: pytest.Subtests) -> None:
+    for path in ["", None, 3, "no/such/file.csv", "a\0b", "/dev/zero", ".", "x" * 9999]:
+        with subtests.test(f"{path}"), pytest.raises(InputError):
+            read_recording(path, HOME)
 
 
-@pytest.mark.parametrize(
-    ("time", "columns", "options"),
-    [
+def test_bad_arrays_are_refused(subtests: pytest.Subtests) -> None:
+    for time, columns, options in [
         (np.arange(5.0) / 10, {}, {}),
         (np.arange(5.0) / 10, None, {}),
         (np.arange(5.0) / 10, {"height": np.zeros(5)}, {}),
@@ -349,11 +347,9 @@ def test_bad_paths_are_refused(path):
         (np.arange(5.0) / 10, {"z": [0, 1e308, -1e308, 1e308, 0]}, {"check_size": False}),
         (np.arange(9.0) / 10, {"az": [1e308, -1e308, 1e308] * 3}, {"check_size": False}),
         (np.arange(9.0) / 10, {"az": np.full(9, 1e308)}, {"check_size": False, "drift": "none"}),
-    ],
-)
-def test_bad_arrays_are_refused(time, columns, options):
-    with pytest.raises(InputError):
-        RecordedMotion(HOME, time, columns, **options)
+    ]:
+        with subtests.test(f"{time}"), pytest.raises(InputError):
+            RecordedMotion(HOME, time, columns, **options)
 
 
 @settings(

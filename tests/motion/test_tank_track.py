@@ -205,9 +205,8 @@ def test_longest_run_is_possible():
     assert np.isfinite(motion(np.linspace(0.0, 60.0, 50)).acceleration).all()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_bad_courses_are_refused(subtests: pytest.Subtests) -> None:
+    for arguments in [
         {"heights": []},
         {"heights": 0.2},
         {"heights": [-0.1]},
@@ -221,28 +220,24 @@ def test_longest_run_is_possible():
         {"length": 0.0},
         {"length": "long"},
         {"stagger": np.inf},
-    ],
-)
-def test_bad_courses_are_refused(arguments):
-    with pytest.raises(InputError):
-        barrier_course(**arguments)
+    ]:
+        with subtests.test(f"{arguments}"), pytest.raises(InputError):
+            barrier_course(**arguments)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_bad_vehicles_are_refused(subtests: pytest.Subtests) -> None:
+    for arguments in [
         {"contact_length": 0.0},
         {"track_gauge": -1.0},
         {"bounce_frequency": np.nan},
         {"pitch_damping": None},
         {"roll_frequency": 1e9},
         {"link_pitch": "0.2 m"},
-    ],
-)
-def test_bad_vehicles_are_refused(arguments):
-    with pytest.raises(InputError) as error:
-        TrackedVehicle(**arguments)
-    assert error.value.field in arguments
+    ]:
+        with subtests.test(f"{arguments}"):
+            with pytest.raises(InputError) as error:
+                TrackedVehicle(**arguments)
+            assert error.value.field in arguments
 
 
 def test_courses_that_miss_the_run_are_refused():

@@ -193,13 +193,14 @@ def test_an_actuator_the_others_drive_backwards_is_not_infinitely_heavy(
 # Steps
 
 
-@pytest.mark.parametrize("name", MOTORS)
-def test_too_long_steps_are_refused_and_the_longest_is_named(name: str) -> None:
-    platform = twin.load(name, "hardware")
-    longest = longest_drive_step(platform, drive_constants(platform, 1e-5))
-    drive_constants(platform, 0.999 * longest)
-    with pytest.raises(InputError, match=f"at most {longest:.2g} s"):
-        drive_constants(platform, 1.001 * longest)
+def test_too_long_steps_are_refused_and_the_longest_is_named(subtests: pytest.Subtests) -> None:
+    for name in MOTORS:
+        with subtests.test(f"{name}"):
+            platform = twin.load(name, "hardware")
+            longest = longest_drive_step(platform, drive_constants(platform, 1e-5))
+            drive_constants(platform, 0.999 * longest)
+            with pytest.raises(InputError, match=f"at most {longest:.2g} s"):
+                drive_constants(platform, 1.001 * longest)
 
 
 def calm(platform: Platform, step: float, fidelity: str) -> float:

@@ -89,9 +89,8 @@ def test_places_of_the_pulses_follow_from_the_seed() -> None:
     assert ((away > -STEP) & (away < LEAD)).all()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "field"),
-    [
+def test_bad_encoders_are_refused(subtests: pytest.Subtests) -> None:
+    for arguments, field in [
         ((STEP, TURN, [0.8]), "resolution"),
         (([-STEP], TURN, [0.8]), "resolution"),
         (([STEP], 3, [0.8]), "turn"),
@@ -99,11 +98,9 @@ def test_places_of_the_pulses_follow_from_the_seed() -> None:
         (([STEP], [TURN, TURN], [0.8]), "turn"),
         (([STEP], TURN, [0.8, 0.8]), "origin"),
         (([STEP], TURN, [np.nan]), "origin"),
-    ],
-)
-def test_bad_encoders_are_refused(arguments: tuple[object, ...], field: str) -> None:
-    with pytest.raises(InputError, match=field):
-        Encoders(*arguments)
+    ]:
+        with subtests.test(f"{arguments}"), pytest.raises(InputError, match=field):
+            Encoders(*arguments)
 
 
 def test_bad_use_is_refused() -> None:

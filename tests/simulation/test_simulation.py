@@ -201,9 +201,8 @@ def test_progress_appears_only_when_asked_or_slow(
     assert capsys.readouterr() == ("", ""), "a log file is no terminal"
 
 
-@pytest.mark.parametrize(
-    ("field", "arguments"),
-    [
+def test_bad_arguments_name_their_field(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for field, arguments in [
         ("duration", {"duration": 0.0}),
         ("duration", {"duration": -0.01}),
         ("duration", {"duration": 0.0105}),
@@ -233,14 +232,11 @@ def test_progress_appears_only_when_asked_or_slow(
         ("every", {"every": True}),
         ("colour", {"colour": "red"}),
         ("largest_gap", {"largest_gap": "wide"}),
-    ],
-)
-def test_bad_arguments_name_their_field(
-    stewart: Platform, field: str, arguments: dict[str, Any]
-) -> None:
-    with pytest.raises(InputError) as caught:
-        twin.simulate(stewart, **{"duration": 0.01, **arguments})
-    assert caught.value.field == field
+    ]:
+        with subtests.test(f"{field}"):
+            with pytest.raises(InputError) as caught:
+                twin.simulate(stewart, **{"duration": 0.01, **arguments})
+            assert caught.value.field == field
 
 
 def test_other_things_than_platforms_are_refused() -> None:

@@ -72,9 +72,10 @@ def test_arrays_are_copies(trajectory: Trajectory) -> None:
     np.testing.assert_array_equal(motion.pose, trajectory.pose)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_arrays_that_do_not_fit_are_refused(
+    subtests: pytest.Subtests, trajectory: Trajectory
+) -> None:
+    for field, value in [
         ("pose", np.zeros((11, 6))),
         ("pose", np.full((11, 7), np.nan)),
         ("twist", np.zeros((10, 6))),
@@ -85,11 +86,9 @@ def test_arrays_are_copies(trajectory: Trajectory) -> None:
         ("time", np.zeros((11, 1))),
         ("lengths", 1.0),
         ("lengths", [[1.0], [1.0, 2.0]]),
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused(trajectory: Trajectory, field: str, value: Any) -> None:
-    with pytest.raises(InputError):
-        dataclasses.replace(trajectory, **{field: value})
+    ]:
+        with subtests.test(f"{field}"), pytest.raises(InputError):
+            dataclasses.replace(trajectory, **{field: value})
 
 
 def content(file: Path) -> dict[str, Any]:
@@ -129,21 +128,29 @@ def test_damaged_files_are_refused(trajectory: Trajectory, tmp_path: Path) -> No
         Trajectory.load(bad)
 
 
-@pytest.mark.parametrize("path", ["/no/such/file.npz", "", None, 5, "/", b"motion.npz", "a\0b.npz"])
-def test_paths_that_cannot_be_read(path: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        Trajectory.load(path)
-    assert caught.value.field == "path"
+def test_paths_that_cannot_be_read(subtests: pytest.Subtests) -> None:
+    for path in ["/no/such/file.npz", "", None, 5, "/", b"motion.npz", "a\0b.npz"]:
+        with subtests.test(f"{path}"):
+            with pytest.raises(InputError) as caught:
+                Trajectory.load(path)
+            assert caught.value.field == "path"
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["motion.txt", "motion", "", None, 5, b"motion.npz", "/no/such/folder/m.npz", "a\0b.npz"],
-)
-def test_paths_that_cannot_be_written(trajectory: Trajectory, path: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        trajectory.save(path)
-    assert caught.value.field == "path"
+def test_paths_that_cannot_be_written(subtests: pytest.Subtests, trajectory: Trajectory) -> None:
+    for path in [
+        "motion.txt",
+        "motion",
+        "",
+        None,
+        5,
+        b"motion.npz",
+        "/no/such/folder/m.npz",
+        "a\0b.npz",
+    ]:
+        with subtests.test(f"{path}"):
+            with pytest.raises(InputError) as caught:
+                trajectory.save(path)
+            assert caught.value.field == "path"
 
 
 def test_folder_in_place_of_the_file(trajectory: Trajectory, tmp_path: Path) -> None:
@@ -192,19 +199,19 @@ def test_written_files_have_the_usual_permissions(tmp_path: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_metadata_of_a_wrong_type_is_named(
+    subtests: pytest.Subtests, trajectory: Trajectory
+) -> None:
+    for field, value in [
         *((name, value) for name in TEXT_FIELDS for value in (3, None, np.zeros(2), b"x")),
         *(("timestep", value) for value in ("x", np.nan, 0.0, [1e-3, 1.0], None, 1e308)),
         *(("versions", value) for value in (3, {"a": 1}, {1: "a"}, [("a", "b")])),
         *(("signals", value) for value in (3, {3: [1.0]}, [1.0], {"a": "x"}, {"a": 3.0})),
-    ],
-)
-def test_metadata_of_a_wrong_type_is_named(trajectory: Trajectory, field: str, value: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        dataclasses.replace(trajectory, **{field: value})
-    assert caught.value.field.startswith((field, "a"))
+    ]:
+        with subtests.test(f"{field}"):
+            with pytest.raises(InputError) as caught:
+                dataclasses.replace(trajectory, **{field: value})
+            assert caught.value.field.startswith((field, "a"))
 
 
 @pytest.mark.parametrize(

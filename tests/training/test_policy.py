@@ -93,23 +93,21 @@ def test_bad_observations_are_refused(bad: Any) -> None:
         random_policy()(bad)
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
+def test_parts_that_do_not_fit_are_refused(subtests: pytest.Subtests) -> None:
+    for change, word in [
         ({"weights": ()}, "weights"),
         ({"biases": (np.zeros(5),)}, "weights"),
         ({"biases": (np.zeros(4), np.zeros(2))}, "weights"),
         ({"scale": np.array([1.0, 0.0, 1.0])}, "scale"),
         ({"scale": np.ones(2)}, "scale"),
         ({"mean": np.array([np.inf, 0.0, 0.0])}, "mean"),
-    ],
-)
-def test_parts_that_do_not_fit_are_refused(change: dict[str, Any], word: str) -> None:
-    policy = random_policy()
-    names = ("weights", "biases", "mean", "scale", "network", "origin")
-    parts = {name: getattr(policy, name) for name in names}
-    with pytest.raises(InputError, match=word):
-        Policy(**{**parts, **change})
+    ]:
+        with subtests.test(f"{change}"):
+            policy = random_policy()
+            names = ("weights", "biases", "mean", "scale", "network", "origin")
+            parts = {name: getattr(policy, name) for name in names}
+            with pytest.raises(InputError, match=word):
+                Policy(**{**parts, **change})
 
 
 def rewritten(path: Path, target: Path, **changes: Any) -> Path:
@@ -131,9 +129,8 @@ def rewritten(path: Path, target: Path, **changes: Any) -> Path:
     return target
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_files_that_do_not_fit_are_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for change in [
         {"weight_1": None},
         {"mean": None},
         {"layers": 3},
@@ -143,12 +140,11 @@ def rewritten(path: Path, target: Path, **changes: Any) -> Path:
         {"origin__format": 2},
         {"origin__unknown": 1},
         {"origin__observations": [{"name": "all", "size": 4}]},
-    ],
-)
-def test_files_that_do_not_fit_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
-    path = random_policy().save(tmp_path / "policy.npz")
-    with pytest.raises(InputError, match="is not a policy"):
-        Policy.load(rewritten(path, tmp_path / "changed.npz", **change))
+    ]:
+        with subtests.test(f"{change}"):
+            path = random_policy().save(tmp_path / "policy.npz")
+            with pytest.raises(InputError, match="is not a policy"):
+                Policy.load(rewritten(path, tmp_path / "changed.npz", **change))
 
 
 def test_missing_and_foreign_files_are_refused(tmp_path: Path) -> None:

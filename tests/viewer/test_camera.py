@@ -262,9 +262,8 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
 # What is refused.
 
 
-@pytest.mark.parametrize(
-    ("field", "options"),
-    [
+def test_wrong_options_are_named(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for field, options in [
         ("width", {"width": 0}),
         ("width", {"width": 12.5}),
         ("height", {"height": 100_000}),
@@ -273,12 +272,11 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
         ("view", {"view": (np.nan, 0.0)}),
         ("quality", {"quality": "best"}),
         ("dark", {"dark": "black"}),
-    ],
-)
-def test_wrong_options_are_named(stewart: Platform, field: str, options: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        Camera(stewart, **options)
-    assert caught.value.field == field
+    ]:
+        with subtests.test(f"{field}"):
+            with pytest.raises(InputError) as caught:
+                Camera(stewart, **options)
+            assert caught.value.field == field
 
 
 def test_wrong_states_are_named(stewart: Platform) -> None:

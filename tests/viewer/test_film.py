@@ -216,22 +216,20 @@ def test_pictures_of_an_environment_make_a_clip(tmp_path: Path) -> None:
     env.close()
 
 
-@pytest.mark.parametrize(
-    ("field", "images", "name"),
-    [
+def test_wrong_pictures_make_no_clip(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for field, images, name in [
         ("images", [], "a.gif"),
         ("images", [np.zeros((8, 8), np.uint8)], "a.gif"),
         ("images", [np.zeros((8, 8, 3))], "a.gif"),
         ("images", [np.zeros((8, 8, 3), np.uint8), np.zeros((8, 9, 3), np.uint8)], "a.gif"),
         ("size", [np.zeros((8, 9, 3), np.uint8)], "a.mp4"),
         ("path", [np.zeros((8, 8, 3), np.uint8)], "a.webm"),
-    ],
-)
-def test_wrong_pictures_make_no_clip(field: str, images: Any, name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        write_clip(images, tmp_path / name)
-    assert caught.value.field == field
-    assert not list(tmp_path.iterdir())
+    ]:
+        with subtests.test(f"{field}"):
+            with pytest.raises(InputError) as caught:
+                write_clip(images, tmp_path / name)
+            assert caught.value.field == field
+            assert not list(tmp_path.iterdir())
 
 
 # Pictures.
@@ -329,9 +327,10 @@ def test_springs_move_too() -> None:
 # What is refused, and what is left behind.
 
 
-@pytest.mark.parametrize(
-    ("field", "name", "options"),
-    [
+def test_wrong_options_are_named(
+    subtests: pytest.Subtests, rise: Trajectory, stewart: Platform, tmp_path: Path
+) -> None:
+    for field, name, options in [
         ("path", "rise.avi", {}),
         ("path", "rise", {}),
         ("path", "rise.png", {}),
@@ -348,15 +347,12 @@ def test_springs_move_too() -> None:
         ("start", "rise.mp4", {"start": 0.5}),
         ("start", "rise.mp4", {"start": "soon"}),
         ("ghost", "rise.mp4", {"look": SMALL._replace(ghost=1)}),
-    ],
-)
-def test_wrong_options_are_named(
-    field: str, name: str, options: Any, rise: Trajectory, stewart: Platform, tmp_path: Path
-) -> None:
-    with pytest.raises(InputError) as caught:
-        write_film(rise, stewart, tmp_path / name, **({"look": SMALL} | options))
-    assert caught.value.field == field
-    assert not list(tmp_path.iterdir())
+    ]:
+        with subtests.test(f"{field}"):
+            with pytest.raises(InputError) as caught:
+                write_film(rise, stewart, tmp_path / name, **({"look": SMALL} | options))
+            assert caught.value.field == field
+            assert not list(tmp_path.iterdir())
 
 
 def test_odd_sizes_are_fine_where_they_can_be(
@@ -491,9 +487,10 @@ def test_the_command_draws_a_saved_run(tmp_path: Path) -> None:
     assert other.exit_code == 2 and "is of a machine 'stewart'" in other.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_wrong_arguments_end_in_one_line(
+    subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for options, words in [
         (("--out", "clip.avi"), "out: must end in .mp4, .gif or .png"),
         (("--out", "no/such/clip.gif"), "out: "),
         (("--out", "clip.gif", "--size", "640"), "size"),
@@ -507,16 +504,13 @@ def test_the_command_draws_a_saved_run(tmp_path: Path) -> None:
         (("--out", "clip.png", "--trajectory", "none.npz"), "trajectory: none.npz does not exist"),
         (("--out", "clip.png", "--trajectory", "none.npz", "--motion", "sine"), "leave out"),
         (("--out", "clip.png", "--duration", "-1"), "duration"),
-    ],
-)
-def test_wrong_arguments_end_in_one_line(
-    options: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = run("render", "stewart", *options)
-    assert result.exit_code == 2, result.output
-    assert words in result.stderr and result.stderr.startswith("twin: ")
-    assert not list(tmp_path.iterdir())
+    ]:
+        with subtests.test(f"{options}"):
+            monkeypatch.chdir(tmp_path)
+            result = run("render", "stewart", *options)
+            assert result.exit_code == 2, result.output
+            assert words in result.stderr and result.stderr.startswith("twin: ")
+            assert not list(tmp_path.iterdir())
 
 
 def test_cameras_step_back_only(stewart: Platform) -> None:

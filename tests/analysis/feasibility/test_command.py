@@ -69,19 +69,17 @@ def test_verdict_over_the_ranges() -> None:
     assert "at rest at its range ends" in result.output
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_refused_options(subtests: pytest.Subtests) -> None:
+    for arguments, words in [
         (("--range", "--motion", "sine"), "range"),
         (("--plot", "margins.html"), "plot"),
         (("--payload", "1,2"), "payload"),
         (("--payload", "-3"), "payload"),
         (("--payload", "heavy"), "payload"),
         (("--motion", "waltz"), "motion"),
-    ],
-)
-def test_refused_options(arguments: tuple[str, ...], words: str) -> None:
-    result = run("stewart", *arguments)
-    assert result.exit_code == 2
-    assert words in result.stderr
-    assert not result.stdout
+    ]:
+        with subtests.test(f"{arguments}"):
+            result = run("stewart", *arguments)
+            assert result.exit_code == 2
+            assert words in result.stderr
+            assert not result.stdout

@@ -140,12 +140,17 @@ def test_the_answer_is_always_the_same(stewart: twin.Platform) -> None:
         np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.parametrize(
-    "ranges",
-    [{}, None, {"heave": (0.0, 1.0)}, {"z": (1.0, 0.0)}, {"z": 1.0}, {"z": (0.0, np.nan)}],
-)
-def test_bad_ranges(stewart: twin.Platform, ranges: dict[str, tuple[float, float]]) -> None:
-    with pytest.raises(InputError, match="ranges"):
-        Mobility.about(stewart.home, ranges)
-    with pytest.raises(InputError, match="mobility"):
-        required_stroke(stewart, {"z": (0.0, 0.1)})  # type: ignore[arg-type]
+def test_bad_ranges(subtests: pytest.Subtests, stewart: twin.Platform) -> None:
+    for ranges in [
+        {},
+        None,
+        {"heave": (0.0, 1.0)},
+        {"z": (1.0, 0.0)},
+        {"z": 1.0},
+        {"z": (0.0, np.nan)},
+    ]:
+        with subtests.test(f"{ranges}"):
+            with pytest.raises(InputError, match="ranges"):
+                Mobility.about(stewart.home, ranges)
+            with pytest.raises(InputError, match="mobility"):
+                required_stroke(stewart, {"z": (0.0, 0.1)})  # type: ignore[arg-type]

@@ -82,22 +82,20 @@ def test_faults_end_in_one_line(files: Path) -> None:
         assert "twin: " in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "field"),
-    [
+def test_wrong_options_are_named(subtests: pytest.Subtests, files: Path) -> None:
+    for option, value, field in [
         *[("--bandwidth", value, "bandwidth") for value in ("nan", "inf", "0", "-5")],
         ("--resolution", "nan", "resolution"),
         ("--plot", "page.png", "plot: must end in .html"),
         ("--json", "no/such/folder/a.json", "json"),
         ("--compensated", "no/such/folder/a.csv", "compensated"),
-    ],
-)
-def test_wrong_options_are_named(files: Path, option: str, value: str, field: str) -> None:
-    log, motion = str(files / "log.csv"), str(files / "motion.csv")
-    arguments = ["imu", log, "--machine", "stewart", "--motion", motion, option, value]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stderr.startswith(f"twin: {field}")
+    ]:
+        with subtests.test(f"{option}"):
+            log, motion = str(files / "log.csv"), str(files / "motion.csv")
+            arguments = ["imu", log, "--machine", "stewart", "--motion", motion, option, value]
+            result = CliRunner().invoke(app, arguments)
+            assert result.exit_code == 2, result.output
+            assert result.stderr.startswith(f"twin: {field}")
 
 
 def test_rate_of_the_thesis_layout_is_named(files: Path) -> None:

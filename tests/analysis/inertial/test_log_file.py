@@ -68,39 +68,35 @@ def test_lost_messages_and_wrapped_counts(log: InertialLog, tmp_path: Path) -> N
     np.testing.assert_allclose(found.time * 200.0, np.delete(np.arange(41), 5), rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_faulty_files_say_where(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for text, message in [
         ("time [s],wy [rad/s]\n0,1\n0,2\n", "line 3, column 'time': is not later"),
         ("time [s],pitch [rad]\n0,1\n", "no column 'pitch'"),
         ("time [s]\n0\n1\n", "needs 'time' and one of"),
         ("wy [rad/s]\n0\n1\n", "needs 'time' and one of"),
         ("time [s],wy [m/s2]\n0,1\n", "no unit of angular rate"),
-    ],
-)
-def test_faulty_files_say_where(text: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "log.csv"
-    file.write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_inertial_log(file)
+    ]:
+        with subtests.test(f"{text}"):
+            file = tmp_path / "log.csv"
+            file.write_text(text)
+            with pytest.raises(InputError, match=message):
+                read_inertial_log(file)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_faulty_bare_numbers_say_where(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for text, message in [
         ("1 2 3 4 5 6 7\n2 2 3\n", "line 2: must be 7"),
         ("a b c\n", "line 1: is not numbers"),
         ("1 2 3 4 5 6 nan\n", "line 1: must be 7"),
         ("1 2 3 4 5 6 7\n", "fewer than two"),
         ("1 2 3 4 5 6 7\n1 2 3 4 5 6 7\n", "count messages"),
         ("1 2 3 4 5 6 7\n1.5 2 3 4 5 6 7\n", "count messages"),
-    ],
-)
-def test_faulty_bare_numbers_say_where(text: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "imuData.txt"
-    file.write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_thesis_log(file)
+    ]:
+        with subtests.test(f"{text}"):
+            file = tmp_path / "imuData.txt"
+            file.write_text(text)
+            with pytest.raises(InputError, match=message):
+                read_thesis_log(file)
 
 
 def test_bad_arguments_are_refused(tmp_path: Path) -> None:

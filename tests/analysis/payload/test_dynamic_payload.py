@@ -234,20 +234,17 @@ def test_parts_done_are_told(stewart: Platform) -> None:
     assert told[-1] == (9, 9)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
+def test_what_cannot_be_shaken_is_told(subtests: pytest.Subtests) -> None:
+    for name, options, message in [
         ("driving_simulator", {"limit": 2000.0}, "3 degrees of freedom"),
         ("compliant_stewart", {}, "give way"),
         ("rss", {}, "gives no largest N m"),
         ("stewart", {"samples": 4}, "samples"),
         ("stewart", {"samples": 24.0}, "samples"),
         ("stewart", {"sense": "pull"}, "sense"),
-    ],
-)
-def test_what_cannot_be_shaken_is_told(name: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        dynamic_payload(twin.load(name), **options)
+    ]:
+        with subtests.test(f"{name}"), pytest.raises(InputError, match=message):
+            dynamic_payload(twin.load(name), **options)
 
 
 @pytest.mark.parametrize(

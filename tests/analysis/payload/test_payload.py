@@ -71,9 +71,8 @@ def test_payloads_are_frozen_and_survive_copies() -> None:
     assert "camera" in repr(payload)
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
+def test_bad_payloads(subtests: pytest.Subtests) -> None:
+    for bad in [
         {"mass": 0.0},
         {"mass": -1.0},
         {"mass": "heavy"},
@@ -84,11 +83,9 @@ def test_payloads_are_frozen_and_survive_copies() -> None:
         {"inertia": [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
         {"inertia": [1.0, 1.0]},
         {"name": 3},
-    ],
-)
-def test_bad_payloads(bad: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        Payload(**{"mass": 1.0, **bad})
+    ]:
+        with subtests.test(f"{bad}"), pytest.raises(InputError):
+            Payload(**{"mass": 1.0, **bad})
 
 
 @pytest.mark.parametrize("name", twin.machine_names())

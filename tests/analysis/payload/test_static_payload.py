@@ -193,9 +193,8 @@ def test_steps_enclose_the_limit(exact: float, start: float, step: float) -> Non
         assert fails - passes == pytest.approx(step, abs=slack)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
+def test_what_cannot_be_searched_is_told(subtests: pytest.Subtests) -> None:
+    for name, options, message in [
         ("compliant_stewart", {}, "give way"),
         ("micro_hexapod", {}, "give way"),
         ("rss", {}, "gives no largest N m"),
@@ -207,11 +206,9 @@ def test_steps_enclose_the_limit(exact: float, start: float, step: float) -> Non
         ("stewart", {"sense": "push"}, "known: magnitude, signed"),
         ("stewart", {"start": 0.0}, "start"),
         ("stewart", {"step": float("nan")}, "step"),
-    ],
-)
-def test_what_cannot_be_searched_is_told(name: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        static_payload(twin.load(name), **options)
+    ]:
+        with subtests.test(f"{name}"), pytest.raises(InputError, match=message):
+            static_payload(twin.load(name), **options)
 
 
 def test_without_gravity_there_is_no_limit(stewart: Platform) -> None:

@@ -254,13 +254,14 @@ def test_a_hanging_machine_is_the_standing_one_with_gravity_upside_down() -> Non
     np.testing.assert_allclose(forces[1], -forces[0], rtol=1e-9, atol=0.0)
 
 
-@pytest.mark.parametrize(("sheet", "field", "words"), REFUSED.values(), ids=REFUSED.keys())
-def test_impossible_numbers_are_named(sheet: DataSheet, field: str, words: str) -> None:
-    with pytest.raises(InputError) as caught:
-        data_sheet_text("mine", sheet)
-    assert caught.value.field == field
-    assert words in caught.value.message
-    assert "\n" not in caught.value.message
+def test_impossible_numbers_are_named(subtests: pytest.Subtests) -> None:
+    for sheet, field, words in REFUSED.values():
+        with subtests.test(f"{sheet}"):
+            with pytest.raises(InputError) as caught:
+                data_sheet_text("mine", sheet)
+            assert caught.value.field == field
+            assert words in caught.value.message
+            assert "\n" not in caught.value.message
 
 
 def test_files_are_written_once(tmp_path: Path) -> None:

@@ -134,9 +134,8 @@ def test_a_base_that_changes_is_read_again(tmp_path: Path) -> None:
         assert found.platform.body.mass == 90.0
 
 
-@pytest.mark.parametrize(
-    ("text", "field", "words"),
-    [
+def test_what_cannot_be_extended_is_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for text, field, words in [
         ('extends = "nope"\nsource = "x"', "extends", "no such file"),
         ('extends = "mine.toml"\nsource = "x"', "extends", "in a circle"),
         ("extends = 3", "extends", "name of a machine"),
@@ -166,16 +165,13 @@ def test_a_base_that_changes_is_read_again(tmp_path: Path) -> None:
         ('extends = "stewart"\nsource = "x"\n[leg]\n2 = 3', "leg.2", "table"),
         ('extends = "stewart"\nsource = "x"\n[leg.7.actuator]\nspeed = 1', "variant", "leg 7"),
         (f'extends = "stewart"\nsource = "x"\n[leg.{"9" * 5000}]\na = 1', "leg.99", "unknown"),
-    ],
-)
-def test_what_cannot_be_extended_is_refused(
-    tmp_path: Path, text: str, field: str, words: str
-) -> None:
-    with pytest.raises(ParameterError) as caught:
-        twin.load(written(tmp_path, text))
-    message = str(caught.value)
-    assert f"  {field}" in message
-    assert words in message
+    ]:
+        with subtests.test(f"{text}"):
+            with pytest.raises(ParameterError) as caught:
+                twin.load(written(tmp_path, text))
+            message = str(caught.value)
+            assert f"  {field}" in message
+            assert words in message
 
 
 @pytest.mark.parametrize("variant", ["3", "[3]", "[{}]", "[{legs = 3}]", "'x'", "{a = 1}"])

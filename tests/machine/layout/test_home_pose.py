@@ -104,13 +104,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("changes", "field", "words"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused_homes_name_what_to_change(changes: dict[str, Any], field: str, words: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        laid_out(HEXAGON, TOP, **changes)
-    ((found, message),) = caught.value.problems
-    assert found == field
-    assert words in message
+def test_refused_homes_name_what_to_change(subtests: pytest.Subtests) -> None:
+    for changes, field, words in REFUSED.values():
+        with subtests.test(f"{changes}"):
+            with pytest.raises(ParameterError) as caught:
+                laid_out(HEXAGON, TOP, **changes)
+            ((found, message),) = caught.value.problems
+            assert found == field
+            assert words in message
 
 
 def test_a_crank_without_axis_is_named_before_its_home() -> None:

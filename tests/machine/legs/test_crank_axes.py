@@ -102,9 +102,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("changes", "field", "words"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused_axes(changes: dict[str, Any], field: str, words: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        servos(**changes)
-    found = dict(caught.value.problems)
-    assert words in found[field]
+def test_refused_axes(subtests: pytest.Subtests) -> None:
+    for changes, field, words in REFUSED.values():
+        with subtests.test(f"{changes}"):
+            with pytest.raises(ParameterError) as caught:
+                servos(**changes)
+            found = dict(caught.value.problems)
+            assert words in found[field]

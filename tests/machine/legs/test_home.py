@@ -201,17 +201,18 @@ def test_plates_are_the_limit_of_what_a_body_can_be() -> None:
         RigidBody(source="Test", mass=1.0, inertia=[1.0, 1.0, 2.001])
 
 
-@pytest.mark.parametrize("name", twin.machine_names())
-def test_arrays_of_a_platform_cannot_be_written(name: str) -> None:
-    platform = twin.load(name)
-    for array in (
-        platform.home,
-        platform.home_coordinates,
-        platform.base_joints,
-        platform.platform_joints,
-        platform.first_axes,
-        platform.minimum_coordinates,
-        platform.maximum_coordinates,
-    ):
-        with pytest.raises(ValueError, match="read-only"):
-            array[...] = 0.0
+def test_arrays_of_a_platform_cannot_be_written(subtests: pytest.Subtests) -> None:
+    for name in twin.machine_names():
+        with subtests.test(f"{name}"):
+            platform = twin.load(name)
+            for array in (
+                platform.home,
+                platform.home_coordinates,
+                platform.base_joints,
+                platform.platform_joints,
+                platform.first_axes,
+                platform.minimum_coordinates,
+                platform.maximum_coordinates,
+            ):
+                with pytest.raises(ValueError, match="read-only"):
+                    array[...] = 0.0

@@ -153,9 +153,8 @@ def test_draws_replace_multiply_or_add() -> None:
     assert Uniform(low=0, high=1, offset=True).applied(0.5, 4.0) == 4.5
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields", "message"),
-    [
+def test_what_is_no_distribution_is_refused(subtests: pytest.Subtests) -> None:
+    for kind, fields, message in [
         ("uniform", {"low": 2.0, "high": 1.0}, "low must not exceed high"),
         ("uniform", {"low": 0.0}, "high: Field required"),
         ("uniform", {"low": 0.0, "high": float("inf")}, "finite"),
@@ -167,10 +166,6 @@ def test_draws_replace_multiply_or_add() -> None:
         ("normal", {"mean": 0.0, "deviation": 1.0, "low": 1.0, "high": -1.0}, "widen"),
         ("choice", {"values": ()}, "values"),
         ("choice", {"values": ("a",)}, "values"),
-    ],
-)
-def test_what_is_no_distribution_is_refused(
-    kind: str, fields: dict[str, float], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        DISTRIBUTION_TYPES[kind](**fields)
+    ]:
+        with subtests.test(f"{kind}"), pytest.raises(InputError, match=message):
+            DISTRIBUTION_TYPES[kind](**fields)

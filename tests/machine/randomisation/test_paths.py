@@ -239,9 +239,8 @@ def test_changed_machines_are_pickled_like_others() -> None:
     assert MachineParameters.model_validate_json(changed.model_dump_json()) == changed
 
 
-@pytest.mark.parametrize(
-    ("values", "field", "message"),
-    [
+def test_refusals_name_the_path(subtests: pytest.Subtests) -> None:
+    for values, field, message in [
         ({"platform.mass": 3.0}, "platform.mass", "the nearest are platform.body.mass"),
         ({"leg.actuator.effort": 3.0}, "leg.actuator.effort", "leg.actuator.force"),
         ({"leg.drive": 3.0}, "leg.drive", "leg.drive.lead"),
@@ -272,14 +271,13 @@ def test_changed_machines_are_pickled_like_others() -> None:
             "base.joints.radius, platform.body.mass",
             "cannot reach home",
         ),
-    ],
-)
-def test_refusals_name_the_path(values: Any, field: str, message: str) -> None:
-    parameters = read_parameters(SHIPPED["stewart"], "hardware")
-    with pytest.raises(InputError) as caught:
-        with_values(parameters, values)
-    assert caught.value.field == field
-    assert message in caught.value.message
+    ]:
+        with subtests.test(f"{values}"):
+            parameters = read_parameters(SHIPPED["stewart"], "hardware")
+            with pytest.raises(InputError) as caught:
+                with_values(parameters, values)
+            assert caught.value.field == field
+            assert message in caught.value.message
 
 
 def test_values_are_a_mapping() -> None:

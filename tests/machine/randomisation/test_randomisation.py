@@ -216,9 +216,8 @@ def test_named_spreads() -> None:
         as_randomisation("wear", nominal)
 
 
-@pytest.mark.parametrize(
-    ("tables", "field", "message"),
-    [
+def test_faults_are_found_before_the_first_episode(subtests: pytest.Subtests) -> None:
+    for tables, field, message in [
         ({"platform.mass": HALF}, "platform.mass", "nearest are platform.body.mass"),
         ({"leg.*.dive": HALF}, "leg.*.dive", "nothing of stewart fits"),
         ({"gravity": UNIT | {"kind": "beta"}}, "gravity.kind", "unknown gravity.kind 'beta'"),
@@ -252,15 +251,12 @@ def test_named_spreads() -> None:
             "leg.encoder.counts",
             "a draw of -1 is refused",
         ),
-    ],
-)
-def test_faults_are_found_before_the_first_episode(
-    tables: dict[Any, Any], field: str, message: str
-) -> None:
-    with pytest.raises(InputError) as caught:
-        as_randomisation(tables).bound(machine())
-    assert caught.value.field == field
-    assert message in caught.value.message
+    ]:
+        with subtests.test(f"{tables}"):
+            with pytest.raises(InputError) as caught:
+                as_randomisation(tables).bound(machine())
+            assert caught.value.field == field
+            assert message in caught.value.message
 
 
 @pytest.mark.parametrize("value", [3, [("gravity", UNIT)], 1.5])

@@ -34,9 +34,8 @@ def test_a_ball_for_every_machine(name: str) -> None:
     assert 8.0 * ball.radius < ball.plate_radius
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_impossible_balls_are_refused(subtests: pytest.Subtests) -> None:
+    for field, value in [
         ("radius", 0.0),
         ("radius", 0.4),
         ("mass", -1.0),
@@ -47,11 +46,9 @@ def test_a_ball_for_every_machine(name: str) -> None:
         ("inertia_factor", 0.0),
         ("friction", 0.0),
         ("rolling_resistance", -1e-3),
-    ],
-)
-def test_impossible_balls_are_refused(field: str, value: object) -> None:
-    with pytest.raises(InputError, match=field):
-        dataclasses.replace(GOOD, **{field: value})  # type: ignore[arg-type]
+    ]:
+        with subtests.test(f"{field}"), pytest.raises(InputError, match=field):
+            dataclasses.replace(GOOD, **{field: value})  # type: ignore[arg-type]
 
 
 def test_options() -> None:

@@ -72,27 +72,27 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "MIN_STATES_PER_THREAD", 256)
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-def test_batch_equals_single(platform: Platform, states: Any, call: Any) -> None:
-    together = call(platform, states)
-    single = [
-        call(platform, States(*(rows[k] for rows in states))) for k in range(len(states.pose))
-    ]
-    np.testing.assert_array_equal(together, np.array(single))
+def test_batch_equals_single(subtests: pytest.Subtests, platform: Platform, states: Any) -> None:
+    singles = [States(*(rows[k] for rows in states)) for k in range(len(states.pose))]
+    for name, call in CALLS.items():
+        with subtests.test(name):
+            expected = np.array([call(platform, single) for single in singles])
+            np.testing.assert_array_equal(call(platform, states), expected)
 
 
-@pytest.mark.parametrize("cores", [2, 5])
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_threads_change_nothing(
-    platform: Platform, states: Any, call: Any, cores: int, monkeypatch: pytest.MonkeyPatch
+    subtests: pytest.Subtests, platform: Platform, states: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = States(*(np.tile(rows, (11, 1)) for rows in states))
     assert len(many[0]) > 5 * batch.MIN_STATES_PER_THREAD, "too few states to be split"
     monkeypatch.setattr(batch, "lane_count", lambda: 1)
-    monkeypatch.setattr(batch, "usable_cores", lambda: 1)
-    alone = call(platform, many)
-    monkeypatch.setattr(batch, "usable_cores", lambda: cores)
-    np.testing.assert_array_equal(call(platform, many), alone)
+    for name, call in CALLS.items():
+        monkeypatch.setattr(batch, "usable_cores", lambda: 1)
+        alone = call(platform, many)
+        for cores in (2, 5):
+            monkeypatch.setattr(batch, "usable_cores", lambda cores=cores: cores)
+            with subtests.test(f"{name}, {cores} cores"):
+                np.testing.assert_array_equal(call(platform, many), alone)
 
 
 def repeated(states: Any) -> States:
@@ -148,17 +148,18 @@ def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("size", [0, 1, 7, 4096])
-@pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize("lead", [0, 3, 256])
-def test_shares_are_the_whole_batch(size: int, count: int, lead: int) -> None:
-    parts = batch.chunk_bounds(size, count, lead)
-    assert len(parts) == count and parts[0][0] == 0 and parts[-1][1] == size
-    assert all(end == begin for (_, end), (begin, _) in pairwise(parts))
-    sizes = [end - begin for begin, end in parts]
-    assert max(sizes[1:], default=0) - min(sizes[1:], default=0) <= 1
-    if size == 4096 and count > 1:
-        assert abs(sizes[0] - sizes[1] - lead) <= 1
+def test_shares_are_the_whole_batch(subtests: pytest.Subtests) -> None:
+    for lead in [0, 3, 256]:
+        for count in [1, 2, 5]:
+            for size in [0, 1, 7, 4096]:
+                with subtests.test(f"{lead}, {count}, {size}"):
+                    parts = batch.chunk_bounds(size, count, lead)
+                    assert len(parts) == count and parts[0][0] == 0 and parts[-1][1] == size
+                    assert all(end == begin for (_, end), (begin, _) in pairwise(parts))
+                    sizes = [end - begin for begin, end in parts]
+                    assert max(sizes[1:], default=0) - min(sizes[1:], default=0) <= 1
+                    if size == 4096 and count > 1:
+                        assert abs(sizes[0] - sizes[1] - lead) <= 1
 
 
 @pytest.mark.quick

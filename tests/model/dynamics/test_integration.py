@@ -232,9 +232,8 @@ def assert_complete(error: IntegrationError) -> None:
     assert np.isfinite(data["twist"]).all()
 
 
-@pytest.mark.parametrize(
-    ("field", "arguments"),
-    [
+def test_bad_arguments_name_their_field(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for field, arguments in [
         ("duration", {"duration": 0.0}),
         ("duration", {"duration": -1.0}),
         ("pose", {"pose": [0, 0, 1, 2, 0, 0, 0]}),
@@ -255,14 +254,11 @@ def assert_complete(error: IntegrationError) -> None:
         ("forces.forces", {"forces": ForceTable([0.0], np.zeros((1, 5)))}),
         ("forces.interpolation", {"forces": ForceTable([0.0], np.zeros((1, 6)), "cubic")}),
         ("forces.interpolation", {"forces": ForceTable([0.0], np.zeros((1, 6)), ["hold"])}),
-    ],
-)
-def test_bad_arguments_name_their_field(
-    stewart: Platform, field: str, arguments: dict[str, Any]
-) -> None:
-    with pytest.raises(InputError) as caught:
-        integrate(stewart, **{"duration": 0.1, **arguments})
-    assert caught.value.field == field
+    ]:
+        with subtests.test(f"{field}"):
+            with pytest.raises(InputError) as caught:
+                integrate(stewart, **{"duration": 0.1, **arguments})
+            assert caught.value.field == field
 
 
 @pytest.mark.parametrize("duration", [1e-30, 1e30])

@@ -44,9 +44,8 @@ def test_a_recorded_manoeuvre_becomes_a_motion_and_a_figure(tmp_path):
     assert "share of actuator speed" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_wrong_use_ends_in_one_line(subtests: pytest.Subtests) -> None:
+    for arguments, message in [
         (
             ["stewart", "--manoeuvre", "slalom", "--input", "a.csv"],
             "takes the place of --manoeuvre",
@@ -57,13 +56,12 @@ def test_a_recorded_manoeuvre_becomes_a_motion_and_a_figure(tmp_path):
         (["stewart", "--manoeuvre", "slalom", "--out", "motion.txt"], "out: must end in .csv"),
         (["stewart", "--manoeuvre", "slalom", "--plot", "a.png"], "plot: must end in .html"),
         (["no_machine", "--manoeuvre", "slalom"], "no machine called"),
-    ],
-)
-def test_wrong_use_ends_in_one_line(arguments, message):
-    result = RUN.invoke(app, ["cue", *arguments])
-    assert result.exit_code == 2
-    assert message in result.output
-    assert "Traceback" not in result.output
+    ]:
+        with subtests.test(f"{arguments}"):
+            result = RUN.invoke(app, ["cue", *arguments])
+            assert result.exit_code == 2
+            assert message in result.output
+            assert "Traceback" not in result.output
 
 
 def test_names_on_the_command_line_are_those_of_the_package():

@@ -96,9 +96,8 @@ def test_manoeuvres_are_read_with_their_units(tmp_path):
     np.testing.assert_array_equal(manoeuvre.angular_rate[:, :2], 0.0)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_faults_of_files_are_named(subtests: pytest.Subtests, tmp_path) -> None:
+    for text, message in [
         ("time [s],fx [m/s2]\n0,1\n", "has no column fy, fz"),
         (HEADER.replace("[g]", "", 1) + "0,0,0,1,0\n", "line 1, column 'fy': has no unit"),
         (HEADER + "0,0,0,1,0\n0.1,0,x,1,0\n", "line 3, column 'fy': 'x' is not a number"),
@@ -106,14 +105,13 @@ def test_manoeuvres_are_read_with_their_units(tmp_path):
         (HEADER + "".join(f"{0.1 * k},0,0,-1,0\n" for k in range(6)), "z points down"),
         (HEADER + "".join(f"{0.1 * k},0,0,0,0\n" for k in range(6)), "add gravity"),
         (HEADER + "".join(f"{0.1 * k},0,0,900,0\n" for k in range(6)), "wrong unit"),
-    ],
-)
-def test_faults_of_files_are_named(tmp_path, text, message):
-    file = tmp_path / "manoeuvre.csv"
-    file.write_text(text)
-    with pytest.raises(InputError, match=message) as caught:
-        read_manoeuvre(file)
-    assert str(file) in str(caught.value)
+    ]:
+        with subtests.test(f"{text}"):
+            file = tmp_path / "manoeuvre.csv"
+            file.write_text(text)
+            with pytest.raises(InputError, match=message) as caught:
+                read_manoeuvre(file)
+            assert str(file) in str(caught.value)
 
 
 def test_manoeuvres_refuse_what_is_none():

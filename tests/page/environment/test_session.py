@@ -158,9 +158,8 @@ def test_a_policy_chosen_in_vain_changes_nothing(tracking: EnvironmentSession) -
     assert tracking.steps == 10
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "told"),
-    [
+def test_what_cannot_be_used_is_refused(subtests: pytest.Subtests) -> None:
+    for arguments, error, told in [
         ({"environment": "twin/Nothing-v0"}, InputError, "known: twin/PoseTracking-v0"),
         ({"environment": 3}, InputError, "environment"),
         ({"policy": "nobody"}, InputError, "zero, random, stewart_tracking$"),
@@ -171,13 +170,9 @@ def test_a_policy_chosen_in_vain_changes_nothing(tracking: EnvironmentSession) -
         ({"machine": "nowhere"}, MachineNotFoundError, "nowhere"),
         ({"seed": -1}, InputError, "seed"),
         ({"seed": 0.5}, InputError, "seed"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(
-    arguments: dict[str, Any], error: type[Exception], told: str
-) -> None:
-    with pytest.raises(error, match=told):
-        EnvironmentSession(**{"environment": TRACKING, **arguments})
+    ]:
+        with subtests.test(f"{arguments}"), pytest.raises(error, match=told):
+            EnvironmentSession(**{"environment": TRACKING, **arguments})
 
 
 def test_a_broken_environment_stops_and_says_why(

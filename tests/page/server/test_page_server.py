@@ -217,9 +217,8 @@ def test_next_free_port_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
             PageServer()
 
 
-@pytest.mark.parametrize(
-    ("field", "given"),
-    [
+def test_bad_arguments_name_their_field(subtests: pytest.Subtests) -> None:
+    for field, given in [
         ("host", {"host": "no-such-host.invalid"}),
         ("host", {"host": "192.0.2.77"}),
         ("host", {"host": ""}),
@@ -228,12 +227,11 @@ def test_next_free_port_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         ("port", {"port": "80"}),
         ("token", {"token": "short"}),
         ("token", {"token": "with spaces and; separators"}),
-    ],
-)
-def test_bad_arguments_name_their_field(field: str, given: dict[str, Any]) -> None:
-    with pytest.raises(InputError) as caught:
-        PageServer(**({"port": 0} | given))
-    assert caught.value.field == field
+    ]:
+        with subtests.test(f"{field}"):
+            with pytest.raises(InputError) as caught:
+                PageServer(**({"port": 0} | given))
+            assert caught.value.field == field
 
 
 def test_program_goes_on_without_a_browser_to_open(

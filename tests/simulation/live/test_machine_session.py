@@ -173,9 +173,8 @@ def test_a_gain_that_hardly_changes_hardly_shows() -> None:
         assert usual < 1e-4
 
 
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
+def test_refused_changes_change_nothing(subtests: pytest.Subtests) -> None:
+    for changes, field in [
         ({"engine": "newton"}, "engine"),
         ({"controller": "pid"}, "controller"),
         ({"gains": {"nonsense": 1.0}}, "gains"),
@@ -186,21 +185,23 @@ def test_a_gain_that_hardly_changes_hardly_shows() -> None:
         ({"comparison": "newton"}, "comparison"),
         ({"comparison_input": "wishes"}, "comparison_input"),
         ({"colour": "red"}, "colour"),
-    ],
-)
-def test_refused_changes_change_nothing(changes: dict[str, Any], field: str) -> None:
-    with session(engine="analytic") as run, session(engine="analytic") as other:
-        for each in (run, other):
-            each.move_to(some_target(each))
-            each.advance(0.05)
-        settings = run.settings
-        with pytest.raises(InputError) as refused:
-            run.configure(**changes)
-        assert refused.value.field.partition(".")[0] == field
-        assert run.settings == settings
-        for each in (run, other):
-            each.advance(0.05)
-        assert np.array_equal(poses(run), poses(other))
+    ]:
+        with (
+            subtests.test(f"{changes}"),
+            session(engine="analytic") as run,
+            session(engine="analytic") as other,
+        ):
+            for each in (run, other):
+                each.move_to(some_target(each))
+                each.advance(0.05)
+            settings = run.settings
+            with pytest.raises(InputError) as refused:
+                run.configure(**changes)
+            assert refused.value.field.partition(".")[0] == field
+            assert run.settings == settings
+            for each in (run, other):
+                each.advance(0.05)
+            assert np.array_equal(poses(run), poses(other))
 
 
 def test_a_second_engine_that_cannot_begin_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

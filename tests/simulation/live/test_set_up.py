@@ -54,9 +54,8 @@ def test_what_is_usual_is_left_out() -> None:
     assert "loop" not in text and "x=" not in text and "fidelity" not in text
 
 
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
+def test_nonsense_names_its_field(subtests: pytest.Subtests) -> None:
+    for text, field in [
         ("", "machine"),
         ("stewart", "set-up"),
         ("engine=mujoco", "machine"),
@@ -76,9 +75,8 @@ def test_what_is_usual_is_left_out() -> None:
         ("machine=stewart&trace=0,0,nan", "trace"),
         ("machine=" + "a" * MAX_TEXT_LENGTH, "set-up"),
         ("&".join(f"gain.{k}=1" for k in range(100)), "set-up"),
-    ],
-)
-def test_nonsense_names_its_field(text: str, field: str) -> None:
-    with pytest.raises(InputError) as caught:
-        as_set_up(text)
-    assert caught.value.field == field
+    ]:
+        with subtests.test(f"{text}"):
+            with pytest.raises(InputError) as caught:
+                as_set_up(text)
+            assert caught.value.field == field

@@ -129,9 +129,10 @@ def spoilt(text: str, **changes: Any) -> str:
     return f"{mark}{json.dumps({**metadata, **changes})}\n{rest}"
 
 
-@pytest.mark.parametrize(
-    ("changes", "match"),
-    [
+def test_wrong_metadata_are_refused(
+    subtests: pytest.Subtests, runs: dict[str, Trajectory], tmp_path: Path
+) -> None:
+    for changes, match in [
         ({"machine": 3}, "machine"),
         ({"timestep": "fast"}, "timestep"),
         ({"versions": []}, "versions"),
@@ -140,15 +141,12 @@ def spoilt(text: str, **changes: Any) -> str:
         ({"actuators": "6"}, "not a saved trajectory"),
         ({"signals": {"x": [10**6, 10**6]}}, "too few for what it says"),
         ({"colour": "red"}, "colour"),
-    ],
-)
-def test_wrong_metadata_are_refused(
-    runs: dict[str, Trajectory], tmp_path: Path, changes: dict[str, Any], match: str
-) -> None:
-    file = runs["plain"].to_csv(tmp_path / "run.csv")
-    file.write_text(spoilt(file.read_text(), **changes))
-    with pytest.raises(InputError, match=match):
-        Trajectory.load(file)
+    ]:
+        with subtests.test(f"{changes}"):
+            file = runs["plain"].to_csv(tmp_path / "run.csv")
+            file.write_text(spoilt(file.read_text(), **changes))
+            with pytest.raises(InputError, match=match):
+                Trajectory.load(file)
 
 
 @pytest.mark.parametrize("path", ["run.txt", "run", 3, None])

@@ -217,9 +217,8 @@ def test_report_holds_the_means() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
+def test_bad_arguments_are_refused(subtests: pytest.Subtests) -> None:
+    for arguments, word in [
         ({"policies": []}, "policies"),
         ({"policies": ["zero", "zero"]}, "policies"),
         ({"policies": ["nobody"]}, "computed_torque"),
@@ -230,17 +229,16 @@ def test_report_holds_the_means() -> None:
         ({"environment": "twin/VibrationIsolation-v0", "policies": ["cascade"]}, "PoseTracking"),
         ({"environment": "twin/None-v0"}, "environment"),
         ({"options": {"colour": "red"}}, "colour"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments: dict[str, Any], word: str) -> None:
-    given = {
-        "environment": TRACKING_ENVIRONMENT,
-        "policies": ["zero"],
-        "options": SHORT,
-        "episodes": 1,
-    }
-    with pytest.raises(InputError, match=word):
-        evaluate(**{**given, **arguments})
+    ]:
+        with subtests.test(f"{arguments}"):
+            given = {
+                "environment": TRACKING_ENVIRONMENT,
+                "policies": ["zero"],
+                "options": SHORT,
+                "episodes": 1,
+            }
+            with pytest.raises(InputError, match=word):
+                evaluate(**{**given, **arguments})
 
 
 def test_policies_of_other_environments_are_refused(tmp_path: Path) -> None:

@@ -91,22 +91,20 @@ def test_a_dump_holds_no_place_of_a_file(tmp_path: Path) -> None:
     assert "box.stl" not in text and str(tmp_path) not in text
 
 
-@pytest.mark.parametrize(
-    ("mesh", "message"),
-    [
+def test_files_that_are_none_are_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for mesh, message in [
         ("none.stl", "no file none.stl"),
         ("../mine.stl", "in the folder of this file"),
         ("/etc/passwd", r"must end in \.glb or \.stl"),
         ("mine.toml", r"must end in \.glb or \.stl"),
         ("", "must be the name of a file"),
-    ],
-)
-def test_files_that_are_none_are_refused(tmp_path: Path, mesh: str, message: str) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(MACHINE.format(mesh))
-    with pytest.raises(ParameterError, match=message) as caught:
-        twin.load(file)
-    assert "appearance.mesh" in str(caught.value)
+    ]:
+        with subtests.test(f"{mesh}"):
+            file = tmp_path / "mine.toml"
+            file.write_text(MACHINE.format(mesh))
+            with pytest.raises(ParameterError, match=message) as caught:
+                twin.load(file)
+            assert "appearance.mesh" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["text.stl", "text.glb"])
@@ -131,21 +129,17 @@ def exported(folder: Path, triangles: FloatArray, unit: str) -> Platform:
     return twin.load(file)
 
 
-@pytest.mark.parametrize(
-    ("triangles", "unit", "field"),
-    [
+def test_what_has_no_size_names_its_field(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for triangles, unit, field in [
         (CUBE[:1].repeat(8, axis=0), "1 m", "mesh"),
         (CUBE * [1.0, 0.0, 0.0], "1 m", "mesh"),
         (CUBE * 0.0, "1 m", "unit"),
         (CUBE, "1e-9 m", "unit"),
         (CUBE, "1e9 m", "unit"),
-    ],
-)
-def test_what_has_no_size_names_its_field(
-    tmp_path: Path, triangles: FloatArray, unit: str, field: str
-) -> None:
-    with pytest.raises(InputError, match=rf"appearance\.{field}: "):
-        SceneModel(exported(tmp_path, triangles, unit))
+    ]:
+        match = rf"appearance\.{field}: "
+        with subtests.test(f"{triangles}"), pytest.raises(InputError, match=match):
+            SceneModel(exported(tmp_path, triangles, unit))
 
 
 def test_a_triangle_that_is_there_twice_is_drawn(tmp_path: Path) -> None:
