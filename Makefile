@@ -5,6 +5,8 @@
 # make gallery  validation and default commands of the machines of the gallery
 # make pages   the documents, the report and the live page in Chromium: layout, contrast, descriptions
 # make hostile  10,000 generated bad inputs (files, calls, commands): each ends in a result or in an error of the package
+# make thorough  mutations, hostile, pages, test-rl and tests as on other processors: each where the files that it covers have
+#               changed since it last passed, as .ci/passed.json says
 # make test-rl  tests of training, of sweeps on a cluster, of kernels compiled for graphics cards and of environments with the
 #               oldest Gymnasium, in an environment of their own
 
@@ -13,7 +15,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 INSTALLED := $(VENV)/.installed
-SOURCES := twin envs validation assets tests benchmarks examples docs/conf.py docs/handbook docs/images
+SOURCES := .ci twin envs validation assets tests benchmarks examples docs/conf.py docs/handbook docs/images
 RL := build/rl
 # Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
 TORCH := torch==2.13.0
@@ -27,7 +29,7 @@ INPUTS := 10000
 # Processes of the quick tier; 0: none but the one that is started.
 WORKERS := 2
 
-.PHONY: report docs pages test gallery gallery-report mutations hostile check quick test-rl lint types bench history assets pictures wheel clean
+.PHONY: report docs pages test gallery gallery-report mutations hostile check quick thorough test-rl lint types bench history assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -82,6 +84,9 @@ test-rl: $(RL)/.installed
 	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training/test_rl_*.py tests/sweep/test_cluster_ray.py \
 		tests/envs/test_registered.py tests/envs/test_vector.py tests/kernels/cuda/test_compilation.py \
 		-k 'not mujoco and not bullet'
+
+thorough: $(INSTALLED)
+	$(BIN)/python .ci/thorough.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(SOURCES)
