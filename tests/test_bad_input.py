@@ -384,13 +384,12 @@ def test_no_public_method_is_left_out() -> None:
     assert methods <= {name.partition(" of ")[0] for name in CALLS} | STUDIES
 
 
+@pytest.mark.parametrize("name", CALLS)
 @given(data=st.data())
 @checked
-def test_malformed_calls(subtests: pytest.Subtests, data: st.DataObject) -> None:
-    for name in CALLS:
-        with subtests.test(f"{name}"):
-            call = CALLS[name]
-            check(call, data.draw(arguments(call.good)))
+def test_malformed_calls(name: str, data: st.DataObject) -> None:
+    call = CALLS[name]
+    check(call, data.draw(arguments(call.good)))
 
 
 @given(value=junk)

@@ -21,7 +21,7 @@ RESULT, REFUSED, LONG = "result", "refused", "long"
 """Outcomes beside faults; `LONG` is for work that takes its time, such as a study."""
 
 PATIENCE = 8.0
-"""[s] for one input."""
+"""[s] of processor time for one input, so that a busy machine makes no fault."""
 
 LONG_PATIENCE = 120.0
 """[s] for one that starts processes or waits for others."""
@@ -48,19 +48,26 @@ class Hang(BaseException):
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `Hang` inside after some time."""
+def time_limit(seconds: float, worked: float) -> Iterator[None]:
+    """Raise `Hang` inside after some time, and after some processor time `worked`."""
 
     def end(*_: object) -> None:
         raise Hang
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    timers = (
+        (signal.ITIMER_REAL, signal.SIGALRM, seconds),
+        (signal.ITIMER_PROF, signal.SIGPROF, worked),
+    )
+    before = [(number, signal.signal(number, end)) for _, number, _ in timers]
+    for timer, _, limit in timers:
+        signal.setitimer(timer, limit)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        for timer, _, _ in timers:
+            signal.setitimer(timer, 0.0)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -83,8 +90,8 @@ def outcome(
         return Outcome(kind, perf_counter() - began)
 
     try:
-        patience = LONG_PATIENCE if waits else PATIENCE
-        limit = time_limit(SHARE if may_take_long else patience)
+        worked = LONG_PATIENCE if waits else PATIENCE
+        limit = time_limit(LONG_PATIENCE, SHARE if may_take_long else worked)
         with warnings.catch_warnings(), aside(), limit:
             warnings.simplefilter("error", RuntimeWarning)
             found = call()

@@ -74,7 +74,7 @@ def test_template_names_every_field(subtests: pytest.Subtests, tmp_path: Path) -
     for legs in LEG_KINDS:
         with subtests.test(f"{legs}"):
             text = template("my_platform", legs)
-            platform = twin.load(write_template(tmp_path / "my_platform.toml", legs))
+            platform = twin.load(write_template(tmp_path / "my_platform.toml", legs, replace=True))
             names = {row.name for row in describe(platform.parameters)}
             assert names
             missing = {name for name in names if name not in text}
