@@ -8,7 +8,7 @@ The motion is prescribed, so friction changes no position: it changes the forces
 must bring, and takes power. Through the feet's velocities J v it enters the three equations of
 motion as the generalised force sum J^T f(J v).
 
-`exact_head_motion`, `small_angle_head_motion`: motion of the driver's head.
+`small_angle_head_motion`: motion of the driver's head.
 
 The head is a point fixed to the plate. The small-angle expressions are those the paper prints; the
 exact ones come from rigid-body kinematics with R = Rx(roll) Ry(pitch).
@@ -57,7 +57,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
 from twin.papers.driving_simulator.dae.integration import ForcedRun, integrate_forced
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
-from twin.papers.driving_simulator.exact import ExactModel, Pillars, SlidingFriction
+from twin.papers.driving_simulator.exact import ExactModel, HeadMotion, SlidingFriction
 from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.kinematics import (
     CORNER_SIGNS,
@@ -121,15 +121,11 @@ def friction_effect(
         friction: of every foot that slides.
         pushing: actuators that bring a force, default all; see `ExactModel.forces`.
         samples: number of times.
-
-    Raises:
-        MissingDependencyError: sympy is not installed.
     """
     time = np.linspace(0.0, duration, samples)
     motion = driven_motion(plate, inputs, time)
     states = [configuration.coordinates for configuration in motion]
-    pillars = Pillars.from_plate(plate)
-    frictionless, with_friction = ExactModel(pillars), ExactModel(pillars, friction)
+    frictionless, with_friction = ExactModel(plate), ExactModel(plate, friction)
     velocity, drag = with_friction.feet(*states[:2])
     return FrictionEffect(
         time,
@@ -154,72 +150,6 @@ def driven_motion(
     # The kinematics takes rear right, rear left, front left; rear right = fr + rl - fl.
     length_map = np.array([[1.0, 1.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     return ExactKinematics(plate).direct_motion(*(values @ length_map.T for values in sample))
-
-
-class HeadMotion(NamedTuple):
-    """Motion of the head, `(..., 3)` each, in the base axes unless a function says otherwise."""
-
-    position: FloatArray
-    """[m] position of the head"""
-    velocity: FloatArray
-    """[m/s] velocity of the head"""
-    acceleration: FloatArray
-    """[m/s2] acceleration of the head"""
-    specific_force: FloatArray
-    """[m/s2] acceleration minus gravity: what is felt, and what an accelerometer shows"""
-    angular_velocity: FloatArray
-    """[rad/s] angular velocity of the plate"""
-    angular_acceleration: FloatArray
-    """[rad/s2] angular acceleration of the plate"""
-
-
-def exact_head_motion(
-    plate: PlateModel, head: Any, coordinates: Any, rates: Any, accelerations: Any
-) -> HeadMotion:
-    """Return the exact motion of the head, base axes.
-
-    Args:
-        plate: the machine.
-        head: `(3,)` [m] in the platform frame.
-        coordinates: `(..., 3)` heave [m], roll, pitch [rad].
-        rates: `(..., 3)`.
-        accelerations: `(..., 3)`.
-
-    Raises:
-        InputError: wrong shapes, not finite, angles of a right angle and more.
-    """
-    point = as_vector(head, "head", 3)
-    motion = ExactKinematics(plate).inverse_motion(coordinates, rates, accelerations)
-    head_arm = np.einsum("...ij,j->...i", attitude(motion.value.coordinates), point)
-    omega, alpha = _turning(motion)
-    head_velocity = np.cross(omega, head_arm)
-    acceleration = (
-        motion.acceleration.center + np.cross(alpha, head_arm) + np.cross(omega, head_velocity)
-    )
-    return HeadMotion(
-        motion.value.center + head_arm,
-        motion.rate.center + head_velocity,
-        acceleration,
-        acceleration + np.array([0.0, 0.0, plate.gravity]),
-        omega,
-        alpha,
-    )
-
-
-def in_plate_axes(motion: HeadMotion, coordinates: Any) -> HeadMotion:
-    """Return a motion given in base axes in the axes of the plate, as an inertial sensor shows it.
-
-    Components are turned; derivatives stay those of the motion against the base.
-
-    Args:
-        motion: in base axes.
-        coordinates: `(..., 3)` heave [m], roll, pitch [rad] of the same states.
-
-    Raises:
-        InputError: wrong shape, not finite, angles of a right angle and more.
-    """
-    to_plate = np.swapaxes(attitude(checked_coordinates(coordinates)), -1, -2)
-    return HeadMotion(*(np.einsum("...ij,...j->...i", to_plate, values) for values in motion))
 
 
 def small_angle_head_motion(
@@ -262,31 +192,6 @@ def small_angle_head_motion(
         acceleration + np.array([0.0, 0.0, plate.gravity]),
         *_printed_turning(roll, pitch),
     )
-
-
-def attitude(coordinates: FloatArray) -> FloatArray:
-    """Return the rotation matrices `(..., 3, 3)` platform to base of coordinates `(..., 3)`."""
-    roll, pitch = coordinates[..., 1], coordinates[..., 2]
-    a, b, c, d = np.sin(roll), np.cos(roll), np.sin(pitch), np.cos(pitch)
-    zero = np.zeros_like(a)
-    matrix_rows = ((d, zero, c), (a * c, b, -a * d), (-b * c, a, b * d))
-    return np.stack([np.stack(row, axis=-1) for row in matrix_rows], axis=-2)
-
-
-def _turning(motion: ConfigurationMotion) -> tuple[FloatArray, FloatArray]:
-    """Return angular velocity and acceleration: roll about x, pitch about the rolled y."""
-    roll = motion.value.coordinates[..., 1]
-    (roll_rate, pitch_rate), (roll_acceleration, pitch_acceleration) = (
-        np.moveaxis(part.coordinates[..., 1:], -1, 0) for part in (motion.rate, motion.acceleration)
-    )
-    sine, cosine = np.sin(roll), np.cos(roll)
-    omega = [roll_rate, pitch_rate * cosine, pitch_rate * sine]
-    alpha = [
-        roll_acceleration,
-        pitch_acceleration * cosine - roll_rate * pitch_rate * sine,
-        pitch_acceleration * sine + roll_rate * pitch_rate * cosine,
-    ]
-    return np.stack(omega, axis=-1), np.stack(alpha, axis=-1)
 
 
 def _printed_turning(roll: Jet, pitch: Jet) -> tuple[FloatArray, FloatArray]:
@@ -651,7 +556,7 @@ class Released(NamedTuple):
 def exact_forces(plate: PlateModel, inputs: DrivenLengths, time: FloatArray) -> FloatArray:
     """Return the exact forces `(k, 4)` [N] that drive three lengths; the fourth follows freely."""
     states = [part.coordinates for part in driven_motion(plate, inputs, time)]
-    return ExactModel(Pillars.from_plate(plate)).forces(*states, pushing=DRIVEN_INDICES)
+    return ExactModel(plate).forces(*states, pushing=DRIVEN_INDICES)
 
 
 def released(plate: PlateModel, inputs: DrivenLengths, duration: float) -> Released:

@@ -22,6 +22,7 @@ from twin.errors import MissingDependencyError
 from twin.model.engine import State
 from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES
+from twin.papers.driving_simulator.exact import exact_head_motion
 from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.kinematics import (
     CORNERS,
@@ -34,7 +35,6 @@ from twin.papers.driving_simulator.studies import (
     ErrorMap,
     driven_motion,
     exact_forces,
-    exact_head_motion,
 )
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory

@@ -15,7 +15,7 @@ from twin.papers.driving_simulator.dae.integration import (
     integrate_dae,
     numeric_dae,
 )
-from twin.papers.driving_simulator.exact import ExactModel, Pillars
+from twin.papers.driving_simulator.exact import ExactModel
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
     InputSample,
@@ -161,7 +161,7 @@ def test_order_in_which_forces_approach_the_exact_ones(
 
     The printed forces are thus wrong by a fixed part of all that the motion adds to the weight.
     """
-    exact, dae = ExactModel(Pillars.from_plate(plate)), numeric_dae(plate, complete)
+    exact, dae = ExactModel(plate), numeric_dae(plate, complete)
 
     def difference(size: float) -> float:
         inputs = DrivenLengths(

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from exact_plate import WholeModel
+from exact_plate import Pillars, WholeModel
 from paper_plate import PAPER, PLATE
 
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
-from twin.papers.driving_simulator.exact import Pillars, SlidingFriction
+from twin.papers.driving_simulator.exact import SlidingFriction
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
     sigmoid_inputs,

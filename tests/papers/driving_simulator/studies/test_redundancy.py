@@ -10,7 +10,7 @@ from paper_plate import PLATE
 from scipy.optimize import minimize
 
 from twin.errors import InputError
-from twin.papers.driving_simulator.exact import ExactModel, Pillars
+from twin.papers.driving_simulator.exact import ExactModel
 from twin.papers.driving_simulator.kinematics import CORNERS, ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.studies import (
     INTERNAL_FORCE_DIRECTION,
@@ -19,7 +19,7 @@ from twin.papers.driving_simulator.studies import (
     wrong_length,
 )
 
-MODEL = ExactModel(Pillars.from_plate(PLATE))
+MODEL = ExactModel(PLATE)
 
 POSE = np.array([0.36, 0.08, -0.03])
 
