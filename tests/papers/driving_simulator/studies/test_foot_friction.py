@@ -103,7 +103,7 @@ def model_forces(plate: PlateModel, inputs: DrivenLengths, duration: float, coun
         samples = [inputs.sample(now) for now in time.tolist()]
         return np.array(
             [
-                -dae.multipliers(dae.consistent(at.value), dae.consistent(at.rate), at, 0.0)[-3:]
+                -dae.multipliers(dae.consistent(at.value), dae.consistent(at.rate), at)[-3:]
                 for at in samples
             ]
         )
