@@ -26,7 +26,6 @@ from twin.validation.measures.equilibrium import (
 )
 from twin.validation.measures.sampling import (
     RandomStates,
-    largest,
     platform_radius,
     position_error,
     relative_error,
@@ -70,9 +69,6 @@ END_REASON = "the sum over the steps is of fourth order, and of a whole period e
 
 MAX_CURVE_POINTS = 2500
 """Maximum number of points of a curve; 8 s of 70 Hz still have four a period."""
-
-OVERLAP_FRACTION = 0.01
-"""Distance relative to the height of a panel below which curves lie on each other."""
 
 PROJECTED_STATES = 50
 """Number of states along the motion at which the engines' models are projected."""
@@ -307,14 +303,6 @@ def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
     return tuple(Curve(f"leg {i + 1}", time, column) for i, column in enumerate(values.T))
 
 
-def alike(*panels: FloatArray) -> str:
-    """Return the sentence that a chart of `(k, n)` per panel needs if the legs' curves coincide."""
-    coincide = all(
-        np.ptp(values, axis=1).max() <= OVERLAP_FRACTION * np.ptp(values) for values in panels
-    )
-    return "All legs move alike: their curves lie on each other." if coincide else ""
-
-
 class DrivenMotion(NamedTuple):
     """A machine carried through a motion, sampled at even times."""
 
@@ -421,17 +409,6 @@ def end_work_measure(platform: Platform, course: DrivenMotion, tolerance: float)
     exchanged = np.trapezoid(np.abs(power), course.time)
     name = "work of the forces less gain of energy and losses at the end, per work exchanged"
     return Measure(name, abs(imbalance) / exchanged, tolerance, END_REASON)
-
-
-def actuator_measures(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
-    """Yield the largest speed and force of an actuator, with its limits as a note."""
-    actuator = platform.parameters.leg.actuator
-    for name, values, unit, limit in (
-        ("speed", course.rates, f"{platform.coordinate_unit}/s", actuator.speed),
-        (force_name(platform), course.forces, platform.force_unit, actuator.effort),
-    ):
-        note = "the machine gives no limit" if limit is None else f"limit {limit:g} {unit}"
-        yield Quantity(f"largest {name} of an actuator", largest(values), note=note, unit=unit)
 
 
 def engines_along(

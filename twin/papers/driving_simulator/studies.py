@@ -29,8 +29,7 @@ Its surface, moved to where the centre is, is the surface of the envelope.
 Reference: driving simulator paper, sections "Motion ranges" and "Platform Workspace -
 Translational Envelope".
 
-`split_forces`, `wrong_length`: internal force of four actuators for three degrees of freedom, and
-the effect of a wrong fourth command.
+`split_forces`: internal force of four actuators for three degrees of freedom.
 
 In a plane rectangle the lengths are linear in center length and slopes, so that at every pose
 
@@ -356,27 +355,6 @@ class WorstErrors(NamedTuple):
     """[m] distance of a foot, for a given pose"""
 
 
-class ErrorMap(NamedTuple):
-    """Small-angle model minus exact model on a grid; NaN where a pillar leaves its stroke."""
-
-    heave: FloatArray
-    """`(a,)` [m]"""
-    roll: FloatArray
-    """`(b,)` [rad]"""
-    pitch: FloatArray
-    """`(c,)` [rad]"""
-    lengths: FloatArray
-    """`(a, b, c, 4)` [m] as in `SmallAngleErrors`"""
-    coordinates: FloatArray
-    """`(a, b, c, 3)` [m], [rad]"""
-    center: FloatArray
-    """`(a, b, c, 2)` [m]"""
-    feet: FloatArray
-    """`(a, b, c, 4, 2)` [m]"""
-    worst: WorstErrors
-    """Over the whole workspace, not only on the grid"""
-
-
 def small_angle_errors_at(plate: PlateModel, coordinates: Any) -> SmallAngleErrors:
     """Return the errors of the small-angle model at coordinates `(..., 3)`.
 
@@ -400,27 +378,6 @@ def small_angle_errors_at(plate: PlateModel, coordinates: Any) -> SmallAngleErro
         (approximate_lengths.center - true_lengths.center)[..., :2],
         approximate_lengths.feet - true_lengths.feet,
     )
-
-
-def small_angle_errors(plate: PlateModel, count: int = 41) -> ErrorMap:
-    """Return the errors of the small-angle model over heave, roll and pitch.
-
-    Args:
-        plate: the machine.
-        count: points along each axis; an odd number includes home.
-    """
-    axes = [
-        np.linspace(-angle_range, angle_range, count)
-        for angle_range in exact_ranges_at_best_heave(plate)
-    ]
-    axes[0] = axes[0] + plate.home_length
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-    out_of_stroke = ~ExactKinematics(plate).within_stroke(grid)
-    errors = small_angle_errors_at(plate, grid)
-    for part in errors:
-        part[out_of_stroke] = np.nan
-    heave, roll, pitch = axes
-    return ErrorMap(heave, roll, pitch, *errors, worst_small_angle_errors(plate))
 
 
 def worst_small_angle_errors(plate: PlateModel, divisions: int = 40) -> WorstErrors:
@@ -454,17 +411,6 @@ class ForceSplit(NamedTuple):
     """Internal force: the remainder, which twists the plate and moves nothing"""
 
 
-class WrongLength(NamedTuple):
-    """Effect of a wrong length command of one actuator on a plate held by position loops."""
-
-    forces: FloatArray
-    """`(4,)` [N] that the loops add"""
-    coordinates: FloatArray
-    """`(3,)` heave [m], roll, pitch [rad] that the plate goes to"""
-    lengths: FloatArray
-    """`(4,)` [m] that the pillars go to"""
-
-
 def split_forces(forces: Any) -> ForceSplit:
     """Return actuator forces `(..., 4)` [N] as moving and internal part; the same at every pose.
 
@@ -474,60 +420,6 @@ def split_forces(forces: Any) -> ForceSplit:
     force_values = as_floats(forces, "forces", len(CORNERS))
     twisting = (force_values @ INTERNAL_FORCE_DIRECTION)[..., None] * INTERNAL_FORCE_DIRECTION
     return ForceSplit(force_values - twisting, twisting)
-
-
-def wrong_force(corner: str, excess: float) -> ForceSplit:
-    """Return the split of the excess force of one actuator.
-
-    A quarter of the excess becomes internal force in all four actuators. The remaining forces move
-    the plate: three quarters in the faulty actuator and a quarter, with signs, in each other one.
-    Only if the excess comes in the pattern (1, -1, 1, -1) nothing moves.
-
-    Args:
-        corner: name of the actuator, of `twin.papers.driving_simulator.kinematics.CORNERS`.
-        excess: [N].
-    """
-    return split_forces(excess * np.eye(len(CORNERS))[CORNERS.index(corner)])
-
-
-def wrong_length(
-    plate: PlateModel,
-    coordinates: Any,
-    corner: str,
-    offset: float,
-    stiffness: float,
-    kinematics: type[PlateKinematics] = ExactKinematics,
-) -> WrongLength:
-    """Return the pose and forces when one of four length commands is wrong.
-
-    No rigid plate has the four commanded lengths. Four equal loops push with
-    stiffness * (command - length) on top of the forces that the motion takes; they are in balance
-    where the sum of the squared length errors is smallest. Lengths are linear in center length and
-    slopes, which makes this a closed form for any offset: the length errors are offset / 4 in the
-    internal pattern, whatever the stiffness, and the remainder becomes an error of the pose.
-
-    Args:
-        plate: the machine.
-        coordinates: `(3,)` heave [m], roll, pitch [rad] that the other three commands belong to.
-        corner: name of the actuator with the wrong command.
-        offset: [m] that its command is too long.
-        stiffness: [N/m] of each position loop.
-        kinematics: model of the plate.
-
-    Raises:
-        InputError: coordinates of the wrong shape or not finite.
-    """
-    model = kinematics(plate)
-    commanded_lengths = model.inverse(as_vector(coordinates, "coordinates", 3))
-    corner_index = CORNERS.index(corner)
-    x, y = plate.corners[corner_index].tolist()
-    squares = len(CORNERS) * np.array([1.0, plate.half_width**2, plate.half_length**2])
-    shift = offset * np.array([1.0, y, -x]) / squares
-    slopes = np.stack(model.slopes(*commanded_lengths.coordinates)) + shift
-    reached_lengths = model.inverse(np.stack(model.angles(*slopes)))
-    command = commanded_lengths.lengths + offset * np.eye(len(CORNERS))[corner_index]
-    forces = stiffness * (command - reached_lengths.lengths)
-    return WrongLength(forces, reached_lengths.coordinates, reached_lengths.lengths)
 
 
 class Released(NamedTuple):

@@ -29,11 +29,10 @@ from twin.papers.compliant_legs.equations import (
 )
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 from twin.validation.case import Case
-from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.sampling import RandomStates, largest, random_states, relative_error
 from twin.validation.published.people import BODY_SEGMENTS
 from twin.validation.published.printed import VISCOELASTIC_PAPER, read_errata
-from twin.validation.results import CaseResult, Entry, Measure, Panel, Plot, Quantity, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 CASE = Case(
     "compliant_systems",
@@ -88,14 +87,11 @@ def run(platform: Platform) -> CaseResult:
         ),
         _energies(platform, machine, states),
         *_locked(platform, machine, states, wrench),
-        *_still(platform, machine),
+        _still(platform, machine),
     ]
-    curve = log_curve("accelerations", np.arange(1.0, STATE_COUNT + 1.0), errors, "markers")
-    panel = Panel("largest error / largest acceleration", curve, log_y=True)
-    plot = Plot("Free system against the machine's dynamics", "state", panel)
     # The paper's statements are about six legs.
     statements = _statements(platform, machine) if machine.n_legs == PAPER_LEGS else ()
-    return CASE.result(platform, measures, (plot,), statements)
+    return CASE.result(platform, measures, statements=statements)
 
 
 def _energies(platform: Platform, machine: CompliantMachine, states: RandomStates) -> Measure:
@@ -136,7 +132,7 @@ def _locked(
     )
 
 
-def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]:
+def _still(platform: Platform, machine: CompliantMachine) -> Measure:
     result = rest_lengths(machine, platform.home, machine.home_extension)
     machine_at_rest = replace(machine, spring_length=result.rest_lengths)
     deflection = machine.spring_length - result.rest_lengths
@@ -147,20 +143,13 @@ def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]:
     max_stiffness_ratio = float((machine.stiffness / machine.deflecting_mass).max())
     length = float(platform.home_reaches.max())
     rounding = LENGTH_ROUNDINGS * np.finfo(float).eps * length * max_stiffness_ratio / gravity
-    yield Measure(
+    return Measure(
         "platform with the rest lengths of the third system: acceleration at home",
         np.abs(solution.acceleration).max() / gravity,
         max(1e-10, rounding),
         "zero: it stands still; the rounding of a leg's length, times stiffness per mass at the "
         "spring's end, is left",
         unit="g",
-    )
-    yield Quantity(
-        "mean rest length of the springs for a platform still at home",
-        result.rest_lengths.mean(),
-        note=f"theirs is {machine.spring_length.mean():.4g} m; actuator forces "
-        f"{np.abs(result.forces).max():.4g} N at most",
-        unit="m",
     )
 
 

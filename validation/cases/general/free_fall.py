@@ -18,7 +18,6 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.charts.panels import number
 from twin.errors import ForwardKinematicsError
 from twin.model.integrate import Solution
 from twin.validation.case import Case
@@ -40,7 +39,7 @@ from twin.validation.published.printed import (
     PrintedValue,
     compared,
 )
-from twin.validation.results import CaseResult, Curve, Panel, Plot, Quantity, Statement
+from twin.validation.results import CaseResult, Curve, Panel, Plot, Statement
 
 CASE = Case("free_fall", __doc__, needs_gravity=True, cost=0.7)
 
@@ -79,13 +78,6 @@ def run(platform: Platform) -> CaseResult:
     balance = balance_of(platform, fall)
     crossing = singular_time(platform, fall)
     measures.append(balance.measure(f"reference: energy drift in {fall.time[-1]:.3g} s"))
-    if crossing is not None:
-        max_condition, home_condition = (
-            number(float(value), 4) for value in (condition.max(), condition[0])
-        )
-        note = f"condition number {max_condition} near it, {home_condition} at home"
-        name = "singular pose: determinant of the Jacobian changes sign"
-        measures.append(Quantity(name, crossing, note=note, unit="s"))
     statements: tuple[Statement, ...] = ()
     if platform.name in FREE_FALLS and fall.time[-1] == FALL_TIME:
         printed = FREE_FALLS[platform.name]

@@ -53,7 +53,6 @@ from twin.validation.results import (
     Measure,
     Panel,
     Plot,
-    Quantity,
     Statement,
     Table,
 )
@@ -132,9 +131,6 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
         largest(homing.corrections - (settings.switch - switch_coordinates)) / COUNT_LENGTH,
         CONTROL_PERIOD * float(settings.search.max()) / COUNT_LENGTH + 1.0,
         "a switch is seen up to one period of 1 ms late; two readings are off by half a count",
-    )
-    yield Quantity(
-        "time to home from near the switches", time, note="homing speeds are adopted", unit="s"
     )
 
 
