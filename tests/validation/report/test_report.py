@@ -35,9 +35,7 @@ from twin.validation.results import (
     Agreement,
     CaseResult,
     Curve,
-    Field,
     LeftOut,
-    Map,
     Measure,
     Panel,
     Plot,
@@ -79,13 +77,6 @@ def plot(title: str = "Motion") -> Plot:
     )
 
 
-def field() -> Map:
-    """Return a map of two fields."""
-    x, y = np.linspace(-1.0, 1.0, 5), np.linspace(0.0, 2.0, 4)
-    values = y[:, None] * x
-    return Map("Map", "x [m]", "y [m]", (Field(ATTACK, x, y, values), Field("b", x, y, -values)))
-
-
 def good_case(machine: str) -> CaseResult:
     """Return a case that passes."""
     statements = (
@@ -94,7 +85,7 @@ def good_case(machine: str) -> CaseResult:
         Statement("Thesis, figure 9", "a curve", "3 mm", "not given", "no numbers", "not given"),
     )
     words = (machine, "free_fall", "Free fall from rest", "Falls from home.")
-    return CaseResult(*words, (GOOD, ORDER), (SCALE,), (plot(), field()), statements, seconds=1.5)
+    return CaseResult(*words, (GOOD, ORDER), (SCALE,), (plot(),), statements, seconds=1.5)
 
 
 def bad_cases(machine: str) -> list[CaseResult]:
