@@ -26,6 +26,7 @@ from twin.validation.measures.equilibrium import (
 )
 from twin.validation.measures.sampling import (
     RandomStates,
+    largest,
     platform_radius,
     position_error,
     relative_error,
@@ -409,6 +410,17 @@ def end_work_measure(platform: Platform, course: DrivenMotion, tolerance: float)
     exchanged = np.trapezoid(np.abs(power), course.time)
     name = "work of the forces less gain of energy and losses at the end, per work exchanged"
     return Measure(name, abs(imbalance) / exchanged, tolerance, END_REASON)
+
+
+def actuator_measures(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
+    """Yield the largest speed and force of an actuator, with its limits as a note."""
+    actuator = platform.parameters.leg.actuator
+    for name, values, unit, limit in (
+        ("speed", course.rates, f"{platform.coordinate_unit}/s", actuator.speed),
+        (force_name(platform), course.forces, platform.force_unit, actuator.effort),
+    ):
+        note = "the machine gives no limit" if limit is None else f"limit {limit:g} {unit}"
+        yield Quantity(f"largest {name} of an actuator", largest(values), note=note, unit=unit)
 
 
 def engines_along(

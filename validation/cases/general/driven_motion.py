@@ -16,6 +16,9 @@ from twin.analysis.platform import Platform
 from twin.motion import SineMotion, axis_names
 from twin.validation.case import Case
 from twin.validation.measures.comparison import (
+    DrivenMotion,
+    actuator_measures,
+    coordinate_name,
     driven,
     end_work_measure,
     engines_along,
@@ -28,7 +31,7 @@ from twin.validation.measures.sampling import (
     platform_radius,
     stroke,
 )
-from twin.validation.results import CaseResult
+from twin.validation.results import CaseResult, Quantity
 
 CASE = Case("driven_motion", __doc__, cost=1.5)
 
@@ -71,6 +74,8 @@ def run(platform: Platform) -> CaseResult:
     measures = [
         work_measure(platform, driven_sines, 1e-9),
         end_work_measure(platform, driven_sines, 1e-9),
+        _remaining_stroke(platform, driven_sines),
+        *actuator_measures(platform, driven_sines),
         *engines,
     ]
     return CASE.result(platform, measures, plots)
@@ -108,3 +113,11 @@ def _sines(platform: Platform, shift: float) -> SineMotion:
         duration=MOTION_DURATION,
         convention=convention,
     )
+
+
+def _remaining_stroke(platform: Platform, course: DrivenMotion) -> Quantity:
+    to_minimum = course.coordinates - platform.minimum_coordinates
+    to_maximum = platform.maximum_coordinates - course.coordinates
+    name = f"least room left for a {coordinate_name(platform)}"
+    remaining, unit = np.minimum(to_minimum, to_maximum).min(), platform.coordinate_unit
+    return Quantity(name, remaining, note="negative: beyond a limit", unit=unit)
