@@ -203,7 +203,10 @@ class ExactModel:
             points = np.stack([getattr(moved, name) for moved in motions], axis=-2)
             feet = np.concatenate([part.feet, np.zeros((*part.feet.shape[:-1], 1))], axis=-1)
             levels.append(np.concatenate([points, feet], axis=-2))
-        return _Bodies(*levels, motions[0].angular_velocity, motions[0].angular_acceleration)
+        place, velocity, acceleration = levels
+        center = motions[0]
+        omega, alpha = center.angular_velocity, center.angular_acceleration
+        return _Bodies(place, velocity, acceleration, omega, alpha)
 
     def _virtual(self, coordinates: Any) -> _Bodies:
         """Return the motions `(..., 3, 9, 3)` at unit rates of heave, roll and pitch."""

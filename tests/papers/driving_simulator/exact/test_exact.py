@@ -163,7 +163,9 @@ def test_newton_and_euler_agree_with_lagrange(friction: SlidingFriction | None) 
     ):
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-10)
     forces = exact.forces(s.q, s.v, s.a, pushing=[0, 1, 2])
-    np.testing.assert_allclose(forces, derived.forces(s.q, s.v, s.a, pushing=[0, 1, 2]), atol=1e-9)
+    np.testing.assert_allclose(
+        forces, derived.forces(s.q, s.v, s.a, pushing=[0, 1, 2]), rtol=1e-11, atol=1e-9
+    )
     np.testing.assert_allclose(exact.accelerations(s.q, s.v, forces), s.a, rtol=0, atol=1e-11)
 
 
