@@ -136,7 +136,8 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
 
 def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Entry]]:
     """Return the simulations by name, and notes of engines that are not installed."""
-    trajectories, notes = {"reference": settle(floating)}, []
+    trajectories = {"reference": settle(floating)}
+    notes: list[Entry] = []
     for engine, label in ENGINE_LABELS.items():
         try:
             trajectories[label] = settle(floating, engine)

@@ -131,7 +131,19 @@ def structures(platform: Platform) -> Structures:
     samples = zip(*map(at, states.pose, states.twist), strict=True)
     arrays = [np.stack(values) for values in samples]
     kinetic = platform.energy(states.pose, states.twist)[0]
-    return Structures(*(Structure(values) for values in arrays[:5]), *arrays[5:], kinetic)
+    mass, coriolis_matrix, joint_mass, joint_coriolis, closure = map(Structure, arrays[:5])
+    rates, leg_forces, joint_forces = arrays[5:]
+    return Structures(
+        mass,
+        coriolis_matrix,
+        joint_mass,
+        joint_coriolis,
+        closure,
+        rates,
+        leg_forces,
+        joint_forces,
+        kinetic,
+    )
 
 
 def extended_rates(platform: Platform, pose: FloatArray, twist: FloatArray) -> FloatArray:
