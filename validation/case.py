@@ -8,7 +8,7 @@ from typing import Protocol
 
 from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.validation.results import CaseResult, Entry, Figure, Measure, Quantity, Statement, Table
+from twin.validation.results import CaseResult, Entry, Measure, Plot, Quantity, Statement, Table
 
 Condition = Callable[[Platform], str]
 """Returns the reason why a case does not apply to a machine; an empty text where it does."""
@@ -71,7 +71,7 @@ class Case:
         self,
         platform: Platform,
         entries: Iterable[Entry],
-        plots: Iterable[Figure] = (),
+        plots: Iterable[Plot] = (),
         statements: Iterable[Statement] = (),
         tables: Iterable[Table] = (),
     ) -> CaseResult:

@@ -59,20 +59,6 @@ Entry = Measure | Quantity
 """One number of a case."""
 
 
-def entry_of(
-    name: str,
-    value: float,
-    tolerance: float | None,
-    reason: str,
-    unit: str = "1",
-    at_least: bool = False,
-) -> Entry:
-    """Return a measure; without a tolerance a quantity, with the reason as its note."""
-    if tolerance is None:
-        return Quantity(name, float(value), reason, unit)
-    return Measure(name, value, tolerance, reason, unit, at_least)
-
-
 @dataclass(frozen=True)
 class Curve:
     """One line of a plot; `x` and `y` are `(k,)`."""
@@ -118,35 +104,6 @@ class Plot:
     ) -> None:
         self.title, self.x_label, self.panels = title, x_label, panels
         self.log_x, self.caption, self.names = log_x, caption, tuple(names)
-
-
-@dataclass(frozen=True)
-class Field:
-    """One quantity over two others: `values` `(m, k)` at `x` `(k,)` and `y` `(m,)`."""
-
-    name: str
-    """what is shown, with its unit"""
-    x: FloatArray
-    y: FloatArray
-    values: FloatArray
-    classes: int = 0
-    """number of classes, whose numbers from 0 are the values; 0: the values are a quantity"""
-
-
-@dataclass(frozen=True)
-class Map:
-    """Fields side by side over common axes, each with a separate colour scale."""
-
-    title: str
-    x_label: str
-    y_label: str
-    fields: tuple[Field, ...]
-    caption: str = ""
-    downwards: bool = False
-    """y grows from top to bottom, as rows of a matrix do"""
-
-
-Figure = Plot | Map
 
 
 @dataclass(frozen=True)
@@ -233,7 +190,7 @@ class CaseResult:
     """what is compared with what, in a few sentences for an engineer"""
     measures: tuple[Measure, ...]
     quantities: tuple[Quantity, ...] = ()
-    plots: tuple[Figure, ...] = ()
+    plots: tuple[Plot, ...] = ()
     statements: tuple[Statement, ...] = ()
     tables: tuple[Table, ...] = ()
     seconds: float = 0.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 from mutations.change import Formula
 from mutations.run import Mutation
 
-HEAD = "twin.papers.driving_simulator.studies"
+EXACT = "twin.papers.driving_simulator.exact"
+PRINTED = "twin.papers.driving_simulator.studies"
 
 MUTATIONS = tuple(
     Mutation("driving_simulator", "both", text, change, "simulator_kinematics", measure)
@@ -13,7 +14,7 @@ MUTATIONS = tuple(
         (
             "velocity of the head with -omega x r",
             Formula(
-                f"{HEAD}.exact_head_motion",
+                f"{EXACT}.exact_head_motion",
                 "head_velocity = np.cross(omega, head_arm)",
                 "head_velocity = np.cross(head_arm, omega)",
             ),
@@ -22,7 +23,7 @@ MUTATIONS = tuple(
         (
             "acceleration of the head with half of alpha x r",
             Formula(
-                f"{HEAD}.exact_head_motion",
+                f"{EXACT}.exact_head_motion",
                 "np.cross(alpha, head_arm)",
                 "0.5 * np.cross(alpha, head_arm)",
             ),
@@ -30,13 +31,13 @@ MUTATIONS = tuple(
         ),
         (
             "acceleration of the head without its centripetal term",
-            Formula(f"{HEAD}.exact_head_motion", " + np.cross(omega, head_velocity)", ""),
+            Formula(f"{EXACT}.exact_head_motion", " + np.cross(omega, head_velocity)", ""),
             "head, acceleration: exact model",
         ),
         (
             "specific force on the head with half of its acceleration",
             Formula(
-                f"{HEAD}.exact_head_motion",
+                f"{EXACT}.exact_head_motion",
                 "acceleration + np.array",
                 "0.5 * acceleration + np.array",
             ),
@@ -45,7 +46,7 @@ MUTATIONS = tuple(
         (
             "specific force on the head with -g, as printed",
             Formula(
-                f"{HEAD}.small_angle_head_motion",
+                f"{PRINTED}.small_angle_head_motion",
                 "acceleration + np.array",
                 "acceleration - np.array",
             ),
@@ -54,14 +55,14 @@ MUTATIONS = tuple(
         (
             "printed y position of the head: phi theta xp with the opposite sign",
             Formula(
-                f"{HEAD}.small_angle_head_motion", "+ roll * pitch * xp", "- roll * pitch * xp"
+                f"{PRINTED}.small_angle_head_motion", "+ roll * pitch * xp", "- roll * pitch * xp"
             ),
             "head, position: small-angle model",
         ),
         (
             "angular velocity of the head without the z component of its pitch rate",
             Formula(
-                f"{HEAD}._turning",
+                f"{EXACT}._turning",
                 "pitch_rate * cosine, pitch_rate * sine]",
                 "pitch_rate * cosine, 0.0 * sine]",
             ),
@@ -70,7 +71,7 @@ MUTATIONS = tuple(
         (
             "printed angular acceleration: theta phi'^2 with the opposite sign",
             Formula(
-                f"{HEAD}._printed_turning",
+                f"{PRINTED}._printed_turning",
                 "theta_2 - theta * phi_rate**2",
                 "theta_2 + theta * phi_rate**2",
             ),

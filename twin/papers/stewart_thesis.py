@@ -57,9 +57,7 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -94,9 +92,6 @@ RESPONSE_FREQUENCIES = np.concatenate([np.arange(1.0, 60.0), np.arange(60.0, 400
 
 PURE_DELAY = 2e-3
 """[s] Pure delay that the thesis measured, section 4.3.2.1."""
-
-UNSTABLE_DISTANCE = 100.0
-"""Fit residual assigned to an unstable loop, which has no response."""
 
 
 @dataclass(frozen=True)
@@ -492,6 +487,10 @@ MAX_LAG = 5e-3
 """[s] Longest lag of the current that is tried."""
 
 
+UNSTABLE_EXCESS = 100.0
+"""[dB] Excess of the peak assigned to an unstable loop, which has no response."""
+
+
 class Points(NamedTuple):
     """Points read from the thesis' figure, or from a computed response in the same way."""
 
@@ -508,9 +507,6 @@ class Points(NamedTuple):
 PRINTED_POINTS = Points(7.0, 150.0, 4.0, 220.0)
 """Points of the figure in the thesis."""
 
-FIT_SCALES = Points(1.0, 10.0, 1.0, 10.0)
-"""Deviations of equal weight in a fit: the accuracy that the thesis calls "about"."""
-
 
 class Candidate(NamedTuple):
     """A loop with one candidate explanation of the measured response."""
@@ -518,11 +514,6 @@ class Candidate(NamedTuple):
     name: str
     loop: LoopModel
     points: Points
-
-    @property
-    def distance(self) -> float:
-        """Root mean square of the differences to the thesis, in `FIT_SCALES`."""
-        return float(np.sqrt(np.mean(_differences(self.points) ** 2)))
 
 
 def points_of(response: FrequencyResponse) -> Points:
@@ -565,46 +556,14 @@ def with_peak(loop: LoopModel, field: str, peak: float = PRINTED_POINTS.peak) ->
 
     def excess(exponent: float) -> float:
         trial_loop = loop.changed(**{field: float(np.exp(exponent))})
-        return (
-            points_of(trial_loop.response(RESPONSE_FREQUENCIES)).peak - peak
-            if trial_loop.stable
-            else UNSTABLE_DISTANCE
-        )
+        if not trial_loop.stable:
+            return UNSTABLE_EXCESS
+        return points_of(trial_loop.response(RESPONSE_FREQUENCIES)).peak - peak
 
     lower_log, upper_log = np.log(MIN_LAG), np.log(MAX_LAG)
     if not excess(lower_log) < 0.0 < excess(upper_log):
         raise InputError("peak", f"of {peak:g} dB is not that of any {field} up to {MAX_LAG:g} s")
     return loop.changed(**{field: float(np.exp(brentq(excess, lower_log, upper_log, xtol=1e-9)))})
-
-
-def fitted(loop: LoopModel, free: Sequence[str]) -> LoopModel:
-    """Return the stable loop nearest to the thesis' points, over the fields in `free`.
-
-    Args:
-        loop: everything else, and the fields' first values (above zero).
-        free: names of fields.
-
-    Raises:
-        InputError: a field that starts at zero.
-    """
-    from scipy.optimize import least_squares
-
-    first_values = np.array([getattr(loop, name) for name in free])
-    if not (first_values > 0.0).all():
-        raise InputError("free", "must start above zero")
-
-    def loop_at(exponents: FloatArray) -> LoopModel:
-        values = (first_values * np.exp(exponents)).tolist()
-        return loop.changed(**dict(zip(free, values, strict=True)))
-
-    def residuals(exponents: FloatArray) -> FloatArray:
-        trial_loop = loop_at(exponents)
-        if not trial_loop.stable:
-            return np.full(4, UNSTABLE_DISTANCE)
-        return _differences(points_of(trial_loop.response(RESPONSE_FREQUENCIES)))
-
-    fit = least_squares(residuals, np.zeros(len(free)), diff_step=1e-3, bounds=(-2.5, 2.5))
-    return loop_at(fit.x)
 
 
 def lagging_machine(platform: Platform, lag: float, delay: float = 0.0) -> Platform:
@@ -626,7 +585,7 @@ def lagging_machine(platform: Platform, lag: float, delay: float = 0.0) -> Platf
 
 
 def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]:
-    """Return each effect alone, then the fitted loops, for the Stewart machine, by key.
+    """Return the loops of the Stewart machine with one effect each, by key.
 
     Args:
         platform: the machine with ideal drives.
@@ -638,36 +597,18 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
     drive = hardware.parameters.legs[0].drive
     if drive is None:
         raise InputError("hardware", "must have drives, those of twin.load(name, 'hardware')")
-    motor, heave = drive.reflected(), heave_leg(platform).mass
     ideal = machine_loop(platform, path_mass(platform, axis_path(platform, "pitch")))
     lumped = ideal.changed(mass=float(lumped_mass(platform, drives=False)[0]))
-    slow, slow_lumped = (with_peak(loop, "current_lag") for loop in (ideal, lumped))
+    slow = with_peak(ideal, "current_lag")
     late_loop = with_peak(lumped, "inner_delay")
-    by_difference = ideal.changed(feedforward="difference")
-    differing = with_peak(by_difference, "current_lag")
-    damped = with_peak(ideal.changed(friction=motor.viscous), "current_lag")
-    heavy = ideal.mass + motor.inertia
-    free_fit = fitted(slow.changed(mass=20.0), ["mass", "current_lag"])
+    differing = with_peak(ideal.changed(feedforward="difference"), "current_lag")
+    damped = with_peak(ideal.changed(friction=drive.reflected().viscous), "current_lag")
     effects = {
         "lumped": (f"rod and a sixth of the platform, {lumped.mass:.1f} kg", lumped),
-        "heave": (f"machine in heave, {heave:.1f} kg", ideal.changed(mass=heave)),
         "pitch": (f"machine in pitch, {ideal.mass:.1f} kg", ideal),
-        "difference": ("pitch, feedforward by difference", by_difference),
-        "late": (
-            f"pitch, {1e3 * PURE_DELAY:g} ms before the drive",
-            ideal.changed(delay=PURE_DELAY),
-        ),
-        "viscous": (
-            f"pitch, viscous friction of the motor, {motor.viscous:.0f} N s/m",
-            ideal.changed(friction=motor.viscous),
-        ),
         "current": (
             f"pitch, current loop of {1e3 * drive.current_lag:g} ms",
             ideal.changed(current_lag=drive.current_lag),
-        ),
-        "armature": (
-            f"pitch with armature, {heavy:.0f} kg, gains as they are",
-            ideal.changed(mass=heavy),
         ),
         "lag": (f"pitch, lag of {1e3 * slow.current_lag:.2f} ms in the velocity loop", slow),
         "lag, difference": (
@@ -678,24 +619,9 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
             f"pitch, viscous friction of the motor, lag of {1e3 * damped.current_lag:.2f} ms",
             damped,
         ),
-        "lumped lag": (
-            f"{lumped.mass:.1f} kg, lag of {1e3 * slow_lumped.current_lag:.2f} ms in the loop",
-            slow_lumped,
-        ),
         "lumped delay": (
             f"{lumped.mass:.1f} kg, delay of {1e3 * late_loop.inner_delay:.2f} ms in the loop",
             late_loop,
         ),
-        "free": (
-            f"both fitted: {free_fit.mass:.1f} kg, lag {1e3 * free_fit.current_lag:.2f} ms",
-            free_fit,
-        ),
     }
     return {key: candidate(name, loop) for key, (name, loop) in effects.items()}
-
-
-def _differences(points: Points) -> FloatArray:
-    finite_points = np.array(
-        [value if isfinite(value) else RESPONSE_FREQUENCIES[-1] for value in points]
-    )
-    return np.asarray((finite_points - np.array(PRINTED_POINTS)) / np.array(FIT_SCALES))

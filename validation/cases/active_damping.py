@@ -11,7 +11,7 @@ damping that is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from math import ceil
 from typing import NamedTuple
 
@@ -22,8 +22,6 @@ from twin.analysis.frequency.linear import (
     decay_poles,
     linear_modes,
     slowest_shape,
-    swinging,
-    transmissibility,
 )
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import with_gravity
@@ -33,19 +31,14 @@ from twin.control.active_damping import (
     HacLac,
     IntegralForceFeedback,
     closed_loop,
-    root_locus,
     smallest_damping,
 )
-from twin.control.active_damping.closed_loop import structural_damping
 from twin.control.active_damping.laws import (
-    LocalLaw,
     continuous_force_feedback,
     continuous_velocity_feedback,
-    velocity_feedback,
 )
 from twin.control.active_damping.local import (
     LocalFeedback,
-    force_law,
     series_stiffness,
     suitable_leak,
 )
@@ -66,7 +59,6 @@ from twin.validation.results import (
     Measure,
     Panel,
     Plot,
-    Quantity,
 )
 
 DISPLAY_NAMES = {
@@ -78,16 +70,9 @@ DISPLAY_NAMES = {
 }
 """Names of controllers and engines in the report."""
 
-NYQUIST_MARGIN = 0.05
-"""Relative distance from half the sampling frequency within which a growing mode comes from
-sampling."""
-
 LARGE_RELEASE = 10.0
 """Release at which the spring of the leg that moves most pulls with this multiple of its friction
 at rest."""
-
-SMALL_RELEASE = 1.0
-"""Release, as the same multiple of the friction at rest, at which motors stick."""
 
 RELEASE_COUNTS = 1e4
 """Release in encoder counts where there is no friction."""
@@ -138,83 +123,6 @@ GAIN_GRID = np.geomspace(1e-1, 1e7, 17)
 """Gains at which the closed loop has to be stable."""
 
 
-def locus_plot(linear: LinearMachine, period: float) -> Plot:
-    """Return frequencies and damping ratios over the gains of both laws, sampled."""
-    platform, leak = linear.platform, suitable_leak(linear)
-    stiffness = series_stiffness(linear)
-
-    def by_force(gain: float) -> LocalLaw:
-        return force_law(linear, gain, period, leak)
-
-    def by_rate(gain: float) -> LocalLaw:
-        return velocity_feedback(platform, gain, period, stiffness=stiffness)
-
-    best_gains = {
-        "iff": 100.0 if platform.n_deflections else 4e3,
-        "dvf": 1e3 if platform.n_deflections else 3e4,
-    }
-    frequency: list[Curve] = []
-    ratio: list[Curve] = []
-    for name, law_of in (("iff", by_force), ("dvf", by_rate)):
-        gains = best_gains[name] * np.geomspace(0.01, 3.0, 25)
-        relative_gains, frequencies, damping = swinging(
-            gains / best_gains[name], root_locus(linear, law_of, gains)
-        )
-        label = (
-            f"{DISPLAY_NAMES[name]}, per {best_gains[name]:g} {'1/s' if name == 'iff' else 'N s/m'}"
-        )
-        frequency.append(Curve(label, relative_gains, frequencies, "markers"))
-        ratio.append(Curve(label, relative_gains, damping, "markers"))
-    return Plot(
-        "Poles over the gain",
-        "gain",
-        Panel("frequency [Hz]", *frequency, log_y=True),
-        Panel("damping ratio", *ratio),
-        log_x=True,
-        caption=f"Of the loop sampled every {1e3 * period:g} ms."
-        + _growing(frequency, ratio, period),
-    )
-
-
-def _growing(frequency: Sequence[Curve], ratio: Sequence[Curve], period: float) -> str:
-    """Return the gain from which on a sampled mode grows, as text; empty where none does."""
-    unstable = np.concatenate([curve.y < 0.0 for curve in ratio])
-    if not unstable.any():
-        return ""
-    gain = np.concatenate([curve.x for curve in ratio])[unstable].min()
-    text = f" A negative ratio, from {gain:.2g} on, is of a mode that grows"
-    nyquist = 0.5 / period
-    unstable_frequencies = np.concatenate([curve.y for curve in frequency])[unstable]
-    if np.abs(unstable_frequencies / nyquist - 1.0).max() > NYQUIST_MARGIN:
-        return f"{text}."
-    return f"{text} at {nyquist:g} Hz, half the sampling frequency: sampling makes it, not the law."
-
-
-def transmissibility_plot(
-    linear: LinearMachine, passive: LinearMachine, controllers: Mapping[str, LocalFeedback]
-) -> Plot:
-    """Return the transmissibility from the base, passive and with each controller's law."""
-    passive_frequencies = linear_modes(passive).swinging.frequencies
-    max_frequency = 0.2 / max(controller.period for controller in controllers.values())
-    frequency_grid = np.geomspace(
-        0.1 * passive_frequencies[0], min(10.0 * passive_frequencies[-1], max_frequency), 300
-    )
-    panels = []
-    for axis, name in ((0, "x"), (2, "z")):
-        curves = [
-            Curve(
-                "passive",
-                frequency_grid,
-                np.abs(transmissibility(passive, frequency_grid)[:, axis, axis]),
-            )
-        ]
-        for kind, controller in controllers.items():
-            values = transmissibility(linear, frequency_grid, law=controller.law)
-            curves.append(Curve(DISPLAY_NAMES[kind], frequency_grid, np.abs(values[:, axis, axis])))
-        panels.append(Panel(f"base to platform, {name}", *curves, log_y=True))
-    return Plot("Transmissibility", "frequency [Hz]", *panels, log_x=True)
-
-
 class Driven(NamedTuple):
     """A machine with drives, its slowest mode, and controllers."""
 
@@ -226,14 +134,13 @@ class Driven(NamedTuple):
     """[Hz] undamped frequency of that mode"""
 
 
-def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
-    """Return damping measured on a machine with drives, and its decays."""
+def driven_measures(platform: Platform) -> list[Entry]:
+    """Return damping measured on a machine with drives."""
     driven = _driven(platform)
-    measures, curves = list(_predicted(driven)), []
+    measures: list[Entry] = []
     has_friction = bool(drive_model(platform).friction.any())
     for name, controller in driven.controllers.items():
-        time, swing = _decay(driven, controller, LARGE_RELEASE)
-        curves.append(Curve(DISPLAY_NAMES[name], time, swing / abs(swing[0])))
+        swing = _decay(driven, controller)
         measures.append(
             Measure(
                 f"with drives, {DISPLAY_NAMES[name]}: damping ratio over three periods of a free "
@@ -250,16 +157,9 @@ def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
                 at_least=True,
             )
         )
-        if has_friction and name == "iff":
-            measures.append(_stuck(driven, name, controller))
         if not has_friction and name == "dvf":
             measures.append(_pole(controller, swing))
-    omega = 2.0 * np.pi * driven.frequency
-    damped_omega = np.sqrt(1.0 - driven.ratio**2) * omega
-    uncontrolled = np.exp(-driven.ratio * omega * time) * np.cos(damped_omega * time)
-    curves.insert(0, Curve("without control, linear", time, uncontrolled, "dot"))
-    panel = Panel("slowest mode", *curves)
-    return measures, Plot("Free decay with drives and encoders", "time [s]", panel)
+    return measures
 
 
 def _driven(platform: Platform) -> Driven:
@@ -276,31 +176,15 @@ def _driven(platform: Platform) -> Driven:
     )
 
 
-def _predicted(driven: Driven) -> Iterator[Entry]:
-    for name, controller in driven.controllers.items():
-        linear = controller.linear
-        poles = closed_loop(linear, controller.law).rates
-        if isinstance(controller, HacLac):
-            poles = controller.outer.poles
-        yield Quantity(
-            f"with drives, {DISPLAY_NAMES[name]}: smallest damping ratio of the linear loop",
-            structural_damping(linear, poles),
-            note="delay, lag, motors on their transmissions and encoders in the loop; the "
-            "transmissions' own modes left out",
-        )
-
-
-def _decay(
-    driven: Driven, controller: LocalFeedback, release: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return control instants [s] and the slowest mode's coordinate `(k,)`, released from rest."""
+def _decay(driven: Driven, controller: LocalFeedback) -> FloatArray:
+    """Return the slowest mode's coordinate `(k,)` at the control instants, released from rest."""
     platform = driven.platform
     shape, mode_row = slowest_shape(controller.linear)
     length_change = largest(platform.jacobian(platform.home) @ shape)
     drives = drive_model(platform)
     spring_compression = RELEASE_COUNTS * float(drives.resolution.max())
     if drives.friction.any():
-        spring_compression = release * float(
+        spring_compression = LARGE_RELEASE * float(
             (drives.breakaway / spring_constants(platform)[0]).max()
         )
     step = min(MAX_TIMESTEP, suitable_timestep(platform))
@@ -316,7 +200,7 @@ def _decay(
         every=substeps,
         fidelity="fast",
     )
-    return trajectory.time, displacement(trajectory.pose, platform.home) @ mode_row
+    return displacement(trajectory.pose, platform.home) @ mode_row
 
 
 def _damping(swing: FloatArray) -> float:
@@ -325,17 +209,6 @@ def _damping(swing: FloatArray) -> float:
         np.ptp(period) for period in np.array_split(swing, DECAY_PERIODS)
     )
     return float(np.log(first_range / last_range) / (2.0 * np.pi * (DECAY_PERIODS - 1)))
-
-
-def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
-    """Return the damping at forces as small as the drives' friction."""
-    return Quantity(
-        f"with drives, {DISPLAY_NAMES[name]}: damping ratio from {SMALL_RELEASE:g} times the "
-        "friction at rest",
-        _damping(_decay(driven, controller, SMALL_RELEASE)[1]),
-        note="motors stick and the machine swings as if blocked, with velocity feedback too: no "
-        "law in force damps motions smaller than its drives' friction",
-    )
 
 
 def _pole(controller: LocalFeedback, swing: FloatArray) -> Measure:
@@ -407,35 +280,11 @@ def run(platform: Platform) -> CaseResult:
         "dvf": DirectVelocityFeedback(platform),
     }
     damped = Damped(platform, linear, controllers)
-    passive = linear.locked() if platform.n_deflections else linear
-    modes = linear_modes(passive).swinging
-    measures: list[Entry] = [
-        Quantity(
-            "smallest damping ratio of the passive machine",
-            modes.damping_ratios.min(),
-            note=f"modes from {modes.frequencies[0]:.4g} to {modes.frequencies[-1]:.4g} Hz"
-            + ("; actuators blocked" if platform.n_deflections else ""),
-        )
-    ]
-    for name, controller in controllers.items():
-        ratio = smallest_damping(closed_loop(linear, controller.law).rates)
-        measures.append(
-            Quantity(
-                f"{DISPLAY_NAMES[name]}: smallest damping ratio at the best gain",
-                ratio,
-                note=f"sampled every {1e3 * controller.period:g} ms",
-            )
-        )
-    measures.append(_all_gains(platform))
     decays, plot = _decays(damped)
-    measures += [*decays, *_outer(damped)]
-    figures = (linear, passive, controllers)
-    plots = [locus_plot(linear, controllers["iff"].period), transmissibility_plot(*figures), plot]
+    measures: list[Entry] = [_all_gains(platform), *decays, *_outer(damped)]
     if shipped_with_drives:
-        driven_entries, plot = driven_measures(driven_machine)
-        measures += driven_entries
-        plots.append(plot)
-    return CASE.result(platform, measures, plots)
+        measures += driven_measures(driven_machine)
+    return CASE.result(platform, measures, (plot,))
 
 
 def _all_gains(platform: Platform) -> Measure:
@@ -565,11 +414,6 @@ def _swing(
 def _outer(damped: Damped) -> Iterator[Entry]:
     platform, displacements = damped.platform, []
     outer = HacLac(platform, inner=damped.controllers["iff"])
-    yield Quantity(
-        "HAC-LAC: smallest damping ratio of the whole loop",
-        smallest_damping(outer.outer.poles),
-        note=f"force feedback inside, LQG with integral outside: {len(outer.outer.poles)} poles",
-    )
     load = _load(damped)
     slowest_rate = float(-outer.outer.poles.real.max())
     needed_periods = (
@@ -591,12 +435,6 @@ def _outer(damped: Damped) -> Iterator[Entry]:
             yield Measure("stop under the load", 1.0, 0.0, trajectory.stopped)
             return
         displacements.append(largest(displacement(trajectory.pose[-1], platform.home)))
-    yield Quantity(
-        f"displacement under {load:.3g} N with force feedback alone",
-        displacements[0],
-        note="the leak leaves a share of the static stiffness",
-        unit="m",
-    )
     yield Measure(
         f"HAC-LAC: displacement under {load:.3g} N, per that with force feedback alone",
         displacements[1] / displacements[0],

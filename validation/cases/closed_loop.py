@@ -9,7 +9,6 @@ without a number that is not finite.
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
-from twin.control.position_loop import has_encoders, takes_positions
+from twin.control.position_loop import takes_positions
 from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError
 from twin.machine.legs.strut import StrutLeg
@@ -31,7 +30,7 @@ from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.measures.comparison import ENGINE_BARS, alike, force_name, leg_curves, missing
+from twin.validation.measures.comparison import ENGINE_BARS, missing
 from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
     followed_motion,
@@ -40,7 +39,7 @@ from twin.validation.measures.sampling import (
     position_error,
     rotation_error,
 )
-from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+from twin.validation.results import CaseResult, Entry, Measure
 
 CONTROL_PERIOD = 1e-3
 """[s] Control period."""
@@ -54,12 +53,6 @@ UNSTABLE_GAIN_FACTOR = 1e3
 DIVERGENT_LOOP_GAIN = 10.0
 """Position gain times control period: each period multiplies an error by 1 minus this number.
 Beyond 2 a loop diverges, whatever the gain of the machine."""
-
-RAMP_END = 0.02
-"""Fraction of the largest speed. The last command of a ramp is smaller, that of a step larger."""
-
-MAX_CURVE_POINTS = 2000
-"""Maximum number of points of a curve."""
 
 CASE = Case("closed_loop", __doc__, cost=2.5)
 
@@ -95,7 +88,6 @@ class Fault(NamedTuple):
     None: the machine cannot have it"""
     duration: float = 1.2
     """[s]"""
-    drawn: bool = False
 
 
 def _dropout(platform: Platform) -> dict[str, Any]:
@@ -151,72 +143,13 @@ def _overload(platform: Platform) -> dict[str, Any] | None:
 
 
 INJECTED_FAULTS = (
-    Fault("sensor dropout", _dropout, drawn=True),
+    Fault("sensor dropout", _dropout),
     Fault("unreachable pose", _unreachable),
     Fault("unstable velocity gain", _unstable_velocity_gain),
     Fault("unstable position gain", _unstable_position_gain, 3.0),
     Fault("overload", _overload, 1.5),
 )
 """Faults in the order of the report."""
-
-
-def tracking_plot(platform: Platform, course: Trajectory) -> Plot:
-    """Return setpoint, error and forces or torques of a tracked motion."""
-    time = course.signals["time"]
-    unit = f"m{platform.coordinate_unit}"
-    initial_setpoint = course.signals["setpoint"][0]
-    error = course.signals["setpoint"] - course.signals["measured"]
-    overlap_note = alike(course.signals["setpoint"] - initial_setpoint, error, course.forces)
-    return Plot(
-        "Heave in closed loop",
-        "time [s]",
-        Panel(
-            f"setpoint [{unit}]",
-            *leg_curves(time, 1e3 * (course.signals["setpoint"] - initial_setpoint)),
-        ),
-        Panel(f"error [{unit}]", *leg_curves(time, 1e3 * error)),
-        Panel(
-            f"{force_name(platform)} [{platform.force_unit}]", *_curves(course.time, course.forces)
-        ),
-        caption=f"Error: setpoint less the encoders' reading. {overlap_note}".rstrip(),
-    )
-
-
-def stop_plot(platform: Platform, fault: Fault, run: Trajectory) -> Plot:
-    """Return actual and commanded speeds of a run that a fault ended."""
-    unit = f"{run.coordinate_unit}/s"
-    reason = run.stopped[:1].upper() + run.stopped[1:]
-    command = run.signals["command"]
-    overlap_note = alike(run.rates, command)
-    return Plot(
-        f"Safe stop: {fault.name}",
-        "time [s]",
-        Panel(f"actuator speed [{unit}]", *_curves(run.time, run.rates)),
-        Panel(f"commanded speed [{unit}]", *leg_curves(run.signals["time"], command)),
-        caption=f"{reason}. {_way_to_rest(platform, command, unit)} {overlap_note}".rstrip(),
-    )
-
-
-def _way_to_rest(platform: Platform, command: FloatArray, unit: str) -> str:
-    """Return as text how commanded speeds `(k, n)` fall to zero, and whether brakes close then."""
-    drives = [leg.drive for leg in platform.parameters.legs]
-    has_brakes = any(drive is not None and drive.reflected().brake > 0.0 for drive in drives)
-    brake_text = "then the brakes close" if has_brakes else "the machine has no brakes"
-    last_speed = float(np.abs(command[command.any(axis=1)][-1:]).max(initial=0.0))
-    if last_speed <= RAMP_END * float(np.abs(command).max()):
-        return f"From the speeds measured last, commanded speeds are ramped to zero; {brake_text}."
-    encoder_text = (
-        ", less than a count of the encoders in a period" if has_encoders(platform) else ""
-    )
-    return (
-        f"The speeds measured last are zero{encoder_text}: the commanded speeds drop from "
-        f"{last_speed:.2g} {unit} to zero at once, without a ramp; {brake_text}."
-    )
-
-
-def _curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
-    shown = slice(None, None, 1 + len(time) // MAX_CURVE_POINTS)
-    return leg_curves(time[shown], values[shown])
 
 
 COURSE_DURATION = 1.0
@@ -230,24 +163,13 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     driven_platform = with_drives(platform)
     controller = Cascade(driven_platform, heave(driven_platform, COURSE_DURATION))
-    # A first short run compiles the kernels, so that the next one is timed without them.
-    _run(driven_platform, controller, 0.01)
-    start_time = clock.perf_counter()
     trajectory = _run(driven_platform, controller, COURSE_DURATION)
-    computing_time = clock.perf_counter() - start_time
-    measures = [
-        *_agreement(platform),
-        _duration(computing_time),
-        *_tracking(driven_platform, trajectory),
-    ]
-    plots = [tracking_plot(driven_platform, trajectory)]
+    measures = [*_agreement(platform), _tracking(trajectory)]
     for fault in INJECTED_FAULTS:
         stopped = stopped_run(driven_platform, fault)
         if stopped is not None:
             measures.extend(stop_measures(driven_platform, fault, stopped))
-            if fault.drawn:
-                plots.append(stop_plot(driven_platform, fault, stopped))
-    return CASE.result(platform, measures, plots)
+    return CASE.result(platform, measures)
 
 
 def with_drives(platform: Platform) -> Platform:
@@ -363,28 +285,8 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
         )
 
 
-def _duration(seconds: float) -> Quantity:
-    note = "analytic engine with drives and sensors; other cases run beside it"
-    return Quantity(
-        f"computing time of {COURSE_DURATION:g} s in closed loop", seconds, note=note, unit="s"
-    )
-
-
-def _tracking(platform: Platform, course: Trajectory) -> Iterator[Entry]:
-    error = course.signals["setpoint"] - course.signals["measured"]
-    motion_size = float(np.ptp(course.signals["setpoint"]))
-    configuration = platform.parameters.configuration
-    drives = (
-        "with configuration hardware"
-        if configuration and configuration.applied
-        else "without drives"
-    )
-    yield Quantity(
-        "largest error of an actuator along the heave, per its motion",
-        largest(error) / motion_size,
-        note=f"{drives}; the cascade with its own or derived gains",
-    )
-    yield Measure(
+def _tracking(course: Trajectory) -> Measure:
+    return Measure(
         "safe stops along the heave",
         bool(course.stopped),
         0.0,

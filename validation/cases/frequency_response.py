@@ -9,7 +9,6 @@ engines is compared with the linearised machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +46,6 @@ from twin.validation.results import (
     Measure,
     Panel,
     Plot,
-    Quantity,
     Statement,
 )
 
@@ -265,20 +263,7 @@ def _loop(platform: Platform) -> CaseResult:
                 "the machine turns by 0.1 deg at most; the model is linear about home",
             )
         )
-    measures += _explained(candidates)
     return CASE.result(platform, measures, (_figure(candidates, runs),), _statements(candidates))
-
-
-def _explained(found: dict[str, Candidate]) -> Iterator[Entry]:
-    for candidate in found.values():
-        points = candidate.points
-        yield Quantity(
-            f"figure 4.30, {candidate.name}: distance",
-            candidate.distance,
-            note=f"peak {points.peak:.2f} dB at {points.peak_frequency:.0f} Hz, "
-            f"{points.at_70:.2f} dB at 70 Hz, bandwidth {points.bandwidth:.0f} Hz; root mean "
-            "square of the differences in dB and in 10 Hz",
-        )
 
 
 def _figure(found: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> Plot:
@@ -296,7 +281,6 @@ def _figure(found: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> P
         "Displacement per displacement of the setpoint in pitch",
         "frequency [Hz]",
         Panel("magnitude [dB]", *lines, printed),
-        Panel("magnitude [dB]", _modelled(found["armature"]), printed),
         log_x=True,
         caption="Thesis figure 4.30: the three points its text gives. Magnitudes below "
         f"{MIN_DRAWN_LEVEL:g} dB are not drawn.",

@@ -28,7 +28,7 @@ from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+from twin.validation.results import CaseResult, Entry, Measure
 
 CASE = Case(
     "linear_control",
@@ -78,9 +78,7 @@ def run(platform: Platform) -> CaseResult:
             "over as the unstable motion grows",
         ),
     ]
-    lqr, plot = _regulator(platform)
-    entries = [*measures, *lqr, *_loop_shaping(platform)]
-    return CASE.result(platform, entries, [plot, _loop_plot(platform)])
+    return CASE.result(platform, [*measures, _regulator(platform), *_loop_shaping(platform)])
 
 
 def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
@@ -97,7 +95,7 @@ def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray,
     return displacement(trajectory.pose, platform.home), np.array(displacements)
 
 
-def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
+def _regulator(platform: Platform) -> Measure:
     controller = Lqr(platform, period=CONTROL_PERIOD)
     design, holding_forces = (
         controller.design,
@@ -116,53 +114,17 @@ def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
     states, forces = trajectory.signals["error"], trajectory.signals["command"] - holding_forces
     predicted = predicted_cost(design, initial_state)
     accumulated = accumulated_cost(design, states, forces)
-    poles = design.closed_loop.rates
-    measures: list[Entry] = [
-        Measure(
-            "LQR: cost paid against x_0' P x_0",
-            abs(accumulated / predicted - 1.0),
-            1e-5,
-            "second order of a start of a micrometre",
-        ),
-        Quantity(
-            "LQR: slowest pole",
-            -poles.real.max(),
-            note="above zero: it decays; for the cost, 1 mm, 50 mm/s and the tolerated force are "
-            "alike",
-            unit="1/s",
-        ),
-    ]
-    time = trajectory.signals["time"]
-    remaining = predicted - np.cumsum(
-        np.einsum("ki,ij,kj->k", states, design.state_weight, states)
-        + np.einsum("ki,ij,kj->k", forces, design.force_weight, forces)
+    return Measure(
+        "LQR: cost paid against x_0' P x_0",
+        abs(accumulated / predicted - 1.0),
+        1e-5,
+        "second order of a start of a micrometre",
     )
-    cost_to_go = np.einsum("ki,ij,kj->k", states, design.cost, states)
-    cost_panel = Panel(
-        "cost to go",
-        # A cost of zero has no place on a logarithmic axis.
-        Curve("x' P x", time[1:], np.maximum(cost_to_go[1:], 1e-30)),
-        Curve("promised minus paid", time[1:], np.maximum(remaining[:-1], 1e-30), "dash"),
-        log_y=True,
-    )
-    names = ("x", "y", "z", "rx", "ry", "rz")
-    curves = tuple(
-        Curve(name, time, column) for name, column in zip(names, states[:, :6].T, strict=True)
-    )
-    plot = Plot(
-        "Back to home by LQR", "time [s]", Panel("displacement [m], [rad]", *curves), cost_panel
-    )
-    return measures, plot
 
 
 def _loop_shaping(platform: Platform) -> Iterator[Entry]:
     controller = LoopShaping(platform, period=CONTROL_PERIOD)
     design, rng = controller.design, np.random.default_rng(RANDOM_SEED)
-    yield Quantity(
-        "loop shaping: robust stability margin epsilon",
-        design.epsilon,
-        note=f"1/gamma; the least gamma is {design.gamma_min:.4g}, designed for 1.1 of it",
-    )
     yield Measure(
         "loop shaping: reached gamma per designed",
         achieved_gamma(design, FREQUENCY_GRID) / design.gamma,
@@ -211,27 +173,4 @@ def _loop_shaping(platform: Platform) -> Iterator[Entry]:
         1e-7,
         "the integral part's poles have decayed by more than ten thousand",
         unit="m",
-    )
-
-
-def _loop_plot(platform: Platform) -> Plot:
-    design = LoopShaping(platform, period=CONTROL_PERIOD).design
-    shaped, robust = design.shaped.response(FREQUENCY_GRID), design.robust.response(FREQUENCY_GRID)
-    identity = np.eye(len(design.shaped.C))
-    sensitivity = np.linalg.inv(identity - shaped @ robust)
-    curves = (
-        ("shaped plant", shaped),
-        ("with the robust controller", shaped @ robust),
-        ("sensitivity", sensitivity),
-        ("complementary sensitivity", shaped @ robust @ sensitivity),
-    )
-    lines = tuple(
-        Curve(name, FREQUENCY_GRID, np.linalg.norm(values, 2, axis=(1, 2)).astype(np.float64))
-        for name, values in curves
-    )
-    return Plot(
-        "Loop shaping",
-        "frequency [Hz]",
-        Panel("largest singular value", *lines, log_y=True),
-        log_x=True,
     )

@@ -22,11 +22,9 @@ from twin.analysis.stiffness import (
     SagSweep,
     characteristic_scale,
     commanded_coordinates,
-    natural_modes,
     rest_length_forces,
     sag_over_gravity,
     static_pose,
-    stiffness_matrix,
     with_gravity,
 )
 from twin.basics.arrays import FloatArray
@@ -41,18 +39,13 @@ from twin.rotations import (
 )
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.measures.comparison import ENGINE_LABELS, log_curve, missing
+from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import HEXAPOD_PAPER
 from twin.validation.results import (
     CaseResult,
-    Curve,
-    CurveStyle,
     Entry,
     Measure,
-    Panel,
-    Plot,
-    Quantity,
     Statement,
 )
 
@@ -113,13 +106,6 @@ MOTION_RANGES = dict.fromkeys("xyz", (-0.01, 0.01)) | {
 }
 """[m], [rad] Ranges of motion about home. Engineering choice."""
 
-SAG_CURVES: tuple[tuple[str, str, CurveStyle], ...] = (
-    ("sag", "exact", "line+markers"),
-    ("predicted", "predicted", "dash"),
-    ("not predicted", "remainder", "line+markers"),
-)
-"""Name, attribute and style: sag and prediction lie on each other."""
-
 
 def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
     """Return the simulation that commands the pose by rest lengths, within `RISE_TIME` from home.
@@ -148,9 +134,10 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
     )
 
 
-def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Quantity]]:
+def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Entry]]:
     """Return the simulations by name, and notes of engines that are not installed."""
-    trajectories, notes = {"reference": settle(floating)}, []
+    trajectories = {"reference": settle(floating)}
+    notes: list[Entry] = []
     for engine, label in ENGINE_LABELS.items():
         try:
             trajectories[label] = settle(floating, engine)
@@ -353,11 +340,10 @@ def run(platform: Platform) -> CaseResult:
         *notes,
         *_sag(platform, sweep, target),
         *_conventions(platform, target, lengths),
-        *_design(platform, stroke),
+        _design(platform, stroke),
     ]
-    plots = (_settling_plot(settling, target), _sag_plot(sweep))
     statements = hexapod_statements(platform, floating, target, settling["reference"], nominal_sag)
-    return CASE.result(platform, measures, plots, statements)
+    return CASE.result(platform, measures, statements=statements)
 
 
 def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[Entry]:
@@ -373,12 +359,6 @@ def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[En
     nominal_sag = sweep.sags[GRAVITY_FACTORS.index(1.0)]
     sag_size, unpredicted_size = (
         np.linalg.norm(part / scale) for part in (nominal_sag.exact, nominal_sag.remainder)
-    )
-    yield Quantity(
-        "sag under gravity at the commanded pose",
-        float(np.linalg.norm(nominal_sag.exact[:3])),
-        note=f"and {np.linalg.norm(nominal_sag.exact[3:]):.3g} rad",
-        unit="m",
     )
     yield Measure(
         "sag that the stiffness matrix does not predict, per sag",
@@ -409,14 +389,6 @@ def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[En
 
 def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) -> Iterator[Entry]:
     moving = pose_from_angles(target[:3], TEST_ANGLES, "moving_xyz")
-    angle = float(angle_between(target[3:], moving[3:]))
-    yield Quantity(
-        "same angles about fixed and about moving axes, attitudes apart",
-        angle,
-        note="legs differ by up to "
-        f"{1e3 * np.abs(platform.inverse_kinematics(moving) - lengths).max():.2g} mm",
-        unit="rad",
-    )
     converted = angles_from_quaternion(target[3:], "moving_xyz")
     conversion_error = angle_between(quaternion_from_angles(converted, "moving_xyz"), target[3:])
     yield Measure(
@@ -437,21 +409,8 @@ def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) ->
     )
 
 
-def _design(platform: Platform, stroke: RequiredStroke) -> Iterator[Entry]:
-    diagonal = np.diag(stiffness_matrix(platform).total)
-    modes = natural_modes(platform)
-    frequencies = ", ".join(f"{value:.1f}" for value in modes.frequencies)
-    yield Quantity(
-        "stiffness at home, vertical",
-        diagonal[2],
-        note=f"horizontal {diagonal[0]:.4g} N/m; about x {diagonal[3]:.4g}, about z "
-        f"{diagonal[5]:.4g} N m/rad",
-        unit="N/m",
-    )
-    yield Quantity(
-        "lowest natural frequency", modes.frequencies[0], note=f"all: {frequencies}", unit="Hz"
-    )
-    yield Measure(
+def _design(platform: Platform, stroke: RequiredStroke) -> Measure:
+    return Measure(
         "stroke for 10 mm and 0.05 rad about every axis at once",
         stroke.stroke.max(),
         float((platform.maximum_coordinates - platform.minimum_coordinates).min()),
@@ -459,41 +418,3 @@ def _design(platform: Platform, stroke: RequiredStroke) -> Iterator[Entry]:
         f"{1e3 * stroke.maximum.max():.1f} mm",
         unit="m",
     )
-
-
-def _settling_plot(settling: Mapping[str, Trajectory], target: FloatArray) -> Plot:
-    errors = {
-        name: np.abs(displacement(trajectory.pose, target)) for name, trajectory in settling.items()
-    }
-    panels = tuple(
-        Panel(
-            label,
-            *(
-                log_curve(name, trajectory.time, errors[name][:, columns].max(axis=1))
-                for name, trajectory in settling.items()
-            ),
-            log_y=True,
-        )
-        for label, columns in (
-            ("position off [m]", slice(0, 3)),
-            ("rotation off [rad]", slice(3, 6)),
-        )
-    )
-    caption = f"Rest lengths are commanded within {RISE_TIME:g} s; gravity off."
-    return Plot("Settling at the commanded pose", "time [s]", *panels, caption=caption)
-
-
-def _sag_plot(sweep: SagSweep) -> Plot:
-    panels = []
-    for label, columns in (("translation [m]", slice(0, 3)), ("rotation [rad]", slice(3, 6))):
-        curves = [
-            Curve(
-                title,
-                sweep.factors,
-                np.array([np.linalg.norm(getattr(sag, name)[columns]) for sag in sweep.sags]),
-                style,
-            )
-            for title, name, style in SAG_CURVES
-        ]
-        panels.append(Panel(label, *curves, log_y=True))
-    return Plot("Sag and what the stiffness predicts", "gravity / g", *panels, log_x=True)

@@ -20,7 +20,6 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion import MultiSineMotion, axis_names
 from twin.motion.cueing import (
-    ALGORITHMS,
     ClassicalWashout,
     Manoeuvre,
     Outcome,
@@ -28,7 +27,6 @@ from twin.motion.cueing import (
     compare,
     make_manoeuvre,
     perceived,
-    standstill_error,
     workspace_use,
 )
 from twin.motion.cueing.algorithm import Channel, machine_ranges
@@ -38,7 +36,7 @@ from twin.motion.cueing.run import default_head
 from twin.motion.cueing.workspace_use import sensed_manoeuvre
 from twin.validation.case import Case
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+from twin.validation.results import CaseResult, Entry, Measure
 
 MAX_FREQUENCY = 5.0
 """[Hz] Highest frequency at which filters are compared."""
@@ -171,7 +169,6 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
     problem = cueing.problem
     exact = active_set_solution(problem)
     tight = QuadraticProgram(problem, 1e-9, 100_000).solve(problem)
-    default = QuadraticProgram(problem, cueing.settings.tolerance, 4000).solve(problem)
     scale = largest(exact)
     at_bound = np.minimum(
         problem.upper - problem.rows @ exact, problem.rows @ exact - problem.lower
@@ -182,12 +179,6 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry
         1e-6,
         f"both to rounding or 1e-9; {int((at_bound < 1e-9).sum())} of {len(at_bound)} rows are at "
         "their bounds",
-    )
-    yield Quantity(
-        "program solved by OSQP with its usual tolerance against an active-set method",
-        largest(default.solution - exact) / scale,
-        note=f"{default.iterations} iterations instead of {tight.iterations}; what it leaves is "
-        "checked against the limits anyway",
     )
 
 
@@ -280,10 +271,8 @@ def run(platform: Platform) -> CaseResult:
         *washout_measures(platform),
         *head_measures(platform),
         *program_measures(platform, manoeuvres["braking"]),
-        *_errors(manoeuvres, outcomes),
     ]
-    plots = [_plot(platform, name, outcomes[name]) for name in tuple(CUED_DURATIONS)[:2]]
-    return CASE.result(platform, measures, plots)
+    return CASE.result(platform, measures)
 
 
 def first_seconds(manoeuvre: Manoeuvre, seconds: float) -> Manoeuvre:
@@ -308,21 +297,6 @@ def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iter
         if fraction > 0.0:
             text = f"predictive: largest share of the actuators' {name} limit"
             yield Measure(text, fraction, 1.0, reason, at_bound=True)
-    algorithms = [outcome["predictive"].cue.algorithm for outcome in outcomes.values()]
-    fractions = np.concatenate([a.shares for a in algorithms if isinstance(a, PredictiveCueing)])
-    yield Quantity(
-        "predictive: steps in which the last plan went on",
-        (fractions == 0.0).sum(),
-        note=f"of {len(fractions)}; {int((fractions < 1.0).sum())} followed the new plan in part",
-    )
-    times = np.concatenate([outcome["predictive"].cue.step_time for outcome in outcomes.values()])
-    period = algorithms[0].period
-    yield Quantity(
-        "predictive: median time of a step over its period",
-        float(np.median(times)) / period,
-        note=f"{1e3 * np.median(times):.1f} ms of {1e3 * period:g} ms on this computer; below "
-        "1 it runs in real time",
-    )
 
 
 def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entry]:
@@ -367,50 +341,3 @@ def _turn(outcomes: dict[str, Outcome]) -> Iterator[Entry]:
             "the threshold of the otoliths: no false cue",
             unit="m/s2",
         )
-    manoeuvre = next(iter(outcomes.values())).cue.manoeuvre
-    road_side_force = GRAVITY * np.tan(np.arccos(GRAVITY / manoeuvre.specific_force[:, 2].max()))
-    yield Quantity(
-        "side force of the same turn to a filter that is given accelerations",
-        road_side_force,
-        note="what would be cued if gravity were taken off in the road's axes",
-        unit="m/s2",
-    )
-
-
-def _errors(
-    manoeuvres: dict[str, Manoeuvre], outcomes: dict[str, dict[str, Outcome]]
-) -> Iterator[Entry]:
-    for name, manoeuvre in manoeuvres.items():
-        rest_error = standstill_error(manoeuvre).total
-        for algorithm in ALGORITHMS:
-            outcome = outcomes[name][algorithm]
-            error = outcome.error
-            yield Quantity(
-                f"{name}, {algorithm}: perceived error",
-                error.total,
-                note=f"at rest {rest_error:.2f}; correlation {error.total_correlation:.2f}, false "
-                f"cues {error.total_false_cue:.2f} thresholds; largest share of limits "
-                f"{outcome.use.largest:.2f}, motion shrunk to {outcome.cue.shrink:.2f}",
-                unit="thresholds",
-            )
-
-
-def _plot(platform: Platform, name: str, outcomes: dict[str, Outcome]) -> Plot:
-    column = 0 if name == "braking" else 1
-    direction = ("surge", "sway")[column]
-    first_error = next(iter(outcomes.values())).error
-    curves = [Curve("vehicle", first_error.time, first_error.vehicle.force[:, column], "dash")]
-    range_curves = []
-    minimum, maximum = platform.minimum_coordinates, platform.maximum_coordinates
-    for key, outcome in outcomes.items():
-        curves.append(Curve(key, outcome.error.time, outcome.error.platform.force[:, column]))
-        fraction = np.abs(2.0 * outcome.use.coordinates - minimum - maximum) / (maximum - minimum)
-        range_curves.append(Curve(key, outcome.use.time, fraction.max(axis=1)))
-    return Plot(
-        f"Cueing: {name.replace('_', ' ')}",
-        "time [s]",
-        Panel(f"perceived {direction} [m/s²]", *curves),
-        Panel("share of actuator range", *range_curves),
-        caption="Sensed by the otoliths in vehicle and platform; below, the actuator that is "
-        "farthest from mid-range: 1 is its limit.",
-    )

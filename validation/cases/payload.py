@@ -19,7 +19,6 @@ from twin.analysis.payload.dynamic import (
     DynamicPayload,
     WorstPhase,
     dynamic_payload,
-    frequency_sweep,
     worst_phase,
 )
 from twin.analysis.payload.static import THESIS_CRITERION, StaticPayload, static_payload
@@ -36,12 +35,8 @@ from twin.validation.published.printed import (
 )
 from twin.validation.results import (
     CaseResult,
-    Curve,
     Entry,
     Measure,
-    Panel,
-    Plot,
-    Quantity,
     Statement,
 )
 
@@ -71,9 +66,6 @@ CARRIED_MASSES = (100.0, 1000.0)
 """[kg] Two payloads from whose thrusts the limit is extrapolated."""
 
 COUNT_REASON = "a count of steps"
-
-PLOT_FREQUENCIES = np.geomspace(2.0, 70.0, 16)
-"""[Hz] Frequencies of the plot under shaking."""
 
 
 def largest_speed(platform: Platform, *, inverted: bool, height: float | None = None) -> float:
@@ -203,10 +195,9 @@ def run(platform: Platform) -> CaseResult:
     backwards = dynamic_payload(platform, THESIS_CRITERION.backwards())
     worst = worst_phase(platform)
     shaken = (forwards, backwards, worst)
-    measures = (*_static(platform, at_rest), *_speeds(platform), *_dynamic(shaken))
-    plots = (_static_plot(at_rest), _dynamic_plot(platform, forwards, worst))
+    measures = (*_static(platform, at_rest), _dynamic(shaken))
     statements = (static_statement(at_rest), *speed_statements(platform), dynamic_statement(shaken))
-    return CASE.result(platform, measures, plots, statements)
+    return CASE.result(platform, measures, statements=statements)
 
 
 def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
@@ -237,16 +228,6 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
     name = "extensions at which the static search stops, against print"
     yield Measure(name, extension_error, 5e-5, DIGIT_REASON, unit="m")
     continuous_limit = found.continuous
-    corner_text = (
-        "a corner of the range" if continuous_limit.corner else "not a corner of the range"
-    )
-    yield Quantity(
-        "exact static limit over all positions",
-        continuous_limit.limit_kg,
-        f"at {corner_text}, by {continuous_limit.searches} searches; {found.exact_limit_kg:.2f} "
-        "kg on the grid",
-        "kg",
-    )
     yield Measure(
         f"exact static limit against the least of {RANDOM_POSITIONS} random positions",
         abs(continuous_limit.limit_kg - drawn_limit(platform, printed.thrust)),
@@ -277,77 +258,13 @@ def drawn_limit(platform: Platform, thrust: float) -> float:
     return float(limits.min())
 
 
-def _speeds(platform: Platform) -> Iterator[Entry]:
-    name = "largest actuator speed of the performance criterion"
-    limit_note = f"above the limit of {STEWART_SPEED_CHECK.speed:g} m/s if larger"
-    yield Quantity(name, largest_speed(platform, inverted=False), note=limit_note, unit="m/s")
-    backwards_speed = largest_speed(platform, inverted=True)
-    yield Quantity(
-        f"{name}, rotation as printed", backwards_speed, note="(2.2), (2.3) and A.2", unit="m/s"
-    )
-    smallest_speed, next_speed, *_ = opposed_speeds(platform)
-    fraction = kept_speed_fraction(platform)
-    note = f"of {PHASE_DRAWS} draws; without any phases the axes are in phase"
-    yield Quantity("share of random phases that keep the actuators' speed", fraction, note=note)
-    yield Quantity(
-        f"{name}, axes in phase or opposed, least of 32",
-        smallest_speed,
-        note=f"next {next_speed:.4f}",
-        unit="m/s",
-    )
-
-
-def _dynamic(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Iterator[Entry]:
-    forwards, backwards, worst = shaken
-    for name, found in (("in phase", forwards), ("rotations backwards", backwards)):
-        note = f"leg {found.exact_leg}, {found.exact_frequency:g} Hz; positions left out at each "
-        note += "frequency, as an actuator would leave its range or its speeds: "
-        note += ", ".join(map(str, found.left_out))
-        yield Quantity(f"payload under shaking, {name}", found.exact_limit_kg, note=note, unit="kg")
-    yield Measure(
+def _dynamic(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Measure:
+    forwards, _, worst = shaken
+    return Measure(
         "payload under shaking, worst phases",
         worst.limit_kg,
         min(forwards.exact_limit_kg, worst.bound_kg * (1.0 + 1e-3)),
         "neither above axes in phase nor above the bound of small motions, which leaves out "
         f"displacements over lengths; leg {worst.leg}, {worst.frequency:g} Hz",
         unit="kg",
-    )
-    yield Quantity(
-        f"payload that the printed position carries at {STEWART_DYNAMIC_PAYLOAD.frequency:g} Hz, "
-        "worst phases",
-        worst.bounds[published_row(worst)],
-        note=f"the thesis has it fail with {STEWART_DYNAMIC_PAYLOAD.refused:g} kg",
-        unit="kg",
-    )
-
-
-def _static_plot(found: StaticPayload) -> Plot:
-    masses = np.linspace(400.0, 900.0, 51)
-    printed = STEWART_STATIC_PAYLOAD
-    printed_masses = np.array([printed.held, printed.refused])
-    curves = (
-        Curve("largest of 4096 positions", masses, found.largest_force(masses)),
-        Curve("limit", masses[[0, -1]], np.full(2, printed.thrust), "dash"),
-        Curve("printed masses", printed_masses, found.largest_force(printed_masses), "markers"),
-    )
-    return Plot("Largest static thrust", "mass of the payload [kg]", Panel("thrust [N]", *curves))
-
-
-def _dynamic_plot(platform: Platform, forwards: DynamicPayload, worst: WorstPhase) -> Plot:
-    sweep = frequency_sweep(platform, forwards, worst, PLOT_FREQUENCIES)
-    printed = STEWART_DYNAMIC_PAYLOAD
-    frequencies = np.full(2, printed.frequency)
-    curves = (
-        Curve("in phase", sweep.frequency, sweep.in_phase),
-        Curve("worst phases", sweep.frequency, sweep.worst_phase),
-        Curve("rotations backwards", sweep.frequency, sweep.backwards, "dash"),
-        Curve("printed", frequencies, np.array([printed.held, printed.refused]), "markers"),
-    )
-    return Plot(
-        "Payload that every position carries under shaking",
-        "frequency [Hz]",
-        Panel("mass [kg]", *curves),
-        log_x=True,
-        caption="Ends and speeds of the actuators ignored. Below some 5 Hz displacements change "
-        "the geometry; above, the accelerations alone count and frequency does not matter.",
     )

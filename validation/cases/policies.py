@@ -2,9 +2,8 @@
 
 Policies were trained on the analytic engine, with parameters drawn anew for every episode. Here
 they run in MuJoCo, which they never saw: a few episodes, of the same seeds for policy and baseline.
-Two tables are shipped with each policy. One has the full evaluation on three engines, with 95 %
-confidence intervals. The other has the policy in conditions that differ from those of its training:
-where it reaches its goal, and where it does not, is on record.
+A table is shipped with each policy, of conditions that differ from those of its training: where it
+reaches its goal, and where it does not, is on record.
 """
 
 from __future__ import annotations
@@ -15,14 +14,10 @@ from typing import Any, NamedTuple
 
 from twin.analysis.platform import Platform
 from twin.training import evaluate, policies
-from twin.training.evaluation import Mean
 from twin.validation.case import Case
-from twin.validation.measures.comparison import ENGINE_LABELS
-from twin.validation.results import CaseResult, Measure, Table
+from twin.validation.results import CaseResult, Measure
 
 HARDWARE_SETTINGS = {"configuration": "hardware", "randomisation": "hardware_spread"}
-
-RESULT_COLUMNS = ("zero", "baseline", "policy", "difference")
 
 CASE = Case(
     "policies",
@@ -115,11 +110,11 @@ SHIPPED_POLICIES = {
 """Policies that are shipped, by machine."""
 
 
-def robustness(shipped: Shipped) -> tuple[Measure, Table]:
-    """Return the table of a policy, and the conditions whose outcome is not the one on record."""
+def robustness(shipped: Shipped) -> Measure:
+    """Return how many conditions of a policy's table have another outcome than on record."""
     content = json.loads((Path(policies.__path__[0]) / "robustness.json").read_text())
     rows = [row for row in content["rows"] if row["policy name"] == shipped.policy]
-    return measure_of(rows, shipped), _table(rows, content["note"], shipped.policy)
+    return measure_of(rows, shipped)
 
 
 def measure_of(rows: list[dict[str, Any]], shipped: Shipped) -> Measure:
@@ -153,27 +148,11 @@ def falls_short(row: dict[str, Any], within: float | None) -> bool:
     return bool((gain if row["title"] == "return" else -gain) <= half_width)
 
 
-def _table(rows: list[dict[str, Any]], note: str, policy: str) -> Table:
-    return Table(
-        f"Robustness of {policy}",
-        ("condition", "of", "zero", rows[0]["baseline name"], policy, "difference"),
-        tuple(
-            (row["condition"], row["title"], *(Mean(*row[name]).text() for name in RESULT_COLUMNS))
-            for row in rows
-        ),
-        f"One thing is changed at a time, the rest is as in the training. {note} Read from the "
-        "file that is shipped with the policies, not computed anew.",
-    )
-
-
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    measures, tables = [], []
-    for shipped in SHIPPED_POLICIES[platform.name]:
-        robustness_measure, conditions = robustness(shipped)
-        measures += [_better(shipped), robustness_measure]
-        tables += [_full_table(shipped.policy), conditions]
-    return CASE.result(platform, measures, (), (), tables)
+    policies = SHIPPED_POLICIES[platform.name]
+    measures = [judge(policy) for policy in policies for judge in (_better, robustness)]
+    return CASE.result(platform, measures)
 
 
 def _better(shipped: Shipped) -> Measure:
@@ -209,41 +188,3 @@ def _length(shipped: Shipped) -> str:
     if "max_episode_steps" in shipped.options:
         return f" of {shipped.options['max_episode_steps']} steps"
     return f" of {shipped.options['duration']:g} s" if "duration" in shipped.options else ""
-
-
-def _full_table(policy: str) -> Table:
-    """Return the evaluation that is shipped with a policy."""
-    content = json.loads((Path(policies.__path__[0]) / f"{policy}.json").read_text())
-    results = content["results"]
-    titles = tuple(
-        title
-        for title in results[0]["metrics"]
-        if any(result["metrics"][title]["mean"] is not None for result in results)
-    )
-    rows = tuple(
-        (
-            ENGINE_LABELS.get(result["engine"], result["engine"]),
-            result["policy"],
-            *(_interval(result["metrics"][title]) for title in titles),
-        )
-        for engine in content["engines"]
-        for result in results
-        if result["engine"] == engine
-    )
-    return Table(
-        f"Full evaluation of {policy}",
-        ("engine", "policy", *titles),
-        rows,
-        f"`{content['command']}`: {len(content['seeds'])} episodes of `{content['environment']}`, "
-        "the same for all; means with 95 % confidence intervals. Read from the file that is "
-        "shipped with the policy, not computed anew.",
-    )
-
-
-def _interval(numbers: dict[str, Any]) -> str:
-    if numbers["mean"] is None:
-        return "-"
-    half_width = numbers["half_width"] or 0.0
-    if not numbers["mean"] and not half_width:
-        return "0"
-    return Mean(numbers["mean"], half_width, len(numbers["episodes"])).text().replace("+-", "±")

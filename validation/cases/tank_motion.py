@@ -10,7 +10,6 @@ of the course.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -26,9 +25,8 @@ from twin.validation.measures.comparison import (
     engines_along,
     work_measure,
 )
-from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_THESIS
-from twin.validation.results import CaseResult, Entry, Quantity, Statement
+from twin.validation.results import CaseResult, Statement
 
 CASE = Case(
     "tank_motion",
@@ -65,11 +63,11 @@ def run(platform: Platform) -> CaseResult:
         begin=ENGINE_START,
         caption=caption,
     )
-    balance = [
+    measures = [
         work_measure(platform, driven_motion, 1e-7),
         end_work_measure(platform, driven_motion, 1e-8),
+        *engines,
     ]
-    measures = [*_limits(platform, driven_motion), *balance, *engines]
     return CASE.result(platform, measures, plots, _statements(driven_motion))
 
 
@@ -79,21 +77,6 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
     actuator = platform.parameters.leg.actuator
     radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
     return fitted_tank_course(platform, PITCH_FRACTION * actuator.stroke / radius, TANK_DURATION)
-
-
-def _limits(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
-    actuator = platform.parameters.leg.actuator
-    remaining = (
-        course.coordinates.min() - actuator.minimum,
-        actuator.maximum - course.coordinates.max(),
-    )
-    yield Quantity("least room left for a length", min(remaining), "the course is scaled", "m")
-    for name, values, unit, limit in (
-        ("largest actuator speed", course.rates, "m/s", actuator.speed),
-        ("largest thrust", course.forces, "N", actuator.effort),
-    ):
-        note = f"limit {limit:g} {unit}" if limit else "the machine gives no limit"
-        yield Quantity(name, largest(values), note, unit)
 
 
 def _statements(course: DrivenMotion) -> tuple[Statement, ...]:

@@ -44,10 +44,8 @@ from twin.validation.results import (
     Measure,
     Panel,
     Plot,
-    Quantity,
     Statement,
     Table,
-    entry_of,
 )
 
 FEEDFORWARD_OPTIONS: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
@@ -96,21 +94,12 @@ ENGINE_DIFFERENCE = max(bar.tolerance for bar in ENGINE_BARS) / FULL_MOTION
 """Largest difference between engines, relative to the motion: their largest error in an open loop,
 1e-6 m, per 1 cm of motion; a stable control loop does not increase it."""
 
-PAYLOAD_FRACTION = 0.9
-"""Mass and inertia of the payload in the wrong model, relative to the true ones."""
-
-FRICTION_FRACTION = 0.7
-"""Friction in the wrong model, relative to the true friction."""
-
 COMPARED_CONTROLLERS: dict[str, type[Controller]] = {
     "thesis cascade": Cascade,
     "PI + Kalman": ObserverCascade,
     "feedforward": InverseDynamicsFeedforward,
     "computed torque": ComputedTorque,
 }
-
-WRONG_MODELS = ("feedforward", "computed torque")
-"""Controllers that are also given a model that is wrong."""
 
 ERROR_UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
 """Names and units of the three rms errors, after multiplication by a thousand."""
@@ -361,27 +350,15 @@ def evidence_table(found: Evidence) -> Table:
     )
 
 
-def evidence_measures(found: Evidence, motion: tuple[float, float, float]) -> Iterator[Entry]:
-    """Yield the factor by which the rotation error falls when the disturbance is fed forward."""
-    for plant, judged, name in (
-        ("hardware", True, "hardware plant"),
-        ("hardware, no backlash", False, "hardware plant without backlash"),
-        ("hardware, no friction", False, "hardware plant without friction"),
-    ):
-        yield entry_of(
-            f"{name}: rotation error without disturbance fed forward per that with it",
-            _error_ratio(found, plant),
-            1.0 if judged else None,
-            "friction that is estimated and fed forward leaves less error to feedback; with the "
-            "opposite sign it would act twice"
-            if judged
-            else "for comparison with the hardware plant",
-            at_least=judged,
-        )
-    yield Quantity(
-        "ideal plant: difference of the errors with and without estimates, per motion",
-        _variant_difference(found, motion),
-        "largest of position, rotation and actuators; the ideal plant has no disturbance",
+def evidence_measure(found: Evidence) -> Measure:
+    """Return the factor by which the rotation error falls when the disturbance is fed forward."""
+    return Measure(
+        "hardware plant: rotation error without disturbance fed forward per that with it",
+        _error_ratio(found, "hardware"),
+        1.0,
+        "friction that is estimated and fed forward leaves less error to feedback; with the "
+        "opposite sign it would act twice",
+        at_least=True,
     )
 
 
@@ -487,12 +464,6 @@ def _error_ratio(found: Evidence, plant: str) -> float:
     return found[plant]["estimated speed"][1] / found[plant]["estimated disturbance too"][1]
 
 
-def _variant_difference(found: Evidence, motion: tuple[float, float, float]) -> float:
-    """Return by how much variants differ on the ideal plant, relative to the motion."""
-    errors = np.array(list(found["ideal"].values()))
-    return float((np.ptp(errors, axis=0) / np.array(motion)).max())
-
-
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     machines = {"ideal": platform, "hardware": load(platform.name, "hardware")}
@@ -508,14 +479,13 @@ def run(platform: Platform) -> CaseResult:
             controller = _controller(name, machine, references[plant])
             runs[plant, name] = tracked(machine, controller, engine, RUN_TIME)
         engine.close()
-    wrong_runs = _wrong_models(machines["hardware"], references["hardware"])
     errors, motion_rms = observer_evidence(machines, motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP)
     encoder_errors = linear_encoders(
         machines["hardware"], motion, RUN_TIME, CONTROL_PERIOD, ENGINE_STEP
     )
     measures = [
-        *_better(runs, wrong_runs),
-        *evidence_measures(errors, motion_rms),
+        *_better(runs),
+        evidence_measure(errors),
         *_engines(platform, part(platform, references["ideal"], *ENGINE_PERIODS)),
     ]
     return CASE.result(
@@ -523,19 +493,8 @@ def run(platform: Platform) -> CaseResult:
         measures,
         tracking_plots(runs, ERROR_UNITS, tuple(COMPARED_CONTROLLERS)),
         (*evidence_statements(errors, encoder_errors), _mass_statement(platform)),
-        (_table(runs, wrong_runs, motion_rms), evidence_table(errors)),
+        (_table(runs, motion_rms), evidence_table(errors)),
     )
-
-
-def wrong_model(machine: Platform) -> Platform:
-    """Return a model of the machine with a payload and frictions that are too small."""
-    content = machine.parameters.model_dump()
-    body = content["platform"]["body"]
-    body["mass"] *= PAYLOAD_FRACTION
-    body["inertia"] = (PAYLOAD_FRACTION * np.array(body["inertia"])).tolist()
-    for name in ("friction_torque", "viscous_torque"):
-        content["leg"]["drive"][name] *= FRICTION_FRACTION
-    return Platform(MachineParameters.model_validate(content))
 
 
 def _controller(name: str, machine: Platform, reference: Reference, **options: Any) -> Controller:
@@ -544,21 +503,8 @@ def _controller(name: str, machine: Platform, reference: Reference, **options: A
     return kind(machine, reference, **feedforward, **options)
 
 
-def _wrong_models(machine: Platform, reference: Reference) -> dict[str, Tracked]:
-    """Return runs on the analytic engine under controllers that know a wrong model."""
-    model = wrong_model(machine)
-    engine = make_engine("analytic", machine, ENGINE_STEP, "fast")
-    runs = {
-        name: tracked(machine, _controller(name, machine, reference, model=model), engine, RUN_TIME)
-        for name in WRONG_MODELS
-    }
-    engine.close()
-    return runs
-
-
 def _table(
     runs: dict[tuple[str, str], Tracked],
-    wrong: dict[str, Tracked],
     size: tuple[float, float, float],
 ) -> Table:
     """Return root mean squares by controller, plant and error."""
@@ -570,11 +516,6 @@ def _table(
         (name, *texts(runs["ideal", name].rms), *texts(runs["hardware", name].rms))
         for name in COMPARED_CONTROLLERS
     ]
-    without_run = ("",) * len(ERROR_UNITS)
-    rows += [
-        (f"{name}, wrong model", *without_run, *texts(tracked_run.rms))
-        for name, tracked_run in wrong.items()
-    ]
     rows.append(("none: the motion itself", *texts(size), *texts(size)))
     columns = [
         f"{plant}: {quantity} [{unit}]"
@@ -585,17 +526,13 @@ def _table(
         "Errors under control",
         ("controller", *columns),
         tuple(rows),
-        f"Root mean squares over {RUN_TIME:g} s in MuJoCo; wrong models, with "
-        f"{PAYLOAD_FRACTION:g} of the payload and {FRICTION_FRACTION:g} of the friction, on the "
-        "analytic engine.",
+        f"Root mean squares over {RUN_TIME:g} s in MuJoCo.",
     )
 
 
-def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> Iterator[Entry]:
+def _better(runs: dict[tuple[str, str], Tracked]) -> Iterator[Entry]:
     """Yield runs that stopped early, and errors of the thesis' cascade per other controllers."""
-    early_stops = sum(
-        bool(course.trajectory.stopped) for course in (*runs.values(), *wrong.values())
-    )
+    early_stops = sum(bool(course.trajectory.stopped) for course in runs.values())
     yield Measure("runs stopped early", early_stops, 0.0, "all controllers reach the end")
     thesis_rms = np.array(runs["hardware", "thesis cascade"].rms)
     ratios = {
@@ -612,12 +549,6 @@ def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> 
         "error to feedback",
         at_least=True,
     )
-    for name, course in wrong.items():
-        yield Quantity(
-            f"hardware plant: error of the thesis' cascade per error of {name} with a wrong model",
-            (thesis_rms / np.array(course.rms)).min(),
-            note=f"{PAYLOAD_FRACTION:g} of the payload and {FRICTION_FRACTION:g} of the friction",
-        )
 
 
 def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:

@@ -44,14 +44,13 @@ from twin.papers.driving_simulator.kinematics import ExactKinematics, PlateModel
 from twin.papers.driving_simulator.studies import (
     exact_ranges,
     exact_ranges_at_best_heave,
-    small_angle_ranges,
     stroke_fractions,
 )
 from twin.rotations import displaced
 from twin.validation.case import Case
 from twin.validation.cases.general.free_fall import singular_time
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+from twin.validation.results import CaseResult, Entry, Measure
 
 RADIUS_TOLERANCE = 1e-9
 """Largest error of rays' radii, relative to the platform joints' radius: 44 halvings of a step
@@ -205,13 +204,9 @@ def plate_measures(
         plate = PlateModel.from_parameters(platform.parameters)
     except InputError:
         return
-    printed_ranges, alone_ranges, free_ranges = (
+    alone_ranges, free_ranges = (
         closed_forms._asdict() | {"z": closed_forms.heave}
-        for closed_forms in (
-            small_angle_ranges(plate),
-            exact_ranges(plate),
-            exact_ranges_at_best_heave(plate),
-        )
+        for closed_forms in (exact_ranges(plate), exact_ranges_at_best_heave(plate))
     )
     for axis_range in ranges:
         for name, value, expected, tolerance in (
@@ -225,14 +220,6 @@ def plate_measures(
                 f"of {expected:.6g}; bisection, or the end of the search with others free",
                 unit=axis_range.unit,
             )
-        error = abs(axis_range.free[1] - printed_ranges[axis_range.axis])
-        note = f"of {printed_ranges[axis_range.axis]:.6g}, the paper's small-angle range"
-        yield Quantity(
-            f"{axis_range.axis}, others free: less than printed by",
-            error,
-            note=note,
-            unit=axis_range.unit,
-        )
     model = ExactKinematics(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
     # Axes of the chart are z, roll and pitch, the plate's own.
@@ -277,7 +264,6 @@ def run(platform: Platform) -> CaseResult:
     found = region(chart, RAY_LEVELS)
     ranges = motion_ranges(platform)
     measures = [
-        *_figures(platform, found, ranges),
         *(shell_measures(platform, found) if platform.leg.is_straight else ()),
         *(plate_measures(platform, found, ranges) if platform.leg.has_foot else ()),
         *_symmetry(platform),
@@ -285,26 +271,7 @@ def run(platform: Platform) -> CaseResult:
         *(_reached(platform) if platform.dof == 6 else ()),
         *(_fall(platform) if platform.name == "srspm" else ()),
     ]
-    return CASE.result(platform, measures, [_convergence(found)])
-
-
-def _figures(platform: Platform, found: Region, ranges: tuple[AxisRange, ...]) -> Iterator[Entry]:
-    unit = "m3" if platform.dof == 6 else "m rad2"
-    note = f"to {100 * found.uncertainty:.2g} %, {found.counts[-1]} rays"
-    name = "constant-orientation workspace" if platform.dof == 6 else "workspace, z roll pitch"
-    yield Quantity(name, found.volume, note=note, unit=unit)
-    conditioning = conditioning_over(found)
-    yield Quantity(
-        "global conditioning index", conditioning.mean, note="mean of 1/condition number"
-    )
-    for axis_range in ranges:
-        range_text = ", ".join(f"{value:.4g}" for value in axis_range.alone)
-        yield Quantity(
-            f"range of {axis_range.axis}, others free",
-            axis_range.free[1] - axis_range.free[0],
-            note=f"others held: {range_text} {axis_range.unit}",
-            unit=axis_range.unit,
-        )
+    return CASE.result(platform, measures)
 
 
 def _symmetry(platform: Platform) -> Iterator[Entry]:
@@ -398,12 +365,3 @@ def _fall(platform: Platform) -> Iterator[Entry]:
         1e-9,
         "time known to 1e-12 s",
     )
-
-
-def _convergence(found: Region) -> Plot:
-    counts = np.array(found.counts, dtype=float)
-    panel = Panel(
-        "volume / that of most rays",
-        Curve("volume", counts, found.volumes / found.volume, "line+markers"),
-    )
-    return Plot("Volume over the number of rays", "rays", panel, log_x=True)

@@ -71,9 +71,6 @@ END_REASON = "the sum over the steps is of fourth order, and of a whole period e
 MAX_CURVE_POINTS = 2500
 """Maximum number of points of a curve; 8 s of 70 Hz still have four a period."""
 
-OVERLAP_FRACTION = 0.01
-"""Distance relative to the height of a panel below which curves lie on each other."""
-
 PROJECTED_STATES = 50
 """Number of states along the motion at which the engines' models are projected."""
 
@@ -305,14 +302,6 @@ def actuator_rates(
 def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
     """Return one curve per leg of values `(k, n)`."""
     return tuple(Curve(f"leg {i + 1}", time, column) for i, column in enumerate(values.T))
-
-
-def alike(*panels: FloatArray) -> str:
-    """Return the sentence that a chart of `(k, n)` per panel needs if the legs' curves coincide."""
-    coincide = all(
-        np.ptp(values, axis=1).max() <= OVERLAP_FRACTION * np.ptp(values) for values in panels
-    )
-    return "All legs move alike: their curves lie on each other." if coincide else ""
 
 
 class DrivenMotion(NamedTuple):

@@ -20,15 +20,12 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from twin.analysis.machine_summary import machine_summary
 from twin.analysis.platform import Platform, load
 from twin.basics.files import check_place, write_text
 from twin.basics.optional import library_versions, optional
 from twin.charts import style
 from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text
-from twin.charts.style import MUTED_COLOR, axis, layout
 from twin.machine.file.read import describe
 from twin.machine.machine import machine_names
 from twin.model.batch import usable_cores
@@ -38,10 +35,7 @@ from twin.validation.published.printed import read_errata
 from twin.validation.results import (
     CaseResult,
     Curve,
-    Field,
-    Figure,
     LeftOut,
-    Map,
     Measure,
     Plot,
     Statement,
@@ -56,18 +50,6 @@ PROCESSOR_FILE = Path("/proc/cpuinfo")
 CURVE_POINTS = 400
 """Maximum number of points of a curve, peaks included: six machines have a thousand curves on one
 page."""
-
-MAP_HEIGHT = 380
-"""[pixels] Height of a map including its margins."""
-
-MAP_TOP = 40
-"""[pixels] Space above a map, for its title."""
-
-MAP_GAP = 0.11
-"""Gap between maps as a fraction of the width: room for the colour bar and the next axis."""
-
-COLOR_SCALE = "Viridis"
-"""Colour scale that is readable without colour and with all common kinds of colour blindness."""
 
 SCHEMA_VERSION = 4
 """Version of the content's structure; grows when a key changes its meaning or goes."""
@@ -149,23 +131,20 @@ def _processor() -> str:
 class Drawn(NamedTuple):
     """A plotly figure in the form that the page contains."""
 
-    kind: str
-    """"plot" or "map" """
     height: int
     """[pixels] height of the figure"""
     content: str
     """plotly's JSON, compressed and in base64"""
 
 
-def drawn(figure: Figure) -> Drawn:
+def drawn(plot: Plot) -> Drawn:
     """Return a figure ready to be put into a page.
 
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    built = map_figure(figure) if isinstance(figure, Map) else plot_figure(figure)
-    kind = "map" if isinstance(figure, Map) else "plot"
-    return Drawn(kind, int(built.layout.height), packed(built.to_json()))
+    built = plot_figure(plot)
+    return Drawn(int(built.layout.height), packed(built.to_json()))
 
 
 def plot_figure(plot: Plot) -> Any:
@@ -185,60 +164,6 @@ def plot_figure(plot: Plot) -> Any:
             tickvals=[*range(1, count + 1)], ticktext=names, range=[0.5, count + 0.5], type="linear"
         )
     return built
-
-
-def map_figure(figure: Map) -> Any:
-    """Return the plotly figure of a map: coloured fields next to each other.
-
-    Raises:
-        MissingDependencyError: plotly is not installed.
-    """
-    graphs = optional("plotly.graph_objects")
-    built = graphs.Figure(layout=layout(MAP_HEIGHT, MAP_TOP))
-    count = len(figure.fields)
-    for k, field in enumerate(figure.fields):
-        axis_suffix = "" if k == 0 else str(k + 1)
-        left_edge, right_edge = k / count, (k + 1) / count - MAP_GAP
-        built.layout[f"xaxis{axis_suffix}"] = axis(html.escape(figure.x_label)) | {
-            "domain": [left_edge, right_edge],
-            "anchor": f"y{axis_suffix}",
-        }
-        built.layout[f"yaxis{axis_suffix}"] = axis("" if k else html.escape(figure.y_label)) | {
-            "anchor": f"x{axis_suffix}",
-            "autorange": "reversed" if figure.downwards else True,
-        }
-        axis_names = {"xaxis": f"x{axis_suffix}", "yaxis": f"y{axis_suffix}"}
-        built.add_trace(graphs.Heatmap(**_colors(field, right_edge), **axis_names))
-        built.add_annotation(_title(field.name, axis_suffix))
-    return built
-
-
-def _colors(field: Field, right: float) -> dict[str, Any]:
-    color_bar = {"x": right, "thickness": 12, "outlinewidth": 0, "exponentformat": "power"}
-    if field.classes:
-        color_bar["tickvals"] = [*range(field.classes)]
-    return {
-        "x": np.asarray(field.x, dtype=np.float32),
-        "y": np.asarray(field.y, dtype=np.float32),
-        "z": np.asarray(field.values, dtype=np.float32),
-        "colorscale": COLOR_SCALE,
-        "colorbar": color_bar,
-        "hovertemplate": "%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
-    }
-
-
-def _title(name: str, number: str) -> dict[str, Any]:
-    return {
-        "text": html.escape(name),
-        "xref": f"x{number} domain",
-        "yref": f"y{number} domain",
-        "x": 0,
-        "y": 1.02,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"color": MUTED_COLOR},
-    }
 
 
 def _line(curve: Curve) -> Line:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import sys
 
+import compliant_lagrange
 import numpy as np
 import pytest
+from compliant_lagrange import CONSTANT_NAMES, angles_of, leg_functions, leg_symbols
 
 from twin.errors import MissingDependencyError
-from twin.papers.compliant_legs import equations as leg_equations
-from twin.papers.compliant_legs.equations import (
-    CONSTANT_NAMES,
-    angles_of,
-    leg_functions,
-    leg_symbols,
-)
 
 VALUES = (2.0, 8.0, 5.0, 0.08, 0.3, 0.2, 0.21, 5e4, 500.0, 1.0, -2.0, -9.4)
 PLACE = (0.3, -0.4, 0.01, 0.1)
@@ -78,4 +73,4 @@ def test_a_vertical_leg_is_regular_and_a_lying_one_is_not() -> None:
 def test_missing_sympy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sympy", None)
     with pytest.raises(MissingDependencyError, match="pip install"):
-        leg_equations.leg_symbols.__wrapped__()
+        compliant_lagrange.leg_symbols.__wrapped__()

@@ -1,4 +1,4 @@
-"""Load cases: frames, quasi-static displacement, peaks of the step response."""
+"""Load cases: frames, quasi-static displacement, end of the step response."""
 
 from __future__ import annotations
 
@@ -95,17 +95,6 @@ def test_frames_differ_where_the_platform_is_tilted(responses) -> None:
         assert np.abs(by_frame["platform"] - by_frame["base"]).max() > 1e-4
 
 
-def test_a_step_swings_beyond_its_end(responses) -> None:
-    for response in responses[1]:
-        assert 0.1 < response.overshoot < 1.0
-        # Without damping a linear system would just reach twice the quasi-static displacement.
-        along = np.abs(response.quasi_static).argmax()
-        assert abs(response.quasi_static[along]) < response.peak[along]
-        assert response.peak[along] < 2.0 * abs(response.quasi_static[along])
-        assert 0.0 < response.deflection < 0.01
-        assert response.reaction > 100.0
-
-
 def test_the_step_response_ends_at_the_quasi_static_displacement(responses, tilted) -> None:
     start, answers = responses
     chosen = [answers[0], answers[4], answers[11]]
@@ -125,18 +114,10 @@ def test_a_follower_force_turns_with_the_platform(shipped: CompliantMachine) -> 
         LoadCase("force", frame, "x", load([800.0, 0.0, 0.0], frame=frame))
         for frame in ("base", "platform")
     ]
-    base, platform = run_load_cases(shipped, cases, start, duration=0.1)
+    base, platform = run_load_cases(shipped, cases, start)
     assert base.linear == pytest.approx(platform.linear, abs=1e-15)
     stiffness = locked_linearisation(shipped, start).stiffness
     up = -800.0 * np.sin(platform.quasi_static[4])
     assert up > 0.5
     lifted = (platform.quasi_static - base.quasi_static)[2]
     assert lifted == pytest.approx(up / stiffness[2, 2], rel=0.02)
-
-
-def test_cases_run_together_or_alone(shipped: CompliantMachine) -> None:
-    cases = standard_load_cases()[:2]
-    together = run_load_cases(shipped, cases, duration=0.3)
-    alone = run_load_cases(shipped, cases[1:], duration=0.3)[0]
-    assert together[1].peak == pytest.approx(alone.peak, abs=1e-9)
-    assert np.array_equal(together[1].quasi_static, alone.quasi_static)

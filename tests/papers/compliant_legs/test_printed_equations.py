@@ -427,7 +427,7 @@ def test_printed_leg_length_repeats_the_deflection() -> None:
 
 
 def test_the_papers_azimuth_is_singular_for_a_vertical_leg(shipped: CompliantMachine) -> None:
-    from twin.papers.compliant_legs.equations import solve_extended
+    from compliant_lagrange import solve_extended
 
     # (57) divides by cos^2 theta and (59) has no value; vectors know no such leg.
     upright = replace(shipped, base_joints=shipped.platform_joints)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from compliant_held import held_equilibrium
+from compliant_lagrange import solve_extended
 from numpy.typing import NDArray
 
 import twin
@@ -16,7 +17,6 @@ from twin.papers.compliant_legs.equations import (
     free_system,
     locked_system,
     rest_lengths,
-    solve_extended,
     solve_free,
     solve_locked,
     still_system,

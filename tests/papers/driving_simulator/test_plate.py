@@ -13,7 +13,7 @@ import twin
 from twin.errors import InputError
 from twin.machine.file.read import parameters_from
 from twin.machine.machine import parameters_path
-from twin.papers.driving_simulator.exact import ExactModel, Pillars, SlidingFriction
+from twin.papers.driving_simulator.exact import ExactModel, SlidingFriction
 from twin.papers.driving_simulator.kinematics import PlateModel
 
 
@@ -43,13 +43,6 @@ def test_model_of_the_machine(machine: twin.Platform) -> None:
     np.testing.assert_array_equal(model.corners, machine.platform_joints[:, :2])
     assert model.minimum_length == pytest.approx(machine.minimum_coordinates[0], abs=1e-15)
     assert model.maximum_length == pytest.approx(machine.maximum_coordinates[0], abs=1e-15)
-
-
-def test_pillars_of_the_machine(machine: twin.Platform) -> None:
-    general = Pillars.from_parameters(machine.parameters)
-    plate = Pillars.from_plate(PlateModel.from_parameters(machine.parameters))
-    for name, value in vars(general).items():
-        np.testing.assert_allclose(value, getattr(plate, name), rtol=0, atol=1e-15)
 
 
 def test_friction_of_the_machine(machine: twin.Platform) -> None:
@@ -90,6 +83,5 @@ def test_other_order_of_the_pillars_is_refused() -> None:
 
 def test_other_legs_are_refused() -> None:
     parameters = twin.load("stewart").parameters
-    for model in (PlateModel, Pillars):
-        with pytest.raises(InputError, match="pillar"):
-            model.from_parameters(parameters)
+    with pytest.raises(InputError, match="pillar"):
+        PlateModel.from_parameters(parameters)

@@ -1,38 +1,15 @@
-"""Log of the inertial sensor on the thesis' platform: its clock, and its ratio by bands."""
+"""Log of the inertial sensor on the thesis' platform: its clock."""
 
 from __future__ import annotations
-
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.inertial.response import ChannelResponse
 from twin.motion import SineMotion
-from twin.validation.cases.inertial_sensor.case import RATIO_BANDS, band_ratios
 from twin.validation.cases.inertial_sensor.data_sheet import PITCH_COLUMN, logged
 
 pytestmark = pytest.mark.quick
-
-
-def run_with(decibels: Any) -> Any:
-    """Return a run whose log gives a ratio [dB] in each band."""
-    frequency = np.arange(0.0, 101.0)
-    size = np.ones(len(frequency))
-    for value, (low, high) in zip(decibels, RATIO_BANDS, strict=True):
-        size[(frequency >= low) & (frequency <= high)] = 10.0 ** (value / 20.0)
-    flat = np.ones(len(frequency))
-    response = ChannelResponse(
-        frequency, flat, flat, 0.95 * flat, size.astype(complex), 0.01 * flat
-    )
-    return SimpleNamespace(response=response)
-
-
-def test_ratios_are_those_of_the_bands() -> None:
-    ratios = [0.1, 0.4, 1.0, 2.0, 4.0]
-    assert band_ratios(run_with(ratios)).ratio == pytest.approx(ratios, abs=0.2)
 
 
 def test_the_log_is_on_the_clock_of_the_loop() -> None:

@@ -18,11 +18,8 @@ pytestmark = pytest.mark.quick
 
 @pytest.mark.parametrize("shipped", ALL, ids=[shipped.policy for shipped in ALL])
 def test_every_policy_has_its_conditions_on_record(shipped: Any) -> None:
-    held, table = robustness(shipped)
+    held = robustness(shipped)
     assert held.verdict == "pass", held.value
-    assert len(table.rows) >= 7
-    assert set(shipped.short) <= {row[0] for row in table.rows}
-    assert all("+-" in text for row in table.rows for text in row[2:])
 
 
 @pytest.mark.parametrize("column", ["zero", "baseline"])

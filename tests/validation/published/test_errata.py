@@ -20,11 +20,12 @@ from twin.errors import InputError
 from twin.machine import MachineParameters
 from twin.machine.body import check_inertia
 from twin.model.integrate import integrate
+from twin.motion.profiles import LAWS
 from twin.papers.formulations.model import CoefficientMatrices
 from twin.rotations import pose_from_angles, quaternion_from_angles
 from twin.validation.cases.general.free_fall import singular_time, tracked_until
 from twin.validation.cases.payload import largest_speed
-from twin.validation.cases.rss.free_fall import CANDIDATE_LAWS, stroke
+from twin.validation.cases.rss.free_fall import stroke
 from twin.validation.cases.rss.tasks import PublishedHeave, published_heave, vertical
 from twin.validation.published.printed import (
     FREE_FALLS,
@@ -280,7 +281,7 @@ def test_published_cranked_machine_rolls_by_itself() -> None:
 
 def test_printed_torque_takes_the_acceleration_for_the_velocity() -> None:
     machine, points = twin.load("rss"), PublishedHeave(*(row[:28] for row in published_heave()))
-    height, rate, acceleration = stroke(CANDIDATE_LAWS["cubic"], points.time, 9.8)
+    height, rate, acceleration = stroke(LAWS["cubic"], points.time, 9.8)
     np.testing.assert_allclose(height, points.height, rtol=0, atol=1e-12)
     heave = vertical(height, rate, acceleration)
     right = machine.inverse_dynamics(*heave).mean(axis=1)

@@ -35,9 +35,7 @@ from twin.validation.results import (
     Agreement,
     CaseResult,
     Curve,
-    Field,
     LeftOut,
-    Map,
     Measure,
     Panel,
     Plot,
@@ -79,13 +77,6 @@ def plot(title: str = "Motion") -> Plot:
     )
 
 
-def field() -> Map:
-    """Return a map of two fields."""
-    x, y = np.linspace(-1.0, 1.0, 5), np.linspace(0.0, 2.0, 4)
-    values = y[:, None] * x
-    return Map("Map", "x [m]", "y [m]", (Field(ATTACK, x, y, values), Field("b", x, y, -values)))
-
-
 def good_case(machine: str) -> CaseResult:
     """Return a case that passes."""
     statements = (
@@ -94,7 +85,7 @@ def good_case(machine: str) -> CaseResult:
         Statement("Thesis, figure 9", "a curve", "3 mm", "not given", "no numbers", "not given"),
     )
     words = (machine, "free_fall", "Free fall from rest", "Falls from home.")
-    return CaseResult(*words, (GOOD, ORDER), (SCALE,), (plot(), field()), statements, seconds=1.5)
+    return CaseResult(*words, (GOOD, ORDER), (SCALE,), (plot(),), statements, seconds=1.5)
 
 
 def bad_cases(machine: str) -> list[CaseResult]:
@@ -144,10 +135,6 @@ class Page(HTMLParser):
             for attributes, text in zip(scripts, self.raw["script"], strict=True)
             if attributes.get("type") == "text/plain" and "id" not in attributes
         ]
-
-    def plots(self) -> list[dict[str, Any]]:
-        """Return the figures that are no maps."""
-        return [figure for figure in self.figures() if figure["data"][0]["type"] == "scatter"]
 
 
 @pytest.fixture(scope="module")
@@ -214,18 +201,15 @@ def test_nothing_from_a_case_becomes_markup(failed: tuple[dict[str, Any], Page])
     page = failed[1]
     scripts = [attributes for tag, attributes in page.elements if tag == "script"]
     figures = page.figures()
-    assert len(figures) == 2 * len(MACHINES)
+    assert len(figures) == len(MACHINES)
     assert len(scripts) == len(figures) + 2, "plots, plotly.js and the page's own script"
     assert not [tag for tag, attributes in page.elements if "onerror" in attributes]
     own = [attributes["alt"] for tag, attributes in page.elements if tag == "img"]
     assert own == [f"{name} at home" for name in MACHINES], "pictures of the machines alone"
     assert ATTACK in page.text
     # Plotly reads names as a small subset of HTML: they must reach it escaped.
-    for figure in page.plots():
-        assert figure["data"][1]["name"].startswith("&lt;/script&gt;")
     for figure in figures:
-        if figure not in page.plots():
-            assert figure["layout"]["annotations"][0]["text"].startswith("&lt;/script&gt;")
+        assert figure["data"][1]["name"].startswith("&lt;/script&gt;")
 
 
 def test_every_case_measure_reason_and_statement_is_shown(
@@ -316,8 +300,8 @@ def test_failures_stand_first_in_the_summary(failed: tuple[dict[str, Any], Page]
 
 
 def test_plots_keep_their_data(passed: tuple[dict[str, Any], Page]) -> None:
-    assert len(passed[1].plots()) == len(MACHINES)
-    for figure in passed[1].plots():
+    assert len(passed[1].figures()) == len(MACHINES)
+    for figure in passed[1].figures():
         reference, error = figure["data"]
         x, y = (
             np.frombuffer(
@@ -331,19 +315,6 @@ def test_plots_keep_their_data(passed: tuple[dict[str, Any], Page]) -> None:
         np.testing.assert_allclose(y, np.cos(x), rtol=3e-7)
         assert figure["layout"]["yaxis2"]["type"] == "log"
         assert error["line"]["dash"] == "dash"
-
-
-def test_maps_keep_their_data(passed: tuple[dict[str, Any], Page]) -> None:
-    page = passed[1]
-    maps = [figure for figure in page.figures() if figure not in page.plots()]
-    assert len(maps) == len(MACHINES)
-    for figure in maps:
-        for field_shown, sign in zip(figure["data"], (1.0, -1.0), strict=True):
-            z = field_shown["z"]
-            values = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(4, 5)
-            expected = sign * np.linspace(0.0, 2.0, 4)[:, None] * np.linspace(-1.0, 1.0, 5)
-            # Stored as float32: seven digits.
-            np.testing.assert_allclose(values, expected, rtol=3e-7, atol=1e-12)
 
 
 def test_json_holds_the_same_content(failed: tuple[dict[str, Any], Page]) -> None:
@@ -412,7 +383,7 @@ def test_make_report_writes_both_files(tmp_path: Path, one_case: list[int]) -> N
     content = report.make_report(["stewart"], None, html, data, 3, "command")
     assert one_case == [3]
     assert json.loads(data.read_text(encoding="utf-8")) == content
-    assert len(Page(html.read_text(encoding="utf-8")).figures()) == 2
+    assert len(Page(html.read_text(encoding="utf-8")).figures()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.json"]
 
 

@@ -1,25 +1,18 @@
-"""Responses over time: free and locked motions, load cases with and without an occupant.
+"""Motions with locked actuators, and load cases.
 
-A load case is a constant force or moment that is applied as a step. The platform is in an
-equilibrium with locked actuators. A load applied slowly takes it to the quasi-static displacement;
-applied as a step, it swings beyond.
-
-An occupant is rigid added mass here; an engine can carry the same segments with springs between.
-
-Reference: compliant-leg paper, appendix A: a humanoid in a wheelchair on the platform.
+A load case is a constant force or moment. The platform is in an equilibrium with locked actuators,
+and a load takes it to another one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, cross
 from twin.errors import IntegrationError
-from twin.machine.machine import MachineParameters
-from twin.machine.payload.occupant import Occupant, seated_on
 from twin.papers.compliant_legs.equations import solve_locked
 from twin.papers.compliant_legs.machine import (
     LOAD_FRAMES,
@@ -27,7 +20,6 @@ from twin.papers.compliant_legs.machine import (
     CompliantMachine,
     Load,
     checked_state,
-    from_parameters,
     leg_state,
     load,
     solved,
@@ -35,10 +27,8 @@ from twin.papers.compliant_legs.machine import (
 )
 from twin.papers.compliant_legs.rest import (
     Equilibrium,
-    Modes,
     locked_equilibrium,
     locked_linearisation,
-    modes_of,
 )
 from twin.rotations import displacement
 
@@ -186,14 +176,6 @@ class LoadResponse(NamedTuple):
     """Displacement of the new equilibrium `(6,)`"""
     linear: FloatArray
     """Quasi-static displacement by the linear stiffness matrix `(6,)`"""
-    peak: FloatArray
-    """Largest displacement along each axis during the step response `(6,)`, absolute values"""
-    overshoot: float
-    """Largest displacement along the load over the quasi-static one, minus one"""
-    deflection: float
-    """Largest change of a spring's deflection during the step response [m]"""
-    reaction: float
-    """Largest joint reaction during the step response [N]"""
 
 
 def standard_load_cases(force: float = 100.0, moment: float = 20.0) -> tuple[LoadCase, ...]:
@@ -208,117 +190,22 @@ def standard_load_cases(force: float = 100.0, moment: float = 20.0) -> tuple[Loa
 
 
 def run_load_cases(
-    machine: CompliantMachine,
-    cases: Sequence[LoadCase],
-    start: Equilibrium | None = None,
-    duration: float = 1.0,
-    step: float = 1e-3,
+    machine: CompliantMachine, cases: Sequence[LoadCase], start: Equilibrium
 ) -> tuple[LoadResponse, ...]:
-    """Return the responses to load cases, each starting from the same equilibrium.
+    """Return the displacements under load cases, each from the same equilibrium.
 
     Args:
         machine: the machine.
         cases: load cases.
-        start: equilibrium without load and with locked actuators; default that of the
-            extensions of home.
-        duration: length of the step responses [s].
-        step: time between the samples that peaks are taken from [s].
+        start: equilibrium without load and with locked actuators.
 
     Raises:
         StateError: no equilibrium under a load.
-        IntegrationError: the integrator stopped.
     """
-    if not cases:
-        return ()
-    if start is None:
-        start = locked_equilibrium(machine, machine.home_extension)
     stiffness = locked_linearisation(machine, start).stiffness
-    samples = 1 + round(duration / step)
-    loads = [case.load for case in cases]
-    motion = locked_motions(
-        machine, np.linspace(0.0, duration, max(samples, 2)), start.extension, start.pose, loads
-    )
     responses = []
-    for k, case in enumerate(cases):
-        wrench = wrench_in_base(case.load, start.pose)
+    for case in cases:
         equilibrium = locked_equilibrium(machine, start.extension, case.load, start.pose)
-        quasi_static = displacement(equilibrium.pose, start.pose)
-        path = displacement(motion.pose[k], start.pose)
-        n = machine.n_legs
-        reactions = solve_locked(
-            machine,
-            motion.pose[k],
-            motion.twist[k],
-            motion.deflection[k],
-            wrench_in_base(case.load, motion.pose[k]),
-        ).reactions
-        responses.append(
-            LoadResponse(
-                case,
-                quasi_static,
-                solved(stiffness, wrench),
-                np.abs(path).max(axis=0),
-                float((path @ wrench).max() / (quasi_static @ wrench) - 1.0),
-                float(np.abs(motion.deflection[k][:, :n] - start.deflection).max()),
-                float(np.linalg.norm(reactions, axis=-1).max()),
-            )
-        )
+        linear = solved(stiffness, wrench_in_base(case.load, start.pose))
+        responses.append(LoadResponse(case, displacement(equilibrium.pose, start.pose), linear))
     return tuple(responses)
-
-
-class OccupantEffect(NamedTuple):
-    """A machine with one occupant, or with none."""
-
-    name: str
-    """Name of the occupant's case, as the caller gave it"""
-    mass: float
-    """Mass of the platform with the occupant [kg]"""
-    center: FloatArray
-    """Their common centre of mass `(3,)` [m], platform frame"""
-    settled: Equilibrium
-    """Equilibrium with the actuators locked at home"""
-    sag: FloatArray
-    """Displacement from home to the equilibrium `(6,)` [m, rad], base axes"""
-    modes: Modes
-    """Modes of the platform about that equilibrium, actuators locked"""
-    responses: tuple[LoadResponse, ...]
-    """Responses to the load cases from the equilibrium"""
-
-
-def occupant_study(
-    parameters: MachineParameters,
-    occupants: Mapping[str, Occupant | None],
-    cases: Sequence[LoadCase] | None = None,
-    duration: float = 1.0,
-) -> tuple[OccupantEffect, ...]:
-    """Return the effects of occupants on a machine with viscoelastic legs.
-
-    Args:
-        parameters: the machine.
-        occupants: by name; None is the empty platform.
-        cases: load cases; default the twelve standard ones.
-        duration: length of the step responses [s].
-
-    Raises:
-        InputError: no viscoelastic legs, not an occupant.
-        StateError: the springs cannot carry the occupant.
-        IntegrationError: an integration stopped.
-    """
-    chosen_cases = standard_load_cases() if cases is None else cases
-    effects = []
-    for name, occupant in occupants.items():
-        seated = parameters if occupant is None else seated_on(parameters, occupant)
-        machine = from_parameters(seated)
-        equilibrium = locked_equilibrium(machine, machine.home_extension)
-        effects.append(
-            OccupantEffect(
-                name,
-                machine.platform_mass,
-                machine.platform_center,
-                equilibrium,
-                displacement(equilibrium.pose, machine.home),
-                modes_of(locked_linearisation(machine, equilibrium)),
-                run_load_cases(machine, chosen_cases, equilibrium, duration),
-            )
-        )
-    return tuple(effects)

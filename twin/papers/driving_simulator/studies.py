@@ -8,7 +8,7 @@ The motion is prescribed, so friction changes no position: it changes the forces
 must bring, and takes power. Through the feet's velocities J v it enters the three equations of
 motion as the generalised force sum J^T f(J v).
 
-`exact_head_motion`, `small_angle_head_motion`: motion of the driver's head.
+`small_angle_head_motion`: motion of the driver's head.
 
 The head is a point fixed to the plate. The small-angle expressions are those the paper prints; the
 exact ones come from rigid-body kinematics with R = Rx(roll) Ry(pitch).
@@ -29,8 +29,7 @@ Its surface, moved to where the centre is, is the surface of the envelope.
 Reference: driving simulator paper, sections "Motion ranges" and "Platform Workspace -
 Translational Envelope".
 
-`split_forces`, `wrong_length`: internal force of four actuators for three degrees of freedom, and
-the effect of a wrong fourth command.
+`split_forces`: internal force of four actuators for three degrees of freedom.
 
 In a plane rectangle the lengths are linear in center length and slopes, so that at every pose
 
@@ -57,7 +56,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
 from twin.papers.driving_simulator.dae.integration import ForcedRun, integrate_forced
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
-from twin.papers.driving_simulator.exact import ExactModel, Pillars, SlidingFriction
+from twin.papers.driving_simulator.exact import ExactModel, HeadMotion, SlidingFriction
 from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.kinematics import (
     CORNER_SIGNS,
@@ -121,15 +120,11 @@ def friction_effect(
         friction: of every foot that slides.
         pushing: actuators that bring a force, default all; see `ExactModel.forces`.
         samples: number of times.
-
-    Raises:
-        MissingDependencyError: sympy is not installed.
     """
     time = np.linspace(0.0, duration, samples)
     motion = driven_motion(plate, inputs, time)
     states = [configuration.coordinates for configuration in motion]
-    pillars = Pillars.from_plate(plate)
-    frictionless, with_friction = ExactModel(pillars), ExactModel(pillars, friction)
+    frictionless, with_friction = ExactModel(plate), ExactModel(plate, friction)
     velocity, drag = with_friction.feet(*states[:2])
     return FrictionEffect(
         time,
@@ -154,72 +149,6 @@ def driven_motion(
     # The kinematics takes rear right, rear left, front left; rear right = fr + rl - fl.
     length_map = np.array([[1.0, 1.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     return ExactKinematics(plate).direct_motion(*(values @ length_map.T for values in sample))
-
-
-class HeadMotion(NamedTuple):
-    """Motion of the head, `(..., 3)` each, in the base axes unless a function says otherwise."""
-
-    position: FloatArray
-    """[m] position of the head"""
-    velocity: FloatArray
-    """[m/s] velocity of the head"""
-    acceleration: FloatArray
-    """[m/s2] acceleration of the head"""
-    specific_force: FloatArray
-    """[m/s2] acceleration minus gravity: what is felt, and what an accelerometer shows"""
-    angular_velocity: FloatArray
-    """[rad/s] angular velocity of the plate"""
-    angular_acceleration: FloatArray
-    """[rad/s2] angular acceleration of the plate"""
-
-
-def exact_head_motion(
-    plate: PlateModel, head: Any, coordinates: Any, rates: Any, accelerations: Any
-) -> HeadMotion:
-    """Return the exact motion of the head, base axes.
-
-    Args:
-        plate: the machine.
-        head: `(3,)` [m] in the platform frame.
-        coordinates: `(..., 3)` heave [m], roll, pitch [rad].
-        rates: `(..., 3)`.
-        accelerations: `(..., 3)`.
-
-    Raises:
-        InputError: wrong shapes, not finite, angles of a right angle and more.
-    """
-    point = as_vector(head, "head", 3)
-    motion = ExactKinematics(plate).inverse_motion(coordinates, rates, accelerations)
-    head_arm = np.einsum("...ij,j->...i", attitude(motion.value.coordinates), point)
-    omega, alpha = _turning(motion)
-    head_velocity = np.cross(omega, head_arm)
-    acceleration = (
-        motion.acceleration.center + np.cross(alpha, head_arm) + np.cross(omega, head_velocity)
-    )
-    return HeadMotion(
-        motion.value.center + head_arm,
-        motion.rate.center + head_velocity,
-        acceleration,
-        acceleration + np.array([0.0, 0.0, plate.gravity]),
-        omega,
-        alpha,
-    )
-
-
-def in_plate_axes(motion: HeadMotion, coordinates: Any) -> HeadMotion:
-    """Return a motion given in base axes in the axes of the plate, as an inertial sensor shows it.
-
-    Components are turned; derivatives stay those of the motion against the base.
-
-    Args:
-        motion: in base axes.
-        coordinates: `(..., 3)` heave [m], roll, pitch [rad] of the same states.
-
-    Raises:
-        InputError: wrong shape, not finite, angles of a right angle and more.
-    """
-    to_plate = np.swapaxes(attitude(checked_coordinates(coordinates)), -1, -2)
-    return HeadMotion(*(np.einsum("...ij,...j->...i", to_plate, values) for values in motion))
 
 
 def small_angle_head_motion(
@@ -262,31 +191,6 @@ def small_angle_head_motion(
         acceleration + np.array([0.0, 0.0, plate.gravity]),
         *_printed_turning(roll, pitch),
     )
-
-
-def attitude(coordinates: FloatArray) -> FloatArray:
-    """Return the rotation matrices `(..., 3, 3)` platform to base of coordinates `(..., 3)`."""
-    roll, pitch = coordinates[..., 1], coordinates[..., 2]
-    a, b, c, d = np.sin(roll), np.cos(roll), np.sin(pitch), np.cos(pitch)
-    zero = np.zeros_like(a)
-    matrix_rows = ((d, zero, c), (a * c, b, -a * d), (-b * c, a, b * d))
-    return np.stack([np.stack(row, axis=-1) for row in matrix_rows], axis=-2)
-
-
-def _turning(motion: ConfigurationMotion) -> tuple[FloatArray, FloatArray]:
-    """Return angular velocity and acceleration: roll about x, pitch about the rolled y."""
-    roll = motion.value.coordinates[..., 1]
-    (roll_rate, pitch_rate), (roll_acceleration, pitch_acceleration) = (
-        np.moveaxis(part.coordinates[..., 1:], -1, 0) for part in (motion.rate, motion.acceleration)
-    )
-    sine, cosine = np.sin(roll), np.cos(roll)
-    omega = [roll_rate, pitch_rate * cosine, pitch_rate * sine]
-    alpha = [
-        roll_acceleration,
-        pitch_acceleration * cosine - roll_rate * pitch_rate * sine,
-        pitch_acceleration * sine + roll_rate * pitch_rate * cosine,
-    ]
-    return np.stack(omega, axis=-1), np.stack(alpha, axis=-1)
 
 
 def _printed_turning(roll: Jet, pitch: Jet) -> tuple[FloatArray, FloatArray]:
@@ -451,27 +355,6 @@ class WorstErrors(NamedTuple):
     """[m] distance of a foot, for a given pose"""
 
 
-class ErrorMap(NamedTuple):
-    """Small-angle model minus exact model on a grid; NaN where a pillar leaves its stroke."""
-
-    heave: FloatArray
-    """`(a,)` [m]"""
-    roll: FloatArray
-    """`(b,)` [rad]"""
-    pitch: FloatArray
-    """`(c,)` [rad]"""
-    lengths: FloatArray
-    """`(a, b, c, 4)` [m] as in `SmallAngleErrors`"""
-    coordinates: FloatArray
-    """`(a, b, c, 3)` [m], [rad]"""
-    center: FloatArray
-    """`(a, b, c, 2)` [m]"""
-    feet: FloatArray
-    """`(a, b, c, 4, 2)` [m]"""
-    worst: WorstErrors
-    """Over the whole workspace, not only on the grid"""
-
-
 def small_angle_errors_at(plate: PlateModel, coordinates: Any) -> SmallAngleErrors:
     """Return the errors of the small-angle model at coordinates `(..., 3)`.
 
@@ -495,27 +378,6 @@ def small_angle_errors_at(plate: PlateModel, coordinates: Any) -> SmallAngleErro
         (approximate_lengths.center - true_lengths.center)[..., :2],
         approximate_lengths.feet - true_lengths.feet,
     )
-
-
-def small_angle_errors(plate: PlateModel, count: int = 41) -> ErrorMap:
-    """Return the errors of the small-angle model over heave, roll and pitch.
-
-    Args:
-        plate: the machine.
-        count: points along each axis; an odd number includes home.
-    """
-    axes = [
-        np.linspace(-angle_range, angle_range, count)
-        for angle_range in exact_ranges_at_best_heave(plate)
-    ]
-    axes[0] = axes[0] + plate.home_length
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-    out_of_stroke = ~ExactKinematics(plate).within_stroke(grid)
-    errors = small_angle_errors_at(plate, grid)
-    for part in errors:
-        part[out_of_stroke] = np.nan
-    heave, roll, pitch = axes
-    return ErrorMap(heave, roll, pitch, *errors, worst_small_angle_errors(plate))
 
 
 def worst_small_angle_errors(plate: PlateModel, divisions: int = 40) -> WorstErrors:
@@ -549,17 +411,6 @@ class ForceSplit(NamedTuple):
     """Internal force: the remainder, which twists the plate and moves nothing"""
 
 
-class WrongLength(NamedTuple):
-    """Effect of a wrong length command of one actuator on a plate held by position loops."""
-
-    forces: FloatArray
-    """`(4,)` [N] that the loops add"""
-    coordinates: FloatArray
-    """`(3,)` heave [m], roll, pitch [rad] that the plate goes to"""
-    lengths: FloatArray
-    """`(4,)` [m] that the pillars go to"""
-
-
 def split_forces(forces: Any) -> ForceSplit:
     """Return actuator forces `(..., 4)` [N] as moving and internal part; the same at every pose.
 
@@ -569,60 +420,6 @@ def split_forces(forces: Any) -> ForceSplit:
     force_values = as_floats(forces, "forces", len(CORNERS))
     twisting = (force_values @ INTERNAL_FORCE_DIRECTION)[..., None] * INTERNAL_FORCE_DIRECTION
     return ForceSplit(force_values - twisting, twisting)
-
-
-def wrong_force(corner: str, excess: float) -> ForceSplit:
-    """Return the split of the excess force of one actuator.
-
-    A quarter of the excess becomes internal force in all four actuators. The remaining forces move
-    the plate: three quarters in the faulty actuator and a quarter, with signs, in each other one.
-    Only if the excess comes in the pattern (1, -1, 1, -1) nothing moves.
-
-    Args:
-        corner: name of the actuator, of `twin.papers.driving_simulator.kinematics.CORNERS`.
-        excess: [N].
-    """
-    return split_forces(excess * np.eye(len(CORNERS))[CORNERS.index(corner)])
-
-
-def wrong_length(
-    plate: PlateModel,
-    coordinates: Any,
-    corner: str,
-    offset: float,
-    stiffness: float,
-    kinematics: type[PlateKinematics] = ExactKinematics,
-) -> WrongLength:
-    """Return the pose and forces when one of four length commands is wrong.
-
-    No rigid plate has the four commanded lengths. Four equal loops push with
-    stiffness * (command - length) on top of the forces that the motion takes; they are in balance
-    where the sum of the squared length errors is smallest. Lengths are linear in center length and
-    slopes, which makes this a closed form for any offset: the length errors are offset / 4 in the
-    internal pattern, whatever the stiffness, and the remainder becomes an error of the pose.
-
-    Args:
-        plate: the machine.
-        coordinates: `(3,)` heave [m], roll, pitch [rad] that the other three commands belong to.
-        corner: name of the actuator with the wrong command.
-        offset: [m] that its command is too long.
-        stiffness: [N/m] of each position loop.
-        kinematics: model of the plate.
-
-    Raises:
-        InputError: coordinates of the wrong shape or not finite.
-    """
-    model = kinematics(plate)
-    commanded_lengths = model.inverse(as_vector(coordinates, "coordinates", 3))
-    corner_index = CORNERS.index(corner)
-    x, y = plate.corners[corner_index].tolist()
-    squares = len(CORNERS) * np.array([1.0, plate.half_width**2, plate.half_length**2])
-    shift = offset * np.array([1.0, y, -x]) / squares
-    slopes = np.stack(model.slopes(*commanded_lengths.coordinates)) + shift
-    reached_lengths = model.inverse(np.stack(model.angles(*slopes)))
-    command = commanded_lengths.lengths + offset * np.eye(len(CORNERS))[corner_index]
-    forces = stiffness * (command - reached_lengths.lengths)
-    return WrongLength(forces, reached_lengths.coordinates, reached_lengths.lengths)
 
 
 class Released(NamedTuple):
@@ -651,7 +448,7 @@ class Released(NamedTuple):
 def exact_forces(plate: PlateModel, inputs: DrivenLengths, time: FloatArray) -> FloatArray:
     """Return the exact forces `(k, 4)` [N] that drive three lengths; the fourth follows freely."""
     states = [part.coordinates for part in driven_motion(plate, inputs, time)]
-    return ExactModel(Pillars.from_plate(plate)).forces(*states, pushing=DRIVEN_INDICES)
+    return ExactModel(plate).forces(*states, pushing=DRIVEN_INDICES)
 
 
 def released(plate: PlateModel, inputs: DrivenLengths, duration: float) -> Released:

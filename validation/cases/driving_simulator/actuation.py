@@ -3,8 +3,7 @@
 Equations of motion in heave, roll and pitch are derived with sympy from the energies. They are
 compared with the machine's own dynamics at random states, with and without friction under the feet.
 Four actuators drive three degrees of freedom: forces in the pattern (1, -1, 1, -1) move nothing.
-The case shows the effect of a fourth actuator with a wrong force or a wrong length. Last comes the
-cost of friction along the paper's sines, viscous as in configuration hardware, and dry.
+Last comes the cost of friction along the paper's sines, viscous as in configuration hardware.
 """
 
 from __future__ import annotations
@@ -16,27 +15,22 @@ import numpy as np
 from twin.analysis.platform import Platform, load
 from twin.papers.driving_simulator.exact import ExactModel, SlidingFriction
 from twin.papers.driving_simulator.inputs import sinusoidal_inputs
-from twin.papers.driving_simulator.kinematics import CORNERS, PlateModel
+from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import (
     FrictionEffect,
-    WrongLength,
     friction_effect,
     split_forces,
-    wrong_force,
-    wrong_length,
 )
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.engines import MACHINE_REASON
 from twin.validation.cases.driving_simulator.figures import (
     accelerations_of,
     coordinates_of,
-    friction_plot,
     rates_of,
-    wrong_length_plot,
 )
 from twin.validation.measures.sampling import RandomStates, largest, random_states, relative_error
 from twin.validation.published.printed import SIMULATOR_PAPER
-from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 CASE = Case(
     "simulator_actuation",
@@ -54,18 +48,8 @@ TOLERANCE_REASON = "bar; two derivations of the same equations, rounding leaves 
 EXCESS_FORCE = 100.0
 """[N] Excess of the force of one actuator."""
 
-LENGTH_ERROR = 1e-3
-"""[m] Excess of one commanded length. Engineering choice."""
-
-LOOP_STIFFNESS = 1e6
-"""[N/m] Stiffness of the position loops. Engineering choice."""
-
 RUN_DURATION = 10.0
 """[s] Duration of the runs with friction."""
-
-COULOMB_FRICTION = 50.0
-"""[N] Dry friction under a foot. Engineering choice: a foot carries some 650 N, a coefficient of
-0.08."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -75,26 +59,13 @@ def run(platform: Platform) -> CaseResult:
     with_friction = load(platform.name, configuration="hardware")
     viscous = SlidingFriction.from_legs(with_friction.parameters.legs)
     assert viscous is not None
-    frictions = {
-        f"viscous, {viscous.viscous:g} N s/m": viscous,
-        f"dry, {COULOMB_FRICTION:g} N": SlidingFriction(0.0, COULOMB_FRICTION),
-    }
-    effects = {
-        name: friction_effect(plate, sinusoidal_inputs(plate), RUN_DURATION, friction)
-        for name, friction in frictions.items()
-    }
-    length_error_effect = wrong_length(
-        plate, [plate.home_length, 0.0, 0.0], CORNERS[1], LENGTH_ERROR, LOOP_STIFFNESS
-    )
+    effect = friction_effect(plate, sinusoidal_inputs(plate), RUN_DURATION, viscous)
     measures = [
         *against_kernels("", platform, states),
         *against_kernels(", with friction", with_friction, states),
         *_redundancy(platform, states),
-        *_wrong(length_error_effect),
-        *_friction(effects),
     ]
-    plots = (friction_plot(effects), wrong_length_plot(plate, LENGTH_ERROR, LOOP_STIFFNESS))
-    return CASE.result(platform, measures, plots, _statements(effects))
+    return CASE.result(platform, measures, statements=(_statement(viscous, effect),))
 
 
 def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iterator[Entry]:
@@ -146,42 +117,10 @@ def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Entry]:
     )
 
 
-def _wrong(wrong: WrongLength) -> Iterator[Entry]:
-    split = wrong_force(CORNERS[1], EXCESS_FORCE)
-    yield Quantity(
-        f"internal force when one actuator pushes {EXCESS_FORCE:g} N too hard",
-        largest(split.twisting),
-        note="in all four actuators; the rest moves the plate",
-        unit="N",
-    )
-    heave, roll, pitch = wrong.coordinates
-    yield Quantity(
-        f"force of each actuator when one length is commanded {1e3 * LENGTH_ERROR:g} mm too long",
-        largest(wrong.forces),
-        note=f"with position loops of {LOOP_STIFFNESS:g} N/m; the plate goes to heave {heave:.6g} "
-        f"m, roll {np.degrees(roll):.3g} deg, pitch {np.degrees(pitch):.3g} deg",
-        unit="N",
-    )
-
-
-def _friction(effects: dict[str, FrictionEffect]) -> Iterator[Entry]:
-    for name, effect in effects.items():
-        increase = np.abs(effect.force_difference).max()
-        yield Quantity(
-            f"friction {name}: largest force that it adds to an actuator",
-            increase,
-            note=f"{100.0 * increase / np.abs(effect.without).max():.2g} percent of the largest; "
-            f"heat over {effect.time[-1]:g} s: {effect.energy:.3g} J",
-            unit="N",
-        )
-
-
-def _statements(effects: dict[str, FrictionEffect]) -> tuple[Statement, ...]:
-    name, effect = next(iter(effects.items()))
-    return (
-        SIMULATOR_PAPER["foot_friction"].not_given(
-            f"Friction ({name}) adds at most {np.abs(effect.force_difference).max():.2g} N; "
-            "positions are prescribed and do not change at all.",
-            "the coefficient is not printed; the one used is adopted",
-        ),
+def _statement(friction: SlidingFriction, effect: FrictionEffect) -> Statement:
+    return SIMULATOR_PAPER["foot_friction"].not_given(
+        f"Friction (viscous, {friction.viscous:g} N s/m) adds at most "
+        f"{largest(effect.force_difference):.2g} N; positions are "
+        "prescribed and do not change at all.",
+        "the coefficient is not printed; the one used is adopted",
     )

@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
 from twin.papers.driving_simulator.dae.index_reduction import IndexReduction, reduce_index
 from twin.papers.driving_simulator.dae.integration import DaeRun, integrate_dae
@@ -34,9 +33,8 @@ from twin.validation.cases.driving_simulator.figures import (
     paper_inputs,
     response_plot,
 )
-from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import SIMULATOR_PAPER
-from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 CASE = Case(
     "simulator_dae", __doc__, machines=("driving_simulator",), because=MACHINE_REASON, cost=1.5
@@ -126,7 +124,7 @@ def run(platform: Platform) -> CaseResult:
         name: exact_forces(plate.lumped(), inputs[name], runs[name].time)[:, list(DRIVEN_INDICES)]
         for name in runs
     }
-    measures = [*_structure(reduction, rank), *_runs(runs), *_forces(runs, exact)]
+    measures = [*_structure(reduction, rank), *_runs(runs)]
     plots = [response_plot(name, runs[name], exact[name]) for name in runs]
     return CASE.result(platform, measures, plots, _statements(plate, reduction, rank, runs))
 
@@ -165,18 +163,6 @@ def _runs(runs: dict[str, DaeRun]) -> Iterator[Entry]:
             DRIFT_TOLERANCE,
             DRIFT_REASON,
             unit="m",
-        )
-
-
-def _forces(runs: dict[str, DaeRun], exact: dict[str, FloatArray]) -> Iterator[Entry]:
-    for name, result in runs.items():
-        excess = largest(result.forces - exact[name])
-        yield Quantity(
-            f"{name}: forces of the printed model less those of the exact one",
-            excess,
-            note=f"{100.0 * excess / largest(exact[name]):.2g} percent of the largest force; the "
-            "fourth pillar follows without a force, as in the paper",
-            unit="N",
         )
 
 

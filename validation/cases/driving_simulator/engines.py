@@ -22,6 +22,7 @@ from twin.errors import MissingDependencyError
 from twin.model.engine import State
 from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES
+from twin.papers.driving_simulator.exact import exact_head_motion
 from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.kinematics import (
     CORNERS,
@@ -31,10 +32,9 @@ from twin.papers.driving_simulator.kinematics import (
     SmallAngleKinematics,
 )
 from twin.papers.driving_simulator.studies import (
-    ErrorMap,
+    WorstErrors,
     driven_motion,
     exact_forces,
-    exact_head_motion,
 )
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
@@ -161,7 +161,7 @@ def returned(model: PlateKinematics, coordinates: FloatArray) -> float:
     return largest(recovered - coordinates)
 
 
-def kinematics_statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statement, ...]:
+def kinematics_statements(plate: PlateModel, worst: WorstErrors) -> tuple[Statement, ...]:
     """Return the statements about kinematics, ranges and the driver's head."""
     small = SmallAngleKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
     exact = ExactKinematics(plate).direct(**EXAMPLE_LENGTHS).coordinates
@@ -171,7 +171,6 @@ def kinematics_statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statemen
     round_trip_error = max(
         returned(model(plate), grid) for model in (SmallAngleKinematics, ExactKinematics)
     )
-    worst = errors.worst
     rest_motion = exact_head_motion(
         plate, [0.0, 0.0, 0.0], [plate.home_length, 0.0, 0.0], ZERO_RATES, ZERO_RATES
     )
@@ -309,7 +308,7 @@ def forces_along(
         dae = numeric_dae(without_feet(plate), complete)
         coordinates, rates = dae.consistent(sample.value), dae.consistent(sample.rate)
         multipliers = [
-            dae.multipliers(coordinates[k], rates[k], inputs.sample(instant), 0.0)
+            dae.multipliers(coordinates[k], rates[k], inputs.sample(instant))
             for k, instant in enumerate(time.tolist())
         ]
         forces[name] = -np.array(multipliers)[:, -len(driven) :]

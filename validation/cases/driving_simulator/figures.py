@@ -15,26 +15,22 @@ from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.papers.driving_simulator.dae.integration import DaeRun
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_PILLARS
+from twin.papers.driving_simulator.exact import exact_head_motion
 from twin.papers.driving_simulator.inputs import DrivenLengths, sigmoid_inputs, sinusoidal_inputs
 from twin.papers.driving_simulator.kinematics import (
-    CORNERS,
     ExactKinematics,
     PlateModel,
     SmallAngleKinematics,
 )
 from twin.papers.driving_simulator.studies import (
-    ErrorMap,
-    FrictionEffect,
     driven_motion,
-    exact_head_motion,
     translational_envelope,
-    wrong_length,
 )
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.comparison import ENGINE_LABELS, log_curve
 from twin.validation.measures.sampling import RandomStates
-from twin.validation.results import Curve, Field, Map, Panel, Plot
+from twin.validation.results import Curve, Panel, Plot
 
 FOOT_MASS = 2.0
 """[kg] Mass of a foot. Engineering choice."""
@@ -117,27 +113,6 @@ def accelerations_of(pose: FloatArray, twist: FloatArray, acceleration: FloatArr
     return np.column_stack([acceleration[:, 2], acceleration[:, 3], angular_part + velocity_part])
 
 
-def error_map(errors: ErrorMap) -> Map:
-    """Return the errors of small angles over pitch and roll, at home height."""
-    home_index = len(errors.heave) // 2
-    pitch, roll = DEGREES_PER_RADIAN * errors.pitch, DEGREES_PER_RADIAN * errors.roll
-    fields = (
-        Field("length of a pillar [mm]", pitch, roll, 1e3 * _largest(errors.lengths[home_index])),
-        Field("heave [mm]", pitch, roll, 1e3 * errors.coordinates[home_index, ..., 0]),
-        Field("place of a foot [mm]", pitch, roll, 1e3 * _feet(errors.feet[home_index])),
-    )
-    caption = "Small-angle minus exact model at home height, over all poses the pillars can reach."
-    return Map("What small angles cost", "pitch [deg]", "roll [deg]", fields, caption)
-
-
-def _largest(lengths: FloatArray) -> FloatArray:
-    return np.asarray(np.abs(lengths).max(axis=-1))
-
-
-def _feet(feet: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.norm(feet, axis=-1).max(axis=-1))
-
-
 def envelope_plot(plate: PlateModel) -> Plot:
     """Return two views of the surface that bounds the positions of the plate's centre."""
     panels = []
@@ -175,52 +150,6 @@ def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
         Panel("drift of the constraints", *drift, log_y=True),
     )
     return Plot(f"Response to {title}", "time [s]", *panels)
-
-
-def friction_plot(effects: dict[str, FrictionEffect]) -> Plot:
-    """Return speeds, added forces and heat of friction under the feet along one motion."""
-    first_effect = next(iter(effects.values()))
-    speeds = 1e3 * np.linalg.norm(first_effect.velocity, axis=-1)
-    speed_curves = [
-        Curve(corner.replace("_", " "), first_effect.time, speeds[:, k])
-        for k, corner in enumerate(CORNERS)
-        if speeds[:, k].any()
-    ]
-    force_curves = [
-        # Column 1 is the pillar at the front left, as in `CORNERS`.
-        Curve(f"{name}, front left", effect.time, effect.force_difference[:, 1])
-        for name, effect in effects.items()
-    ]
-    power_curves = [
-        Curve(name, effect.time, 1e3 * effect.power) for name, effect in effects.items()
-    ]
-    panels = (
-        Panel("speed of a foot [mm/s]", *speed_curves),
-        Panel("added force [N]", *force_curves),
-        Panel("power into heat [mW]", *power_curves),
-    )
-    return Plot("Friction under the feet along the paper's sines", "time [s]", *panels)
-
-
-def wrong_length_plot(plate: PlateModel, offset: float, stiffness: float) -> Plot:
-    """Return forces and pose over a wrong length command of up to twice `offset` [m]."""
-    offsets = np.linspace(-2.0 * offset, 2.0 * offset, 21)
-    home = [plate.home_length, 0.0, 0.0]
-    results = [wrong_length(plate, home, CORNERS[1], result, stiffness) for result in offsets]
-    forces = np.array([result.forces for result in results])
-    displacements = np.array([result.coordinates for result in results]) - home
-    x = 1e3 * offsets
-    angles = np.degrees(displacements[:, 1:])
-    panels = (
-        Panel(
-            "force that the loops add [N]",
-            *(Curve(c.replace("_", " "), x, forces[:, k]) for k, c in enumerate(CORNERS)),
-        ),
-        Panel("heave [mm]", Curve("heave", x, 1e3 * displacements[:, 0])),
-        Panel("angle [deg]", Curve("roll", x, angles[:, 0]), Curve("pitch", x, angles[:, 1])),
-    )
-    caption = "Home pose; the front left actuator is commanded too long by this much."
-    return Plot("One wrong length command", "wrong command [mm]", *panels, caption=caption)
 
 
 def engines_plot(

@@ -23,7 +23,6 @@ from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import Released, driven_motion, exact_forces, released
 from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.engines import LINE_WIDTH, MACHINE_REASON
 from twin.validation.cases.driving_simulator.figures import (
@@ -38,7 +37,7 @@ from twin.validation.cases.driving_simulator.figures import (
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import fitted_order, largest
 from twin.validation.published.printed import SIMULATOR_PAPER
-from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 CASE = Case(
     "simulator_forced", __doc__, machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0
@@ -67,30 +66,26 @@ def run(platform: Platform) -> CaseResult:
     machine = paper_machine(platform)
     plate = PlateModel.from_parameters(machine.parameters)
     measures: list[Entry] = []
-    plots, full_inputs = [], {}
+    full_inputs = {}
     for name, inputs in paper_inputs(plate).items():
         run_duration = RUN_DURATIONS[name]
         responses = {
             fraction: released(without_feet(plate), inputs.scaled(fraction), run_duration)
             for fraction in INPUT_FRACTIONS
         }
-        engine_entries, trajectories = _engines(machine, plate, inputs, name)
-        measures += [*engine_entries, *_models(name, responses)]
+        measures += [*_engines(machine, plate, inputs, name), *_models(name, responses)]
         full_inputs[name] = responses[1.0]
-        plots.append(_plot(name, responses[1.0], trajectories))
-    return CASE.result(platform, measures, plots, (_statement(plate, full_inputs),))
+    return CASE.result(platform, measures, statements=(_statement(plate, full_inputs),))
 
 
 def _engines(
     machine: Platform, plate: PlateModel, inputs: DrivenLengths, name: str
-) -> tuple[list[Entry], list[Trajectory]]:
-    """Return errors and trajectories of all engines under forces that are constant in each step."""
+) -> Iterator[Entry]:
+    """Yield the errors of all engines under forces that are constant in each step."""
     steps = round(RUN_DURATIONS[name] / ENGINE_TIMESTEP)
     midpoints = np.asarray((np.arange(steps) + 0.5) * ENGINE_TIMESTEP, dtype=np.float64)
     forces = exact_forces(plate, inputs, midpoints)
     initial = states_along(plate, inputs, np.zeros(1))
-    measures: list[Entry] = []
-    trajectories = []
     for engine, (bar, reason) in POSE_TOLERANCES.items():
         label = ENGINE_LABELS.get(engine, "reference")
         try:
@@ -105,14 +100,12 @@ def _engines(
                 progress=False,
             )
         except MissingDependencyError as error:
-            measures.append(missing(label, error))
+            yield missing(label, error)
             continue
         expected = driven_motion(plate, inputs, trajectory.time).value.coordinates
         pose_error = largest(coordinates_of(trajectory.pose) - expected)
         measure_name = f"{name}, {label}: under forces alone, off the motion they belong to"
-        measures.append(Measure(measure_name, pose_error, bar, reason, unit="m, rad"))
-        trajectories.append(trajectory)
-    return measures, trajectories
+        yield Measure(measure_name, pose_error, bar, reason, unit="m, rad")
 
 
 def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
@@ -196,32 +189,4 @@ def _statement(plate: PlateModel, found: dict[str, Released]) -> Statement:
         "identical movement confirms the constraints alone. The energies leave out that a plate "
         f"on pillars moves sideways and comes down as it tilts: {moments}, and no moment of its "
         "weight",
-    )
-
-
-def _plot(name: str, found: Released, courses: list[Trajectory]) -> Plot:
-    time = found.time
-    names = ("roll", "pitch")
-    angles, errors = [], []
-    for k, axis in enumerate(names, 1):
-        angles.append(Curve(f"{axis}, exact", time, np.degrees(found.exact[:, k])))
-        printed = np.degrees(found.printed.plate[:, k])
-        angles.append(Curve(f"{axis}, printed model", time, printed, "dash"))
-        printed_error = np.degrees(found.printed_error[:, k])
-        errors.append(Curve(f"{axis}, printed model", time, printed_error))
-        derived = np.degrees(found.derived[:, k - 1])
-        errors.append(Curve(f"{axis}, the two missing terms", time, derived, "dot"))
-        completed_error = np.degrees(found.complete_error[:, k])
-        errors.append(Curve(f"{axis}, completed energies", time, completed_error, "dash"))
-    for trajectory in courses:
-        shown = slice(None, None, max(1, len(trajectory.time) // 15))
-        pitch = np.degrees(coordinates_of(trajectory.pose)[shown, 2])
-        label = ENGINE_LABELS.get(trajectory.engine, "reference")
-        angles.append(Curve(f"pitch, {label}", trajectory.time[shown], pitch, "markers"))
-    return Plot(
-        f"Actuator forces of the {name} as inputs",
-        "time [s]",
-        Panel("angle [deg]", *angles),
-        Panel("off the exact motion [deg]", *errors),
-        caption="The forces belong to the exact motion; nothing corrects a model that leaves it.",
     )

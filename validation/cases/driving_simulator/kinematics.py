@@ -19,10 +19,8 @@ from twin.papers.driving_simulator.kinematics import (
     SmallAngleKinematics,
 )
 from twin.papers.driving_simulator.studies import (
-    ErrorMap,
-    exact_ranges,
-    small_angle_errors,
     small_angle_ranges,
+    worst_small_angle_errors,
 )
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.engines import (
@@ -36,12 +34,11 @@ from twin.validation.cases.driving_simulator.figures import (
     DEGREES_PER_RADIAN,
     coordinates_of,
     envelope_plot,
-    error_map,
 )
 from twin.validation.cases.driving_simulator.pilot import pilot_measures, pilot_statements
 from twin.validation.measures.sampling import largest, random_states
 from twin.validation.published.printed import Comparison, compared
-from twin.validation.results import CaseResult, Entry, Measure, Quantity
+from twin.validation.results import CaseResult, Entry, Measure
 
 CASE = Case(
     "simulator_kinematics", __doc__, machines=("driving_simulator",), because=MACHINE_REASON
@@ -57,21 +54,20 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     plate = PlateModel.from_parameters(platform.parameters)
     poses = random_states(platform, STATE_COUNT).pose
-    errors = small_angle_errors(plate)
+    worst = worst_small_angle_errors(plate)
     ranges = _ranges(plate)
     measures = [
         *(comparison.measure for comparison in ranges),
         *_consistency(plate, coordinates_of(poses)),
         *_machine(platform, plate, poses),
-        *_costs(plate, errors),
         *pilot_measures(plate),
     ]
     statements = (
         *(comparison.statement for comparison in ranges),
-        *kinematics_statements(plate, errors),
+        *kinematics_statements(plate, worst),
         *pilot_statements(platform, plate),
     )
-    return CASE.result(platform, measures, (error_map(errors), envelope_plot(plate)), statements)
+    return CASE.result(platform, measures, (envelope_plot(plate),), statements)
 
 
 def _ranges(plate: PlateModel) -> tuple[Comparison, ...]:
@@ -121,23 +117,4 @@ def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterat
         1e-14,
         "zero at every pose: a plane rectangle; also without small angles",
         unit="m",
-    )
-
-
-def _costs(plate: PlateModel, errors: ErrorMap) -> Iterator[Entry]:
-    worst, exact = errors.worst, exact_ranges(plate)
-    note = "small-angle minus exact model, largest over the workspace"
-    for name, value, unit in (
-        ("length of a pillar for a wanted pose", worst.length, "m"),
-        ("heave for given lengths", worst.heave, "m"),
-        ("roll for given lengths", worst.roll, "rad"),
-        ("pitch for given lengths", worst.pitch, "rad"),
-        ("place of a foot", worst.foot, "m"),
-    ):
-        yield Quantity(f"small angles: {name}", value, note=note, unit=unit)
-    yield Quantity(
-        "exact range of roll with the centre held at its height",
-        DEGREES_PER_RADIAN * exact.roll,
-        note=f"pitch {DEGREES_PER_RADIAN * exact.pitch:.4g} deg; the longest pillar ends it",
-        unit="deg",
     )

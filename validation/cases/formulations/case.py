@@ -40,7 +40,7 @@ from twin.validation.cases.formulations.statements import (
 )
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.sampling import largest, random_states
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Measure, Panel, Plot
 
 CASE = Case(
     "formulations",
@@ -83,7 +83,7 @@ def run(platform: Platform) -> CaseResult:
         modelling_statement(platform),
         leg_inertia_statement(platform),
     )
-    plots = (*_plots(runs), box_plot(times))
+    plots = (_plot(runs), box_plot(times))
     tables = (error_table(by_tolerance), time_table(times))
     return CASE.result(platform, measures, plots, statements, tables)
 
@@ -186,7 +186,7 @@ def _errors(name: str, fall: FormulationRun) -> Iterator[Measure]:
     )
 
 
-def _plots(runs: dict[str, FormulationRun]) -> tuple[Plot, ...]:
+def _plot(runs: dict[str, FormulationRun]) -> Plot:
     panels = tuple(
         Panel(
             label,
@@ -205,16 +205,9 @@ def _plots(runs: dict[str, FormulationRun]) -> tuple[Plot, ...]:
             ("energy error [%]", "energy_error"),
         )
     )
-    heights = tuple(
-        Curve(PRINTED_RESULTS[name].title, fall.time, fall.pose[:, 2])
-        for name, fall in runs.items()
-    )
-    return (
-        Plot(
-            "Errors of the five formulations",
-            "time [s]",
-            *panels,
-            caption="Figures 11 to 14 and B.19 to B.22 of the paper for all formulations.",
-        ),
-        Plot("Height of the platform", "time [s]", Panel("z [m]", *heights)),
+    return Plot(
+        "Errors of the five formulations",
+        "time [s]",
+        *panels,
+        caption="Figures 11 to 14 and B.19 to B.22 of the paper for all formulations.",
     )

@@ -25,7 +25,7 @@ from twin.validation.cases.formulations.runs import (
 )
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
-from twin.validation.results import CaseResult, Field, Map, Measure, Statement, Table
+from twin.validation.results import CaseResult, Measure, Statement, Table
 
 CASE = Case(
     "formulation_matrices",
@@ -54,9 +54,6 @@ LINEAR_SYSTEMS = {
 }
 """Size and solution of the systems of linear equations in one evaluation."""
 
-ENTRY_KINDS = 3
-"""Number of kinds of entries: zero, constant, varying."""
-
 DIFFERENCE_TOLERANCE = 1e-7
 """Relative error that central differences of a mass matrix leave."""
 
@@ -68,9 +65,8 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(
         platform,
         _measures(matrices, counts),
-        _maps(matrices),
-        _statements(matrices, counts),
-        (_matrix_table(matrices), _count_table(counts)),
+        statements=_statements(matrices, counts),
+        tables=(_matrix_table(matrices), _count_table(counts)),
     )
 
 
@@ -184,26 +180,6 @@ def _count_table(counts: Mapping[str, Operations]) -> Table:
     caption = "At home and at rest, with the root already found."
     title = "Operations of one evaluation"
     return Table(title, ("formulation", *columns, *last_columns), rows, caption)
-
-
-def _maps(found: Structures) -> tuple[Map, ...]:
-    maps = []
-    for title, mass, coriolis in (
-        ("Extended configuration space", found.extended_mass, found.extended_coriolis),
-        ("Configuration space", found.configuration_mass, found.configuration_coriolis),
-    ):
-        indices = np.arange(1.0, mass.kinds.shape[0] + 1.0)
-        fields = (
-            Field("M", indices, indices, mass.kinds, classes=ENTRY_KINDS),
-            Field("C", indices, indices, coriolis.kinds, classes=ENTRY_KINDS),
-        )
-        caption = (
-            f"Figure 6. 0 zero, 1 constant, 2 varying. M: {mass.filled} entries other than zero, "
-            f"{mass.constant} of them constant; C: {coriolis.filled}."
-        )
-        heading = f"{title}: entries of M and C"
-        maps.append(Map(heading, "column", "row", fields, caption, downwards=True))
-    return tuple(maps)
 
 
 def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[Statement, ...]:

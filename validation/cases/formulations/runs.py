@@ -110,41 +110,38 @@ class Structures(NamedTuple):
 
 def structures(platform: Platform) -> Structures:
     """Return the matrices at random states with closed loops."""
-    matrices, states = (
-        CoefficientMatrices(platform),
-        random_states(platform, STRUCTURE_STATES, seed=23),
-    )
-    collected: tuple[list[FloatArray], ...] = ([], [], [], [], [], [], [], [])
-    for pose, twist in zip(states.pose, states.twist, strict=True):
+    matrices = CoefficientMatrices(platform)
+    states = random_states(platform, STRUCTURE_STATES, seed=23)
+
+    def at(pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, ...]:
         coordinates = matrices.coordinates(pose)
         rates = extended_rates(platform, pose, twist)
-        values = (
+        joints, joint_rates = coordinates[6:], rates[6:]
+        return (
             matrices.extended_mass(coordinates),
             coriolis(matrices.extended_mass, coordinates, rates),
-            matrices.configuration_mass(coordinates[6:]),
-            coriolis(matrices.configuration_mass, coordinates[6:], rates[6:]),
-            matrices.closure(coordinates[6:]),
+            matrices.configuration_mass(joints),
+            coriolis(matrices.configuration_mass, joints, joint_rates),
+            matrices.closure(joints),
             rates,
-            matrices.leg_forces(coordinates[6:], rates[6:]),
-            matrices.configuration_forces(coordinates[6:], rates[6:]),
+            matrices.leg_forces(joints, joint_rates),
+            matrices.configuration_forces(joints, joint_rates),
         )
-        for samples, value in zip(collected, values, strict=True):
-            samples.append(value)
-    arrays = [np.stack(samples) for samples in collected]
+
+    samples = zip(*map(at, states.pose, states.twist), strict=True)
+    arrays = [np.stack(values) for values in samples]
     kinetic = platform.energy(states.pose, states.twist)[0]
-    extended_mass, extended_coriolis, configuration_mass, configuration_coriolis, closure = (
-        Structure(value) for value in arrays[:5]
-    )
-    rates, leg_forces, configuration_forces = arrays[5:]
+    mass, coriolis_matrix, joint_mass, joint_coriolis, closure = map(Structure, arrays[:5])
+    rates, leg_forces, joint_forces = arrays[5:]
     return Structures(
-        extended_mass,
-        extended_coriolis,
-        configuration_mass,
-        configuration_coriolis,
+        mass,
+        coriolis_matrix,
+        joint_mass,
+        joint_coriolis,
         closure,
         rates,
         leg_forces,
-        configuration_forces,
+        joint_forces,
         kinetic,
     )
 

@@ -7,6 +7,7 @@ stiff one. The loop gap is the largest distance between two points that a constr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from twin.validation.cases.general.sinusoidal_forces import followed_sines, sinu
 from twin.validation.measures.comparison import ENGINE_LABELS, log_curve, missing
 from twin.validation.measures.equilibrium import COMPARED_TIMESTEP, rest, step_for
 from twin.validation.measures.sampling import platform_radius, position_error
-from twin.validation.results import CaseResult, Entry, Panel, Plot, Quantity, entry_of
+from twin.validation.results import CaseResult, Entry, Measure, Panel, Plot
 
 CASE = Case("constraint_settings", __doc__, cost=0.6)
 
@@ -38,12 +39,8 @@ MAX_GAPS = {"tuned, plain steps": 2e-6, "tuned, extrapolated": 1e-6}
 corrected loops of the shipped machines stay below 6e-7."""
 
 UNJUDGED_SETTING = "tuned, plain steps"
-"""End of the names of the settings whose gain is reported but not judged."""
-
-FIRST_ORDER_REASON = (
-    "not judged: plain steps are of first order, and the error of the step hides what the settings "
-    "gain"
-)
+"""End of the names of the settings whose gain is not judged: plain steps are of first order, and
+the error of the step hides what the settings gain."""
 
 MAX_DEFAULT_GAP = 10.0
 """[m] Loop gap at which a run with the engine's defaults stops: a larger gap, or one that is not
@@ -160,38 +157,22 @@ def _yield_of_loops(platform: Platform, reference: Trajectory) -> float:
     return float((1.0 - 0.9999) * (2.0 * reference.timestep) ** 2 * 2.0 * 3.0 * joint_acceleration)
 
 
-def _gap_reason(outcome: Outcome) -> str:
-    if outcome.largest_gap is None:
-        return ""
-    if outcome.name.endswith("tuned"):
-        return "what constraints of these settings yield under the forces of the motion"
-    return "a loop that is open by more shows in the pose"
-
-
-def _measures(outcome: Outcome, defaults: Outcome) -> list[Entry]:
-    measures = [
-        entry_of(
+def _measures(outcome: Outcome, defaults: Outcome) -> Iterator[Measure]:
+    if outcome.largest_gap is not None:
+        yield Measure(
             f"{outcome.name}: largest loop gap",
             outcome.gap.max(),
             outcome.largest_gap,
-            _gap_reason(outcome),
+            "what constraints of these settings yield under the forces of the motion"
+            if outcome.name.endswith("tuned")
+            else "a loop that is open by more shows in the pose",
             unit="m",
-        ),
-        Quantity(f"{outcome.name}: largest position error", outcome.error.max(), unit="m"),
-    ]
-    if outcome is not defaults:
-        judged = not outcome.name.endswith(UNJUDGED_SETTING)
-        measures += [
-            entry_of(
-                f"{outcome.name}: position error, times smaller than with defaults",
-                defaults.error.max() / outcome.error.max(),
-                MIN_GAIN if judged else None,
-                "less would not be worth settings of our own" if judged else FIRST_ORDER_REASON,
-                at_least=True,
-            ),
-            Quantity(
-                f"{outcome.name}: loop gap, times smaller than with defaults",
-                defaults.gap.max() / outcome.gap.max(),
-            ),
-        ]
-    return measures
+        )
+    if outcome is not defaults and not outcome.name.endswith(UNJUDGED_SETTING):
+        yield Measure(
+            f"{outcome.name}: position error, times smaller than with defaults",
+            defaults.error.max() / outcome.error.max(),
+            MIN_GAIN,
+            "less would not be worth settings of our own",
+            at_least=True,
+        )

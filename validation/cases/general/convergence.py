@@ -130,13 +130,8 @@ def run(platform: Platform) -> CaseResult:
         except MissingDependencyError as error:
             measures.append(missing(name, error))
             continue
-        step_text = f"at {1e3 * steps[2]:g} ms"
-        measures += [
-            # The quantities are those of the step of 1 ms, third in the list.
-            _order(name, method, steps, errors.position, small_errors[method.engine]),
-            Quantity(f"{name}: position error {step_text}", errors.position[2], unit="m"),
-            Quantity(f"{name}: rotation error {step_text}", errors.rotation[2], unit="rad"),
-        ]
+        # The third step is that of 1 ms.
+        measures.append(_order(name, method, steps, errors.position, small_errors[method.engine]))
         positions.append(log_curve(name, steps, errors.position, method.style))
         rotations.append(log_curve(name, steps, errors.rotation, method.style))
     plot = Plot(

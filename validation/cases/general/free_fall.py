@@ -18,7 +18,6 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.charts.panels import number
 from twin.errors import ForwardKinematicsError
 from twin.model.integrate import Solution
 from twin.validation.case import Case
@@ -40,7 +39,7 @@ from twin.validation.published.printed import (
     PrintedValue,
     compared,
 )
-from twin.validation.results import CaseResult, Curve, Panel, Plot, Quantity, Statement
+from twin.validation.results import CaseResult, Statement
 
 CASE = Case("free_fall", __doc__, needs_gravity=True, cost=0.7)
 
@@ -61,9 +60,6 @@ OFFSET_FRACTION = 0.01
 """Size of the initial displacement from home as a fraction of the stroke, for legs with springs
 along them."""
 
-TIME_SAMPLES = 2001
-"""Number of times at which the fall is evaluated."""
-
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
@@ -73,36 +69,18 @@ def run(platform: Platform) -> CaseResult:
     if fall.time[-1] < duration:
         duration = whole_steps(platform, float(fall.time[-1]))
     measures, plots = trajectory_comparison(platform, duration, "Free fall", **initial)
-    time = np.linspace(0.0, fall.time[-1], TIME_SAMPLES)
-    pose = fall(time)[0]
-    condition = platform.condition_number(pose)
     balance = balance_of(platform, fall)
     crossing = singular_time(platform, fall)
     measures.append(balance.measure(f"reference: energy drift in {fall.time[-1]:.3g} s"))
-    if crossing is not None:
-        max_condition, home_condition = (
-            number(float(value), 4) for value in (condition.max(), condition[0])
-        )
-        note = f"condition number {max_condition} near it, {home_condition} at home"
-        name = "singular pose: determinant of the Jacobian changes sign"
-        measures.append(Quantity(name, crossing, note=note, unit="s"))
     statements: tuple[Statement, ...] = ()
     if platform.name in FREE_FALLS and fall.time[-1] == FALL_TIME:
         printed = FREE_FALLS[platform.name]
-        benchmark = tuple(_benchmark(printed, pose[-1]))
+        benchmark = tuple(_benchmark(printed, fall(FALL_TIME)[0]))
         measures.extend(comparison.measure for comparison in benchmark)
         statements = (
             *(comparison.statement for comparison in benchmark),
             *_statements(platform, printed, fall, crossing, balance.total),
         )
-    panels = (
-        Panel("height z [m]", Curve("z", time, pose[:, 2])),
-        Panel("condition number", Curve("condition number", time, condition), log_y=True),
-        balance.panel(),
-    )
-    title = "Free fall of the reference"
-    caption = "Condition number of the Jacobian, moments scaled by the platform joints' radius."
-    plots.append(Plot(title, "time [s]", *panels, caption=caption))
     return CASE.result(platform, measures, plots, statements)
 
 

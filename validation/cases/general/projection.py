@@ -16,9 +16,9 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.validation.case import Case
-from twin.validation.measures.comparison import force_name, projection_errors
+from twin.validation.measures.comparison import projection_errors
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import CaseResult, Panel, Plot, Quantity
+from twin.validation.results import CaseResult, Panel, Plot
 
 CASE = Case("projection", __doc__, cost=0.5)
 
@@ -30,10 +30,6 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     states = random_states(platform, STATE_COUNT)
     measures, curves = projection_errors(platform, states, x=np.arange(1.0, STATE_COUNT + 1.0))
-    pose, twist, acceleration, deflection = states
-    forces = np.abs(platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection))
-    name = f"largest {force_name(platform)} of an actuator among the states"
-    measures.append(Quantity(name, forces.max(), note="scale", unit=platform.force_unit))
     points = [replace(curve, style="markers") for curve in curves]
     panel = Panel("largest error / largest force", *points, log_y=True)
     return CASE.result(platform, measures, (Plot("Projected actuator forces", "state", panel),))

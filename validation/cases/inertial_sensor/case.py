@@ -14,7 +14,7 @@ reference have one clock: no delay is removed, and the platform's delay stays in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from twin.validation.case import Case
 from twin.validation.cases.inertial_sensor.data_sheet import (
     CASCADE_PERIOD,
     DAMPING_RATIO,
-    MOTION_BAND,
-    PITCH_CHANNEL,
-    PITCH_COLUMN,
     PRINTED_GAINS,
     PROPORTIONAL_GAINS,
     LoggedRun,
@@ -48,14 +45,9 @@ from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_THESIS
 from twin.validation.results import (
     CaseResult,
-    Curve,
     Entry,
     Measure,
-    Panel,
-    Plot,
-    Quantity,
     Statement,
-    Table,
 )
 
 if TYPE_CHECKING:
@@ -69,9 +61,6 @@ COUNT_LENGTH = 5.08e-3 / COUNTS_PER_TURN
 
 CONTROL_PERIOD = 1e-3
 """[s] Control period of the homing."""
-
-RATIO_BANDS = ((0.5, 5.0), (5.0, 15.0), (15.0, 30.0), (30.0, 50.0), (50.0, 70.0))
-"""[Hz] Bands of frequency. The amplitude ratio is one number in each."""
 
 SLOW_BAND = (1.0, 15.0)
 """[Hz] Band far below the filter's 75 Hz, in which its delay does not depend on the frequency."""
@@ -132,9 +121,6 @@ def counting_measures(platform: Platform) -> Iterator[Entry]:
         largest(homing.corrections - (settings.switch - switch_coordinates)) / COUNT_LENGTH,
         CONTROL_PERIOD * float(settings.search.max()) / COUNT_LENGTH + 1.0,
         "a switch is seen up to one period of 1 ms late; two readings are off by half a count",
-    )
-    yield Quantity(
-        "time to home from near the switches", time, note="homing speeds are adopted", unit="s"
     )
 
 
@@ -200,109 +186,6 @@ def delay_of_log(run: LoggedRun) -> float:
     )
 
 
-class BandRatios(NamedTuple):
-    """Amplitude ratio [dB] of a log to its motion in each of `RATIO_BANDS`, by power."""
-
-    ratio: FloatArray
-    uncertainty: FloatArray
-    """standard deviation of the ratio [dB]"""
-
-
-def band_ratios(run: LoggedRun) -> BandRatios:
-    """Return the ratios that the log of a run gives."""
-    response = run.response
-    values, deviations = [], []
-    for low, high in RATIO_BANDS:
-        in_band = (response.frequency >= low) & (response.frequency <= high)
-        output_power = response.reference[in_band] * response.amplification[in_band] ** 2
-        values.append(10.0 * np.log10(output_power.sum() / response.reference[in_band].sum()))
-        deviations.append(
-            np.linalg.norm(output_power * response.uncertainty[in_band]) / output_power.sum()
-        )
-    return BandRatios(np.array(values), 20.0 / np.log(10.0) * np.array(deviations))
-
-
-def amplification_table(logs: PlatformLogs) -> Table:
-    """Return differences from the reference, and ratios by band, of all runs."""
-    all_runs = dict(logs.runs)
-    all_runs |= {f"{name}, command decreased": run for name, run in logs.lowered.items()}
-    all_runs[f"{PROPORTIONAL_GAINS}, ratio and phase taken out"] = logs.turned
-    rows = [
-        (
-            name,
-            f"{1e3 * run.difference(logs.reference):.3g}",
-            *(_decibels(ratio) for ratio in band_ratios(run).ratio),
-        )
-        for name, run in all_runs.items()
-    ]
-    columns = [f"ratio {low:g} to {high:g} Hz [dB]" for low, high in RATIO_BANDS]
-    return Table(
-        "Pitch under the thesis' cascade",
-        ("run", "rms difference from the reference pitch rate [mrad/s]", *columns),
-        tuple(rows),
-        "Differences at the same time, no delay taken out; ratios from the log, of the motion that "
-        "the controller was given.",
-    )
-
-
-def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
-    """Return ratio and coherence over frequency, and a closer view of the tank motion."""
-    ratio_curves, coherence_curves = [], []
-    for name, run in logs.runs.items():
-        response = run.response
-        in_band = (response.frequency >= MOTION_BAND[0]) & (response.frequency <= MOTION_BAND[1])
-        frequency = response.frequency[in_band]
-        ratio = decibels(response.amplification[in_band])
-        ratio_curves.append(Curve(f"{name}, log", frequency, ratio, "markers"))
-        ratio_curves.append(
-            Curve(f"{name}, platform", frequency, decibels(run.amplification()[in_band]))
-        )
-        coherence_curves.append(Curve(name, frequency, response.coherence[in_band]))
-    compensation = logs.change
-    compensated_band = (compensation.frequency >= MOTION_BAND[0]) & (
-        compensation.frequency <= MOTION_BAND[1]
-    )
-    gain = decibels(np.abs(compensation.gains["pitch"][compensated_band]))
-    ratio_curves.append(
-        Curve(
-            f"{PROPORTIONAL_GAINS}, compensation",
-            compensation.frequency[compensated_band],
-            gain,
-            "dash",
-        )
-    )
-    tank = logs.tank
-    # Column 1 is the rate about y, the pitch axis.
-    time, sensor_rate = tank.log.time, tank.log.angular_rate[:, 1]
-    delayed_time = time - filter_delay(logs)
-    reference_rate = tank.motion(np.maximum(delayed_time, 0.0)).twist[:, PITCH_COLUMN]
-    view = (time > 1.0) & (time < 2.0)
-    return (
-        Plot(
-            "Amplification from the inertial log",
-            "frequency [Hz]",
-            Panel("ratio [dB]", *ratio_curves),
-            Panel("coherence", *coherence_curves),
-            caption="The thesis prints 4 dB at 70 Hz (section 4.3.2.3, of an actuator).",
-        ),
-        Plot(
-            "Tank motion in pitch, a closer view",
-            "time [s]",
-            Panel(
-                "pitch rate [rad/s]",
-                Curve(
-                    "reference, later by the filter's delay",
-                    time[view],
-                    reference_rate[view],
-                    "dash",
-                ),
-                Curve(f"log ({PITCH_CHANNEL}), {PRINTED_GAINS}", time[view], sensor_rate[view]),
-            ),
-            caption="As thesis figure 4.34; the recorded track is not published.",
-        ),
-    )
-
-
 def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     """Return the thesis' statement about compensation and our result, with the printed gains."""
     printed, proportional = logs.runs[PRINTED_GAINS], logs.runs[PROPORTIONAL_GAINS]
@@ -325,10 +208,6 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     )
 
 
-def _decibels(value: float) -> str:
-    return f"{round(float(value), 1) + 0.0:.1f}"
-
-
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     measures = [
@@ -341,8 +220,7 @@ def run(platform: Platform) -> CaseResult:
     logs = platform_logs()
     measures += amplification_measures(logs)
     statements = (_noise_statement(), *amplification_statements(logs))
-    plots, tables = amplification_plots(logs), (amplification_table(logs),)
-    return CASE.result(platform, measures, plots, statements, tables)
+    return CASE.result(platform, measures, statements=statements)
 
 
 def thesis_sensor() -> InertialSensor:

@@ -22,15 +22,13 @@ from twin.control.cascade import Cascade
 from twin.engines import make_engine
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.columns import VELOCITY_MODE
-from twin.machine.hardware.drive import AnyDrive, ScrewDrive
+from twin.machine.hardware.drive import ScrewDrive
 from twin.model.machine_base import ZERO_VECTOR
-from twin.plant.drives import drive_constants, equivalent_inertia, longest_drive_step
+from twin.plant.drives import drive_constants, equivalent_inertia
 from twin.plant.plant import Plant
 from twin.validation.case import Case
 from twin.validation.cases.closed_loop import with_drives
 from twin.validation.cases.plant.electronics import (
-    FoldBack,
-    StepResponses,
     converter_measures,
     encoder_measures,
     fold_back,
@@ -51,9 +49,6 @@ from twin.validation.cases.plant.trials import (
     ENGINE_STEP,
     BenchRecord,
     DriveBench,
-    DriveNumbers,
-    FrictionCurve,
-    Hysteresis,
     backlash_measures,
     drive_numbers,
     friction_curve,
@@ -66,13 +61,8 @@ from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_THESIS, PrintedValue
 from twin.validation.results import (
     CaseResult,
-    Curve,
     Entry,
-    Figure,
     Measure,
-    Panel,
-    Plot,
-    Quantity,
     Statement,
 )
 
@@ -277,65 +267,6 @@ def _brakes(row: FloatArray, mass: float) -> Statement:
     )
 
 
-def friction_plot(curve: FrictionCurve, numbers: DriveNumbers, unit: str, force_unit: str) -> Plot:
-    """Return friction over the speed, simulated and by its law; `unit` of coordinates."""
-    speeds = numbers.stribeck_speed * np.logspace(-1.0, np.log10(50.0), 200)
-    panel = Panel(
-        f"effort [{force_unit}]",
-        Curve("law", speeds, numbers.friction_at(speeds)),
-        Curve("simulated", curve.speeds, curve.efforts, "markers"),
-    )
-    caption = (
-        "Effort of the velocity loop at constant speeds: breakaway and Stribeck effect, then "
-        "Coulomb and viscous friction."
-    )
-    return Plot("Friction", f"speed [{unit}/s]", panel, log_x=True, caption=caption)
-
-
-def hysteresis_plot(loop: Hysteresis, unit: str) -> Plot:
-    """Return the hysteresis loop of motor and leg; `unit` of their coordinates."""
-    shown = slice(len(loop.motor) // 2, None, len(loop.motor) // 2000)
-    motor_position, leg_lag = 1e3 * loop.motor[shown], 1e3 * (loop.leg - loop.motor)[shown]
-    panel = Panel(f"leg minus motor [m{unit}]", Curve("simulated", motor_position, leg_lag))
-    caption = (
-        f"A leg with drag follows a slow motor. The loop is {1e3 * loop.width:.4g} m{unit} wide; "
-        f"backlash and compression by the drag add up to {1e3 * loop.expected:.4g} m{unit}."
-    )
-    return Plot("Backlash", f"motor [m{unit}]", panel, caption=caption)
-
-
-def response_plot(runs: StepResponses, drive: AnyDrive, force_unit: str) -> Plot:
-    """Return the responses to a step of the command, and their closed form."""
-    curves = []
-    for step, (time, effort, expected) in runs.items():
-        curves.append(Curve(f"steps of {1e3 * step:.4g} ms", 1e3 * time, effort, "markers"))
-        curves.append(Curve(f"closed form, {1e3 * step:.4g} ms", 1e3 * time, expected, "dot"))
-    caption = (
-        f"The commanded effort steps at 0. The drive delays it by {1e3 * drive.delay:g} ms, and "
-        f"its current loop has a lag of {1e3 * drive.current_lag:g} ms. Values are those at the "
-        "ends of steps."
-    )
-    panel = Panel(f"change of effort [{force_unit}]", *curves)
-    return Plot("Step of the command", "time [ms]", panel, caption=caption)
-
-
-def fold_back_plot(heated: FoldBack, machine: Platform) -> Plot:
-    """Return effort over time for a motor commanded beyond its limit."""
-    continuous = machine.parameters.legs[0].actuator.effort
-    shown = slice(None, None, len(heated.time) // 2000 + 1)
-    time, effort = heated.time[shown], heated.effort[shown]
-    curves = [Curve("simulated", time, effort)]
-    if continuous is not None:
-        curves.append(Curve("continuous", time, np.full_like(time, continuous), "dash"))
-    caption = (
-        f"The motor gives its peak effort until the mean square exceeds that of the continuous "
-        f"effort, after {heated.time_to_limit:.4g} s; the closed form gives "
-        f"{heated.expected_time:.4g} s."
-    )
-    panel = Panel(f"effort [{machine.force_unit}]", *curves)
-    return Plot("Peak and continuous effort", "time [s]", panel, caption=caption)
-
-
 def missing_hardware(platform: Platform) -> str:
     """Return the reason why a machine has no drives to test; empty where it has."""
     if with_drives(platform) is platform:
@@ -355,19 +286,14 @@ def run(platform: Platform) -> CaseResult:
     numbers = drive_numbers(machine)
     mass = float(equivalent_inertia(machine)[0] - drive[column.INERTIA])
     measures: list[Entry] = [*_takeover(machine, constants)]
-    plots: list[Figure] = []
     if numbers.inertia:
         measures += transmission_measures(drive, numbers, mass)
     if numbers.friction:
-        curve = friction_curve(drive, numbers)
-        measures += friction_measures(drive, numbers, curve)
-        plots.append(friction_plot(curve, numbers, machine.coordinate_unit, machine.force_unit))
+        measures += friction_measures(drive, numbers, friction_curve(drive, numbers))
     if numbers.backlash:
         loop = hysteresis(drive, numbers, mass)
         measures += backlash_measures(loop, machine.coordinate_unit)
-        plots.append(hysteresis_plot(loop, machine.coordinate_unit))
-    response, responses = response_to_step(machine, numbers)
-    plots.append(response_plot(responses, leg_drive, machine.force_unit))
+    response, _ = response_to_step(machine, numbers)
     measures += [
         response,
         *impulse_measure(drive, numbers, leg_drive.current_lag),
@@ -384,9 +310,8 @@ def run(platform: Platform) -> CaseResult:
     heating = fold_back(machine, numbers)
     if heating is not None:
         measures += fold_back_measures(heating, numbers)
-        plots.append(fold_back_plot(heating, machine))
     statements = thesis_statements(machine) if platform.name == "stewart" else ()
-    return CASE.result(platform, measures, plots, statements)
+    return CASE.result(platform, measures, statements=statements)
 
 
 def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
@@ -418,7 +343,3 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
         1e-12,
         "motors, springs and legs start in equilibrium, so that nothing moves; rounding",
     )
-    max_step = longest_drive_step(machine, constants)
-    if np.isfinite(max_step):
-        note = "beyond it, legs become unstable on transmissions and end stops"
-        yield Quantity("longest time step of an engine", max_step, note=note, unit="s")

@@ -21,7 +21,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
 from twin.model.integrate import Solution, integrate
 from twin.model.machine_base import ZERO_VECTOR
-from twin.motion.profiles import LAWS, Law, Transition
+from twin.motion.profiles import Law
 from twin.papers.formulations import (
     Formulation,
     FormulationRun,
@@ -91,41 +91,6 @@ START_HEIGHT = 0.3
 
 END_HEIGHT = 0.4
 """[m] Height at the end of the task; section 6.1, final pose."""
-
-
-def septic(phase: FloatArray) -> Transition:
-    """Return the polynomial of degree seven, without acceleration and jerk at both ends."""
-    u = phase
-    value = u**4 * (35.0 - 84.0 * u + 70.0 * u**2 - 20.0 * u**3)
-    slope = 140.0 * (u * (1.0 - u)) ** 3
-    return value, slope, 420.0 * (u * (1.0 - u)) ** 2 * (1.0 - 2.0 * u)
-
-
-def trapezoidal(phase: FloatArray) -> Transition:
-    """Return a trapezium of the rate: a third each of acceleration, constant rate, braking."""
-    return _piecewise(phase, 1.0 / 3.0)
-
-
-def triangular(phase: FloatArray) -> Transition:
-    """Return constant acceleration over the first half and constant braking over the second."""
-    return _piecewise(phase, 0.5)
-
-
-def _piecewise(phase: FloatArray, part: float) -> Transition:
-    acceleration = 1.0 / (part * (1.0 - part))
-    begin, end = np.minimum(phase, part), np.maximum(phase - 1.0 + part, 0.0)
-    slope = acceleration * (begin - end)
-    value = acceleration * (begin * (phase - 0.5 * begin) - 0.5 * end**2)
-    return value, slope, acceleration * ((phase < part) * 1.0 - (phase >= 1.0 - part) * 1.0)
-
-
-CANDIDATE_LAWS = {
-    **LAWS,
-    "septic": Law(septic, 84.0 / (5.0 * sqrt(5.0))),
-    "trapezoidal": Law(trapezoidal, 4.5),
-    "triangular": Law(triangular, 4.0),
-}
-"""Laws of motion that the paper may have used, by name."""
 
 
 def stroke(law: Law, time: FloatArray, gravity: float) -> tuple[FloatArray, FloatArray, FloatArray]:

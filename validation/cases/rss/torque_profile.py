@@ -3,8 +3,7 @@
 The points of figure 16 of the paper are in the published notebook. They show three strokes between
 0.3 and 0.4 m: the height, the acceleration of a crank and the mean torque of the motors. The law of
 motion is identified from the height, and the torque is computed by the extended-to-actuator-space
-formulation. Seven laws with two values of gravity, with and without the legs' mass, show the
-distance of any other motion from the figure.
+formulation.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.machine import MachineParameters
+from twin.motion.profiles import LAWS
 from twin.validation.case import Case
-from twin.validation.cases.rss.free_fall import CANDIDATE_LAWS, PEAK_ACCELERATION, stroke
+from twin.validation.cases.rss.free_fall import PEAK_ACCELERATION, stroke
 from twin.validation.cases.rss.tasks import (
     PublishedHeave,
     crank_accelerations,
@@ -28,7 +27,7 @@ from twin.validation.cases.rss.tasks import (
 )
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement, Table
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
 
 CASE = Case(
     "rss_torque_profile",
@@ -44,14 +43,12 @@ STROKE_POINTS = 28
 DIGIT_TOLERANCE = 1e-10
 """Relative tolerance of the points, which are stored with twelve digits."""
 
-PROFILE_LANDMARKS = ("start", "first minimum", "maximum after it", "end")
-
 
 class Profiles:
     """Torques of the published upward stroke: correct, and by the figure's crank acceleration."""
 
     def __init__(self, platform: Platform, law: str, gravity: float, time: FloatArray) -> None:
-        heave = vertical(*stroke(CANDIDATE_LAWS[law], time, gravity))
+        heave = vertical(*stroke(LAWS[law], time, gravity))
         accelerations = crank_accelerations(platform, heave)
         self.printed_cranks = printed_crank_accelerations(platform, heave)
         self.right = torques(platform, heave, accelerations)
@@ -69,12 +66,11 @@ def run(platform: Platform) -> CaseResult:
         _measures(points, profiles, gravity),
         (_plot(points, profiles),),
         _statements(points, profiles),
-        (_table(platform, points, profiles),),
     )
 
 
 def _measures(points: PublishedHeave, profiles: Profiles, gravity: float) -> Iterator[Measure]:
-    height, rate, _ = stroke(CANDIDATE_LAWS["cubic"], points.time, gravity)
+    height, rate, _ = stroke(LAWS["cubic"], points.time, gravity)
     for name, unit, computed, published in (
         ("height", "m", height, points.height),
         ("rate", "m/s", rate, points.rate),
@@ -155,50 +151,6 @@ def landmarks(torque: FloatArray) -> tuple[float, float, float, float]:
         float(torque[minimum_index:].max()),
         float(torque[-1]),
     )
-
-
-def _table(platform: Platform, points: PublishedHeave, profiles: Profiles) -> Table:
-    gravity = platform.parameters.gravity
-    rows = [("figure 16", "", points.torque)]
-    for law in CANDIDATE_LAWS:
-        candidate = Profiles(platform, law, gravity, points.time)
-        rows += [(law, "right", candidate.right), (law, "of the figure", candidate.printed)]
-    for name, machine, gravity_of_machine in (
-        ("cubic, gravity 9.81 m/s2", _altered(platform, 9.81), 9.81),
-        ("cubic, legs without mass", _altered(platform, gravity, legs=1e-6), gravity),
-    ):
-        candidate = Profiles(machine, "cubic", gravity_of_machine, points.time)
-        rows += [(name, "right", candidate.right), (name, "of the figure", candidate.printed)]
-    inertia, _ = excess(points, profiles)
-    corrected_torque = profiles.printed + inertia * profiles.printed_cranks[:, 0]
-    rows.append((f"cubic, {inertia:.4f} kg m2 more per crank", "of the figure", corrected_torque))
-    return Table(
-        "Laws of motion beside figure 16",
-        (
-            "law",
-            "crank acceleration",
-            *(f"{name} [N m]" for name in PROFILE_LANDMARKS),
-            "RMS off [N m]",
-        ),
-        tuple(
-            (
-                name,
-                formula,
-                *(f"{value:.2f}" for value in landmarks(torque)),
-                f"{rms(torque - points.torque):.2f}",
-            )
-            for name, formula, torque in rows
-        ),
-        "One stroke of 0.27 s. Right: J a + J' v. Of the figure: J a + J' a.",
-    )
-
-
-def _altered(platform: Platform, gravity: float, legs: float = 1.0) -> Platform:
-    """Return the machine with another gravity, and with its legs' densities times `legs`."""
-    content = platform.parameters.model_dump() | {"gravity": gravity}
-    for part in ("crank", "rod"):
-        content["leg"][part]["density"] *= legs
-    return Platform(MachineParameters.model_validate(content))
 
 
 def _plot(points: PublishedHeave, profiles: Profiles) -> Plot:

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from exact_plate import WholeModel
+from exact_plate import Pillars, WholeModel
 from paper_plate import PAPER, PLATE
 
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DaeSymbols, home_inertia, symbolic_dae
-from twin.papers.driving_simulator.exact import Pillars, SlidingFriction
+from twin.papers.driving_simulator.exact import SlidingFriction, exact_head_motion
 from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
 from twin.papers.driving_simulator.kinematics import ExactKinematics, SmallAngleKinematics
-from twin.papers.driving_simulator.studies import exact_head_motion, friction_effect
+from twin.papers.driving_simulator.studies import friction_effect
 
 
 def equation(kinetic: Any, potential: Any, symbols: DaeSymbols, number: int) -> Any:

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from paper_plate import PAPER, PLATE
 
-from twin.errors import InputError, IntegrationError
+from twin.errors import IntegrationError
 from twin.papers.driving_simulator.dae.integration import (
-    DRIFT_CORRECTIONS,
     integrate_dae,
     numeric_dae,
 )
-from twin.papers.driving_simulator.exact import ExactModel, Pillars
+from twin.papers.driving_simulator.exact import ExactModel
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
     InputSample,
@@ -81,9 +80,8 @@ def known(lengths: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("correction", DRIFT_CORRECTIONS)
-def test_integration_reaches_the_known_answer(name: str, correction: str) -> None:
-    run = integrate_dae(PAPER, INPUTS[name], 5.0, correction=correction)
+def test_integration_reaches_the_known_answer(name: str) -> None:
+    run = integrate_dae(PAPER, INPUTS[name], 5.0)
     sample = INPUTS[name].sample(run.time)
     np.testing.assert_allclose(run.coordinates, known(sample.value), rtol=0, atol=1e-10)
     np.testing.assert_allclose(run.rates, known(sample.rate), rtol=0, atol=1e-10)
@@ -96,24 +94,6 @@ def test_integration_reaches_the_known_answer(name: str, correction: str) -> Non
 def test_methods_agree(method: str) -> None:
     run = integrate_dae(PAPER, INPUTS["sigmoid"], 2.0, method=method, tolerance=1e-9, samples=21)
     assert run.error < 1e-7
-
-
-def test_corrections_hold_the_drift_of_a_rough_integration() -> None:
-    """Nothing but accuracy holds the constraints: at the tolerance of ode45 they drift apart."""
-    rough = {"method": "RK45", "tolerance": 1e-3}
-    drift = {
-        correction: integrate_dae(
-            PAPER,
-            INPUTS["sigmoid"],
-            3.0,
-            correction=correction,
-            **rough,  # type: ignore[arg-type]
-        ).position_drift[-1]
-        for correction in DRIFT_CORRECTIONS
-    }
-    assert drift["none"] > 1e-3
-    assert drift["feedback"] < 1e-2 * drift["none"]
-    assert drift["projection"] < 1e-15
 
 
 def test_multipliers_balance_the_printed_equations() -> None:
@@ -161,7 +141,7 @@ def test_order_in_which_forces_approach_the_exact_ones(
 
     The printed forces are thus wrong by a fixed part of all that the motion adds to the weight.
     """
-    exact, dae = ExactModel(Pillars.from_plate(plate)), numeric_dae(plate, complete)
+    exact, dae = ExactModel(plate), numeric_dae(plate, complete)
 
     def difference(size: float) -> float:
         inputs = DrivenLengths(
@@ -171,7 +151,7 @@ def test_order_in_which_forces_approach_the_exact_ones(
         for time in np.linspace(0.1, 1.2, 7):
             sample = inputs.sample(float(time))
             levels = [dae.consistent(part) for part in sample]
-            small = -dae.multipliers(levels[0], levels[1], sample, 0.0)[4:]
+            small = -dae.multipliers(levels[0], levels[1], sample)[4:]
             forces = exact.forces(*(level[:3] for level in levels), pushing=[0, 1, 2])
             worst = max(worst, np.abs(forces[[0, 2, 1]] - small).max())
         return worst
@@ -186,11 +166,6 @@ def test_start_is_consistent_at_both_levels(name: str) -> None:
     np.testing.assert_allclose(run.coordinates[0], known(sample.value), rtol=0, atol=1e-15)
     np.testing.assert_allclose(run.rates[0], known(sample.rate), rtol=0, atol=1e-15)
     assert np.abs(run.rates[0]).max() > 1e-4, "the paper's inputs do not start at rest"
-
-
-def test_an_unknown_correction_is_refused() -> None:
-    with pytest.raises(InputError, match="correction"):
-        integrate_dae(PAPER, INPUTS["sinusoidal"], 0.1, correction="hope")
 
 
 class Broken(LengthInput):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from exact_plate import WholeModel
+from exact_plate import Pillars, WholeModel
 from paper_plate import PAPER, PITCH_INERTIA, PLATE, ROLL_INERTIA
 
 from twin.basics.optional import optional
@@ -21,7 +21,6 @@ from twin.papers.driving_simulator.dae.index_reduction import (
 )
 from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
-from twin.papers.driving_simulator.exact import Pillars
 
 R = sympy.Rational
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from exact_plate import WholeModel
+from exact_plate import Pillars, WholeModel, exact_terms
 from numpy.typing import NDArray
 from paper_plate import PLATE
 from scipy.integrate import solve_ivp
@@ -19,7 +19,7 @@ from twin.analysis.platform import Platform
 from twin.errors import InputError, SingularPoseError
 from twin.machine.file.read import parameters_from
 from twin.machine.machine import parameters_path
-from twin.papers.driving_simulator.exact import Pillars, SlidingFriction, exact_terms
+from twin.papers.driving_simulator.exact import ExactModel, SlidingFriction
 from twin.papers.driving_simulator.kinematics import ExactKinematics
 
 Array = NDArray[np.float64]
@@ -148,47 +148,25 @@ def test_forward_dynamics_inverts_inverse_dynamics(model: WholeModel) -> None:
     np.testing.assert_allclose(found, s.a, rtol=0, atol=1e-11)
 
 
-def test_newton_and_euler_agree_with_lagrange() -> None:
-    """Virtual work of all inertia forces, from the kinematics in closed form, with no energy."""
-    model, s, kinematics = MODELS["plate"], states(), ExactKinematics(PLATE)
-    pillars = model.pillars
-    weight = np.array([0.0, 0.0, pillars.gravity])
-
-    def bodies(rates: Array, accelerations: Array, bias: bool) -> tuple[list[Any], Array, Array]:
-        motion = kinematics.inverse_motion(s.q, rates, accelerations)
-        level = motion.acceleration if bias else motion.rate
-        attitude = turned(s.q)
-        first, second = rates[:, 1], rates[:, 2]
-        side = attitude.apply([0.0, 1.0, 0.0])
-        spin = first[:, None] * [1.0, 0.0, 0.0] + second[:, None] * side
-        change = accelerations[:, 1:2] * [1.0, 0.0, 0.0] + accelerations[:, 2:] * side
-        change += second[:, None] * np.cross(first[:, None] * [1.0, 0.0, 0.0], side)
-        moved = [(pillars.mass, level.center)]
-        for k, joint in enumerate(pillars.joints):
-            arm = attitude.apply(joint.copy())
-            corner = np.cross(spin, arm)
-            if bias:
-                corner = np.cross(change, arm) + np.cross(spin, corner)
-            moved.append((pillars.upper_masses[k], level.center + corner))
-            foot = np.hstack([level.feet[:, k], np.zeros((len(s.q), 1))])
-            moved.append((pillars.foot_masses[k], foot))
-        return moved, spin, change
-
-    zero = np.zeros_like(s.v)
-    moved, spin, change = bodies(s.v, s.a, True)
-    attitude = turned(s.q).as_matrix()
-    tensor = attitude @ pillars.inertia @ np.swapaxes(attitude, 1, 2)
-    moment = np.einsum("kij,kj->ki", tensor, change)
-    moment += np.cross(spin, np.einsum("kij,kj->ki", tensor, spin))
-    expected = np.zeros_like(s.v)
-    for axis in range(3):
-        unit = zero + np.eye(3)[axis]
-        virtual, turn, _ = bodies(unit, zero, False)
-        expected[:, axis] = np.einsum("ki,ki->k", turn, moment)
-        for (mass, acceleration), (_, velocity) in zip(moved, virtual, strict=True):
-            inertial = mass * (acceleration + weight)
-            expected[:, axis] += np.einsum("ki,ki->k", velocity, inertial)
-    np.testing.assert_allclose(model.required(s.q, s.v, s.a), expected, rtol=0, atol=1e-10)
+@pytest.mark.parametrize("friction", [None, FRICTION])
+def test_newton_and_euler_agree_with_lagrange(friction: SlidingFriction | None) -> None:
+    s, exact = states(), ExactModel(PLATE, friction)
+    derived = WholeModel(Pillars.from_plate(PLATE), friction)
+    for one, other in (
+        (exact.mass_matrix(s.q), derived.mass_matrix(s.q)),
+        (exact.length_jacobian(s.q), derived.length_jacobian(s.q)),
+        (exact.energy(s.q, s.v), derived.energy(s.q, s.v)),
+        (exact.feet(s.q, s.v), derived.feet(s.q, s.v)),
+        (exact.required(s.q, s.v, s.a), derived.required(s.q, s.v, s.a)),
+        (exact.acceleration(s.q, s.v, s.a), derived.acceleration(s.q, s.v, s.a)),
+        (exact.forces(s.q, s.v, s.a), derived.forces(s.q, s.v, s.a)),
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-10)
+    forces = exact.forces(s.q, s.v, s.a, pushing=[0, 1, 2])
+    np.testing.assert_allclose(
+        forces, derived.forces(s.q, s.v, s.a, pushing=[0, 1, 2]), rtol=1e-11, atol=1e-9
+    )
+    np.testing.assert_allclose(exact.accelerations(s.q, s.v, forces), s.a, rtol=0, atol=1e-11)
 
 
 def test_closed_forms_are_those_of_the_derivation() -> None:

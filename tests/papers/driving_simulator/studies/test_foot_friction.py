@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from exact_plate import WholeModel
+from exact_plate import Pillars, WholeModel
 from paper_plate import PAPER, PLATE
 
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
-from twin.papers.driving_simulator.exact import Pillars, SlidingFriction
+from twin.papers.driving_simulator.exact import SlidingFriction
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
     sigmoid_inputs,
@@ -103,7 +103,7 @@ def model_forces(plate: PlateModel, inputs: DrivenLengths, duration: float, coun
         samples = [inputs.sample(now) for now in time.tolist()]
         return np.array(
             [
-                -dae.multipliers(dae.consistent(at.value), dae.consistent(at.rate), at, 0.0)[-3:]
+                -dae.multipliers(dae.consistent(at.value), dae.consistent(at.rate), at)[-3:]
                 for at in samples
             ]
         )

@@ -7,19 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 from paper_plate import PLATE
-from scipy.optimize import minimize
 
 from twin.errors import InputError
-from twin.papers.driving_simulator.exact import ExactModel, Pillars
-from twin.papers.driving_simulator.kinematics import CORNERS, ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.exact import ExactModel
 from twin.papers.driving_simulator.studies import (
     INTERNAL_FORCE_DIRECTION,
     split_forces,
-    wrong_force,
-    wrong_length,
 )
 
-MODEL = ExactModel(Pillars.from_plate(PLATE))
+MODEL = ExactModel(PLATE)
 
 POSE = np.array([0.36, 0.08, -0.03])
 
@@ -67,62 +63,6 @@ def test_split_is_orthogonal_and_complete() -> None:
     np.testing.assert_allclose(split_forces(split.twisting).motion, 0.0, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("corner", CORNERS)
-def test_one_wrong_force_is_a_quarter_internal(corner: str) -> None:
-    split, number = wrong_force(corner, 100.0), CORNERS.index(corner)
-    np.testing.assert_array_equal(np.abs(split.twisting), 25.0)
-    assert split.motion[number] == 75.0
-    q = coordinates(1)[0]
-    alone = MODEL.accelerations(q, np.zeros(3), 100.0 * np.eye(4)[number])
-    same = MODEL.accelerations(q, np.zeros(3), split.motion)
-    np.testing.assert_allclose(alone, same, rtol=0, atol=1e-13)
-    weightless = MODEL.accelerations(q, np.zeros(3), np.zeros(4))
-    assert np.abs(alone - weightless).max() > 0.1, "it does move the plate"
-
-
-@pytest.mark.parametrize("corner", CORNERS)
-@pytest.mark.parametrize("model", [SmallAngleKinematics, ExactKinematics])
-def test_one_wrong_length_twists_and_tilts(corner: str, model: Any) -> None:
-    offset, stiffness = 2e-3, 1e6
-    found = wrong_length(PLATE, POSE, corner, offset, stiffness, model)
-    number = CORNERS.index(corner)
-    sign = np.sign(INTERNAL_FORCE_DIRECTION[number])
-    expected = 0.5 * sign * stiffness * offset * INTERNAL_FORCE_DIRECTION
-    np.testing.assert_allclose(found.forces, expected, rtol=0, atol=1e-6)
-    assert found.forces[number] == pytest.approx(0.25 * stiffness * offset)
-    kinematics = model(PLATE)
-    lengths = kinematics.inverse(found.coordinates).lengths
-    np.testing.assert_allclose(lengths, found.lengths, rtol=0, atol=1e-15)
-    assert lengths @ INTERNAL_FORCE_DIRECTION == pytest.approx(0.0, abs=1e-15)
-
-
-@pytest.mark.parametrize("model", [SmallAngleKinematics, ExactKinematics])
-def test_pose_is_where_the_loops_have_least_energy(model: Any) -> None:
-    """Found by a minimiser that knows nothing of slopes, for an offset far beyond small."""
-    offset, stiffness = 0.05, 1e5
-    kinematics = model(PLATE)
-    command = kinematics.inverse(POSE).lengths + offset * np.eye(4)[3]
-
-    def energy(q: Any) -> float:
-        # In units in which the minimum is of size one.
-        return float(((kinematics.inverse(q).lengths - command) ** 2).sum() / offset**2)
-
-    best = minimize(energy, POSE, method="BFGS", options={"gtol": 1e-10})
-    found = wrong_length(PLATE, POSE, "rear_right", offset, stiffness, model)
-    np.testing.assert_allclose(found.coordinates, best.x, rtol=0, atol=1e-7)
-    assert energy(found.coordinates) == pytest.approx(0.25, abs=1e-12)
-
-
-def test_pose_error_of_a_level_plate() -> None:
-    """A quarter of the offset in heave, offset / 4 over the arms in the angles."""
-    found = wrong_length(PLATE, [0.3549, 0, 0], "rear_right", 1e-3, 1e6, SmallAngleKinematics)
-    shift = found.coordinates - [0.3549, 0.0, 0.0]
-    expected = [1e-3 / 4, -1e-3 / (4 * 0.41), 1e-3 / (4 * 0.8)]
-    np.testing.assert_allclose(shift, expected, rtol=0, atol=1e-15)
-
-
 def test_refused_arguments() -> None:
-    with pytest.raises(InputError, match="coordinates"):
-        wrong_length(PLATE, [0.35, 0.0], "rear_right", 1e-3, 1e6)
     with pytest.raises(InputError, match="forces"):
         split_forces([1.0, 2.0, 3.0])

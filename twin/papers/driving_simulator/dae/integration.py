@@ -26,12 +26,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector, one_of
+from twin.basics.arrays import FloatArray, as_vector
 from twin.errors import IntegrationError
 from twin.papers.driving_simulator.dae import index_reduction, lagrange
 from twin.papers.driving_simulator.dae.index_reduction import multipliers_of_motion
@@ -43,12 +42,6 @@ from twin.papers.driving_simulator.dae.lagrange import (
 from twin.papers.driving_simulator.derived import cached_derivation, code_of, function_of
 from twin.papers.driving_simulator.inputs import DrivenLengths, InputSample
 from twin.papers.driving_simulator.kinematics import CORNERS, PlateModel
-
-DRIFT_CORRECTIONS = ("none", "feedback", "projection")
-"""Methods against constraint drift: none, Baumgarte feedback, projection at every output time."""
-
-FEEDBACK_RATE = 20.0
-"""[1/s] Baumgarte's rate: drift falls to a third in 50 ms, slowly enough for steps of 10 ms."""
 
 OUTPUT_SAMPLES = 501
 """Number of output times, first and last included."""
@@ -88,22 +81,10 @@ class NumericDae(NamedTuple):
         return np.asarray(-np.linalg.solve(self.jacobian, self.driving @ lengths.T).T)
 
     def multipliers(
-        self, coordinates: FloatArray, rates: FloatArray, inputs: InputSample, feedback: float
+        self, coordinates: FloatArray, rates: FloatArray, inputs: InputSample
     ) -> FloatArray:
-        """Return the multipliers `(7,)`.
-
-        With a feedback rate w [1/s] they are those that bend the motion back to the constraints:
-        Phi'' + 2 w Phi' + w^2 Phi = 0 instead of Phi'' = 0 (Baumgarte).
-        """
-        motion_part = self.motion_multipliers(*coordinates, *rates, *inputs.acceleration)
-        multipliers = np.array(motion_part, dtype=float).ravel()
-        if feedback:
-            error = 2.0 * feedback * self.position_error(rates, inputs.rate)
-            error += feedback**2 * self.position_error(coordinates, inputs.value)
-            correction = np.linalg.solve(self.jacobian, error)
-            mass = np.array(self.mass(*coordinates), dtype=float)
-            multipliers += np.linalg.solve(self.jacobian.T, mass @ correction)
-        return multipliers
+        """Return the multipliers `(7,)`."""
+        return np.ravel(self.motion_multipliers(*coordinates, *rates, *inputs.acceleration))
 
     def accelerations(
         self, coordinates: FloatArray, rates: FloatArray, multipliers: FloatArray
@@ -180,7 +161,6 @@ def integrate_dae(
     complete: bool = False,
     method: str = "DOP853",
     tolerance: float = 1e-11,
-    correction: str = "none",
     samples: int = OUTPUT_SAMPLES,
 ) -> DaeRun:
     """Return the motion of a plate whose three driven lengths follow the inputs.
@@ -191,47 +171,42 @@ def integrate_dae(
         plate: `plate.lumped()` gives the paper's masses.
         inputs: the driven lengths.
         duration: [s] from time 0.
-
         complete: with what the printed energies leave out, see `kinetic_energy` in lagrange.py;
             it changes the multipliers, not the motion.
         method: of scipy's `solve_ivp`; RK45 is the pair of Dormand and Prince that ode45 uses.
         tolerance: relative, and absolute in [m], [rad] and per second; from 1e-13.
-        correction: one of `DRIFT_CORRECTIONS`.
         samples: number of output times.
 
     Raises:
-        InputError: an unknown correction.
         IntegrationError: the integrator stopped; `data` holds reason and time.
         MissingDependencyError: sympy is not installed.
     """
     dae = numeric_dae(plate, complete)
-    one_of(correction, "correction", DRIFT_CORRECTIONS)
     time = np.linspace(0.0, duration, samples)
     settings = {"method": method, "rtol": tolerance, "atol": tolerance}
-    feedback = FEEDBACK_RATE if correction == "feedback" else 0.0
     first_sample = inputs.sample(0.0)
     state = np.concatenate([dae.consistent(first_sample.value), dae.consistent(first_sample.rate)])
-    if correction == "projection":
-        states = _projected(dae, inputs, time, state, settings)
-    else:
-        states = _integrated(dae, inputs, time, state, feedback, settings)
-    return _run(dae, inputs, time, states, feedback)
-
-
-def _integrated(
-    dae: NumericDae,
-    inputs: DrivenLengths,
-    time: FloatArray,
-    state: FloatArray,
-    feedback: float,
-    settings: dict[str, Any],
-) -> FloatArray:
-    from scipy.integrate import solve_ivp
 
     def derivative(now: float, state: FloatArray) -> FloatArray:
         coordinates, rates = state[:COORDINATE_COUNT], state[COORDINATE_COUNT:]
-        multipliers = dae.multipliers(coordinates, rates, inputs.sample(now), feedback)
+        multipliers = dae.multipliers(coordinates, rates, inputs.sample(now))
         return np.concatenate([rates, dae.accelerations(coordinates, rates, multipliers)])
+
+    return _run(dae, inputs, time, _integrated(derivative, state, time, **settings))
+
+
+def _integrated(
+    derivative: Callable[[float, FloatArray], FloatArray],
+    state: FloatArray,
+    time: FloatArray,
+    **settings: Any,
+) -> FloatArray:
+    """Return the states `(k, 14)` at times `(k,)` [s].
+
+    Raises:
+        IntegrationError: the integrator stopped; `data` holds reason and time.
+    """
+    from scipy.integrate import solve_ivp
 
     solution = solve_ivp(derivative, (time[0], time[-1]), state, t_eval=time, **settings)
     if not solution.success:
@@ -241,36 +216,11 @@ def _integrated(
     return np.asarray(solution.y.T)
 
 
-def _projected(
-    dae: NumericDae,
-    inputs: DrivenLengths,
-    time: FloatArray,
-    state: FloatArray,
-    settings: dict[str, Any],
-) -> FloatArray:
-    states = [state]
-    for begin_time, end_time in pairwise(time.tolist()):
-        interval = np.array([begin_time, end_time])
-        state = _integrated(dae, inputs, interval, state, 0.0, settings)[-1].copy()
-        sample = inputs.sample(float(end_time))
-        for columns, consistent in (
-            (slice(COORDINATE_COUNT), sample.value),
-            (slice(COORDINATE_COUNT, None), sample.rate),
-        ):
-            state[columns] -= np.linalg.solve(
-                dae.jacobian, dae.position_error(state[columns], consistent)
-            )
-        states.append(state)
-    return np.array(states)
-
-
-def _run(
-    dae: NumericDae, inputs: DrivenLengths, time: FloatArray, states: FloatArray, feedback: float
-) -> DaeRun:
+def _run(dae: NumericDae, inputs: DrivenLengths, time: FloatArray, states: FloatArray) -> DaeRun:
     sample = inputs.sample(time)
     coordinates, rates = states[:, :COORDINATE_COUNT], states[:, COORDINATE_COUNT:]
     multipliers = [
-        dae.multipliers(q, v, inputs.sample(instant), feedback)
+        dae.multipliers(q, v, inputs.sample(instant))
         for q, v, instant in zip(coordinates, rates, time.tolist(), strict=True)
     ]
     return DaeRun(
@@ -336,8 +286,6 @@ def integrate_forced(
         IntegrationError: the integrator stopped; `data` holds reason and time.
         MissingDependencyError: sympy is not installed.
     """
-    from scipy.integrate import solve_ivp
-
     dae = numeric_dae(plate, complete)
     state = [_consistent(dae, value, name) for value, name in ((start, "start"), (rates, "rates"))]
     time = np.linspace(0.0, duration, samples)
@@ -346,20 +294,9 @@ def integrate_forced(
         coordinates, rates = state[:COORDINATE_COUNT], state[COORDINATE_COUNT:]
         return np.concatenate([rates, _accelerations(dae, coordinates, rates, forces(now))])
 
-    solution = solve_ivp(
-        derivative,
-        (0.0, duration),
-        np.concatenate(state),
-        method="DOP853",
-        t_eval=time,
-        rtol=tolerance,
-        atol=tolerance,
+    states = _integrated(
+        derivative, np.concatenate(state), time, method="DOP853", rtol=tolerance, atol=tolerance
     )
-    if not solution.success:
-        now = float(solution.t[-1]) if solution.t.size else 0.0
-        message = f"the integrator stopped at {now:.6g} s: {solution.message}"
-        raise IntegrationError(message, {"reason": solution.message, "time": now})
-    states = np.asarray(solution.y.T)
     coordinates = states[:, :COORDINATE_COUNT]
     constraint_drift = float(np.abs(coordinates @ _tied(dae).T).max())
     return ForcedRun(time, coordinates, states[:, COORDINATE_COUNT:], constraint_drift)
