@@ -16,6 +16,9 @@ from twin.sweep import read_results
 
 SHORT = ("--duration", 0.06, "--fidelity", "fast", "--backend", "serial")
 
+MOTION = {"axis": None, "amplitude": None}
+"""Options of a motion that are not given."""
+
 FILE = """
 machine = "srspm"
 fidelity = "fast"
@@ -72,15 +75,13 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(FILE)
     sweep = described(
-        str(file), ["gravity=1,9"], None, {"axis": "x"}, {"seeds": 3, "engines": None}
+        str(file), ["gravity=1,9"], {**MOTION, "axis": "x"}, {"seeds": 3, "engines": None}
     )
     assert (sweep.motion.axis, sweep.motion.duration) == ("x", 0.06)
     assert list(sweep.parameters) == ["platform.body.mass", "gravity"]
     assert sweep.seeds == (0, 1, 2)
-    sampled = described("srspm", ["gravity=1:9"], 5, {}, {})
-    assert sampled.sampling is not None
-    assert sampled.sampling.count == 5
-    assert default_folder(sweep) != default_folder(described(str(file), [], None, {}, {}))
+    assert described("srspm", ["gravity=1:9"], MOTION, {"samples": 5}).samples == 5
+    assert default_folder(sweep) != default_folder(described(str(file), [], MOTION, {}))
 
 
 def test_machines_of_ones_own_are_no_sweeps(tmp_path: Path) -> None:
@@ -125,7 +126,6 @@ def test_wrong_words_are_refused(
     [
         ("motion = 3", ("--axis", "z"), "motion"),
         ("parameters = 3", ("--set", "gravity=9"), "parameters"),
-        ("sampling = [3]", ("--samples", "3"), "sampling"),
     ],
 )
 def test_options_that_add_to_what_is_no_table(

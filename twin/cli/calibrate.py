@@ -9,7 +9,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import line
+from twin.cli.console import line, show
 from twin.cli.quantities import in_unit, quantity_option
 from twin.cli.values import check_files, write
 
@@ -98,6 +98,7 @@ def calibrate(
         InputError: options that cannot be used together, or an invalid value.
     """
     from twin.analysis.platform import load
+    from twin.calibration.report import calibration_results
     from twin.errors import InputError
 
     ending = ".csv" if plan is not None else ".toml"
@@ -121,16 +122,13 @@ def calibrate(
     elif poses is not None:
         settings = {"frames": frames, "tolerance": tolerance, "robust": robust, "apart": apart}
         calibration = _calibrate(platform, poses, mapping, settings, noise)
+        show(calibration_results(calibration), report)
         if out is not None:
             write(out, _machine_text(calibration, machine, poses, out))
         if offsets is not None:
             from twin.calibration.calibration import offsets_text
 
             write(offsets, offsets_text(calibration))
-        if report is not None:
-            from twin.calibration.report import write_report
-
-            line(f"wrote {write_report(calibration, report)}")
 
 
 def _calibrate(
@@ -140,19 +138,15 @@ def _calibrate(
     settings: dict[str, Any],
     noise: tuple[float | None, ...],
 ) -> Calibration:
-    """Return the calibration by the poses in a file, and print it."""
+    """Return the calibration by the poses in a file."""
     from twin.calibration import calibrate, read_poses
     from twin.calibration.measured import NOISE_NAMES
-    from twin.cli.tables.calibrate import print_calibration
     from twin.logs import LogMapping
 
     log_mapping = None if mapping is None else LogMapping.read(mapping)
     noise_by_name = dict(zip(NOISE_NAMES, noise, strict=True))
-    calibration = calibrate(
-        platform, read_poses(poses, platform, log_mapping, **noise_by_name), **settings
-    )
-    print_calibration(calibration)
-    return calibration
+    measured = read_poses(poses, platform, log_mapping, **noise_by_name)
+    return calibrate(platform, measured, **settings)
 
 
 def _propose(
@@ -166,14 +160,14 @@ def _propose(
     """Print the poses to measure and the accuracy to expect; write them to files."""
     from twin.calibration.measured import DEFAULT_NOISE
     from twin.calibration.pose_plan import plan, write_table, write_visits
-    from twin.cli.tables.calibrate import print_plan
+    from twin.calibration.report import plan_results
 
     position, angle, coordinate = (
         default if value is None else value
         for value, default in zip(noise, DEFAULT_NOISE, strict=True)
     )
     pose_plan = plan(platform, count, noise=(position, angle, coordinate), **settings)
-    print_plan(pose_plan, platform)
+    show(plan_results(pose_plan, platform))
     if out is not None:
         line(f"wrote {write_table(pose_plan, platform, out)}")
     if visits is not None:

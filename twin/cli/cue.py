@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.cli.quantities import quantities
 from twin.cli.values import PAGE_ENDING, check_files, write_plot
 
@@ -99,19 +100,17 @@ def cue(
     rest_error = cueing.standstill_error(drive)
     outcome = outcomes[algorithm]
     line(f"{platform.name}: {drive.name}, {drive.duration:g} s", bold=True)
-    errors = (rest_error.total, rest_error.total_correlation, rest_error.total_false_cue)
     rows = [_row(name, outcome_of_algorithm) for name, outcome_of_algorithm in outcomes.items()]
-    rows.append(("at rest", *(f"{error:.2f}" for error in errors), "0", "0", "0", "1", ""))
+    errors = (rest_error.total, rest_error.total_correlation, rest_error.total_false_cue)
+    rows.append(("at rest", *errors, 0, 0, 0, 1, ""))
     titles = (
         *("error [1]", "correlation [1]", "false cues [1]", "length [%]", "speed [%]"),
         *("acceleration [%]", "shrunk to [1]", "step [ms]"),
     )
-    table((Column("algorithm"), *(Column(title, True) for title in titles)), rows)
+    table(("algorithm", *titles), rows)
     line("errors and false cues: root mean square over six senses, in thresholds of perception")
-    parts = zip(SENSED_MOTIONS, outcome.error.relative, outcome.error.correlation, strict=True)
-    senses = [(name, f"{error:.2f}", f"{corr:.2f}") for name, error, corr in parts]
-    columns = (Column("sense"), Column("error [1]", True), Column("correlation [1]", True))
-    table(columns, senses, algorithm)
+    senses = zip(SENSED_MOTIONS, outcome.error.relative, outcome.error.correlation, strict=True)
+    table(("sense", "error [1]", "correlation [1]"), senses, algorithm)
     if "predictive" in outcomes:
         _print_speed(outcomes["predictive"])
     if out is not None:
@@ -121,20 +120,18 @@ def cue(
     write_plot(plot, lambda: cueing_figure(platform, outcomes))
 
 
-def _row(name: str, one: Outcome) -> tuple[str, ...]:
+def _row(name: str, one: Outcome) -> tuple[Cell, ...]:
     error, limit_use = one.error, one.use
-    limit_fractions = (
-        f"{100.0 * fraction:.1f}"
-        for fraction in (limit_use.length, limit_use.speed, limit_use.acceleration)
-    )
     return (
         name,
-        f"{error.total:.2f}",
-        f"{error.total_correlation:.2f}",
-        f"{error.total_false_cue:.2f}",
-        *limit_fractions,
-        f"{one.cue.shrink:.2f}",
-        f"{one.step_milliseconds:.2f}",
+        error.total,
+        error.total_correlation,
+        error.total_false_cue,
+        100.0 * limit_use.length,
+        100.0 * limit_use.speed,
+        100.0 * limit_use.acceleration,
+        one.cue.shrink,
+        one.step_milliseconds,
     )
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, Notices, interruption, line, table
+from twin.cli.console import Notices, interruption, line, table
 from twin.cli.quantities import quantity_option
 from twin.cli.tables.shadow import refused_lines
 from twin.cli.values import check_files, settings_from
@@ -241,15 +242,15 @@ def _flat(content: dict[str, object], start: str = "") -> dict[str, float | str]
 
 def _print_summary(emulation: Emulation, lockstep: bool) -> None:
     machine, pace = emulation.machine, emulation.pace
-    rows = [("time of the machine", f"{machine.time:.6g}", "s")]
+    rows: list[tuple[Cell, ...]] = [("time of the machine", f"{machine.time:.6g}", "s")]
     if not lockstep:
         rows += [
-            ("periods", str(pace.periods), "1"),
-            ("missed deadlines", str(pace.missed), "1"),
-            ("longest delay of a period", f"{1e3 * pace.worst:.4g}", "ms"),
-            ("99.9 % of periods delayed less than", f"{1e3 * pace.delay(0.999):.3f}", "ms"),
+            ("periods", pace.periods, "1"),
+            ("missed deadlines", pace.missed, "1"),
+            ("longest delay of a period", 1e3 * pace.worst, "ms"),
+            ("99.9 % of periods delayed less than", 1e3 * pace.delay(0.999), "ms"),
         ]
-    table((Column("quantity"), Column("value", True), Column("unit")), rows)
+    table(("quantity", "value", "unit"), rows)
     line(f"commands: {emulation.link.counts}")
     for text in refused_lines(emulation.link.counts.reasons):
         line(text)

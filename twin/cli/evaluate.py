@@ -11,7 +11,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app, command_line
-from twin.cli.console import Column, line, paragraph, progress_bar, table
+from twin.cli.console import line, paragraph, progress_bar, table
 from twin.cli.values import check_files, environment_options, write
 
 Policy = Annotated[
@@ -82,8 +82,7 @@ def evaluate(
         paragraph(sentence, bold=True)
     metric_name, _, unit = evaluation.titles[0].partition(" [")
     titles = [*report_columns(evaluation)[:-1], f"difference [{unit}" if unit else "difference [1]"]
-    columns = [Column(title, k > 1) for k, title in enumerate(titles)]
-    table(columns, report_rows(evaluation))
+    table(titles, report_rows(evaluation))
     line(
         f"{episodes} episode{'s' * (episodes != 1)}, the same for all; means with 95 % intervals; "
         f"differences of the {metric_name} from {policy[0]}, by episode"

@@ -10,7 +10,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, paragraph, table
+from twin.cli.console import line, paragraph, table
 from twin.cli.quantities import quantity_option
 from twin.cli.values import check_files, settings_from, write
 
@@ -107,40 +107,27 @@ def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Paramet
         (
             parameter.words,
             parameter.unit,
-            f"{parameter.spread:.3g}",
-            f"{standard_error:.3g}",
+            parameter.spread,
+            standard_error,
             f"{100.0 * standard_error / parameter.spread:.3g} %",
         )
         for parameter, standard_error in errors
         if parameter in found.unpredicted
     ]
-    columns = (
-        Column("parameter"),
-        Column("unit"),
-        Column("spread", True),
-        Column("this motion", True),
-        Column("of spread", True),
-    )
+    columns = ("parameter", "unit", "spread", "this motion", "of spread")
     table(columns, rows, "the same from a simulated run, with all parameters unknown")
 
 
 def _print_errors(found: Excitation, name: str) -> None:
-    columns = (
-        Column("parameter"),
-        Column("unit"),
-        Column("spread", True),
-        Column("random motion", True),
-        Column("this motion", True),
-        Column("of spread", True),
-    )
+    columns = ("parameter", "unit", "spread", "random motion", "this motion", "of spread")
     visibility = found.visibility
     rows = [
         (
             parameter.words,
             parameter.unit,
-            f"{parameter.spread:.3g}",
-            f"{random_error:.3g}",
-            f"{error:.3g}",
+            parameter.spread,
+            random_error,
+            error,
             f"{100.0 * error / parameter.spread:.3g} %",
         )
         for parameter, random_error, error in zip(

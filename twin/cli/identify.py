@@ -85,11 +85,11 @@ def identify(
     from twin.analysis.platform import load
     from twin.basics.optional import optional
     from twin.basics.progress import Progress
-    from twin.cli.console import line
+    from twin.cli.console import line, show
     from twin.cli.quantities import in_unit, quantities
-    from twin.cli.tables.identify import print_identification
     from twin.cli.values import check_files, settings_from
     from twin.identification.result.identify import TYPICAL_EVALUATIONS, identify, write_identified
+    from twin.identification.result.report import identification_results
 
     check_files(
         reads=(machine, mapping, *logs),
@@ -119,13 +119,9 @@ def identify(
             sources=sources,
             tick=progress.tick,
         )
-    print_identification(result)
+    show(identification_results(result), report)
     if out is not None:
         line(f"wrote {write_identified(result, machine, out, replace=replace)}")
-    if report is not None:
-        from twin.identification.result.report import write_report
-
-        line(f"wrote {write_report(result, report)}")
 
 
 def _read(

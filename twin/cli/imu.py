@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, show
 from twin.cli.quantities import quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
-
-if TYPE_CHECKING:
-    from twin.analysis.inertial.response import InertialComparison
 
 LayoutName = Literal["csv", "thesis"]
 
@@ -76,7 +73,7 @@ def imu(
     The JSON file holds rate, offset, correlation, lost, duration, and per channel rms values and
     lists of frequency, amplification, uncertainty, coherence.
     """
-    from twin.analysis.inertial.report import summary
+    from twin.analysis.inertial.report import inertial_results, summary
     from twin.analysis.inertial.response import (
         compare_log,
         compensate,
@@ -110,35 +107,9 @@ def imu(
         )
     comparison = compare_log(platform, reference, readings, sensor, resolution=resolution)
     compensation = compensate(reference, comparison, phase=phase) if compensated or plot else None
-    content = summary(comparison, compensation)
-    _print(platform.name, comparison, content, machine_sensor is None)
+    if machine_sensor is None:
+        line("the machine has no [imu]: taken to be at the reference point along the platform")
+    show(inertial_results(platform.name, comparison, compensation), plot)
     if compensated is not None and compensation is not None:
         line(f"wrote {write_compensation(compensation, compensated)}")
-    if plot is not None:
-        from twin.analysis.inertial.report import write_inertial_page
-
-        line(f"wrote {write_inertial_page(comparison, plot, compensation)}")
-    write_json(json, content)
-
-
-def _print(name: str, found: InertialComparison, content: Any, without_sensor: bool) -> None:
-    """Print the common time span of log and motion, and a table per channel."""
-    from twin.analysis.inertial.report import table_rows
-    from twin.charts.panels import number
-
-    line(
-        f"{name}: {content['duration']:.3f} s in common at {content['rate']:.4g} Hz, motion begins "
-        f"at {content['offset']:.4f} s of the log, {content['lost']} lost samples"
-    )
-    if without_sensor:
-        line("the machine has no [imu]: taken to be at the reference point along the platform")
-    titles = ("frequency [Hz]", "ratio [1]", "ratio [dB]", "coherence [1]")
-    for channel, response in found.responses.items():
-        channel_content = content["channels"][channel]
-        reference, measured = (
-            number(channel_content[f"{signal}_rms"], 4) for signal in ("reference", "measured")
-        )
-        title = (
-            f"{channel}: rms reference {reference}, measured {measured} {channel_content['unit']}"
-        )
-        table([Column(text, True) for text in titles], table_rows(response), title)
+    write_json(json, summary(comparison, compensation))

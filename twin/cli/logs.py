@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.cli.values import check_files, write
 
 File = Annotated[
@@ -40,17 +41,14 @@ def logs(
 
     check_files(reads=(file,), replace=replace, map=(map, ".toml"))
     log = read_log(file, time=time or "time")
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for channel in log.channels:
         for column, unit in enumerate(channel.units):
             values = channel.values[:, column]
             name = channel.name if channel.width == 1 else f"{channel.name} {column + 1}"
             extremes = (values.min(), values.max()) if len(values) else (float("nan"),) * 2
-            rows.append(
-                (name, unit, str(len(values)), *(number(float(end), 5) for end in extremes))
-            )
-    titles = ("samples", "smallest", "largest")
-    table((Column("channel"), Column("unit"), *(Column(title, True) for title in titles)), rows)
+            rows.append((name, unit, len(values), *(number(float(end), 5) for end in extremes)))
+    table(("channel", "unit", "samples", "smallest", "largest"), rows)
     start, stop = log.span
     line(f"{file}: {stop - start:.6g} s from {start:.6f} s on")
     write(map, guessed_mapping(log, time))

@@ -9,7 +9,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.cli.quantities import quantity_option
 
 FormatName = Literal["mjcf", "urdf", "fmu"]
@@ -21,8 +21,6 @@ def list_machines() -> None:
     from twin.analysis.platform import load
     from twin.machine.machine import gallery_names, machine_names
 
-    titles = [Column(name) for name in ("machine", "title", "legs")]
-    columns = (*titles, Column("dof", True), Column("actuators", True))
     for group_name, names in (("shipped", machine_names()), ("gallery", gallery_names())):
         machines = [(name, load(name)) for name in names]
         rows = [
@@ -30,12 +28,12 @@ def list_machines() -> None:
                 name,
                 platform.parameters.title,
                 platform.kind,
-                str(platform.dof),
-                str(platform.n_actuators),
+                platform.dof,
+                platform.n_actuators,
             )
             for name, platform in machines
         ]
-        table(columns, rows, group_name)
+        table(("machine", "title", "legs", "dof", "actuators"), rows, group_name)
 
 
 @app.command()
@@ -55,7 +53,7 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
     line(f"{platform.name}: {platform.parameters.title}", bold=True)
     counts = f"{platform.dof} degrees of freedom, {platform.n_actuators} actuators"
     line(f"{counts}, parameters {platform.hash}")
-    columns = [Column(name) for name in ("parameter", "value", "unit", "description")]
+    columns = ("parameter", "value", "unit", "description")
     for (path, source), group in groupby(
         describe(platform.parameters), lambda p: (p.table, p.source)
     ):
@@ -65,8 +63,7 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
         ranges = axis_ranges(platform)
     summary = machine_summary(platform, ranges)
     figures = [(f.name, value_text(f.value), f.unit, f.note) for f in summary]
-    names = ("quantity", "value", "unit", "note")
-    table([Column(name) for name in names], figures, "derived quantities")
+    table(("quantity", "value", "unit", "note"), figures, "derived quantities")
     print_verdicts([feasibility(platform), range_feasibility(platform, ranges=ranges)])
 
 

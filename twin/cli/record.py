@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, paragraph, table
+from twin.cli.console import line, paragraph, table
 from twin.cli.values import check_files, environment_options
 from twin.errors import InputError
 
@@ -79,7 +80,7 @@ def record(
         line(f"wrote {name} to {recorded.storage.data_path.parent}")
         _write_copies(recorded, actor if levels else "", lerobot, log)
     titles = ("level" if levels else "policy", "actions")
-    table((*map(Column, titles), *(Column(title, True) for title in TABLE_COLUMNS)), rows)
+    table((*titles, *TABLE_COLUMNS), rows)
 
 
 def _write_copies(found: Any, level: str, lerobot: Path | None, log: Path | None) -> None:
@@ -135,15 +136,15 @@ def _levels(
 TABLE_COLUMNS = ("episodes", "steps", "mean return", "least", "largest", "size [MB]")
 
 
-def _row(name: str, found: Any) -> tuple[str, ...]:
+def _row(name: str, found: Any) -> tuple[Cell, ...]:
     """Return the row of the table for a dataset."""
     returns = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
     numbers = (sum(returns) / len(returns), min(returns), max(returns))
     return (
         name,
         found.storage.metadata["algorithm_name"],
-        str(found.total_episodes),
-        str(found.total_steps),
-        *(f"{number:.4g}" for number in numbers),
-        f"{found.storage.get_size():.1f}",
+        found.total_episodes,
+        found.total_steps,
+        *numbers,
+        float(found.storage.get_size()),
     )

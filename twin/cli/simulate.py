@@ -9,7 +9,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.cli.quantities import pose_of, quantities, quantity_option
 from twin.cli.values import (
     HOLDING_FORCES,
@@ -92,8 +92,8 @@ def simulate(
         [f"{round(value, 6) + 0.0:.6f}" for value in values_at_end]
         for values_at_end in first_and_last
     ]
-    times = [Column(f"at {number(float(motion.time[k]))} s", True) for k in (0, -1)]
-    table((Column("quantity"), *times), zip(names, *columns, strict=True))
+    times = [f"at {number(float(motion.time[k]))} s" for k in (0, -1)]
+    table(("quantity", *times), zip(names, *columns, strict=True))
     steps = round(float(motion.time[-1]) / motion.timestep)
     line(f"{platform.name} in {motion.engine}: {steps} steps in {computing_time:.3g} s")
     # An engine's platform is off the constraints of its fixed foot by the loop gap.

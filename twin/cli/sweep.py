@@ -12,7 +12,7 @@ import typer
 from twin.basics.toml import read_toml
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import line
+from twin.cli.console import line, table
 from twin.cli.quantities import check_amplitude
 from twin.cli.values import check_files, write_json
 from twin.errors import InputError, ParameterError
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 BackendName = Literal["loky", "ray", "serial"]
 
-SHOWN_FAILURES = 5
+MAX_ROWS = 60
+"""Maximum number of rows of the table; the files contain all runs."""
+
+MAX_FAILURES = 5
 """Maximum number of failed runs that are printed."""
 
 
@@ -149,7 +152,6 @@ def sweep(
 
     The JSON file holds sweep (the description) and runs (column to value, null for none).
     """
-    from twin.cli.tables.sweep import print_runs
     from twin.sweep import run_sweep
     from twin.sweep.work import DONE_STATUS, STOPPED_STATUS
 
@@ -158,42 +160,37 @@ def sweep(
     motion_options |= {"frequency": frequency, "duration": duration}
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
     changes |= {"configurations": configuration, "timestep": timestep, "measure": measure}
-    changes |= {"engines": engine or None, "fidelity": fidelity}
-    plan = described(subject, set_ or [], samples, motion_options, changes)
+    changes |= {"engines": engine or None, "fidelity": fidelity, "samples": samples}
+    plan = described(subject, set_ or [], motion_options, changes)
     folder = default_folder(plan) if out is None else out
-    backend_options: dict[str, Any] = {"workers": workers, "backend": backend}
-    backend_options |= {"address": address, "retries": retries}
     start_time = clock.perf_counter()
     try:
-        results = run_sweep(plan, folder, resume=not new, **backend_options).to_pylist()
+        results = run_sweep(
+            plan, folder, workers, backend, not new, address=address, retries=retries
+        ).to_pylist()
     except KeyboardInterrupt:
         line(f"interrupted; {folder} keeps what is finished, the same command computes the rest")
         raise
-    print_runs(plan, results)
-    failed_runs = [row for row in results if row["status"] not in (DONE_STATUS, STOPPED_STATUS)]
     run_time = clock.perf_counter() - start_time
+    _print_means(plan, results)
     line(f"{len(results)} runs of {plan.machine} in {run_time:.3g} s: {folder / 'results.parquet'}")
-    for row in failed_runs[:SHOWN_FAILURES]:
+    failed_runs = [row for row in results if row["status"] not in (DONE_STATUS, STOPPED_STATUS)]
+    for row in failed_runs[:MAX_FAILURES]:
         line(f"run {row['run']} {row['status']}: {row['error']}", bold=True)
-    if len(failed_runs) > SHOWN_FAILURES:
-        line(f"and {len(failed_runs) - SHOWN_FAILURES} more: see the columns status and error")
+    if len(failed_runs) > MAX_FAILURES:
+        line(f"and {len(failed_runs) - MAX_FAILURES} more: see the columns status and error")
     write_json(json, {"sweep": plan.model_dump(mode="json"), "runs": results})
     raise typer.Exit(int(bool(failed_runs)))
 
 
 def described(
-    subject: str,
-    values: list[str],
-    samples: int | None,
-    motion: dict[str, Any],
-    changes: dict[str, Any],
+    subject: str, values: list[str], motion: dict[str, Any], changes: dict[str, Any]
 ) -> Sweep:
     """Return the sweep of a file or a machine, changed by the options of the command.
 
     Args:
         subject: a sweep's file, or a machine.
         values: texts `path=values`.
-        samples: points in place of the grid, or None.
         motion: settings of the motion by name; None: as in the file, or the default.
         changes: other fields of the sweep by name; None: as in the file, or the default.
 
@@ -205,22 +202,19 @@ def described(
     from twin.sweep.description import sweep_from
 
     file_content = read_toml(subject) if Path(subject).suffix == ".toml" else {}
-    from_file = "machine" in file_content
-    content: dict[str, Any] = file_content if from_file else {"machine": subject}
+    is_sweep_file = "machine" in file_content
+    content: dict[str, Any] = file_content if is_sweep_file else {"machine": subject}
     content |= {name: value for name, value in changes.items() if value is not None}
-    tables: dict[str, dict[str, Any]] = {
-        "motion": {name: value for name, value in motion.items() if value is not None},
-        "parameters": dict(map(_value, values)),
-        "sampling": {} if samples is None else {"count": samples},
-    }
-    for name, table in tables.items():
+    given_motion = {name: value for name, value in motion.items() if value is not None}
+    changed_tables = {"motion": given_motion, "parameters": dict(map(_value, values))}
+    for name, changed in changed_tables.items():
         existing = content.get(name, {})
-        if table and not isinstance(existing, dict):
+        if changed and not isinstance(existing, dict):
             raise ParameterError(subject, [(name, f"must be a table such as [{name}]")])
-        if table:
-            content[name] = existing | table
-    check_amplitude(content.get("motion", {}), motion.get("amplitude"))
-    return sweep_from(content, subject) if from_file else Sweep(**content)
+        if changed:
+            content[name] = existing | changed
+    check_amplitude(content.get("motion", {}), motion["amplitude"])
+    return sweep_from(content, subject) if is_sweep_file else Sweep(**content)
 
 
 def default_folder(sweep: Sweep) -> Path:
@@ -238,3 +232,37 @@ def _value(text: str) -> tuple[str, str]:
     if not (equal_sign and path.strip() and values.strip()):
         raise InputError("set", f"must look like leg.drive.delay=0:0.004:5, got {text!r}")
     return path.strip(), values.strip()
+
+
+def _print_means(sweep: Sweep, rows: list[dict[str, Any]]) -> None:
+    """Print the means over the seeds of all runs that were not stopped."""
+    from twin.analysis.platform import load
+    from twin.sweep.work import DONE_STATUS
+
+    inputs = ("configuration", "engine", "controller", "payload")
+    names = [name for name in inputs if len({row[name] for row in rows}) > 1]
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        key = tuple(row[name] for name in (*names, *sweep.parameters))
+        groups.setdefault(key, []).append(row)
+    machine = load(sweep.machine)
+    measures = {
+        "position rms [mm]": (1e3, "position_rms"),
+        "rotation rms [mrad]": (1e3, "rotation_rms"),
+        "position peak [mm]": (1e3, "position_peak"),
+        f"force peak [{machine.force_unit}]": (1.0, "force_peak"),
+        f"rate peak [{machine.coordinate_unit}/s]": (1.0, "rate_peak"),
+    }
+    table_rows = []
+    for key, members in [*groups.items()][:MAX_ROWS]:
+        whole = [row for row in members if row["status"] == DONE_STATUS]
+        means = [
+            factor * sum(row[name] for row in whole) / len(whole) if whole else "-"
+            for factor, name in measures.values()
+        ]
+        table_rows.append((*key, len(members), len(whole), *means))
+    parameters = (f"{path} [SI]" for path in sweep.parameters)
+    title = f"{sweep.machine}, {sweep.motion.name}: means over seeds of whole runs"
+    table((*names, *parameters, "runs", "whole", *measures), table_rows, title)
+    if len(groups) > MAX_ROWS:
+        line(f"and {len(groups) - MAX_ROWS} more rows")

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.cli.quantities import in_unit, quantities, quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, write, write_plot
 
@@ -151,33 +151,24 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 def _print(tuning: Tuning) -> None:
     """Print every iteration, and whether the specification is met."""
-    from math import isfinite
-
     from twin.analysis.tuning.tuning import gains_text
-    from twin.charts.panels import number
-
-    def milliseconds(seconds: float) -> str:
-        return number(1e3 * seconds, 4) if isfinite(seconds) else "-"
 
     rows = []
     for k, trial in enumerate(tuning.search.trials):
         figures = tuning.figures(trial)
         rows.append(
             (
-                str(k),
+                k,
                 gains_text(tuning, trial.parameters),
-                number(100.0 * trial.violation, 3),
-                milliseconds(figures.rise_time),
-                milliseconds(figures.settling_time),
-                number(100.0 * figures.overshoot, 3),
-                str(trial.responses),
+                100.0 * trial.violation,
+                1e3 * figures.rise_time,
+                1e3 * figures.settling_time,
+                100.0 * figures.overshoot,
+                trial.responses,
             )
         )
-    names = ("violation [%]", "rise [ms]", "settling [ms]", "overshoot [%]", "responses")
-    table(
-        (Column("iteration", True), Column("gains"), *(Column(name, True) for name in names)),
-        rows,
-        f"{tuning.machine} on {tuning.engine}: {tuning.loop} loop",
-    )
+    figure_names = ("violation [%]", "rise [ms]", "settling [ms]", "overshoot [%]", "responses")
+    title = f"{tuning.machine} on {tuning.engine}: {tuning.loop} loop"
+    table(("iteration", "gains", *figure_names), rows, title)
     verdict = "specification met" if tuning.search.met else "specification not met"
     line(f"{verdict}: {tuning.search.reason}", bold=True)

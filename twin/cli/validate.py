@@ -9,7 +9,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app, command_line
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 
 
 @app.command()
@@ -36,10 +36,9 @@ def validate(
         line(note)
     rows = []
     for entry in content["cases"]:
-        seconds = number(entry["seconds"], 3)
-        rows.append((entry["verdict"], entry["machine"], entry["case"], entry["title"], seconds))
-    titles = [Column(name) for name in ("verdict", "machine", "case", "title")]
-    table((*titles, Column("time [s]", True)), rows)
+        names_of_case = (entry["verdict"], entry["machine"], entry["case"], entry["title"])
+        rows.append((*names_of_case, entry["seconds"]))
+    table(("verdict", "machine", "case", "title", "time [s]"), rows)
     for entry in content["cases"]:
         label = f"{entry['machine']}, {entry['case']}"
         if entry["error"]:

@@ -11,7 +11,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, progress_bar, table
+from twin.cli.console import line, progress_bar, table
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
@@ -65,9 +65,9 @@ def warm(
             show(f"{part.machine}: {part.name}")
             start_time = clock.perf_counter()
             part.do()
-            rows.append((part.machine, part.name, f"{clock.perf_counter() - start_time:.1f}"))
-    table((Column("machine"), Column("part"), Column("time [s]", True)), rows)
-    line(f"compiled or loaded in {sum(float(row[-1]) for row in rows):.0f} s")
+            rows.append((part.machine, part.name, clock.perf_counter() - start_time))
+    table(("machine", "part", "time [s]"), rows)
+    line(f"compiled or loaded in {sum(row[-1] for row in rows):.0f} s")
 
 
 def _parts(

@@ -82,7 +82,7 @@ def quantities(found: Workspace) -> tuple[Quantity, ...]:
     )
 
 
-def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...], title: str) -> Any:
+def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
     """Return a plotly figure: a row per quantity, a column per map, with the boundary.
 
     Raises:
@@ -96,7 +96,6 @@ def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...], title: str) -> Any
     )
     figure.layout.margin = {"l": 12, "r": 14, "t": TOP_MARGIN, "b": BOTTOM_MARGIN}
     figure.layout.hovermode = "closest"
-    figure.layout.title = {"text": title, "x": 0.01, "y": 0.995, "yanchor": "top"}
     for k, quantity in enumerate(rows):
         top = 1.0 - k * (MAP_HEIGHT + ROW_GAP) / inner_height
         bottom = max(0.0, top - MAP_HEIGHT / inner_height)
