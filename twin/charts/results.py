@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ NUMBER_PATTERN = re.compile(r"(>= |\+- )?[+-]?[\d.]+(e[+-]?\d+)?( %| \+- .*)?")
 """Numbers as tables show them: also bounds, parts of a hundred, and deviations."""
 
 Cell = str | int | float
-"""A text, or a number, which is shown with four significant digits."""
+"""A text, or a number: a fraction is shown with four significant digits, "-" if not finite."""
 
 
 class Table(NamedTuple):
@@ -50,9 +51,9 @@ class Results(NamedTuple):
 
 def cell_text(cell: Cell) -> str:
     """Return a cell as text."""
-    from twin.charts.panels import number
-
-    return number(cell, 4) if isinstance(cell, float) else str(cell)
+    if not isinstance(cell, float):
+        return str(cell)
+    return f"{cell + 0.0:.4g}" if isfinite(cell) else "-"
 
 
 def is_number_column(texts: Iterable[str]) -> bool:

@@ -22,9 +22,6 @@ from twin.errors import InputError
 MAX_ROWS = 16
 """Approximate number of frequencies that are printed."""
 
-MISSING_VALUE = "-"
-"""Text of a missing value."""
-
 
 def response_results(measured: MeasuredResponse) -> Results:
     """Return magnitude, phase and coherence of the platform, and the bandwidth of all responses."""
@@ -97,12 +94,12 @@ def _figure_cells(response: FrequencyResponse) -> tuple[Cell, ...]:
     """Return bandwidth [Hz], peak [dB], its frequency [Hz] and delay [ms], or why there is none."""
     figures = _figures(response)
     if figures is None:
-        return (f"coherence below {MIN_COHERENCE:g}", MISSING_VALUE, MISSING_VALUE, MISSING_VALUE)
+        return (f"coherence below {MIN_COHERENCE:g}", "-", "-", "-")
     return (
         _bandwidth(response, figures),
         figures.peak,
         figures.peak_frequency,
-        1e3 * figures.delay if np.isfinite(figures.delay) else MISSING_VALUE,
+        1e3 * figures.delay,
     )
 
 
