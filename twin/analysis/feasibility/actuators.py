@@ -18,9 +18,8 @@ from twin.analysis.feasibility.course import (
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.stiffness import strut_springs
 from twin.basics.arrays import FloatArray
-from twin.charts.panels import Axes, Line, columns, legs, panels_figure
 from twin.control.position_loop import internal_forces
-from twin.errors import InputError, brief
+from twin.errors import InputError
 from twin.model.machine_base import PlatformMotion
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.static_deflection import static_deflection
@@ -253,32 +252,6 @@ def actuator_use(platform: MachineModel, requirement: MotorRequirement) -> tuple
         if np.isfinite(limits).any():
             uses.append(Use(f"{name} of leg {leg + 1}", float(peaks[leg]), float(limits[leg])))
     return tuple(uses)
-
-
-def requirement_figure(platform: MachineModel, requirement: MotorRequirement) -> Any:
-    """Return a plotly figure of force or torque, speed and power over time, peaks marked.
-
-    Raises:
-        InputError: not a machine, not a requirement.
-        MissingDependencyError: plotly is not installed.
-    """
-    length, force = as_model(platform).coordinate_unit, platform.force_unit
-    if not isinstance(requirement, MotorRequirement):
-        raise InputError("requirement", f"must be a MotorRequirement, not {brief(requirement)}")
-    label = "torque" if force == "N m" else "force"
-    panels = []
-    for title, unit, values, peak in (
-        (label, force, requirement.forces, requirement.peak_force),
-        ("speed", f"{length}/s", requirement.rates, requirement.peak_speed),
-        ("power", "W", requirement.power, requirement.peak_power),
-    ):
-        lines = columns(requirement.time, values, legs(platform.n_actuators))
-        text = f"peak {title} {peak.value:.4g} {unit}, leg {peak.leg}"
-        peak_marker = Line(text, np.array([peak.time]), np.array([peak.value]), "markers")
-        panels.append(Axes(f"{title} [{unit}]", [*lines, peak_marker]))
-    return panels_figure(
-        panels, "time [s]", title=f"{platform.name}: motor requirement of the task"
-    )
 
 
 def _peak(time: FloatArray, values: FloatArray) -> Peak:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from twin.analysis.feasibility.course import (
 from twin.analysis.workspace.admissible import coordinates
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
-from twin.basics.optional import optional
-from twin.charts.panels import FOOTER_HEIGHT, PANEL_GAP, PANEL_HEIGHT, legs
-from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError
 from twin.machine.legs.leg import JointLimit
 from twin.model.machine_base import characteristic_length, null_space
@@ -342,39 +339,3 @@ def _starts(points: FloatArray) -> list[FloatArray]:
             if len(starts) == MAX_STARTS:
                 break
     return starts
-
-
-def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
-    """Return a plotly figure of the range every actuator needs and the range it has.
-
-    Raises:
-        InputError: not a machine, or another number of actuators.
-        MissingDependencyError: plotly is not installed.
-    """
-    unit = as_model(platform).coordinate_unit
-    if len(required.minimum) != platform.n_actuators:
-        raise InputError("required", f"must be of {platform.n_actuators} actuators")
-    plotly_graphs = optional("plotly.graph_objects")
-    names = legs(platform.n_actuators)
-    figure = plotly_graphs.Figure(
-        layout=layout(PANEL_HEIGHT + PANEL_GAP + FOOTER_HEIGHT, PANEL_GAP)
-    )
-    for k, (name, low, high) in enumerate(
-        (
-            ("has", platform.minimum_coordinates, platform.maximum_coordinates),
-            ("needs", required.minimum, required.maximum),
-        )
-    ):
-        figure.add_trace(
-            plotly_graphs.Bar(
-                x=names, base=low, y=high - low, name=name,
-                width=(0.7, 0.35)[k], marker={"color": curve_color(k), "opacity": (0.35, 1.0)[k]},
-                hovertext=[f"{a:.6g} to {b:.6g}" for a, b in zip(low, high, strict=True)],
-                hovertemplate="%{hovertext}",
-            )
-        )  # fmt: skip
-    figure.layout.barmode = "overlay"
-    figure.layout.xaxis = axis("")
-    figure.layout.yaxis = axis(f"actuator coordinate [{unit}]")
-    figure.layout.legend = legend(1.02) | {"font": {"size": FONT_SIZE}}
-    return figure
