@@ -89,7 +89,6 @@ def test_what_is_no_pose_is_refused(stewart: Platform, text: str) -> None:
         (("track", "stewart", "--duration", "2 m"), "duration: "),
         (("payload", "rss", "--limit", "2 kN"), "rss is in N m"),
         (("payload", "rss"), "--limit"),
-        (("sweep", "stewart", "--axis", "yaw", "--amplitude", "1 m"), "amplitude"),
         (("sweep", "stewart", "--samples", "many"), "--samples"),
         (("sweep", "stewart", "--set", "leg"), "set: must look like"),
         (("simulate", "stewart", "--force", "3 kg"), "force"),

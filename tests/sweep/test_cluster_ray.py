@@ -96,7 +96,7 @@ def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path: Path) -> None:
         "SweepFolder.write = noted\n"
         "twin.cli.sweep.app()\n"
     )
-    words = ["srspm", "--duration", "0.06", "--fidelity", "fast", "--out", "out"]
+    words = ["srspm", "--field", "motion.duration=0.06", "--field", "fidelity=fast", "--out", "out"]
     words += ["--backend", "ray", "--workers", "1"]
     done = subprocess.run(
         [sys.executable, "-c", code, "sweep", *words],

@@ -14,10 +14,7 @@ from twin import cli
 from twin.cli.sweep import default_folder, described
 from twin.sweep import read_results
 
-SHORT = ("--duration", 0.06, "--fidelity", "fast", "--backend", "serial")
-
-MOTION = {"axis": None, "amplitude": None}
-"""Options of a motion that are not given."""
+SHORT = ("--field", "motion.duration=0.06", "--field", "fidelity=fast", "--backend", "serial")
 
 FILE = """
 machine = "srspm"
@@ -74,14 +71,12 @@ def test_from_a_file(tmp_path: Path) -> None:
 def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(FILE)
-    sweep = described(
-        str(file), ["gravity=1,9"], {**MOTION, "axis": "x"}, {"seeds": 3, "engines": None}
-    )
+    sweep = described(str(file), ["gravity=1,9"], {"motion.axis": "x", "seeds": 3})
     assert (sweep.motion.axis, sweep.motion.duration) == ("x", 0.06)
     assert list(sweep.parameters) == ["platform.body.mass", "gravity"]
     assert sweep.seeds == (0, 1, 2)
-    assert described("srspm", ["gravity=1:9"], MOTION, {"samples": 5}).samples == 5
-    assert default_folder(sweep) != default_folder(described(str(file), [], MOTION, {}))
+    assert described("srspm", ["gravity=1:9"], {"samples": 5}).samples == 5
+    assert default_folder(sweep) != default_folder(described(str(file), [], {}))
 
 
 def test_machines_of_ones_own_are_no_sweeps(tmp_path: Path) -> None:
@@ -106,6 +101,8 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
         (("srspm", "--set", "platform.mass=1"), "platform.body.mass"),
         (("srspm", "--controller", "pid"), "cascade"),
         (("srspm", "--samples", 3), "a range"),
+        (("srspm", "--field", "motion.length=3"), "motion.length: unknown field"),
+        (("srspm", "--field", "speed=3"), "speed: unknown field"),
         (("srspm", "--address", "auto"), "Ray"),
         (("srspm", "--json", "absent/rows.json"), "json"),
     ],
@@ -124,7 +121,7 @@ def test_wrong_words_are_refused(
 @pytest.mark.parametrize(
     ("content", "options", "field"),
     [
-        ("motion = 3", ("--axis", "z"), "motion"),
+        ("motion = 3", ("--field", "motion.axis=z"), "motion"),
         ("parameters = 3", ("--set", "gravity=9"), "parameters"),
     ],
 )

@@ -210,7 +210,7 @@ def _emulation(
 def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Platform:
     """Return the emulated machine; its parameters differ from those the control unit knows."""
     from twin.analysis.platform import load
-    from twin.basics.toml import read_toml
+    from twin.basics.toml import flat_table, read_toml
 
     machine = design
     for text in texts:
@@ -221,23 +221,10 @@ def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Pl
         if {"extends", "base"} & content.keys():
             machine = load(text, configuration)
         else:
-            machine = machine.with_(parameters=_flat(content))
+            machine = machine.with_(parameters=flat_table(content))
     if machine.n_actuators != design.n_actuators:
         raise InputError("parameters", f"must be of a machine with {design.n_actuators} legs")
     return machine
-
-
-def _flat(content: dict[str, object], start: str = "") -> dict[str, float | str]:
-    """Return the numbers of nested tables by their dotted paths."""
-    values: dict[str, float | str] = {}
-    for name, value in content.items():
-        if isinstance(value, dict):
-            values |= _flat(value, f"{start}{name}.")
-        elif isinstance(value, int | float | str):
-            values[f"{start}{name}"] = value
-        else:
-            raise InputError(f"{start}{name}", "must be one number, or a text with a unit")
-    return values
 
 
 def _print_summary(emulation: Emulation, lockstep: bool) -> None:

@@ -13,8 +13,7 @@ from twin.basics.toml import read_toml
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
-from twin.cli.quantities import check_amplitude
-from twin.cli.values import check_files, write_json
+from twin.cli.values import check_files, settings_from, write_json
 from twin.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -79,28 +78,17 @@ Engine = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help=f"{options.ENGINES_HELP}."),
 ]
-Fidelity = Annotated[
-    options.FidelityName | None,
-    typer.Option(help="Solver settings: most accurate, or faster and less accurate."),
-]
 Configuration = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Configuration of the machine's file; may be repeated."),
 ]
-Motion = Annotated[
-    str | None,
+Fields = Annotated[
+    list[str] | None,
     typer.Option(
-        metavar="NAME|FILE",
-        help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
-    ),
-]
-Axis = Annotated[str | None, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")]
-Frequency = Annotated[float | None, options.FREQUENCY_OPTION]
-Measure = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODULE:FUNCTION",
-        help="Function of trajectory and platform that returns more columns by name.",
+        "--field",
+        metavar="FIELD=VALUE",
+        help="Another field of a sweep's file, such as fidelity=fast, motion.name=chirp, "
+        "motion.amplitude=0.01 or measure=module:function; may be repeated.",
     ),
 ]
 Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default: one per core.")]
@@ -132,15 +120,8 @@ def sweep(
     seeds: Seeds = None,
     samples: Samples = None,
     engine: Engine = None,
-    fidelity: Fidelity = None,
     configuration: Configuration = None,
-    timestep: options.Timestep = None,
-    motion: Motion = None,
-    axis: Axis = None,
-    amplitude: options.Amplitude = None,
-    frequency: Frequency = None,
-    duration: Annotated[float | None, options.DURATION_OPTION] = None,
-    measure: Measure = None,
+    field: Fields = None,
     workers: Workers = None,
     backend: Backend = "loky",
     address: Address = None,
@@ -156,12 +137,10 @@ def sweep(
     from twin.sweep.work import DONE_STATUS, STOPPED_STATUS
 
     check_files(json=(json, ""))
-    motion_options = {"name": motion, "axis": axis, "amplitude": amplitude}
-    motion_options |= {"frequency": frequency, "duration": duration}
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
-    changes |= {"configurations": configuration, "timestep": timestep, "measure": measure}
-    changes |= {"engines": engine or None, "fidelity": fidelity, "samples": samples}
-    plan = described(subject, set_ or [], motion_options, changes)
+    changes |= {"engines": engine, "configurations": configuration, "samples": samples}
+    changes = {name: value for name, value in changes.items() if value}
+    plan = described(subject, set_ or [], changes | settings_from(field or [], "field"))
     folder = default_folder(plan) if out is None else out
     start_time = clock.perf_counter()
     try:
@@ -183,16 +162,13 @@ def sweep(
     raise typer.Exit(int(bool(failed_runs)))
 
 
-def described(
-    subject: str, values: list[str], motion: dict[str, Any], changes: dict[str, Any]
-) -> Sweep:
+def described(subject: str, values: list[str], fields: dict[str, Any]) -> Sweep:
     """Return the sweep of a file or a machine, changed by the options of the command.
 
     Args:
         subject: a sweep's file, or a machine.
-        values: texts `path=values`.
-        motion: settings of the motion by name; None: as in the file, or the default.
-        changes: other fields of the sweep by name; None: as in the file, or the default.
+        values: texts `path=values` of parameters.
+        fields: other fields of the sweep by name; those of tables as `table.name`.
 
     Raises:
         InputError: texts that are no values, or a sweep that cannot be.
@@ -204,16 +180,16 @@ def described(
     file_content = read_toml(subject) if Path(subject).suffix == ".toml" else {}
     is_sweep_file = "machine" in file_content
     content: dict[str, Any] = file_content if is_sweep_file else {"machine": subject}
-    content |= {name: value for name, value in changes.items() if value is not None}
-    given_motion = {name: value for name, value in motion.items() if value is not None}
-    changed_tables = {"motion": given_motion, "parameters": dict(map(_value, values))}
-    for name, changed in changed_tables.items():
-        existing = content.get(name, {})
-        if changed and not isinstance(existing, dict):
+    changes = [(name.split(".", 1), value) for name, value in fields.items()]
+    changes += [(["parameters", path], text) for path, text in map(_value, values)]
+    for (name, *inner_name), value in changes:
+        if not inner_name:
+            content[name] = value
+            continue
+        table = content.setdefault(name, {})
+        if not isinstance(table, dict):
             raise ParameterError(subject, [(name, f"must be a table such as [{name}]")])
-        if changed:
-            content[name] = existing | changed
-    check_amplitude(content.get("motion", {}), motion["amplitude"])
+        table[inner_name[0]] = value
     return sweep_from(content, subject) if is_sweep_file else Sweep(**content)
 
 

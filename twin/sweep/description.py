@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from twin.basics.toml import read_toml
+from twin.basics.toml import flat_table, read_toml
 from twin.control import controller_names
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.quantity import to_si
@@ -272,21 +272,10 @@ def sweep_from(content: dict[str, Any], file: str | Path) -> Sweep:
     """
     content = dict(content)
     if isinstance(content.get("parameters"), dict):
-        content["parameters"] = _flat(content["parameters"])
+        content["parameters"] = flat_table(content["parameters"])
     try:
         return Sweep(**content)
     except InputError as error:
         if not isinstance(error.__cause__, ValidationError):
             raise
         raise ParameterError(file, problems(error.__cause__)) from None
-
-
-def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return values by dotted path of nested tables: TOML splits keys without quotes at dots."""
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        if isinstance(value, dict):
-            values |= _flat(value, f"{prefix}{key}.")
-        else:
-            values[f"{prefix}{key}"] = value
-    return values
