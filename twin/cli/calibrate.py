@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, show
+from twin.cli.options import argument, file_option, option
 from twin.cli.quantities import in_unit, quantity_option
 from twin.cli.values import check_files, write
 
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 
 Poses = Annotated[
     Path | None,
-    typer.Argument(metavar="[POSES]", help="Log with a measured pose per row; see the guide."),
+    argument("Log with a measured pose per row; see the guide.", metavar="[POSES]"),
 ]
 Mapping = Annotated[
-    Path | None, options.file_option("TOML file that maps columns to signals, as for logs.")
+    Path | None, file_option("TOML file that maps columns to signals, as for logs.")
 ]
 FramesFree = Annotated[
     Literal["both", "tracker", "target", "known"],
-    typer.Option(help="Frames that are not known: the tracker's, the target's on the platform."),
+    option("Frames that are not known: the tracker's, the target's on the platform."),
 ]
 PositionNoise = Annotated[
     float | None,
@@ -44,29 +43,23 @@ Tolerance = Annotated[
     float | None,
     quantity_option("Standard deviation of joints as made; default: not used.", "tolerance", "m"),
 ]
-Robust = Annotated[
-    bool, typer.Option("--robust", help="Leave out poses that are wrong beyond noise.")
-]
-Apart = Annotated[
-    float, typer.Option(min=0.0, max=0.5, help="Share of the poses that is kept for checking.")
-]
+Robust = Annotated[bool, option("Leave out poses that are wrong beyond noise.", "--robust")]
+Apart = Annotated[float, option("Share of the poses that is kept for checking.", min=0.0, max=0.5)]
 PlanCount = Annotated[
-    int | None, typer.Option("--plan", metavar="N", help="Propose N poses to measure instead.")
+    int | None, option("Propose N poses to measure instead.", "--plan", metavar="N")
 ]
-Measured = Annotated[
-    str, typer.Option(help="With --plan: components that will be measured, such as x,y,z.")
-]
+Measured = Annotated[str, option("With --plan: components that will be measured, such as x,y,z.")]
 Out = Annotated[
     Path | None,
-    options.file_option("Write the calibrated machine as .toml, or the planned poses as .csv."),
+    file_option("Write the calibrated machine as .toml, or the planned poses as .csv."),
 ]
 Offsets = Annotated[
-    Path | None, options.file_option("Write the offsets of the legs as a mapping file for logs.")
+    Path | None, file_option("Write the offsets of the legs as a mapping file for logs.")
 ]
 Visits = Annotated[
-    Path | None, options.file_option("With --plan: write a motion through all poses, for track.")
+    Path | None, file_option("With --plan: write a motion through all poses, for track.")
 ]
-Report = Annotated[Path | None, options.file_option("Write the result as one HTML page.")]
+Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
 
 
 @app.command()
@@ -109,9 +102,9 @@ def calibrate(
         raise InputError("poses", "give a file with measured poses, or --plan N to propose some")
     if plan is None and visits is not None:
         raise InputError("visits", "is a motion through the poses of --plan; give N")
-    for option, path in (("offsets", offsets), ("report", report)):
+    for name, path in (("offsets", offsets), ("report", report)):
         if plan is not None and path is not None:
-            raise InputError(option, "needs measured poses; leave --plan out")
+            raise InputError(name, "needs measured poses; leave --plan out")
     platform = load(machine, configuration)
     in_unit(coordinate_noise, "coordinate_noise", platform.coordinate_unit, "that of the legs")
     noise = (position_noise, angle_noise, coordinate_noise)

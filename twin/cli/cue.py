@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
+from twin.cli.options import file_option, option
 from twin.cli.quantities import quantities
 from twin.cli.values import PAGE_ENDING, check_files, write_plot
 
@@ -21,37 +20,33 @@ AlgorithmName = Literal["classical", "adaptive", "predictive"]
 SENSED_MOTIONS = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 
 
-Algorithm = Annotated[
-    AlgorithmName, typer.Option(help="Algorithm that makes the platform's motion.")
-]
+Algorithm = Annotated[AlgorithmName, option("Algorithm that makes the platform's motion.")]
 Manoeuvre = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Manoeuvre of a built-in vehicle, 12 s: step_steer, double_lane_change, slalom, "
+    option(
+        "Manoeuvre of a built-in vehicle, 12 s: step_steer, double_lane_change, slalom, "
         "braking (default), acceleration or coordinated_turn; files are for --input.",
+        metavar="NAME",
     ),
 ]
 Input = Annotated[
     Path | None,
-    options.file_option(
+    file_option(
         "Manoeuvre as CSV: time [s],fx [m/s2],fy,fz (specific force at the head, fz = +g at "
         "rest) and optionally wx [rad/s],wy,wz; x forward, y left, z up.",
         "--input",
     ),
 ]
-Compare = Annotated[
-    bool, typer.Option("--compare", help="Show all three algorithms beside each other.")
-]
+Compare = Annotated[bool, option("Show all three algorithms beside each other.", "--compare")]
 Head = Annotated[
     str | None,
-    typer.Option(
-        metavar="X,Y,Z",
-        help="Driver's head in m from the platform's reference point; default: there, on "
+    option(
+        "Driver's head in m from the platform's reference point; default: there, on "
         "driving_simulator 1.1 m above.",
+        metavar="X,Y,Z",
     ),
 ]
-Scale = Annotated[float, typer.Option(help="Factor of the manoeuvre's departure from rest.")]
+Scale = Annotated[float, option("Factor of the manoeuvre's departure from rest.")]
 
 
 @app.command()
@@ -61,7 +56,7 @@ def cue(
     algorithm: Algorithm = "predictive",
     manoeuvre: Manoeuvre = None,
     source: Input = None,
-    out: Annotated[Path | None, options.file_option("Write the platform's motion as CSV.")] = None,
+    out: Annotated[Path | None, file_option("Write the platform's motion as CSV.")] = None,
     plot: options.Plot = None,
     compare: Compare = False,
     head: Head = None,

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, paragraph, table
+from twin.cli.options import file_option, option
 from twin.cli.quantities import quantity_option
 from twin.cli.values import check_files, settings_from, write
 
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
 
 Parameters = Annotated[
     str,
-    typer.Option(
+    option(
+        "Parameters to show: payload, platform, legs, friction, drives, gravity, sensors, or "
+        "paths of platform.toml.",
         "--for",
         metavar="GROUP|PATH,...",
-        help="Parameters to show: payload, platform, legs, friction, drives, gravity, sensors, or "
-        "paths of platform.toml.",
     ),
 ]
 Noise = Annotated[
@@ -38,7 +37,7 @@ Noise = Annotated[
     ),
 ]
 Highest = Annotated[float, quantity_option("Highest frequency in Hz.", "highest", "Hz")]
-Out = Annotated[Path | None, options.file_option("Write the motion as CSV, for --motion.")]
+Out = Annotated[Path | None, file_option("Write the motion as CSV, for --motion.")]
 
 
 @app.command()

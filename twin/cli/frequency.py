@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import show
+from twin.cli.options import option
 from twin.cli.quantities import quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, write_json
 
@@ -16,11 +15,9 @@ AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
 MethodName = Literal["chirp", "stepped"]
 
 
-Axis = Annotated[
-    AxisName | None, typer.Option(help="Move the platform along or about this base axis.")
-]
-Actuator = Annotated[int | None, typer.Option(min=1, help="Move this actuator by itself, from 1.")]
-Method = Annotated[MethodName, typer.Option(help="One sweep, or one sine after the other.")]
+Axis = Annotated[AxisName | None, option("Move the platform along or about this base axis.")]
+Actuator = Annotated[int | None, option("Move this actuator by itself, from 1.", min=1)]
+Method = Annotated[MethodName, option("One sweep, or one sine after the other.")]
 Timestep = Annotated[
     float | None,
     quantity_option("Step of the engine in s; default: 0.25 ms.", "timestep", "s"),

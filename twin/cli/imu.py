@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, show
+from twin.cli.options import argument, file_option, option
 from twin.cli.quantities import quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
 
@@ -18,23 +17,16 @@ LayoutName = Literal["csv", "thesis"]
 
 Log = Annotated[
     Path,
-    typer.Argument(
-        metavar="LOG",
-        help="Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.",
+    argument(
+        "Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.", metavar="LOG"
     ),
 ]
-Layout = Annotated[
-    LayoutName, typer.Option(help="csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")
-]
+Layout = Annotated[LayoutName, option("csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")]
 LogRate = Annotated[
     float, quantity_option("Messages per second in the thesis layout.", "log_rate", "Hz")
 ]
-ForceUnit = Annotated[
-    str, typer.Option(metavar="UNIT", help="Unit of forces in the thesis layout.")
-]
-RateUnit = Annotated[
-    str, typer.Option(metavar="UNIT", help="Unit of angular rates in the thesis layout.")
-]
+ForceUnit = Annotated[str, option("Unit of forces in the thesis layout.", metavar="UNIT")]
+RateUnit = Annotated[str, option("Unit of angular rates in the thesis layout.", metavar="UNIT")]
 Bandwidth = Annotated[
     float | None,
     quantity_option("Bandwidth of the sensor in Hz; default: the machine's.", "bandwidth", "Hz"),
@@ -42,11 +34,9 @@ Bandwidth = Annotated[
 Resolution = Annotated[
     float, quantity_option("Resolution of the spectra in Hz.", "resolution", "Hz")
 ]
-Phase = Annotated[
-    bool, typer.Option("--phase", help="Compensate phases too, not amplitudes alone.")
-]
+Phase = Annotated[bool, option("Compensate phases too, not amplitudes alone.", "--phase")]
 Compensated = Annotated[
-    Path | None, options.file_option("Write the motion with the amplification taken out.")
+    Path | None, file_option("Write the motion with the amplification taken out.")
 ]
 
 
@@ -54,8 +44,8 @@ Compensated = Annotated[
 def imu(
     log: Log,
     *,
-    machine: Annotated[str, typer.Option(metavar="MACHINE", help=options.MACHINE_HELP)],
-    motion: Annotated[Path, options.file_option("CSV of the reference motion about home.")],
+    machine: Annotated[str, option(options.MACHINE_HELP, metavar="MACHINE")],
+    motion: Annotated[Path, file_option("CSV of the reference motion about home.")],
     layout: Layout = "csv",
     log_rate: LogRate = 200.0,
     force_unit: ForceUnit = "g",

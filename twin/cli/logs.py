@@ -5,23 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
+from twin.cli.options import argument, file_option, option
 from twin.cli.values import check_files, write
 
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Log: .csv, .parquet, .mcap, a saved run, a bag.")
-]
+File = Annotated[Path, argument("Log: .csv, .parquet, .mcap, a saved run, a bag.", metavar="FILE")]
 Map = Annotated[
     Path | None,
-    options.file_option("Write a mapping to check and edit, for --mapping of identify and others."),
+    file_option("Write a mapping to check and edit, for --mapping of identify and others."),
 ]
 TimeName = Annotated[
-    str | None, typer.Option("--time", metavar="NAME", help="Column with the times of a table.")
+    str | None, option("Column with the times of a table.", "--time", metavar="NAME")
 ]
 
 

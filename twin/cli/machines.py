@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
+from twin.cli.options import option
 from twin.cli.quantities import quantity_option
 
 FormatName = Literal["mjcf", "urdf", "fmu"]
@@ -70,21 +69,17 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
 @app.command()
 def export(
     machine: options.Machine,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the files; it is made if missing.")
-    ],
+    out: Annotated[Path, option("Folder for the files; it is made if missing.", metavar="DIR")],
     form: Annotated[
         FormatName,
-        typer.Option(
-            "--format",
-            help="mjcf: robot.xml and scene.xml; urdf: robot.urdf; fmu: a co-simulation unit of "
+        option(
+            "mjcf: robot.xml and scene.xml; urdf: robot.urdf; fmu: a co-simulation unit of "
             "FMI, NAME.fmu.",
+            "--format",
         ),
     ] = "mjcf",
     configuration: options.Configuration = None,
-    fmi: Annotated[
-        int | None, typer.Option(metavar="2|3", help="Version of FMI; default: 3.")
-    ] = None,
+    fmi: Annotated[int | None, option("Version of FMI; default: 3.", metavar="2|3")] = None,
     timestep: Annotated[
         float | None,
         quantity_option(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, paragraph, table
+from twin.cli.options import file_option, option
 from twin.cli.values import check_files, environment_options
 from twin.errors import InputError
 
@@ -21,34 +20,34 @@ def record(
     *,
     dataset: Annotated[
         str,
-        typer.Option(metavar="ID", help="Id of the new dataset, as twin/tracking/random-v0."),
+        option("Id of the new dataset, as twin/tracking/random-v0.", metavar="ID"),
     ],
     policy: Annotated[
         str,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="random, zero, medium, expert, a controller, a law of the task, or a trained "
+        option(
+            "random, zero, medium, expert, a controller, a law of the task, or a trained "
             "policy's name or file.",
+            metavar="FILE|NAME",
         ),
     ] = "random",
-    episodes: Annotated[int, typer.Option(min=1, help="Number of episodes.")] = 100,
+    episodes: Annotated[int, option("Number of episodes.", min=1)] = 100,
     seed: options.Seed = 0,
     machine: options.EnvironmentMachine = None,
     configuration: options.Configuration = None,
     engine: options.OptionalEngine = None,
     randomisation: options.Randomisation = None,
     option: options.EnvironmentOptions = None,
-    description: Annotated[str, typer.Option(help="Description of the dataset.")] = "",
+    description: Annotated[str, option("Description of the dataset.")] = "",
     levels: Annotated[
         bool,
-        typer.Option("--levels", help="Three datasets: random, medium and expert, in their ids."),
+        option("Three datasets: random, medium and expert, in their ids.", "--levels"),
     ] = False,
     lerobot: Annotated[
         Path | None,
-        options.file_option("Also write a dataset of LeRobot, into a new folder.", metavar="DIR"),
+        file_option("Also write a dataset of LeRobot, into a new folder.", metavar="DIR"),
     ] = None,
     log: Annotated[
-        Path | None, options.file_option("Also write the first episode as .mcap, .csv or .parquet.")
+        Path | None, file_option("Also write the first episode as .mcap, .csv or .parquet.")
     ] = None,
     replace: options.ReplaceFile = False,
 ) -> None:

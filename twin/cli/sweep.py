@@ -13,6 +13,7 @@ from twin.basics.toml import read_toml
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
+from twin.cli.options import argument, option
 from twin.cli.values import check_files, settings_from, write_json
 from twin.errors import InputError, ParameterError
 
@@ -30,83 +31,78 @@ MAX_FAILURES = 5
 
 Subject = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE|MACHINE",
-        help="A sweep's TOML file, or the name or platform.toml of a machine.",
+    argument(
+        "A sweep's TOML file, or the name or platform.toml of a machine.", metavar="FILE|MACHINE"
     ),
 ]
 OutFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Folder of the results; the same command again computes what is missing there. "
+    option(
+        "Folder of the results; the same command again computes what is missing there. "
         "Default: a folder here, named after the sweep.",
+        metavar="FOLDER",
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "A number of platform.toml, or motion.frequency or controller.OPTION, with values: "
+        "1,2,5 or '0:4 ms:5' or start:stop:count:logarithmic; may be repeated.",
         "--set",
         metavar="PATH=VALUES",
-        help="A number of platform.toml, or motion.frequency or controller.OPTION, with values: "
-        "1,2,5 or '0:4 ms:5' or start:stop:count:logarithmic; may be repeated.",
     ),
 ]
 Controller = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME[:OPTION=VALUE,...]",
-        help="Controller of the machine; model=nominal designs it for the machine without "
+    option(
+        "Controller of the machine; model=nominal designs it for the machine without "
         "values and payload. May be repeated.",
+        metavar="NAME[:OPTION=VALUE,...]",
     ),
 ]
 Payload = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Mass at the reference point, or a seated person's stature and mass; may be repeated.",
         metavar="KG|occupant:M:KG",
-        help="Mass at the reference point, or a seated person's stature and mass; may be repeated.",
     ),
 ]
-Seeds = Annotated[
-    int | None, typer.Option(min=1, help="Number of seeds of the sensors' errors, from 0.")
-]
+Seeds = Annotated[int | None, option("Number of seeds of the sensors' errors, from 0.", min=1)]
 Samples = Annotated[
     int | None,
-    typer.Option(min=1, help="Number of Latin-hypercube points in start:stop, instead of a grid."),
+    option("Number of Latin-hypercube points in start:stop, instead of a grid.", min=1),
 ]
 Engine = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help=f"{options.ENGINES_HELP}."),
+    option(f"{options.ENGINES_HELP}.", metavar="NAME"),
 ]
 Configuration = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Configuration of the machine's file; may be repeated."),
+    option("Configuration of the machine's file; may be repeated.", metavar="NAME"),
 ]
 Fields = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Another field of a sweep's file, such as fidelity=fast, motion.name=chirp, "
+        "motion.amplitude=0.01 or measure=module:function; may be repeated.",
         "--field",
         metavar="FIELD=VALUE",
-        help="Another field of a sweep's file, such as fidelity=fast, motion.name=chirp, "
-        "motion.amplitude=0.01 or measure=module:function; may be repeated.",
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default: one per core.")]
+Workers = Annotated[int | None, option("Runs at a time; default: one per core.", min=1)]
 Backend = Annotated[
     BackendName,
-    typer.Option(help="Processes of this computer, a Ray cluster, or this process."),
+    option("Processes of this computer, a Ray cluster, or this process."),
 ]
 Address = Annotated[
     str | None,
-    typer.Option(
-        help="Address of a running Ray cluster, such as auto; default: one on this computer "
+    option(
+        "Address of a running Ray cluster, such as auto; default: one on this computer "
         "that ends with the command."
     ),
 ]
-Retries = Annotated[
-    int, typer.Option(min=1, help="Attempts to repeat a run whose worker has died.")
-]
-New = Annotated[bool, typer.Option("--new", help="Refuse a folder that holds results already.")]
+Retries = Annotated[int, option("Attempts to repeat a run whose worker has died.", min=1)]
+New = Annotated[bool, option("Refuse a folder that holds results already.", "--new")]
 
 
 @app.command()

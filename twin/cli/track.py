@@ -12,6 +12,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, paragraph, table
 from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.options import file_option
 from twin.cli.values import PAGE_ENDING, TRAJECTORY_ENDINGS, check_files, save, write_plot
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 Log = Annotated[
-    Path | None, options.file_option("Save the readings of the inertial sensor as CSV, for imu.")
+    Path | None, file_option("Save the readings of the inertial sensor as CSV, for imu.")
 ]
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
+from twin.cli.options import file_option, option
 from twin.cli.quantities import in_unit, quantities, quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, write, write_plot
 
@@ -32,11 +33,11 @@ def _seconds(bound: str) -> Any:
 
 
 def _share(bound: str) -> Any:
-    return typer.Option(help=f"{bound} as a share of the step; default: the loop's.")
+    return option(f"{bound} as a share of the step; default: the loop's.")
 
 
 def _gains(text: str) -> Any:
-    return typer.Option(metavar="GAIN,TIME", help=text)
+    return option(text, metavar="GAIN,TIME")
 
 
 Size = Annotated[
@@ -52,11 +53,9 @@ Size = Annotated[
 ]
 Carried = Annotated[
     bool,
-    typer.Option(
-        "--carried", help="The velocity loop's integral carries the weight from the start."
-    ),
+    option("The velocity loop's integral carries the weight from the start.", "--carried"),
 ]
-Margin = Annotated[float | None, typer.Option(help="Distance to keep from the bounds, per step.")]
+Margin = Annotated[float | None, option("Distance to keep from the bounds, per step.")]
 Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI, {GAIN_UNITS}.")]
 
 
@@ -64,7 +63,7 @@ Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI
 def tune(
     machine: options.Machine,
     *,
-    loop: Annotated[LoopName, typer.Option(help="Loop of the cascade.")] = "velocity",
+    loop: Annotated[LoopName, option("Loop of the cascade.")] = "velocity",
     engine: options.Engine = "analytic",
     fidelity: options.Fidelity = "accurate",
     configuration: options.Configuration = None,
@@ -80,7 +79,7 @@ def tune(
     start: Start = None,
     low: Annotated[str | None, _gains("Smallest gains allowed, units as --start.")] = None,
     high: Annotated[str | None, _gains("Largest gains allowed, units as --start.")] = None,
-    out: Annotated[Path | None, options.file_option("Write the table of gains as .toml.")] = None,
+    out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
     plot: options.Plot = None,
     replace: options.ReplaceFile = False,
 ) -> None:

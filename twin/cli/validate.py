@@ -10,17 +10,18 @@ import typer
 from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import line, table
+from twin.cli.options import file_option, option
 
 
 @app.command()
 def validate(
     machines: options.Machines = None,
     *,
-    out: Annotated[Path | None, options.file_option("Write the report as one HTML page.")] = None,
-    json: Annotated[Path | None, options.file_option("Write the report's content as JSON.")] = None,
+    out: Annotated[Path | None, file_option("Write the report as one HTML page.")] = None,
+    json: Annotated[Path | None, file_option("Write the report's content as JSON.")] = None,
     case: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Run only this case; may be repeated."),
+        option("Run only this case; may be repeated.", metavar="NAME"),
     ] = None,
     jobs: options.Jobs = None,
 ) -> None:

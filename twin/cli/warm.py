@@ -7,21 +7,20 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, progress_bar, table
+from twin.cli.options import option
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
 
 Environments = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Also an environment, such as twin/PoseTracking-v0; may be repeated.",
         "--environment",
         metavar="ENV",
-        help="Also an environment, such as twin/PoseTracking-v0; may be repeated.",
     ),
 ]
 SHORT_DURATION = 0.01
