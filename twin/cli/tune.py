@@ -32,10 +32,6 @@ def _seconds(bound: str) -> Any:
     return quantity_option(text, bound.replace(" ", "_"), "s")
 
 
-def _share(bound: str) -> Any:
-    return option(f"{bound} as a share of the step; default: the loop's.")
-
-
 def _gains(text: str) -> Any:
     return option(text, metavar="GAIN,TIME")
 
@@ -70,11 +66,10 @@ def tune(
     size: Size = None,
     carried: Carried = False,
     rise_time: Annotated[float | None, _seconds("rise time")] = None,
-    rise: Annotated[float | None, _share("Value at the rise time")] = None,
     settling_time: Annotated[float | None, _seconds("settling time")] = None,
-    settling: Annotated[float | None, _share("Largest error after settling")] = None,
-    overshoot: Annotated[float | None, _share("Largest overshoot")] = None,
-    undershoot: Annotated[float | None, _share("Largest undershoot")] = None,
+    overshoot: Annotated[
+        float | None, option("Largest overshoot as a share of the step; default: the loop's.")
+    ] = None,
     margin: Margin = None,
     start: Start = None,
     low: Annotated[str | None, _gains("Smallest gains allowed, units as --start.")] = None,
@@ -104,8 +99,7 @@ def tune(
     search |= {"low": quantities(low, "low", *units[1:])}
     search |= {"high": quantities(high, "high", *units[1:])}
     in_unit(size, "size", units[0], f"the step of this loop of {platform.name}")
-    bounds = {"rise_time": rise_time, "rise": rise, "settling_time": settling_time}
-    bounds |= {"settling": settling, "overshoot": overshoot, "undershoot": undershoot}
+    bounds = {"rise_time": rise_time, "settling_time": settling_time, "overshoot": overshoot}
     if carried and loop == "position":
         raise InputError("carried", "is for the velocity loop")
     step: dict[str, Any] = _given({"size": size, "carried": carried or None})
