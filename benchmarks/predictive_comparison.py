@@ -187,7 +187,7 @@ def main() -> None:
         (followed_rows, ("position [mm]", "rotation [mrad]", "at a limit [%]")),
         (ball_rows, ("distance [mm]", "in second halves [mm]", "at a limit [%]")),
     ):
-        table((*first, *(each for each in titles)), rows, platform.name)
+        table((*first, *titles), rows, platform.name)
     write_text(RESULTS, json.dumps(curves) + "\n")
     print(RESULTS)
 
