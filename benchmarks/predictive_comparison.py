@@ -25,7 +25,7 @@ from twin.analysis.platform import Platform
 from twin.analysis.tracking import TrackingErrors
 from twin.basics.arrays import FloatArray
 from twin.basics.files import write_text
-from twin.cli.console import Column, table
+from twin.cli.console import table
 from twin.control import make_controller
 from twin.control.controller import Controller, Reference, Supervisor, reference_of
 from twin.control.loop import ClosedLoop
@@ -182,12 +182,12 @@ def main() -> None:
             thin = max(1, len(found.time) // POINTS)
             time, shown = np.round(found.time[::thin], 3), np.round(found.shown[::thin], 4)
             curves[-1]["curves"][name] = [time.tolist(), shown.tolist()]
-    first = (Column("motion"), Column("controller"))
+    first = ("motion", "controller")
     for rows, titles in (
         (followed_rows, ("position [mm]", "rotation [mrad]", "at a limit [%]")),
         (ball_rows, ("distance [mm]", "in second halves [mm]", "at a limit [%]")),
     ):
-        table((*first, *(Column(each, number=True) for each in titles)), rows, platform.name)
+        table((*first, *titles), rows, platform.name)
     write_text(RESULTS, json.dumps(curves) + "\n")
     print(RESULTS)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import twin
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.model.engine import State
 from twin.simulation.trajectory import Trajectory
 
@@ -52,4 +52,4 @@ for name, (kind, options) in RUNS.items():
     rows.append((name, f"{run.pose[-1, 2]:.9f}", f"{apart:.1e}", f"{gap:.1e}"))
 
 titles = ("height at the end [m]", "off the reference [m]", "largest loop gap [m]")
-table((Column("engine"), *(Column(title, number=True) for title in titles)), rows)
+table(("engine", *titles), rows)

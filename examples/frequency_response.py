@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 import twin
 from twin.analysis.frequency.measured import measure_response
 from twin.analysis.frequency.response import response_figures
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.control import make_controller
 
 RUNS = {
@@ -54,7 +54,7 @@ for name, (configuration, law) in RUNS.items():
     below.semilogx(response.frequency, np.degrees(response.phase), label=name)
 
 titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
-columns = (Column("loop"), *(Column(title, number=True) for title in titles))
+columns = ("loop", *titles)
 table(columns, rows, "stewart: pitch per setpoint pitch")
 
 above.axhline(-3.0, color="#1b2733", linestyle=":", linewidth=1.0)

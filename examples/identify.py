@@ -7,7 +7,7 @@ its log is used. `twin identify` does the same from files, and writes the identi
 from __future__ import annotations
 
 import twin
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.control import make_controller
 from twin.identification.result.identify import identify
 from twin.identification.result.predictions import base_rows
@@ -49,7 +49,7 @@ def main() -> None:
         )
     ]
     titles = ("file", "hidden", "identified", "from", "to")
-    columns = [Column("parameter"), *(Column(title, True) for title in titles), Column("unit")]
+    columns = ["parameter", *titles, "unit"]
     table(columns, rows)
     line(found.summary)
 

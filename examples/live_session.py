@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.motion import SineMotion
 from twin.simulation.live.machine_session import MachineSession
 
@@ -56,5 +56,5 @@ note("at a peak of a sine of 30 mm")
 run = session.trajectory()
 session.close()
 titles = ("time [s]", *names, "largest force [N]", "second engine off by [um]")
-table((Column("event"), *(Column(title, number=True) for title in titles)), rows)
+table(("event", *titles), rows)
 line(f"recorded: {run}")

@@ -13,7 +13,7 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 import twin
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.motion.cueing import compare, make_manoeuvre, standstill_error
 
 platform = twin.load("stewart")
@@ -33,7 +33,7 @@ rows = [
 still = standstill_error(manoeuvre)
 rows.append(("at rest", f"{still.total:.2f}", "-", f"{still.total_false_cue:.2f}", "0"))
 titles = ("error", "correlation", "false cues", "largest share of a limit [%]")
-columns = (Column("algorithm"), *(Column(title, number=True) for title in titles))
+columns = ("algorithm", *titles)
 table(columns, rows, f"{platform.name}: {manoeuvre.name}")
 
 matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))

@@ -12,7 +12,7 @@ import numpy as np
 import twin
 from twin.analysis.tracking import TrackingErrors
 from twin.basics.arrays import FloatArray
-from twin.cli.console import Column, table
+from twin.cli.console import table
 from twin.control import make_controller
 from twin.control.controller import FunctionController, sample_reference
 from twin.motion import SineMotion
@@ -51,7 +51,8 @@ for name, controller in controllers.items():
     rows.append([name, f"{1e6 * position:.3g}", f"{1e6 * actuators:.3g}"])
 
 columns = (
-    Column("controller"),
-    *(Column(title, number=True) for title in ("position [um]", "legs [um]")),
+    "controller",
+    "position [um]",
+    "legs [um]",
 )
 table(columns, rows, f"stewart, 20 mm at 1 Hz for {DURATION:g} s, root mean square errors")

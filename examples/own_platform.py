@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import twin
 from twin.analysis.machine_summary import machine_summary
 from twin.charts.panels import value_text
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.machine.file.read import write_template
 
 with TemporaryDirectory() as folder:
@@ -38,7 +38,7 @@ with TemporaryDirectory() as folder:
         line(f"refused, as it should be: {str(error).splitlines()[-1].strip()}")
 
 facts = [(fact.name, value_text(fact.value), fact.unit) for fact in machine_summary(platform)]
-table([Column("what follows from the numbers"), Column("value"), Column("unit")], facts)
+table(["what follows from the numbers", "value", "unit"], facts)
 
 forces = platform.inverse_dynamics(platform.home, [0.0] * 6, [0.0] * 6)
 for engine in ("analytic", "mujoco"):

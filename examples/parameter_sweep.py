@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import matplotlib.style
 from matplotlib.figure import Figure
 
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.sweep import Sweep, run_sweep
 
 MASS = "platform.body.mass"
@@ -41,9 +41,9 @@ rows = [
 ]
 titles = ("mass [kg]", "root mean square error [um]")
 columns = (
-    Column("controller"),
-    *(Column(title, number=True) for title in titles),
-    Column("status"),
+    "controller",
+    *titles,
+    "status",
 )
 table(columns, rows, "stewart, heave of 20 mm at 1 Hz")
 

@@ -17,7 +17,7 @@ import twin
 from twin.analysis.payload.static import static_payload
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.region import region
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 
 platform = twin.load("stewart")
 still = static_payload(platform)
@@ -32,7 +32,7 @@ rows = [
         for axis, a, b in zip("xyz", low, high, strict=True)
     ),
 ]
-table((Column(platform.name), Column("value", number=True)), rows)
+table((platform.name, "value"), rows)
 
 grid = np.linspace(-0.3, 0.3, 241)
 x, z = np.meshgrid(grid, grid)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import twin
 from twin.analysis.tracking import TrackingErrors
-from twin.cli.console import Column, table
+from twin.cli.console import table
 from twin.control import make_controller
 from twin.motion import TankTrackMotion
 
@@ -35,5 +35,5 @@ for name, idea in CONTROLLERS.items():
     rows.append(row)
 
 titles = ("ideal [mm]", "ideal [mrad]", "hardware [mm]", "hardware [mrad]")
-columns = (Column("controller"), Column("idea"), *(Column(title, number=True) for title in titles))
+columns = ("controller", "idea", *titles)
 table(columns, rows, f"stewart on a tank's course of {DURATION:g} s, root mean square errors")

@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 import twin.envs  # noqa: F401  registers the environments
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 from twin.training import evaluate, load_policy
 
 ENVIRONMENT = "twin/PoseTracking-v0"
@@ -40,8 +40,8 @@ for name, engine in (("zero", "analytic"), (NAME, "analytic"), (NAME, "mujoco"))
     means = [found.mean(name, engine, title).value for title in titles]
     rows.append((name, engine, *(f"{value:.3g}" for value in means)))
 columns = (
-    Column("policy"),
-    Column("engine"),
-    *(Column(title, number=True) for title in titles),
+    "policy",
+    "engine",
+    *titles,
 )
 table(columns, rows, f"means over {EPISODES} episodes, the same for all")

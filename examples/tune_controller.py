@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import twin
 from twin.analysis.tuning.steps import VelocityStudy
 from twin.analysis.tuning.tuning import VELOCITY_STEP, control_snippet, gains_text
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
 
 platform = twin.load("stewart")
 tuning = VelocityStudy().tune(platform)
@@ -30,7 +30,7 @@ for number, trial in enumerate(trials):
     rows.append((str(number), gains, *(f"{value:.3g}" for value in numbers)))
 titles = ("rise [ms]", "settling [ms]", "overshoot [%]")
 table(
-    (Column("iteration"), Column("gains"), *(Column(title, number=True) for title in titles)),
+    ("iteration", "gains", *titles),
     rows,
     f"{platform.name}: velocity loop",
 )

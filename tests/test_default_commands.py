@@ -82,7 +82,16 @@ def test_files_of_default_commands_are_written(name: str, tmp_path: Path) -> Non
     picture, folder = tmp_path / "picture.png", tmp_path / "sweep"
     for words in (
         ("render", machine, "--duration", "500 ms", "--out", str(picture)),
-        ("sweep", machine, "--duration", "500 ms", "--backend", "serial", "--out", str(folder)),
+        (
+            "sweep",
+            machine,
+            "--field",
+            "motion.duration=0.5",
+            "--backend",
+            "serial",
+            "--out",
+            str(folder),
+        ),
     ):
         result = CliRunner().invoke(cli.app, words)
         assert result.exit_code == 0, result.output

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.cli import console
-from twin.cli.console import MAX_WIDTH, Column, table
+from twin.cli.console import MAX_WIDTH, table
 
 pytestmark = pytest.mark.quick
 
-COUNTS = {"dof", "legs", "actuators", "iteration", "responses", "runs", "whole"}
+COUNTS = {"dof", "leg", "legs", "actuators", "iteration", "responses", "runs", "whole"}
 """Titles of numbers without a unit."""
 
 
@@ -34,7 +34,7 @@ class Recorded(Table):
 @pytest.fixture(autouse=True)
 def recorded(monkeypatch: pytest.MonkeyPatch) -> list[Table]:
     """All tables that are printed."""
-    monkeypatch.setattr(console, "Table", Recorded)
+    monkeypatch.setattr(console, "RichTable", Recorded)
     monkeypatch.setattr(Recorded, "made", [])
     return Recorded.made
 
@@ -85,7 +85,7 @@ def test_tables_of_commands(words: tuple[str, ...], recorded: list[Table], tmp_p
 def test_numbers_of_wide_tables_are_printed_in_parts(
     recorded: list[Table], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    columns = [Column("machine"), *(Column(f"figure {k} [unit]", True) for k in range(20))]
+    columns = ["machine", *(f"figure {k} [unit]" for k in range(20))]
     rows = [("name", *(f"{k + 0.123456789:.9f}" for k in range(20))) for _ in range(2)]
     table(columns, rows, "wide")
     text = capsys.readouterr().out
@@ -97,7 +97,7 @@ def test_numbers_of_wide_tables_are_printed_in_parts(
 
 def test_texts_wrap_and_long_words_fold(capsys: pytest.CaptureFixture[str]) -> None:
     words = " ".join(["words"] * 60)
-    table([Column("quantity"), Column("note"), Column("unit")], [("a" * 150, words, "m")])
+    table(["quantity", "note", "unit"], [("a" * 150, words, "m")])
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= MAX_WIDTH
     assert text.count("words") == 60

@@ -14,6 +14,7 @@ from twin import cli
 from twin.calibration import Calibration, LegErrors, calibrate, poses_within, read_poses, simulated
 from twin.calibration.calibration import machine_text
 from twin.calibration.report import error_rows
+from twin.charts.results import cell_text
 from twin.logs import Channel, Log, LogMapping, read_log, write_log
 from twin.rotations import displacement
 
@@ -42,9 +43,9 @@ def written(name: str, path: Path) -> tuple[Any, Any]:
     return machine, errors
 
 
-def deviation(found: Calibration) -> float:
-    """Return the standard error of the first number of the first leg."""
-    return float(found.standard_errors[0, 0])
+def joint_error(found: Calibration) -> str:
+    """Return the first error of the first leg with its standard error, as it is shown."""
+    return f"{1e6 * found.errors[0, 0]:.0f} +- {1e6 * found.standard_errors[0, 0]:.0f}"
 
 
 @pytest.mark.parametrize("name", ["stewart", "rss"])
@@ -61,9 +62,10 @@ def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
         machine, read_poses(tmp_path / "poses.csv", machine), frames="known", tolerance=2e-4
     )
     page = report.read_text()
-    mean = error_rows(found)[1][1]
-    assert f"<strong>{mean} µm</strong>" in page
-    assert f"{1e6 * found.errors[0, 0]:.0f}<br><small>± {1.96e6 * deviation(found):.0f}" in page
+    shown = (cell_text(error_rows(found)[1][1]), joint_error(found))
+    for text in shown:
+        assert text in result.output
+        assert f">{text}</td>" in page
     assert "default-src 'none'" in page
     made = twin.load(out)
     other = simulated(machine, poses_within(machine, 20, 3), errors)
@@ -93,7 +95,7 @@ def test_plan(tmp_path: Path) -> None:
     out = tmp_path / "plan.csv"
     result = run("micro_hexapod", "--plan", 12, "--measured", "x,y,z", "--out", out)
     assert result.exit_code == 0, result.output
-    assert "Of as many poses at random" in result.output
+    assert "as many random poses" in result.output
     assert len(read_log(out)["coordinates"]) == 12
 
 

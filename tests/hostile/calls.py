@@ -38,7 +38,7 @@ from twin.motion.specification import MotionSpecification
 from twin.plant.plant import Plant
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.trajectory import Trajectory
-from twin.sweep import Sampling, Sweep, read_results
+from twin.sweep import Sweep, plan, read_results
 
 
 class Call(NamedTuple):
@@ -238,7 +238,7 @@ def _machines() -> dict[str, Call]:
         "as_randomisation": Call(drawn, {"value": table}),
         "export": Call(written, {"platform": twin.load("srspm"), "form": "mjcf", "folder": None}),
         "Sweep": Call(
-            lambda **o: Sweep(**o).machine,
+            lambda **o: len(plan(Sweep(**o))),
             {
                 "machine": "srspm",
                 "engines": ["analytic"],
@@ -250,9 +250,6 @@ def _machines() -> dict[str, Call]:
                 "motion": {"name": "sine"},
                 "measure": None,
             },
-        ),
-        "Sampling": Call(
-            lambda **o: Sampling(**o).count, {"count": 3, "kind": "random", "seed": 1}
         ),
         "read_results": Call(read_results, {"folder": "/dev/null/such"}),
     }

@@ -15,7 +15,7 @@ from process_family import alive
 from small_sweeps import small
 
 from twin.errors import InputError
-from twin.sweep import cluster, run_sweep
+from twin.sweep import run_sweep, workers
 
 MASSES = [1.0, 160.0, 2.0, 300.0, 3.0, 4.0]
 """[kg]; the second kills its worker the first time, the fourth every time."""
@@ -23,8 +23,8 @@ MASSES = [1.0, 160.0, 2.0, 300.0, 3.0, 4.0]
 LOOPBACK = ("0100007F:", "0000000000000000FFFF00000100007F:", "0" * 24 + "01000000:")
 """127.0.0.1, ::ffff:127.0.0.1 and ::1 as the kernel writes them."""
 
-os.environ.setdefault(cluster.USAGE_VARIABLE, "0")
-os.environ.setdefault(cluster.LOOPBACK_VARIABLE, "0")
+for name, value in workers.RAY_VARIABLES.items():
+    os.environ.setdefault(name, value)
 ray = pytest.importorskip("ray")
 
 
@@ -96,7 +96,7 @@ def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path: Path) -> None:
         "SweepFolder.write = noted\n"
         "twin.cli.sweep.app()\n"
     )
-    words = ["srspm", "--duration", "0.06", "--fidelity", "fast", "--out", "out"]
+    words = ["srspm", "--field", "motion.duration=0.06", "--field", "fidelity=fast", "--out", "out"]
     words += ["--backend", "ray", "--workers", "1"]
     done = subprocess.run(
         [sys.executable, "-c", code, "sweep", *words],

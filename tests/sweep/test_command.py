@@ -14,7 +14,7 @@ from twin import cli
 from twin.cli.sweep import default_folder, described
 from twin.sweep import read_results
 
-SHORT = ("--duration", 0.06, "--fidelity", "fast", "--backend", "serial")
+SHORT = ("--field", "motion.duration=0.06", "--field", "fidelity=fast", "--backend", "serial")
 
 FILE = """
 machine = "srspm"
@@ -71,16 +71,12 @@ def test_from_a_file(tmp_path: Path) -> None:
 def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(FILE)
-    sweep = described(
-        str(file), ["gravity=1,9"], None, {"axis": "x"}, {"seeds": 3, "engines": None}
-    )
+    sweep = described(str(file), ["gravity=1,9"], {"motion.axis": "x", "seeds": 3})
     assert (sweep.motion.axis, sweep.motion.duration) == ("x", 0.06)
     assert list(sweep.parameters) == ["platform.body.mass", "gravity"]
     assert sweep.seeds == (0, 1, 2)
-    sampled = described("srspm", ["gravity=1:9"], 5, {}, {})
-    assert sampled.sampling is not None
-    assert sampled.sampling.count == 5
-    assert default_folder(sweep) != default_folder(described(str(file), [], None, {}, {}))
+    assert described("srspm", ["gravity=1:9"], {"samples": 5}).samples == 5
+    assert default_folder(sweep) != default_folder(described(str(file), [], {}))
 
 
 def test_machines_of_ones_own_are_no_sweeps(tmp_path: Path) -> None:
@@ -105,6 +101,8 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
         (("srspm", "--set", "platform.mass=1"), "platform.body.mass"),
         (("srspm", "--controller", "pid"), "cascade"),
         (("srspm", "--samples", 3), "a range"),
+        (("srspm", "--field", "motion.length=3"), "motion.length: unknown field"),
+        (("srspm", "--field", "speed=3"), "speed: unknown field"),
         (("srspm", "--address", "auto"), "Ray"),
         (("srspm", "--json", "absent/rows.json"), "json"),
     ],
@@ -123,9 +121,8 @@ def test_wrong_words_are_refused(
 @pytest.mark.parametrize(
     ("content", "options", "field"),
     [
-        ("motion = 3", ("--axis", "z"), "motion"),
+        ("motion = 3", ("--field", "motion.axis=z"), "motion"),
         ("parameters = 3", ("--set", "gravity=9"), "parameters"),
-        ("sampling = [3]", ("--samples", "3"), "sampling"),
     ],
 )
 def test_options_that_add_to_what_is_no_table(

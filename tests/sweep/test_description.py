@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from twin.control import controller_names
 from twin.errors import InputError, ParameterError
-from twin.sweep import ControllerChoice, PayloadChoice, Range, Sweep, read_sweep
+from twin.sweep import ControllerChoice, PayloadChoice, Sweep, plan, read_sweep
+from twin.sweep.plan import Range, read_values
 
 FILE = """
 machine = "stewart"
@@ -29,7 +30,7 @@ duration = 2
 
 [parameters]
 "leg.actuator.force" = [2000, 3000]
-platform.body.mass = {start = 90, stop = 110, count = 3}
+platform.body.mass = "90:110:3"
 motion.frequency = "1:100:3:logarithmic"
 """
 
@@ -54,9 +55,9 @@ def test_a_file_is_what_it_says(tmp_path: Path) -> None:
         "platform.body.mass",
         "motion.frequency",
     ]
-    frequencies = sweep.parameters["motion.frequency"]
+    frequencies = read_values(sweep.parameters["motion.frequency"], "Hz")
     assert isinstance(frequencies, Range)
-    np.testing.assert_allclose(frequencies.numbers(), [1.0, 10.0, 100.0], rtol=1e-12, atol=0)
+    np.testing.assert_allclose(frequencies.grid(), [1.0, 10.0, 100.0], rtol=1e-12, atol=0)
 
 
 def test_what_is_written_out_reads_back(tmp_path: Path) -> None:
@@ -80,14 +81,14 @@ def test_a_sweep_cannot_be_changed() -> None:
     ],
 )
 def test_values_as_text(text: str, numbers: tuple[float, ...]) -> None:
-    found = Sweep(machine="srspm", parameters={"gravity": text}).parameters["gravity"]
-    listed = found.numbers() if isinstance(found, Range) else found
+    found = read_values((text,), "m/s2")
+    listed = found.grid() if isinstance(found, Range) else found
     np.testing.assert_allclose(listed, numbers, rtol=1e-12, atol=0)
 
 
 def test_ranges_hold_their_ends_exactly() -> None:
     for spacing in ("linear", "logarithmic"):
-        numbers = Range(start=0.1, stop=0.7, count=7, spacing=spacing).numbers()
+        numbers = Range(0.1, 0.7, 7, spacing).grid()
         assert (numbers[0], numbers[-1]) == (0.1, 0.7)
 
 
@@ -120,21 +121,25 @@ def test_payloads_as_text() -> None:
         ({"seeds": 0}, "seeds", "one or more"),
         ({"seeds": [-1]}, "seeds", "greater"),
         ({"timestep": 0}, "timestep", "greater"),
-        ({"parameters": {"gravity": "0:1"}}, "sweep", "add a count"),
-        ({"parameters": {"gravity": "0:1:x"}}, "parameters.gravity", "integer"),
-        ({"parameters": {"gravity": "nine"}}, "parameters.gravity", "no number"),
+        ({"parameters": {"gravity": "0:1"}}, "parameters.gravity", "add a count"),
+        ({"parameters": {"gravity": "0:1:x"}}, "parameters.gravity", "no range"),
+        ({"parameters": {"gravity": "0:1:2:3"}}, "parameters.gravity", "no range"),
+        ({"parameters": {"gravity": "0:1:0"}}, "parameters.gravity", "count"),
+        ({"parameters": {"gravity": "nine"}}, "parameters.gravity", "nine"),
         ({"parameters": {"gravity": float("nan")}}, "parameters.gravity", "finite"),
+        ({"parameters": {"gravity": "1, inf"}}, "parameters.gravity", "finite"),
         ({"parameters": {"gravity": []}}, "parameters.gravity", "at least 1"),
         ({"parameters": {"gravity": "0:1:3:logarithmic"}}, "parameters.gravity", "above zero"),
-        ({"parameters": {"motion.axis": 1}}, "parameters", "motion.frequency"),
-        ({"parameters": {"gravity": "0:1:3"}, "sampling": {"count": 4}}, "sweep", "leave"),
-        ({"parameters": {"gravity": [1]}, "sampling": {"count": 4}}, "sweep", "a range"),
+        ({"parameters": {"motion.axis": 1}}, "motion.axis", "motion.frequency"),
+        ({"parameters": {"gravity": "0:1:3"}, "samples": 4}, "parameters.gravity", "leave"),
+        ({"parameters": {"gravity": [1]}, "samples": 4}, "samples", "a range"),
+        ({"motion": {"length": 1}}, "motion.length", "unknown field"),
         ({"measure": "no function"}, "measure", "pattern"),
     ],
 )
 def test_faults_name_their_field(changes: dict[str, Any], field: str, words: str) -> None:
     with pytest.raises(InputError, match=words) as caught:
-        Sweep(**({"machine": "stewart"} | changes))
+        plan(Sweep(**({"machine": "stewart"} | changes)))
     assert caught.value.field.startswith(field)
 
 
@@ -156,29 +161,26 @@ def test_no_toml(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.quick
 def test_values_with_units_are_those_in_si() -> None:
-    """Texts, tables and lists; of machine and motion; a unit that a configuration alone has."""
+    """Texts and lists; of machine and motion."""
+    expected = {
+        ("leg.drive.delay", "0:4 ms:3"): (0.0, 0.002, 0.004),
+        ("leg.actuator.force", "1 kN:500 lbf:2"): (1000.0, 500 * 4.4482216152605),
+        ("base.joints.radius", ("630 mm", 0.64)): (0.63, 0.64),
+        ("leg.actuator.power", "1 hp"): (745.69987158227022,),
+        ("motion.amplitude", "1 deg, 0.02"): (np.radians(1.0), 0.02),
+        ("motion.frequency", "1 Hz:10 Hz:2:logarithmic"): (1.0, 10.0),
+    }
     sweep = Sweep(
         machine="stewart",
-        configurations=("", "hardware"),
+        configurations="hardware",
         motion={"axis": "pitch"},
-        parameters={
-            "leg.drive.delay": "0:4 ms:5",
-            "leg.actuator.force": {"start": "1 kN", "stop": "500 lbf", "count": 3},
-            "base.joints.radius": ["630 mm", 0.64],
-            "leg.actuator.power": "1 hp",
-            "motion.amplitude": "1 deg, 0.02",
-            "motion.frequency": "1 Hz:10 Hz:4:logarithmic",
-        },
+        parameters=dict(expected.keys()),
         payloads=("50 lb", "occupant:175 cm:80 kg"),
     )
-    assert sweep.parameters == {
-        "leg.drive.delay": Range(start=0.0, stop=0.004, count=5),
-        "leg.actuator.force": Range(start=1000.0, stop=500 * 4.4482216152605, count=3),
-        "base.joints.radius": (0.63, 0.64),
-        "leg.actuator.power": (pytest.approx(745.69987158227022),),
-        "motion.amplitude": (pytest.approx(np.radians(1.0)), 0.02),
-        "motion.frequency": Range(start=1.0, stop=10.0, count=4, spacing="logarithmic"),
-    }
+    points = [task.values for task in plan(sweep)]
+    for (path, _), numbers in expected.items():
+        found = list(dict.fromkeys(point[path] for point in points))
+        np.testing.assert_allclose(found, numbers, rtol=1e-12, atol=0, err_msg=path)
     assert sweep.payloads[0].mass == pytest.approx(50 * 0.45359237)
     person = sweep.payloads[1].occupant
     assert person is not None and (person.stature, person.mass) == (1.75, 80.0)
@@ -190,10 +192,10 @@ def test_values_with_units_are_those_in_si() -> None:
     [
         ("platform.body.mass", "a unit of angle, not of mass"),
         ("motion.amplitude", "a unit of angle, not of length"),
-        ("controller.position_gain", "has a unit, but this is a plain number"),
+        ("controller.position_gain", "write a plain number"),
         ("leg.drive.delay", "no such number"),
     ],
 )
 def test_units_of_another_kind_are_refused(path: str, words: str) -> None:
     with pytest.raises(InputError, match=f"{path}.*{words}"):
-        Sweep(machine="stewart", parameters={path: "1 deg"})
+        plan(Sweep(machine="stewart", parameters={path: "1 deg"}))

@@ -14,7 +14,7 @@ from small_sweeps import small
 
 import twin
 from twin.errors import InputError, MachineNotFoundError, ParameterError
-from twin.sweep import PayloadChoice, Sampling, plan
+from twin.sweep import PayloadChoice, plan
 
 
 def test_every_combination_comes_once_and_in_order() -> None:
@@ -75,20 +75,19 @@ def test_keys_change_with_the_machines_file(tmp_path: Path) -> None:
 
 
 def test_latin_hypercube_has_one_point_in_every_slice() -> None:
-    ranges = {"platform.body.mass": "1:3", "motion.frequency": "1:100"}
-    ranges["motion.frequency"] = {"start": 1.0, "stop": 100.0, "spacing": "logarithmic"}  # type: ignore[assignment]
-    tasks = plan(small(parameters=ranges, sampling={"count": 8, "seed": 3}))
+    ranges = {"platform.body.mass": "1:3", "motion.frequency": "1:100:logarithmic"}
+    tasks = plan(small(parameters=ranges, samples=8))
     mass = np.array([t.values["platform.body.mass"] for t in tasks])
     frequency = np.array([t.values["motion.frequency"] for t in tasks])
     assert sorted(np.floor((mass - 1.0) / 2.0 * 8)) == list(range(8))
     assert sorted(np.floor(np.log(frequency) / np.log(100.0) * 8)) == list(range(8))
-    again = plan(small(parameters=ranges, sampling={"count": 8, "seed": 3}))
+    again = plan(small(parameters=ranges, samples=8))
     assert [t.key for t in again] == [t.key for t in tasks]
 
 
 def test_lists_stay_lists_beside_samples() -> None:
     parameters = {"gravity": [5.0, 9.0], "platform.body.mass": "1:3"}
-    tasks = plan(small(parameters=parameters, sampling=Sampling(count=4, kind="random")))
+    tasks = plan(small(parameters=parameters, samples=4))
     assert [t.values["gravity"] for t in tasks] == [5.0] * 4 + [9.0] * 4
     masses = [t.values["platform.body.mass"] for t in tasks]
     assert masses[:4] == masses[4:]

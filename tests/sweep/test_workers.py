@@ -71,8 +71,8 @@ def test_a_sweep_that_is_killed_goes_on(tmp_path: Path, notes: Path, how: signal
         stderr=subprocess.PIPE,
         text=True,
     )
-    parts = tmp_path / "out" / "parts"
-    while not list(parts.glob("*.parquet")):
+    finished_runs = tmp_path / "out" / "runs.jsonl"
+    while not finished_runs.exists():
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     workers = family(process.pid)

@@ -78,6 +78,17 @@ def toml_content(raw: bytes, file: str | Path) -> dict[str, Any]:
     raise ParameterError(file, [("file", message)])
 
 
+def flat_table(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return values by dotted path of nested tables: TOML splits keys without quotes at dots."""
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            values |= flat_table(value, f"{prefix}{key}.")
+        else:
+            values[f"{prefix}{key}"] = value
+    return values
+
+
 def _fault(content: Any) -> str:
     """Return the first fault of a content, level by level; empty if there is none."""
     level = [content]

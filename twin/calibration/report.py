@@ -1,23 +1,22 @@
-"""The page of a calibration: errors, corrections with intervals, residuals and observability."""
+"""The results of a calibration and of a plan of poses: tables, findings and figures."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.basics.files import write_text
 from twin.calibration.calibration import Calibration, PoseErrors
+from twin.calibration.pose_plan import Plan
 from twin.calibration.solution import INDEX_MEANINGS
-from twin.charts.panels import Axes, Line, number, panels_figure
-from twin.charts.results_page import results_page
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.charts.results import Cell, Figure, Results, Table
 from twin.errors import listed
+from twin.model.machine_model import MachineModel
 
 MAX_LISTED = 8
-"""Maximum number of combinations that the page lists."""
+"""Maximum number of combinations that the results list."""
 
 FRAME_SENTENCES = {
     "both": "The frames of tracker and target are unknown",
@@ -26,11 +25,63 @@ FRAME_SENTENCES = {
     "known": "Both frames are known",
 }
 
-INTERVAL_FACTOR = 1.96
-"""Half-width of a 95 % interval in standard errors."""
+
+def calibration_results(found: Calibration) -> Results:
+    """Return errors of poses before and after, errors of joints, and what the poses do not show."""
+    checked = "kept apart" if len(found.apart) else "of the fit: none was kept apart"
+    joint_names = [name.replace("joint ", "") for name in found.model.errors.names]
+    return Results(
+        f"Calibration of {found.machine.name}",
+        [
+            *findings(found),
+            _expected(found.expected, "Expected error of the calibrated machine"),
+        ],
+        [
+            Table(
+                f"{found.machine.name}: {len(found.used)} poses fitted, errors of "
+                f"{len(found.checked)} poses {checked}",
+                ("error of", "mean", "95 %", "largest", "unit"),
+                error_rows(found),
+            ),
+            Table(
+                "errors and standard errors of joints in um, of angles in urad; offsets are added "
+                "to coordinates",
+                ("leg", *joint_names),
+                _joint_rows(found),
+            ),
+            _index_table("observability of the poses", found.observability),
+        ],
+        _figures(found),
+    )
 
 
-def error_rows(found: Calibration) -> list[tuple[str, ...]]:
+def plan_results(found: Plan, machine: MachineModel) -> Results:
+    """Return the proposed poses, the expected accuracy, and that of as many random poses."""
+    unit = machine.coordinate_unit
+    rows: list[tuple[Cell, ...]] = [
+        (number, *(f"{value:.5f}" for value in row))
+        for number, row in enumerate(found.coordinates, start=1)
+    ]
+    largest = 1e6 * float(found.standard_errors.max())
+    return Results(
+        f"Poses to calibrate {machine.name}",
+        [
+            _expected(found.expected, "Expected error after a calibration by them"),
+            f"Largest standard error of a joint or offset: {largest:.3g} um or urad.",
+        ],
+        [
+            Table(
+                f"{machine.name}: {len(rows)} poses inside all limits",
+                ("pose", *(f"leg {leg + 1} [{unit}]" for leg in range(machine.n_actuators))),
+                rows,
+            ),
+            _index_table("observability of the poses", found.observability),
+            _index_table("observability of as many random poses", found.random),
+        ],
+    )
+
+
+def error_rows(found: Calibration) -> list[tuple[Cell, ...]]:
     """Return rows of errors of poses: name, mean, 95 % quantile, largest, unit."""
     errors = found.errors_of(found.checked)
     return [
@@ -75,63 +126,41 @@ def findings(found: Calibration) -> list[str]:
     return sentences
 
 
-def _statistics(values: FloatArray) -> tuple[str, str, str]:
+def _statistics(values: FloatArray) -> tuple[Cell, Cell, Cell]:
     """Return mean, 95 % quantile and largest of values, without NaN."""
     values = values[np.isfinite(values)]
     if not len(values):
         return "-", "-", "-"
-    statistics = values.mean(), np.quantile(values, 0.95), values.max()
-    mean, quantile, largest = (number(float(value), 3) for value in statistics)
-    return mean, quantile, largest
+    return float(values.mean()), float(np.quantile(values, 0.95)), float(values.max())
 
 
-def write_report(found: Calibration, path: str | Path) -> Path:
-    """Write the page of a calibration; returns its path.
-
-    Raises:
-        InputError: the place cannot be written to.
-        MissingDependencyError: plotly or jinja2 is not installed.
-    """
-    return write_text(path, page_of(found))
-
-
-def page_of(found: Calibration) -> str:
-    """Return the page of a calibration: HTML that loads nothing.
-
-    Raises:
-        MissingDependencyError: plotly or jinja2 is not installed.
-    """
-    rows, joints = error_rows(found), found.model.errors
-    return results_page(
-        Path(__file__).with_name("report.html"),
-        f"Calibration of {found.machine.name}",
-        datetime.now(UTC).isoformat(timespec="seconds"),
-        _charts(found),
-        found=found,
-        rows=rows,
-        apart="kept apart" if len(found.apart) else "of the fit: none was kept apart",
-        notes=findings(found),
-        names=joints.names,
-        legs=_corrections(found),
-        rotary="rad" in joints.units,
-        expected=[1e6 * float(np.sqrt(np.mean(errors**2))) for errors in found.expected],
-        indices=[
-            (name, value, INDEX_MEANINGS[name]) for name, value in found.observability.items()
-        ],
-    )
-
-
-def _corrections(found: Calibration) -> list[list[tuple[float, float]]]:
-    """Return value and half interval of every error, leg by leg, in um and urad."""
-    half_widths = INTERVAL_FACTOR * found.standard_errors
+def _joint_rows(found: Calibration) -> list[tuple[str, ...]]:
+    """Return a row per leg: errors and standard errors [um] or [urad]."""
     return [
-        [(1e6 * float(value), 1e6 * float(width)) for value, width in zip(*leg, strict=True)]
-        for leg in zip(found.errors, half_widths, strict=True)
+        (
+            f"leg {leg}",
+            *(
+                f"{value:.0f} +- {deviation:.0f}" if np.isfinite(deviation) else "not shown"
+                for value, deviation in zip(values, deviations, strict=True)
+            ),
+        )
+        for leg, (values, deviations) in enumerate(
+            zip(1e6 * found.errors, 1e6 * found.standard_errors, strict=True), start=1
+        )
     ]
 
 
-def _charts(found: Calibration) -> list[tuple[str, str, Any]]:
-    """Return title, explanation and figure of each chart."""
+def _expected(errors: PoseErrors, title: str) -> str:
+    position, angle = (1e6 * np.sqrt(np.mean(error**2)) for error in errors)
+    return f"{title}, root mean square over the workspace: {position:.3g} um, {angle:.3g} urad."
+
+
+def _index_table(title: str, indices: dict[str, float]) -> Table:
+    rows = [(name, value, INDEX_MEANINGS[name]) for name, value in indices.items()]
+    return Table(title, ("index", "value [1]", "meaning"), rows)
+
+
+def _figures(found: Calibration) -> list[Figure]:
     checked, fitted = found.checked, found.used
     before_errors, after_errors = found.errors_of(checked)
     of_poses = [
@@ -153,23 +182,23 @@ def _charts(found: Calibration) -> list[tuple[str, str, Any]]:
     sizes = found.after.sizes
     order = np.arange(1.0, len(sizes) + 1.0)
     return [
-        (
+        Figure(
             "Errors of poses",
             "Distance and angle between predicted and measured pose. Before: the file's machine "
             "with frames fitted to the poses.",
-            panels_figure(of_poses, "pose"),
+            lambda: panels_figure(of_poses, "pose"),
         ),
-        (
+        Figure(
             "Residuals of the fit",
             "Root mean square of what is measured of a pose, in standard deviations of its noise: "
             "1 where nothing but noise is left.",
-            panels_figure([Axes("residual [1]", residuals, log_y=True)], "pose"),
+            lambda: panels_figure([Axes("residual [1]", residuals, log_y=True)], "pose"),
         ),
-        (
+        Figure(
             "Singular values",
             "The inverse is the standard error of a combination of errors; a steep fall at the end "
             "says that poses of another kind are needed.",
-            panels_figure(
+            lambda: panels_figure(
                 [Axes("singular value [1/m]", [_points("poses", order, sizes)], log_y=True)],
                 "combination",
             ),

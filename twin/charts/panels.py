@@ -69,9 +69,6 @@ visible."""
 LOG_TICK_SIZE = 11
 """Font size of ticks at powers of ten: Plotly enlarges the base of a power."""
 
-SVG_POINTS = 400
-"""Maximum number of points drawn per curve in a small chart."""
-
 
 def number(value: float | None, digits: int = 6) -> str:
     """Return a number with at most `digits` significant digits; None and NaN as "not finite"."""
@@ -297,70 +294,3 @@ def _trace(line: Line, color: str, in_legend: bool) -> dict[str, Any]:
         "marker": {"color": color, "size": 7},
         "hovertemplate": "%{y:.6~g}",
     }
-
-
-SVG_WIDTH = 360
-"""[pixels] Width of a small chart."""
-
-SVG_HEIGHT = 130
-"""[pixels] Height of a small chart."""
-
-LEFT_MARGIN = 52
-"""[pixels] Space for the numbers of the y axis."""
-
-TOP_MARGIN = 18
-"""[pixels] Space for the names of the y axis and the curves."""
-
-RIGHT_MARGIN = 8
-"""[pixels] Space on the right of the curves."""
-
-BOTTOM_MARGIN = 30
-"""[pixels] Space for the numbers and the name of the x axis."""
-
-
-def small_chart(label: str, lines: Sequence[Line], x_label: str) -> str:
-    """Return an SVG element with curves over a common axis, their ranges and names.
-
-    Args:
-        label: label of the y axis, with its unit.
-        lines: curves `(k,)` of finite numbers.
-        x_label: label of the x axis, with its unit.
-    """
-    x = _range(np.concatenate([line.x for line in lines]))
-    y = _range(np.concatenate([line.y for line in lines]))
-    text = '<text x="{}" y="{}" text-anchor="{}">{}</text>'
-    bottom, right = SVG_HEIGHT - BOTTOM_MARGIN, SVG_WIDTH - RIGHT_MARGIN
-    elements = [
-        f'<rect x="{LEFT_MARGIN}" y="{TOP_MARGIN}" width="{right - LEFT_MARGIN}" '
-        f'height="{bottom - TOP_MARGIN}" fill="none" stroke="#bbb"/>',
-        text.format(LEFT_MARGIN, 12, "start", html.escape(label)),
-        text.format(LEFT_MARGIN - 4, TOP_MARGIN + 9, "end", f"{y[1]:.3g}"),
-        text.format(LEFT_MARGIN - 4, bottom, "end", f"{y[0]:.3g}"),
-        text.format(LEFT_MARGIN, bottom + 12, "start", f"{x[0]:.3g}"),
-        text.format(right, bottom + 12, "end", f"{x[1]:.3g}"),
-        text.format((LEFT_MARGIN + right) // 2, SVG_HEIGHT - 6, "middle", html.escape(x_label)),
-    ]
-    for line_index, line in enumerate(lines):
-        color = curve_color(line_index)
-        indices = np.unique(
-            np.linspace(0, len(line.x) - 1, min(len(line.x), SVG_POINTS)).astype(int)
-        )
-        x_pixels = LEFT_MARGIN + (line.x[indices] - x[0]) / (x[1] - x[0]) * (right - LEFT_MARGIN)
-        y_pixels = bottom - (line.y[indices] - y[0]) / (y[1] - y[0]) * (bottom - TOP_MARGIN)
-        points = " ".join(f"{px:.1f},{py:.1f}" for px, py in zip(x_pixels, y_pixels, strict=True))
-        elements.append(f'<polyline points="{points}" fill="none" stroke="{color}"/>')
-        name = text.format(
-            right - 40 * (len(lines) - 1 - line_index), 12, "end", html.escape(line.name)
-        )
-        elements.append(name.replace("<text", f'<text fill="{color}"'))
-    return (
-        f'<svg width="{SVG_WIDTH}" height="{SVG_HEIGHT}" font-family="sans-serif" font-size="10" '
-        f'fill="#444" style="background:#fff">{"".join(elements)}</svg>'
-    )
-
-
-def _range(values: FloatArray) -> tuple[float, float]:
-    """Return the ends of an axis; of values that are equal to rounding, a little around them."""
-    low, high = float(values.min()), float(values.max())
-    min_range = max(1e-9, 1e-6 * max(abs(low), abs(high)))
-    return (low, high) if high - low > min_range else (low - min_range, high + min_range)

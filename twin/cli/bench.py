@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, table
+from twin.cli.console import table
 
 
 @app.command()
@@ -18,24 +18,18 @@ def bench(machines: options.Machines = None) -> None:
     for name in machines or machine_names():
         platform = load(name)
         functions = [
-            (time.name, f"{1e6 * time.one:.2f}", f"{1e6 * time.batch:.2f}", f"{1 / time.batch:.3g}")
+            (time.name, 1e6 * time.one, 1e6 * time.batch, 1.0 / time.batch)
             for time in function_times(platform)
         ]
-        columns = [Column("function"), Column("one call [us]", True)]
-        columns += [Column(f"in a batch of {BATCH_SIZE} [us]", True), Column("states [1/s]", True)]
+        in_batch = f"in a batch of {BATCH_SIZE} [us]"
+        columns = ("function", "one call [us]", in_batch, "states [1/s]")
         table(columns, functions, platform.name)
         timestep = suitable_timestep(platform)
         steps = [
             (time.engine, time.fidelity, "not installed", "")
             if time.step is None
-            else (
-                time.engine,
-                time.fidelity,
-                f"{1e6 * time.step:.1f}",
-                f"{timestep / time.step:.1f}",
-            )
+            else (time.engine, time.fidelity, 1e6 * time.step, timestep / time.step)
             for time in step_times(platform)
         ]
-        columns = [Column("engine"), Column("fidelity"), Column("step [us]", True)]
-        columns += [Column(f"times real time at {1e3 * timestep:g} ms [1]", True)]
-        table(columns, steps)
+        real_time = f"times real time at {1e3 * timestep:g} ms [1]"
+        table(("engine", "fidelity", "step [us]", real_time), steps)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import line
+from twin.cli.console import line, show
+from twin.cli.options import argument, file_option, option
 from twin.cli.quantities import in_unit, quantity_option
 from twin.cli.values import check_files, write
 
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 
 Poses = Annotated[
     Path | None,
-    typer.Argument(metavar="[POSES]", help="Log with a measured pose per row; see the guide."),
+    argument("Log with a measured pose per row; see the guide.", metavar="[POSES]"),
 ]
 Mapping = Annotated[
-    Path | None, options.file_option("TOML file that maps columns to signals, as for logs.")
+    Path | None, file_option("TOML file that maps columns to signals, as for logs.")
 ]
 FramesFree = Annotated[
     Literal["both", "tracker", "target", "known"],
-    typer.Option(help="Frames that are not known: the tracker's, the target's on the platform."),
+    option("Frames that are not known: the tracker's, the target's on the platform."),
 ]
 PositionNoise = Annotated[
     float | None,
@@ -44,29 +43,23 @@ Tolerance = Annotated[
     float | None,
     quantity_option("Standard deviation of joints as made; default: not used.", "tolerance", "m"),
 ]
-Robust = Annotated[
-    bool, typer.Option("--robust", help="Leave out poses that are wrong beyond noise.")
-]
-Apart = Annotated[
-    float, typer.Option(min=0.0, max=0.5, help="Share of the poses that is kept for checking.")
-]
+Robust = Annotated[bool, option("Leave out poses that are wrong beyond noise.", "--robust")]
+Apart = Annotated[float, option("Share of the poses that is kept for checking.", min=0.0, max=0.5)]
 PlanCount = Annotated[
-    int | None, typer.Option("--plan", metavar="N", help="Propose N poses to measure instead.")
+    int | None, option("Propose N poses to measure instead.", "--plan", metavar="N")
 ]
-Measured = Annotated[
-    str, typer.Option(help="With --plan: components that will be measured, such as x,y,z.")
-]
+Measured = Annotated[str, option("With --plan: components that will be measured, such as x,y,z.")]
 Out = Annotated[
     Path | None,
-    options.file_option("Write the calibrated machine as .toml, or the planned poses as .csv."),
+    file_option("Write the calibrated machine as .toml, or the planned poses as .csv."),
 ]
 Offsets = Annotated[
-    Path | None, options.file_option("Write the offsets of the legs as a mapping file for logs.")
+    Path | None, file_option("Write the offsets of the legs as a mapping file for logs.")
 ]
 Visits = Annotated[
-    Path | None, options.file_option("With --plan: write a motion through all poses, for track.")
+    Path | None, file_option("With --plan: write a motion through all poses, for track.")
 ]
-Report = Annotated[Path | None, options.file_option("Write the result as one HTML page.")]
+Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
 
 
 @app.command()
@@ -98,6 +91,7 @@ def calibrate(
         InputError: options that cannot be used together, or an invalid value.
     """
     from twin.analysis.platform import load
+    from twin.calibration.report import calibration_results
     from twin.errors import InputError
 
     ending = ".csv" if plan is not None else ".toml"
@@ -108,9 +102,9 @@ def calibrate(
         raise InputError("poses", "give a file with measured poses, or --plan N to propose some")
     if plan is None and visits is not None:
         raise InputError("visits", "is a motion through the poses of --plan; give N")
-    for option, path in (("offsets", offsets), ("report", report)):
+    for name, path in (("offsets", offsets), ("report", report)):
         if plan is not None and path is not None:
-            raise InputError(option, "needs measured poses; leave --plan out")
+            raise InputError(name, "needs measured poses; leave --plan out")
     platform = load(machine, configuration)
     in_unit(coordinate_noise, "coordinate_noise", platform.coordinate_unit, "that of the legs")
     noise = (position_noise, angle_noise, coordinate_noise)
@@ -121,16 +115,13 @@ def calibrate(
     elif poses is not None:
         settings = {"frames": frames, "tolerance": tolerance, "robust": robust, "apart": apart}
         calibration = _calibrate(platform, poses, mapping, settings, noise)
+        show(calibration_results(calibration), report)
         if out is not None:
             write(out, _machine_text(calibration, machine, poses, out))
         if offsets is not None:
             from twin.calibration.calibration import offsets_text
 
             write(offsets, offsets_text(calibration))
-        if report is not None:
-            from twin.calibration.report import write_report
-
-            line(f"wrote {write_report(calibration, report)}")
 
 
 def _calibrate(
@@ -140,19 +131,15 @@ def _calibrate(
     settings: dict[str, Any],
     noise: tuple[float | None, ...],
 ) -> Calibration:
-    """Return the calibration by the poses in a file, and print it."""
+    """Return the calibration by the poses in a file."""
     from twin.calibration import calibrate, read_poses
     from twin.calibration.measured import NOISE_NAMES
-    from twin.cli.tables.calibrate import print_calibration
     from twin.logs import LogMapping
 
     log_mapping = None if mapping is None else LogMapping.read(mapping)
     noise_by_name = dict(zip(NOISE_NAMES, noise, strict=True))
-    calibration = calibrate(
-        platform, read_poses(poses, platform, log_mapping, **noise_by_name), **settings
-    )
-    print_calibration(calibration)
-    return calibration
+    measured = read_poses(poses, platform, log_mapping, **noise_by_name)
+    return calibrate(platform, measured, **settings)
 
 
 def _propose(
@@ -166,14 +153,14 @@ def _propose(
     """Print the poses to measure and the accuracy to expect; write them to files."""
     from twin.calibration.measured import DEFAULT_NOISE
     from twin.calibration.pose_plan import plan, write_table, write_visits
-    from twin.cli.tables.calibrate import print_plan
+    from twin.calibration.report import plan_results
 
     position, angle, coordinate = (
         default if value is None else value
         for value, default in zip(noise, DEFAULT_NOISE, strict=True)
     )
     pose_plan = plan(platform, count, noise=(position, angle, coordinate), **settings)
-    print_plan(pose_plan, platform)
+    show(plan_results(pose_plan, platform))
     if out is not None:
         line(f"wrote {write_table(pose_plan, platform, out)}")
     if visits is not None:

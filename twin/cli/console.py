@@ -7,16 +7,17 @@ import time as clock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from textwrap import fill
-from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from twin.basics.toml import visible
+from twin.charts.results import Cell, Results, cell_text, is_number_column, write_page
 
 MAX_WIDTH = 100
 """Largest width of tables and sentences in characters; it is used where the output goes to a
@@ -35,14 +36,6 @@ VERDICT_COLORS = {"pass": "green", "tight": "yellow", "fail": "bold red", "info"
 """Colours of cells with these texts; the text alone also says it."""
 
 
-class Column(NamedTuple):
-    """One column of a table."""
-
-    title: str
-    number: bool = False
-    """whether its cells are numbers: aligned to the right and kept on one line"""
-
-
 def line(text: str = "", bold: bool = False) -> None:
     """Print a line; long ones are wrapped by the terminal."""
     _console().print(Text(visible(text), style="bold" if bold else ""), soft_wrap=True)
@@ -54,56 +47,66 @@ def paragraph(text: str, mark: str = "", bold: bool = False) -> None:
     line(fill(text, MAX_WIDTH, initial_indent=mark, subsequent_indent=indent), bold)
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str = "") -> None:
-    """Print rows of texts under the columns' titles, below a line with the title of the table.
+def show(results: Results, page: Path | None = None) -> None:
+    """Print the tables of an analysis and its findings, and write them as a page if one is named.
 
-    Titles and texts wrap between words; numbers stay on one line. A table that is too wide is
-    printed in parts, each with the texts before the first number.
+    Raises:
+        InputError: the page cannot be written to.
+        MissingDependencyError: plotly or jinja2 is not installed for the page.
+    """
+    for part in results.tables:
+        table(part.columns, part.rows, part.title)
+    for sentence in results.findings:
+        paragraph(sentence)
+    if page is not None:
+        line(f"wrote {write_page(results, page)}")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], title: str = "") -> None:
+    """Print rows of texts and numbers under the columns' titles, below the title of the table.
+
+    Titles and texts wrap between words; numbers stay on one line, aligned to the right. A table
+    that is too wide is printed in parts, each with the columns before the first number.
     """
     if title:
         paragraph(title, bold=True)
-    cells = [tuple(map(visible, row)) for row in rows]
-    min_widths = [_least(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
-    for column_indices in _parts(columns, min_widths, _console().width):
-        rich_table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-        total_width = sum(
-            max(min_widths[k], len(columns[k].title)) + COLUMN_GAP for k in column_indices
-        )
-        for k in column_indices:
-            number, title = columns[k].number, columns[k].title
+    cells = [[visible(cell_text(cell)) for cell in row] for row in rows]
+    texts = [[row[k] for row in cells] for k in range(len(columns))]
+    is_number = [is_number_column(column) for column in texts]
+    widths = [_min_width(*column) for column in zip(columns, texts, is_number, strict=True)]
+    width = _console().width
+    for part in _parts(is_number, widths, width):
+        rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        total_width = sum(max(widths[k], len(columns[k])) + COLUMN_GAP for k in part)
+        for k in part:
             # Where titles must wrap, rich takes room from all columns alike, also from numbers.
-            title = (
-                fill(title, min_widths[k]) if number and total_width > _console().width else title
-            )
-            alignment: Any = "right" if number else "left"
+            wraps = is_number[k] and total_width > width
             rich_table.add_column(
-                Text(title), justify=alignment, min_width=min_widths[k], overflow="fold"
+                Text(fill(columns[k], widths[k]) if wraps else columns[k]),
+                justify="right" if is_number[k] else "left",
+                min_width=widths[k],
+                overflow="fold",
             )
         for row in cells:
-            rich_table.add_row(
-                *(Text(row[k], style=VERDICT_COLORS.get(row[k], "")) for k in column_indices)
-            )
+            rich_table.add_row(*(Text(row[k], style=VERDICT_COLORS.get(row[k], "")) for k in part))
         _console().print(rich_table)
 
 
-def _least(column: Column, cells: list[str]) -> int:
+def _min_width(title: str, texts: list[str], is_number: bool) -> int:
     """Return the minimum width of a column: that of its longest number or word."""
-    texts = [column.title.split(), *([cell] if column.number else cell.split() for cell in cells)]
-    return min(
-        LONGEST_WORD, max((len(word) for text_words in texts for word in text_words), default=0)
-    )
+    words = title.split() + (texts if is_number else " ".join(texts).split())
+    return min(LONGEST_WORD, max(map(len, words), default=0))
 
 
-def _parts(columns: Sequence[Column], least: list[int], width: int) -> list[list[int]]:
-    """Return the columns of each part of a table that is too wide for `width`."""
-    key_count = next((k for k, column in enumerate(columns) if column.number), len(columns))
-    parts = [list(range(key_count))]
-    for k in range(key_count, len(columns)):
-        is_too_wide = (
-            sum(least[j] + COLUMN_GAP for j in (*parts[-1], k)) > width
-            and len(parts[-1]) > key_count
-        )
-        parts = [*parts, [*range(key_count), k]] if is_too_wide else [*parts[:-1], [*parts[-1], k]]
+def _parts(is_number: list[bool], widths: list[int], total_width: int) -> list[list[int]]:
+    """Return the columns of each part of a table that is too wide."""
+    key_columns = list(range((*is_number, True).index(True)))
+    parts = [key_columns.copy()]
+    for k in range(len(key_columns), len(widths)):
+        part_width = sum(widths[j] + COLUMN_GAP for j in (*parts[-1], k))
+        if part_width > total_width and len(parts[-1]) > len(key_columns):
+            parts.append(key_columns.copy())
+        parts[-1].append(k)
     return parts
 
 

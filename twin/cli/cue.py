@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
+from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
+from twin.cli.options import file_option, option
 from twin.cli.quantities import quantities
 from twin.cli.values import PAGE_ENDING, check_files, write_plot
 
@@ -20,37 +20,33 @@ AlgorithmName = Literal["classical", "adaptive", "predictive"]
 SENSED_MOTIONS = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 
 
-Algorithm = Annotated[
-    AlgorithmName, typer.Option(help="Algorithm that makes the platform's motion.")
-]
+Algorithm = Annotated[AlgorithmName, option("Algorithm that makes the platform's motion.")]
 Manoeuvre = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Manoeuvre of a built-in vehicle, 12 s: step_steer, double_lane_change, slalom, "
+    option(
+        "Manoeuvre of a built-in vehicle, 12 s: step_steer, double_lane_change, slalom, "
         "braking (default), acceleration or coordinated_turn; files are for --input.",
+        metavar="NAME",
     ),
 ]
 Input = Annotated[
     Path | None,
-    options.file_option(
+    file_option(
         "Manoeuvre as CSV: time [s],fx [m/s2],fy,fz (specific force at the head, fz = +g at "
         "rest) and optionally wx [rad/s],wy,wz; x forward, y left, z up.",
         "--input",
     ),
 ]
-Compare = Annotated[
-    bool, typer.Option("--compare", help="Show all three algorithms beside each other.")
-]
+Compare = Annotated[bool, option("Show all three algorithms beside each other.", "--compare")]
 Head = Annotated[
     str | None,
-    typer.Option(
-        metavar="X,Y,Z",
-        help="Driver's head in m from the platform's reference point; default: there, on "
+    option(
+        "Driver's head in m from the platform's reference point; default: there, on "
         "driving_simulator 1.1 m above.",
+        metavar="X,Y,Z",
     ),
 ]
-Scale = Annotated[float, typer.Option(help="Factor of the manoeuvre's departure from rest.")]
+Scale = Annotated[float, option("Factor of the manoeuvre's departure from rest.")]
 
 
 @app.command()
@@ -60,7 +56,7 @@ def cue(
     algorithm: Algorithm = "predictive",
     manoeuvre: Manoeuvre = None,
     source: Input = None,
-    out: Annotated[Path | None, options.file_option("Write the platform's motion as CSV.")] = None,
+    out: Annotated[Path | None, file_option("Write the platform's motion as CSV.")] = None,
     plot: options.Plot = None,
     compare: Compare = False,
     head: Head = None,
@@ -99,19 +95,17 @@ def cue(
     rest_error = cueing.standstill_error(drive)
     outcome = outcomes[algorithm]
     line(f"{platform.name}: {drive.name}, {drive.duration:g} s", bold=True)
-    errors = (rest_error.total, rest_error.total_correlation, rest_error.total_false_cue)
     rows = [_row(name, outcome_of_algorithm) for name, outcome_of_algorithm in outcomes.items()]
-    rows.append(("at rest", *(f"{error:.2f}" for error in errors), "0", "0", "0", "1", ""))
+    errors = (rest_error.total, rest_error.total_correlation, rest_error.total_false_cue)
+    rows.append(("at rest", *errors, 0, 0, 0, 1, ""))
     titles = (
         *("error [1]", "correlation [1]", "false cues [1]", "length [%]", "speed [%]"),
         *("acceleration [%]", "shrunk to [1]", "step [ms]"),
     )
-    table((Column("algorithm"), *(Column(title, True) for title in titles)), rows)
+    table(("algorithm", *titles), rows)
     line("errors and false cues: root mean square over six senses, in thresholds of perception")
-    parts = zip(SENSED_MOTIONS, outcome.error.relative, outcome.error.correlation, strict=True)
-    senses = [(name, f"{error:.2f}", f"{corr:.2f}") for name, error, corr in parts]
-    columns = (Column("sense"), Column("error [1]", True), Column("correlation [1]", True))
-    table(columns, senses, algorithm)
+    senses = zip(SENSED_MOTIONS, outcome.error.relative, outcome.error.correlation, strict=True)
+    table(("sense", "error [1]", "correlation [1]"), senses, algorithm)
     if "predictive" in outcomes:
         _print_speed(outcomes["predictive"])
     if out is not None:
@@ -121,20 +115,18 @@ def cue(
     write_plot(plot, lambda: cueing_figure(platform, outcomes))
 
 
-def _row(name: str, one: Outcome) -> tuple[str, ...]:
+def _row(name: str, one: Outcome) -> tuple[Cell, ...]:
     error, limit_use = one.error, one.use
-    limit_fractions = (
-        f"{100.0 * fraction:.1f}"
-        for fraction in (limit_use.length, limit_use.speed, limit_use.acceleration)
-    )
     return (
         name,
-        f"{error.total:.2f}",
-        f"{error.total_correlation:.2f}",
-        f"{error.total_false_cue:.2f}",
-        *limit_fractions,
-        f"{one.cue.shrink:.2f}",
-        f"{one.step_milliseconds:.2f}",
+        error.total,
+        error.total_correlation,
+        error.total_false_cue,
+        100.0 * limit_use.length,
+        100.0 * limit_use.speed,
+        100.0 * limit_use.acceleration,
+        one.cue.shrink,
+        one.step_milliseconds,
     )
 
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, Notices, interruption, line, table
+from twin.cli.console import Notices, interruption, line, table
+from twin.cli.options import file_option, option
 from twin.cli.quantities import quantity_option
 from twin.cli.tables.shadow import refused_lines
 from twin.cli.values import check_files, settings_from
@@ -27,11 +27,11 @@ LOG_ENDINGS = (".mcap", ".csv", ".parquet")
 
 Parameters = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="FILE|PATH=VALUE",
-        help="The machine as it really is: a platform.toml, a TOML file of paths and values, or "
+    option(
+        "The machine as it really is: a platform.toml, a TOML file of paths and values, or "
         'one number such as leg.drive.backlash="0.2 mm"; may be repeated. The control unit '
         "knows MACHINE.",
+        metavar="FILE|PATH=VALUE",
     ),
 ]
 Rate = Annotated[
@@ -39,33 +39,33 @@ Rate = Annotated[
 ]
 Faults = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="KIND@TIME:OPTION=VALUE,...",
-        help="What goes wrong: friction, backlash, counts, payload, sensor, overload, drop or "
+    option(
+        "What goes wrong: friction, backlash, counts, payload, sensor, overload, drop or "
         "delay, such as friction@10s:leg=2,factor=2; may be repeated.",
+        metavar="KIND@TIME:OPTION=VALUE,...",
     ),
 ]
 Noise = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="FIELD=SI",
-        help="Standard deviation of white noise on coordinates, rates, forces, accelerometer, "
+    option(
+        "Standard deviation of white noise on coordinates, rates, forces, accelerometer, "
         "gyroscope, pose or attitude; may be repeated. pose sends the pose as a tracker has it.",
+        metavar="FIELD=SI",
     ),
 ]
 Listen = Annotated[
-    str, typer.Option(metavar="HOST:PORT", help="Address for commands; port 0: any that is free.")
+    str, option("Address for commands; port 0: any that is free.", metavar="HOST:PORT")
 ]
 To = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Further receiver of measurements, beside the sender of commands; may be repeated.",
         metavar="HOST:PORT",
-        help="Further receiver of measurements, beside the sender of commands; may be repeated.",
     ),
 ]
 AllowRemote = Annotated[
     list[str] | None,
-    typer.Option(metavar="HOST", help="Other computer that may take part; may be repeated."),
+    option("Other computer that may take part; may be repeated.", metavar="HOST"),
 ]
 Duration = Annotated[
     float | None, quantity_option("Time to play in s; default: until Ctrl-C.", "duration", "s")
@@ -76,12 +76,10 @@ Watchdog = Annotated[
 ]
 Lockstep = Annotated[
     bool,
-    typer.Option("--lockstep", help="No clock: each command advances the machine by one period."),
+    option("No clock: each command advances the machine by one period.", "--lockstep"),
 ]
-Priority = Annotated[
-    bool, typer.Option("--priority", help="Ask the system for real-time priority.")
-]
-Log = Annotated[Path | None, options.file_option("Record all measurements as a log.")]
+Priority = Annotated[bool, option("Ask the system for real-time priority.", "--priority")]
+Log = Annotated[Path | None, file_option("Record all measurements as a log.")]
 
 
 @app.command()
@@ -209,7 +207,7 @@ def _emulation(
 def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Platform:
     """Return the emulated machine; its parameters differ from those the control unit knows."""
     from twin.analysis.platform import load
-    from twin.basics.toml import read_toml
+    from twin.basics.toml import flat_table, read_toml
 
     machine = design
     for text in texts:
@@ -220,36 +218,23 @@ def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Pl
         if {"extends", "base"} & content.keys():
             machine = load(text, configuration)
         else:
-            machine = machine.with_(parameters=_flat(content))
+            machine = machine.with_(parameters=flat_table(content))
     if machine.n_actuators != design.n_actuators:
         raise InputError("parameters", f"must be of a machine with {design.n_actuators} legs")
     return machine
 
 
-def _flat(content: dict[str, object], start: str = "") -> dict[str, float | str]:
-    """Return the numbers of nested tables by their dotted paths."""
-    values: dict[str, float | str] = {}
-    for name, value in content.items():
-        if isinstance(value, dict):
-            values |= _flat(value, f"{start}{name}.")
-        elif isinstance(value, int | float | str):
-            values[f"{start}{name}"] = value
-        else:
-            raise InputError(f"{start}{name}", "must be one number, or a text with a unit")
-    return values
-
-
 def _print_summary(emulation: Emulation, lockstep: bool) -> None:
     machine, pace = emulation.machine, emulation.pace
-    rows = [("time of the machine", f"{machine.time:.6g}", "s")]
+    rows: list[tuple[Cell, ...]] = [("time of the machine", f"{machine.time:.6g}", "s")]
     if not lockstep:
         rows += [
-            ("periods", str(pace.periods), "1"),
-            ("missed deadlines", str(pace.missed), "1"),
-            ("longest delay of a period", f"{1e3 * pace.worst:.4g}", "ms"),
-            ("99.9 % of periods delayed less than", f"{1e3 * pace.delay(0.999):.3f}", "ms"),
+            ("periods", pace.periods, "1"),
+            ("missed deadlines", pace.missed, "1"),
+            ("longest delay of a period", 1e3 * pace.worst, "ms"),
+            ("99.9 % of periods delayed less than", 1e3 * pace.delay(0.999), "ms"),
         ]
-    table((Column("quantity"), Column("value", True), Column("unit")), rows)
+    table(("quantity", "value", "unit"), rows)
     line(f"commands: {emulation.link.counts}")
     for text in refused_lines(emulation.link.counts.reasons):
         line(text)

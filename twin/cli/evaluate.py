@@ -7,27 +7,26 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, get_args
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app, command_line
-from twin.cli.console import Column, line, paragraph, progress_bar, table
+from twin.cli.console import line, paragraph, progress_bar, table
+from twin.cli.options import file_option, option
 from twin.cli.values import check_files, environment_options, write
 
 Policy = Annotated[
     list[str],
-    typer.Option(
-        metavar="FILE|NAME",
-        help="A policy's file or name, zero for no action, a controller in twin/PoseTracking-v0, "
+    option(
+        "A policy's file or name, zero for no action, a controller in twin/PoseTracking-v0, "
         "or a law: isolation_law, balance_law, tilt_law, classical, adaptive; may be repeated. "
         "Differences are from the first.",
+        metavar="FILE|NAME",
     ),
 ]
 Engine = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help=f"{options.ENGINES_HELP}; default: all."),
+    option(f"{options.ENGINES_HELP}; default: all.", metavar="NAME"),
 ]
-Episodes = Annotated[int, typer.Option(min=1, help="Episodes of each policy on each engine.")]
+Episodes = Annotated[int, option("Episodes of each policy on each engine.", min=1)]
 
 
 @app.command()
@@ -37,14 +36,14 @@ def evaluate(
     policy: Policy,
     engine: Engine = None,
     episodes: Episodes = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first episode.")] = 1_000_000,
+    seed: Annotated[int, option("Seed of the first episode.", min=0)] = 1_000_000,
     machine: options.EnvironmentMachine = None,
     configuration: options.Configuration = None,
     randomisation: options.Randomisation = None,
     option: options.EnvironmentOptions = None,
     jobs: options.Jobs = None,
     json: options.Json = None,
-    markdown: Annotated[Path | None, options.file_option("Write the table as Markdown.")] = None,
+    markdown: Annotated[Path | None, file_option("Write the table as Markdown.")] = None,
 ) -> None:
     """Run policies and baselines in the same episodes on several engines, with 95 % intervals.
 
@@ -82,8 +81,7 @@ def evaluate(
         paragraph(sentence, bold=True)
     metric_name, _, unit = evaluation.titles[0].partition(" [")
     titles = [*report_columns(evaluation)[:-1], f"difference [{unit}" if unit else "difference [1]"]
-    columns = [Column(title, k > 1) for k, title in enumerate(titles)]
-    table(columns, report_rows(evaluation))
+    table(titles, report_rows(evaluation))
     line(
         f"{episodes} episode{'s' * (episodes != 1)}, the same for all; means with 95 % intervals; "
         f"differences of the {metric_name} from {policy[0]}, by episode"

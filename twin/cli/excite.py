@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, paragraph, table
+from twin.cli.console import line, paragraph, table
+from twin.cli.options import file_option, option
 from twin.cli.quantities import quantity_option
 from twin.cli.values import check_files, settings_from, write
 
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
 
 Parameters = Annotated[
     str,
-    typer.Option(
+    option(
+        "Parameters to show: payload, platform, legs, friction, drives, gravity, sensors, or "
+        "paths of platform.toml.",
         "--for",
         metavar="GROUP|PATH,...",
-        help="Parameters to show: payload, platform, legs, friction, drives, gravity, sensors, or "
-        "paths of platform.toml.",
     ),
 ]
 Noise = Annotated[
@@ -38,7 +37,7 @@ Noise = Annotated[
     ),
 ]
 Highest = Annotated[float, quantity_option("Highest frequency in Hz.", "highest", "Hz")]
-Out = Annotated[Path | None, options.file_option("Write the motion as CSV, for --motion.")]
+Out = Annotated[Path | None, file_option("Write the motion as CSV, for --motion.")]
 
 
 @app.command()
@@ -107,40 +106,27 @@ def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Paramet
         (
             parameter.words,
             parameter.unit,
-            f"{parameter.spread:.3g}",
-            f"{standard_error:.3g}",
+            parameter.spread,
+            standard_error,
             f"{100.0 * standard_error / parameter.spread:.3g} %",
         )
         for parameter, standard_error in errors
         if parameter in found.unpredicted
     ]
-    columns = (
-        Column("parameter"),
-        Column("unit"),
-        Column("spread", True),
-        Column("this motion", True),
-        Column("of spread", True),
-    )
+    columns = ("parameter", "unit", "spread", "this motion", "of spread")
     table(columns, rows, "the same from a simulated run, with all parameters unknown")
 
 
 def _print_errors(found: Excitation, name: str) -> None:
-    columns = (
-        Column("parameter"),
-        Column("unit"),
-        Column("spread", True),
-        Column("random motion", True),
-        Column("this motion", True),
-        Column("of spread", True),
-    )
+    columns = ("parameter", "unit", "spread", "random motion", "this motion", "of spread")
     visibility = found.visibility
     rows = [
         (
             parameter.words,
             parameter.unit,
-            f"{parameter.spread:.3g}",
-            f"{random_error:.3g}",
-            f"{error:.3g}",
+            parameter.spread,
+            random_error,
+            error,
             f"{100.0 * error / parameter.spread:.3g} %",
         )
         for parameter, random_error, error in zip(

@@ -10,6 +10,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.options import option
 from twin.cli.quantities import quantities
 from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json, write_plot
 
@@ -18,18 +19,16 @@ if TYPE_CHECKING:
 
 Motion = Annotated[
     str | None,
-    typer.Option(metavar="NAME|FILE", help=f"{options.MOTION_HELP}; default: at rest at home."),
+    option(f"{options.MOTION_HELP}; default: at rest at home.", metavar="NAME|FILE"),
 ]
 Load = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "Payload in kg and its centre in m in the platform frame; default: none.",
         metavar="KG[,X,Y,Z]",
-        help="Payload in kg and its centre in m in the platform frame; default: none.",
     ),
 ]
-Range = Annotated[
-    bool, typer.Option("--range", help="At rest at the ends of the machine's own ranges.")
-]
+Range = Annotated[bool, option("At rest at the ends of the machine's own ranges.", "--range")]
 
 
 @app.command()

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
+from twin.cli.console import show
+from twin.cli.options import option
 from twin.cli.quantities import quantity_option
-from twin.cli.values import PAGE_ENDING, check_files, write_json, write_plot
+from twin.cli.values import PAGE_ENDING, check_files, write_json
 
 AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
 MethodName = Literal["chirp", "stepped"]
 
 
-Axis = Annotated[
-    AxisName | None, typer.Option(help="Move the platform along or about this base axis.")
-]
-Actuator = Annotated[int | None, typer.Option(min=1, help="Move this actuator by itself, from 1.")]
-Method = Annotated[MethodName, typer.Option(help="One sweep, or one sine after the other.")]
+Axis = Annotated[AxisName | None, option("Move the platform along or about this base axis.")]
+Actuator = Annotated[int | None, option("Move this actuator by itself, from 1.", min=1)]
+Method = Annotated[MethodName, option("One sweep, or one sine after the other.")]
 Timestep = Annotated[
     float | None,
     quantity_option("Step of the engine in s; default: 0.25 ms.", "timestep", "s"),
@@ -73,9 +71,9 @@ def frequency(
     """
     from functools import partial
 
-    from twin.analysis.frequency.measured import measure_response, measured_figure
+    from twin.analysis.frequency.measured import measure_response
     from twin.analysis.platform import load
-    from twin.cli.tables.frequency import print_responses, response_content
+    from twin.cli.tables.frequency import response_content, response_results
     from twin.control import make_controller
 
     check_files(reads=(machine,), json=(json, ".json"), plot=(plot, PAGE_ENDING))
@@ -97,6 +95,5 @@ def frequency(
         progress=None,
         **{name: value for name, value in measurement_options.items() if value is not None},
     )
-    print_responses(measured)
+    show(response_results(measured), plot)
     write_json(json, response_content(measured))
-    write_plot(plot, lambda: measured_figure(measured))

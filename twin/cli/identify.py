@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
+from twin.cli.options import argument, file_option, option
 from twin.cli.quantities import quantity_option
 
 if TYPE_CHECKING:
@@ -18,16 +17,16 @@ if TYPE_CHECKING:
 
 Logs = Annotated[
     list[Path],
-    typer.Argument(metavar="LOG...", help="Logs of the machine: .csv, .parquet, .mcap, bags."),
+    argument("Logs of the machine: .csv, .parquet, .mcap, bags.", metavar="LOG..."),
 ]
 Names = Annotated[
     str,
-    typer.Option(
-        "--parameters",
-        metavar="GROUP|PATH,...",
-        help="Groups (payload, platform, legs, friction, drives, gravity, sensors), paths of "
+    option(
+        "Groups (payload, platform, legs, friction, drives, gravity, sensors), paths of "
         "platform.toml, tilt.x, or errors of signals, such as signal.forces.scale (the torque "
         "constant), signal.pose.delay and signal.coordinates.bias.0.",
+        "--parameters",
+        metavar="GROUP|PATH,...",
     ),
 ]
 ForcePerCurrent = Annotated[
@@ -40,23 +39,21 @@ ForcePerCurrent = Annotated[
     ),
 ]
 Mapping = Annotated[
-    Path | None, options.file_option("Which channels of the logs are which signals, as TOML.")
+    Path | None, file_option("Which channels of the logs are which signals, as TOML.")
 ]
 Out = Annotated[
-    Path | None, options.file_option("Write the identified machine: a file on top of the old one.")
+    Path | None, file_option("Write the identified machine: a file on top of the old one.")
 ]
-Report = Annotated[Path | None, options.file_option("Write the result as one HTML page.")]
+Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
 Unseen = Annotated[
     str,
-    typer.Option(
+    option(
+        "What the logs do not show: refuse, keep the prior, or hold the file's value.",
         metavar="refuse|prior|hold",
-        help="What the logs do not show: refuse, keep the prior, or hold the file's value.",
     ),
 ]
-Window = Annotated[str, typer.Option(metavar="QUANTITY", help="Time of predictions in s.")]
-Robust = Annotated[
-    bool, typer.Option("--robust", help="Large errors count less than their square.")
-]
+Window = Annotated[str, option("Time of predictions in s.", metavar="QUANTITY")]
+Robust = Annotated[bool, option("Large errors count less than their square.", "--robust")]
 
 
 @app.command()
@@ -85,11 +82,11 @@ def identify(
     from twin.analysis.platform import load
     from twin.basics.optional import optional
     from twin.basics.progress import Progress
-    from twin.cli.console import line
+    from twin.cli.console import line, show
     from twin.cli.quantities import in_unit, quantities
-    from twin.cli.tables.identify import print_identification
     from twin.cli.values import check_files, settings_from
     from twin.identification.result.identify import TYPICAL_EVALUATIONS, identify, write_identified
+    from twin.identification.result.report import identification_results
 
     check_files(
         reads=(machine, mapping, *logs),
@@ -119,13 +116,9 @@ def identify(
             sources=sources,
             tick=progress.tick,
         )
-    print_identification(result)
+    show(identification_results(result), report)
     if out is not None:
         line(f"wrote {write_identified(result, machine, out, replace=replace)}")
-    if report is not None:
-        from twin.identification.result.report import write_report
-
-        line(f"wrote {write_report(result, report)}")
 
 
 def _read(

@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import Annotated, Literal
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, show
+from twin.cli.options import argument, file_option, option
 from twin.cli.quantities import quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
-
-if TYPE_CHECKING:
-    from twin.analysis.inertial.response import InertialComparison
 
 LayoutName = Literal["csv", "thesis"]
 
 
 Log = Annotated[
     Path,
-    typer.Argument(
-        metavar="LOG",
-        help="Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.",
+    argument(
+        "Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.", metavar="LOG"
     ),
 ]
-Layout = Annotated[
-    LayoutName, typer.Option(help="csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")
-]
+Layout = Annotated[LayoutName, option("csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")]
 LogRate = Annotated[
     float, quantity_option("Messages per second in the thesis layout.", "log_rate", "Hz")
 ]
-ForceUnit = Annotated[
-    str, typer.Option(metavar="UNIT", help="Unit of forces in the thesis layout.")
-]
-RateUnit = Annotated[
-    str, typer.Option(metavar="UNIT", help="Unit of angular rates in the thesis layout.")
-]
+ForceUnit = Annotated[str, option("Unit of forces in the thesis layout.", metavar="UNIT")]
+RateUnit = Annotated[str, option("Unit of angular rates in the thesis layout.", metavar="UNIT")]
 Bandwidth = Annotated[
     float | None,
     quantity_option("Bandwidth of the sensor in Hz; default: the machine's.", "bandwidth", "Hz"),
@@ -45,11 +34,9 @@ Bandwidth = Annotated[
 Resolution = Annotated[
     float, quantity_option("Resolution of the spectra in Hz.", "resolution", "Hz")
 ]
-Phase = Annotated[
-    bool, typer.Option("--phase", help="Compensate phases too, not amplitudes alone.")
-]
+Phase = Annotated[bool, option("Compensate phases too, not amplitudes alone.", "--phase")]
 Compensated = Annotated[
-    Path | None, options.file_option("Write the motion with the amplification taken out.")
+    Path | None, file_option("Write the motion with the amplification taken out.")
 ]
 
 
@@ -57,8 +44,8 @@ Compensated = Annotated[
 def imu(
     log: Log,
     *,
-    machine: Annotated[str, typer.Option(metavar="MACHINE", help=options.MACHINE_HELP)],
-    motion: Annotated[Path, options.file_option("CSV of the reference motion about home.")],
+    machine: Annotated[str, option(options.MACHINE_HELP, metavar="MACHINE")],
+    motion: Annotated[Path, file_option("CSV of the reference motion about home.")],
     layout: Layout = "csv",
     log_rate: LogRate = 200.0,
     force_unit: ForceUnit = "g",
@@ -76,7 +63,7 @@ def imu(
     The JSON file holds rate, offset, correlation, lost, duration, and per channel rms values and
     lists of frequency, amplification, uncertainty, coherence.
     """
-    from twin.analysis.inertial.report import summary
+    from twin.analysis.inertial.report import inertial_results, summary
     from twin.analysis.inertial.response import (
         compare_log,
         compensate,
@@ -110,35 +97,9 @@ def imu(
         )
     comparison = compare_log(platform, reference, readings, sensor, resolution=resolution)
     compensation = compensate(reference, comparison, phase=phase) if compensated or plot else None
-    content = summary(comparison, compensation)
-    _print(platform.name, comparison, content, machine_sensor is None)
+    if machine_sensor is None:
+        line("the machine has no [imu]: taken to be at the reference point along the platform")
+    show(inertial_results(platform.name, comparison, compensation), plot)
     if compensated is not None and compensation is not None:
         line(f"wrote {write_compensation(compensation, compensated)}")
-    if plot is not None:
-        from twin.analysis.inertial.report import write_inertial_page
-
-        line(f"wrote {write_inertial_page(comparison, plot, compensation)}")
-    write_json(json, content)
-
-
-def _print(name: str, found: InertialComparison, content: Any, without_sensor: bool) -> None:
-    """Print the common time span of log and motion, and a table per channel."""
-    from twin.analysis.inertial.report import table_rows
-    from twin.charts.panels import number
-
-    line(
-        f"{name}: {content['duration']:.3f} s in common at {content['rate']:.4g} Hz, motion begins "
-        f"at {content['offset']:.4f} s of the log, {content['lost']} lost samples"
-    )
-    if without_sensor:
-        line("the machine has no [imu]: taken to be at the reference point along the platform")
-    titles = ("frequency [Hz]", "ratio [1]", "ratio [dB]", "coherence [1]")
-    for channel, response in found.responses.items():
-        channel_content = content["channels"][channel]
-        reference, measured = (
-            number(channel_content[f"{signal}_rms"], 4) for signal in ("reference", "measured")
-        )
-        title = (
-            f"{channel}: rms reference {reference}, measured {measured} {channel_content['unit']}"
-        )
-        table([Column(text, True) for text in titles], table_rows(response), title)
+    write_json(json, summary(comparison, compensation))

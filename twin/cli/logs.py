@@ -5,22 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
+from twin.cli.options import argument, file_option, option
 from twin.cli.values import check_files, write
 
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Log: .csv, .parquet, .mcap, a saved run, a bag.")
-]
+File = Annotated[Path, argument("Log: .csv, .parquet, .mcap, a saved run, a bag.", metavar="FILE")]
 Map = Annotated[
     Path | None,
-    options.file_option("Write a mapping to check and edit, for --mapping of identify and others."),
+    file_option("Write a mapping to check and edit, for --mapping of identify and others."),
 ]
 TimeName = Annotated[
-    str | None, typer.Option("--time", metavar="NAME", help="Column with the times of a table.")
+    str | None, option("Column with the times of a table.", "--time", metavar="NAME")
 ]
 
 
@@ -40,17 +38,14 @@ def logs(
 
     check_files(reads=(file,), replace=replace, map=(map, ".toml"))
     log = read_log(file, time=time or "time")
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for channel in log.channels:
         for column, unit in enumerate(channel.units):
             values = channel.values[:, column]
             name = channel.name if channel.width == 1 else f"{channel.name} {column + 1}"
             extremes = (values.min(), values.max()) if len(values) else (float("nan"),) * 2
-            rows.append(
-                (name, unit, str(len(values)), *(number(float(end), 5) for end in extremes))
-            )
-    titles = ("samples", "smallest", "largest")
-    table((Column("channel"), Column("unit"), *(Column(title, True) for title in titles)), rows)
+            rows.append((name, unit, len(values), *(number(float(end), 5) for end in extremes)))
+    table(("channel", "unit", "samples", "smallest", "largest"), rows)
     start, stop = log.span
     line(f"{file}: {stop - start:.6g} s from {start:.6f} s on")
     write(map, guessed_mapping(log, time))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
+from twin.cli.options import option
 from twin.cli.quantities import quantity_option
 
 FormatName = Literal["mjcf", "urdf", "fmu"]
@@ -21,8 +20,6 @@ def list_machines() -> None:
     from twin.analysis.platform import load
     from twin.machine.machine import gallery_names, machine_names
 
-    titles = [Column(name) for name in ("machine", "title", "legs")]
-    columns = (*titles, Column("dof", True), Column("actuators", True))
     for group_name, names in (("shipped", machine_names()), ("gallery", gallery_names())):
         machines = [(name, load(name)) for name in names]
         rows = [
@@ -30,12 +27,12 @@ def list_machines() -> None:
                 name,
                 platform.parameters.title,
                 platform.kind,
-                str(platform.dof),
-                str(platform.n_actuators),
+                platform.dof,
+                platform.n_actuators,
             )
             for name, platform in machines
         ]
-        table(columns, rows, group_name)
+        table(("machine", "title", "legs", "dof", "actuators"), rows, group_name)
 
 
 @app.command()
@@ -55,7 +52,7 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
     line(f"{platform.name}: {platform.parameters.title}", bold=True)
     counts = f"{platform.dof} degrees of freedom, {platform.n_actuators} actuators"
     line(f"{counts}, parameters {platform.hash}")
-    columns = [Column(name) for name in ("parameter", "value", "unit", "description")]
+    columns = ("parameter", "value", "unit", "description")
     for (path, source), group in groupby(
         describe(platform.parameters), lambda p: (p.table, p.source)
     ):
@@ -65,29 +62,24 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
         ranges = axis_ranges(platform)
     summary = machine_summary(platform, ranges)
     figures = [(f.name, value_text(f.value), f.unit, f.note) for f in summary]
-    names = ("quantity", "value", "unit", "note")
-    table([Column(name) for name in names], figures, "derived quantities")
+    table(("quantity", "value", "unit", "note"), figures, "derived quantities")
     print_verdicts([feasibility(platform), range_feasibility(platform, ranges=ranges)])
 
 
 @app.command()
 def export(
     machine: options.Machine,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the files; it is made if missing.")
-    ],
+    out: Annotated[Path, option("Folder for the files; it is made if missing.", metavar="DIR")],
     form: Annotated[
         FormatName,
-        typer.Option(
-            "--format",
-            help="mjcf: robot.xml and scene.xml; urdf: robot.urdf; fmu: a co-simulation unit of "
+        option(
+            "mjcf: robot.xml and scene.xml; urdf: robot.urdf; fmu: a co-simulation unit of "
             "FMI, NAME.fmu.",
+            "--format",
         ),
     ] = "mjcf",
     configuration: options.Configuration = None,
-    fmi: Annotated[
-        int | None, typer.Option(metavar="2|3", help="Version of FMI; default: 3.")
-    ] = None,
+    fmi: Annotated[int | None, option("Version of FMI; default: 3.", metavar="2|3")] = None,
     timestep: Annotated[
         float | None,
         quantity_option(

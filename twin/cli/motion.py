@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twin.cli.quantities import check_amplitude
+from twin.cli.quantities import NUMBERED_AXES, in_unit
 from twin.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ def motion_specification(
     """
     from twin.motion.specification import MotionSpecification
 
-    check_amplitude({"name": name, "axis": axis}, amplitude)
+    is_length = axis in NUMBERED_AXES and name != "tank"
+    described = "the pitch of a tank course" if name == "tank" else axis
+    in_unit(amplitude, "amplitude", "m" if is_length else "rad", described)
     return MotionSpecification(name, axis, amplitude, frequency, duration, fade)
 
 

@@ -12,6 +12,7 @@ import typer
 
 from twin.cli.application import app
 from twin.cli.console import line, paragraph
+from twin.cli.options import argument, option
 from twin.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _known(legs: str | None) -> str | None:
 
 
 def _value(text: str) -> Any:
-    return typer.Option(metavar="VALUE", help=text)
+    return option(text, metavar="VALUE")
 
 
 Spacing = Annotated[
@@ -68,14 +69,12 @@ Length = Annotated[
 ]
 Horns = Annotated[
     str | None,
-    typer.Option(metavar="mirrored|same", help="Cranks in mirrored pairs, or all alike (rss)."),
+    option("Cranks in mirrored pairs, or all alike (rss).", metavar="mirrored|same"),
 ]
 HornAngle = Annotated[
     str | None, _value("Cranks from the base circle's tangent: outward '90 deg', inward '-90 deg'.")
 ]
-Drive = Annotated[
-    str | None, typer.Option(metavar="servo", help="RC servos; --force is their stall torque.")
-]
+Drive = Annotated[str | None, option("RC servos; --force is their stall torque.", metavar="servo")]
 Stiffness = Annotated[
     str | None, _value("Stiffness of a strut, or of the spring in series (viscoelastic).")
 ]
@@ -84,19 +83,15 @@ Above = Annotated[str | None, _value("The same of the pairs above.")]
 
 @app.command()
 def new(
-    path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="File to write, such as my_platform.toml.")
-    ],
+    path: Annotated[Path, argument("File to write, such as my_platform.toml.", metavar="FILE")],
     legs: Annotated[
         str | None,
-        typer.Option(
-            metavar="|".join(LEG_KINDS), help="Kind of the legs; default: ups.", callback=_known
-        ),
+        option("Kind of the legs; default: ups.", metavar="|".join(LEG_KINDS), callback=_known),
     ] = None,
     template: Annotated[
-        bool, typer.Option("--template", help="Write the template, without questions.")
+        bool, option("Write the template, without questions.", "--template")
     ] = False,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="One line for reports.")] = None,
+    title: Annotated[str | None, option("One line for reports.", metavar="TEXT")] = None,
     base_radius: Annotated[str | None, _value("Radius of the base joints, '300 mm'.")] = None,
     base_spacing: Spacing = None,
     platform_radius: Annotated[str | None, _value("Radius of the platform joints.")] = None,
@@ -108,9 +103,7 @@ def new(
     horn_angle: HornAngle = None,
     drive: Drive = None,
     backlash: Annotated[str | None, _value("Backlash of the servos, '0.5 deg'.")] = None,
-    replace_file: Annotated[
-        bool, typer.Option("--replace", help="Replace a file that exists.")
-    ] = False,
+    replace_file: Annotated[bool, option("Replace a file that exists.", "--replace")] = False,
     shortest: Annotated[str | None, _value("Shortest leg, joint to joint.")] = None,
     height: Annotated[
         str | None, _value("Height of the platform joints at home; default: mid-stroke.")

@@ -25,40 +25,48 @@ ControllerName = Literal[
 ]
 
 
+def option(text: str, *names: str, **settings: Any) -> Any:
+    """Return an option with its help text and, where they differ, its names."""
+    return typer.Option(*names, help=text, **settings)
+
+
+def argument(text: str, **settings: Any) -> Any:
+    """Return an argument with its help text."""
+    return typer.Argument(help=text, **settings)
+
+
 def file_option(text: str, *names: str, metavar: str = "FILE") -> Any:
     """Return an option that is a file, with its help text and, where they differ, its names."""
     return typer.Option(*names, metavar=metavar, help=text)
 
 
 MACHINE_HELP = "Name of a shipped machine, or path of a platform.toml."
-Machine = Annotated[str, typer.Argument(metavar="MACHINE", help=MACHINE_HELP)]
-OptionalMachine = Annotated[str | None, typer.Argument(metavar="[MACHINE]", help=MACHINE_HELP)]
+Machine = Annotated[str, argument(MACHINE_HELP, metavar="MACHINE")]
+OptionalMachine = Annotated[str | None, argument(MACHINE_HELP, metavar="[MACHINE]")]
 Machines = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[MACHINE]...", help="Names or paths of platform.toml; default: all shipped."
-    ),
+    argument("Names or paths of platform.toml; default: all shipped.", metavar="[MACHINE]..."),
 ]
 Configuration = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
+    option("Configuration of the machine's file, such as hardware.", metavar="NAME"),
 ]
 
-ReplaceFile = Annotated[bool, typer.Option("--replace", help="Replace a file that exists.")]
+ReplaceFile = Annotated[bool, option("Replace a file that exists.", "--replace")]
 
 NoLimits = Annotated[
     bool,
-    typer.Option("--no-limits", help="Actuators give any force at any speed, beyond their limits."),
+    option("Actuators give any force at any speed, beyond their limits.", "--no-limits"),
 ]
 
 ENGINES_HELP = f"{', '.join(get_args(EngineName))}; may be repeated"
-Engine = Annotated[EngineName, typer.Option(help="Engine that computes the motion.")]
+Engine = Annotated[EngineName, option("Engine that computes the motion.")]
 OptionalEngine = Annotated[
-    EngineName | None, typer.Option(help="Engine that computes the motion; default: analytic.")
+    EngineName | None, option("Engine that computes the motion; default: analytic.")
 ]
 Fidelity = Annotated[
     FidelityName,
-    typer.Option(help="Solver settings of the engine: most accurate, or faster and less accurate."),
+    option("Solver settings of the engine: most accurate, or faster and less accurate."),
 ]
 Timestep = Annotated[
     float | None,
@@ -66,16 +74,16 @@ Timestep = Annotated[
         "Engine's step in s; default: half a control period, or shorter.", "timestep", "s"
     ),
 ]
-Controller = Annotated[ControllerName, typer.Option(help="Controller of the machine.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")]
+Controller = Annotated[ControllerName, option("Controller of the machine.")]
+Seed = Annotated[int, option("Seed of all random numbers.", min=0)]
 
 Spreads = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Standard deviation of what is known of a parameter, such as "
+        "'platform.body.mass=5 kg'; may be repeated.",
         "--spread",
         metavar="PATH=QUANTITY",
-        help="Standard deviation of what is known of a parameter, such as "
-        "'platform.body.mass=5 kg'; may be repeated.",
     ),
 ]
 
@@ -83,12 +91,12 @@ MOTION_HELP = (
     "still, sine, step, lift, chirp, tank, or a file: a table of axes or of leg coordinates, a "
     "saved run, a log"
 )
-MotionName = Annotated[str, typer.Option(metavar="NAME|FILE", help=f"{MOTION_HELP}.")]
+MotionName = Annotated[str, option(f"{MOTION_HELP}.", metavar="NAME|FILE")]
 OptionalMotion = Annotated[
     str | None,
-    typer.Option(metavar="NAME|FILE", help=f"{MOTION_HELP}; default: sine to draw, none to view."),
+    option(f"{MOTION_HELP}; default: sine to draw, none to view.", metavar="NAME|FILE"),
 ]
-Axis = Annotated[str, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")]
+Axis = Annotated[str, option("Axis that moves: x, y, z, yaw, pitch or roll.")]
 Amplitude = Annotated[
     float | None,
     quantity_option(
@@ -112,16 +120,16 @@ Duration = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Title of the column of an axis, or of time, in a table, such as 'z=Heave [mm]'; may "
+        "be repeated.",
         "--column",
         metavar="AXIS=TITLE",
-        help="Title of the column of an axis, or of time, in a table, such as 'z=Heave [mm]'; may "
-        "be repeated.",
     ),
 ]
 Absolute = Annotated[
     bool,
-    typer.Option("--absolute", help="A table's axes are in the base frame, not about home."),
+    option("A table's axes are in the base frame, not about home.", "--absolute"),
 ]
 Fade = Annotated[
     float | None,
@@ -131,10 +139,10 @@ Fade = Annotated[
 ]
 Pose = Annotated[
     str | None,
-    typer.Option(
-        metavar="POSE",
-        help="Position and angles from home, as '0,0,900 mm,pitch=3 deg' or 'z=0.9,yaw=5 deg', "
+    option(
+        "Position and angles from home, as '0,0,900 mm,pitch=3 deg' or 'z=0.9,yaw=5 deg', "
         "or 7 numbers: position in m and unit quaternion, scalar first; default: home.",
+        metavar="POSE",
     ),
 ]
 
@@ -144,31 +152,27 @@ SavedTrajectory = Annotated[
     Path | None,
     file_option("Save the trajectory: .npz, .csv, .parquet; .mcap is a log that Foxglove opens."),
 ]
-Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
-]
+Jobs = Annotated[int | None, option("Number of processes; default: one per core.", min=1)]
 
 Environment = Annotated[
     str,
-    typer.Argument(metavar="ENV", help="Id of an environment, such as twin/PoseTracking-v0."),
+    argument("Id of an environment, such as twin/PoseTracking-v0.", metavar="ENV"),
 ]
-EnvironmentMachine = Annotated[str | None, typer.Option(metavar="MACHINE", help=MACHINE_HELP)]
+EnvironmentMachine = Annotated[str | None, option(MACHINE_HELP, metavar="MACHINE")]
 Randomisation = Annotated[
     str | None,
-    typer.Option(metavar="NAME|FILE", help="Parameters that differ between episodes."),
+    option("Parameters that differ between episodes.", metavar="NAME|FILE"),
 ]
 EnvironmentOptions = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Option of the environment, its value as JSON or a text; may be repeated.",
         "--option",
         metavar="KEY=VALUE",
-        help="Option of the environment, its value as JSON or a text; may be repeated.",
     ),
 ]
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
+NoBrowser = Annotated[bool, option("Only print the page's address.", "--no-browser")]
 Port = Annotated[
     int | None,
-    typer.Option(
-        min=0, max=65535, help="Port of the page; default: the first free one from 8080; 0: any."
-    ),
+    option("Port of the page; default: the first free one from 8080; 0: any.", min=0, max=65535),
 ]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import progress_bar
+from twin.cli.options import option
 from twin.cli.quantities import in_unit, quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json, write_plot
 
@@ -22,7 +21,7 @@ PLOT_FREQUENCIES = (2.0, 70.0, 24)
 """Lowest and highest frequency [Hz] of the plot under shaking, and the number of frequencies."""
 
 
-Dynamic = Annotated[bool, typer.Option("--dynamic", help="Also search under shaking, 2 to 70 Hz.")]
+Dynamic = Annotated[bool, option("Also search under shaking, 2 to 70 Hz.", "--dynamic")]
 Limit = Annotated[
     float | None,
     quantity_option(
@@ -40,12 +39,10 @@ Step = Annotated[
         "kg",
     ),
 ]
-Sense = Annotated[
-    SenseName, typer.Option(help="Limit pushing and pulling forces, or pushing alone.")
-]
+Sense = Annotated[SenseName, option("Limit pushing and pulling forces, or pushing alone.")]
 Unchecked = Annotated[
     bool,
-    typer.Option("--unchecked", help="Shake even beyond the actuators' ends and speeds."),
+    option("Shake even beyond the actuators' ends and speeds.", "--unchecked"),
 ]
 
 
@@ -57,7 +54,7 @@ def payload(
     plot: options.Plot = None,
     dynamic: Dynamic = False,
     limit: Limit = None,
-    grid: Annotated[int, typer.Option(min=2, help="Positions per actuator.")] = 4,
+    grid: Annotated[int, option("Positions per actuator.", min=2)] = 4,
     start: Start = None,
     step: Step = None,
     sense: Sense = "magnitude",

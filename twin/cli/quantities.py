@@ -92,18 +92,9 @@ def in_unit(value: float | None, field: str, unit: str, of: str) -> float | None
     return value
 
 
-def check_amplitude(motion: dict[str, Any], amplitude: float | None) -> None:
-    """Check that an amplitude has a unit of its motion's axis; raises InputError otherwise."""
-    axis = motion.get("axis", "z")
-    if motion.get("name") == "tank":
-        in_unit(amplitude, "amplitude", "rad", "the pitch of a tank course")
-    elif axis in (*NUMBERED_AXES, *ANGLE_NAMES):
-        in_unit(amplitude, "amplitude", "m" if axis in NUMBERED_AXES else "rad", axis)
-
-
-def quantity_option(text: str, field: str, *units: str, **settings: Any) -> Any:
+def quantity_option(text: str, field: str, *units: str) -> Any:
     """Return an option that is a quantity in one of some SI units, with its help text."""
-    return typer.Option(help=text, metavar="QUANTITY", parser=_parser(field, units), **settings)
+    return typer.Option(help=text, metavar="QUANTITY", parser=_parser(field, units))
 
 
 def _parser(field: str, units: tuple[str, ...]) -> Callable[[Any], Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, paragraph, table
+from twin.cli.console import line, paragraph, table
+from twin.cli.options import file_option, option
 from twin.cli.values import check_files, environment_options
 from twin.errors import InputError
 
@@ -20,30 +20,30 @@ def record(
     *,
     dataset: Annotated[
         str,
-        typer.Option(metavar="ID", help="Id of the new dataset, as twin/tracking/random-v0."),
+        option("Id of the new dataset, as twin/tracking/random-v0.", metavar="ID"),
     ],
     policy: Annotated[
         str,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="random, zero, medium, expert, a controller, a law of the task, or a trained "
+        option(
+            "random, zero, medium, expert, a controller, a law of the task, or a trained "
             "policy's name or file.",
+            metavar="FILE|NAME",
         ),
     ] = "random",
-    episodes: Annotated[int, typer.Option(min=1, help="Number of episodes.")] = 100,
+    episodes: Annotated[int, option("Number of episodes.", min=1)] = 100,
     seed: options.Seed = 0,
     machine: options.EnvironmentMachine = None,
     configuration: options.Configuration = None,
     engine: options.OptionalEngine = None,
     randomisation: options.Randomisation = None,
     option: options.EnvironmentOptions = None,
-    description: Annotated[str, typer.Option(help="Description of the dataset.")] = "",
+    description: Annotated[str, option("Description of the dataset.")] = "",
     levels: Annotated[
         bool,
-        typer.Option("--levels", help="Three datasets: random, medium and expert, in their ids."),
+        option("Three datasets: random, medium and expert, in their ids.", "--levels"),
     ] = False,
     log: Annotated[
-        Path | None, options.file_option("Also write the first episode as .mcap, .csv or .parquet.")
+        Path | None, file_option("Also write the first episode as .mcap, .csv or .parquet.")
     ] = None,
     replace: options.ReplaceFile = False,
 ) -> None:
@@ -77,7 +77,7 @@ def record(
             log_file = log.with_stem(f"{log.stem}_{actor}") if levels else log
             line(f"wrote {write_log(episode_log(recorded), log_file)}")
     titles = ("level" if levels else "policy", "actions")
-    table((*map(Column, titles), *(Column(title, True) for title in TABLE_COLUMNS)), rows)
+    table((*titles, *TABLE_COLUMNS), rows)
 
 
 def _say_changes(environment: str, policy: str, own: dict[str, Any]) -> None:
@@ -111,15 +111,15 @@ def _levels(
 TABLE_COLUMNS = ("episodes", "steps", "mean return", "least", "largest", "size [MB]")
 
 
-def _row(name: str, found: Any) -> tuple[str, ...]:
+def _row(name: str, found: Any) -> tuple[Cell, ...]:
     """Return the row of the table for a dataset."""
     returns = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
     numbers = (sum(returns) / len(returns), min(returns), max(returns))
     return (
         name,
         found.storage.metadata["algorithm_name"],
-        str(found.total_episodes),
-        str(found.total_steps),
-        *(f"{number:.4g}" for number in numbers),
-        f"{found.storage.get_size():.1f}",
+        found.total_episodes,
+        found.total_steps,
+        *numbers,
+        float(found.storage.get_size()),
     )

@@ -6,12 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_specification
+from twin.cli.options import file_option, option
 from twin.cli.quantities import quantity_option
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
@@ -26,24 +25,18 @@ QualityName = Literal["fast", "fine"]
 
 
 SavedRun = Annotated[
-    Path | None, options.file_option("Draw this saved run (.npz, .csv) in place of a motion.")
+    Path | None, file_option("Draw this saved run (.npz, .csv) in place of a motion.")
 ]
-Size = Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Size of a picture in pixels.")]
+Size = Annotated[str, option("Size of a picture in pixels.", metavar="WIDTHxHEIGHT")]
 Direction = Annotated[
     str,
-    typer.Option(help="overview, front, side, top, or azimuth,elevation in degrees."),
+    option("overview, front, side, top, or azimuth,elevation in degrees."),
 ]
-Quality = Annotated[QualityName, typer.Option(help="Fast, or fine with smooth edges.")]
-Ghost = Annotated[
-    bool, typer.Option("--ghost/--no-ghost", help="Draw the reference pose too, in green.")
-]
-Dark = Annotated[bool, typer.Option("--dark/--light", help="Draw ground and sky dark.")]
-Rate = Annotated[
-    float | None, typer.Option(help="Pictures per second; default: 30 for mp4, 15 for gif.")
-]
-Speed = Annotated[
-    float, typer.Option(help="Speed of the film; 0.1 is ten times slower than the machine.")
-]
+Quality = Annotated[QualityName, option("Fast, or fine with smooth edges.")]
+Ghost = Annotated[bool, option("Draw the reference pose too, in green.", "--ghost/--no-ghost")]
+Dark = Annotated[bool, option("Draw ground and sky dark.", "--dark/--light")]
+Rate = Annotated[float | None, option("Pictures per second; default: 30 for mp4, 15 for gif.")]
+Speed = Annotated[float, option("Speed of the film; 0.1 is ten times slower than the machine.")]
 Start = Annotated[
     float | None,
     quantity_option("Instant of the run in s at which the film begins.", "start", "s"),
@@ -60,7 +53,7 @@ Instant = Annotated[
 def render(
     machine: options.Machine,
     *,
-    out: Annotated[Path, options.file_option("Film as .mp4 or .gif, or a single picture as .png.")],
+    out: Annotated[Path, file_option("Film as .mp4 or .gif, or a single picture as .png.")],
     motion: options.OptionalMotion = None,
     axis: options.Axis = "z",
     amplitude: options.Amplitude = None,

@@ -5,25 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.options import argument, file_option, option
 from twin.cli.quantities import quantity_option
 from twin.cli.values import check_files, write
 
-Motion = Annotated[str, typer.Argument(metavar="MOTION", help=f"{options.MOTION_HELP}.")]
+Motion = Annotated[str, argument(f"{options.MOTION_HELP}.", metavar="MOTION")]
 Cycle = Annotated[float, quantity_option("Time between two rows in s.", "cycle", "s")]
 Units = Annotated[
     str | None,
-    typer.Option(help="Unit of the coordinates, such as mm or deg; default: m, or rad of cranks."),
+    option("Unit of the coordinates, such as mm or deg; default: m, or rad of cranks."),
 ]
 Zero = Annotated[
-    bool, typer.Option("--from-minimum", help="Count from the shortest length or smallest angle.")
+    bool, option("Count from the shortest length or smallest angle.", "--from-minimum")
 ]
-Out = Annotated[Path, options.file_option("CSV file with a column per leg.")]
+Out = Annotated[Path, file_option("CSV file with a column per leg.")]
 
 
 @app.command()

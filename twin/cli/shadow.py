@@ -14,6 +14,7 @@ from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Notices, interruption, line, paragraph
+from twin.cli.options import file_option, option
 from twin.cli.tables.shadow import AlarmTable, counts, faults, live_table, refusals, refused_lines
 from twin.cli.values import check_files
 from twin.errors import InputError
@@ -36,36 +37,34 @@ REFRESH_INTERVAL = 0.25
 
 FromSource = Annotated[
     str,
-    typer.Option(
+    option(
+        "udp://HOST:PORT to listen on, replay:FILE of a log, or opcua://HOST:PORT/PATH.",
         metavar="ADDRESS",
-        help="udp://HOST:PORT to listen on, replay:FILE of a log, or opcua://HOST:PORT/PATH.",
     ),
 ]
 ToTelemetry = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Send the estimates there, as udp://HOST:PORT."),
+    option("Send the estimates there, as udp://HOST:PORT.", metavar="ADDRESS"),
 ]
 Remote = Annotated[
     list[str] | None,
-    typer.Option(metavar="HOST", help="Take samples of this host too; may be repeated."),
+    option("Take samples of this host too; may be repeated.", metavar="HOST"),
 ]
 Mapped = Annotated[
-    Path | None, options.file_option("Mapping of channels or nodes to signals, TOML.", "--mapping")
+    Path | None, file_option("Mapping of channels or nodes to signals, TOML.", "--mapping")
 ]
 Limits = Annotated[
     Path | None,
-    options.file_option(
+    file_option(
         "Thresholds of the alarms, TOML; derived and written there where it does not exist."
     ),
 ]
 Ends = Annotated[
     float | None,
-    typer.Option("--for", metavar="SECONDS", help="End after so many seconds of the machine."),
+    option("End after so many seconds of the machine.", "--for", metavar="SECONDS"),
 ]
 
-Viewed = Annotated[
-    bool, typer.Option("--view", help="Show machine and twin on a page in the browser.")
-]
+Viewed = Annotated[bool, option("Show machine and twin on a page in the browser.", "--view")]
 
 
 @app.command()
@@ -74,20 +73,18 @@ def shadow(
     *,
     source: FromSource,
     configuration: options.Configuration = "hardware",
-    rate: Annotated[float, typer.Option(help="Samples per second [Hz], at least 200.")] = 1000.0,
-    learning: Annotated[
-        float, typer.Option(help="Seconds in which the machine is taken for healthy.")
-    ] = 20.0,
+    rate: Annotated[float, option("Samples per second [Hz], at least 200.")] = 1000.0,
+    learning: Annotated[float, option("Seconds in which the machine is taken for healthy.")] = 20.0,
     thresholds: Limits = None,
     telemetry: ToTelemetry = None,
     allow_remote: Remote = None,
     mapping: Mapped = None,
-    ring: Annotated[float, typer.Option(help="Seconds that are kept for --log.")] = 120.0,
+    ring: Annotated[float, option("Seconds that are kept for --log.")] = 120.0,
     log: Annotated[
-        Path | None, options.file_option("Write the last seconds as .mcap, .parquet or .csv.")
+        Path | None, file_option("Write the last seconds as .mcap, .parquet or .csv.")
     ] = None,
     replace: options.ReplaceFile = False,
-    alarms: Annotated[Path | None, options.file_option("Add the alarms to a CSV file.")] = None,
+    alarms: Annotated[Path | None, file_option("Add the alarms to a CSV file.")] = None,
     seconds: Ends = None,
     view: Viewed = False,
     port: options.Port = None,
@@ -176,9 +173,9 @@ def _check_targets(source: str, log: Path | None, alarms: Path | None) -> None:
     if scheme != "replay":
         return
     targets = [("alarms", alarms), *(("log", file) for file in files_of(log) if log is not None)]
-    for option, path in targets:
+    for name, path in targets:
         if path is not None and path.exists() and path.samefile(replayed):
-            raise InputError(option, f"{path} is the file that is replayed; name another one")
+            raise InputError(name, f"{path} is the file that is replayed; name another one")
 
 
 def _recorder(log: Path, platform: Platform, ring: float, replace: bool) -> LogRecorder:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time as clock
 from typing import Annotated
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
+from twin.cli.options import option
 from twin.cli.quantities import pose_of, quantities, quantity_option
 from twin.cli.values import (
     HOLDING_FORCES,
@@ -32,17 +31,17 @@ Timestep = Annotated[
 ]
 Force = Annotated[
     str,
-    typer.Option(
-        help="Constant actuator forces in N or N m: one number for all legs, one per leg "
+    option(
+        "Constant actuator forces in N or N m: one number for all legs, one per leg "
         "separated by commas, or 'hold' for those that carry the machine at the start; "
         "default: hold."
     ),
 ]
 Twist = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "Velocity in m/s and angular velocity in rad/s at the start; default: rest.",
         metavar="VX,VY,VZ,WX,WY,WZ",
-        help="Velocity in m/s and angular velocity in rad/s at the start; default: rest.",
     ),
 ]
 
@@ -58,7 +57,7 @@ def simulate(
     force: Force = HOLDING_FORCES,
     pose: options.Pose = None,
     twist: Twist = None,
-    every: Annotated[int, typer.Option(min=1, help="Steps per instant that is kept.")] = 1,
+    every: Annotated[int, option("Steps per instant that is kept.", min=1)] = 1,
     configuration: options.Configuration = None,
     out: options.SavedTrajectory = None,
     plot: options.Plot = None,
@@ -92,8 +91,8 @@ def simulate(
         [f"{round(value, 6) + 0.0:.6f}" for value in values_at_end]
         for values_at_end in first_and_last
     ]
-    times = [Column(f"at {number(float(motion.time[k]))} s", True) for k in (0, -1)]
-    table((Column("quantity"), *times), zip(names, *columns, strict=True))
+    times = [f"at {number(float(motion.time[k]))} s" for k in (0, -1)]
+    table(("quantity", *times), zip(names, *columns, strict=True))
     steps = round(float(motion.time[-1]) / motion.timestep)
     line(f"{platform.name} in {motion.engine}: {steps} steps in {computing_time:.3g} s")
     # An engine's platform is off the constraints of its fixed foot by the loop gap.

@@ -12,9 +12,9 @@ import typer
 from twin.basics.toml import read_toml
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import line
-from twin.cli.quantities import check_amplitude
-from twin.cli.values import check_files, write_json
+from twin.cli.console import line, table
+from twin.cli.options import argument, option
+from twin.cli.values import check_files, settings_from, write_json
 from twin.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,100 +22,87 @@ if TYPE_CHECKING:
 
 BackendName = Literal["loky", "ray", "serial"]
 
-SHOWN_FAILURES = 5
+MAX_ROWS = 60
+"""Maximum number of rows of the table; the files contain all runs."""
+
+MAX_FAILURES = 5
 """Maximum number of failed runs that are printed."""
 
 
 Subject = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE|MACHINE",
-        help="A sweep's TOML file, or the name or platform.toml of a machine.",
+    argument(
+        "A sweep's TOML file, or the name or platform.toml of a machine.", metavar="FILE|MACHINE"
     ),
 ]
 OutFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Folder of the results; the same command again computes what is missing there. "
+    option(
+        "Folder of the results; the same command again computes what is missing there. "
         "Default: a folder here, named after the sweep.",
+        metavar="FOLDER",
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "A number of platform.toml, or motion.frequency or controller.OPTION, with values: "
+        "1,2,5 or '0:4 ms:5' or start:stop:count:logarithmic; may be repeated.",
         "--set",
         metavar="PATH=VALUES",
-        help="A number of platform.toml, or motion.frequency or controller.OPTION, with values: "
-        "1,2,5 or '0:4 ms:5' or start:stop:count:logarithmic; may be repeated.",
     ),
 ]
 Controller = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME[:OPTION=VALUE,...]",
-        help="Controller of the machine; model=nominal designs it for the machine without "
+    option(
+        "Controller of the machine; model=nominal designs it for the machine without "
         "values and payload. May be repeated.",
+        metavar="NAME[:OPTION=VALUE,...]",
     ),
 ]
 Payload = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Mass at the reference point, or a seated person's stature and mass; may be repeated.",
         metavar="KG|occupant:M:KG",
-        help="Mass at the reference point, or a seated person's stature and mass; may be repeated.",
     ),
 ]
-Seeds = Annotated[
-    int | None, typer.Option(min=1, help="Number of seeds of the sensors' errors, from 0.")
-]
+Seeds = Annotated[int | None, option("Number of seeds of the sensors' errors, from 0.", min=1)]
 Samples = Annotated[
     int | None,
-    typer.Option(min=1, help="Number of Latin-hypercube points in start:stop, instead of a grid."),
+    option("Number of Latin-hypercube points in start:stop, instead of a grid.", min=1),
 ]
 Engine = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help=f"{options.ENGINES_HELP}."),
-]
-Fidelity = Annotated[
-    options.FidelityName | None,
-    typer.Option(help="Solver settings: most accurate, or faster and less accurate."),
+    option(f"{options.ENGINES_HELP}.", metavar="NAME"),
 ]
 Configuration = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Configuration of the machine's file; may be repeated."),
+    option("Configuration of the machine's file; may be repeated.", metavar="NAME"),
 ]
-Motion = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME|FILE",
-        help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
+Fields = Annotated[
+    list[str] | None,
+    option(
+        "Another field of a sweep's file, such as fidelity=fast, motion.name=chirp, "
+        "motion.amplitude=0.01 or measure=module:function; may be repeated.",
+        "--field",
+        metavar="FIELD=VALUE",
     ),
 ]
-Axis = Annotated[str | None, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")]
-Frequency = Annotated[float | None, options.FREQUENCY_OPTION]
-Measure = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODULE:FUNCTION",
-        help="Function of trajectory and platform that returns more columns by name.",
-    ),
-]
-Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default: one per core.")]
+Workers = Annotated[int | None, option("Runs at a time; default: one per core.", min=1)]
 Backend = Annotated[
     BackendName,
-    typer.Option(help="Processes of this computer, a Ray cluster, or this process."),
+    option("Processes of this computer, a Ray cluster, or this process."),
 ]
 Address = Annotated[
     str | None,
-    typer.Option(
-        help="Address of a running Ray cluster, such as auto; default: one on this computer "
+    option(
+        "Address of a running Ray cluster, such as auto; default: one on this computer "
         "that ends with the command."
     ),
 ]
-Retries = Annotated[
-    int, typer.Option(min=1, help="Attempts to repeat a run whose worker has died.")
-]
-New = Annotated[bool, typer.Option("--new", help="Refuse a folder that holds results already.")]
+Retries = Annotated[int, option("Attempts to repeat a run whose worker has died.", min=1)]
+New = Annotated[bool, option("Refuse a folder that holds results already.", "--new")]
 
 
 @app.command()
@@ -129,15 +116,8 @@ def sweep(
     seeds: Seeds = None,
     samples: Samples = None,
     engine: Engine = None,
-    fidelity: Fidelity = None,
     configuration: Configuration = None,
-    timestep: options.Timestep = None,
-    motion: Motion = None,
-    axis: Axis = None,
-    amplitude: options.Amplitude = None,
-    frequency: Frequency = None,
-    duration: Annotated[float | None, options.DURATION_OPTION] = None,
-    measure: Measure = None,
+    field: Fields = None,
     workers: Workers = None,
     backend: Backend = "loky",
     address: Address = None,
@@ -149,53 +129,42 @@ def sweep(
 
     The JSON file holds sweep (the description) and runs (column to value, null for none).
     """
-    from twin.cli.tables.sweep import print_runs
     from twin.sweep import run_sweep
     from twin.sweep.work import DONE_STATUS, STOPPED_STATUS
 
     check_files(json=(json, ""))
-    motion_options = {"name": motion, "axis": axis, "amplitude": amplitude}
-    motion_options |= {"frequency": frequency, "duration": duration}
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
-    changes |= {"configurations": configuration, "timestep": timestep, "measure": measure}
-    changes |= {"engines": engine or None, "fidelity": fidelity}
-    plan = described(subject, set_ or [], samples, motion_options, changes)
+    changes |= {"engines": engine, "configurations": configuration, "samples": samples}
+    changes = {name: value for name, value in changes.items() if value}
+    plan = described(subject, set_ or [], changes | settings_from(field or [], "field"))
     folder = default_folder(plan) if out is None else out
-    backend_options: dict[str, Any] = {"workers": workers, "backend": backend}
-    backend_options |= {"address": address, "retries": retries}
     start_time = clock.perf_counter()
     try:
-        results = run_sweep(plan, folder, resume=not new, **backend_options).to_pylist()
+        results = run_sweep(
+            plan, folder, workers, backend, not new, address=address, retries=retries
+        ).to_pylist()
     except KeyboardInterrupt:
         line(f"interrupted; {folder} keeps what is finished, the same command computes the rest")
         raise
-    print_runs(plan, results)
-    failed_runs = [row for row in results if row["status"] not in (DONE_STATUS, STOPPED_STATUS)]
     run_time = clock.perf_counter() - start_time
+    _print_means(plan, results)
     line(f"{len(results)} runs of {plan.machine} in {run_time:.3g} s: {folder / 'results.parquet'}")
-    for row in failed_runs[:SHOWN_FAILURES]:
+    failed_runs = [row for row in results if row["status"] not in (DONE_STATUS, STOPPED_STATUS)]
+    for row in failed_runs[:MAX_FAILURES]:
         line(f"run {row['run']} {row['status']}: {row['error']}", bold=True)
-    if len(failed_runs) > SHOWN_FAILURES:
-        line(f"and {len(failed_runs) - SHOWN_FAILURES} more: see the columns status and error")
+    if len(failed_runs) > MAX_FAILURES:
+        line(f"and {len(failed_runs) - MAX_FAILURES} more: see the columns status and error")
     write_json(json, {"sweep": plan.model_dump(mode="json"), "runs": results})
     raise typer.Exit(int(bool(failed_runs)))
 
 
-def described(
-    subject: str,
-    values: list[str],
-    samples: int | None,
-    motion: dict[str, Any],
-    changes: dict[str, Any],
-) -> Sweep:
+def described(subject: str, values: list[str], fields: dict[str, Any]) -> Sweep:
     """Return the sweep of a file or a machine, changed by the options of the command.
 
     Args:
         subject: a sweep's file, or a machine.
-        values: texts `path=values`.
-        samples: points in place of the grid, or None.
-        motion: settings of the motion by name; None: as in the file, or the default.
-        changes: other fields of the sweep by name; None: as in the file, or the default.
+        values: texts `path=values` of parameters.
+        fields: other fields of the sweep by name; those of tables as `table.name`.
 
     Raises:
         InputError: texts that are no values, or a sweep that cannot be.
@@ -205,22 +174,19 @@ def described(
     from twin.sweep.description import sweep_from
 
     file_content = read_toml(subject) if Path(subject).suffix == ".toml" else {}
-    from_file = "machine" in file_content
-    content: dict[str, Any] = file_content if from_file else {"machine": subject}
-    content |= {name: value for name, value in changes.items() if value is not None}
-    tables: dict[str, dict[str, Any]] = {
-        "motion": {name: value for name, value in motion.items() if value is not None},
-        "parameters": dict(map(_value, values)),
-        "sampling": {} if samples is None else {"count": samples},
-    }
-    for name, table in tables.items():
-        existing = content.get(name, {})
-        if table and not isinstance(existing, dict):
+    is_sweep_file = "machine" in file_content
+    content: dict[str, Any] = file_content if is_sweep_file else {"machine": subject}
+    changes = [(name.split(".", 1), value) for name, value in fields.items()]
+    changes += [(["parameters", path], text) for path, text in map(_value, values)]
+    for (name, *inner_name), value in changes:
+        if not inner_name:
+            content[name] = value
+            continue
+        table = content.setdefault(name, {})
+        if not isinstance(table, dict):
             raise ParameterError(subject, [(name, f"must be a table such as [{name}]")])
-        if table:
-            content[name] = existing | table
-    check_amplitude(content.get("motion", {}), motion.get("amplitude"))
-    return sweep_from(content, subject) if from_file else Sweep(**content)
+        table[inner_name[0]] = value
+    return sweep_from(content, subject) if is_sweep_file else Sweep(**content)
 
 
 def default_folder(sweep: Sweep) -> Path:
@@ -238,3 +204,37 @@ def _value(text: str) -> tuple[str, str]:
     if not (equal_sign and path.strip() and values.strip()):
         raise InputError("set", f"must look like leg.drive.delay=0:0.004:5, got {text!r}")
     return path.strip(), values.strip()
+
+
+def _print_means(sweep: Sweep, rows: list[dict[str, Any]]) -> None:
+    """Print the means over the seeds of all runs that were not stopped."""
+    from twin.analysis.platform import load
+    from twin.sweep.work import DONE_STATUS
+
+    inputs = ("configuration", "engine", "controller", "payload")
+    names = [name for name in inputs if len({row[name] for row in rows}) > 1]
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        key = tuple(row[name] for name in (*names, *sweep.parameters))
+        groups.setdefault(key, []).append(row)
+    machine = load(sweep.machine)
+    measures = {
+        "position rms [mm]": (1e3, "position_rms"),
+        "rotation rms [mrad]": (1e3, "rotation_rms"),
+        "position peak [mm]": (1e3, "position_peak"),
+        f"force peak [{machine.force_unit}]": (1.0, "force_peak"),
+        f"rate peak [{machine.coordinate_unit}/s]": (1.0, "rate_peak"),
+    }
+    table_rows = []
+    for key, members in [*groups.items()][:MAX_ROWS]:
+        whole = [row for row in members if row["status"] == DONE_STATUS]
+        means = [
+            factor * sum(row[name] for row in whole) / len(whole) if whole else "-"
+            for factor, name in measures.values()
+        ]
+        table_rows.append((*key, len(members), len(whole), *means))
+    parameters = (f"{path} [SI]" for path in sweep.parameters)
+    title = f"{sweep.machine}, {sweep.motion.name}: means over seeds of whole runs"
+    table((*names, *parameters, "runs", "whole", *measures), table_rows, title)
+    if len(groups) > MAX_ROWS:
+        line(f"and {len(groups) - MAX_ROWS} more rows")

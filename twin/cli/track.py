@@ -10,8 +10,9 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, paragraph, table
+from twin.cli.console import line, paragraph, table
 from twin.cli.motion import given_motion, motion_notes, motion_specification
+from twin.cli.options import file_option
 from twin.cli.values import PAGE_ENDING, TRAJECTORY_ENDINGS, check_files, save, write_plot
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 Log = Annotated[
-    Path | None, options.file_option("Save the readings of the inertial sensor as CSV, for imu.")
+    Path | None, file_option("Save the readings of the inertial sensor as CSV, for imu.")
 ]
 
 
@@ -135,14 +136,13 @@ def _print_errors(run: Trajectory, platform: Platform) -> None:
     import numpy as np
 
     from twin.analysis.tracking import TrackingErrors
-    from twin.charts.panels import number
     from twin.control.position_loop import has_encoders, takes_positions
 
     errors, unit = TrackingErrors(run), platform.coordinate_unit
     rms_errors = errors.root_mean_square()
     largest = (errors.position.max(), errors.rotation.max(), np.abs(errors.actuators).max())
     rows = [
-        (name, number(1e3 * rms_error, 4), number(1e3 * float(largest_error), 4), f"m{error_unit}")
+        (name, 1e3 * rms_error, 1e3 * float(largest_error), f"m{error_unit}")
         for name, rms_error, largest_error, error_unit in zip(
             ("position", "rotation", "actuators"),
             rms_errors,
@@ -154,5 +154,4 @@ def _print_errors(run: Trajectory, platform: Platform) -> None:
     if takes_positions(platform) and not has_encoders(platform):
         del rows[-1]
         line("the drives take positions and report none: the actuators' errors are not known")
-    titles = (Column("error"), Column("root mean square", True), Column("largest", True))
-    table((*titles, Column("unit")), rows)
+    table(("error", "root mean square", "largest", "unit"), rows)

@@ -6,11 +6,10 @@ import time as clock
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import line
+from twin.cli.options import file_option, option
 from twin.cli.values import environment_options, settings_from
 
 AlgorithmName = Literal["ppo", "sac", "ars"]
@@ -18,38 +17,32 @@ AlgorithmName = Literal["ppo", "sac", "ars"]
 MAX_STEPS = 1e12
 """Largest number of steps that the user may ask for."""
 
-Steps = Annotated[
-    float, typer.Option(min=1.0, help="Steps of all environments together, such as 3e6.")
-]
+Steps = Annotated[float, option("Steps of all environments together, such as 3e6.", min=1.0)]
 Algorithm = Annotated[
     AlgorithmName | None,
-    typer.Option(
-        help="Learning algorithm; default: ppo for tracking and foreign tasks, ars for the others."
-    ),
+    option("Learning algorithm; default: ppo for tracking and foreign tasks, ars for the others."),
 ]
 Envs = Annotated[
     int | None,
-    typer.Option(min=1, help="Environments side by side; default: 384 for ars, 64 for others."),
+    option("Environments side by side; default: 384 for ars, 64 for others.", min=1),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Hyperparameter of the algorithm, its value as JSON; may be repeated.",
         "--set",
         metavar="KEY=VALUE",
-        help="Hyperparameter of the algorithm, its value as JSON; may be repeated.",
     ),
 ]
-CheckpointEvery = Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Continue the training in the folder, if any.")
-]
+CheckpointEvery = Annotated[int, option("Steps between two checkpoints.", min=1)]
+Resume = Annotated[bool, option("Continue the training in the folder, if any.", "--resume")]
 
 
 @app.command()
 def train(
     environment: options.Environment,
     *,
-    out: Annotated[Path, options.file_option("Checkpoints, logs and policy.", metavar="FOLDER")],
+    out: Annotated[Path, file_option("Checkpoints, logs and policy.", metavar="FOLDER")],
     steps: Steps = 1e6,
     algo: Algorithm = None,
     machine: options.EnvironmentMachine = None,
@@ -61,7 +54,7 @@ def train(
     option: options.EnvironmentOptions = None,
     set_: Settings = None,
     checkpoint_every: CheckpointEvery = 250_000,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of PyTorch.")] = 1,
+    threads: Annotated[int, option("Threads of PyTorch.", min=1)] = 1,
     resume: Resume = False,
 ) -> None:
     """Train a policy; ppo and sac need the extra rl. Ctrl-C saves; --resume continues."""

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
+from twin.cli.options import file_option, option
 from twin.cli.quantities import in_unit, quantities, quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, write, write_plot
 
@@ -31,12 +32,8 @@ def _seconds(bound: str) -> Any:
     return quantity_option(text, bound.replace(" ", "_"), "s")
 
 
-def _share(bound: str) -> Any:
-    return typer.Option(help=f"{bound} as a share of the step; default: the loop's.")
-
-
 def _gains(text: str) -> Any:
-    return typer.Option(metavar="GAIN,TIME", help=text)
+    return option(text, metavar="GAIN,TIME")
 
 
 Size = Annotated[
@@ -52,11 +49,9 @@ Size = Annotated[
 ]
 Carried = Annotated[
     bool,
-    typer.Option(
-        "--carried", help="The velocity loop's integral carries the weight from the start."
-    ),
+    option("The velocity loop's integral carries the weight from the start.", "--carried"),
 ]
-Margin = Annotated[float | None, typer.Option(help="Distance to keep from the bounds, per step.")]
+Margin = Annotated[float | None, option("Distance to keep from the bounds, per step.")]
 Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI, {GAIN_UNITS}.")]
 
 
@@ -64,23 +59,22 @@ Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI
 def tune(
     machine: options.Machine,
     *,
-    loop: Annotated[LoopName, typer.Option(help="Loop of the cascade.")] = "velocity",
+    loop: Annotated[LoopName, option("Loop of the cascade.")] = "velocity",
     engine: options.Engine = "analytic",
     fidelity: options.Fidelity = "accurate",
     configuration: options.Configuration = None,
     size: Size = None,
     carried: Carried = False,
     rise_time: Annotated[float | None, _seconds("rise time")] = None,
-    rise: Annotated[float | None, _share("Value at the rise time")] = None,
     settling_time: Annotated[float | None, _seconds("settling time")] = None,
-    settling: Annotated[float | None, _share("Largest error after settling")] = None,
-    overshoot: Annotated[float | None, _share("Largest overshoot")] = None,
-    undershoot: Annotated[float | None, _share("Largest undershoot")] = None,
+    overshoot: Annotated[
+        float | None, option("Largest overshoot as a share of the step; default: the loop's.")
+    ] = None,
     margin: Margin = None,
     start: Start = None,
     low: Annotated[str | None, _gains("Smallest gains allowed, units as --start.")] = None,
     high: Annotated[str | None, _gains("Largest gains allowed, units as --start.")] = None,
-    out: Annotated[Path | None, options.file_option("Write the table of gains as .toml.")] = None,
+    out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
     plot: options.Plot = None,
     replace: options.ReplaceFile = False,
 ) -> None:
@@ -105,8 +99,7 @@ def tune(
     search |= {"low": quantities(low, "low", *units[1:])}
     search |= {"high": quantities(high, "high", *units[1:])}
     in_unit(size, "size", units[0], f"the step of this loop of {platform.name}")
-    bounds = {"rise_time": rise_time, "rise": rise, "settling_time": settling_time}
-    bounds |= {"settling": settling, "overshoot": overshoot, "undershoot": undershoot}
+    bounds = {"rise_time": rise_time, "settling_time": settling_time, "overshoot": overshoot}
     if carried and loop == "position":
         raise InputError("carried", "is for the velocity loop")
     step: dict[str, Any] = _given({"size": size, "carried": carried or None})
@@ -151,33 +144,24 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 def _print(tuning: Tuning) -> None:
     """Print every iteration, and whether the specification is met."""
-    from math import isfinite
-
     from twin.analysis.tuning.tuning import gains_text
-    from twin.charts.panels import number
-
-    def milliseconds(seconds: float) -> str:
-        return number(1e3 * seconds, 4) if isfinite(seconds) else "-"
 
     rows = []
     for k, trial in enumerate(tuning.search.trials):
         figures = tuning.figures(trial)
         rows.append(
             (
-                str(k),
+                k,
                 gains_text(tuning, trial.parameters),
-                number(100.0 * trial.violation, 3),
-                milliseconds(figures.rise_time),
-                milliseconds(figures.settling_time),
-                number(100.0 * figures.overshoot, 3),
-                str(trial.responses),
+                100.0 * trial.violation,
+                1e3 * figures.rise_time,
+                1e3 * figures.settling_time,
+                100.0 * figures.overshoot,
+                trial.responses,
             )
         )
-    names = ("violation [%]", "rise [ms]", "settling [ms]", "overshoot [%]", "responses")
-    table(
-        (Column("iteration", True), Column("gains"), *(Column(name, True) for name in names)),
-        rows,
-        f"{tuning.machine} on {tuning.engine}: {tuning.loop} loop",
-    )
+    figure_names = ("violation [%]", "rise [ms]", "settling [ms]", "overshoot [%]", "responses")
+    title = f"{tuning.machine} on {tuning.engine}: {tuning.loop} loop"
+    table(("iteration", "gains", *figure_names), rows, title)
     verdict = "specification met" if tuning.search.met else "specification not met"
     line(f"{verdict}: {tuning.search.reason}", bold=True)

@@ -9,18 +9,19 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app, command_line
-from twin.cli.console import Column, line, table
+from twin.cli.console import line, table
+from twin.cli.options import file_option, option
 
 
 @app.command()
 def validate(
     machines: options.Machines = None,
     *,
-    out: Annotated[Path | None, options.file_option("Write the report as one HTML page.")] = None,
-    json: Annotated[Path | None, options.file_option("Write the report's content as JSON.")] = None,
+    out: Annotated[Path | None, file_option("Write the report as one HTML page.")] = None,
+    json: Annotated[Path | None, file_option("Write the report's content as JSON.")] = None,
     case: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Run only this case; may be repeated."),
+        option("Run only this case; may be repeated.", metavar="NAME"),
     ] = None,
     jobs: options.Jobs = None,
 ) -> None:
@@ -36,10 +37,9 @@ def validate(
         line(note)
     rows = []
     for entry in content["cases"]:
-        seconds = number(entry["seconds"], 3)
-        rows.append((entry["verdict"], entry["machine"], entry["case"], entry["title"], seconds))
-    titles = [Column(name) for name in ("verdict", "machine", "case", "title")]
-    table((*titles, Column("time [s]", True)), rows)
+        names_of_case = (entry["verdict"], entry["machine"], entry["case"], entry["title"])
+        rows.append((*names_of_case, entry["seconds"]))
+    table(("verdict", "machine", "case", "title", "time [s]"), rows)
     for entry in content["cases"]:
         label = f"{entry['machine']}, {entry['case']}"
         if entry["error"]:

@@ -10,13 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import interruption, line, paragraph
 from twin.cli.motion import given_motion, motion_specification
+from twin.cli.options import file_option, option
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
 
@@ -27,38 +26,34 @@ if TYPE_CHECKING:
 
 Engine = Annotated[
     options.EngineName | None,
-    typer.Option(help="Engine that computes the motion; default: mujoco."),
+    option("Engine that computes the motion; default: mujoco."),
 ]
 Controller = Annotated[
-    options.ControllerName | None, typer.Option(help="Controller of the machine; default: cascade.")
+    options.ControllerName | None, option("Controller of the machine; default: cascade.")
 ]
-Compare = Annotated[options.EngineName | None, typer.Option(help="Second engine beside the first.")]
+Compare = Annotated[options.EngineName | None, option("Second engine beside the first.")]
 Env = Annotated[
     str | None,
-    typer.Option(metavar="ID", help="Watch an environment, such as twin/PoseTracking-v0."),
+    option("Watch an environment, such as twin/PoseTracking-v0.", metavar="ID"),
 ]
 Policy = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE|NAME",
-        help="Policy in the environment: random, zero, a controller, or a trained policy's "
+    option(
+        "Policy in the environment: random, zero, a controller, or a trained policy's "
         "name or file; default: zero.",
+        metavar="FILE|NAME",
     ),
 ]
 Host = Annotated[
     str,
-    typer.Option(help="Address to listen on; others than this computer's need the token."),
+    option("Address to listen on; others than this computer's need the token."),
 ]
 UploadLimit = Annotated[
-    float, typer.Option(metavar="MB", min=0.001, help="Largest recording that the page takes.")
+    float, option("Largest recording that the page takes.", metavar="MB", min=0.001)
 ]
-Desktop = Annotated[
-    bool, typer.Option("--desktop", help="Open a window of its own instead of a browser.")
-]
+Desktop = Annotated[bool, option("Open a window of its own instead of a browser.", "--desktop")]
 
-Dark = Annotated[
-    bool, typer.Option("--dark", help="Draw ground and sky of the window of --desktop dark.")
-]
+Dark = Annotated[bool, option("Draw ground and sky of the window of --desktop dark.", "--dark")]
 
 
 @app.command()
@@ -76,7 +71,7 @@ def view(
     frequency: options.Frequency = 1.0,
     duration: options.Duration = None,
     fade: options.Fade = None,
-    replay: Annotated[Path | None, options.file_option("Play a saved trajectory.")] = None,
+    replay: Annotated[Path | None, file_option("Play a saved trajectory.")] = None,
     env: Env = None,
     policy: Policy = None,
     host: Host = "127.0.0.1",

@@ -7,21 +7,20 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, progress_bar, table
+from twin.cli.console import line, progress_bar, table
+from twin.cli.options import option
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
 
 Environments = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Also an environment, such as twin/PoseTracking-v0; may be repeated.",
         "--environment",
         metavar="ENV",
-        help="Also an environment, such as twin/PoseTracking-v0; may be repeated.",
     ),
 ]
 SHORT_DURATION = 0.01
@@ -65,9 +64,9 @@ def warm(
             show(f"{part.machine}: {part.name}")
             start_time = clock.perf_counter()
             part.do()
-            rows.append((part.machine, part.name, f"{clock.perf_counter() - start_time:.1f}"))
-    table((Column("machine"), Column("part"), Column("time [s]", True)), rows)
-    line(f"compiled or loaded in {sum(float(row[-1]) for row in rows):.0f} s")
+            rows.append((part.machine, part.name, clock.perf_counter() - start_time))
+    table(("machine", "part", "time [s]"), rows)
+    line(f"compiled or loaded in {sum(row[-1] for row in rows):.0f} s")
 
 
 def _parts(

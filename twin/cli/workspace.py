@@ -6,7 +6,7 @@ from typing import Annotated
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import Column, line, progress_bar, table
+from twin.cli.console import progress_bar, show
 from twin.cli.quantities import in_unit, pose_of, quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
 
@@ -37,7 +37,8 @@ def workspace(
     """
     from twin.analysis.platform import load
     from twin.analysis.workspace.analysis import PART_COUNT, workspace_analysis
-    from twin.analysis.workspace.report.summary import summary_rows, workspace_content
+    from twin.analysis.workspace.report.page import workspace_results
+    from twin.analysis.workspace.report.summary import workspace_content
 
     check_files(plot=(plot, PAGE_ENDING), json=(json, ""))
     platform = load(machine, configuration)
@@ -46,10 +47,5 @@ def workspace(
     in_unit(stiffness, "stiffness", unit, f"that of {platform.name}")
     with progress_bar("workspace", PART_COUNT) as advance, renamed_fields(center="pose"):
         analysis = workspace_analysis(platform, center, stiffness=stiffness, advance=advance)
-    columns = [Column(name) for name in ("quantity", "value", "note")]
-    table(columns, summary_rows(analysis), f"{platform.name}: {platform.parameters.title}")
+    show(workspace_results(analysis), plot)
     write_json(json, workspace_content(analysis))
-    if plot is not None:
-        from twin.analysis.workspace.report.page import write_page
-
-        line(f"wrote {write_page(analysis, plot)}")

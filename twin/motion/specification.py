@@ -43,7 +43,7 @@ OPPOSITE_SIZE_RATIO = 1.5
 class MotionSpecification(NamedTuple):
     """Name and size of a motion."""
 
-    name: str
+    name: str = "sine"
     """one of `MOTION_NAMES`"""
     axis: str = "z"
     """axis that moves"""

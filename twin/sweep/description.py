@@ -2,61 +2,47 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Discriminator,
     Field,
-    Tag,
     ValidationError,
     field_validator,
     model_validator,
 )
 
-from twin.basics.arrays import FloatArray
-from twin.basics.toml import read_toml, toml_content
+from twin.basics.toml import flat_table, read_toml
 from twin.control import controller_names
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.quantity import to_si
-from twin.sweep.quantities import in_si
+from twin.motion.specification import MotionSpecification
 
 LARGEST_COUNT = 1_000_000
-"""Largest number of values of one swept parameter, and of seeds."""
+"""Largest number of values of one swept parameter, of seeds, and of runs."""
 
-VALUES_HINT = (
-    "write numbers separated by commas, or start:stop:count or start:stop:count:logarithmic"
-)
-
-FUNCTION_PATTERN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
+FUNCTION_PATTERN = r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$"
 """Pattern of a `measure`: `package.module:function`."""
 
-MOTION_FIELDS = ("amplitude", "frequency", "duration")
-"""Names that may follow `motion.` in a parameter's path."""
+UNKNOWN_FIELD_TYPES = ("extra_forbidden", "unexpected_keyword_argument")
+"""Pydantic's names of errors about fields that do not exist."""
 
-
-Spacing = Literal["linear", "logarithmic"]
-
-
-RANGE_TAG, LIST_TAG = "a range", "a list"
-"""Tags of the two forms of values. Pydantic adds them to the path of an error; `problems` removes
-them."""
+UNION_MARK = "["
+"""Character in the names that pydantic adds to a path for the forms of a value."""
 
 
 def problems(error: ValidationError) -> list[tuple[str, str]]:
     """Return pairs of a field and the description of its error."""
     pairs = []
     for entry in error.errors(include_url=False):
-        field_path = ".".join(
-            str(part) for part in entry["loc"] if part not in (RANGE_TAG, LIST_TAG)
-        )
-        is_unknown = entry["type"] == "extra_forbidden"
+        names = [str(part) for part in entry["loc"] if UNION_MARK not in str(part)]
+        is_unknown = entry["type"] in UNKNOWN_FIELD_TYPES
         message = "unknown field; check its spelling" if is_unknown else entry["msg"]
-        pairs.append((field_path or "sweep", message.removeprefix("Value error, ")))
+        pairs.append((".".join(names) or "sweep", message.removeprefix("Value error, ")))
     return pairs
 
 
@@ -79,103 +65,12 @@ class Part(BaseModel):
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
-class Range(Part):
-    """Numbers between two bounds, both included."""
-
-    start: float
-    stop: float
-    count: int | None = Field(None, ge=1, le=LARGEST_COUNT)
-    """number of grid points; a sampled sweep needs none"""
-    spacing: Spacing = "linear"
-
-    @model_validator(mode="after")
-    def _spaced(self) -> Range:
-        if self.spacing == "logarithmic" and not (self.start > 0.0 and self.stop > 0.0):
-            raise ValueError("a logarithmic range needs ends above zero")
-        return self
-
-    def at(self, shares: FloatArray) -> FloatArray:
-        """Return the numbers `(m,)` at fractions `shares` `(m,)` of the range, from its start."""
-        if self.spacing == "linear":
-            return self.start + shares * (self.stop - self.start)
-        return self.start * (self.stop / self.start) ** shares
-
-    def numbers(self) -> tuple[float, ...]:
-        """Return the numbers of the grid."""
-        count = self.count or 1
-        if count == 1:
-            return (self.start,)
-        grid = self.at(np.linspace(0.0, 1.0, count))
-        grid[0], grid[-1] = self.start, self.stop
-        return tuple(grid.tolist())
-
-
-def _read(value: Any) -> Any:
-    """Return a text, a number or a table in the form that the models take."""
-    if isinstance(value, str):
-        return _from_text(value)
-    return (value,) if isinstance(value, (int, float)) else value
-
-
-def _from_text(text: str) -> Any:
-    parts = [part.strip() for part in text.split(":")]
-    if len(parts) == 1:
-        return tuple(_number(part) for part in text.split(","))
-    if len(parts) not in (2, 3, 4):
-        raise ValueError(VALUES_HINT)
-    content: dict[str, Any] = {"start": _number(parts[0]), "stop": _number(parts[1])}
-    if len(parts) > 2:
-        content["count"] = parts[2]
-    return content | ({"spacing": parts[3]} if len(parts) == 4 else {})
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is no number; {VALUES_HINT}") from None
-
-
-def _form(value: Any) -> str:
-    return RANGE_TAG if isinstance(value, (dict, Range)) else LIST_TAG
-
-
-Numbers = Annotated[
-    Annotated[Range, Tag(RANGE_TAG)]
-    | Annotated[tuple[float, ...], Field(min_length=1, max_length=LARGEST_COUNT), Tag(LIST_TAG)],
-    Discriminator(_form),
-    BeforeValidator(_read),
-]
-"""A list of numbers, a range as a table or as text such as "0:0.004:5", or one number."""
-
-
-Option = bool | int | float | str | tuple[float, ...]
-
-
-class MotionChoice(Part):
-    """The motion that the machine follows, with the options of `twin track`."""
-
-    name: str = Field("sine", min_length=1)
-    """`still`, `sine`, `step`, `lift`, `chirp`, `tank`, or the path of a CSV file with a recorded
-    motion"""
-    axis: str = "z"
-    """axis that moves: x, y, z, yaw, pitch or roll"""
-    amplitude: float | None = None
-    """[m, rad] amplitude; None: a tenth of an actuator's range, for the machine of each run"""
-    frequency: float = Field(1.0, gt=0)
-    """[Hz] frequency of the sine, or highest frequency of the chirp"""
-    duration: float | None = Field(None, gt=0)
-    """[s] duration of the motion; None: that of the file, else 4 s"""
-    fade: float | None = Field(None, ge=0)
-    """[s] time in which a sine or a chirp fades in, and out; None: a tenth of its duration"""
-
-
 class ControllerChoice(Part):
     """A controller with its options."""
 
     name: str
     """name of the controller, one of `twin.control.controller_names()`"""
-    options: dict[str, Option] = Field(default_factory=dict)
+    options: dict[str, bool | int | float | str | tuple[float, ...]] = Field(default_factory=dict)
     """keyword arguments of the controller's class"""
     model: Literal["true", "nominal"] = "true"
     """machine for which the controller is designed: that of the run, or the one without payload and
@@ -190,16 +85,14 @@ class ControllerChoice(Part):
         if not isinstance(value, str):
             return value
         name, _, options_text = value.partition(":")
-        content: dict[str, Any] = {"name": name, "options": {}}
+        options = {}
         for part in filter(None, (part.strip() for part in options_text.split(","))):
             key, equal_sign, text = part.partition("=")
             if not equal_sign:
                 raise ValueError(f"{part!r} is no option; write name:option=value,option=value")
-            if key.strip() == "model" and text.strip() in ("true", "nominal"):
-                content["model"] = text.strip()
-            else:
-                content["options"][key.strip()] = _scalar(text.strip())
-        return content
+            options[key.strip()] = _number_or_text(text.strip())
+        model = options.pop("model", "true")
+        return {"name": name, "options": options, "model": model if model != 1 else "true"}
 
     @field_validator("name")
     @classmethod
@@ -240,26 +133,22 @@ class PayloadChoice(Part):
     """[kg m2] principal moments about the centre of mass, platform axes; None: a point mass"""
     occupant: Person | None = None
     """person in place of a body"""
-    label: str = ""
-    """name in tables; default: a description of the payload"""
 
     @model_validator(mode="before")
     @classmethod
     def _from_text(cls, value: Any) -> Any:
-        """Read "50" (kg) or "occupant:1.75:80" (stature in m, mass in kg)."""
+        """Read a number or "50" (kg), or "occupant:1.75:80" (stature in m, mass in kg)."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return {"mass": value}
         if not isinstance(value, str):
             return value
         kind, *numbers = (part.strip() for part in value.split(":"))
         if kind == "occupant" and len(numbers) == 2:
-            stature, mass = _plain(numbers[0], "m"), _plain(numbers[1], "kg")
+            stature, mass = si_number(numbers[0], "m"), si_number(numbers[1], "kg")
             return {"occupant": {"stature": stature, "mass": mass}}
-        if kind in ("none", "") and not numbers:
-            return {}
         if numbers:
             raise ValueError("write a mass in kg, or occupant:stature:mass in m and kg")
-        return {"mass": _plain(kind, "kg")}
+        return {"mass": si_number(kind, "kg")}
 
     @model_validator(mode="after")
     def _one(self) -> PayloadChoice:
@@ -269,31 +158,36 @@ class PayloadChoice(Part):
 
     @property
     def title(self) -> str:
-        """The label, or what the payload is."""
-        if self.label or (self.occupant is None and self.mass == 0.0):
-            return self.label or "none"
+        """What the payload is."""
         person = self.occupant
         if person is None:
-            return f"{self.mass:g} kg"
+            return f"{self.mass:g} kg" if self.mass else "none"
         chair_text = ", wheelchair" if person.wheelchair else ""
         return f"occupant {person.stature:g} m, {person.mass:g} kg{chair_text}"
 
 
-class Sampling(Part):
-    """Random points in all ranges, in place of their grid."""
+def si_number(value: Any, unit: str) -> float:
+    """Return a number, or a text such as "4" or "4 ms", in the SI unit; "" for plain numbers.
 
-    count: int = Field(ge=1)
-    """number of points"""
-    kind: Literal["latin_hypercube", "random"] = "latin_hypercube"
-    seed: int = Field(0, ge=0)
-
-
-def _plain(text: str, unit: str) -> Any:
-    """Return a number without a unit as it is, and a text with a unit converted to SI."""
+    Raises:
+        ValueError: no number, or a unit of another kind.
+    """
     try:
-        return float(text)
+        return float(value)
     except ValueError:
-        return to_si(text, unit)
+        if not unit:
+            raise ValueError(
+                f"{value!r} has a unit or is no number; write a plain number"
+            ) from None
+        return to_si(value, unit)
+
+
+def _number_or_text(text: str) -> Any:
+    """Return the value of a text that is JSON, such as a number; else the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _one_or_more(value: Any) -> Any:
@@ -309,15 +203,13 @@ def _seeds(value: Any) -> Any:
     return tuple(range(value))
 
 
-def _scalar(text: str) -> Any:
-    try:
-        return toml_content(f"value = {text}".encode(), "options")["value"]
-    except ParameterError:
-        return text
+Entry = TypeVar("Entry")
 
+Several = Annotated[tuple[Entry, ...], Field(min_length=1), BeforeValidator(_one_or_more)]
+"""A list of one entry or more; one value is a list of one."""
 
-OneOrMore = BeforeValidator(_one_or_more)
-"""Validator that turns one value into a list of one."""
+Values = Several[float | str]
+"""Numbers in SI, or texts as `twin.sweep.plan.read_values` takes them."""
 
 Seeds = Annotated[
     tuple[Annotated[int, Field(ge=0, strict=True)], ...],
@@ -325,13 +217,6 @@ Seeds = Annotated[
     BeforeValidator(_seeds),
 ]
 """A list of seeds, or their number."""
-
-
-EngineName = Literal["analytic", "mujoco", "bullet"]
-
-
-DEFAULT_CONTROLLER = ControllerChoice.model_validate("cascade")
-"""Controller of a sweep that names none: the cascade of velocity and position loops."""
 
 
 class Sweep(Part):
@@ -348,56 +233,26 @@ class Sweep(Part):
 
     machine: str = Field(min_length=1)
     """name of a shipped machine or path of a platform.toml"""
-    configurations: Annotated[tuple[str, ...], Field(min_length=1), OneOrMore] = ("",)
+    configurations: Several[str] = ("",)
     """configurations of the machine's file; empty for the file without one"""
-    engines: Annotated[tuple[EngineName, ...], Field(min_length=1), OneOrMore] = ("analytic",)
+    engines: Several[Literal["analytic", "mujoco", "bullet"]] = ("analytic",)
     fidelity: Literal["accurate", "fast"] = "accurate"
     """fidelity of the engines"""
     timestep: float | None = Field(None, gt=0)
     """[s] time step of the engines; None: half a control period, or less for a stiff machine"""
-    motion: MotionChoice = MotionChoice()
-    controllers: Annotated[tuple[ControllerChoice, ...], Field(min_length=1), OneOrMore] = (
-        DEFAULT_CONTROLLER,
-    )
-    parameters: dict[str, Numbers] = Field(default_factory=dict)
-    """values by dotted path"""
-    payloads: Annotated[tuple[PayloadChoice, ...], Field(min_length=1), OneOrMore] = (
-        PayloadChoice(),
-    )
+    motion: MotionSpecification = MotionSpecification()
+    """motion by name, or the path of a CSV file with a recorded motion"""
+    controllers: Several[ControllerChoice] = (ControllerChoice(name="cascade"),)
+    parameters: dict[str, Values] = Field(default_factory=dict)
+    """values by dotted path: numbers, or a range such as "0:4 ms:5" """
+    payloads: Several[PayloadChoice] = (PayloadChoice(),)
     seeds: Seeds = (0,)
     """seeds of the sensor errors"""
-    sampling: Sampling | None = None
-    """random points in the ranges in place of their grid; lists are not sampled"""
-    measure: str | None = Field(None, pattern=f"^{FUNCTION_PATTERN}$")
+    samples: int | None = Field(None, ge=1, le=LARGEST_COUNT)
+    """number of Latin-hypercube points in the ranges in place of their grid; lists stay lists"""
+    measure: str | None = Field(None, pattern=FUNCTION_PATTERN)
     """`package.module:function`, which takes a trajectory and its platform and returns more
     columns"""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _plain(cls, value: Any) -> Any:
-        return in_si(value) if isinstance(value, dict) else value
-
-    @field_validator("parameters")
-    @classmethod
-    def _named(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for path in value:
-            first_word, _, field_name = path.partition(".")
-            if first_word == "motion" and field_name not in MOTION_FIELDS:
-                known_names = ", ".join(f"motion.{name}" for name in MOTION_FIELDS)
-                raise ValueError(f"{path}: the motion's numbers are {known_names}")
-        return value
-
-    @model_validator(mode="after")
-    def _countable(self) -> Sweep:
-        for path, numbers in self.parameters.items():
-            if isinstance(numbers, Range) and (numbers.count is None) != bool(self.sampling):
-                advice = (
-                    "leave the count of samples to sampling" if self.sampling else "add a count"
-                )
-                raise ValueError(f"the range of {path}: {advice}")
-        if self.sampling and not any(isinstance(n, Range) for n in self.parameters.values()):
-            raise ValueError("sampling needs a range among the parameters")
-        return self
 
 
 def read_sweep(path: str | Path) -> Sweep:
@@ -417,20 +272,10 @@ def sweep_from(content: dict[str, Any], file: str | Path) -> Sweep:
     """
     content = dict(content)
     if isinstance(content.get("parameters"), dict):
-        content["parameters"] = dict(_flat(content["parameters"]))
+        content["parameters"] = flat_table(content["parameters"])
     try:
         return Sweep(**content)
     except InputError as error:
         if not isinstance(error.__cause__, ValidationError):
             raise
         raise ParameterError(file, problems(error.__cause__)) from None
-
-
-def _flat(table: dict[str, Any], path: str = "") -> list[tuple[str, Any]]:
-    """Return dotted path and values of nested tables: TOML splits keys without quotes at dots."""
-    entries = []
-    for key, value in table.items():
-        name = f"{path}.{key}" if path else key
-        is_table = isinstance(value, dict) and not {"start", "stop"} <= value.keys()
-        entries += _flat(value, name) if is_table else [(name, value)]
-    return entries

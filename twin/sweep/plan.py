@@ -1,59 +1,105 @@
-"""One run of a sweep: everything a worker needs for it, and the key it is known by."""
+"""The runs of a sweep: everything a worker needs for each, and the key it is known by."""
 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
-import math
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from itertools import product
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin import __version__
-from twin.analysis.platform import Platform
-from twin.analysis.tracking import TrackingErrors
-from twin.errors import InputError, ParameterError, brief
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError, ParameterError
 from twin.machine.file.read import parameters_hash, read_parameters
 from twin.machine.machine import MachineParameters, parameters_path
-from twin.machine.randomisation.sampler import numeric_paths, with_values
-from twin.simulation.trajectory import Trajectory
-from twin.sweep.description import ControllerChoice, MotionChoice, PayloadChoice, Range, Sweep
+from twin.machine.randomisation.sampler import unit_at
+from twin.motion.motion import POSITION_AXES
+from twin.motion.specification import MotionSpecification
+from twin.sweep.description import (
+    LARGEST_COUNT,
+    ControllerChoice,
+    Part,
+    PayloadChoice,
+    Sweep,
+    si_number,
+)
+from twin.sweep.measures import measure_source
 
-KEY_FORMAT = 1
-"""Version of keys and columns; results of another version are not reused."""
+SPACINGS = ("linear", "logarithmic")
+"""Spacings of the numbers of a range."""
 
-MEASURE_UNITS = {
-    "position_rms": "m",
-    "position_peak": "m",
-    "rotation_rms": "rad",
-    "rotation_peak": "rad",
-    "actuator_rms": "m or rad",
-    "actuator_peak": "m or rad",
-    "force_peak": "N or N m",
-    "force_rms": "N or N m",
-    "rate_peak": "m/s or rad/s",
-    "end_time": "s",
-}
-"""Columns of every run -> unit. Errors are evaluated at the control instants; a run that was
-stopped counts up to its end."""
+VALUES_HINT = (
+    "write numbers separated by commas, or start:stop:count or start:stop:count:logarithmic"
+)
 
-NON_MACHINE_PREFIXES = ("motion", "controller")
-"""First words of the paths of parameters that do not belong to the machine."""
-
-LARGEST_COUNT = 1_000_000
-"""Maximum number of runs of a sweep."""
+MOTION_UNITS = {"amplitude": "m or rad", "frequency": "Hz", "duration": "s"}
+"""Names that may follow `motion.` in a parameter's path -> SI unit."""
 
 
-@dataclass(frozen=True)
-class Task:
+class Range(NamedTuple):
+    """Numbers between two bounds, both included."""
+
+    start: float
+    stop: float
+    point_count: int | None
+    """number of grid points; None where the range is sampled"""
+    spacing: str
+
+    def at(self, fractions: FloatArray) -> FloatArray:
+        """Return the numbers `(m,)` at fractions `(m,)` of the range, from its start."""
+        if self.spacing == "linear":
+            return self.start + fractions * (self.stop - self.start)
+        return self.start * (self.stop / self.start) ** fractions
+
+    def grid(self) -> tuple[float, ...]:
+        """Return the numbers of the grid, with the bounds as they were given."""
+        if self.point_count == 1:
+            return (self.start,)
+        inner_numbers = self.at(np.linspace(0.0, 1.0, self.point_count or 2))[1:-1]
+        return (self.start, *inner_numbers.tolist(), self.stop)
+
+
+def read_values(values: tuple[float | str, ...], unit: str) -> tuple[float, ...] | Range:
+    """Return the values of a parameter in SI.
+
+    Args:
+        values: numbers or texts "4 ms", each also several with commas; or one text
+            `start:stop`, `start:stop:count` or these with `:logarithmic`.
+        unit: SI unit of the parameter; empty for a plain number.
+
+    Raises:
+        ValueError: no such text, a unit of another kind, or not finite.
+    """
+    if len(values) == 1 and isinstance(values[0], str) and ":" in values[0]:
+        return _read_range(values[0], unit)
+    texts = [text for value in values for text in str(value).split(",")]
+    numbers = tuple(si_number(text.strip(), unit) for text in texts)
+    if not all(map(isfinite, numbers)):
+        raise ValueError("must be finite numbers")
+    return numbers
+
+
+def _read_range(text: str, unit: str) -> Range:
+    start_text, stop_text, *settings = (part.strip() for part in text.split(":"))
+    spacing = settings.pop() if settings and settings[-1] in SPACINGS else "linear"
+    count_text = settings.pop() if settings else None
+    if settings or not (count_text is None or count_text.isdecimal()):
+        raise ValueError(f"{text!r} is no range; {VALUES_HINT}")
+    start, stop = si_number(start_text, unit), si_number(stop_text, unit)
+    count = None if count_text is None else int(count_text)
+    if not (isfinite(start) and isfinite(stop) and (count is None or 1 <= count <= LARGEST_COUNT)):
+        raise ValueError(f"needs finite bounds and a count from 1 to {LARGEST_COUNT}")
+    if spacing == "logarithmic" and min(start, stop) <= 0.0:
+        raise ValueError("a logarithmic range needs ends above zero")
+    return Range(start, stop, count, spacing)
+
+
+class Task(Part):
     """One run of a sweep, with the machine itself, so that workers need no files."""
 
     index: int
@@ -66,42 +112,25 @@ class Task:
     """Fidelity of the engine"""
     timestep: float | None
     """[s] time step of the engine; None for the default"""
-    motion: MotionChoice
+    motion: MotionSpecification
     controller: ControllerChoice
-    values: dict[str, float] = field(default_factory=dict)
+    values: dict[str, float]
     """values of parameters by dotted path, SI"""
-    payload: PayloadChoice = field(default_factory=PayloadChoice)
-    seed: int = 0
-    recording: str | None = None
+    payload: PayloadChoice
+    seed: int
+    recording: str | None
     """content of the motion's file if it is a recording"""
-    measure: str | None = None
+    measure: str | None
     """`package.module:function` of the user's measure"""
-    measure_source: str = ""
+    measure_source: str
     """source of that function: with other source the results differ"""
 
     @cached_property
     def key(self) -> str:
         """Hexadecimal digest of all that decides on the result, the package's version included."""
-        content = {
-            "format": KEY_FORMAT,
-            "version": __version__,
-            "machine": parameters_hash(self.machine),
-            "motion": self.motion.model_dump(mode="json"),
-            "controller": self.controller.model_dump(mode="json"),
-            "payload": self.payload.model_dump(mode="json"),
-        }
-        field_names = ("engine", "fidelity", "timestep", "values", "seed", "recording", "measure")
-        content |= {name: getattr(self, name) for name in (*field_names, "measure_source")}
-        text = json.dumps(content, sort_keys=True)
+        inputs = self.model_dump_json(exclude={"index", "machine"})
+        text = f"{__version__} {parameters_hash(self.machine)} {inputs}"
         return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-    @property
-    def name(self) -> str:
-        """Short name of the run, for messages."""
-        parts = [f"{path}={value:.6g}" for path, value in self.values.items()]
-        parts += [f"payload {self.payload.title}"] if self.payload.title != "none" else []
-        labels = (self.controller.title, self.engine, self.configuration, *parts)
-        return f"run {self.index}: {', '.join(filter(None, labels))}, seed {self.seed}"
 
     def columns(self) -> dict[str, Any]:
         """Return the inputs of the run, by the names of the results' columns."""
@@ -126,192 +155,104 @@ class Task:
         }
 
 
-def measures(trajectory: Trajectory) -> dict[str, float]:
-    """Return the `MEASURE_UNITS` of a closed loop.
-
-    Raises:
-        InputError: not the trajectory of a closed loop.
-    """
-    errors = TrackingErrors(trajectory)
-    position, rotation, actuators = errors.root_mean_square()
-    return {
-        "position_rms": position,
-        "position_peak": float(errors.position.max()),
-        "rotation_rms": rotation,
-        "rotation_peak": float(errors.rotation.max()),
-        "actuator_rms": actuators,
-        "actuator_peak": float(np.abs(errors.actuators).max()),
-        "force_peak": float(np.abs(trajectory.forces).max()),
-        "force_rms": float(np.sqrt(np.mean(trajectory.forces**2))),
-        "rate_peak": float(np.abs(trajectory.rates).max()),
-        "end_time": float(trajectory.time[-1]),
-    }
-
-
-def own_measures(name: str, trajectory: Trajectory, platform: Platform) -> dict[str, float]:
-    """Return the numbers that a user's function computes from a run.
-
-    Args:
-        name: `package.module:function`.
-        trajectory: trajectory of the closed loop.
-        platform: the machine of the run, with values and payload.
-
-    Raises:
-        InputError: the function cannot be imported, or returns something else than finite numbers
-            by names that are free.
-    """
-    returned = measure_function(name)(trajectory, platform)
-    if not isinstance(returned, Mapping):
-        raise InputError("measure", f"{name} must return numbers by name, not {brief(returned)}")
-    values_by_column = {}
-    for column, value in returned.items():
-        if not isinstance(column, str) or column in MEASURE_UNITS:
-            raise InputError("measure", f"{name}: {column!r} is no free name of a column")
-        try:
-            values_by_column[column] = float(value)
-        except (TypeError, ValueError):
-            raise InputError("measure", f"{name}: {column} is no number: {value!r}") from None
-        if math.isinf(values_by_column[column]):
-            raise InputError("measure", f"{name}: {column} is infinite")
-    return values_by_column
-
-
-def measure_function(name: str) -> Callable[[Trajectory, Platform], Any]:
-    """Return the function `package.module:function`; modules of the working folder are found too.
-
-    Raises:
-        InputError: it cannot be imported, or is no function.
-    """
-    module, _, function = name.partition(":")
-    working_folder = str(Path.cwd())
-    if working_folder not in sys.path:
-        sys.path.append(working_folder)
-    try:
-        function_object = getattr(import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise InputError("measure", f"{name} cannot be imported ({error})") from None
-    if not callable(function_object):
-        raise InputError("measure", f"{name} is no function")
-    result: Callable[[Trajectory, Platform], Any] = function_object
-    return result
-
-
-def measure_source(name: str) -> str:
-    """Return the source of a user's function; empty where it is not available.
-
-    Raises:
-        InputError: it cannot be imported, or is no function.
-    """
-    try:
-        return inspect.getsource(measure_function(name))
-    except (OSError, TypeError):
-        return ""
-
-
-Point = tuple[float, ...]
-
-
 def plan(sweep: Sweep) -> list[Task]:
     """Return the runs of a sweep in order: the last list varies fastest, seeds last of all.
 
     Raises:
-        InputError: a path the machine does not have, a configuration that its file does not have, a
-            function that cannot be imported, a run that is listed twice, or too many of them.
+        InputError: a path the machine does not have, values that it cannot have, a configuration
+            that its file does not have, a function that cannot be imported, a run that is listed
+            twice, or too many of them.
         MachineNotFoundError: no such machine.
         ParameterError: the machine's file or the recording cannot be used.
     """
-    machines = {name: _machine(sweep, name) for name in sweep.configurations}
-    names = list(sweep.parameters)
-    for machine in machines.values():
-        _check_paths(machine, names)
-    points = _points(sweep)
+    file = parameters_path(sweep.machine)
+    machines = {name: read_parameters(file, name or None) for name in sweep.configurations}
+    for machine in machines.values():  # all must have the parameters; units are the same
+        values = _values(sweep, machine)
+    points = _points(values, sweep.samples)
     option_lists = (sweep.configurations, sweep.engines, sweep.controllers, sweep.payloads)
-    run_count = (
-        len(points) * len(sweep.seeds) * int(np.prod([len(entries) for entries in option_lists]))
-    )
+    run_count = len(points) * len(sweep.seeds) * int(np.prod([*map(len, option_lists)]))
     if run_count > LARGEST_COUNT:
         raise InputError("sweep", f"has {run_count} runs; at most {LARGEST_COUNT} are taken")
-    recording = _recording(sweep.motion.name)
-    source_text = measure_source(sweep.measure) if sweep.measure else ""
+    shared = {
+        "fidelity": sweep.fidelity,
+        "timestep": sweep.timestep,
+        "motion": sweep.motion,
+        "recording": _recording(sweep.motion.name),
+        "measure": sweep.measure,
+        "measure_source": measure_source(sweep.measure) if sweep.measure else "",
+    }
+    names = ("configuration", "engine", "controller", "payload", "values", "seed")
     combinations = product(*option_lists, points, sweep.seeds)
     tasks = [
         Task(
             index=index,
-            machine=machines[configuration],
-            configuration=configuration,
-            engine=engine,
-            fidelity=sweep.fidelity,
-            timestep=sweep.timestep,
-            motion=sweep.motion,
-            controller=controller,
-            values=dict(zip(names, point, strict=True)),
-            payload=payload,
-            seed=seed,
-            recording=recording,
-            measure=sweep.measure,
-            measure_source=source_text,
+            machine=machines[inputs[0]],
+            **dict(zip(names, inputs, strict=True)),
+            **shared,
         )
-        for index, (configuration, engine, controller, payload, point, seed) in enumerate(
-            combinations
-        )
+        for index, inputs in enumerate(combinations)
     ]
-    tasks_by_key: dict[str, Task] = {}
-    for task in tasks:
-        if tasks_by_key.setdefault(task.key, task) is not task:
-            raise InputError("sweep", f"lists the same run twice: {task.name}")
+    if len({task.key for task in tasks}) < len(tasks):
+        raise InputError("sweep", "lists the same run twice")
     return tasks
 
 
-def _machine(sweep: Sweep, fidelity: str) -> MachineParameters:
-    return read_parameters(parameters_path(sweep.machine), fidelity or None)
+def _values(sweep: Sweep, machine: MachineParameters) -> dict[str, tuple[float, ...] | Range]:
+    """Return the values of all parameters in SI, by path."""
+    values_by_path = {}
+    for path, values in sweep.parameters.items():
+        unit = _unit(sweep.motion, machine, path)
+        try:
+            numbers = read_values(values, unit)
+        except ValueError as error:
+            raise InputError(f"parameters.{path}", str(error)) from None
+        if isinstance(numbers, Range) and (numbers.point_count is None) != bool(sweep.samples):
+            advice = "leave the count to samples" if sweep.samples else "add a count"
+            raise InputError(f"parameters.{path}", f"is a range: {advice}")
+        values_by_path[path] = numbers
+    return values_by_path
 
 
-def _check_paths(machine: MachineParameters, names: list[str]) -> None:
-    known_paths = set(numeric_paths(machine))
-    for name in names:
-        if name.partition(".")[0] not in NON_MACHINE_PREFIXES and name not in known_paths:
-            with_values(machine, {name: 0.0})  # names the nearest paths
-            raise InputError(name, f"{machine.name} has no such number")
+def _unit(motion: MotionSpecification, machine: MachineParameters, path: str) -> str:
+    """Return the SI unit of a parameter; empty for a plain number, as of a controller."""
+    family, _, name = path.partition(".")
+    if family == "controller":
+        return ""
+    if family != "motion":
+        return unit_at(machine, path)
+    if name not in MOTION_UNITS:
+        names = ", ".join(f"motion.{known}" for known in MOTION_UNITS)
+        raise InputError(path, f"is no number of the motion; these are {names}")
+    if name == "amplitude":
+        return "m" if motion.axis in POSITION_AXES and motion.name != "tank" else "rad"
+    return MOTION_UNITS[name]
 
 
-def _points(sweep: Sweep) -> list[Point]:
-    """Return the values of all parameters, one row per combination."""
-    if sweep.sampling is None:
-        numbers = (n.numbers() if isinstance(n, Range) else n for n in sweep.parameters.values())
-        return list(product(*numbers))
-    return list(_sampled(sweep))
+def _points(
+    values: dict[str, tuple[float, ...] | Range], samples: int | None
+) -> list[dict[str, float]]:
+    """Return values by path of every combination, or of Latin-hypercube points in the ranges."""
+    ranges = {path: entry for path, entry in values.items() if isinstance(entry, Range)}
+    if samples is None:
+        lists = [entry.grid() if isinstance(entry, Range) else entry for entry in values.values()]
+        return [dict(zip(values, point, strict=True)) for point in product(*lists)]
+    if not ranges:
+        raise InputError("samples", "needs a range among the parameters")
 
-
-def _sampled(sweep: Sweep) -> Iterator[Point]:
-    """Yield points between the ends of all ranges, for every combination of the lists."""
     from scipy.stats import qmc
 
-    sampling = sweep.sampling
-    assert sampling is not None
-    ranges = {
-        path: numbers for path, numbers in sweep.parameters.items() if isinstance(numbers, Range)
-    }
-    generator = np.random.default_rng(sampling.seed)
-    shape = (sampling.count, len(ranges))
-    if sampling.kind == "random":
-        sample_fractions = generator.random(shape)
-    else:
-        sample_fractions = qmc.LatinHypercube(shape[1], rng=generator).random(shape[0])
-    sampled_values = {
-        path: numbers.at(sample_fractions[:, k]) for k, (path, numbers) in enumerate(ranges.items())
-    }
-    listed_values = {
-        path: numbers
-        for path, numbers in sweep.parameters.items()
-        if not isinstance(numbers, Range)
-    }
-    for combination in product(*listed_values.values()):
-        combination_values = dict(zip(listed_values, combination, strict=True))
-        for row in range(sampling.count):
-            values = combination_values | {
-                path: float(column[row]) for path, column in sampled_values.items()
-            }
-            yield tuple(values[path] for path in sweep.parameters)
+    generator = np.random.default_rng(0)
+    fractions = qmc.LatinHypercube(len(ranges), rng=generator).random(samples)
+    columns = [entry.at(fractions[:, k]).tolist() for k, entry in enumerate(ranges.values())]
+    sampled_points = [dict(zip(ranges, row, strict=True)) for row in zip(*columns, strict=True)]
+    listed = {path: entry for path, entry in values.items() if not isinstance(entry, Range)}
+    listed_points = [dict(zip(listed, point, strict=True)) for point in product(*listed.values())]
+    return [
+        {path: (listed_point | sampled_point)[path] for path in values}
+        for listed_point in listed_points
+        for sampled_point in sampled_points
+    ]
 
 
 def _recording(name: str) -> str | None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twin.basics.arrays import whole_number
 from twin.basics.optional import optional
-from twin.basics.progress import STEPS_BETWEEN_LOOKS, Progress
+from twin.basics.progress import Progress
 from twin.errors import InputError, brief
 from twin.sweep.description import Sweep
-from twin.sweep.folder import Crew, SweepFolder, check_crew, crew
-from twin.sweep.plan import Task, plan
-from twin.sweep.work import Row, lost_row
+from twin.sweep.folder import SweepFolder
+from twin.sweep.plan import plan
+from twin.sweep.workers import check_backend, finished_rows, started_workers
 
 if TYPE_CHECKING:
     import pyarrow
@@ -38,12 +36,12 @@ def run_sweep(
 
     Every run is written as soon as it is finished. A call that was interrupted, or whose computer
     went down, is made again to compute the rest; results can be read in between. A run whose
-    worker is killed is computed again by itself, then recorded with the status "died"; other runs
+    worker is killed is computed again, then recorded with the status "died"; other runs
     are not touched. Runs with the status "died" or "crashed" are tried again by the next call.
 
     Args:
         sweep: sweep to compute.
-        folder: folder of the results: `sweep.json`, `parts/`, `results.parquet`.
+        folder: folder of the results: `sweep.json`, `runs.jsonl`, `results.parquet`.
         workers: number of parallel workers; None: one per core, of the cluster with Ray.
         backend: "loky" (processes of this computer), "ray" (a cluster) or "serial".
         resume: take a folder that holds results of this sweep already.
@@ -63,7 +61,7 @@ def run_sweep(
     if not isinstance(sweep, Sweep):
         raise InputError("sweep", f"must be a Sweep, not {brief(sweep)}")
     whole_number(retries, "retries", 1)
-    check_crew(backend, workers, address)
+    check_backend(backend, workers, address)
     optional("pyarrow.parquet")
     tasks = plan(sweep)
     sweep_folder = SweepFolder(folder)
@@ -71,44 +69,9 @@ def run_sweep(
     finished_keys = sweep_folder.finished()
     missing_tasks = [task for task in tasks if task.key not in finished_keys]
     if missing_tasks:
-        bar = Progress(
-            f"sweep of {sweep.machine}", STEPS_BETWEEN_LOOKS * len(missing_tasks), progress
-        )
-        with crew(backend, workers, address) as worker_pool, bar:
-            _compute(worker_pool, missing_tasks, sweep_folder, retries, bar)
+        bar = Progress(f"sweep of {sweep.machine}", len(missing_tasks), progress, every=1)
+        with bar, started_workers(backend, workers, address) as pool:
+            for count, row in enumerate(finished_rows(pool, missing_tasks, retries), start=1):
+                sweep_folder.write(row)
+                bar.tick(count)
     return sweep_folder.consolidate()
-
-
-def _compute(
-    hands: Crew, tasks: Sequence[Task], place: SweepFolder, retries: int, bar: Progress
-) -> None:
-    """Compute runs and write their rows; those whose workers die are tried again one by one."""
-    written = 0
-    lost_reasons: dict[str, str] = {}
-
-    def note(row: Row) -> None:
-        nonlocal written
-        place.write(row)
-        written += 1
-        bar.tick(STEPS_BETWEEN_LOOKS * written)
-
-    for attempt in range(1 + retries):
-        outstanding = (
-            [task for task in tasks if task.key in lost_reasons] if attempt else list(tasks)
-        )
-        lost_reasons = {}
-        if not outstanding:
-            return
-        with closing(hands.outcomes(outstanding, alone=attempt > 0)) as outcomes:
-            for outcome in outcomes:
-                if isinstance(outcome, dict):
-                    note(outcome)
-                else:
-                    lost_reasons[outcome.argument.key] = outcome.reason
-    for task in tasks:
-        if task.key in lost_reasons:
-            note(
-                lost_row(
-                    task, f"its worker died {1 + retries} times; the last: {lost_reasons[task.key]}"
-                )
-            )

@@ -15,8 +15,9 @@ import twin.cli.tune  # noqa: F401
 from twin.analysis.frequency.estimate import SweptSine
 from twin.analysis.frequency.measured import MeasuredResponse
 from twin.analysis.frequency.response import FrequencyResponse
+from twin.charts.results import cell_text
 from twin.cli.application import app
-from twin.cli.tables.frequency import _texts, print_responses
+from twin.cli.tables.frequency import _figure_cells, response_results
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -86,15 +87,13 @@ def test_frequency_says_why_there_is_no_bandwidth() -> None:
         ("force", "limit of force allows; sines one by one (--method stepped)"),
     ],
 )
-def test_frequency_names_the_limit_that_lost_frequencies(
-    limit: str, text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_frequency_names_the_limit_that_lost_frequencies(limit: str, text: str) -> None:
     lines = np.array([10.0, 20.0])
     response = FrequencyResponse(lines, np.ones(2, complex), np.array([0.9, 0.1]), np.ones(2))
     names = ("stewart", "analytic", "cascade", "z", "m/s")
     excitation = SweptSine(10.0, 20.0, 1.0, 1.0)
-    print_responses(MeasuredResponse(*names, excitation, response, {}, (), limit))
-    assert text in " ".join(capsys.readouterr().out.split())
+    measured = MeasuredResponse(*names, excitation, response, {}, (), limit)
+    assert text in " ".join(response_results(measured).findings)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,7 @@ def test_a_bandwidth_needs_trusted_points_around_it(
         np.array(coherence),
         np.zeros(4),
     )
-    assert _texts(response)[0] == text
+    assert cell_text(_figure_cells(response)[0]) == text
 
 
 def test_tune_shows_a_dash_for_what_is_not_reached() -> None:

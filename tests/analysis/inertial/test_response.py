@@ -12,12 +12,12 @@ from scipy.signal import welch
 
 import twin
 from twin.analysis.inertial.report import (
+    inertial_results,
     peak_amplification,
     readings_figure,
     response_figure,
     summary,
     table_rows,
-    write_inertial_page,
 )
 from twin.analysis.inertial.response import (
     InertialComparison,
@@ -30,6 +30,7 @@ from twin.analysis.inertial.response import (
     sensor_filter,
     write_compensation,
 )
+from twin.charts.results import write_page
 from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion, RecordedMotion, StepMotion, read_recording
@@ -213,8 +214,8 @@ def test_figures(drive: Test, tmp_path: Path) -> None:
     names = [trace.name for trace in figure.data]
     assert {"amplification", "change of pitch", "coherence", "reference", "measured"} == set(names)
     assert len(readings_figure(drive.found, close=True).data) == 2
-    page = write_inertial_page(drive.found, tmp_path / "log.html", change).read_text()
-    assert page.count("<html>") == 1
+    results = inertial_results("stewart", drive.found, change)
+    page = write_page(results, tmp_path / "log.html").read_text()
     assert "closer view" in page
     with pytest.raises(InputError, match="channel"):
         response_figure(drive.found, "wz")

@@ -11,8 +11,9 @@ import pytest
 import twin
 from twin.analysis.workspace import analysis
 from twin.analysis.workspace import search as free_rays
-from twin.analysis.workspace.report.page import write_page
+from twin.analysis.workspace.report.page import workspace_results
 from twin.analysis.workspace.report.summary import summary_rows, workspace_content
+from twin.charts.results import write_page
 from twin.cli.workspace import workspace
 from twin.errors import InputError
 
@@ -48,7 +49,7 @@ def test_page_and_content(name: str, tmp_path: Path) -> None:
     rows = summary_rows(found)
     assert len(rows) == len({row.name for row in rows})
     assert not any("nan" in row.value or "not finite" in row.value for row in rows)
-    page = write_page(found, tmp_path / "page.html").read_text()
+    page = write_page(workspace_results(found), tmp_path / "page.html").read_text()
     assert page.count("plotly-graph-div") >= (6 if machine.dof == 6 else 5)
     for row in rows[:3]:
         assert row.name in page

@@ -26,7 +26,7 @@ from twin.identification.result.identify import (
     identify,
 )
 from twin.identification.result.predictions import base_rows, mapping_lines
-from twin.identification.result.report import page_of
+from twin.identification.result.report import identification_results
 from twin.logs import Channel, Log, LogMapping, log_of, read_signals, sha256_of, write_log
 
 pytestmark = pytest.mark.quick
@@ -79,7 +79,8 @@ def test_forces_alone_show_the_payload() -> None:
     assert mass[1] == 97.0
     assert abs(mass[2] - HIDDEN["platform.body.mass"]) < 0.05
     assert mass[4] == "kg"
-    assert mass[0] in page_of(found)
+    base_table = identification_results(found).tables[0]
+    assert mass[0] in [row[0] for row in base_table.rows]
 
 
 def test_errors_of_the_forces_are_found_and_the_mapping_file_removes_them() -> None:

@@ -11,11 +11,12 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.cli.tables.identify import print_identification
+from twin.charts.results import write_page
+from twin.cli.console import show
 from twin.errors import InputError
 from twin.identification.result.identification import Identification
 from twin.identification.result.identify import identify, write_identified
-from twin.identification.result.report import page_of
+from twin.identification.result.report import identification_results
 from twin.logs import Log, log_of, write_log
 
 pytestmark = pytest.mark.quick
@@ -62,14 +63,14 @@ def test_friction_of_motors_is_shown_at_the_leg(
     found: Identification, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """0.23 N m through a lead of 5.08 mm are 284.5 N."""
-    print_identification(found)
+    show(identification_results(found))
     told = capsys.readouterr().out.split("at the leg")[1]
     assert "284.47" in told
     assert "leg.drive.friction_torque" in told
 
 
-def test_the_page_has_every_number(found: Identification) -> None:
-    page = page_of(found)
+def test_the_page_has_every_number(found: Identification, tmp_path: Path) -> None:
+    page = write_page(identification_results(found), tmp_path / "page.html").read_text()
     assert all(parameter.path in page for parameter in found.parameters)
     assert "http-equiv" in page
     assert "<script src" not in page

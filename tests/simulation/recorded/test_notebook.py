@@ -1,4 +1,4 @@
-"""Trajectories in a notebook: their small charts, and an animation that obeys the kinematics."""
+"""Trajectories in a notebook: their origin, and an animation that obeys the kinematics."""
 
 from __future__ import annotations
 
@@ -30,37 +30,16 @@ def points(trace: Any) -> Any:
     return np.column_stack([trace.x, trace.y, trace.z]).astype(float)
 
 
-def test_a_notebook_shows_origin_and_charts(run: Trajectory) -> None:
+def test_a_notebook_shows_the_origin(run: Trajectory) -> None:
     text = dataclasses.replace(run, stopped="<b> & more")._repr_html_()
-    tree = ElementTree.fromstring(text.replace("<br>", "<br/>"))
-    assert len(tree.findall(".//polyline")) == 6
-    shown = "".join(tree.itertext())
-    for word in (
-        "stewart",
-        "analytic",
-        "201 times",
-        "displacement [mm]",
-        "attitude [deg]",
-        "<b> &",
-    ):
+    shown = "".join(ElementTree.fromstring(text.replace("<br>", "<br/>")).itertext())
+    for word in ("stewart", "analytic", "201 times", "<b> &"):
         assert word in shown
-    assert f"{1e3 * (run.pose[:, 2] - run.pose[0, 2]).min():.3g}" in shown
-    assert len(text) < 20_000
 
 
-def test_lines_of_the_chart_end_where_the_motion_does(run: Trajectory) -> None:
-    tree = ElementTree.fromstring(run._repr_html_().replace("<br>", "<br/>"))
-    line = tree.findall(".//polyline")[2].attrib["points"].split()
-    z = np.array([[float(part) for part in point.split(",")] for point in line])
-    assert (np.diff(z[:, 0]) > 0).all()
-    way = run.pose[:, 2] - run.pose[0, 2]
-    assert int(z[:, 1].argmax()) == int(way.argmin())
-
-
-def test_a_motion_without_rows_has_no_chart(run: Trajectory) -> None:
+def test_a_motion_without_rows_has_no_animation(run: Trajectory) -> None:
     arrays = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
     none = dataclasses.replace(run, **{name: getattr(run, name)[:0] for name in arrays})
-    assert "svg" not in none._repr_html_()
     with pytest.raises(InputError, match="no rows"):
         none.animate()
 

@@ -147,18 +147,12 @@ def delay_of(response: FrequencyResponse, high: float) -> float:
     return float(-(weight @ response.phase[is_in_band]) / (weight @ omega))
 
 
-def response_figure(
-    responses: Mapping[str, FrequencyResponse],
-    title: str = "",
-    *,
-    marks: Mapping[str, tuple[FloatArray, FloatArray]] | None = None,
-) -> Any:
+def response_figure(responses: Mapping[str, FrequencyResponse], title: str = "") -> Any:
     """Return a plotly figure of responses: magnitude [dB], phase [deg], coherence (measured ones).
 
     Args:
         responses: by name.
         title: above the figure.
-        marks: name -> frequencies [Hz] and magnitudes [dB] of single points, such as printed ones.
 
     Raises:
         InputError: no responses.
@@ -170,10 +164,7 @@ def response_figure(
     panels = [
         Axes(
             "magnitude [dB]",
-            [
-                *(Line(name, item.frequency, item.magnitude) for name, item in trusted.items()),
-                *(Line(name, x, y, "markers") for name, (x, y) in (marks or {}).items()),
-            ],
+            [Line(name, item.frequency, item.magnitude) for name, item in trusted.items()],
         ),
         Axes(
             "phase [deg]",

@@ -5,7 +5,7 @@ The figures show readings over time, and spectra and ratios over frequency.
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,8 @@ from twin.analysis.inertial.response import (
     channel_of_axis,
 )
 from twin.basics.arrays import FloatArray
-from twin.basics.files import write_text
 from twin.charts.panels import Axes, Line, panels_figure
-from twin.charts.style import PLOTLY_CONFIG
+from twin.charts.results import Figure, Results, Table
 from twin.errors import InputError
 
 CLOSEUP_DURATION = 1.0
@@ -121,25 +120,47 @@ def decibels(ratio: FloatArray) -> FloatArray:
     return np.asarray(20.0 * np.log10(np.where(ratio > 0.0, ratio, np.nan)))
 
 
-def write_inertial_page(
-    comparison: InertialComparison, path: str | Path, compensation: Compensation | None = None
-) -> Path:
-    """Write all figures of a comparison as one HTML page that loads nothing; returns its path.
+def inertial_results(
+    name: str, comparison: InertialComparison, compensation: Compensation | None = None
+) -> Results:
+    """Return the ratios of every channel as tables, with all figures of a comparison.
 
-    Raises:
-        InputError: the place cannot be written to.
-        MissingDependencyError: plotly is not installed.
+    Args:
+        name: name of the machine.
+        comparison: of a log with its motion.
+        compensation: drawn beside the amplification; default none.
     """
-    figures = [readings_figure(comparison), readings_figure(comparison, close=True)]
-    figures += [response_figure(comparison, name, compensation) for name in comparison.responses]
-    figure_parts = [
-        figure.to_html(full_html=False, include_plotlyjs=k == 0, config=dict(PLOTLY_CONFIG))
-        for k, figure in enumerate(figures)
+    content = summary(comparison, compensation)
+    tables = []
+    for channel, response in comparison.responses.items():
+        numbers = content["channels"][channel]
+        title = (
+            f"{channel}: rms reference {numbers['reference_rms']:.4g}, measured "
+            f"{numbers['measured_rms']:.4g} {numbers['unit']}"
+        )
+        columns = ("frequency [Hz]", "ratio [1]", "ratio [dB]", "coherence [1]")
+        tables.append(Table(title, columns, table_rows(response)))
+    figures = [
+        Figure("Readings", "All channels over time.", partial(readings_figure, comparison)),
+        Figure(
+            "Readings, a closer view",
+            "The second around the largest reading.",
+            partial(readings_figure, comparison, close=True),
+        ),
     ]
-    page_head = (
-        '<!doctype html><html><head><meta charset="utf-8"><title>Inertial log</title></head>'
+    figures += [
+        Figure(
+            f"Response of {channel}",
+            "Platform against reference over frequency.",
+            partial(response_figure, comparison, channel, compensation),
+        )
+        for channel in comparison.responses
+    ]
+    finding = (
+        f"{name}: {content['duration']:.3f} s in common at {content['rate']:.4g} Hz, motion begins "
+        f"at {content['offset']:.4f} s of the log, {content['lost']} lost samples."
     )
-    return write_text(path, f"{page_head}<body>{''.join(figure_parts)}</body></html>\n")
+    return Results(f"Inertial log of {name}", [finding], tables, figures)
 
 
 def _column(channel: str) -> int:

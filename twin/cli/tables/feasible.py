@@ -7,23 +7,14 @@ from collections.abc import Sequence
 from twin.analysis.feasibility.course import TIGHT_FRACTION, Margin, amount, share_text
 from twin.analysis.feasibility.feasibility import feasibility
 from twin.analysis.feasibility.verdict import Feasibility
-from twin.cli.console import Column, line, paragraph, table
+from twin.cli.console import line, paragraph, table
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 
 
 def print_feasibility(found: Feasibility) -> None:
     """Print the verdict, its margins, remedies, assumptions and limits that are not given."""
-    columns = (
-        Column("quantity"),
-        Column("needed", True),
-        Column("limit", True),
-        Column("unit"),
-        Column("used", True),
-        Column("leg"),
-        Column("where"),
-        Column("verdict"),
-    )
+    columns = ("quantity", "needed", "limit", "unit", "used", "leg", "where", "verdict")
     table(columns, [_row(margin) for margin in found.margins], found.summary)
     _print_remedies(found)
     for note in found.notes:
@@ -34,9 +25,7 @@ def print_feasibility(found: Feasibility) -> None:
 
 def print_verdicts(verdicts: Sequence[Feasibility]) -> None:
     """Print one line per verdict, and the missing limits; `twin feasible` shows all margins."""
-    columns = [
-        Column(name) for name in ("task", "verdict", "closest limit", "used", "leg", "where")
-    ]
+    columns = ("task", "verdict", "closest limit", "used", "leg", "where")
     rows = []
     for verdict in verdicts:
         quantity, *_, share_used, leg, instant_text, result = _row(verdict.margins[0])

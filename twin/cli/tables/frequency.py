@@ -1,13 +1,14 @@
-"""Tables of measured frequency responses."""
+"""The results of measured frequency responses."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from twin.analysis.frequency.estimate import AXES, MOVING_RATE_FRACTION
-from twin.analysis.frequency.measured import MeasuredResponse
+from twin.analysis.frequency.measured import MeasuredResponse, measured_figure
 from twin.analysis.frequency.response import (
     CUT_OFF,
     MIN_COHERENCE,
@@ -15,42 +16,40 @@ from twin.analysis.frequency.response import (
     ResponseFigures,
     response_figures,
 )
-from twin.charts.panels import number
-from twin.cli.console import Column, line, table
+from twin.charts.results import Cell, Figure, Results, Table
 from twin.errors import InputError
 
 MAX_ROWS = 16
 """Approximate number of frequencies that are printed."""
 
-MISSING_VALUE = "-"
-"""Text of a missing value."""
 
-
-def print_responses(measured: MeasuredResponse) -> None:
-    """Print magnitude, phase and coherence of the platform, and the bandwidth of all responses."""
+def response_results(measured: MeasuredResponse) -> Results:
+    """Return magnitude, phase and coherence of the platform, and the bandwidth of all responses."""
     unit = measured.unit
     title = (
         f"{measured.machine} on {measured.engine}, {measured.controller}: {measured.direction}, "
         f"peak speed {measured.excitation.speed:.3g} {unit}"
     )
     all_points, trusted_points = measured.platform, measured.platform.trusted
+    findings = []
     names = ("frequency [Hz]", "magnitude [dB]", "phase [deg]", "coherence [1]", "deviation [%]")
-    table([Column(name, True) for name in names], _rows(trusted_points), title)
     omitted = len(all_points.frequency) - len(trusted_points.frequency)
     if omitted:
-        line(
+        findings.append(
             f"{omitted} of {len(all_points.frequency)} frequencies are left out: their coherence "
             f"is below {MIN_COHERENCE:g}; {_advice(measured)}"
         )
-    rows = [(name, *_texts(response)) for name, response in _responses(measured).items()]
-    titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
-    table([Column("response"), *(Column(name, True) for name in titles)], rows)
     if measured.direction in AXES and measured.resting:
         actuator_list = ", ".join(map(str, measured.resting))
-        line(
+        findings.append(
             f"no response of actuator {actuator_list}: along this axis at home it moves by less "
             f"than {100.0 * MOVING_RATE_FRACTION:g} percent of the one that moves most"
         )
+    titles = ("response", "bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
+    rows = [(name, *_figure_cells(response)) for name, response in _responses(measured).items()]
+    tables = [Table(title, names, _rows(trusted_points)), Table("", titles, rows)]
+    figure = Figure("Frequency response", title, partial(measured_figure, measured))
+    return Results(f"Frequency response of {measured.machine}", findings, tables, [figure])
 
 
 def _advice(measured: MeasuredResponse) -> str:
@@ -69,7 +68,7 @@ def _advice(measured: MeasuredResponse) -> str:
     )
 
 
-def _rows(response: FrequencyResponse) -> list[tuple[str, ...]]:
+def _rows(response: FrequencyResponse) -> list[tuple[float, ...]]:
     """Return about `MAX_ROWS` points, evenly spaced in octaves."""
     if not len(response.frequency):
         return []
@@ -81,36 +80,36 @@ def _rows(response: FrequencyResponse) -> list[tuple[str, ...]]:
     degrees = np.degrees(response.phase)
     return [
         (
-            number(float(response.frequency[k]), 4),
-            number(float(response.magnitude[k]), 3),
-            number(float(degrees[k]), 4),
-            number(float(response.coherence[k]), 4),
-            number(100.0 * float(response.deviation[k]), 2),
+            float(response.frequency[k]),
+            float(response.magnitude[k]),
+            float(degrees[k]),
+            float(response.coherence[k]),
+            100.0 * float(response.deviation[k]),
         )
         for k in indices
     ]
 
 
-def _texts(response: FrequencyResponse) -> tuple[str, str, str, str]:
+def _figure_cells(response: FrequencyResponse) -> tuple[Cell, ...]:
     """Return bandwidth [Hz], peak [dB], its frequency [Hz] and delay [ms], or why there is none."""
     figures = _figures(response)
     if figures is None:
-        return (f"coherence below {MIN_COHERENCE:g}", MISSING_VALUE, MISSING_VALUE, MISSING_VALUE)
+        return (f"coherence below {MIN_COHERENCE:g}", "-", "-", "-")
     return (
         _bandwidth(response, figures),
-        number(figures.peak, 4),
-        number(figures.peak_frequency, 4),
-        number(1e3 * figures.delay, 4) if np.isfinite(figures.delay) else MISSING_VALUE,
+        figures.peak,
+        figures.peak_frequency,
+        1e3 * figures.delay,
     )
 
 
-def _bandwidth(response: FrequencyResponse, figures: ResponseFigures) -> str:
+def _bandwidth(response: FrequencyResponse, figures: ResponseFigures) -> Cell:
     """Return the bandwidth [Hz] where trusted points lie on both sides of it, else why not."""
     frequency, trusted = response.frequency, response.coherence >= MIN_COHERENCE
     if np.isfinite(figures.bandwidth):
         upper_index = int(np.searchsorted(frequency, figures.bandwidth).clip(min=1))
         if trusted[upper_index - 1 : upper_index + 1].all():
-            return number(figures.bandwidth, 4)
+            return figures.bandwidth
     untrusted_frequencies = frequency[~trusted & (frequency > figures.peak_frequency)]
     if untrusted_frequencies.size:
         return f"coherence lost at {untrusted_frequencies[0]:.3g} Hz"

@@ -11,7 +11,7 @@ from twin.analysis.payload.static import ANGLE_CONVENTION, DependentActuators, S
 from twin.analysis.platform import Platform
 from twin.analysis.pose_names import pose_name
 from twin.charts.panels import number, value_text
-from twin.cli.console import Column, line, paragraph, table
+from twin.cli.console import line, paragraph, table
 from twin.motion.motion import axis_names
 from twin.rotations import angle_between
 
@@ -112,8 +112,7 @@ def print_dynamic(
 
 
 def _show(platform: Platform, rows: list[Row], title: str) -> None:
-    names = ("quantity", "total mass [kg]", "added [kg]", "where")
-    table([Column(name) for name in names], rows, title)
+    table(("quantity", "total mass [kg]", "added [kg]", "where"), rows, title)
     line(f"total: with the platform's own {number(_own(platform))} kg; where: as seen from home")
 
 

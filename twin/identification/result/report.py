@@ -1,24 +1,27 @@
-"""The page of an identification from its template."""
+"""The results of an identification: estimates, fits, what the logs show, and figures."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from twin.basics.files import write_text
 from twin.basics.optional import optional
-from twin.charts.panels import Axes, Line, panels_figure
-from twin.charts.results_page import results_page
+from twin.charts.panels import Axes, Line, number, panels_figure
+from twin.charts.results import Cell, Figure, Results, Table
 from twin.charts.style import BACKGROUND_COLOR, CURVE_COLORS, layout
-from twin.identification.result.identification import Errors, Identification
+from twin.identification.result.identification import Errors, Fit, ForceStage, Identification
 from twin.identification.result.predictions import base_rows, mapping_lines
 from twin.identification.result.statistics import Whiteness
 
 WHITENESS_LEVEL = 0.05
 """Probability below which the report says that errors are not white."""
 
+RATIO_POWERS = {"friction_torque": 1, "viscous_torque": 2, "armature_inertia": 2}
+"""Parameters of a motor's rotation -> power of the transmission ratio in their value at the leg or
+crank."""
 
 ROW_HEIGHT = 22
 """[pixels] Height of a row of the matrix of correlations."""
@@ -30,22 +33,129 @@ LABEL_HEIGHT = 60
 """[pixels] Height of the labels above and below the matrix."""
 
 
-def charts_of(found: Identification) -> list[tuple[str, str, Any]]:
-    """Return title, explanation and plotly figure of each chart."""
-    matrix = (
+def identification_results(found: Identification) -> Results:
+    """Return estimates next to the values of the file, fits, and what the logs do not show."""
+    tables = [] if found.forces is None else _force_tables(found, found.forces)
+    tables += [_parameter_table(found), _prior_table(found), *_tables_at_legs(found)]
+    if found.errors is not None:
+        tables.append(_fit_table(found.fits, "windows", *found.unit, "prediction errors, rms"))
+    sources = [(source.name or "log", source.duration, source.sha256) for source in found.sources]
+    tables.append(Table("logs", ("log", "duration [s]", "SHA-256"), sources))
+    findings = [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
+    if found.held:
+        paths = ", ".join(parameter.path for parameter in found.held)
+        findings.append(f"Held at the values of the file: {paths}.")
+    if found.whiteness is not None:
+        probability = found.whiteness.probability
+        kind = "white" if probability >= WHITENESS_LEVEL else "not white"
+        findings.append(
+            f"The errors that are left are {kind} noise: by the test of Ljung and "
+            f"Box the probability is {probability:.2g}. The intervals allow for errors that are "
+            "correlated in time."
+        )
+    title = f"Identification of {found.platform.name}"
+    return Results(title, findings, tables, _figures(found))
+
+
+def _parameter_table(found: Identification) -> Table:
+    half_widths = found.margins * found.standard_errors
+    rows = [
+        (
+            parameter.path,
+            number(parameter.nominal, 5),
+            number(value),
+            f"+- {number(half_width, 2)}",
+            parameter.unit,
+        )
+        for parameter, value, half_width in zip(
+            found.parameters, found.values, half_widths, strict=True
+        )
+    ]
+    return Table(found.summary, ("parameter", "file", "identified", "95 %", "unit"), rows)
+
+
+def _prior_table(found: Identification) -> Table:
+    """Return standard deviations before and after, and the change in deviations of the prior."""
+    rows = [
+        (
+            parameter.path,
+            parameter.spread,
+            error,
+            parameter.unit,
+            (value - parameter.nominal) / parameter.spread,
+            f"{100.0 * error / parameter.spread:.2g} %",
+        )
+        for parameter, value, error in zip(
+            found.parameters, found.values, found.standard_errors, strict=True
+        )
+    ]
+    columns = ("parameter", "spread", "standard error", "unit", "change in spreads [1]", "left")
+    return Table("what the logs add to the spreads of the priors", columns, rows)
+
+
+def _tables_at_legs(found: Identification) -> list[Table]:
+    """Return friction and inertia of motors as legs or cranks see them."""
+    legs, rows = found.platform.parameters.legs, []
+    force_unit, coordinate_unit = found.platform.force_unit, found.platform.coordinate_unit
+    units = {"friction_torque": force_unit, "viscous_torque": f"{force_unit} s/{coordinate_unit}"}
+    half_widths = found.margins * found.standard_errors
+    for parameter, value, half_width in zip(
+        found.parameters, found.values, half_widths, strict=True
+    ):
+        *_, table_name, name = ("", *parameter.path.split("."))
+        ratio = getattr(legs[parameter.leg or 0].drive, "ratio", None)
+        if table_name != "drive" or name not in RATIO_POWERS or ratio is None:
+            continue
+        scale = float(ratio) ** RATIO_POWERS[name]
+        numbers = number(scale * parameter.nominal, 5), number(scale * value)
+        leg_unit = units.get(name, "kg" if coordinate_unit == "m" else "kg m2")
+        rows.append((parameter.path, *numbers, f"+- {number(scale * half_width, 2)}", leg_unit))
+    leg_name = "leg" if coordinate_unit == "m" else "crank"
+    columns = (f"at the {leg_name}", "file", "identified", "95 %", "unit")
+    return [Table("", columns, rows)] if rows else []
+
+
+def _force_tables(found: Identification, stage: ForceStage) -> list[Table]:
+    """Return base parameters, errors of the forces, and how to correct their signal."""
+    rows = [
+        (label, number(nominal, 5), number(estimate), f"+- {number(error, 2)}", unit)
+        for label, nominal, estimate, error, unit in base_rows(stage.base)
+    ]
+    force_unit = found.platform.force_unit
+    return [
+        Table(
+            f"base parameters from {stage.signal}, without priors; scale and tilts as estimated",
+            ("combination", "file", "estimate", "standard error", "unit"),
+            rows,
+        ),
+        _fit_table(stage.fits, "samples", 1.0, force_unit, "errors of the forces, rms"),
+        Table(
+            "",
+            ("lines of a mapping file that correct the signal",),
+            [(text,) for text in mapping_lines(found.platform, stage)],
+        ),
+    ]
+
+
+def _fit_table(fits: Sequence[Fit], what: str, scale: float, unit: str, title: str) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (fit.part, fit.windows, scale * fit.before, scale * fit.after, unit) for fit in fits
+    ]
+    return Table(title, (what, "count", "file", "identified", "unit"), rows)
+
+
+def _figures(found: Identification) -> list[Figure]:
+    matrix = Figure(
         "Correlation of the estimates",
         "Near 1 or -1 two parameters can hardly be told apart. Stages count as independent.",
-        _matrix(found),
+        partial(_matrix, found),
     )
     if found.errors is None or found.whiteness is None:
         return [matrix]
-    return [*_of_predictions(found, found.errors, found.whiteness), matrix]
+    return [*_prediction_figures(found, found.errors, found.whiteness), matrix]
 
 
-def _of_predictions(
-    found: Identification, errors: Errors, white: Whiteness
-) -> list[tuple[str, str, Any]]:
-    """Return the charts of prediction errors."""
+def _prediction_figures(found: Identification, errors: Errors, white: Whiteness) -> list[Figure]:
     unit = found.platform.coordinate_unit
     holdout = found.fits[-1].windows
     over_time = Axes(
@@ -71,22 +181,22 @@ def _of_predictions(
         ],
     )
     return [
-        (
+        Figure(
             "Prediction errors over time",
             "Each point is a window: the model predicts each sample, from those before it, of what "
             f"the encoders read. The last {holdout} windows were kept apart.",
-            panels_figure([over_time], "time [s]"),
+            lambda: panels_figure([over_time], "time [s]"),
         ),
-        (
+        Figure(
             "Prediction errors over frequency",
             "White noise is flat; a peak says that the model misses something there.",
-            panels_figure([over_frequency], "frequency [Hz]", log_x=True),
+            lambda: panels_figure([over_frequency], "frequency [Hz]", log_x=True),
         ),
-        (
+        Figure(
             "Correlation of errors with earlier ones",
             "Errors of white noise stay between the dashed lines. The intervals allow for errors "
             "that do not.",
-            panels_figure([correlation], "samples between the errors"),
+            lambda: panels_figure([correlation], "samples between the errors"),
         ),
     ]
 
@@ -111,66 +221,3 @@ def _matrix(found: Identification) -> Any:
     figure.layout.yaxis = {"autorange": "reversed", "automargin": True}
     figure.layout.xaxis = {"type": "category", "automargin": True}
     return figure
-
-
-def write_report(found: Identification, path: str | Path) -> Path:
-    """Write the page of an identification; returns its path.
-
-    Raises:
-        InputError: the place cannot be written to.
-        MissingDependencyError: plotly or jinja2 is not installed.
-    """
-    return write_text(path, page_of(found))
-
-
-def page_of(found: Identification) -> str:
-    """Return the page of an identification: HTML that loads nothing.
-
-    Raises:
-        MissingDependencyError: plotly or jinja2 is not installed.
-    """
-    return results_page(
-        Path(__file__).with_name("report.html"),
-        f"Identification of {found.platform.name}",
-        found.date,
-        charts_of(found),
-        found=found,
-        rows=_rows(found),
-        digits=_digits,
-        scale=found.unit[0],
-        unit=found.unit[1],
-        force_unit=found.platform.force_unit,
-        white=found.whiteness and found.whiteness.probability >= WHITENESS_LEVEL,
-        base=[] if found.forces is None else base_rows(found.forces.base),
-        mapping=[] if found.forces is None else mapping_lines(found.platform, found.forces),
-    )
-
-
-def _rows(found: Identification) -> list[dict[str, Any]]:
-    """Return a row per parameter: values old and new, interval, and its place in the prior."""
-    rows = []
-    for k, parameter in enumerate(found.parameters):
-        error = float(found.standard_errors[k])
-        rows.append(
-            {
-                "path": parameter.path,
-                "words": parameter.words,
-                "unit": parameter.unit,
-                "before": parameter.nominal,
-                "spread": parameter.spread,
-                "after": float(found.values[k]),
-                "error": error,
-                "low": float(found.intervals[k, 0]),
-                "high": float(found.intervals[k, 1]),
-                "moved": (float(found.values[k]) - parameter.nominal) / parameter.spread,
-                "left": error / parameter.spread,
-            }
-        )
-    return rows
-
-
-def _digits(value: float, error: float) -> int:
-    """Return the significant digits of a value of which two are uncertain, two at least."""
-    if not (value and 0.0 < error < np.inf):
-        return 6
-    return max(2, int(np.floor(np.log10(abs(value) / error))) + 2)

@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, rotated
 from twin.charts.animation import MovingLine, animated_figure
-from twin.charts.panels import Axes, Line, columns, legs, panels_figure, small_chart
+from twin.charts.panels import Axes, Line, columns, legs, panels_figure
 from twin.charts.style import MUTED_COLOR, TEXT_COLOR, curve_color
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
@@ -198,7 +198,7 @@ def _elbows(model: MachineModel, angles: FloatArray) -> FloatArray | None:
 
 
 def notebook_html(motion: RecordedMotion) -> str:
-    """Return HTML of a motion: its origin, displacement [mm] and attitude [deg] over time [s]."""
+    """Return HTML of a motion for notebooks: its origin, signals, and why it was stopped."""
     lines = [
         f"{motion!r}"[1:-1],
         f"{motion.fidelity}, {1e3 * motion.timestep:g} ms, {motion.lengths.shape[1]} actuators",
@@ -208,14 +208,4 @@ def notebook_html(motion: RecordedMotion) -> str:
     if motion.stopped:
         lines.append(f"stopped: {motion.stopped}")
     text = "<br>".join(map(html.escape, lines))
-    if not len(motion):
-        return f"<div>{text}</div>"
-    charts = (
-        ("displacement [mm]", 1e3 * displacement(motion), POSITION_NAMES),
-        ("attitude [deg]", degrees(motion.pose), ANGLE_NAMES),
-    )
-    chart_html = "".join(
-        small_chart(label, columns(motion.time, values, names), "time [s]")
-        for label, values, names in charts
-    )
-    return f"<div>{text}<br>{chart_html}</div>"
+    return f"<div>{text}<br>plot() draws it</div>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
 from twin.charts.panels import FOOTER_HEIGHT, PANEL_GAP, Axes, Line, panels_figure
 from twin.charts.style import FONT_SIZE, TEXT_COLOR, axis, curve_color, layout, legend
+from twin.motion.motion import POSITION_AXES
 
 COLOR_SCALE = "Viridis"
 """Colour scale whose steps look even, also for the colour blind and in grey."""
@@ -24,8 +25,8 @@ MAP_HEIGHT = 300
 ROW_GAP = 74
 """[pixels] Gap between rows, for axis titles and the next row's titles."""
 
-COLUMN_DOMAINS = ((0.045, 0.29), (0.375, 0.62), (0.705, 0.95))
-"""Ends of the columns, relative to the width; each has its colour bar on the right."""
+COLUMN_GAP = 0.085
+"""Gap between columns relative to the width, for axis titles."""
 
 MILLI = 1e3
 """Factor from [m] to [mm]."""
@@ -82,91 +83,78 @@ def quantities(found: Workspace) -> tuple[Quantity, ...]:
     )
 
 
-def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...], title: str) -> Any:
+def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
     """Return a plotly figure: a row per quantity, a column per map, with the boundary.
 
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    plotly_graphs = optional("plotly.graph_objects")
+    graphs, subplots = optional("plotly.graph_objects"), optional("plotly.subplots")
     rows = quantities(found)
     inner_height = len(rows) * (MAP_HEIGHT + ROW_GAP) - ROW_GAP
-    figure = plotly_graphs.Figure(
-        layout=layout(inner_height + TOP_MARGIN + BOTTOM_MARGIN, TOP_MARGIN)
+    figure = subplots.make_subplots(
+        len(rows),
+        len(maps),
+        horizontal_spacing=COLUMN_GAP,
+        vertical_spacing=ROW_GAP / inner_height,
+        subplot_titles=[
+            quantity.title if column == 1 else ""
+            for quantity in rows
+            for column in range(len(maps))
+        ],
     )
-    figure.layout.margin = {"l": 12, "r": 14, "t": TOP_MARGIN, "b": BOTTOM_MARGIN}
-    figure.layout.hovermode = "closest"
-    figure.layout.title = {"text": title, "x": 0.01, "y": 0.995, "yanchor": "top"}
-    for k, quantity in enumerate(rows):
-        top = 1.0 - k * (MAP_HEIGHT + ROW_GAP) / inner_height
-        bottom = max(0.0, top - MAP_HEIGHT / inner_height)
+    figure.update_annotations(font={"size": FONT_SIZE + 1, "color": TEXT_COLOR})
+    named_curves: set[str] = set()
+    for k, quantity in enumerate(rows, start=1):
         fields = [quantity.field(plane) for plane in maps]
-        value_range = (
-            float(np.nanmin([np.nanmin(field) for field in fields])),
-            float(np.nanmax([np.nanmax(field) for field in fields])),
-        )
-        _row(figure, plotly_graphs, maps, fields, value_range, (k, bottom, top, quantity.title))
-    figure.layout.legend = legend(1.0 + 30 / inner_height) | {"x": 1.0, "xanchor": "right"}
+        bottom, top = figure.get_subplot(k, 1).yaxis.domain
+        bar = {"x": 1.0, "y": 0.5 * (bottom + top), "len": top - bottom, "thickness": 12}
+        figure.layout[f"coloraxis{k}"] = {
+            "colorscale": COLOR_SCALE,
+            "cmin": float(np.nanmin([np.nanmin(field) for field in fields])),
+            "cmax": float(np.nanmax([np.nanmax(field) for field in fields])),
+            "colorbar": {**bar, "outlinewidth": 0, "exponentformat": "power"},
+        }
+        for column, (plane, field) in enumerate(zip(maps, fields, strict=True), start=1):
+            place = {"row": k, "col": column}
+            x, y = (shown(plane.chart, values, at) for at, values in enumerate((plane.x, plane.y)))
+            heatmap = graphs.Heatmap(
+                x=x.astype(np.float32), y=y.astype(np.float32), z=field.astype(np.float32),
+                coloraxis=f"coloraxis{k}", name=quantity.title,
+                hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
+            )  # fmt: skip
+            figure.add_trace(heatmap, **place)
+            for name, line in _curves(plane):
+                in_legend = name not in named_curves
+                named_curves.add(name)
+                curve = graphs.Scatter(
+                    **line, name=name, legendgroup=name, showlegend=in_legend, hoverinfo="skip"
+                )
+                figure.add_trace(curve, **place)
+            x_name, y_name = plane.chart.axes
+            figure.update_xaxes(axis(axis_label(x_name)) | {"constrain": "domain"}, **place)
+            figure.update_yaxes(axis(axis_label(y_name)) | {"constrain": "domain"}, **place)
+            if (x_name in POSITION_AXES) == (y_name in POSITION_AXES):
+                figure.update_yaxes(scaleanchor=figure.get_subplot(k, column).yaxis.anchor, **place)
+    figure.update_layout(layout(inner_height + TOP_MARGIN + BOTTOM_MARGIN, TOP_MARGIN))
+    figure.update_layout(
+        hovermode="closest",
+        margin={"b": BOTTOM_MARGIN},
+        legend=legend(1.0 + 30 / inner_height) | {"x": 1.0, "xanchor": "right"},
+    )
     return figure
 
 
-def _row(
-    figure: Any,
-    figures: Any,
-    maps: tuple[PlaneMap, ...],
-    fields: list[FloatArray],
-    ends: tuple[float, float],
-    place: tuple[int, float, float, str],
-) -> None:
-    k, bottom, top, title = place
-    figure.layout[f"coloraxis{k + 1}"] = {
-        "colorscale": COLOR_SCALE,
-        "cmin": ends[0],
-        "cmax": ends[1],
-        "colorbar": {"x": 0.97, "y": 0.5 * (bottom + top), "len": 1.0 * (top - bottom),
-                     "thickness": 12, "outlinewidth": 0, "exponentformat": "power"},
-    }  # fmt: skip
-    figure.add_annotation(
-        text=title, x=0.0, y=top, xref="paper", yref="paper", xanchor="left", yanchor="bottom",
-        yshift=5, showarrow=False, font={"size": FONT_SIZE + 1, "color": TEXT_COLOR},
-    )  # fmt: skip
-    for column, (plane, field) in enumerate(zip(maps, fields, strict=True)):
-        number = 3 * k + column + 1
-        name = "" if number == 1 else str(number)
-        x, y = (shown(plane.chart, values, at) for at, values in enumerate((plane.x, plane.y)))
-        axes = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
-        figure.add_trace(
-            figures.Heatmap(
-                x=x.astype(np.float32), y=y.astype(np.float32), z=field.astype(np.float32),
-                coloraxis=f"coloraxis{k + 1}", name=title, **axes,
-                hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
-            )
-        )  # fmt: skip
-        is_first = number == 1
-        for curve, points, dash in (
-            ("boundary seen from the centre", plane.boundary, "solid"),
-            ("singular poses, limits aside", _near(plane), "dot"),
-        ):
-            if dash == "dot" and not np.isfinite(points).any():
-                continue
-            line = shown(plane.chart, points)
-            figure.add_trace(
-                figures.Scatter(
-                    x=line[:, 0], y=line[:, 1], mode="lines", name=curve, legendgroup=curve,
-                    showlegend=is_first or (dash == "dot" and k == 0), hoverinfo="skip", **axes,
-                    line={"color": TEXT_COLOR if dash == "solid" else curve_color(1), "width": 1.4,
-                          "dash": dash},
-                )
-            )  # fmt: skip
-        settings = axis(axis_label(plane.chart.axes[0])) | {"anchor": f"y{name}"}
-        figure.layout[f"xaxis{name}"] = settings | {
-            "domain": list(COLUMN_DOMAINS[column]), "constrain": "domain",
-        }  # fmt: skip
-        vertical = axis(axis_label(plane.chart.axes[1])) | {"anchor": f"x{name}"}
-        vertical |= {"domain": [bottom, top], "constrain": "domain"}
-        if len({name_of in ("x", "y", "z") for name_of in plane.chart.axes}) == 1:
-            vertical |= {"scaleanchor": f"x{name}", "scaleratio": 1}
-        figure.layout[f"yaxis{name}"] = vertical
+def _curves(plane: PlaneMap) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name and plotly settings of the lines on a map, without those that lie outside it."""
+    for name, points, color, dash in (
+        ("boundary seen from the centre", plane.boundary, TEXT_COLOR, "solid"),
+        ("singular poses, limits aside", _near(plane), curve_color(1), "dot"),
+    ):
+        if np.isfinite(points).any():
+            x, y = shown(plane.chart, points).T
+            style = {"color": color, "width": 1.4, "dash": dash}
+            yield name, {"x": x, "y": y, "mode": "lines", "line": style}
 
 
 def _near(one: PlaneMap) -> FloatArray:
@@ -178,7 +166,7 @@ def _near(one: PlaneMap) -> FloatArray:
 
 def axis_label(name: str) -> str:
     """Return an axis' name with the unit it is drawn in."""
-    return f"{name} [{'m' if name in ('x', 'y', 'z') else 'deg'}]"
+    return f"{name} [{'m' if name in POSITION_AXES else 'deg'}]"
 
 
 def shown(chart: Chart, values: FloatArray, column: int | None = None) -> FloatArray:
@@ -202,41 +190,31 @@ def ranges_figure(found: Workspace) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    plotly_graphs = optional("plotly.graph_objects")
-    translations = [span for span in found.ranges if span.unit == "m"]
-    rotations = [span for span in found.ranges if span.unit == "rad"]
-    rows = max(len(translations), len(rotations))
-    figure = plotly_graphs.Figure(
-        layout=layout(rows * BAR_HEIGHT + PANEL_GAP + FOOTER_HEIGHT, PANEL_GAP)
-    )
-    for number, (group, scale, unit) in enumerate(
-        ((translations, MILLI, "mm"), (rotations, DEGREES_PER_RADIAN, "deg"))
+    graphs, subplots = optional("plotly.graph_objects"), optional("plotly.subplots")
+    figure = subplots.make_subplots(1, 2, horizontal_spacing=COLUMN_GAP)
+    bars = (("others free", "free", 0.7), ("alone, others at the centre", "alone", 0.36))
+    row_count = 0
+    for column, (unit, scale, shown_unit) in enumerate(
+        (("m", MILLI, "mm"), ("rad", DEGREES_PER_RADIAN, "deg")), start=1
     ):
-        name = "" if not number else "2"
-        left = 0.53 * number
-        figure.layout[f"xaxis{name}"] = axis(f"displacement from the centre [{unit}]") | {
-            "domain": [left, left + 0.47], "anchor": f"y{name}", "zeroline": True,
-        }  # fmt: skip
-        figure.layout[f"yaxis{name}"] = axis("") | {
-            "autorange": "reversed", "anchor": f"x{name}",
-        }  # fmt: skip
-        for k, (label, field) in enumerate(
-            (("others free", "free"), ("alone, others at the centre", "alone"))
-        ):
-            ends = scale * np.array([getattr(span, field) for span in group])
-            figure.add_trace(
-                plotly_graphs.Bar(
-                    y=[span.axis for span in group], base=ends[:, 0], x=ends[:, 1] - ends[:, 0],
-                    orientation="h", name=label, legendgroup=label, showlegend=not number,
-                    width=(0.7, 0.36)[k], xaxis=f"x{name}", yaxis=f"y{name}",
-                    marker={"color": (LIGHT_COLOR, curve_color(0))[k]},
-                    hovertext=[f"{a:.4g} to {b:.4g} {unit}" for a, b in ends],
-                    hovertemplate="%{hovertext}",
-                )
+        group = [axis_range for axis_range in found.ranges if axis_range.unit == unit]
+        row_count = max(row_count, len(group))
+        label = f"displacement from the centre [{shown_unit}]"
+        figure.update_xaxes(axis(label) | {"zeroline": True}, col=column)
+        figure.update_yaxes(axis("") | {"autorange": "reversed"}, col=column)
+        for color, (name, field, width) in zip((LIGHT_COLOR, curve_color(0)), bars, strict=True):
+            low, high = scale * np.array([getattr(axis_range, field) for axis_range in group]).T
+            ends = zip(low, high, strict=True)
+            texts = [f"{start:.4g} to {end:.4g} {shown_unit}" for start, end in ends]
+            bar = graphs.Bar(
+                y=[axis_range.axis for axis_range in group], base=low, x=high - low,
+                orientation="h", name=name, legendgroup=name, showlegend=column == 1, width=width,
+                marker={"color": color}, hovertemplate="%{hovertext}",
+                hovertext=texts,
             )  # fmt: skip
-    figure.layout.barmode = "overlay"
-    figure.layout.hovermode = "closest"
-    figure.layout.legend = legend(1.02) | {"font": {"size": FONT_SIZE}}
+            figure.add_trace(bar, row=1, col=column)
+    figure.update_layout(layout(row_count * BAR_HEIGHT + PANEL_GAP + FOOTER_HEIGHT, PANEL_GAP))
+    figure.update_layout(barmode="overlay", hovermode="closest", legend=legend(1.02))
     return figure
 
 

@@ -44,40 +44,25 @@ def surface_figure(found: Workspace) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    plotly_graphs = optional("plotly.graph_objects")
-    figure = plotly_graphs.Figure(layout=layout(FIGURE_HEIGHT, 40))
+    graphs, subplots = optional("plotly.graph_objects"), optional("plotly.subplots")
     has_attitudes = found.attitudes is not None
-    regions = [
-        shown_region for shown_region in (found.region, found.attitudes) if shown_region is not None
-    ]
-    values = [_conditioning(region) for region in regions]
-    low = min(float(np.nanmin(value)) for value in values)
-    high = max(float(np.nanmax(value)) for value in values)
-    figure.layout.coloraxis = {
-        "colorscale": COLOR_SCALE,
-        "cmin": low,
-        "cmax": high,
-        "colorbar": {
-            "title": {"text": "1/condition number", "side": "right"},
-            "thickness": 12,
-            "len": 0.8,
-            "outlinewidth": 0,
-        },
-    }
-    for number, (region, value) in enumerate(zip(regions, values, strict=True)):
-        scene = "scene" if number == 0 else f"scene{number + 1}"
-        name = "attitude held" if has_attitudes and not number else "workspace"
-        if number:
-            name = "place held"
-        figure.add_trace(plotly_graphs.Surface(**_surface(region, value, name), scene=scene))
-        left, right = (0.0, 1.0) if not has_attitudes else ((0.0, 0.5), (0.5, 1.0))[number]
-        figure.layout[scene] = _scene(region.chart, has_attitudes and not number) | {
-            "domain": {"x": [left, right], "y": [0.0, 1.0]}
-        }
+    regions = {"attitude held" if has_attitudes else "workspace": found.region}
+    if found.attitudes is not None:
+        regions["place held"] = found.attitudes
+    scenes = [[{"type": "scene"}] * len(regions)]
+    figure = subplots.make_subplots(1, len(regions), specs=scenes, horizontal_spacing=0.0)
+    figure.update_layout(layout(FIGURE_HEIGHT, 40))
+    color_bar = {"title": {"text": "1/condition number", "side": "right"}, "thickness": 12}
+    color_bar |= {"len": 0.8, "outlinewidth": 0}
+    figure.layout.coloraxis = {"colorscale": COLOR_SCALE, "colorbar": color_bar}
+    for column, (name, region) in enumerate(regions.items(), start=1):
+        place = {"row": 1, "col": column}
+        figure.add_trace(graphs.Surface(**_surface(region, name)), **place)
+        figure.update_scenes(_scene(region.chart, has_attitudes and column == 1), **place)
     if found.reachable is not None:
-        figure.add_trace(plotly_graphs.Surface(**_reachable(found.reachable), scene="scene"))
+        figure.add_trace(graphs.Surface(**_reachable(found.reachable), scene="scene"))
     for trace in _machine(found) if has_attitudes else []:
-        figure.add_trace(plotly_graphs.Scatter3d(**trace, scene="scene"))
+        figure.add_trace(graphs.Scatter3d(**trace, scene="scene"))
     figure.layout.hovermode = "closest"
     figure.layout.legend = {"orientation": "h", "x": 0, "y": 1.06, "font": {"size": FONT_SIZE}}
     return figure
@@ -105,14 +90,14 @@ def _grids(points: FloatArray) -> list[FloatArray]:
     return [_closed(column, count).astype(np.float32) for column in points.T]
 
 
-def _surface(region: Region, value: FloatArray, name: str) -> dict[str, Any]:
+def _surface(region: Region, name: str) -> dict[str, Any]:
     points = shown(region.chart, region.surface)
     x, y, z = _grids(points)
     return {
         "x": x,
         "y": y,
         "z": z,
-        "surfacecolor": _closed(value, len(x) - 2).astype(np.float32),
+        "surfacecolor": _closed(_conditioning(region), len(x) - 2).astype(np.float32),
         "coloraxis": "coloraxis",
         "name": name,
         "showlegend": True,
