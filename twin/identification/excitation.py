@@ -17,7 +17,7 @@ from twin.engines.stability import dividing_step
 from twin.errors import InputError, StateError, listed
 from twin.identification.linear.model import linear_model, linear_part, regressor
 from twin.identification.linear.samples import ForceSamples, Where
-from twin.identification.parameters import Parameter
+from twin.identification.parameters import Parameter, nominal_array, prior_std_array
 from twin.identification.prediction.optimise import (
     difference_steps,
     first_jacobian,
@@ -226,9 +226,7 @@ class Prediction:
                 platform.home[None], no_motion, no_motion, no_force, self._where
             )
             self._model = linear_model(platform, regressor_parameters, home_state)
-            self._slopes = self._model.slopes(
-                [parameter.nominal for parameter in regressor_parameters]
-            )
+            self._slopes = self._model.slopes(nominal_array(regressor_parameters))
 
     def jacobian(self, motion: Motion, samples: int) -> tuple[FloatArray, Any]:
         """Return derivatives `(rows, p)` at `samples` times, and the leg of each row, from 0.
@@ -302,8 +300,7 @@ def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter
     log_interval = max(1, round(1.0 / (TRACKER_RATE * step)))
     log = log.with_channels(log["pose"].kept(slice(None, None, log_interval)))
     problem = PredictionProblem(platform, recording_of(log, platform), parameters)
-    values = np.array([parameter.nominal for parameter in parameters])
-    prior_stds = np.array([parameter.spread for parameter in parameters])
+    values, prior_stds = nominal_array(parameters), prior_std_array(parameters)
     rows = first_jacobian([problem]) * prior_stds
     steps = difference_steps(rows.T @ rows + np.eye(len(values)), parameters)
     slopes = project_out_discontinuities(problem, values, steps).slopes.reshape(-1, len(values))
@@ -538,7 +535,7 @@ class _Task:
         self._sizes = np.outer(frequencies[0] / frequencies, default_amplitudes(machine))
         self._shape = self._sizes.shape
         self.size = 2 * self._sizes.size
-        self._spreads = np.array([parameter.spread for parameter in parameters])
+        self._spreads = prior_std_array(parameters)
         self._last = 1.0
         self._timestep = 1.0 / (SAMPLES_PER_PERIOD * float(frequencies[-1]))
 

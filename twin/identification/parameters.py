@@ -162,6 +162,16 @@ class Parameter:
         return int(match[1]) - 1 if match else None
 
 
+def nominal_array(parameters: Sequence[Parameter]) -> FloatArray:
+    """Return the nominal values `(p,)` of parameters in SI."""
+    return np.array([parameter.nominal for parameter in parameters])
+
+
+def prior_std_array(parameters: Sequence[Parameter]) -> FloatArray:
+    """Return the prior standard deviations `(p,)` of parameters in SI."""
+    return np.array([parameter.spread for parameter in parameters])
+
+
 class PriorStd(NamedTuple):
     """Standard deviation of a prior: `amount` times a reference quantity of the machine."""
 

@@ -28,6 +28,8 @@ from twin.identification.parameters import (
     Parameter,
     added,
     gravity_field,
+    nominal_array,
+    prior_std_array,
     signal_errors,
     with_parameters,
 )
@@ -176,7 +178,7 @@ def _parts(samples: ForceSamples, holdout: float) -> tuple[ForceSamples, ForceSa
 
 def _fit(part: str, model: LinearModel, values: Any) -> Fit:
     """Return the errors of forces with the nominal values and with others."""
-    nominal = [parameter.nominal for parameter in model.parameters]
+    nominal = nominal_array(model.parameters)
     error_rms = [
         _force_size(model.measured - model.predicted(values_of_model))
         for values_of_model in (nominal, values)
@@ -267,13 +269,15 @@ def prediction_stage(
     fits, errors, residuals = _fits(used, holdout, solution.values)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
-    unsure = [backlash_warning(parameter, reversals, solution.last) for parameter in decision.free]
+    unsure = [
+        backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
+    ]
     cov = _covariance(solution, decision.free, unsure)
     notes = (
         *decision.reasons,
         *estimate_warnings(decision.free, solution.values, cov, unsure),
         *misfit(fits[-1].after, used[0].noise),
-        *unsettled(solution.last),
+        *unsettled(solution.last_step),
     )
     return PredictionStage(
         decision.free,
@@ -379,7 +383,7 @@ def _covariance(
     """Return the covariance `(p, p)` in SI; for an unsure backlash that of its prior."""
     matrix = covariance(solution.errors, solution.slopes)
     size = np.where([bool(warning) for warning in unsure], 1.0 / np.sqrt(np.diag(matrix)), 1.0)
-    size *= [parameter.spread for parameter in parameters]
+    size *= prior_std_array(parameters)
     return np.asarray(matrix * np.outer(size, size))
 
 
@@ -398,7 +402,7 @@ def _fits(
     values: FloatArray,
 ) -> tuple[tuple[Fit, Fit], Errors, FloatArray]:
     """Return the fits of both parts, errors for charts, and those after `(k, samples)`."""
-    nominal = np.array([parameter.nominal for parameter in used[0].parameters])
+    nominal = nominal_array(used[0].parameters)
     fits: list[Fit] = []
     sizes_of_parts, rows, times = [], [], []
     for name, problems in (("identified from", used), ("kept apart", kept)):
