@@ -14,8 +14,8 @@ from twin.identification.linear import linear_estimate, of_drives, samples_of_lo
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
 from twin.link.emulated.machine import EmulatedMachine
-from twin.link.emulation import Recording
 from twin.link.protocol import Sample
+from twin.link.recording import Recording
 from twin.logs import Log, log_of
 from twin.machine.randomisation.sampler import nominal_value
 from twin.motion.profiles import MultiSineMotion
