@@ -135,11 +135,11 @@ def _read(
     from twin.cli.console import line
     from twin.identification.result.identification import Source
     from twin.identification.result.identify import AUXILIARY_SIGNALS, INPUT_SIGNALS
-    from twin.logs import LogMapping, check_log, read_signals, sha256_of
+    from twin.logs import LogMapping, check_log, read_log, sha256_of
 
     rules = None if mapping is None else LogMapping.read(mapping)
     signals = (*INPUT_SIGNALS, *AUXILIARY_SIGNALS)
-    logs = [read_signals(path, signals, rules, platform) for path in paths]
+    logs = [read_log(path, rules, platform if rules else None, signals=signals) for path in paths]
     for path, log in zip(paths, logs, strict=True):
         for finding in check_log(log, platform):
             line(f"{path}: {finding}")

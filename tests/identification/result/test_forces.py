@@ -27,7 +27,7 @@ from twin.identification.result.identify import (
 )
 from twin.identification.result.predictions import base_rows, mapping_lines
 from twin.identification.result.report import page_of
-from twin.logs import Channel, Log, LogMapping, log_of, read_signals, sha256_of, write_log
+from twin.logs import Channel, Log, LogMapping, log_of, read_log, sha256_of, write_log
 
 pytestmark = pytest.mark.quick
 
@@ -212,13 +212,10 @@ def test_what_forces_cannot_show_is_refused() -> None:
         identify(nominal(), [kept], "signal.forces.scale")
 
 
-def test_logs_are_read_in_windows_and_hashed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_logs_are_read_and_hashed(tmp_path: Path) -> None:
     """A folder has the hash of its files, one after the other."""
     file = write_log(log_of(recorded(duration=4.0)), tmp_path / "run.csv")
-    monkeypatch.setattr("twin.logs.files.READ_WINDOW", 0.7)
-    log = read_signals(file, SIGNALS, None, nominal())
+    log = read_log(file, signals=SIGNALS)
     assert log.names == (
         *("coordinates", "forces", "pose", "measured"),
         *("accelerometer", "gyroscope", "command_forces"),
@@ -235,8 +232,7 @@ def test_logs_are_read_in_windows_and_hashed(
 def test_a_mapped_log_leaves_unused_channels_in_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Memory holds the signals, a window and a block of the file, not its other columns."""
-    monkeypatch.setattr("twin.logs.files.READ_WINDOW", 2.0)
+    """Memory holds the signals and a block of the file, not its other columns."""
     monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 500)
     time = np.arange(0.0, 30.0, 2e-3)
     legs = nominal().inverse_kinematics(nominal().home) + 1e-3 * np.sin(time)[:, None]
@@ -255,7 +251,7 @@ def test_a_mapped_log_leaves_unused_channels_in_its_file(
     channels = ", ".join(f'"raw.{k}"' for k in range(6))
     mapping.write_text(f"[signals.coordinates]\nchannels = [{channels}]\n")
     tracemalloc.start()
-    found = read_signals(file, SIGNALS, LogMapping.read(mapping), nominal())
+    found = read_log(file, LogMapping.read(mapping), nominal(), signals=SIGNALS)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert np.allclose(found["coordinates"].values, legs, atol=1e-5)
