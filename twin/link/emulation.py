@@ -10,8 +10,7 @@ from math import inf
 
 import numpy as np
 
-from twin.link.emulated.fault import LinkFault
-from twin.link.emulated.machine import EmulatedMachine
+from twin.link.emulated import EmulatedMachine, LinkFault
 from twin.link.pace import Pace
 from twin.link.protocol import Encoder, Sample
 from twin.link.recording import Recording

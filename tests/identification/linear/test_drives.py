@@ -13,7 +13,7 @@ from twin.control import make_controller
 from twin.identification.linear import linear_estimate, of_drives, samples_of_log
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
-from twin.link.emulated.machine import EmulatedMachine
+from twin.link.emulated import EmulatedMachine
 from twin.link.protocol import Sample
 from twin.link.recording import Recording
 from twin.logs import Log, log_of
