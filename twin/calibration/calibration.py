@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -22,6 +20,7 @@ from twin.basics.arrays import (
     one_of,
     positive,
 )
+from twin.basics.toml import toml_value
 from twin.calibration.measured import FRAME_CHOICES, Frames, MeasuredPoses, aligned
 from twin.calibration.measurement_model import (
     N_FRAME_UNKNOWNS,
@@ -436,11 +435,11 @@ def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> 
     if Path(base).suffix == ".toml":
         base = os.path.relpath(Path(base).absolute(), Path(path).absolute().parent)
     errors, machine = found.model.errors, found.machine
-    values, lines = found.errors, [f"extends = {json.dumps(base)}"]
+    values, lines = found.errors, [f"extends = {toml_value(base)}"]
     applied = getattr(machine.parameters.configuration, "applied", "")
     if applied:
-        lines.append(f"configuration = {json.dumps(applied)}")
-    lines.append(f"source = {json.dumps(note)}")
+        lines.append(f"configuration = {toml_value(applied)}")
+    lines.append(f"source = {toml_value(note)}")
     rows = errors.rows(values)
     for side, first_entry in (("base", BASE_JOINT), ("platform", PLATFORM_JOINT)):
         points = rows[:, first_entry : first_entry + 3]
@@ -481,16 +480,11 @@ def _crank(found: Calibration, number: int, row: FloatArray, offset: float) -> d
 
 
 def _table(name: str, entries: dict[str, Any]) -> list[str]:
-    return ["", f"[{name}]", *(f"{key} = {_value(value)}" for key, value in entries.items())]
-
-
-def _value(value: Any) -> str:
-    """Return a text, a number, or a list of these, as TOML; infinite standard errors as `inf`."""
-    if isinstance(value, str):
-        return json.dumps(value)
-    if isinstance(value, Iterable):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, float):
-        text = f"{value:.{DECIMAL_PLACES}f}".rstrip("0") if np.isfinite(value) else "inf"
-        return f"{text}0" if text.endswith(".") else text
-    return str(value)
+    """Return the lines of a TOML table, with arrays rounded to `DECIMAL_PLACES`."""
+    lines = ["", f"[{name}]"]
+    for key, value in entries.items():
+        is_rounded = isinstance(value, np.ndarray | np.floating)
+        lines.append(
+            f"{key} = {toml_value(np.round(value, DECIMAL_PLACES) if is_rounded else value)}"
+        )
+    return lines
