@@ -311,7 +311,7 @@ def calibrate(
     frames: str = "both",
     tolerance: float | None = None,
     robust: bool = False,
-    apart: float = 0.2,
+    holdout: float = 0.2,
 ) -> Calibration:
     """Return the errors of a machine's joints and offsets that explain measured poses.
 
@@ -323,7 +323,7 @@ def calibrate(
         tolerance: standard deviation [m] of joints and offsets as they were made; default: not
             known.
         robust: whether poses that are wrong beyond noise are left out.
-        apart: share of the poses that is kept for checking; none of fewer than 12 poses.
+        holdout: fraction of the poses that is kept for checking; none of fewer than 12 poses.
 
     Raises:
         InputError: options out of range, poses or coordinates that do not belong to the machine.
@@ -340,7 +340,7 @@ def calibrate(
     if poses.coordinates.shape[1] != machine.n_actuators:
         raise InputError("poses", f"must have the coordinates of {machine.n_actuators} legs")
     check_units(machine, poses)
-    used, holdout = _split(poses, bounded(apart, "apart", 0.0, 0.5))
+    used, checked = _split(poses, bounded(holdout, "holdout", 0.0, 0.5))
     model = fitted_frames(machine, used, free_frames)
     is_outlier = _wrong(Residuals(model, used), tolerance) if robust else ~used.there
     outliers, used = used.kept(is_outlier), used.kept(~is_outlier)
@@ -350,7 +350,7 @@ def calibrate(
         solve(residuals, gauge, tolerance),
     )
     calibration = Calibration(
-        machine, frames, tolerance, model, gauge, frames_alone, with_errors, used, holdout, outliers
+        machine, frames, tolerance, model, gauge, frames_alone, with_errors, used, checked, outliers
     )
     _check_explained(calibration)
     return calibration
@@ -402,10 +402,10 @@ def _wrong(residuals: Residuals, tolerance: float | None) -> BoolArray:
     return is_outlier
 
 
-def _split(poses: MeasuredPoses, share: float) -> tuple[MeasuredPoses, MeasuredPoses]:
+def _split(poses: MeasuredPoses, fraction: float) -> tuple[MeasuredPoses, MeasuredPoses]:
     """Return the poses that are fitted and the holdout, evenly spaced among all."""
     is_holdout = np.zeros(len(poses), dtype=bool)
-    count = round(share * len(poses))
+    count = round(fraction * len(poses))
     if len(poses) >= MIN_POSES_FOR_HOLDOUT and count:
         is_holdout[np.linspace(0, len(poses) - 1, count + 2).round().astype(int)[1:-1]] = True
     return poses.kept(~is_holdout), poses.kept(is_holdout)

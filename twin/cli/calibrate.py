@@ -47,8 +47,8 @@ Tolerance = Annotated[
 Robust = Annotated[
     bool, typer.Option("--robust", help="Leave out poses that are wrong beyond noise.")
 ]
-Apart = Annotated[
-    float, typer.Option(min=0.0, max=0.5, help="Share of the poses that is kept for checking.")
+Holdout = Annotated[
+    float, typer.Option(min=0.0, max=0.5, help="Fraction of the poses that is kept for checking.")
 ]
 PlanCount = Annotated[
     int | None, typer.Option("--plan", metavar="N", help="Propose N poses to measure instead.")
@@ -81,7 +81,7 @@ def calibrate(
     coordinate_noise: CoordinateNoise = None,
     tolerance: Tolerance = None,
     robust: Robust = False,
-    apart: Apart = 0.2,
+    holdout: Holdout = 0.2,
     plan: PlanCount = None,
     measured: Measured = "x,y,z,yaw,pitch,roll",
     configuration: options.Configuration = None,
@@ -119,7 +119,7 @@ def calibrate(
         settings = {"frames": frames, "measured": names, "tolerance": tolerance}
         _propose(platform, plan, settings, noise, out, visits)
     elif poses is not None:
-        settings = {"frames": frames, "tolerance": tolerance, "robust": robust, "apart": apart}
+        settings = {"frames": frames, "tolerance": tolerance, "robust": robust, "holdout": holdout}
         calibration = _calibrate(platform, poses, mapping, settings, noise)
         if out is not None:
             write(out, _machine_text(calibration, machine, poses, out))

@@ -46,7 +46,7 @@ Out = Annotated[
     Path | None, options.file_option("Write the identified machine: a file on top of the old one.")
 ]
 Report = Annotated[Path | None, options.file_option("Write the result as one HTML page.")]
-Unseen = Annotated[
+IfUnobservable = Annotated[
     str,
     typer.Option(
         metavar="refuse|prior|hold",
@@ -71,7 +71,7 @@ def identify(
     configuration: options.Configuration = None,
     spread: options.Spreads = None,
     force_per_current: ForcePerCurrent = None,
-    unseen: Unseen = "refuse",
+    if_unobservable: IfUnobservable = "refuse",
     window: Window = "0.1",
     robust: Robust = False,
     replace: options.ReplaceFile = False,
@@ -113,7 +113,7 @@ def identify(
             parameters,
             spreads=settings_from(spread or (), "spread"),
             force_per_current=factor,
-            unseen=unseen,  # type: ignore[arg-type]
+            if_unobservable=if_unobservable,  # type: ignore[arg-type]
             window=window_time,
             robust=robust,
             sources=sources,

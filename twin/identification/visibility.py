@@ -71,8 +71,9 @@ class Direction:
 
 
 GO_ON = (
-    'move the machine in other ways, leave them out, or go on with unseen="prior" (their spreads '
-    'decide) or "hold" (the values of the file stay): --unseen prior, --unseen hold'
+    'move the machine in other ways, leave them out, or go on with if_unobservable="prior" (their '
+    'spreads decide) or "hold" (the values of the file stay): --if-unobservable prior, '
+    "--if-unobservable hold"
 )
 """What to do about parameters that do not show."""
 

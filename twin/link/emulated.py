@@ -35,7 +35,7 @@ from twin.simulation.batched.batched_plant import loop_gains
 from twin.simulation.live.live_machine import make_engine_for
 
 Axis = Literal["x", "y", "z"]
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Leg = Annotated[Whole | None, Field(ge=1)]
 
 SCALED_FIELDS = {
@@ -127,7 +127,7 @@ class LinkFault(BaseFault):
     """Measurements that are lost on the way, or delayed."""
 
     kind: Literal["drop", "delay"]
-    share: Share = Field(0.1, description="Of the datagrams")
+    fraction: Fraction = Field(0.1, description="Of the datagrams")
     time: Time = Field(0.02, ge=0.0, description="By which they are delayed")
 
 

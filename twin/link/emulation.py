@@ -110,7 +110,7 @@ class Emulation:
         data = self._encoder.encode(sample)
         waiting = None
         for fault in self._faults:
-            if fault.active(sample.time) and self._random.random() < fault.share:
+            if fault.active(sample.time) and self._random.random() < fault.fraction:
                 if fault.kind == "drop":
                     return
                 waiting = sample.time + fault.time

@@ -81,7 +81,7 @@ def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
         }
         truth = {"platform.body.mass": 103.0, "platform.body.center_of_mass.2": 0.01}
         hidden = file.with_(parameters=drawn | truth)
-        found = identify(file, [emulated(hidden, seed)], "payload", unseen="prior")
+        found = identify(file, [emulated(hidden, seed)], "payload", if_unobservable="prior")
         assert [each.path for each in found.parameters] == [
             each.path for each in select(file, "payload")
         ]

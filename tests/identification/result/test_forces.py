@@ -112,7 +112,7 @@ def test_currents_show_friction_of_the_drives() -> None:
     names = f"{BODY}, leg.drive.friction_torque, leg.drive.viscous_torque, signal.forces.scale"
     known, sure = f"{names}, {inertia}", {inertia: 1e-9}
     found = identify(
-        nominal(), [given], known, spreads=sure, unseen="prior", force_per_current=20.0
+        nominal(), [given], known, spreads=sure, if_unobservable="prior", force_per_current=20.0
     )
     assert_inside(found, "leg.drive.friction_torque", HIDDEN["leg.drive.friction_torque"], 0.013)
     assert_inside(found, "platform.body.mass", HIDDEN["platform.body.mass"], 0.5)
@@ -120,7 +120,7 @@ def test_currents_show_friction_of_the_drives() -> None:
     assert any("N/A" in line for line in mapping_lines(nominal(), found.forces))
     with pytest.raises(InputError, match="command_forces"):
         identify(nominal(), [given], names)
-    unsure = identify(nominal(), [given], names, unseen="prior", force_per_current=20.0)
+    unsure = identify(nominal(), [given], names, if_unobservable="prior", force_per_current=20.0)
     assert_inside(unsure, "platform.body.mass", HIDDEN["platform.body.mass"], 2.0)
     mass = at(unsure, "platform.body.mass")
     assert unsure.standard_errors[mass] > 2.0 * found.standard_errors[mass]
@@ -178,7 +178,7 @@ def test_a_stated_spread_is_how_far_the_file_may_be_wrong(
     spread: str, mass: float, most: float
 ) -> None:
     given = {"platform.body.mass": spread}
-    found = identify(nominal(), [measured()], BODY, spreads=given, unseen="prior")
+    found = identify(nominal(), [measured()], BODY, spreads=given, if_unobservable="prior")
     assert abs(found.values[0] - mass) < most
 
 
@@ -202,7 +202,9 @@ def test_the_command_prints_both_stages(tmp_path: Path) -> None:
 def test_what_forces_cannot_show_is_refused() -> None:
     with pytest.raises(InputError, match="command_forces"):
         identify(nominal(), [measured()], "payload, leg.drive.delay")
-    held = identify(nominal(), [measured()], "payload, leg.drive.delay", unseen="hold").held
+    held = identify(
+        nominal(), [measured()], "payload, leg.drive.delay", if_unobservable="hold"
+    ).held
     assert [parameter.path for parameter in held] == ["leg.drive.delay"]
     with pytest.raises(InputError, match="cannot be identified from these forces"):
         identify(nominal(), [measured()], "leg.rod.inertia.2.2")

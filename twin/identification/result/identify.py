@@ -184,9 +184,9 @@ def identify(
     *,
     spreads: Mapping[str, float | str] | None = None,
     force_per_current: Any = None,
-    unseen: Choice = "refuse",
+    if_unobservable: Choice = "refuse",
     window: float = DEFAULT_WINDOW,
-    apart: float = HOLDOUT_FRACTION,
+    holdout: float = HOLDOUT_FRACTION,
     robust: bool = False,
     sources: Sequence[Source] = (),
     tick: Callable[[int], Any] = lambda _: None,
@@ -204,38 +204,46 @@ def identify(
         parameters: groups, paths or patterns; see `twin.identification.parameters`.
         spreads: prior standard deviations in place of the defaults, by path: in SI or with a unit.
         force_per_current: of logs with currents [N/A] or [N m/A].
-        unseen: what to do about parameters that the logs do not show: "refuse", keep the "prior",
-            or "hold" them at their values in the file.
+        if_unobservable: what to do about parameters that the logs do not show: "refuse", keep the
+            "prior", or "hold" them at their values in the file.
         window: time over which predictions go on from what was measured [s].
-        apart: fraction of the windows, at the end of each log, that only test the result (holdout).
+        holdout: fraction of the windows, at the end of each log, that only test the result.
         robust: whether large errors count less than their square.
         sources: names and hashes of the logs, for the result.
         tick: called with the number of evaluations so far.
 
     Raises:
         InputError: no logs, missing signals, a machine that is not supported, parameters that the
-            logs do not show (see `unseen`), or arguments out of range.
+            logs do not show (see `if_unobservable`), or arguments out of range.
     """
     as_instance(platform, "platform", Platform)
-    one_of(unseen, "unseen", get_args(Choice))
+    one_of(if_unobservable, "if_unobservable", get_args(Choice))
     checked = [as_instance(log, "logs", Log) for log in logs]
     if not checked:
         raise InputError("logs", "is empty; give one log or more")
-    length, holdout = bounded(window, "window", 0.02, 2.0), bounded(apart, "apart", 0.05, 0.5)
+    length = bounded(window, "window", 0.02, 2.0)
+    holdout_fraction = bounded(holdout, "holdout", 0.05, 0.5)
     factor = None if force_per_current is None else positive(force_per_current, "force_per_current")
     selected = select(platform, parameters, spreads)
     segments, cuts = log_segments(checked, length)
     forces = force_stage(
-        platform, segments, selected, unseen=unseen, apart=holdout, force_per_current=factor
+        platform,
+        segments,
+        selected,
+        if_unobservable=if_unobservable,
+        holdout=holdout_fraction,
+        force_per_current=factor,
     )
     predictable = [each for each in selected if not each.path.startswith(FORCE_ERROR_PREFIX)]
     recordings, notes = _recordings(
-        platform, segments, forces, predictable if unseen == "refuse" else ()
+        platform, segments, forces, predictable if if_unobservable == "refuse" else ()
     )
     predicted = None
     if forces is not None:
         _check_observable(
-            forces, [each for each in selected if not recordings or each not in predictable], unseen
+            forces,
+            [each for each in selected if not recordings or each not in predictable],
+            if_unobservable,
         )
     if predictable and recordings:
         predict = partial(
@@ -244,9 +252,9 @@ def identify(
             recordings,
             predictable,
             forces,
-            unseen=unseen,
+            if_unobservable=if_unobservable,
             window=length,
-            apart=holdout,
+            holdout=holdout_fraction,
             robust=robust,
             tick=tick,
         )
@@ -290,12 +298,14 @@ def _recordings(
     return list(synchronised_recordings), notes
 
 
-def _check_observable(forces: ForceStage, alone: Sequence[Parameter], unseen: Choice) -> None:
+def _check_observable(
+    forces: ForceStage, alone: Sequence[Parameter], if_unobservable: Choice
+) -> None:
     """Raise InputError if parameters that only forces can show (`alone`) are unobservable."""
     unobservable = [
         parameter for parameter in alone if parameter in forces.estimate.visibility.unobservable
     ]
-    if unseen == "refuse" and unobservable:
+    if if_unobservable == "refuse" and unobservable:
         sentences = listed(forces.estimate.visibility.sentences, "; ")
         raise InputError(
             "parameters", f"cannot be identified from these forces: {sentences}; {GO_ON}"
