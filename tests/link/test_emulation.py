@@ -99,7 +99,9 @@ def test_measurements_go_out_before_commands_come_in() -> None:
 
 @pytest.mark.slow
 def test_measurements_are_dropped_and_late_where_the_link_is_bad() -> None:
-    faults = [parse_fault(text) for text in ("drop@0.1:share=0.3,for=0.2", "delay@0.5:share=1")]
+    faults = [
+        parse_fault(text) for text in ("drop@0.1:fraction=0.3,for=0.2", "delay@0.5:fraction=1")
+    ]
     machine = EmulatedMachine(twin.load("stewart"), faults=faults)
     link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
     emulation = Emulation(machine, link, receivers=[source.address])

@@ -222,29 +222,22 @@ def identify(
     if not checked:
         raise InputError("logs", "is empty; give one log or more")
     length = bounded(window, "window", 0.02, 2.0)
-    holdout_fraction = bounded(holdout, "holdout", 0.05, 0.5)
+    shared: dict[str, Any] = {
+        "if_unobservable": if_unobservable,
+        "holdout": bounded(holdout, "holdout", 0.05, 0.5),
+    }
     factor = None if force_per_current is None else positive(force_per_current, "force_per_current")
     selected = select(platform, parameters, spreads)
     segments, cuts = log_segments(checked, length)
-    forces = force_stage(
-        platform,
-        segments,
-        selected,
-        if_unobservable=if_unobservable,
-        holdout=holdout_fraction,
-        force_per_current=factor,
-    )
+    forces = force_stage(platform, segments, selected, force_per_current=factor, **shared)
     predictable = [each for each in selected if not each.path.startswith(FORCE_ERROR_PREFIX)]
     recordings, notes = _recordings(
         platform, segments, forces, predictable if if_unobservable == "refuse" else ()
     )
     predicted = None
     if forces is not None:
-        _check_observable(
-            forces,
-            [each for each in selected if not recordings or each not in predictable],
-            if_unobservable,
-        )
+        alone = [each for each in selected if not recordings or each not in predictable]
+        _check_observable(forces, alone, if_unobservable)
     if predictable and recordings:
         predict = partial(
             prediction_stage,
@@ -252,11 +245,10 @@ def identify(
             recordings,
             predictable,
             forces,
-            if_unobservable=if_unobservable,
             window=length,
-            holdout=holdout_fraction,
             robust=robust,
             tick=tick,
+            **shared,
         )
         predicted = predict()
         if predicted is not None and predicted.surpassed:

@@ -256,10 +256,6 @@ def prediction_stage(
     decision, shown = _decided(slopes, parameters, forces, if_unobservable)
     if decision is None:
         return None
-    if not decision.free:
-        raise InputError(
-            "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
-        )
     shown = [*shown, *settled]
     values = np.zeros(0) if forces is None else forces.estimate.starting_values(shown)
     for problem in all_problems:
@@ -356,19 +352,23 @@ def _decided(
     forces: ForceStage | None,
     if_unobservable: Choice,
 ) -> tuple[Decision | None, list[Parameter]]:
-    """Return the decision for the predictions, and the parameters left to the forces."""
+    """Return the decision for the predictions, and the parameters left to the forces.
+
+    Raises:
+        InputError: neither predictions nor forces show any of the parameters.
+    """
     shown_by_forces = [] if forces is None else forces.shown
-    unobservable = [
-        parameter
-        for parameter in visibility(slopes, parameters).unobservable
-        if parameter in shown_by_forces
-    ]
-    kept_indices = [k for k, parameter in enumerate(parameters) if parameter not in unobservable]
-    if not kept_indices:
-        return None, unobservable
-    return visibility(slopes[:, kept_indices], [parameters[k] for k in kept_indices]).decide(
-        if_unobservable
-    ), unobservable
+    hidden = visibility(slopes, parameters).unobservable
+    left_to_forces = [parameter for parameter in hidden if parameter in shown_by_forces]
+    kept = [k for k, parameter in enumerate(parameters) if parameter not in left_to_forces]
+    if not kept:
+        return None, left_to_forces
+    decision = visibility(slopes[:, kept], [parameters[k] for k in kept]).decide(if_unobservable)
+    if not decision.free:
+        raise InputError(
+            "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
+        )
+    return decision, left_to_forces
 
 
 def check_predictable(platform: MachineModel) -> None:
