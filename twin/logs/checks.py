@@ -96,7 +96,8 @@ def _range(
         return np.array([size]), np.array([0.05 * distance]), np.array([largest])
     if name == "accelerometer":
         size = np.median(np.linalg.norm(values, axis=1))
-        return np.array([size]), *(np.array([k * STANDARD_GRAVITY]) for k in (0.3, 3.0))
+        gravity = np.array([STANDARD_GRAVITY])
+        return np.array([size]), 0.3 * gravity, 3.0 * gravity
     limit = _effort_or_speed(name, machine)
     if limit is None:
         return None

@@ -76,7 +76,9 @@ class ShadowSession:
             "innovation": (machine.coordinate_unit,) * machine.n_actuators,
             "disturbance": (machine.force_unit,) * machine.n_actuators,
         }
-        self._recording = recorder and Recording(machine, shadow.period, recorder, units)
+        self._recording: Recording | None = None
+        if recorder is not None:
+            self._recording = Recording(machine, shadow.period, recorder, units)
         self.sample: Sample | None = None
         self.state: ShadowState | None = None
         self.alarms: list[Alarm] = []

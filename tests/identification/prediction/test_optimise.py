@@ -62,7 +62,7 @@ def test_play_that_shows_in_few_impacts_is_named(log: Log, monkeypatch: pytest.M
     assert found.standard_errors[0] == pytest.approx(found.parameters[0].spread)
 
 
-def problem_of(best: Any, path: str, width: int) -> Any:
+def problem_of(best: Any, path: str, width: int, slope: float = 3.0) -> Any:
     """Return a problem of two windows whose errors are least at `best`."""
     count = len(best)
     parameters = [
@@ -73,7 +73,7 @@ def problem_of(best: Any, path: str, width: int) -> Any:
     ]
 
     def errors(values: Any) -> Any:
-        error = np.pad(3.0 * (values - best), [(0, 0)] * (values.ndim - 1) + [(0, width - count)])
+        error = np.pad(slope * (values - best), [(0, 0)] * (values.ndim - 1) + [(0, width - count)])
         return np.stack([error, error], axis=-2)
 
     return SimpleNamespace(parameters=parameters, errors=errors, blocks=())
@@ -97,12 +97,12 @@ def test_each_play_is_tried_alone_too(
     best: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two plays that are found one by one are not taken together where one of them is wrong."""
-    problem = problem_of(np.array(best), "leg.1.drive.backlash", 100)
+    problem = problem_of(np.array(best), "leg.1.drive.backlash", 100, 30.0)
     problem.machine = None
     problem.sign_reversals = lambda machine: np.ones((2, 6))
     problem.windows = SimpleNamespace(counted=1)
     # Half of the windows, which the scan takes, show the best values wrongly.
-    wrong = problem_of(np.ones(2), "leg.1.drive.backlash", 100)
+    wrong = problem_of(np.ones(2), "leg.1.drive.backlash", 100, 30.0)
     problem.part = lambda segments: SimpleNamespace(
         errors=lambda values: wrong.errors(values)[..., :1, :]
     )

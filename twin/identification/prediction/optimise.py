@@ -206,7 +206,8 @@ class Search:
             errors = [(problem.errors(self.values(x)) / scale).ravel() for problem, scale in pairs]
         except InputError:
             return np.full(len(x) + sum(scale.size for scale in self.scales), np.inf)
-        return np.nan_to_num(np.concatenate([x, *errors]), nan=np.inf, posinf=np.inf)
+        residuals = np.concatenate([x, *errors])
+        return np.asarray(np.nan_to_num(residuals, nan=np.inf, posinf=np.inf))
 
     def cost(self, x: FloatArray) -> float:
         """Return the sum of squares of the residuals; infinite where rollouts fail."""
@@ -220,7 +221,9 @@ class Search:
             problem.linearised(self.values(x), self.steps).slopes / scale[..., None]
             for problem, scale in zip(self.problems, self.scales, strict=True)
         ]
-        rows = np.vstack([np.eye(len(x)), *(each.reshape(-1, len(x)) for each in slopes)])
+        rows: FloatArray = np.vstack(
+            [np.eye(len(x)), *(each.reshape(-1, len(x)) for each in slopes)]
+        )
         self.information = rows.T @ rows
         effect = DIFFERENCE_EFFECT * np.sqrt(len(rows))
         self.steps = difference_steps(self.information, self.parameters, effect)
@@ -260,7 +263,7 @@ class Search:
         for k in indices:
             rows = np.tile(x, (SCAN_POINTS, 1))
             limits = np.clip([x[k] - radius, x[k] + radius], *self.bounds[:, k])
-            rows[:, k] = np.linspace(*limits, SCAN_POINTS)
+            rows[:, k] = np.linspace(float(limits[0]), float(limits[1]), SCAN_POINTS)
             costs = rows[:, k] ** 2
             for problem, scale, counts in zip(self.problems, self.scales, reversals, strict=True):
                 part, windows = _most_reversals(problem, counts, self.parameters[k].leg)
@@ -428,4 +431,4 @@ def rms_scale(errors: FloatArray, blocks: Sequence[int]) -> FloatArray:
         np.broadcast_to((part**2).mean(axis=1, keepdims=True), part.shape)
         for part in np.split(errors, blocks, axis=1)
     ]
-    return np.sqrt(np.maximum(1.0, np.hstack(parts)))
+    return np.asarray(np.sqrt(np.maximum(1.0, np.hstack(parts))))
