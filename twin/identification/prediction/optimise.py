@@ -78,7 +78,7 @@ DISCONTINUITY_RATIO = 0.5
 which on it counts as a discontinuity: an impact or a stop that comes or goes.
 """
 
-MAX_COST_INCREASE = 5e-2
+MAX_COST_INCREASE = 0.2
 """Engineering choice: relative increase of the cost above which `refine` does not take a step."""
 
 FINAL_STEP_FRACTIONS = (1.0, 0.3, 0.1)
