@@ -59,7 +59,7 @@ def study(machine: Platform, variant: str, seeds: int) -> list[str]:
         poses = planned if planned is not None else poses_within(machine, POSES, seed)
         measured = simulated(machine, poses, errors, seed=seed)
         start = time.process_time()
-        found = calibrate(machine, measured, apart=0.0, **options)
+        found = calibrate(machine, measured, holdout=0.0, **options)
         seconds.append(time.process_time() - start)
         old, new = found.errors_of(simulated(machine, others, errors))
         before.append(1e6 * old.position)

@@ -157,7 +157,7 @@ def timed(file: Platform, run: Trajectory, names: str) -> tuple[Identification, 
     began, processor = time.perf_counter(), time.process_time()
     log = log_of(run)
     kept = Log((log["measured"], log["command_forces"]))  # the forces would be exact
-    found = identify(file, [kept], names, unseen="hold")
+    found = identify(file, [kept], names, if_unobservable="hold")
     return found, time.perf_counter() - began, time.process_time() - processor
 
 

@@ -28,8 +28,8 @@ from twin.shadow.derive import (
     DEFAULT_CHANNELS,
     DEFAULT_NOISE,
     derive_thresholds,
-    hidden_machine,
     measured_by,
+    perturbed_machine,
     read_thresholds,
     work,
     working_motion,
@@ -129,7 +129,7 @@ def shadow_of(machine: twin.Platform, limits: Thresholds) -> Shadow:
 def with_fault(name: str, case: Case, limits: Thresholds, seed: int) -> Found:
     """Return what is found of a fault."""
     machine = twin.load(name, configuration="hardware")
-    hidden = hidden_machine(machine, seed)
+    hidden = perturbed_machine(machine, seed)
     play = play_of(hidden)
     text = case.fault.format(t=BEGIN, b=1.0 + GROWTH / play if play else 1.0)
     shadow = shadow_of(machine, limits)
@@ -166,7 +166,7 @@ class Healthy:
         references = [working_motion(machine, duration, seed) for seed in seeds]
         self.setpoint = np.stack([each.coordinates for each in references], axis=1)
         self.rates = np.stack([each.rates for each in references], axis=1)
-        hidden = [hidden_machine(machine, seed) for seed in seeds]
+        hidden = [perturbed_machine(machine, seed) for seed in seeds]
         self.parts = int(np.ceil(1e-3 / min(drive_timestep(each) for each in hidden) - 1e-9))
         self.plant = make_batched_plant("analytic", machine, size, 1e-3 / self.parts)
         pose = np.tile(machine.home, (size, 1))

@@ -21,7 +21,7 @@ others = simulated(machine, poses_within(machine, 100, seed=9), hidden)
 for count in (15, 30, 60):
     proposed = plan(machine, count, frames="known", tolerance=SPREAD)
     poses = simulated(machine, proposed.poses, hidden, seed=2)
-    found = calibrate(machine, poses, frames="known", tolerance=SPREAD, apart=0.0)
+    found = calibrate(machine, poses, frames="known", tolerance=SPREAD, holdout=0.0)
     before, after = found.errors_of(others)
     numbers = [1e6 * each.mean() for each in (*before, *after)]
     print(" {:6d} {:14.1f} {:10.1f} {:14.1f} {:10.1f}".format(count, *numbers))

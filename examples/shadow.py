@@ -11,7 +11,7 @@ from __future__ import annotations
 import twin
 from twin.link.emulated import parse_fault
 from twin.shadow import Shadow, Thresholds
-from twin.shadow.derive import hidden_machine, work, working_motion
+from twin.shadow.derive import perturbed_machine, work, working_motion
 
 LEARNING = 4.0
 """[s] in which the machine is taken for healthy."""
@@ -29,7 +29,7 @@ LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, jump=
 def main() -> None:
     """Run machine and shadow, and print the alarms."""
     machine = twin.load("stewart", configuration="hardware")
-    hidden = hidden_machine(machine, seed=1)
+    hidden = perturbed_machine(machine, seed=1)
     faults = [parse_fault(text) for text in FAULTS]
     shadow = Shadow(machine, thresholds=LIMITS, learning=LEARNING)
     motion = working_motion(machine, duration=9.5, seed=1)

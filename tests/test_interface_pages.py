@@ -15,7 +15,7 @@ from handbook.rendering import dash_fields, restructure, share_docstrings, short
 from handbook.signatures import name_aliases, plain_signature, short, shorten_values, without_checks
 from twin.control.controller import Reference
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
-from twin.link.emulated.fault import BaseFault
+from twin.link.emulated import BaseFault
 from twin.link.transport.source import Source
 from twin.machine.body import RigidBody
 

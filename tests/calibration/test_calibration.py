@@ -60,7 +60,7 @@ def largest_error(found: Calibration, poses: MeasuredPoses) -> float:
 def test_exact_poses_give_the_machine(name: str, frames: str) -> None:
     given = SOMEWHERE if frames == "both" else Frames()
     machine, errors, poses = measured(name, given)
-    found = calibrate(machine, poses, frames=frames, apart=0.0)
+    found = calibrate(machine, poses, frames=frames, holdout=0.0)
     other = poses_within(machine, 20, seed=2)
     seen = simulated(machine, other, errors, frames=given)
     # Without noise, only what the poses do not show may be wrong; it does not move the platform.
@@ -102,7 +102,7 @@ PARTS = {
 @pytest.mark.parametrize("parts", PARTS)
 def test_partial_measurements(parts: tuple[str, ...]) -> None:
     machine, errors, poses = measured("stewart", SOMEWHERE, measured=parts)
-    found = calibrate(machine, poses, apart=0.0)
+    found = calibrate(machine, poses, holdout=0.0)
     seen = simulated(
         machine, poses_within(machine, 20, 2), errors, frames=SOMEWHERE, measured=parts
     )
@@ -121,7 +121,7 @@ def test_rows_may_be_measured_in_different_parts() -> None:
     values[::3, 3:] = np.nan
     values[1::3, :2] = np.nan
     mixed = MeasuredPoses(poses.coordinates, values, poses.noise, poses.numbers)
-    found = calibrate(machine, mixed, apart=0.0)
+    found = calibrate(machine, mixed, holdout=0.0)
     seen = simulated(machine, poses_within(machine, 20, 2), errors, frames=SOMEWHERE)
     assert largest_error(found, seen) < 1e-9
 
@@ -133,7 +133,7 @@ def test_intervals_hold_the_truth() -> None:
         machine = twin.load("stewart")
         errors = true_errors(machine, seed)
         poses = simulated(machine, poses_within(machine, 60, seed), errors, seed=seed)
-        found = calibrate(machine, poses, frames=("known", "both")[seed % 2], apart=0.0)
+        found = calibrate(machine, poses, frames=("known", "both")[seed % 2], holdout=0.0)
         model = found.model
         moved = [displacement(Frames()[k], model.frames[k]) for k in range(2)]
         truth = np.concatenate([errors.ravel(), *moved])
@@ -151,7 +151,7 @@ def test_unseen_poses_are_met(name: str) -> None:
     machine = twin.load(name)
     errors = true_errors(machine)
     poses = simulated(machine, poses_within(machine, 60, 1), errors, seed=1)
-    found = calibrate(machine, poses, frames="known", apart=0.0)
+    found = calibrate(machine, poses, frames="known", holdout=0.0)
     other = simulated(machine, poses_within(machine, 50, 2), errors)
     before, after = found.errors_of(other)
     assert before.position.mean() > 3.0 * after.position.mean()
@@ -174,10 +174,10 @@ def test_wrong_poses_are_left_out() -> None:
     values = poses.values.copy()
     values[[5, 17], :3] += [[1e-3, 0.0, 0.0], [0.0, -2e-3, 0.0]]
     spoilt = MeasuredPoses(poses.coordinates, values, poses.noise, poses.numbers)
-    found = calibrate(machine, spoilt, robust=True, apart=0.0)
+    found = calibrate(machine, spoilt, robust=True, holdout=0.0)
     assert found.left_out.numbers.tolist() == [6.0, 18.0]
     clean = poses.kept(np.setdiff1d(np.arange(40), [5, 17]))
-    same = calibrate(machine, clean, apart=0.0)
+    same = calibrate(machine, clean, holdout=0.0)
     assert displacement(found.frames.tracker, same.frames.tracker)[:3] == pytest.approx(0, abs=1e-6)
     seen = simulated(machine, poses_within(machine, 20, 2), errors, frames=SOMEWHERE)
     assert largest_error(found, seen) < 3.0 * largest_error(same, seen)
@@ -273,7 +273,7 @@ def test_poses_without_a_measured_component_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("frames", "none"), ("tolerance", 0.0), ("tolerance", -1.0), ("apart", 0.9), ("robust", 2)],
+    [("frames", "none"), ("tolerance", 0.0), ("tolerance", -1.0), ("holdout", 0.9), ("robust", 2)],
 )
 def test_wrong_options(option: str, value: Any) -> None:
     machine, _, poses = measured("stewart", Frames())

@@ -48,7 +48,7 @@ def test_expected_errors_are_those_that_are_found() -> None:
     for seed in range(3):
         errors = 2e-4 * legs.scales * np.random.default_rng(seed).normal(size=legs.shape)
         poses = simulated(machine, found.poses, errors, seed=seed)
-        done = calibrate(machine, poses, frames="known", tolerance=2e-4, apart=0.0)
+        done = calibrate(machine, poses, frames="known", tolerance=2e-4, holdout=0.0)
         other = simulated(machine, poses_within(machine, 50, 9), errors)
         ends.append((done.errors_of(other)[1].position ** 2).mean())
         wrong = (done.errors - errors) / found.standard_errors

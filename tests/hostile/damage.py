@@ -16,7 +16,7 @@ import twin
 from hostile.logs import PIECES
 from twin.errors import TwinWarning
 from twin.kernels.jit import KernelFiles
-from twin.logs import Log, join, log_of, read_log, read_windows, write_log
+from twin.logs import Log, log_of, read_log, write_log
 from twin.training.policy import Policy, load_policy, policy_names
 
 CONTENT = {"numbers": list(range(200)), "text": "compiled"}
@@ -69,11 +69,6 @@ def read_whole(path: Path) -> Any:
     return log_content(read_log(path))
 
 
-def read_in_windows(path: Path) -> Any:
-    """Return what a log holds, read piece by piece."""
-    return log_content(join(read_windows(path, 0.004)))
-
-
 def read_policy(path: Path) -> Any:
     """Return what a policy holds."""
     policy = Policy.load(path)
@@ -93,7 +88,7 @@ def expected(name: str, read: Callable[[Path], Any]) -> Any:
 def damage_input(random: Random) -> tuple[str, Callable[[], Any]]:
     """Return a name and a call that reads a damaged file."""
     name = random.choice(sorted(good_files()))
-    read = read_policy if name == "policy.npz" else random.choice((read_whole, read_in_windows))
+    read = read_policy if name == "policy.npz" else read_whole
     is_flip = random.random() < 0.5
     content = (flipped if is_flip else damaged)(good_files()[name], random)
 

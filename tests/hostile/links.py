@@ -21,7 +21,6 @@ import numpy as np
 
 import twin
 from twin.link.emulated import EmulatedMachine
-from twin.link.emulation import FileRecording
 from twin.link.protocol import (
     CHECKSUM_START,
     FIELD_WIDTHS,
@@ -34,6 +33,7 @@ from twin.link.protocol import (
     mask_of,
     width_of,
 )
+from twin.link.recording import Recording
 from twin.link.transport.address import Address, Arrivals, Counts
 from twin.link.transport.source import UdpLink, open_source
 from twin.logs import read_log
@@ -197,7 +197,9 @@ def commanded(random: Random) -> None:
     encoder = Encoder(LEGS)
     try:
         with tempfile.TemporaryDirectory() as folder, received(random, 1, "command", 40) as samples:
-            recording = FileRecording(machine.platform, machine.period, Path(folder) / "run.csv")
+            recording = Recording(
+                machine.platform, machine.period, LogRecorder(Path(folder) / "run.csv", {})
+            )
             count = 0
             for sample in samples:
                 recording.add(decode(bytes(encoder.encode(machine.step(sample)))))

@@ -49,7 +49,7 @@ def test_a_sum_and_a_difference_are_named(sign: float, word: str) -> None:
 
 
 def test_a_refusal_names_the_ways_on() -> None:
-    with pytest.raises(InputError, match="--unseen prior, --unseen hold"):
+    with pytest.raises(InputError, match="--if-unobservable prior, --if-unobservable hold"):
         visibility(np.zeros((4, 2)), (A, B), 1e-3).decide("refuse")
 
 

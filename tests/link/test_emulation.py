@@ -18,12 +18,14 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.link.emulated import EmulatedMachine, parse_fault
-from twin.link.emulation import Emulation, FileRecording, Recording
+from twin.link.emulation import Emulation
 from twin.link.pace import Pace
 from twin.link.protocol import Sample
+from twin.link.recording import Recording
 from twin.link.transport import UdpLink, open_source, samples
 from twin.link.transport.address import Address
 from twin.logs import read_log
+from twin.logs.recorder import LogRecorder
 
 pytestmark = pytest.mark.quick
 
@@ -97,7 +99,9 @@ def test_measurements_go_out_before_commands_come_in() -> None:
 
 @pytest.mark.slow
 def test_measurements_are_dropped_and_late_where_the_link_is_bad() -> None:
-    faults = [parse_fault(text) for text in ("drop@0.1:share=0.3,for=0.2", "delay@0.5:share=1")]
+    faults = [
+        parse_fault(text) for text in ("drop@0.1:fraction=0.3,for=0.2", "delay@0.5:fraction=1")
+    ]
     machine = EmulatedMachine(twin.load("stewart"), faults=faults)
     link, source = UdpLink(LOCAL, 6, "command"), UdpLink(LOCAL, 6, "measurement")
     emulation = Emulation(machine, link, receivers=[source.address])
@@ -196,7 +200,8 @@ def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path: Path) -> No
     """Commands lie a period before their samples, also where a block begins."""
     machine = EmulatedMachine(twin.load("stewart"))
     whole = Recording(machine.platform, machine.period)
-    parts = FileRecording(machine.platform, machine.period, tmp_path / "run.csv")
+    recorder = LogRecorder(tmp_path / "run.csv", {})
+    parts = Recording(machine.platform, machine.period, recorder)
     for k in range(250):
         sample = machine.step()
         for each in (whole, parts):

@@ -13,13 +13,12 @@ from twin.control import make_controller
 from twin.control.controller import sample_reference
 from twin.identification.result.identify import identify
 from twin.link.emulated import EmulatedMachine
-from twin.link.emulation import Recording
 from twin.link.protocol import Sample
+from twin.link.recording import Recording
 from twin.link.transport import open_source, samples
 from twin.logs import Log, log_of, write_log
 from twin.motion.profiles import MultiSineMotion
 from twin.shadow.derive import INFINITE_THRESHOLDS, work
-from twin.shadow.session import Ring
 from twin.shadow.shadow import Shadow
 
 PERIOD, DURATION = 1e-3, 1.5
@@ -95,16 +94,10 @@ def test_replay_gives_the_samples_back(stewart: Platform, tmp_path: Path, start:
 
 @pytest.mark.quick
 def test_a_machine_at_its_reset_has_its_commands(stewart: Platform) -> None:
-    """A ring that begins with it has room for them; before the clock began none were in force."""
+    """Before the clock began none were in force."""
     machine = EmulatedMachine(stewart)
-    ring, shadow = (
-        Ring(stewart, machine.measurement, 0.1, PERIOD),
-        Shadow(stewart, thresholds=INFINITE_THRESHOLDS),
-    )
-    for sample in (machine.measurement, machine.step(), machine.step()):
-        ring.add(sample, shadow.update(sample))
+    log = recorded(stewart, [machine.measurement, machine.step(), machine.step()])
     machine.close()
-    log = ring.log()
     assert log["coordinates"].time.tolist() == [0.0, 0.001, 0.002]
     for name in ("setpoint", "command_rates"):
         assert log[name].time.tolist() == [0.0, 0.001]
@@ -112,21 +105,10 @@ def test_a_machine_at_its_reset_has_its_commands(stewart: Platform) -> None:
     np.testing.assert_array_equal(log["setpoint"].values, [home, home])
 
 
-@pytest.mark.parametrize("how", ["recording", "ring"])
-def test_a_delay_is_found_in_the_log(stewart: Platform, motion: MultiSineMotion, how: str) -> None:
+def test_a_delay_is_found_in_the_log(stewart: Platform, motion: MultiSineMotion) -> None:
     """Commands that were stamped a period late would hide as much of the delay."""
     hidden = stewart.with_(parameters={"leg.drive.delay": DELAY})
-    found = emulated(stewart, motion, hidden)
-    if how == "recording":
-        log = recorded(stewart, found)
-    else:
-        shadow, ring = (
-            Shadow(stewart, thresholds=INFINITE_THRESHOLDS),
-            Ring(stewart, found[0], DURATION, PERIOD),
-        )
-        for sample in found:
-            ring.add(sample, shadow.update(sample))
-        log = ring.log()
+    log = recorded(stewart, emulated(stewart, motion, hidden))
     identified = identify(stewart, [log], "leg.drive.delay")
     assert abs(identified.values[0] - DELAY) < 1e-5
 

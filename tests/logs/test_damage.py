@@ -13,7 +13,7 @@ import pytest
 from twin.analysis.platform import Platform
 from twin.basics.files import BYTES_VARIABLE, COLUMNS_VARIABLE
 from twin.errors import InputError, TwinError, TwinWarning
-from twin.logs import Channel, Log, log_of, read_log, read_windows, write_log
+from twin.logs import Channel, Log, log_of, read_log, write_log
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick
@@ -121,18 +121,9 @@ def test_tables_of_others_need_no_checksums(tmp_path: Path) -> None:
 def test_a_log_takes_no_more_memory_than_it_may(
     good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A stream of windows may be larger: it is never in memory as a whole."""
     monkeypatch.setenv(BYTES_VARIABLE, "3000")
     with pytest.raises(InputError, match=rf"{good.name}.*{BYTES_VARIABLE}"):
         read_log(good)
-
-
-def test_windows_may_be_larger_than_memory(
-    run: Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write_log(log_of(run), tmp_path / "a.csv")
-    monkeypatch.setenv(BYTES_VARIABLE, "3000")
-    assert sum(len(each["pose"]) for each in read_windows(path, 0.002)) == len(run)
 
 
 def test_columns_are_counted(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:

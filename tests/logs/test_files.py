@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import weakref
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +14,8 @@ from typer.testing import CliRunner
 from twin import cli
 from twin.analysis.platform import Platform
 from twin.errors import InputError, TwinError
-from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, read_windows, write_log
+from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, write_log
 from twin.logs.files import table
-from twin.logs.files.mcap_file import Collector
-from twin.logs.files.table import TableColumns
 from twin.motion import read_recording
 from twin.motion import table as table_file
 
@@ -71,27 +67,22 @@ def test_saved_trajectories_are_logs(stewart: Platform, tmp_path: Path, ending: 
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_windows_make_the_whole(
+def test_blocks_make_the_whole(
     log: Log, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needed(ending)
     monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 7)
-    monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 7)
     monkeypatch.setattr("twin.logs.files.mcap_file.BLOCK_SIZE", 11)
     path = write_log(log, tmp_path / f"run.{ending}")
-    windows = list(read_windows(path, 0.01))
-    assert len(windows) == 4
-    assert all(set(window.names) == set(log.names) for window in windows)
-    assert [len(window["pose"]) for window in windows] == [10, 10, 10, 1]
-    assert_same(log, join(windows), 5e-10)
-    with pytest.raises(InputError, match="seconds"):
-        next(read_windows(path, 0.0))
+    assert_same(log, read_log(path), 5e-10)
+    part = read_log(path, signals=("pose", "nothing"))
+    assert_same(Log((log["pose"],), log.metadata), part, 5e-10)
 
 
-def test_mapped_windows_make_the_mapped_whole(
+def test_channels_that_begin_late_are_mapped(
     stewart: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of topics that begin late as well; what never comes is an error at the end."""
+    """What never comes is an error."""
     needed("mcap")
     from mcap.writer import Writer
 
@@ -112,41 +103,11 @@ def test_mapped_windows_make_the_mapped_whole(
     late = {"channels": [f"/late.t {leg}" for leg in range(1, 7)], "unit": "degC", "delay": "2 ms"}
     mapping = LogMapping.of({"signals": {"coordinates": legs, "temperatures": late}})
     whole = read_log(path, mapping, stewart)
-    windows = list(read_windows(path, 0.01, mapping, stewart))
-    assert [window.names for window in windows] == [("coordinates",)] * 2 + [whole.names] * 4
-    assert_same(whole, join(windows), 0.0)
+    assert whole.names == ("coordinates", "temperatures")
+    assert len(whole["temperatures"]) == 34
     wrong = LogMapping.of({"signals": {"coordinates": legs | {"channels": ["/legs.q9"]}}})
     with pytest.raises(InputError, match=r"no channel '/legs\.q9'"):
-        list(read_windows(path, 0.01, wrong, stewart))
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_windows_hold_few_blocks(
-    log: Log, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Blocks that were read are let go: at most two of ten and more live at any time."""
-    needed(ending)
-    monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 3)
-    monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 3)
-    monkeypatch.setattr("twin.logs.files.mcap_file.BLOCK_SIZE", 15)
-    made: list[weakref.ref[Log]] = []
-    alive: list[int] = []
-
-    def watched(make: Callable[..., Log]) -> Callable[..., Log]:
-        def block(*given: Any) -> Log:
-            result = make(*given)
-            made.append(weakref.ref(result))
-            alive.append(sum(each() is not None for each in made))
-            return result
-
-        return block
-
-    for kind, name in ((TableColumns, "log"), (Collector, "take")):
-        monkeypatch.setattr(kind, name, watched(getattr(kind, name)))
-    path = write_log(log, tmp_path / f"run.{ending}")
-    assert sum(len(window["pose"]) for window in read_windows(path, 0.005)) == len(log["pose"])
-    assert len(made) > 10
-    assert max(alive) <= 2
+        read_log(path, wrong, stewart)
 
 
 def test_tables_of_others_are_read(tmp_path: Path, stewart: Platform) -> None:

@@ -71,8 +71,8 @@ def test_the_last_seconds_are_kept_in_two_parts(tmp_path: Path) -> None:
     found = rows_of(recorder.part)
     assert found == list(range(found[0], 300))
     assert 20 <= len(found) <= 60
-    recorder.finish(block(290))
-    assert rows_of(recorder.path) == list(range(290, 300))
+    recorder.finish()
+    assert rows_of(recorder.path) == list(range(279, 300))
     assert list(tmp_path.iterdir()) == [recorder.path]
 
 
@@ -147,7 +147,7 @@ def test_a_part_goes_on_where_no_second_one_can_begin(
     recorder.write(block(30))
     assert not recorder.fault
     assert rows_of(recorder.part) == list(range(40))
-    recorder.finish(block(30))
+    recorder.finish()
     assert list(tmp_path.iterdir()) == [recorder.path]
 
 

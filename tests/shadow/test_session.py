@@ -18,10 +18,11 @@ from twin.cli.tables import shadow as tables
 from twin.cli.tables.shadow import AlarmTable, counts
 from twin.errors import InputError
 from twin.link.emulated import parse_fault
-from twin.link.emulation import Recording
 from twin.link.protocol import Sample
+from twin.link.recording import Recording
 from twin.link.transport.address import Counts
 from twin.logs import read_log, write_log
+from twin.logs.recorder import LogRecorder
 from twin.shadow import session as sessions
 from twin.shadow.derive import INFINITE_THRESHOLDS, work, working_motion, write_thresholds
 from twin.shadow.detectors import Alarm, Thresholds
@@ -75,36 +76,36 @@ def samples(stewart: Platform) -> list[Sample]:
     return list(work(stewart, working_motion(stewart, 0.5, 1)))
 
 
-def test_a_ring_holds_the_last_samples(stewart: Platform, samples: list[Sample]) -> None:
+def test_the_log_has_the_last_samples(
+    stewart: Platform, samples: list[Sample], tmp_path: Path
+) -> None:
     """Its log has what was measured last, and the estimates beside it."""
     telemetry = Kept()
     shadow = Shadow(stewart, thresholds=INFINITE_THRESHOLDS)
-    session = ShadowSession(shadow, Listed(samples), ring=0.2, telemetry=telemetry)
+    recorder = LogRecorder(tmp_path / "run.csv", {}, keep=0.2)
+    session = ShadowSession(shadow, Listed(samples), telemetry=telemetry, recorder=recorder)
     while session.receive(0.0):
         pass
-    assert session.ring is not None
-    log = session.ring.log()
+    log = read_log(session.finish() or "")
     assert session.updates == len(samples) == 500
-    assert log["coordinates"].time == pytest.approx([each.time for each in samples[-200:]])
+    assert log["coordinates"].time == pytest.approx([each.time for each in samples[-201:]])
     assert (log["coordinates"].values[-1] == samples[-1].values["coordinates"]).all()
     assert np.abs(log["estimated_pose"].values[-1] - log["pose"].values[-1]).max() < 2e-4
     half, most = session.durations(50.0, 100.0)
     assert 0.0 < half <= most
     assert [each.sequence for each in telemetry.sent] == [each.sequence for each in samples]
     assert set(telemetry.sent[-1].values) >= {"residuals", "alarms", "pose", "wrench"}
-    with pytest.raises(InputError, match="ring"):
-        ShadowSession(shadow, Listed([]), ring=0.0)
 
 
 def test_the_command_replays_a_log(
     stewart: Platform, samples: list[Sample], tmp_path: Path
 ) -> None:
-    """The log of a ring is a source; alarms and estimates are written."""
-    session = ShadowSession(Shadow(stewart, thresholds=INFINITE_THRESHOLDS), Listed(samples))
+    """The log of a session is a source; alarms and estimates are written."""
+    shadow, log = Shadow(stewart, thresholds=INFINITE_THRESHOLDS), tmp_path / "run.csv"
+    session = ShadowSession(shadow, Listed(samples), recorder=LogRecorder(log, {}))
     while session.receive(0.0):
         pass
-    assert session.ring is not None
-    log = write_log(session.ring.log(), tmp_path / "run.csv")
+    session.finish()
     limits = write_thresholds(INFINITE_THRESHOLDS, tmp_path / "limits.toml")
     out, alarms = tmp_path / "again.csv", tmp_path / "alarms.csv"
     given = ["--source", f"replay:{log}", "--thresholds", str(limits), "--log", str(out)]
@@ -153,7 +154,7 @@ def test_samples_of_no_machine_do_not_end_the_command(
     assert "refused: 3 coordinates out of reach; home the machine" in text
     assert "refused: 1 coordinates that are not finite, or beyond 1e+09" in text
     assert "model put beside the machine 1 times" in text
-    assert len(read_log(out)["coordinates"]) == 500
+    assert len(read_log(out)["coordinates"]) == 499
 
 
 @pytest.mark.parametrize("option", ["--log", "--alarms"])
@@ -172,7 +173,7 @@ def test_logs_are_replaced_only_on_request(files: tuple[Path, Path], tmp_path: P
     assert done.exit_code == 2 and "--replace" in done.output
     assert out.read_text() == "precious"
     assert replayed(*files, "--log", out, "--replace").exit_code == 0
-    assert len(read_log(out)["coordinates"]) == 500
+    assert len(read_log(out)["coordinates"]) == 499
     assert list(tmp_path.iterdir()) == [out]
 
 

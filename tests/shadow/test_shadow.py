@@ -19,8 +19,8 @@ from twin.link.protocol import Sample
 from twin.machine.file.read import parameters_from
 from twin.shadow.derive import (
     INFINITE_THRESHOLDS,
-    hidden_machine,
     measured_by,
+    perturbed_machine,
     read_thresholds,
     work,
     working_motion,
@@ -49,7 +49,7 @@ def measurements(
 ) -> Iterable[Sample]:
     """Yield samples of a machine that differs from its file, at work."""
     reference = working_motion(machine, seconds, seed)
-    hidden = hidden_machine(machine, seed)
+    hidden = perturbed_machine(machine, seed)
     given = [parse_fault(fault) for fault in faults]
     return work(machine, reference, hidden=hidden, faults=given, seed=seed)
 
@@ -113,7 +113,7 @@ def test_wear_and_lost_counts(stewart: Platform) -> None:
     ]
     lost, play, rubbing = shadow.alarms
     assert lost.size == pytest.approx(25, abs=2)
-    hidden = hidden_machine(stewart, 1).parameters.legs
+    hidden = perturbed_machine(stewart, 1).parameters.legs
     assert hidden[2].drive is not None
     assert hidden[1].drive is not None
     grown = 2.0 * hidden[2].drive.reflected().backlash

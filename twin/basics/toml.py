@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +111,12 @@ def _fault(content: Any) -> str:
             return ""
         level = next_level
     return f"is nested more than {MAX_DEPTH} levels deep"
+
+
+def toml_value(value: Any) -> str:
+    """Return a text, a number, or a list of these, as TOML; infinity is `inf`."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Iterable):
+        return f"[{', '.join(map(toml_value, value))}]"
+    return str(value) if isinstance(value, int) else repr(float(value))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -22,6 +20,7 @@ from twin.basics.arrays import (
     one_of,
     positive,
 )
+from twin.basics.toml import toml_value
 from twin.calibration.measured import FRAME_CHOICES, Frames, MeasuredPoses, aligned
 from twin.calibration.measurement_model import (
     N_FRAME_UNKNOWNS,
@@ -312,7 +311,7 @@ def calibrate(
     frames: str = "both",
     tolerance: float | None = None,
     robust: bool = False,
-    apart: float = 0.2,
+    holdout: float = 0.2,
 ) -> Calibration:
     """Return the errors of a machine's joints and offsets that explain measured poses.
 
@@ -324,7 +323,7 @@ def calibrate(
         tolerance: standard deviation [m] of joints and offsets as they were made; default: not
             known.
         robust: whether poses that are wrong beyond noise are left out.
-        apart: share of the poses that is kept for checking; none of fewer than 12 poses.
+        holdout: fraction of the poses that is kept for checking; none of fewer than 12 poses.
 
     Raises:
         InputError: options out of range, poses or coordinates that do not belong to the machine.
@@ -341,7 +340,7 @@ def calibrate(
     if poses.coordinates.shape[1] != machine.n_actuators:
         raise InputError("poses", f"must have the coordinates of {machine.n_actuators} legs")
     check_units(machine, poses)
-    used, holdout = _split(poses, bounded(apart, "apart", 0.0, 0.5))
+    used, checked = _split(poses, bounded(holdout, "holdout", 0.0, 0.5))
     model = fitted_frames(machine, used, free_frames)
     is_outlier = _wrong(Residuals(model, used), tolerance) if robust else ~used.there
     outliers, used = used.kept(is_outlier), used.kept(~is_outlier)
@@ -351,7 +350,7 @@ def calibrate(
         solve(residuals, gauge, tolerance),
     )
     calibration = Calibration(
-        machine, frames, tolerance, model, gauge, frames_alone, with_errors, used, holdout, outliers
+        machine, frames, tolerance, model, gauge, frames_alone, with_errors, used, checked, outliers
     )
     _check_explained(calibration)
     return calibration
@@ -403,10 +402,10 @@ def _wrong(residuals: Residuals, tolerance: float | None) -> BoolArray:
     return is_outlier
 
 
-def _split(poses: MeasuredPoses, share: float) -> tuple[MeasuredPoses, MeasuredPoses]:
+def _split(poses: MeasuredPoses, fraction: float) -> tuple[MeasuredPoses, MeasuredPoses]:
     """Return the poses that are fitted and the holdout, evenly spaced among all."""
     is_holdout = np.zeros(len(poses), dtype=bool)
-    count = round(share * len(poses))
+    count = round(fraction * len(poses))
     if len(poses) >= MIN_POSES_FOR_HOLDOUT and count:
         is_holdout[np.linspace(0, len(poses) - 1, count + 2).round().astype(int)[1:-1]] = True
     return poses.kept(~is_holdout), poses.kept(is_holdout)
@@ -436,11 +435,11 @@ def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> 
     if Path(base).suffix == ".toml":
         base = os.path.relpath(Path(base).absolute(), Path(path).absolute().parent)
     errors, machine = found.model.errors, found.machine
-    values, lines = found.errors, [f"extends = {json.dumps(base)}"]
+    values, lines = found.errors, [f"extends = {toml_value(base)}"]
     applied = getattr(machine.parameters.configuration, "applied", "")
     if applied:
-        lines.append(f"configuration = {json.dumps(applied)}")
-    lines.append(f"source = {json.dumps(note)}")
+        lines.append(f"configuration = {toml_value(applied)}")
+    lines.append(f"source = {toml_value(note)}")
     rows = errors.rows(values)
     for side, first_entry in (("base", BASE_JOINT), ("platform", PLATFORM_JOINT)):
         points = rows[:, first_entry : first_entry + 3]
@@ -481,16 +480,11 @@ def _crank(found: Calibration, number: int, row: FloatArray, offset: float) -> d
 
 
 def _table(name: str, entries: dict[str, Any]) -> list[str]:
-    return ["", f"[{name}]", *(f"{key} = {_value(value)}" for key, value in entries.items())]
-
-
-def _value(value: Any) -> str:
-    """Return a text, a number, or a list of these, as TOML; infinite standard errors as `inf`."""
-    if isinstance(value, str):
-        return json.dumps(value)
-    if isinstance(value, Iterable):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, float):
-        text = f"{value:.{DECIMAL_PLACES}f}".rstrip("0") if np.isfinite(value) else "inf"
-        return f"{text}0" if text.endswith(".") else text
-    return str(value)
+    """Return the lines of a TOML table, with arrays rounded to `DECIMAL_PLACES`."""
+    lines = ["", f"[{name}]"]
+    for key, value in entries.items():
+        is_rounded = isinstance(value, np.ndarray | np.floating)
+        lines.append(
+            f"{key} = {toml_value(np.round(value, DECIMAL_PLACES) if is_rounded else value)}"
+        )
+    return lines

@@ -30,8 +30,8 @@ CRANK_ERROR_NAMES = ("crank axis 1", "crank axis 2", "crank length", "rod length
 about the direction perpendicular to both.
 """
 
-AXIS_ERROR_INDEX = 6
-"""Index, among the errors of a leg, of the first of the two rotations of a crank's axis."""
+COMPLEX_STEP = 1e-30
+"""Step [m, rad] of exact derivatives."""
 
 MAX_NEWTON_STEPS = 40
 """Maximum number of Newton steps from the pose of the machine without errors."""
@@ -80,14 +80,19 @@ class LegErrors:
         return np.where(angles, 1.0 / self.arms[:, None], 1.0)
 
     def rows(self, errors: FloatArray) -> FloatArray:
-        """Return the kernels' constants of the legs with errors `(n, k)`."""
-        rows = self.nominal.copy()
+        """Return the kernels' constants of the legs with errors `(n, k)`.
+
+        The errors of a crank's axis are twice the axis times the tangent of half the angle of its
+        turn, the angle itself for small ones.
+        """
+        rows = self.nominal.astype(errors.dtype)
         rows[:, BASE_JOINT : BASE_JOINT + 3] += errors[:, :3]
         rows[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] += errors[:, 3:6]
         if self.has_crank:
             rows[:, CRANK_LENGTH] += errors[:, 8]
             rows[:, ROD_LENGTH] += errors[:, 9]
-            rotation = self._axes(errors)
+            axis, zero = self.nominal[:, AXIS : AXIS + 3], self.nominal[:, ZERO : ZERO + 3]
+            rotation = 0.5 * (errors[:, 6:7] * zero + errors[:, 7:8] * np.cross(axis, zero))
             for entry in (AXIS, ZERO):
                 vector = self.nominal[:, entry : entry + 3]
                 half_rotated = vector + np.cross(rotation, vector)
@@ -96,38 +101,14 @@ class LegErrors:
         return rows
 
     def slopes(self, errors: FloatArray) -> FloatArray:
-        """Return the derivatives `(n k, n, LEG_SIZE)` of `rows` by the errors, leg after leg."""
-        n, k = self.shape
-        slopes = np.zeros((n, k, n, self.nominal.shape[1]))
-        legs = np.arange(n)
-        for axis in range(3):
-            slopes[legs, axis, legs, BASE_JOINT + axis] = 1.0
-            slopes[legs, 3 + axis, legs, PLATFORM_JOINT + axis] = 1.0
-        if self.has_crank:
-            slopes[legs, 8, legs, CRANK_LENGTH] = slopes[legs, 9, legs, ROD_LENGTH] = 1.0
-            rotation, present_rows = self._axes(errors), self.rows(errors)
-            size = 1.0 + np.einsum("ni,ni->n", rotation, rotation)[:, None]
-            for index, direction in enumerate(self._directions()):
-                rate = (direction + np.cross(rotation, direction)) / size
-                for entry in (AXIS, ZERO):
-                    vector_rate = np.cross(rate, present_rows[:, entry : entry + 3])
-                    slopes[legs, AXIS_ERROR_INDEX + index, legs, entry : entry + 3] = vector_rate
-        return slopes.reshape(n * k, n, -1)
+        """Return the derivatives `(n k, n, LEG_SIZE)` of `rows` by the errors, leg after leg.
 
-    def _directions(self) -> tuple[FloatArray, FloatArray]:
-        axis, zero = self.nominal[:, AXIS : AXIS + 3], self.nominal[:, ZERO : ZERO + 3]
-        return zero, np.cross(axis, zero)
-
-    def _axes(self, errors: FloatArray) -> FloatArray:
-        """Return the turns `(n, 3)` of the cranks' axes: axis times the tangent of half the angle.
-
-        An error is twice that, the angle itself for small ones.
+        By complex steps, which are exact: rows are rational functions of the errors.
         """
-        first_direction, second_direction = self._directions()
-        rotation: FloatArray = 0.5 * (
-            errors[:, 6:7] * first_direction + errors[:, 7:8] * second_direction
-        )
-        return rotation
+        slopes = []
+        for step in COMPLEX_STEP * np.eye(errors.size):
+            slopes.append(self.rows(errors + 1j * step.reshape(self.shape)).imag / COMPLEX_STEP)
+        return np.array(slopes)
 
 
 def legs_with(errors: LegErrors, values: FloatArray) -> Legs:

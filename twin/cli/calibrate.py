@@ -44,7 +44,9 @@ Tolerance = Annotated[
     quantity_option("Standard deviation of joints as made; default: not used.", "tolerance", "m"),
 ]
 Robust = Annotated[bool, option("Leave out poses that are wrong beyond noise.", "--robust")]
-Apart = Annotated[float, option("Share of the poses that is kept for checking.", min=0.0, max=0.5)]
+Holdout = Annotated[
+    float, option("Fraction of the poses that is kept for checking.", min=0.0, max=0.5)
+]
 PlanCount = Annotated[
     int | None, option("Propose N poses to measure instead.", "--plan", metavar="N")
 ]
@@ -74,7 +76,7 @@ def calibrate(
     coordinate_noise: CoordinateNoise = None,
     tolerance: Tolerance = None,
     robust: Robust = False,
-    apart: Apart = 0.2,
+    holdout: Holdout = 0.2,
     plan: PlanCount = None,
     measured: Measured = "x,y,z,yaw,pitch,roll",
     configuration: options.Configuration = None,
@@ -113,7 +115,7 @@ def calibrate(
         settings = {"frames": frames, "measured": names, "tolerance": tolerance}
         _propose(platform, plan, settings, noise, out, visits)
     elif poses is not None:
-        settings = {"frames": frames, "tolerance": tolerance, "robust": robust, "apart": apart}
+        settings = {"frames": frames, "tolerance": tolerance, "robust": robust, "holdout": holdout}
         calibration = _calibrate(platform, poses, mapping, settings, noise)
         show(calibration_results(calibration), report)
         if out is not None:

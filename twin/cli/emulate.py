@@ -20,7 +20,8 @@ from twin.errors import InputError
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.link.emulated import EmulatedMachine
-    from twin.link.emulation import Emulation, FileRecording
+    from twin.link.emulation import Emulation
+    from twin.link.recording import Recording
 
 LOG_ENDINGS = (".mcap", ".csv", ".parquet")
 """Endings of log files."""
@@ -148,21 +149,20 @@ def emulate(
     emulated.close()
 
 
-def _recording(played: EmulatedMachine, log: Path, replace: bool) -> FileRecording:
+def _recording(played: EmulatedMachine, log: Path, replace: bool) -> Recording:
     """Create the file to which the measurements are written until the end, and print its name."""
-    from twin.link.emulation import FileRecording
+    from twin.link.recording import Recording
+    from twin.logs.recorder import LogRecorder
 
-    recording = FileRecording(played.platform, played.period, log, replace=replace)
-    line(f"measurements go to {recording.recorder.part} until the end")
-    return recording
+    recorder = LogRecorder(log, {"machine": played.platform.name}, replace=replace)
+    line(f"measurements go to {recorder.part} until the end")
+    return Recording(played.platform, played.period, recorder)
 
 
 def _finish(emulation: Emulation) -> None:
     """Write the log, and close the link."""
-    from twin.link.emulation import FileRecording
-
     emulation.link.close()
-    if isinstance(emulation.recording, FileRecording):
+    if emulation.recording is not None:
         written = emulation.recording.finish()
         with suppress(OSError):
             if written is not None:
@@ -171,13 +171,11 @@ def _finish(emulation: Emulation) -> None:
 
 def _told(emulation: Emulation, requested: Callable[[], bool]) -> Callable[[], bool]:
     """Return a function that prints refusals and faults, and returns whether to end."""
-    from twin.link.emulation import FileRecording
-
     notices = Notices()
 
     def lines() -> list[str]:
-        recording = emulation.recording
-        fault_text = recording.recorder.fault if isinstance(recording, FileRecording) else ""
+        recorder = emulation.recording and emulation.recording.recorder
+        fault_text = recorder.fault if recorder else ""
         refused = refused_lines(emulation.link.counts.reasons)
         return [*refused, *([f"{fault_text}; it is tried again"] if fault_text else [])]
 

@@ -45,7 +45,7 @@ Out = Annotated[
     Path | None, file_option("Write the identified machine: a file on top of the old one.")
 ]
 Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
-Unseen = Annotated[
+IfUnobservable = Annotated[
     str,
     option(
         "What the logs do not show: refuse, keep the prior, or hold the file's value.",
@@ -68,7 +68,7 @@ def identify(
     configuration: options.Configuration = None,
     spread: options.Spreads = None,
     force_per_current: ForcePerCurrent = None,
-    unseen: Unseen = "refuse",
+    if_unobservable: IfUnobservable = "refuse",
     window: Window = "0.1",
     robust: Robust = False,
     replace: options.ReplaceFile = False,
@@ -110,7 +110,7 @@ def identify(
             parameters,
             spreads=settings_from(spread or (), "spread"),
             force_per_current=factor,
-            unseen=unseen,  # type: ignore[arg-type]
+            if_unobservable=if_unobservable,  # type: ignore[arg-type]
             window=window_time,
             robust=robust,
             sources=sources,
@@ -128,11 +128,11 @@ def _read(
     from twin.cli.console import line
     from twin.identification.result.identification import Source
     from twin.identification.result.identify import AUXILIARY_SIGNALS, INPUT_SIGNALS
-    from twin.logs import LogMapping, check_log, read_signals, sha256_of
+    from twin.logs import LogMapping, check_log, read_log, sha256_of
 
     rules = None if mapping is None else LogMapping.read(mapping)
     signals = (*INPUT_SIGNALS, *AUXILIARY_SIGNALS)
-    logs = [read_signals(path, signals, rules, platform) for path in paths]
+    logs = [read_log(path, rules, platform if rules else None, signals=signals) for path in paths]
     for path, log in zip(paths, logs, strict=True):
         for finding in check_log(log, platform):
             line(f"{path}: {finding}")

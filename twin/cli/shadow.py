@@ -125,9 +125,7 @@ def shadow(
         )
         mode: Mode | None = "force" if is_force_mode else None
         shadow_model = Shadow(platform, rate, thresholds=alarm_limits, mode=mode, learning=learning)
-        session = ShadowSession(
-            shadow_model, samples, ring=ring, telemetry=estimate_sender, recorder=recorder
-        )
+        session = ShadowSession(shadow_model, samples, telemetry=estimate_sender, recorder=recorder)
         window = _window(platform, port, not no_browser, resources) if view else None
         _play(session, first_sample, alarm_table, seconds, window)
     _finish(session, alarm_table)
@@ -182,10 +180,11 @@ def _recorder(log: Path, platform: Platform, ring: float, replace: bool) -> LogR
     """Create the file to which samples are written until the end, and print its name."""
     from twin.basics.arrays import positive
     from twin.logs.recorder import LogRecorder
-    from twin.shadow.session import metadata_of
 
     keep = positive(ring, "ring")
-    recorder = LogRecorder(log, metadata_of(platform.name), keep=keep, replace=replace)
+    recorder = LogRecorder(
+        log, {"machine": platform.name, "engine": "shadow"}, keep=keep, replace=replace
+    )
     line(f"samples go to {recorder.part} until the end")
     return recorder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from twin.basics.progress import Progress
 from twin.control import make_controller
 from twin.engines.stability import dividing_step
 from twin.errors import InputError, StateError, listed
-from twin.identification.linear.model import linear_model, linear_part, regressor
+from twin.identification.linear.model import linear_model, linear_part
 from twin.identification.linear.samples import ForceSamples, Where
-from twin.identification.parameters import Parameter
+from twin.identification.parameters import Parameter, added, nominal_array, prior_std_array
 from twin.identification.prediction.optimise import (
     difference_steps,
     first_jacobian,
@@ -29,7 +29,6 @@ from twin.identification.result.identification import backlash_warning
 from twin.identification.result.predictions import check_predictable
 from twin.identification.visibility import Visibility, visibility
 from twin.logs import log_of
-from twin.model.derivatives import inverse_dynamics_derivatives
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import Motion
 from twin.motion.profiles import FourierMotion
@@ -58,9 +57,6 @@ DELAY_SIGNS = {
     "signal.forces.delay": -1.0,
 }
 """Parameters that shift forces in time against the motion, and the sign of the shift."""
-
-TILT_DERIVATIVES = {"tilt.x": np.array([0.0, -1.0, 0.0]), "tilt.y": np.array([1.0, 0.0, 0.0])}
-"""Derivatives of the direction of gravity by tilts of the base, at zero tilt."""
 
 SAMPLE_RATE = 20.0
 """[1/s] Independent samples per second of forces that are low-passed at 10 Hz (Nyquist)."""
@@ -193,79 +189,44 @@ def predictable(
     )
 
 
-class Prediction:
-    """Derivatives of forces along motions of one machine by predictable parameters."""
+def force_jacobian(
+    platform: MachineModel, parameters: Sequence[Parameter], motion: Motion, samples: int
+) -> tuple[FloatArray, Any]:
+    """Return derivatives of forces along a motion by predictable parameters.
 
-    def __init__(self, platform: MachineModel, parameters: Sequence[Parameter]) -> None:
-        """Prepare all that does not depend on the motion.
+    Rows in which a drive may stick are left out.
 
-        Args:
-            platform: the machine.
-            parameters: predictable ones.
-        """
-        self._platform, self._where = platform, force_location(platform)
-        paths = [parameter.path for parameter in parameters]
-        self._count, n = len(paths), platform.n_actuators
-        linear = linear_part(platform, parameters, self._where)
-        regressor_parameters = [
-            parameter
-            for parameter in linear
-            if parameter.path not in {*TILT_DERIVATIVES, *DELAY_SIGNS}
-        ]
-        self._own = [paths.index(parameter.path) for parameter in regressor_parameters]
-        self._delays = {
-            paths.index(path): DELAY_SIGNS[path] for path in DELAY_SIGNS if path in paths
-        }
-        self._tilts = {
-            paths.index(path): TILT_DERIVATIVES[path] for path in TILT_DERIVATIVES if path in paths
-        }
-        self._model = None
-        if regressor_parameters:
-            no_motion, no_force = np.zeros((1, 6)), np.zeros((1, n))
-            home_state = ForceSamples(
-                platform.home[None], no_motion, no_motion, no_force, self._where
-            )
-            self._model = linear_model(platform, regressor_parameters, home_state)
-            self._slopes = self._model.slopes(
-                [parameter.nominal for parameter in regressor_parameters]
-            )
+    Args:
+        platform: the machine.
+        parameters: p predictable ones.
+        motion: of it.
+        samples: number of times, at which all legs give a row.
 
-    def jacobian(self, motion: Motion, samples: int) -> tuple[FloatArray, Any]:
-        """Return derivatives `(rows, p)` at `samples` times, and the leg of each row, from 0.
+    Returns:
+        Derivatives `(rows, p)`, and the leg of each row, from 0.
 
-        Rows in which a drive may stick are left out.
-
-        Raises:
-            UnreachablePoseError: a leg cannot reach a pose.
-            SingularPoseError: a state without a solution.
-        """
-        # In the middle of equal spans, so that the ends at rest do not count twice.
-        # Midpoints of equal intervals.
-        time = (np.arange(samples) + 0.5) * motion.duration / samples
-        platform, n = self._platform, self._platform.n_actuators
-        motion_state = platform.constrain(*motion.sample(time))
-        states = ForceSamples(*motion_state, np.zeros((samples, n)), self._where)
-        jacobian = np.zeros((samples, n, self._count))
-        is_moving = np.ones((samples, n), dtype=bool)
-        if self._model is not None:
-            model = self._model
-            nominal_regressor = regressor(platform, model.bodies, model.single, states, np.zeros(3))
-            is_moving, q = nominal_regressor.moving, nominal_regressor.matrix.shape[-1]
-            columns = nominal_regressor.matrix @ self._slopes[:q]
-            columns += nominal_regressor.rest[..., None] * self._slopes[q] + self._slopes[-n:]
-            jacobian[..., self._own] = columns
-        if self._delays:
-            rates = _force_rates(platform, motion, time)
-            for column, side in self._delays.items():
-                jacobian[..., column] = side * rates
-        if self._tilts:
-            deflection = states.inside(platform)
-            slopes = inverse_dynamics_derivatives(
-                platform, *motion_state, deflection=deflection
-            ).gravity
-            for column, direction in self._tilts.items():
-                jacobian[..., column] = slopes @ direction * platform.parameters.gravity
-        return jacobian[is_moving], np.nonzero(is_moving)[1]
+    Raises:
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a state without a solution.
+    """
+    # Midpoints of equal intervals, so that the ends at rest do not count twice.
+    time = (np.arange(samples) + 0.5) * motion.duration / samples
+    state = platform.constrain(*motion.sample(time))
+    is_delay = np.array([parameter.path in DELAY_SIGNS for parameter in parameters])
+    rates = np.zeros((samples, platform.n_actuators))
+    if is_delay.any():
+        rates = _force_rates(platform, motion, time)
+    states = ForceSamples(*state, rates, force_location(platform))
+    linear = [each for each, delay in zip(parameters, is_delay, strict=True) if not delay]
+    # The scale of the forces stands in where only delays are asked for.
+    model = linear_model(platform, linear or [added(platform)["signal.forces.scale"]], states)
+    jacobian = np.empty((len(model.legs), len(parameters)))
+    if linear:
+        jacobian[:, ~is_delay] = model.jacobian(nominal_array(linear))
+    signs = [DELAY_SIGNS[each.path] for each in parameters if each.path in DELAY_SIGNS]
+    # What the model was given as forces are their rates.
+    jacobian[:, is_delay] = np.outer(model.measured, signs)
+    return jacobian, model.legs
 
 
 def _force_rates(platform: MachineModel, motion: Motion, time: FloatArray) -> FloatArray:
@@ -302,8 +263,7 @@ def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter
     log_interval = max(1, round(1.0 / (TRACKER_RATE * step)))
     log = log.with_channels(log["pose"].kept(slice(None, None, log_interval)))
     problem = PredictionProblem(platform, recording_of(log, platform), parameters)
-    values = np.array([parameter.nominal for parameter in parameters])
-    prior_stds = np.array([parameter.spread for parameter in parameters])
+    values, prior_stds = nominal_array(parameters), prior_std_array(parameters)
     rows = first_jacobian([problem]) * prior_stds
     steps = difference_steps(rows.T @ rows + np.eye(len(values)), parameters)
     slopes = project_out_discontinuities(problem, values, steps).slopes.reshape(-1, len(values))
@@ -316,14 +276,6 @@ def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter
     )
 
 
-class BestPoint(NamedTuple):
-    """Best point of a search."""
-
-    point: FloatArray
-    """coordinates of the point `(d,)`"""
-    value: float
-
-
 def maximised(
     function: Callable[[FloatArray], float],
     start: FloatArray,
@@ -331,8 +283,8 @@ def maximised(
     rounds: int,
     generator: np.random.Generator,
     report: Callable[[int], None],
-) -> BestPoint:
-    """Return the best point that an evolution strategy with a diagonal covariance finds.
+) -> FloatArray:
+    """Return the best point `(d,)` that an evolution strategy with a diagonal covariance finds.
 
     Args:
         function: point `(d,)` -> value; minus infinity where there is none.
@@ -362,14 +314,14 @@ def maximised(
     expected_length = np.sqrt(d) * (1.0 - 1.0 / (4.0 * d) + 1.0 / (21.0 * d * d))
     mean, variances = start.copy(), np.ones(d)
     step_path, path = np.zeros(d), np.zeros(d)
-    best_point = BestPoint(start.copy(), function(start))
+    best_point, best_value = start.copy(), function(start)
     for number in range(rounds):
         samples = generator.normal(size=(count, d))
         points = mean + width * np.sqrt(variances) * samples
         values = np.array([function(point) for point in points])
         order = np.argsort(-values)
-        if values[order[0]] > best_point.value:
-            best_point = BestPoint(points[order[0]].copy(), float(values[order[0]]))
+        if values[order[0]] > best_value:
+            best_point, best_value = points[order[0]].copy(), values[order[0]]
         selected = samples[order[: len(weights)]]
         mean_shift = weights @ selected
         mean = mean + width * np.sqrt(variances) * mean_shift
@@ -515,7 +467,7 @@ def excite(
         best_point = maximised(
             task.information, initial_point, INITIAL_WIDTH, rounds, generator, progress_bar.tick
         )
-        motion, verdict = task.finished(best_point.point)
+        motion, verdict = task.finished(best_point)
         random, _ = task.finished(random_points[0])
     return Excitation(motion, task.seen(motion), task.seen(random), others, verdict, deviations)
 
@@ -533,12 +485,11 @@ class _Task:
     ) -> None:
         self._machine, self._parameters, self._noise = machine, parameters, noise
         self._duration, self._frequencies = duration, frequencies
-        self._prediction = Prediction(machine, parameters)
         # Fast lines begin smaller: speed and force limit them.
         self._sizes = np.outer(frequencies[0] / frequencies, default_amplitudes(machine))
         self._shape = self._sizes.shape
         self.size = 2 * self._sizes.size
-        self._spreads = np.array([parameter.spread for parameter in parameters])
+        self._spreads = prior_std_array(parameters)
         self._last = 1.0
         self._timestep = 1.0 / (SAMPLES_PER_PERIOD * float(frequencies[-1]))
 
@@ -572,7 +523,7 @@ class _Task:
 
     def _scaled(self, motion: Motion, samples: int) -> tuple[FloatArray, FloatArray]:
         """Return the Jacobian `(rows, p)` and the noise of its rows `(rows,)`."""
-        rows, legs = self._prediction.jacobian(motion, samples)
+        rows, legs = force_jacobian(self._machine, self._parameters, motion, samples)
         # Fewer samples stand for all of them.
         return rows, self._noise[legs] * np.sqrt(samples / (SAMPLE_RATE * self._duration))
 

@@ -162,6 +162,16 @@ class Parameter:
         return int(match[1]) - 1 if match else None
 
 
+def nominal_array(parameters: Sequence[Parameter]) -> FloatArray:
+    """Return the nominal values `(p,)` of parameters in SI."""
+    return np.array([parameter.nominal for parameter in parameters])
+
+
+def prior_std_array(parameters: Sequence[Parameter]) -> FloatArray:
+    """Return the prior standard deviations `(p,)` of parameters in SI."""
+    return np.array([parameter.spread for parameter in parameters])
+
+
 class PriorStd(NamedTuple):
     """Standard deviation of a prior: `amount` times a reference quantity of the machine."""
 
@@ -481,8 +491,12 @@ def select(
     extra_parameters, selected = added(platform), dict[str, Parameter]()
     own_spreads = {path: _own(platform, path, value) for path, value in dict(spreads or {}).items()}
     for name in map(str.strip, given_names):
-        for parameter in _named(platform, name, extra_parameters, own_spreads):
-            selected.setdefault(parameter.path, parameter)
+        for path, prior in _paths(platform, name, extra_parameters).items():
+            parameters = _parameters(platform, path, prior, extra_parameters, own_spreads)
+            if not parameters and path == name:
+                raise InputError(path, "is zero in the file, so its spread has to be given")
+            for parameter in parameters:
+                selected.setdefault(parameter.path, parameter)
     unused = sorted(own_spreads.keys() - selected.keys())
     if unused:
         raise InputError(f"spreads[{unused[0]!r}]", "is no path of the selected parameters")
@@ -507,43 +521,31 @@ def _own(platform: MachineModel, path: str, value: float | str) -> float:
     return prior_std
 
 
-def _named(
-    platform: MachineModel, name: str, extra: dict[str, Parameter], own: dict[str, float]
-) -> list[Parameter]:
-    """Return the parameters of one name."""
+def _paths(platform: MachineModel, name: str, extra: dict[str, Parameter]) -> dict[str, PriorStd]:
+    """Return the paths of one name, a group, a pattern or a path, with their priors.
+
+    Raises:
+        InputError: the machine has none of that name.
+    """
+    paths: dict[str, PriorStd] = {}
     if name in PARAMETER_GROUPS:
         paths = _of_group(platform, name, extra)
-        if not paths:
-            known_groups = ", ".join(groups_of(platform))
-            raise InputError(
-                "parameters",
-                f"{platform.name} has none of the group {name!r}; it has {known_groups}"
-                + _with_configuration(platform),
-            )
-        return [
-            path_parameters
-            for path, prior in paths.items()
-            for path_parameters in _parameters(platform, path, prior, extra, own, group=name)
-        ]
-    if "*" in name:
-        paths = {
-            path: _default_prior(path)
-            for path in _known(platform, extra)
-            if fnmatchcase(path, name)
-        }
-        if not paths:
-            raise InputError("parameters", f"{platform.name} has no path like {name!r}")
-        lists = [
-            _parameters(platform, *path_and_prior, extra, own, group=name)
-            for path_and_prior in paths.items()
-        ]
-        return [parameter for parameters_of_path in lists for parameter in parameters_of_path]
-    if name.startswith((TILT_PREFIX, SIGNAL_PREFIX)) and name not in extra:
-        raise InputError("parameters", f"no {name!r}; known: {', '.join(extra)}")
-    if "." not in name:
+        message = f"has none of the group {name!r}; it has {', '.join(groups_of(platform))}"
+        message += _with_configuration(platform)
+    elif "*" in name:
+        known = (path for path in _known(platform, extra) if fnmatchcase(path, name))
+        paths = {path: _default_prior(path) for path in known}
+        message = f"has no path like {name!r}"
+    elif name.startswith((TILT_PREFIX, SIGNAL_PREFIX)) and name not in extra:
+        message = f"has no {name!r}; known: {', '.join(extra)}"
+    elif "." not in name:
         known_groups = f"groups ({', '.join(groups_of(platform))}) or a path with dots"
-        raise InputError("parameters", f"{name!r} is no group; name one of the {known_groups}")
-    return _parameters(platform, name, _default_prior(name), extra, own)
+        message = f"has no group {name!r}; name one of the {known_groups}"
+    else:
+        return {name: _default_prior(name)}
+    if not paths:
+        raise InputError("parameters", f"{platform.name} {message}")
+    return paths
 
 
 def _with_configuration(platform: MachineModel) -> str:
@@ -595,10 +597,8 @@ def _parameters(
     prior: PriorStd,
     extra: dict[str, Parameter],
     own: dict[str, float],
-    *,
-    group: str = "",
 ) -> list[Parameter]:
-    """Return the parameter of a path, or one for each leg where legs differ."""
+    """Return the parameter of a path, or one for each leg where legs differ; none without prior."""
     if path in extra:
         return [replace(extra[path], spread=own.get(path, extra[path].spread))]
     machine, parameters = platform.parameters, []
@@ -606,11 +606,8 @@ def _parameters(
         prior_std = (
             own.get(single_path) or own.get(path) or _amount(machine, single_path, prior, value)
         )
-        if not prior_std:
-            if group:
-                continue
-            raise InputError(path, "is zero in the file, so its spread has to be given")
-        parameters.append(_parameter(machine, single_path, value, prior_std))
+        if prior_std:
+            parameters.append(_parameter(machine, single_path, value, prior_std))
     return parameters
 
 

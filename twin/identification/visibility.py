@@ -12,7 +12,7 @@ from scipy.linalg import qr
 
 from twin.basics.arrays import FloatArray, as_floats, as_instance, one_of
 from twin.errors import InputError, listed
-from twin.identification.parameters import Parameter
+from twin.identification.parameters import Parameter, prior_std_array
 
 Choice = Literal["prior", "hold", "refuse"]
 
@@ -71,8 +71,9 @@ class Direction:
 
 
 GO_ON = (
-    'move the machine in other ways, leave them out, or go on with unseen="prior" (their spreads '
-    'decide) or "hold" (the values of the file stay): --unseen prior, --unseen hold'
+    'move the machine in other ways, leave them out, or go on with if_unobservable="prior" (their '
+    'spreads decide) or "hold" (the values of the file stay): --if-unobservable prior, '
+    "--if-unobservable hold"
 )
 """What to do about parameters that do not show."""
 
@@ -110,9 +111,7 @@ class Visibility:
     @property
     def shares(self) -> FloatArray:
         """Expected standard errors per prior standard deviation `(p,)`, from 0 to 1."""
-        return np.asarray(
-            self.expected_errors / [parameter.spread for parameter in self.parameters]
-        )
+        return np.asarray(self.expected_errors / prior_std_array(self.parameters))
 
     @property
     def unobservable(self) -> tuple[Parameter, ...]:
@@ -201,7 +200,7 @@ def visibility(jacobian: Any, parameters: Sequence[Parameter], noise: Any = 1.0)
         raise InputError("jacobian", f"must have shape (rows, p), not {rows.shape}")
     if deviations.shape not in ((), (len(rows),)) or not (deviations > 0.0).all():
         raise InputError("noise", "must be one number above zero, or one for each row")
-    prior_stds = np.array([parameter.spread for parameter in checked_parameters])
+    prior_stds = prior_std_array(checked_parameters)
     scaled_rows = rows * prior_stds / (deviations[:, None] if deviations.ndim else deviations)
     triangle = (
         np.linalg.qr(scaled_rows, mode="r")

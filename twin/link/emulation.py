@@ -3,145 +3,26 @@
 from __future__ import annotations
 
 import gc
-from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from math import inf
-from pathlib import Path
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
-from twin.link.emulated.fault import LinkFault
-from twin.link.emulated.machine import EmulatedMachine
+from twin.link.emulated import EmulatedMachine, LinkFault
 from twin.link.pace import Pace
-from twin.link.protocol import COMMAND_FIELDS, Encoder, Sample, width_of
+from twin.link.protocol import Encoder, Sample
+from twin.link.recording import Recording
 from twin.link.transport.address import Address
 from twin.link.transport.source import UdpLink
-from twin.logs import Channel, Log, signal_units
-from twin.logs.recorder import LogRecorder
-from twin.model.machine_model import MachineModel
 from twin.plant.signals import seed_sequence
-
-SIGNAL_NAMES = {"forces": "motor_forces"}
-"""Fields that have another name among signals: drives know the forces of their motors."""
-
-BLOCK_DURATION = 0.1
-"""[s] Engineering choice: duration of the samples that are written to the file at once, and lost if
-the process is killed.
-"""
 
 POLL_INTERVAL = 0.1
 """[s] Interval between two checks for a request to end, while no command comes."""
 
 MAX_COMMANDS_PER_PERIOD = 16
 """Maximum number of commands of one period that are looked at; the newest is in force."""
-
-
-class Recording:
-    """Samples of one machine, field by field."""
-
-    def __init__(self, machine: MachineModel, period: float) -> None:
-        """Start without samples, which will be added once a `period` [s]."""
-        self._machine, self._period = machine, period
-        self._times: dict[str, array[float]] = {}
-        self._values: dict[str, array[float]] = {}
-        self._taken: set[str] = set()
-
-    def add(self, sample: Sample) -> None:
-        """Add a sample."""
-        for name, values in sample.values.items():
-            if name not in self._times:
-                self._times[name], self._values[name] = array("d"), array("d")
-            self._times[name].append(sample.time)
-            self._values[name].extend(values.tolist())
-
-    def log(self) -> Log:
-        """Return all samples so far as a log; its channels are fields, by the names of signals."""
-        units_of_signals, channels = signal_units(self._machine), []
-        for name, times in self._times.items():
-            width = width_of(name, self._machine.n_actuators)
-            values = np.array(self._values[name]).reshape(-1, width)
-            units = units_of_signals.get(name, ("1",) * width)
-            first_row = int(name in self._taken)
-            channel = channel_of(name, np.array(times), values, units, self._period, first_row)
-            channels.append(channel)
-        return Log(tuple(channels), {"machine": self._machine.name})
-
-    def take(self) -> Log:
-        """Return the samples since the last call as a log."""
-        recorded = self.log()
-        for name, times in self._times.items():  # the last time is that of the next command
-            width = width_of(name, self._machine.n_actuators)
-            del times[:-1], self._values[name][:-width]
-            self._taken.add(name)
-        return recorded
-
-
-class FileRecording:
-    """Samples of one machine on their way to a log file.
-
-    Attributes:
-        recorder: of the file.
-    """
-
-    def __init__(
-        self, machine: MachineModel, period: float, path: str | Path, *, replace: bool = False
-    ) -> None:
-        """Begin the file; raises InputError as `LogRecorder`."""
-        self.recorder = LogRecorder(path, {"machine": machine.name}, replace=replace)
-        self._recording = Recording(machine, period)
-        self._block, self._count = max(1, round(BLOCK_DURATION / period)), 0
-
-    def add(self, sample: Sample) -> None:
-        """Add a sample."""
-        self._recording.add(sample)
-        self._count += 1
-        if self._count >= self._block:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what has been added."""
-        if self._count:
-            self.recorder.write(self._recording.take())
-            self._count = 0
-
-    def finish(self) -> Path | None:
-        """Write the log and return its path; raises InputError as `LogRecorder.finish`."""
-        self.flush()
-        return self.recorder.finish()
-
-
-def channel_of(
-    name: str,
-    time: FloatArray,
-    values: FloatArray,
-    units: tuple[str, ...],
-    period: float,
-    first: int = 0,
-) -> Channel:
-    """Return a field of samples as a channel, commands at the times when they came into force.
-
-    That is a period before their sample. It is the time of the sample before to the last bit where
-    there is one, so that tables of commands and readings have rows in common. A command from
-    before the clock began is left out.
-
-    Args:
-        name: of the field.
-        time: `(k,)` [s] of the samples.
-        values: `(k, w)`.
-        units: of the columns.
-        period: of the samples [s].
-        first: sample that the channel begins with; those before are in another one.
-    """
-    if name not in COMMAND_FIELDS:
-        return Channel(SIGNAL_NAMES.get(name, name), time[first:], values[first:], units)
-    start_times = time - period
-    is_near = np.abs(time[:-1] - start_times[1:]) < 0.5 * period
-    start_times[1:][is_near] = time[:-1][is_near]
-    is_kept = (start_times >= 0.0) & (np.arange(len(time)) >= first)
-    return Channel(name, start_times[is_kept], values[is_kept], units)
 
 
 class Emulation:
@@ -162,7 +43,7 @@ class Emulation:
         link: UdpLink,
         *,
         receivers: Iterable[Address] = (),
-        recording: Recording | FileRecording | None = None,
+        recording: Recording | None = None,
     ) -> None:
         """Put the parts together.
 
@@ -210,7 +91,7 @@ class Emulation:
             command = self.link.receive(POLL_INTERVAL)
             if command is not None:
                 self._send(machine.step(command))
-            elif isinstance(self.recording, FileRecording):
+            elif self.recording is not None:
                 self.recording.flush()
 
     def _command(self) -> Sample | None:
@@ -229,7 +110,7 @@ class Emulation:
         data = self._encoder.encode(sample)
         waiting = None
         for fault in self._faults:
-            if fault.active(sample.time) and self._random.random() < fault.share:
+            if fault.active(sample.time) and self._random.random() < fault.fraction:
                 if fault.kind == "drop":
                     return
                 waiting = sample.time + fault.time

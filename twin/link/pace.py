@@ -99,7 +99,7 @@ class Pace:
         if delay > GIVEN_UP:
             self._due = present
 
-    def delay(self, share: float) -> float:
+    def delay(self, fraction: float) -> float:
         """Return the quantile [s] of the delays of all periods for a fraction; at most 10 ms."""
         counted = np.cumsum(self._delays)
-        return DELAY_RESOLUTION * float(np.searchsorted(counted, share * counted[-1]) + 1)
+        return DELAY_RESOLUTION * float(np.searchsorted(counted, fraction * counted[-1]) + 1)

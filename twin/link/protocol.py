@@ -123,8 +123,8 @@ Kind = Literal["command", "measurement", "estimate"]
 DATAGRAM_KINDS: tuple[Kind, ...] = ("command", "measurement", "estimate")
 """Kinds of datagrams; their numbers in a datagram are 1, 2 and 3."""
 
-State = Literal["running", "holding", "stopped"]
-MACHINE_STATES: tuple[State, ...] = ("running", "holding", "stopped")
+MachineState = Literal["running", "holding", "stopped"]
+MACHINE_STATES: tuple[MachineState, ...] = ("running", "holding", "stopped")
 """States of the machine; their numbers in a datagram are 0, 1 and 2."""
 
 
@@ -145,7 +145,7 @@ class Sample(NamedTuple):
     """number of the sample, one more than the sender's last; 0 after 4294967295"""
     acknowledged: int = 0
     """sequence number of the last command that was received before; 0 without one"""
-    state: State = "running"
+    state: MachineState = "running"
     """state of the machine: it follows commands, holds its position without them, or has stopped"""
 
 

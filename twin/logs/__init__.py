@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from twin.logs.checks import check_log, leg_coordinates
-from twin.logs.files import read_log, read_signals, read_windows, sha256_of, write_log
+from twin.logs.files import read_log, sha256_of, write_log
 from twin.logs.log import Channel, Finding, Log, join, signal_units
 from twin.logs.mapping import LogMapping
 from twin.logs.offset import TimeOffset, aligned, time_offset
@@ -21,8 +21,6 @@ __all__ = [
     "leg_coordinates",
     "log_of",
     "read_log",
-    "read_signals",
-    "read_windows",
     "sha256_of",
     "signal_units",
     "time_offset",

@@ -24,6 +24,9 @@ LIMIT_TOLERANCE = 1e-6
 """Fraction of a limit within which it counts as reached."""
 
 MAX_SAMPLES = 2000
+"""Samples of coordinates and poses that are compared to find swapped legs."""
+
+COORDINATE_SIGNALS = ("coordinates", "setpoint", "measured")
 
 SWAP_RATIO = 3.0
 """Factor by which another leg must fit better to be reported."""
@@ -82,39 +85,36 @@ def _range(
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Return typical values `(c,)` of a channel, and their lower and upper bounds."""
     name, values = channel.name, channel.values
-    actuators = [leg.actuator for leg in machine.parameters.legs]
-    median = np.median(values, axis=0)
-    # The 90 % quantile ignores single outliers, which are no error of the unit.
-    typical = np.quantile(np.abs(values), 0.9, axis=0)
-    if name in ("coordinates", "setpoint", "measured"):
+    if name in COORDINATE_SIGNALS:
         low, high = machine.minimum_coordinates, machine.maximum_coordinates
         margin = 0.5 * (high - low)
-        return median, low - margin, high + margin
-    limits = {
-        "forces": [actuator.effort for actuator in actuators],
-        "motor_forces": [actuator.effort for actuator in actuators],
-        "command_forces": [actuator.effort for actuator in actuators],
-        "rates": [actuator.speed for actuator in actuators],
-        "command_rates": [actuator.speed for actuator in actuators],
-    }.get(name, [None])
-    if None not in limits:
-        largest = UNIT_ERROR_RATIO * np.array(limits, dtype=float)
-        return typical, np.zeros(len(largest)), largest
+        return np.median(values, axis=0), low - margin, high + margin
     if name in ("pose", "reference_pose"):
-        max_distance = 2.0 * (
-            np.linalg.norm(machine.home[:3]) + float(np.max(machine.home_reaches))
-        )
-        smallest = 0.05 * np.linalg.norm(machine.home[:3])
+        distance = np.linalg.norm(machine.home[:3])
+        largest = 2.0 * (distance + float(np.max(machine.home_reaches)))
         size = np.median(np.linalg.norm(values[:, :3], axis=1))
-        return np.array([size]), np.array([smallest]), np.array([max_distance])
+        return np.array([size]), np.array([0.05 * distance]), np.array([largest])
     if name == "accelerometer":
         size = np.median(np.linalg.norm(values, axis=1))
-        return (
-            np.array([size]),
-            np.array([0.3 * STANDARD_GRAVITY]),
-            np.array([3.0 * STANDARD_GRAVITY]),
-        )
-    return None
+        gravity = np.array([STANDARD_GRAVITY])
+        return np.array([size]), 0.3 * gravity, 3.0 * gravity
+    limit = _effort_or_speed(name, machine)
+    if limit is None:
+        return None
+    # The 90 % quantile ignores single outliers, which are no error of the unit.
+    typical = np.quantile(np.abs(values), 0.9, axis=0)
+    return typical, np.zeros_like(limit), UNIT_ERROR_RATIO * limit
+
+
+def _effort_or_speed(name: str, machine: MachineModel) -> FloatArray | None:
+    """Return the limits `(n,)` of a signal of forces or rates; None for others and unknown ones."""
+    attribute = {"forces": "effort", "motor_forces": "effort", "rates": "speed"}.get(
+        name.removeprefix("command_")
+    )
+    if attribute is None:
+        return None
+    limits = [getattr(leg.actuator, attribute) for leg in machine.parameters.legs]
+    return None if None in limits else np.array(limits, dtype=float)
 
 
 def timing_findings(channel: Channel, largest_gap: float) -> list[Finding]:
@@ -170,28 +170,19 @@ def saturation_findings(log: Log, machine: MachineModel) -> list[Finding]:
 
 
 def _limits(machine: MachineModel) -> dict[str, tuple[Any, Any]]:
-    """Return the least and the largest value of signals whose limits are known."""
-    actuators = [leg.actuator for leg in machine.parameters.legs]
-    limits: dict[str, tuple[Any, Any]] = {}
-    for name, values in (
-        ("forces", [actuator.effort for actuator in actuators]),
-        ("motor_forces", [actuator.effort for actuator in actuators]),
-        ("rates", [actuator.speed for actuator in actuators]),
-    ):
-        if None not in values:
-            limit = np.array(values, dtype=float)
-            limits[name] = (-limit, limit)
-    for name in ("coordinates", "measured"):
-        limits[name] = (machine.minimum_coordinates, machine.maximum_coordinates)
+    """Return the least and the largest value of measured signals whose limits are known."""
+    stroke = (machine.minimum_coordinates, machine.maximum_coordinates)
+    limits: dict[str, tuple[Any, Any]] = {"coordinates": stroke, "measured": stroke}
+    for name in ("forces", "motor_forces", "rates"):
+        limit = _effort_or_speed(name, machine)
+        if limit is not None:
+            limits[name] = -limit, limit
     sensor = machine.parameters.imu
-    triads = (
-        {"accelerometer": None, "gyroscope": None}
-        if sensor is None
-        else {"accelerometer": sensor.accelerometers, "gyroscope": sensor.gyroscopes}
-    )
-    for name, triad in triads.items():
-        if triad is not None and triad.range is not None:
-            limits[name] = (-np.full(3, triad.range), np.full(3, triad.range))
+    if sensor is not None:
+        triads = (("accelerometer", sensor.accelerometers), ("gyroscope", sensor.gyroscopes))
+        for name, triad in triads:
+            if triad is not None and triad.range is not None:
+                limits[name] = -np.full(3, triad.range), np.full(3, triad.range)
     return limits
 
 

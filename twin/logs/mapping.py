@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -184,13 +184,22 @@ class LogMapping(BaseModel):
             ]
             raise ParameterError(file, list(dict(faults).items())) from None
 
-    def apply(self, log: Log, machine: MachineModel, *, partly: bool = False) -> Log:
+    def part(self, signals: Collection[str]) -> Self:
+        """Return the mapping of some signals alone."""
+        rules = {name: rule for name, rule in self.signals.items() if name in signals}
+        return self.model_copy(update={"signals": rules})
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """Names of the channels of all signals."""
+        return frozenset(name for rule in self.signals.values() for name in rule.channels)
+
+    def apply(self, log: Log, machine: MachineModel) -> Log:
         """Return the log of the machine's signals, in SI units and in the order of its legs.
 
         Args:
             log: with the channels.
             machine: whose signals they are.
-            partly: whether to leave out signals of which channels are missing.
 
         Raises:
             InputError: a signal, channel, unit or count does not fit; names the field.
@@ -205,8 +214,6 @@ class LogMapping(BaseModel):
                 raise InputError(field, f"is no signal; {guess}Known: {', '.join(known_units)}")
             if rule.legs and not is_per_leg(name, machine):
                 raise InputError(f"{field}.legs", "is for signals with one column per leg")
-            if partly and not set(rule.channels) <= set(log.names):
-                continue
             channels.append(_mapped(name, rule, log, known_units[name]))
         return Log(tuple(channels), log.metadata)
 

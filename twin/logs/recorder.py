@@ -83,8 +83,8 @@ class LogRecorder:
         if self._begun is None and not (self._waiting or self._before.exists()):
             self.part.unlink(missing_ok=True)
 
-    def finish(self, log: Log | None = None) -> Path | None:
-        """Write the log, by default all samples, and remove the part; return the log's path.
+    def finish(self) -> Path | None:
+        """Write the log and remove the part; return the log's path. `keep` leaves the last seconds.
 
         Without any sample there is no log, and None is returned.
 
@@ -92,8 +92,9 @@ class LogRecorder:
             InputError: the log cannot be written; the part remains and is named.
         """
         self._file.close()
-        if log is None:
-            log = join([*part.read_blocks(self.part, "time", None), *self._waiting])
+        log = join([*part.read_blocks(self.part, "time", None), *self._waiting])
+        if self._keep is not None:
+            log = log.between(log.span[1] - self._keep, inf)
         written_path = None
         if any(map(len, log.channels)):
             try:

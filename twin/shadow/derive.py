@@ -101,7 +101,7 @@ def working_motion(machine: MachineModel, duration: float, seed: int) -> Referen
     return reference
 
 
-def hidden_machine(machine: MachineModel, seed: int) -> MachineModel:
+def perturbed_machine(machine: MachineModel, seed: int) -> MachineModel:
     """Return a machine that differs from its file within the tolerances of its data sheets.
 
     Raises:
@@ -194,7 +194,7 @@ def derive_thresholds(
         for number in range(machines):
             shadow.reset()
             own_seed = seed + number
-            perturbed = hidden_machine(model, own_seed)
+            perturbed = perturbed_machine(model, own_seed)
             motion = working_motion(model, length, own_seed)
             for sample in work(model, motion, hidden=perturbed, noise=noise, seed=own_seed):
                 steps += 1

@@ -1,4 +1,4 @@
-"""A shadow that follows a source of samples: ring buffer, telemetry, durations of the updates."""
+"""A shadow that follows a source of samples: recording, telemetry, durations of the updates."""
 
 from __future__ import annotations
 
@@ -8,100 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
-from twin.link.emulation import BLOCK_DURATION, channel_of
 from twin.link.protocol import Sample
+from twin.link.recording import Recording
 from twin.link.transport.source import Source, Telemetry
-from twin.logs import Log, signal_units
 from twin.logs.log import POSE_UNITS
 from twin.logs.recorder import LogRecorder
-from twin.model.machine_model import MachineModel
 from twin.shadow.detectors import ALARM_KINDS, Alarm
 from twin.shadow.shadow import Shadow, ShadowState
-
-MAX_RING_SIZE = 1 << 28
-"""Maximum number of values that a ring may hold: 2 GiB."""
-
-
-class Ring:
-    """Ring buffer of the last samples and states, allocated once.
-
-    The machine's channels keep their names, so that the log can be replayed; those of the shadow
-    are `estimated_coordinates`, `estimated_pose`, `estimated_forces`, `innovation`, `disturbance`
-    and `residuals`.
-    """
-
-    def __init__(self, machine: MachineModel, first: Sample, seconds: float, period: float) -> None:
-        """Allocate memory for `seconds` of samples with the fields of the first one.
-
-        Raises:
-            InputError: too long for the memory.
-        """
-        n, unit, force = machine.n_actuators, machine.coordinate_unit, machine.force_unit
-        known_units = signal_units(machine)
-        self._read = {name: known_units[name] for name in first.values if name in known_units}
-        self._units = self._read | {
-            "estimated_coordinates": (unit,) * n,
-            "estimated_pose": POSE_UNITS,
-            "estimated_forces": (force,) * n,
-            "innovation": (unit,) * n,
-            "disturbance": (force,) * n,
-            "residuals": ("1",) * n,
-        }
-        rows = max(1, round(seconds / period))
-        if rows * sum(map(len, self._units.values())) > MAX_RING_SIZE:
-            raise InputError("ring", f"{seconds:g} s are too long for the memory; take fewer")
-        self._time: FloatArray = np.empty(rows)
-        self._values: dict[str, FloatArray] = {
-            name: np.zeros((rows, len(units))) for name, units in self._units.items()
-        }
-        self._name, self._period, self._count, self._taken = machine.name, period, 0, 0
-
-    def add(self, sample: Sample, state: ShadowState) -> None:
-        """Add a sample with the state that follows from it; missing fields keep their values."""
-        row, values = self._count % len(self._time), self._values
-        self._time[row] = sample.time
-        for name in self._read:
-            row_values = sample.values.get(name)
-            values[name][row] = values[name][row - 1] if row_values is None else row_values
-        values["estimated_coordinates"][row] = state.coordinates
-        values["estimated_pose"][row] = state.pose
-        values["estimated_forces"][row] = state.forces
-        values["innovation"][row] = state.innovation
-        values["disturbance"][row] = state.disturbance
-        values["residuals"][row] = state.residuals
-        self._count += 1
-
-    def log(self) -> Log:
-        """Return the content of the ring, oldest first."""
-        return self._log(max(0, self._count - len(self._time)), 0)
-
-    @property
-    def fresh(self) -> int:
-        """Number of samples since the last `take`."""
-        return self._count - self._taken
-
-    def take(self) -> Log:
-        """Return the samples since the last call as a log."""
-        start_row = max(0, self._taken - 1, self._count - len(self._time))
-        skipped, self._taken = max(0, self._taken - start_row), self._count
-        return self._log(start_row, skipped)
-
-    def _log(self, start: int, first: int) -> Log:
-        rows = np.arange(start, self._count) % len(self._time)
-        time, units, period = self._time[rows], self._units, self._period
-        channels = [
-            channel_of(name, time, table[rows], units[name], period, first)
-            for name, table in self._values.items()
-        ]
-        return Log(tuple(channels), metadata_of(self._name))
-
-
-def metadata_of(machine: str) -> dict[str, str]:
-    """Return the metadata of a shadow's log."""
-    return {"machine": machine, "engine": "shadow"}
-
 
 DURATIONS_KEPT = 10_000
 """Number of the latest durations that are kept."""
@@ -118,6 +32,9 @@ MIN_LEARNING_TIME = 1.0
 SILENCE_TIMEOUT = 1.0
 """[s] Engineering choice: time without a sample after which a live source is silent."""
 
+SHORT_STREAM_TIME = 120.0
+"""[s] Duration of the samples that are kept to judge a stream that ends while the shadow learns."""
+
 MAX_CLOCK_STEP = 10.0
 """[s] Engineering choice: longest time between two samples; a longer one is a clock that was set.
 """
@@ -130,8 +47,8 @@ class ShadowSession:
         shadow: that is fed.
         source: of the samples.
         telemetry: to which the estimates go; None without one.
-        recorder: of the samples, into a file; None without one.
-        ring: of the last samples; None before the first one.
+        recorder: of the file of samples and estimates; None without one. The machine's channels
+            keep their names, so that the log can be replayed.
         sample: the last one that could be used; None before the first.
         state: that follows from it.
         alarms: of the shadow and of silence, in the order in which they were raised.
@@ -145,28 +62,31 @@ class ShadowSession:
         shadow: Shadow,
         source: Source,
         *,
-        ring: float = 120.0,
         telemetry: Telemetry | None = None,
         recorder: LogRecorder | None = None,
     ) -> None:
-        """Put the parts together; `ring`: seconds that are kept.
-
-        Raises:
-            InputError: a ring that is not above zero.
-        """
-        self.shadow, self.source, self.recorder = shadow, source, recorder
-        self.ring: Ring | None = None
+        """Put the parts together; `recorder`: of the file of the samples."""
+        self.shadow, self.source, self.telemetry = shadow, source, telemetry
+        self.recorder = recorder
+        machine = shadow.machine
+        units = {
+            "estimated_coordinates": (machine.coordinate_unit,) * machine.n_actuators,
+            "estimated_pose": POSE_UNITS,
+            "estimated_forces": (machine.force_unit,) * machine.n_actuators,
+            "innovation": (machine.coordinate_unit,) * machine.n_actuators,
+            "disturbance": (machine.force_unit,) * machine.n_actuators,
+        }
+        self._recording: Recording | None = None
+        if recorder is not None:
+            self._recording = Recording(machine, shadow.period, recorder, units)
         self.sample: Sample | None = None
         self.state: ShadowState | None = None
         self.alarms: list[Alarm] = []
         self.elapsed = 0.0
-        self._seconds, self.telemetry = positive(ring, "ring"), telemetry
         self._spent, self._count, self.last = np.zeros(DURATIONS_KEPT), 0, 0.0
         self._heard, self._silent, self._told = clock.monotonic(), False, 0
         self.shortened = False
-        rows = max(1, round(self._seconds / shadow.period))
-        self._block = max(1, round(BLOCK_DURATION / shadow.period))
-        self._early: deque[Sample] = deque(maxlen=rows)
+        self._early: deque[Sample] = deque(maxlen=round(SHORT_STREAM_TIME / shadow.period))
 
     @property
     def updates(self) -> int:
@@ -186,7 +106,8 @@ class ShadowSession:
         if sample is not None:
             self.take(sample)
             return True
-        self._record(1)
+        if self._recording is not None:
+            self._recording.flush()
         silence = clock.monotonic() - self._heard
         if silence >= SILENCE_TIMEOUT and not (self._silent or self.source.ended):
             self._silent = True
@@ -211,10 +132,16 @@ class ShadowSession:
             self._early.append(accepted)
         else:
             self._early.clear()
-        if self.ring is None:
-            self.ring = Ring(shadow.machine, accepted, self._seconds, shadow.period)
-        self.ring.add(accepted, state)
-        self._record(self._block)
+        if self._recording is not None:
+            estimates = {
+                "estimated_coordinates": state.coordinates,
+                "estimated_pose": state.pose,
+                "estimated_forces": state.forces,
+                "innovation": state.innovation,
+                "disturbance": state.disturbance,
+                "residuals": state.residuals,
+            }
+            self._recording.add(accepted._replace(values={**accepted.values, **estimates}))
         self._send(self._estimate(accepted, state))
         step = 0.0 if self.sample is None else accepted.time - self.sample.time
         self.elapsed += step if 0.0 < step < MAX_CLOCK_STEP else 0.0
@@ -223,15 +150,7 @@ class ShadowSession:
 
     def finish(self) -> Path | None:
         """Write the log and return its path; raises InputError as `LogRecorder.finish`."""
-        if self.recorder is None:
-            return None
-        self._record(1)
-        return self.recorder.finish(None if self.ring is None else self.ring.log())
-
-    def _record(self, least: int) -> None:
-        """Write the new samples into the file once there are enough for a block."""
-        if self.recorder is not None and self.ring is not None and self.ring.fresh >= least:
-            self.recorder.write(self.ring.take())
+        return None if self._recording is None else self._recording.finish()
 
     def _send(self, estimate: Sample) -> None:
         if self.telemetry is not None:

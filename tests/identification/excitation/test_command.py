@@ -41,7 +41,7 @@ def test_it_prints_errors_and_writes_a_motion(
     ("options", "message"),
     [
         (("--for", "friction"), "none of the group 'friction'"),
-        (("--for", "nothing"), "is no group"),
+        (("--for", "nothing"), "has no group"),
         (("--noise", "2 N m"), "has a unit of N m, but a force of this machine is in N"),
         (("--out", "motion.npz"), "must end in .csv"),
     ],

@@ -13,9 +13,9 @@ from twin.control import make_controller
 from twin.identification.linear import linear_estimate, of_drives, samples_of_log
 from twin.identification.parameters import select
 from twin.identification.result.identify import identify
-from twin.link.emulated.machine import EmulatedMachine
-from twin.link.emulation import Recording
+from twin.link.emulated import EmulatedMachine
 from twin.link.protocol import Sample
+from twin.link.recording import Recording
 from twin.logs import Log, log_of
 from twin.machine.randomisation.sampler import nominal_value
 from twin.motion.profiles import MultiSineMotion
@@ -81,7 +81,7 @@ def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
         }
         truth = {"platform.body.mass": 103.0, "platform.body.center_of_mass.2": 0.01}
         hidden = file.with_(parameters=drawn | truth)
-        found = identify(file, [emulated(hidden, seed)], "payload", unseen="prior")
+        found = identify(file, [emulated(hidden, seed)], "payload", if_unobservable="prior")
         assert [each.path for each in found.parameters] == [
             each.path for each in select(file, "payload")
         ]

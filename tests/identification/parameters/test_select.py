@@ -79,7 +79,7 @@ def test_spreads_are_given_with_units() -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ("drive", "is no group; name one of the groups .payload, platform, legs"),
+        ("drive", "has no group .drive.; name one of the groups .payload, platform, legs"),
         ("friction", "none of the group 'friction'; it has payload.*hardware"),
         ("leg.drive.backlash", "no such number"),
         ("leg.encoder.*", "no path like"),

@@ -60,6 +60,6 @@ def test_an_identification_removes_it_and_says_so() -> None:
     log = log_of(recorded())
     late = log.with_channels(log["command_forces"].delayed(0.02))
     names = [name for name in HIDDEN if not name.endswith("delay")]
-    found = identify(nominal(), [late], names, unseen="prior")
+    found = identify(nominal(), [late], names, if_unobservable="prior")
     assert "clocks of commands and encoders differ by -1" in " ".join(found.notes)
     assert found.values[0] == pytest.approx(HIDDEN["platform.body.mass"], rel=5e-3)

@@ -10,7 +10,7 @@ import pytest
 from recorded_motion import FREQUENCIES, HIDDEN, nominal
 
 from twin.control import make_controller
-from twin.identification.prediction.optimise import _first_guess, _Pass
+from twin.identification.prediction.optimise import Search
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
 from twin.motion.profiles import MultiSineMotion
@@ -62,27 +62,52 @@ def test_play_that_shows_in_few_impacts_is_named(log: Log, monkeypatch: pytest.M
     assert found.standard_errors[0] == pytest.approx(found.parameters[0].spread)
 
 
+def problem_of(best: Any, path: str, width: int, slope: float = 3.0) -> Any:
+    """Return a problem of two windows whose errors are least at `best`."""
+    count = len(best)
+    parameters = [
+        SimpleNamespace(
+            path=path, nominal=0.0, spread=1.0, lower=-2.0, upper=2.0, leg=None, unit=""
+        )
+        for _ in range(count)
+    ]
+
+    def errors(values: Any) -> Any:
+        error = np.pad(slope * (values - best), [(0, 0)] * (values.ndim - 1) + [(0, width - count)])
+        return np.stack([error, error], axis=-2)
+
+    return SimpleNamespace(parameters=parameters, errors=errors, blocks=())
+
+
 @pytest.mark.quick
-@pytest.mark.parametrize(("start", "expected"), [(4.0, 1.0), (-4.0, 0.0), (9.0, 2.0), (None, 0.0)])
-def test_a_search_begins_with_the_better_values(start: float | None, expected: float) -> None:
-    """Those from forces, inside the bounds, unless the file predicts better."""
-    parameter = SimpleNamespace(nominal=3.0, spread=1.0)
-    problem: Any = SimpleNamespace(parameters=[parameter], errors=lambda values: values - 4.5)
-    bounds = np.array([[-2.0], [2.0]])
-    given = None if start is None else np.array([start])
-    assert _first_guess([problem], given, bounds) == pytest.approx(expected)
+@pytest.mark.parametrize("start", [0.0, 2.0, -2.0])
+def test_a_pass_ends_where_errors_and_prior_are_least(start: float) -> None:
+    """Errors count in root mean squares of those at the start: here both are the same number."""
+    problem = problem_of(np.array([1.5]), "", 1)
+    problem.linearised = lambda values, steps: SimpleNamespace(slopes=np.full((2, 1, 1), 3.0))
+    search = Search([problem], robust=False, tick=lambda: None)
+    weight = 2.0 * 9.0 / max(1.0, (3.0 * (start - 1.5)) ** 2)
+    expected = 1.5 * weight / (weight + 1.0)
+    assert search.minimised(np.array([start])) == pytest.approx(expected, rel=0.1)
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("best", [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)])
-def test_each_play_is_tried_alone_too(best: tuple[float, float]) -> None:
+def test_each_play_is_tried_alone_too(
+    best: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two plays that are found one by one are not taken together where one of them is wrong."""
-    parameter = SimpleNamespace(path="leg.1.drive.backlash", nominal=0.0, spread=1.0)
-
-    def errors(values: Any) -> Any:
-        return np.pad(3.0 * (values - best), (0, 98))[None]
-
-    problem: Any = SimpleNamespace(parameters=[parameter, parameter], errors=errors, blocks=())
-    search = _Pass([problem], np.zeros(2), None, False, lambda: None)
-    found = search.best_combination(np.zeros(2), np.ones(2), [0, 1])
-    assert tuple(found) == best
+    problem = problem_of(np.array(best), "leg.1.drive.backlash", 100, 30.0)
+    problem.machine = None
+    problem.sign_reversals = lambda machine: np.ones((2, 6))
+    problem.windows = SimpleNamespace(counted=1)
+    # Half of the windows, which the scan takes, show the best values wrongly.
+    wrong = problem_of(np.ones(2), "leg.1.drive.backlash", 100, 30.0)
+    problem.part = lambda segments: SimpleNamespace(
+        errors=lambda values: wrong.errors(values)[..., :1, :]
+    )
+    monkeypatch.setattr(
+        "twin.identification.prediction.optimise.with_parameters", lambda *arguments: None
+    )
+    search = Search([problem], robust=False, tick=lambda: None)
+    assert search.scan_backlash(np.zeros(2), 1.0) == pytest.approx(best)

@@ -98,7 +98,7 @@ def truth(paths: list[str]) -> list[float]:
 def test_errors_of_all_signals_are_found_beside_the_machine() -> None:
     """Within their intervals, which are narrow where a signal shows an error well."""
     names = [*HIDDEN, *SENSOR, *TRACKER, "signal.coordinates.scale"]
-    found = identify(nominal(), [measured()], names, unseen="prior")
+    found = identify(nominal(), [measured()], names, if_unobservable="prior")
     paths = [each.path for each in found.parameters]
     assert paths == names
     error = np.abs(found.values - truth(paths))

@@ -32,20 +32,18 @@ def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
     assert rms(problem, np.array([each.nominal for each in parameters])) > 1e-5
 
 
-def test_squares_are_those_of_some_stretches() -> None:
-    """Each with sets of its own, as the errors of all have them; of several windows a stretch."""
+def test_errors_of_some_segments_are_those_of_all() -> None:
+    """For several sets of values, and with several windows in a segment."""
     machine = nominal()
     recording, parameters = recording_of(log_of(recorded()), machine), select(machine, list(HIDDEN))
     problem = PredictionProblem(machine, recording, parameters, 0.02)
     count, own = len(problem.windows.first), problem.windows.counted
     assert own > 1
-    values = np.array([each.nominal for each in problem.parameters]) * np.ones((2, 3, 1))
-    values[1, 1:, 0] += [1.0, 2.0]
-    sizes = np.linspace(1.0, 2.0, count * own)[:, None] * np.linspace(1.0, 3.0, 120)
-    stretches = [np.array([2, 0]), np.arange(count)]
-    found = problem.squares(values, stretches, sizes)
-    for k, chosen in enumerate(stretches):
+    values = np.array([each.nominal for each in problem.parameters]) * np.ones((3, 1))
+    values[1:, 0] += [1.0, 2.0]
+    errors = problem.errors(values)
+    for chosen in (np.array([2, 0]), np.arange(count)):
         windows = (own * chosen[:, None] + np.arange(own)).ravel()
-        scaled = problem.errors(values[k])[:, windows] / sizes[windows]
-        assert np.allclose(found[k], (scaled**2).sum(axis=(1, 2)), rtol=1e-9)
-    assert found[1, 2] < found[1, 1] < found[1, 0], "nearer to the hidden mass"
+        assert np.allclose(problem.part(chosen).errors(values), errors[:, windows], rtol=1e-9)
+    sums = (errors**2).sum(axis=(1, 2))
+    assert sums[2] < sums[1] < sums[0], "nearer to the hidden mass"

@@ -9,7 +9,11 @@ import pytest
 import twin
 from twin.basics.arrays import FloatArray
 from twin.identification.parameters import select
-from twin.identification.prediction.optimise import project_out_discontinuities, refine
+from twin.identification.prediction.optimise import (
+    Search,
+    project_out_discontinuities,
+    refine,
+)
 from twin.identification.result.identification import backlash_warning, unsettled
 
 pytestmark = pytest.mark.quick
@@ -25,7 +29,10 @@ class Jumping:
 
     def __init__(self, height: float) -> None:
         rng = np.random.default_rng(3)
-        self.parameters = [SimpleNamespace(path="", nominal=0.0, spread=1.0) for _ in range(COUNT)]
+        self.parameters = [
+            SimpleNamespace(path="", nominal=0.0, spread=1.0, lower=-5.0, upper=5.0)
+            for _ in range(COUNT)
+        ]
         self.slopes = 3.0 * rng.normal(size=(WINDOWS, ERRORS, COUNT))
         self.truth = np.array([0.3, -0.2, 0.1])
         self.noise = rng.normal(size=(WINDOWS, ERRORS))
@@ -48,11 +55,9 @@ class Jumping:
 def found(problem: Any, start: FloatArray) -> Any:
     """Return the estimate and its slopes, from the information without jumps."""
     rows = problem.slopes.reshape(-1, COUNT)
-    bounds = np.array([[-5.0] * COUNT, [5.0] * COUNT])
-    information = rows.T @ rows + np.eye(COUNT)
-    return refine(
-        [problem], start, information, bounds, robust=False, tick=lambda: None
-    ), information
+    search = Search([problem], robust=False, tick=lambda: None)
+    search.information = rows.T @ rows + np.eye(COUNT)
+    return refine(search, start), search.information
 
 
 def test_an_event_that_comes_or_goes_says_nothing() -> None:
@@ -82,7 +87,7 @@ def test_smooth_errors_stay_whole() -> None:
     assert np.allclose(kept.slopes, problem.slopes / size)
     z = (solution.values - problem.truth) * np.sqrt(np.diag(information))
     assert (np.abs(z) < 3.0).all()
-    assert solution.last < 0.3
+    assert solution.last_step < 0.3
 
 
 def test_a_search_that_ends_on_its_way_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,8 +96,10 @@ def test_a_search_that_ends_on_its_way_says_so(monkeypatch: pytest.MonkeyPatch) 
     problem = Jumping(height=0.0)
     solution, information = found(problem, problem.truth + OFFSET)
     error = solution.values - problem.truth - OFFSET
-    assert solution.last == pytest.approx(np.sqrt(error @ information @ error / COUNT), rel=0.05)
-    assert len(unsettled(solution.last)) == 1
+    assert solution.last_step == pytest.approx(
+        np.sqrt(error @ information @ error / COUNT), rel=0.05
+    )
+    assert len(unsettled(solution.last_step)) == 1
     assert unsettled(0.9) == []
 
 

@@ -27,7 +27,7 @@ from twin.identification.result.identify import (
 )
 from twin.identification.result.predictions import base_rows, mapping_lines
 from twin.identification.result.report import identification_results
-from twin.logs import Channel, Log, LogMapping, log_of, read_signals, sha256_of, write_log
+from twin.logs import Channel, Log, LogMapping, log_of, read_log, sha256_of, write_log
 
 pytestmark = pytest.mark.quick
 
@@ -113,7 +113,7 @@ def test_currents_show_friction_of_the_drives() -> None:
     names = f"{BODY}, leg.drive.friction_torque, leg.drive.viscous_torque, signal.forces.scale"
     known, sure = f"{names}, {inertia}", {inertia: 1e-9}
     found = identify(
-        nominal(), [given], known, spreads=sure, unseen="prior", force_per_current=20.0
+        nominal(), [given], known, spreads=sure, if_unobservable="prior", force_per_current=20.0
     )
     assert_inside(found, "leg.drive.friction_torque", HIDDEN["leg.drive.friction_torque"], 0.013)
     assert_inside(found, "platform.body.mass", HIDDEN["platform.body.mass"], 0.5)
@@ -121,7 +121,7 @@ def test_currents_show_friction_of_the_drives() -> None:
     assert any("N/A" in line for line in mapping_lines(nominal(), found.forces))
     with pytest.raises(InputError, match="command_forces"):
         identify(nominal(), [given], names)
-    unsure = identify(nominal(), [given], names, unseen="prior", force_per_current=20.0)
+    unsure = identify(nominal(), [given], names, if_unobservable="prior", force_per_current=20.0)
     assert_inside(unsure, "platform.body.mass", HIDDEN["platform.body.mass"], 2.0)
     mass = at(unsure, "platform.body.mass")
     assert unsure.standard_errors[mass] > 2.0 * found.standard_errors[mass]
@@ -179,7 +179,7 @@ def test_a_stated_spread_is_how_far_the_file_may_be_wrong(
     spread: str, mass: float, most: float
 ) -> None:
     given = {"platform.body.mass": spread}
-    found = identify(nominal(), [measured()], BODY, spreads=given, unseen="prior")
+    found = identify(nominal(), [measured()], BODY, spreads=given, if_unobservable="prior")
     assert abs(found.values[0] - mass) < most
 
 
@@ -203,7 +203,9 @@ def test_the_command_prints_both_stages(tmp_path: Path) -> None:
 def test_what_forces_cannot_show_is_refused() -> None:
     with pytest.raises(InputError, match="command_forces"):
         identify(nominal(), [measured()], "payload, leg.drive.delay")
-    held = identify(nominal(), [measured()], "payload, leg.drive.delay", unseen="hold").held
+    held = identify(
+        nominal(), [measured()], "payload, leg.drive.delay", if_unobservable="hold"
+    ).held
     assert [parameter.path for parameter in held] == ["leg.drive.delay"]
     with pytest.raises(InputError, match="cannot be identified from these forces"):
         identify(nominal(), [measured()], "leg.rod.inertia.2.2")
@@ -213,13 +215,10 @@ def test_what_forces_cannot_show_is_refused() -> None:
         identify(nominal(), [kept], "signal.forces.scale")
 
 
-def test_logs_are_read_in_windows_and_hashed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_logs_are_read_and_hashed(tmp_path: Path) -> None:
     """A folder has the hash of its files, one after the other."""
     file = write_log(log_of(recorded(duration=4.0)), tmp_path / "run.csv")
-    monkeypatch.setattr("twin.logs.files.READ_WINDOW", 0.7)
-    log = read_signals(file, SIGNALS, None, nominal())
+    log = read_log(file, signals=SIGNALS)
     assert log.names == (
         *("coordinates", "forces", "pose", "measured"),
         *("accelerometer", "gyroscope", "command_forces"),
@@ -236,8 +235,7 @@ def test_logs_are_read_in_windows_and_hashed(
 def test_a_mapped_log_leaves_unused_channels_in_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Memory holds the signals, a window and a block of the file, not its other columns."""
-    monkeypatch.setattr("twin.logs.files.READ_WINDOW", 2.0)
+    """Memory holds the signals and a block of the file, not its other columns."""
     monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 500)
     time = np.arange(0.0, 30.0, 2e-3)
     legs = nominal().inverse_kinematics(nominal().home) + 1e-3 * np.sin(time)[:, None]
@@ -256,7 +254,7 @@ def test_a_mapped_log_leaves_unused_channels_in_its_file(
     channels = ", ".join(f'"raw.{k}"' for k in range(6))
     mapping.write_text(f"[signals.coordinates]\nchannels = [{channels}]\n")
     tracemalloc.start()
-    found = read_signals(file, SIGNALS, LogMapping.read(mapping), nominal())
+    found = read_log(file, LogMapping.read(mapping), nominal(), signals=SIGNALS)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert np.allclose(found["coordinates"].values, legs, atol=1e-5)

@@ -82,7 +82,9 @@ def test_what_does_not_show_is_refused() -> None:
     log = log_of(recorded())
     with pytest.raises(InputError, match="backlash"):
         identify(nominal(), [log], "platform.body.mass,leg.drive.backlash")
-    held = identify(nominal(), [log], "platform.body.mass,leg.drive.backlash", unseen="hold")
+    held = identify(
+        nominal(), [log], "platform.body.mass,leg.drive.backlash", if_unobservable="hold"
+    )
     assert [parameter.path for parameter in held.held] == ["leg.drive.backlash"]
 
 
@@ -96,8 +98,8 @@ def test_a_model_that_misses_something_is_named(found: Identification) -> None:
 
 
 def test_an_unknown_choice_names_its_option() -> None:
-    with pytest.raises(InputError, match="unseen"):
-        identify(nominal(), [log_of(recorded())], "payload", unseen="bogus")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="if_unobservable"):
+        identify(nominal(), [log_of(recorded())], "payload", if_unobservable="bogus")  # type: ignore[arg-type]
 
 
 def test_missing_signals_are_named() -> None:

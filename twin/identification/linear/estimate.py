@@ -21,7 +21,12 @@ from twin.identification.linear.model import (
     pseudo_inertia,
 )
 from twin.identification.linear.samples import ForceSamples
-from twin.identification.parameters import Parameter, values_by_path
+from twin.identification.parameters import (
+    Parameter,
+    nominal_array,
+    prior_std_array,
+    values_by_path,
+)
 from twin.identification.result.statistics import covariance, half_widths
 from twin.identification.visibility import Choice, Decision, Visibility, visibility
 from twin.model.machine_model import MachineModel
@@ -100,7 +105,7 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
         Systems 8 (1991), section 4.
     """
     q = len(model.words)
-    nominal = np.array([parameter.nominal for parameter in model.parameters])
+    nominal = nominal_array(model.parameters)
     weights, bias = model.weights(nominal if values is None else values)
     blocks = model.matrix[:, : -len(bias)].reshape(len(model.matrix), len(weights), q + 1)
     combined_columns = np.tensordot(blocks, weights, (1, 0))
@@ -222,7 +227,7 @@ def linear_estimate(
     model = joined(
         [linear_model(platform, linear_parameters, sample_set) for sample_set in sample_sets]
     )
-    nominal = np.array([parameter.nominal for parameter in model.parameters])
+    nominal = nominal_array(model.parameters)
     n = platform.n_actuators
     given_noise = None if noise is None else one_or_each(noise, "noise", n)
     deviations = _noise(model, n) if given_noise is None else given_noise
@@ -258,8 +263,8 @@ class _Problem:
         self._model = model
         fixed_paths = {parameter.path for parameter in decision.held}
         self._free: Any = np.array([item.path not in fixed_paths for item in model.parameters])
-        self._nominal = np.array([item.nominal for item in model.parameters])
-        self._spreads = np.array([item.spread for item in model.parameters])
+        self._nominal = nominal_array(model.parameters)
+        self._spreads = prior_std_array(model.parameters)
         bounds = np.array([[item.lower, item.upper] for item in model.parameters])
         lower, upper = (bounds.T - self._nominal) / self._spreads
         self._bounds = lower[self._free], upper[self._free]

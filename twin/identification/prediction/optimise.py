@@ -14,7 +14,12 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.identification.parameters import Parameter, with_parameters
+from twin.identification.parameters import (
+    Parameter,
+    nominal_array,
+    prior_std_array,
+    with_parameters,
+)
 from twin.identification.prediction.problem import DIFFERENCE_STEP, Linear, PredictionProblem
 from twin.identification.prediction.recording import SENSOR_PREFIXES
 
@@ -30,24 +35,14 @@ FIRST_GAIN_SCALE = 5.0
 FIRST_WINDOW_STEP = 3
 """The first passes take every third window."""
 
-FIRST_PASSES = ((2, 3.0), (2, 0.5))
-"""Largest number of Jacobians of each first pass, and search radius of the backlash scan after it,
-in prior standard deviations."""
-
-MAX_JACOBIANS = 2
-"""Jacobians of the pass over all windows."""
-
 BACKLASH_SEARCH_RADII = (3.0, 0.5)
-"""Search radii of the backlash scans after that pass, in prior standard deviations."""
+"""Search radii of the backlash scans, in prior standard deviations."""
+
+MAX_EVALUATIONS = 4
+"""Evaluations of the errors in each pass, most of which need a Jacobian as well."""
 
 COST_TOLERANCE = 1e-3
-"""Relative decrease of the cost with one Jacobian below which a pass ends."""
-
-MAX_STEPS_PER_JACOBIAN = 4
-"""Maximum number of Gauss-Newton steps with one Jacobian."""
-
-MIN_STEP_DECREASE = 1e-2
-"""Relative decrease of the cost below which no further step is taken with the same Jacobian."""
+"""Relative decrease of the cost with one step below which a pass ends."""
 
 MAX_SEARCHES = 2
 """Maximum number of searches; a second one runs only if errors stay above `MAX_NOISE_RATIO`."""
@@ -61,11 +56,8 @@ BACKLASH_KEY = "backlash"
 SCAN_POINTS = 13
 """Values of each backlash that a scan tries."""
 
-SCAN_WINDOW_FRACTION = 0.25
-"""Fraction of the windows that a scan uses: those with most force reversals."""
-
-STEP_FRACTIONS = (1.0, 0.5, 0.2, 0.05)
-"""Fractions of a Gauss-Newton step that are tried until the cost falls."""
+SCAN_SEGMENT_FRACTION = 0.25
+"""Fraction of the segments that a scan uses: those with most force reversals."""
 
 DIFFERENCE_EFFECT = 0.3
 """Root mean square change of the scaled errors that a finite difference aims at."""
@@ -86,10 +78,8 @@ DISCONTINUITY_RATIO = 0.5
 which on it counts as a discontinuity: an impact or a stop that comes or goes.
 """
 
-MAX_COST_INCREASE = 5e-2
-"""Engineering choice: relative increase of the sum of squares above which `refine` does not take a
-step.
-"""
+MAX_COST_INCREASE = 0.2
+"""Engineering choice: relative increase of the cost above which `refine` does not take a step."""
 
 FINAL_STEP_FRACTIONS = (1.0, 0.3, 0.1)
 """Engineering choice: fractions of a step that `refine` tries."""
@@ -107,7 +97,7 @@ class Solution(NamedTuple):
     """`(W, m)` errors in standard deviations of the noise, discontinuities projected out"""
     slopes: list[FloatArray]
     """`(W, m, p)` derivatives by the scaled parameters, discontinuities projected out"""
-    last: float
+    last_step: float
     """root mean square length of the last step, in standard errors"""
 
 
@@ -122,9 +112,7 @@ def solve(
 
     The first passes take some of the windows and correct predictions fast, so that those of a wrong
     machine stay close to the recording. They scan each backlash over its whole range. The last pass
-    takes all windows, and `refine` ends the search. Each pass takes the root mean square of a
-    window's initial errors as its noise, so that a window with unmodelled effects, such as a series
-    of impacts, counts less.
+    takes all windows, and `refine` ends the search.
 
     Args:
         problems: of one machine with the same parameters.
@@ -135,43 +123,183 @@ def solve(
     Raises:
         InputError: the rollouts fail for the values to begin with.
     """
-    parameters = problems[0].parameters
-    nominal = np.array([parameter.nominal for parameter in parameters])
-    prior_stds = np.array([parameter.spread for parameter in parameters])
-    limits = [[getattr(parameter, side) for parameter in parameters] for side in ("lower", "upper")]
-    bounds = (np.array(limits) - nominal) / prior_stds
-    shortened = [problem.short(FIRST_GAIN_SCALE, FIRST_WINDOW_STEP) for problem in problems]
-    x, steps = _first_guess(shortened, start, bounds), None
+    first = Search(
+        [problem.short(FIRST_GAIN_SCALE, FIRST_WINDOW_STEP) for problem in problems], robust, tick
+    )
+    full = Search(problems, robust, tick)
+    candidates = [np.zeros(len(first.nominal))]
+    if start is not None:
+        candidates.append(np.clip((start - first.nominal) / first.prior_stds, *first.bounds))
+    x = min(candidates, key=first.cost)
     for _ in range(MAX_SEARCHES):
-        for max_jacobians, radius in FIRST_PASSES:
-            first_pass = _Pass(shortened, x, steps, robust, tick)
-            x = first_pass.scan_backlash(
-                first_pass.search(x, bounds, max_jacobians), bounds, radius
-            )
-            steps = first_pass.steps
-        current = _Pass(problems, x, steps, robust, tick)
-        x, steps = current.search(x, bounds, MAX_JACOBIANS), current.steps
+        for radius in BACKLASH_SEARCH_RADII:
+            x = first.scan_backlash(first.minimised(x), radius)
+        full.steps = first.steps
+        x = full.minimised(x)
         # Once all else is known, backlash shows best, also that of a leg that is seldom unloaded.
         for radius in BACKLASH_SEARCH_RADII:
-            x = current.scan_backlash(x, bounds, radius)
-        ratios = [
-            rms_scale(problem.errors(nominal + prior_stds * x), problem.blocks)
-            for problem in problems
-        ]
-        if all(np.median(ratio) < MAX_NOISE_RATIO for ratio in ratios):
+            x = full.scan_backlash(x, radius)
+        full.rescale(x)
+        if all(np.median(scale) < MAX_NOISE_RATIO for scale in full.scales):
             break
-    return refine(problems, x, current.information, bounds, robust=robust, tick=tick)
+        first.steps = full.steps
+    return refine(full, x)
 
 
-def refine(
-    problems: Sequence[PredictionProblem],
-    x: FloatArray,
-    information: FloatArray,
-    bounds: FloatArray,
-    *,
-    robust: bool,
-    tick: Callable[[], Any],
-) -> Solution:
+class Search:
+    """Cost of scaled parameters, and searches for its minimum.
+
+    The noise of each window is the root mean square of its errors at the point where a pass begins,
+    so that a window with unmodelled effects, such as a series of impacts, counts less.
+
+    Dry friction, backlash and contacts make errors rough functions of the parameters. Jacobians
+    therefore come from differences along the principal directions of the Jacobian before. Each
+    difference is long enough to change the errors by `DIFFERENCE_EFFECT`, so that a sum that hardly
+    shows is not left to the difference of two large changes.
+
+    Attributes:
+        nominal: `(p,)` values of the file in SI.
+        prior_stds: `(p,)` standard deviations of the priors in SI.
+        bounds: `(2, p)` of the scaled parameters.
+        scales: `(W, m)` noise of the errors of each problem.
+        steps: `(p, p)` differences of the next Jacobian, one a row; None: each parameter alone.
+        information: `(p, p)` of the last Jacobian, with the priors.
+    """
+
+    def __init__(
+        self, problems: Sequence[PredictionProblem], robust: bool, tick: Callable[[], Any]
+    ) -> None:
+        """Prepare a search over the parameters of `problems`, with errors as they are."""
+        self.problems, self.robust, self.tick = problems, robust, tick
+        self.parameters = problems[0].parameters
+        self.nominal, self.prior_stds = (
+            nominal_array(self.parameters),
+            prior_std_array(self.parameters),
+        )
+        limits = np.array([[each.lower, each.upper] for each in self.parameters]).T
+        self.bounds = (limits - self.nominal) / self.prior_stds
+        self.scales: list[FloatArray] = [np.ones(1) for _ in problems]
+        self.steps: FloatArray | None = None
+        self.information = np.eye(len(self.nominal))
+
+    def values(self, x: FloatArray) -> FloatArray:
+        """Return the values in SI of scaled parameters `(..., p)`."""
+        return np.asarray(self.nominal + self.prior_stds * x)
+
+    def rescale(self, x: FloatArray) -> None:
+        """Take the root mean squares of the errors at `x` for the noise of the windows.
+
+        Raises:
+            InputError: the rollouts fail there.
+        """
+        errors = [problem.errors(self.values(x)) for problem in self.problems]
+        if not all(np.isfinite(error).all() for error in errors):
+            raise InputError("log", "the model cannot follow its commands; check their signs")
+        pairs = zip(errors, self.problems, strict=True)
+        self.scales = [rms_scale(error, problem.blocks) for error, problem in pairs]
+
+    def residuals(self, x: FloatArray) -> FloatArray:
+        """Return `x`, then all scaled errors; infinite where rollouts fail."""
+        self.tick()
+        pairs = zip(self.problems, self.scales, strict=True)
+        try:
+            errors = [(problem.errors(self.values(x)) / scale).ravel() for problem, scale in pairs]
+        except InputError:
+            return np.full(len(x) + sum(scale.size for scale in self.scales), np.inf)
+        residuals = np.concatenate([x, *errors])
+        return np.asarray(np.nan_to_num(residuals, nan=np.inf, posinf=np.inf))
+
+    def cost(self, x: FloatArray) -> float:
+        """Return the sum of squares of the residuals; infinite where rollouts fail."""
+        squares = self.residuals(x) ** 2
+        return float((2.0 * (np.sqrt(1.0 + squares) - 1.0) if self.robust else squares).sum())
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """Return the Jacobian of the residuals; it sets the steps of the next one."""
+        self.tick()
+        slopes = [
+            problem.linearised(self.values(x), self.steps).slopes / scale[..., None]
+            for problem, scale in zip(self.problems, self.scales, strict=True)
+        ]
+        rows: FloatArray = np.vstack(
+            [np.eye(len(x)), *(each.reshape(-1, len(x)) for each in slopes)]
+        )
+        self.information = rows.T @ rows
+        effect = DIFFERENCE_EFFECT * np.sqrt(len(rows))
+        self.steps = difference_steps(self.information, self.parameters, effect)
+        return rows
+
+    def minimised(self, x: FloatArray) -> FloatArray:
+        """Return the parameters after a pass of least squares from `x`."""
+        from scipy.optimize import least_squares
+
+        self.rescale(x)
+        return np.asarray(
+            least_squares(
+                self.residuals,
+                x,
+                self.jacobian,
+                bounds=tuple(self.bounds),
+                loss="soft_l1" if self.robust else "linear",
+                ftol=COST_TOLERANCE,
+                max_nfev=MAX_EVALUATIONS,
+            ).x
+        )
+
+    def scan_backlash(self, x: FloatArray, radius: float) -> FloatArray:
+        """Return the parameters with each backlash where errors are least, up to `radius` away.
+
+        Backlash shows in impacts. Their errors have many minima, and a Jacobian leads to the next
+        one only. The scan uses the segments in which the force of the leg changes its sign most.
+        Backlash of one leg may make up for that of another: the best value of each is taken only
+        where the cost of all errors falls.
+        """
+        indices = [k for k, each in enumerate(self.parameters) if BACKLASH_KEY in each.path]
+        if not indices:
+            return x
+        machine = with_parameters(self.problems[0].machine, self.parameters, self.values(x))
+        reversals = [problem.sign_reversals(machine) for problem in self.problems]
+        best, cost = x, self.cost(x)
+        for k in indices:
+            rows = np.tile(x, (SCAN_POINTS, 1))
+            limits = np.clip([x[k] - radius, x[k] + radius], *self.bounds[:, k])
+            rows[:, k] = np.linspace(float(limits[0]), float(limits[1]), SCAN_POINTS)
+            costs = rows[:, k] ** 2
+            for problem, scale, counts in zip(self.problems, self.scales, reversals, strict=True):
+                part, windows = _most_reversals(problem, counts, self.parameters[k].leg)
+                errors = part.errors(self.values(rows)) / scale[windows]
+                costs += (errors**2).sum(axis=(1, 2))
+            candidate = best.copy()
+            candidate[k] = rows[np.argmin(np.nan_to_num(costs, nan=np.inf)), k]
+            new_cost = self.cost(candidate)
+            if new_cost < cost:
+                best, cost = candidate, new_cost
+        return best
+
+
+def _most_reversals(
+    problem: PredictionProblem, reversals: FloatArray, leg: int | None
+) -> tuple[PredictionProblem, Any]:
+    """Return the segments in which the force of a leg, or of all, changes its sign most often.
+
+    Args:
+        problem: of one recording.
+        reversals: `(W, n)` whether the force of each leg changes its sign in each window.
+        leg: index of the leg; None for all.
+
+    Returns:
+        The problem of these segments, and the indices of its windows.
+    """
+    counted = problem.windows.counted
+    of_leg = reversals.sum(axis=1) if leg is None else reversals[:, leg]
+    counts = of_leg.reshape(-1, counted).sum(axis=1)
+    number = ceil(SCAN_SEGMENT_FRACTION * len(counts))
+    segments = np.argsort(-counts, kind="stable")[:number]
+    windows = counted * segments[:, None] + np.arange(counted)
+    return problem.part(segments), windows.ravel()
+
+
+def refine(search: Search, x: FloatArray) -> Solution:
     """Return the estimate near `x` `(p,)`.
 
     Errors are smooth functions of the parameters but for discontinuities: an impact or a stop that
@@ -179,35 +307,19 @@ def refine(
     compares sums of squares. Central differences, one standard error long, tell them apart: a
     discontinuity is what the Jacobian leaves of the differences. Errors and Jacobian of each window
     are projected at right angles to it, so an event that may or may not happen has no effect.
-
-    Args:
-        problems: of one machine with the same parameters.
-        x: scaled parameters so far.
-        information: `(p, p)` information matrix there.
-        bounds: `(2, p)` of `x`.
-        robust: whether large errors count less than their square.
-        tick: called after every evaluation.
     """
-    parameters = problems[0].parameters
-    nominal = np.array([parameter.nominal for parameter in parameters])
-    prior_stds = np.array([parameter.spread for parameter in parameters])
-    scales = [
-        rms_scale(problem.errors(nominal + prior_stds * x), problem.blocks) for problem in problems
-    ]
-    cost = total_squares(problems, nominal + prior_stds * x, scales)
+    search.rescale(x)
+    cost, information = search.cost(x), search.information
     for _ in range(MAX_FINAL_STEPS):
-        steps = difference_steps(information, parameters)
-        tick()
+        steps = difference_steps(information, search.parameters)
         linear_problems = [
-            project_out_discontinuities(problem, nominal + prior_stds * x, steps)
-            for problem in problems
+            project_out_discontinuities(problem, search.values(x), steps)
+            for problem in search.problems
         ]
-        step, information = gauss_newton_step(linear_problems, x, bounds, robust=robust)
+        step, information = _gauss_newton_step(linear_problems, x, search.bounds, search.robust)
         x_before = x
         for fraction in FINAL_STEP_FRACTIONS:
-            new_cost = total_squares(
-                problems, nominal + prior_stds * (x_before + fraction * step), scales
-            )
+            new_cost = search.cost(x_before + fraction * step)
             if new_cost <= (1.0 + MAX_COST_INCREASE) * cost:
                 x, cost = x_before + fraction * step, new_cost
                 break
@@ -216,154 +328,11 @@ def refine(
             break
     net_step = x - x_before
     return Solution(
-        nominal + prior_stds * x,
+        search.values(x),
         [errors + slopes @ net_step for errors, slopes in linear_problems],
         [slopes for _, slopes in linear_problems],
         step_length,
     )
-
-
-class _Pass:
-    """Least squares in which the noise of each window is the size of its initial errors.
-
-    Dry friction, backlash and contacts make errors rough functions of the parameters. Jacobians
-    therefore come from differences along the principal directions of the Jacobian before. Each
-    difference is long enough to change the errors by `DIFFERENCE_EFFECT`, so that a sum that hardly
-    shows is not left to the difference of two large changes.
-    """
-
-    def __init__(
-        self,
-        problems: Sequence[PredictionProblem],
-        x: FloatArray,
-        steps: FloatArray | None,
-        robust: bool,
-        tick: Callable[[], Any],
-    ) -> None:
-        self.problems, self.steps, self.robust, self.tick = problems, steps, robust, tick
-        parameters = problems[0].parameters
-        self.nominal = np.array([parameter.nominal for parameter in parameters])
-        self.spreads = np.array([parameter.spread for parameter in parameters])
-        self.information = np.eye(len(x))
-        errors = [problem.errors(self.nominal + self.spreads * x) for problem in problems]
-        if not all(np.isfinite(error).all() for error in errors):
-            raise InputError("log", "the model cannot follow its commands; check their signs")
-        pairs = zip(errors, problems, strict=True)
-        self.scales = [rms_scale(error, problem.blocks) for error, problem in pairs]
-
-    def evaluate(self, x: FloatArray) -> tuple[float, list[FloatArray]]:
-        """Return half the sum of squares of errors and priors, and the scaled errors.
-
-        The sum is infinite where rollouts fail.
-        """
-        self.tick()
-        try:
-            errors = [problem.errors(self.nominal + self.spreads * x) for problem in self.problems]
-        except InputError:
-            return np.inf, []
-        scaled = [error / scale for error, scale in zip(errors, self.scales, strict=True)]
-        squares = [error**2 for error in scaled]
-        if self.robust:
-            squares = [2.0 * (np.sqrt(1.0 + square) - 1.0) for square in squares]
-        cost = 0.5 * (sum(float(square.sum()) for square in squares) + float(x @ x))
-        return cost if np.isfinite(cost) else np.inf, scaled
-
-    def search(self, x: FloatArray, bounds: FloatArray, max_jacobians: int) -> FloatArray:
-        """Return the parameters after Gauss-Newton steps, shortened while the cost rises.
-
-        A Jacobian costs an evaluation for each parameter: it is kept while steps with it pay.
-        """
-        cost, errors = self.evaluate(x)
-        for _ in range(max_jacobians):
-            jacobians, cost_before = self.jacobians(x), cost
-            for _ in range(MAX_STEPS_PER_JACOBIAN):
-                linear = [Linear(*pair) for pair in zip(errors, jacobians, strict=True)]
-                step, self.information = gauss_newton_step(
-                    linear, x, bounds, self.information, robust=self.robust
-                )
-                for fraction in STEP_FRACTIONS:
-                    new_cost, new_errors = self.evaluate(x + fraction * step)
-                    if new_cost < cost:
-                        break
-                else:
-                    break
-                x, errors = x + fraction * step, new_errors
-                decrease, cost = cost - new_cost, new_cost
-                if decrease < MIN_STEP_DECREASE * cost:
-                    break
-            if cost_before - cost < COST_TOLERANCE * cost:
-                break
-        return x
-
-    def scan_backlash(self, x: FloatArray, bounds: FloatArray, radius: float) -> FloatArray:
-        """Return the parameters with each backlash where errors are least, up to `radius` away.
-
-        Backlash shows in impacts. Their errors have many minima, and a Jacobian leads to the next
-        one only. The scan uses the windows in which the force of the leg changes its sign most.
-        """
-        parameters = self.problems[0].parameters
-        backlash = [k for k, parameter in enumerate(parameters) if BACKLASH_KEY in parameter.path]
-        if not backlash:
-            return x
-        self.tick()
-        rows = np.tile(x, (len(backlash), SCAN_POINTS, 1))
-        for row, k in zip(rows, backlash, strict=True):
-            limits = max(bounds[0, k], x[k] - radius), min(bounds[1, k], x[k] + radius)
-            row[:, k] = np.linspace(*limits, SCAN_POINTS)
-        costs = np.array([row[:, k] ** 2 for row, k in zip(rows, backlash, strict=True)])
-        values = self.nominal + self.spreads * x
-        machine = with_parameters(self.problems[0].machine, parameters, values)
-        for problem, scale in zip(self.problems, self.scales, strict=True):
-            reversals = problem.sign_reversals(machine)
-            counts = reversals.reshape(len(problem.windows.first), -1, reversals.shape[1])
-            windows = [_most_reversals(counts.sum(axis=1), parameters[k].leg) for k in backlash]
-            costs += problem.squares(self.nominal + self.spreads * rows, windows, scale)
-        costs[~np.isfinite(costs)] = np.inf
-        scanned = x.copy()
-        for k, row, cost in zip(backlash, rows, costs, strict=True):
-            scanned[k] = row[np.argmin(cost), k]
-        return self.best_combination(x, scanned, backlash)
-
-    def best_combination(
-        self, x: FloatArray, scanned: FloatArray, indices: Sequence[int]
-    ) -> FloatArray:
-        """Return `x` with those entries of `scanned` with which the cost falls most.
-
-        Backlash of one leg may make up for that of another. Entries are tried all at once, each
-        alone, and then together those that are good alone.
-        """
-        candidates = [x, scanned]
-        for k in indices:
-            candidates.append(x.copy())
-            candidates[-1][k] = scanned[k]
-        costs = [self.evaluate(candidate)[0] for candidate in candidates]
-        improving = [k for k, cost in zip(indices, costs[2:], strict=True) if cost < costs[0]]
-        if len(improving) > 1:
-            candidates.append(x.copy())
-            candidates[-1][improving] = scanned[improving]
-            costs.append(self.evaluate(candidates[-1])[0])
-        return candidates[int(np.argmin(costs))]
-
-    def jacobians(self, x: FloatArray) -> list[FloatArray]:
-        """Return the Jacobians of the scaled errors of all problems.
-
-        Sets the information, and the differences of the next Jacobian.
-        """
-        self.tick()
-        values = self.nominal + self.spreads * x
-        jacobians = [
-            problem.linearised(values, self.steps).slopes / scale[..., None]
-            for problem, scale in zip(self.problems, self.scales, strict=True)
-        ]
-        rows = [jacobian.reshape(-1, len(x)) for jacobian in jacobians]
-        normal_matrix = np.sum([row_block.T @ row_block for row_block in rows], axis=0)
-        self.information = normal_matrix + np.eye(len(x))
-        per_row = normal_matrix * block_mask(self.problems[0].parameters) / sum(map(len, rows))
-        effects, directions = np.linalg.eigh(per_row)
-        min_effect = (DIFFERENCE_EFFECT / MAX_DIFFERENCE) ** 2
-        lengths = DIFFERENCE_EFFECT / np.sqrt(np.maximum(effects, min_effect))
-        self.steps = lengths[:, None] * directions.T
-        return jacobians
 
 
 def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
@@ -371,9 +340,9 @@ def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
 
     Differences are central, and equal for all delays, of which some make up for each other.
     """
-    nominal = np.array([parameter.nominal for parameter in problems[0].parameters])
-    prior_stds = np.array([parameter.spread for parameter in problems[0].parameters])
-    delays = [parameter.unit == "s" for parameter in problems[0].parameters]
+    parameters = problems[0].parameters
+    nominal, prior_stds = nominal_array(parameters), prior_std_array(parameters)
+    delays = [parameter.unit == "s" for parameter in parameters]
     steps = np.diag(np.where(delays, DELAY_DIFFERENCE / prior_stds, DIFFERENCE_STEP))
     rows = []
     for problem in problems:
@@ -386,13 +355,18 @@ def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
     return np.vstack(rows)
 
 
-def difference_steps(information: FloatArray, parameters: Sequence[Parameter]) -> FloatArray:
-    """Return differences `(p, p)` of scaled parameters, one a row, each one standard error long.
+def difference_steps(
+    information: FloatArray, parameters: Sequence[Parameter], length: float = 1.0
+) -> FloatArray:
+    """Return differences `(p, p)` of scaled parameters, one a row, `length` standard errors long.
 
-    None is longer than `MAX_DIFFERENCE`.
+    None is longer than `MAX_DIFFERENCE`. Each is along parameters that move the machine, or along
+    those that do not, whose rollouts are the same.
     """
-    eigenvalues, directions = np.linalg.eigh(information * block_mask(parameters))
-    lengths = np.minimum(1.0 / np.sqrt(eigenvalues), MAX_DIFFERENCE)
+    moves = np.array([not each.path.startswith(SENSOR_PREFIXES) for each in parameters])
+    same_kind = moves[:, None] == moves
+    eigenvalues, directions = np.linalg.eigh(information * same_kind)
+    lengths = np.minimum(length / np.sqrt(eigenvalues), MAX_DIFFERENCE)
     return np.asarray(lengths[:, None] * directions.T)
 
 
@@ -422,38 +396,28 @@ def project_out_discontinuities(
     return Linear(errors / reduced_scale, slopes / reduced_scale[..., None])
 
 
-def gauss_newton_step(
-    problems: Sequence[Linear],
-    x: FloatArray,
-    bounds: FloatArray,
-    information: FloatArray | None = None,
-    *,
-    robust: bool,
+def _gauss_newton_step(
+    problems: Sequence[Linear], x: FloatArray, bounds: FloatArray, robust: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return the step to the minimum of the linear problem, and the information `(p, p)`.
 
     The step stays inside `bounds` `(2, p)`, and moves no parameter by more than `TRUST_RADIUS`.
-    Information that is given is not computed again, unless errors have weights.
     """
     from scipy.optimize import lsq_linear
 
-    gradient, size = x.copy(), len(x)
-    if robust or information is None:
-        information = np.eye(size)
-        for errors, slopes in problems:
-            rows = slopes * np.sqrt(_weights(errors, robust))[..., None]
-            information += rows.reshape(-1, size).T @ rows.reshape(-1, size)
+    gradient, information = x.copy(), np.eye(len(x))
     for errors, slopes in problems:
-        gradient += (_weights(errors, robust) * errors).ravel() @ slopes.reshape(-1, size)
-    step_bounds = np.stack(
-        [np.maximum(bounds[0], x - TRUST_RADIUS), np.minimum(bounds[1], x + TRUST_RADIUS)]
-    )
-    cholesky_factor = np.linalg.cholesky(information).T
-    target = -np.linalg.solve(cholesky_factor.T, gradient)
+        weights = 1.0 / np.sqrt(1.0 + errors**2) if robust else np.ones_like(errors)
+        rows = (weights[..., None] * slopes).reshape(-1, len(x))
+        information += rows.T @ slopes.reshape(-1, len(x))
+        gradient += errors.ravel() @ rows
+    step_bounds = np.clip(bounds - x, -TRUST_RADIUS, TRUST_RADIUS)
+    factor = np.linalg.cholesky(information).T
     # `lsq_linear` needs bounds that differ; the result is clipped to the exact ones.
     margins = np.array([[-1e-9], [1e-9]])
-    step = lsq_linear(cholesky_factor, target, bounds=tuple(step_bounds - x + margins)).x
-    return np.asarray(np.clip(x + step, *step_bounds) - x), information
+    target = -np.linalg.solve(factor.T, gradient)
+    step = lsq_linear(factor, target, bounds=tuple(step_bounds + margins)).x
+    return np.clip(step, *step_bounds), information
 
 
 def rms_scale(errors: FloatArray, blocks: Sequence[int]) -> FloatArray:
@@ -463,59 +427,8 @@ def rms_scale(errors: FloatArray, blocks: Sequence[int]) -> FloatArray:
         errors: `(W, m)` in standard deviations.
         blocks: columns at which another signal begins; each signal has its own scale.
     """
-    mean_squares = np.empty_like(errors)
-    edges = zip((0, *blocks), (*blocks, errors.shape[1]), strict=True)
-    for block in (slice(*block_edges) for block_edges in edges):
-        mean_squares[:, block] = (errors[:, block] ** 2).mean(axis=1, keepdims=True)
-    return np.sqrt(np.maximum(1.0, mean_squares))
-
-
-def block_mask(parameters: Sequence[Parameter]) -> FloatArray:
-    """Return `(p, p)` 1 for two parameters that both move the machine, or both do not; else 0.
-
-    Differences along directions of one block leave the rollouts of the other unchanged.
-    """
-    moves_machine = np.array(
-        [not parameter.path.startswith(SENSOR_PREFIXES) for parameter in parameters]
-    )
-    return np.asarray(moves_machine[:, None] == moves_machine, dtype=float)
-
-
-def total_squares(
-    problems: Sequence[PredictionProblem], values: FloatArray, scales: Sequence[FloatArray]
-) -> float:
-    """Return the sum of squares of all errors over their scales; infinite where rollouts fail."""
-    pairs = zip(problems, scales, strict=True)
-    try:
-        sum_of_squares = sum(
-            float(((problem.errors(values) / scale) ** 2).sum()) for problem, scale in pairs
-        )
-    except InputError:
-        return np.inf
-    return sum_of_squares if np.isfinite(sum_of_squares) else np.inf
-
-
-def _first_guess(
-    problems: Sequence[PredictionProblem], start: FloatArray | None, bounds: FloatArray
-) -> FloatArray:
-    """Return the scaled parameters `(p,)` of `start`, if it predicts better than the file, or 0."""
-    parameters = problems[0].parameters
-    nominal = np.array([parameter.nominal for parameter in parameters])
-    prior_stds = np.array([parameter.spread for parameter in parameters])
-    candidates = [np.zeros(len(nominal))]
-    if start is not None:
-        candidates.append(np.clip((start - nominal) / prior_stds, *bounds))
-    unit_scales = [np.ones(1)] * len(problems)
-    return min(
-        candidates, key=lambda x: total_squares(problems, nominal + prior_stds * x, unit_scales)
-    )
-
-
-def _most_reversals(counts: FloatArray, leg: int | None) -> Any:
-    """Return the windows in which the force of a leg, or of all, changes its sign most often."""
-    reversals = counts.sum(axis=1) if leg is None else counts[:, leg]
-    return np.argsort(-reversals, kind="stable")[: ceil(SCAN_WINDOW_FRACTION * len(reversals))]
-
-
-def _weights(errors: FloatArray, robust: bool) -> FloatArray:
-    return np.asarray(1.0 / np.sqrt(1.0 + errors**2) if robust else np.ones_like(errors))
+    parts = [
+        np.broadcast_to((part**2).mean(axis=1, keepdims=True), part.shape)
+        for part in np.split(errors, blocks, axis=1)
+    ]
+    return np.asarray(np.sqrt(np.maximum(1.0, np.hstack(parts))))

@@ -10,7 +10,12 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.identification.parameters import Parameter, gravity_field, with_parameters
+from twin.identification.parameters import (
+    Parameter,
+    gravity_field,
+    prior_std_array,
+    with_parameters,
+)
 from twin.identification.prediction.recording import (
     SENSOR_PREFIXES,
     Motion,
@@ -159,29 +164,6 @@ class PredictionProblem:
         errors = self._of_all(np.atleast_2d(values))
         return np.asarray(errors.reshape(*np.shape(values)[:-1], *errors.shape[1:]))
 
-    def squares(self, values: FloatArray, segments: Sequence[Any], sizes: FloatArray) -> FloatArray:
-        """Return sums `(k, v)` of squared errors over their scales for some segments.
-
-        Args:
-            values: `(k, v, p)` of the parameters in SI.
-            segments: indices for each of the k.
-            sizes: `(W, m)` of the errors.
-        """
-        count = values.shape[1]
-        pairs = [
-            (count * k + v, segment_indices)
-            for k, segment_indices in enumerate(segments)
-            for v in range(count)
-        ]
-        sets = np.concatenate(
-            [np.full(len(segment_indices), set_index) for set_index, segment_indices in pairs]
-        )
-        segment_of_row = np.concatenate([segment_indices for _, segment_indices in pairs])
-        errors = self._predicted(values.reshape(len(pairs), -1), sets, segment_of_row)
-        scaled = errors / sizes.reshape(-1, self.windows.counted, sizes.shape[1])[segment_of_row]
-        sums = np.bincount(sets, (scaled**2).sum(axis=(1, 2)), len(pairs))
-        return np.asarray(sums.reshape(values.shape[:2]))
-
     def linearised(self, values: FloatArray, steps: FloatArray | None = None) -> Linear:
         """Return errors and slopes at parameters `(p,)` in SI.
 
@@ -207,7 +189,7 @@ class PredictionProblem:
             steps: `(k, p)` in prior standard deviations; the returned ones lead to possible
                 machines.
         """
-        prior_stds = np.array([parameter.spread for parameter in self.parameters])
+        prior_stds = prior_std_array(self.parameters)
         steps = np.array([self._possible(step, values, prior_stds) for step in steps])
         errors = self._of_all(np.vstack([values, values + steps * prior_stds]))
         return errors[0], steps, errors[1:] - errors[0]

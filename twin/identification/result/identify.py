@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -14,6 +15,7 @@ from scipy.linalg import block_diag
 from twin.analysis.platform import Platform
 from twin.basics.arrays import as_instance, bounded, one_of, positive
 from twin.basics.files import as_path, check_replaced, write_text
+from twin.basics.toml import toml_value
 from twin.charts.panels import number
 from twin.errors import InputError, listed
 from twin.identification.linear.model import FORCE_ERROR_PREFIX
@@ -110,43 +112,35 @@ def identified_toml(found: Identification, machine: str, target: Path) -> str:
         target: where the text will be written; a base beside it is named by its relative path.
     """
     configuration = found.before.parameters.configuration
-    applied = configuration.applied if configuration else ""
-    names = ", ".join(source.name for source in found.sources if source.name) or "logs"
-    lines = [
-        f"# {found.platform.name} as identified on {found.date}. Values are SI.",
-        f"extends = {_text(_base(machine, target))}",
-        *([f"configuration = {_text(applied)}"] if applied else []),
-        f"source = {_text(f'Identified on {found.date[:10]} from {names}')}",
-        "",
-        "[identified]",
-        f"date = {found.date}",
-        f"logs = [{', '.join(_text(source.name) for source in found.sources)}]",
-        f"sha256 = [{', '.join(_text(source.sha256) for source in found.sources)}]",
-        *_outside(found),
-    ]
-    table = ""
-    for path, comment in _entries(found):
-        head, _, field = path.rpartition(".")
-        if head != table:
-            lines += ["", f"[{head}]"] if head else [""]
-            table = head
-        value = _value(found.platform, path)
-        lines += [f"# {comment_line}" for comment_line in comment] + [f"{field} = {value}"]
-    return "\n".join(lines) + "\n"
-
-
-def _outside(found: Identification) -> list[str]:
-    """Return comment lines on tilts and signal errors, which are no parameters of a machine."""
-    estimates = zip(found.parameters, found.values, found.standard_errors, strict=True)
-    return [
-        line
-        for parameter, value, error in estimates
-        if not parameter.is_of_machine
-        for line in (
-            f"# {_comment(parameter, value, error)}",
-            f'"{parameter.path}" = {_toml(value)}',
-        )
-    ]
+    names = [source.name for source in found.sources]
+    logs = ", ".join(filter(None, names)) or "logs"
+    head = {
+        "extends": _base(machine, target),
+        "configuration": configuration.applied if configuration else "",
+        "source": f"Identified on {found.date[:10]} from {logs}",
+    }
+    record = {"logs": names, "sha256": [source.sha256 for source in found.sources]}
+    comments, outside = dict[str, list[str]](), list[str]()
+    for parameter, value, error in zip(
+        found.parameters, found.values, found.standard_errors, strict=True
+    ):
+        comment = (
+            f"# {parameter.words}: {number(value)} +- {number(error, 2)} {parameter.unit}, "
+            f"was {number(parameter.nominal)}"
+        ).replace(" ,", ",")
+        if parameter.is_of_machine:
+            # A list is one field.
+            field = re.sub(r"(\.\d+)+$", "", parameter.path)
+            comments.setdefault(field, []).append(comment)
+        else:
+            outside += [comment, f'"{parameter.path}" = {toml_value(value)}']
+    lines = [f"# {found.platform.name} as identified on {found.date}. Values are SI."]
+    lines += [f"{key} = {toml_value(text)}" for key, text in head.items() if text]
+    for field, field_comments in comments.items():
+        lines += ["", *field_comments, f"{field} = {toml_value(_value(found.platform, field))}"]
+    lines += ["", "[identified]", f"date = {found.date}"]
+    lines += [f"{key} = {toml_value(texts)}" for key, texts in record.items()]
+    return "\n".join([*lines, *outside]) + "\n"
 
 
 def write_identified(
@@ -170,30 +164,8 @@ def _base(machine: str, target: Path) -> str:
     return base.relative_to(folder).as_posix() if folder in base.parents else base.as_posix()
 
 
-def _entries(found: Identification) -> list[tuple[str, list[str]]]:
-    """Return the paths of fields that change, lists as a whole, with comments on each estimate."""
-    entries: dict[str, list[str]] = {}
-    for parameter, value, error in zip(
-        found.parameters, found.values, found.standard_errors, strict=True
-    ):
-        if not parameter.is_of_machine:
-            continue
-        keys = parameter.path.split(".")
-        while keys[-1].isdecimal():
-            keys.pop()
-        entries.setdefault(".".join(keys), []).append(_comment(parameter, value, error))
-    return sorted(entries.items(), key=lambda entry: entry[0].rpartition(".")[0])
-
-
-def _comment(parameter: Parameter, value: float, error: float) -> str:
-    return (
-        f"{parameter.words}: {number(value)} +- {number(error, 2)} {parameter.unit}, "
-        f"was {number(parameter.nominal)}"
-    ).replace(" ,", ",")
-
-
-def _value(platform: Platform, path: str) -> str:
-    """Return the value of a field as TOML; of all legs that of the first that has the field."""
+def _value(platform: Platform, path: str) -> Any:
+    """Return the value of a field; of all legs that of the first that has the field."""
     owners: list[Any]
     keys, owners = path.split("."), [platform.parameters]
     if keys[0] == "leg":
@@ -202,18 +174,7 @@ def _value(platform: Platform, path: str) -> str:
         keys = keys[2:] if keys[1].isdecimal() else keys[1:]
     for key in keys:
         owners = [child for owner in owners if (child := getattr(owner, key, None)) is not None]
-    return _toml(owners[0])
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(_toml, value))}]"
-    return repr(float(value))
-
-
-def _text(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return owners[0]
 
 
 def identify(
@@ -223,9 +184,9 @@ def identify(
     *,
     spreads: Mapping[str, float | str] | None = None,
     force_per_current: Any = None,
-    unseen: Choice = "refuse",
+    if_unobservable: Choice = "refuse",
     window: float = DEFAULT_WINDOW,
-    apart: float = HOLDOUT_FRACTION,
+    holdout: float = HOLDOUT_FRACTION,
     robust: bool = False,
     sources: Sequence[Source] = (),
     tick: Callable[[int], Any] = lambda _: None,
@@ -243,39 +204,40 @@ def identify(
         parameters: groups, paths or patterns; see `twin.identification.parameters`.
         spreads: prior standard deviations in place of the defaults, by path: in SI or with a unit.
         force_per_current: of logs with currents [N/A] or [N m/A].
-        unseen: what to do about parameters that the logs do not show: "refuse", keep the "prior",
-            or "hold" them at their values in the file.
+        if_unobservable: what to do about parameters that the logs do not show: "refuse", keep the
+            "prior", or "hold" them at their values in the file.
         window: time over which predictions go on from what was measured [s].
-        apart: fraction of the windows, at the end of each log, that only test the result (holdout).
+        holdout: fraction of the windows, at the end of each log, that only test the result.
         robust: whether large errors count less than their square.
         sources: names and hashes of the logs, for the result.
         tick: called with the number of evaluations so far.
 
     Raises:
         InputError: no logs, missing signals, a machine that is not supported, parameters that the
-            logs do not show (see `unseen`), or arguments out of range.
+            logs do not show (see `if_unobservable`), or arguments out of range.
     """
     as_instance(platform, "platform", Platform)
-    one_of(unseen, "unseen", get_args(Choice))
+    one_of(if_unobservable, "if_unobservable", get_args(Choice))
     checked = [as_instance(log, "logs", Log) for log in logs]
     if not checked:
         raise InputError("logs", "is empty; give one log or more")
-    length, holdout = bounded(window, "window", 0.02, 2.0), bounded(apart, "apart", 0.05, 0.5)
+    length = bounded(window, "window", 0.02, 2.0)
+    shared: dict[str, Any] = {
+        "if_unobservable": if_unobservable,
+        "holdout": bounded(holdout, "holdout", 0.05, 0.5),
+    }
     factor = None if force_per_current is None else positive(force_per_current, "force_per_current")
     selected = select(platform, parameters, spreads)
     segments, cuts = log_segments(checked, length)
-    forces = force_stage(
-        platform, segments, selected, unseen=unseen, apart=holdout, force_per_current=factor
-    )
+    forces = force_stage(platform, segments, selected, force_per_current=factor, **shared)
     predictable = [each for each in selected if not each.path.startswith(FORCE_ERROR_PREFIX)]
     recordings, notes = _recordings(
-        platform, segments, forces, predictable if unseen == "refuse" else ()
+        platform, segments, forces, predictable if if_unobservable == "refuse" else ()
     )
     predicted = None
     if forces is not None:
-        _check_observable(
-            forces, [each for each in selected if not recordings or each not in predictable], unseen
-        )
+        alone = [each for each in selected if not recordings or each not in predictable]
+        _check_observable(forces, alone, if_unobservable)
     if predictable and recordings:
         predict = partial(
             prediction_stage,
@@ -283,11 +245,10 @@ def identify(
             recordings,
             predictable,
             forces,
-            unseen=unseen,
             window=length,
-            apart=holdout,
             robust=robust,
             tick=tick,
+            **shared,
         )
         predicted = predict()
         if predicted is not None and predicted.surpassed:
@@ -329,12 +290,14 @@ def _recordings(
     return list(synchronised_recordings), notes
 
 
-def _check_observable(forces: ForceStage, alone: Sequence[Parameter], unseen: Choice) -> None:
+def _check_observable(
+    forces: ForceStage, alone: Sequence[Parameter], if_unobservable: Choice
+) -> None:
     """Raise InputError if parameters that only forces can show (`alone`) are unobservable."""
     unobservable = [
         parameter for parameter in alone if parameter in forces.estimate.visibility.unobservable
     ]
-    if unseen == "refuse" and unobservable:
+    if if_unobservable == "refuse" and unobservable:
         sentences = listed(forces.estimate.visibility.sentences, "; ")
         raise InputError(
             "parameters", f"cannot be identified from these forces: {sentences}; {GO_ON}"

@@ -28,6 +28,8 @@ from twin.identification.parameters import (
     Parameter,
     added,
     gravity_field,
+    nominal_array,
+    prior_std_array,
     signal_errors,
     with_parameters,
 )
@@ -76,8 +78,8 @@ def force_stage(
     logs: Sequence[Log],
     parameters: Sequence[Parameter],
     *,
-    unseen: Choice,
-    apart: float,
+    if_unobservable: Choice,
+    holdout: float,
     force_per_current: float | None,
 ) -> ForceStage | None:
     """Return the linear stage of logs with forces; None without forces or linear parameters.
@@ -90,8 +92,8 @@ def force_stage(
         logs: used are those with `forces`, `motor_forces`, or `currents` where `force_per_current`
             is known.
         parameters: any.
-        unseen: "hold" holds what does not show; otherwise the priors decide.
-        apart: fraction of each log, at its end, that only tests the result (holdout).
+        if_unobservable: "hold" holds what does not show; otherwise the priors decide.
+        holdout: fraction of each log, at its end, that only tests the result.
         force_per_current: [N/A] or [N m/A].
 
     Raises:
@@ -115,10 +117,14 @@ def force_stage(
             parameter.path: parameter for parameter in (*linear_parameters, *drive_parameters)
         }.values()
     )
-    used, holdout = zip(*(_parts(sample_set, apart) for sample_set in samples), strict=True)
-    choice: Choice = "hold" if unseen == "hold" else "prior"
+    used, tested_samples = zip(
+        *(_parts(sample_set, holdout) for sample_set in samples), strict=True
+    )
+    choice: Choice = "hold" if if_unobservable == "hold" else "prior"
     estimate = linear_estimate(platform, all_parameters, used, choice=choice)
-    tested = joined([linear_model(platform, estimate.parameters, samples) for samples in holdout])
+    tested = joined(
+        [linear_model(platform, estimate.parameters, samples) for samples in tested_samples]
+    )
     fits = (
         _fit("identified from", estimate.model, estimate.values),
         _fit("kept apart", tested, estimate.values),
@@ -176,7 +182,7 @@ def _parts(samples: ForceSamples, holdout: float) -> tuple[ForceSamples, ForceSa
 
 def _fit(part: str, model: LinearModel, values: Any) -> Fit:
     """Return the errors of forces with the nominal values and with others."""
-    nominal = [parameter.nominal for parameter in model.parameters]
+    nominal = nominal_array(model.parameters)
     error_rms = [
         _force_size(model.measured - model.predicted(values_of_model))
         for values_of_model in (nominal, values)
@@ -213,9 +219,9 @@ def prediction_stage(
     parameters: Sequence[Parameter],
     forces: ForceStage | None,
     *,
-    unseen: Choice,
+    if_unobservable: Choice,
     window: float,
-    apart: float,
+    holdout: float,
     robust: bool,
     tick: Callable[[int], Any],
     settled: Sequence[Parameter] = (),
@@ -230,15 +236,15 @@ def prediction_stage(
         recordings: of its commands and encoders.
         parameters: of the machine, tilts, or errors of signals other than forces.
         forces: linear stage; None without measured forces.
-        unseen: what to do about parameters that neither shows.
+        if_unobservable: what to do about parameters that neither shows.
         window: of predictions [s].
-        apart: fraction of the windows that only test the result (holdout).
+        holdout: fraction of the windows that only test the result.
         robust: whether large errors count less than their square.
         tick: called with the number of evaluations so far.
         settled: parameters whose estimates from forces stay.
 
     Raises:
-        InputError: parameters that do not show (see `unseen`), or rollouts that fail.
+        InputError: parameters that do not show (see `if_unobservable`), or rollouts that fail.
     """
     parameters = [parameter for parameter in parameters if parameter not in settled]
     if not parameters:
@@ -246,34 +252,32 @@ def prediction_stage(
     all_problems = [
         PredictionProblem(platform, recording, parameters, window) for recording in recordings
     ]
-    slopes = first_jacobian([_part(problem, apart)[0] for problem in all_problems])
-    decision, shown = _decided(slopes, parameters, forces, unseen)
+    slopes = first_jacobian([_part(problem, holdout)[0] for problem in all_problems])
+    decision, shown = _decided(slopes, parameters, forces, if_unobservable)
     if decision is None:
         return None
-    if not decision.free:
-        raise InputError(
-            "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
-        )
     shown = [*shown, *settled]
     values = np.zeros(0) if forces is None else forces.estimate.starting_values(shown)
     for problem in all_problems:
         problem.parameters = decision.free
         problem.machine = with_parameters(platform, shown, values)
         problem.field = gravity_field(platform, shown, values) - gravity_field(platform, (), ())
-    used, holdout = zip(*(_part(problem, apart) for problem in all_problems), strict=True)
+    used, tested = zip(*(_part(problem, holdout) for problem in all_problems), strict=True)
     initial = None if forces is None else forces.estimate.starting_values(decision.free)
     counter = count(1)
     solution = solve(used, initial, robust=robust, tick=lambda: tick(next(counter)))
-    fits, errors, residuals = _fits(used, holdout, solution.values)
+    fits, errors, residuals = _fits(used, tested, solution.values)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
-    unsure = [backlash_warning(parameter, reversals, solution.last) for parameter in decision.free]
+    unsure = [
+        backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
+    ]
     cov = _covariance(solution, decision.free, unsure)
     notes = (
         *decision.reasons,
         *estimate_warnings(decision.free, solution.values, cov, unsure),
         *misfit(fits[-1].after, used[0].noise),
-        *unsettled(solution.last),
+        *unsettled(solution.last_step),
     )
     return PredictionStage(
         decision.free,
@@ -285,7 +289,7 @@ def prediction_stage(
         fits,
         errors,
         whiteness(residuals),
-        () if forces is None else _surpassed(forces, decision.free, solution.values, cov, holdout),
+        () if forces is None else _surpassed(forces, decision.free, solution.values, cov, tested),
     )
 
 
@@ -343,21 +347,28 @@ def _rms(problems: Sequence[PredictionProblem], values: FloatArray) -> float:
 
 
 def _decided(
-    slopes: FloatArray, parameters: Sequence[Parameter], forces: ForceStage | None, unseen: Choice
+    slopes: FloatArray,
+    parameters: Sequence[Parameter],
+    forces: ForceStage | None,
+    if_unobservable: Choice,
 ) -> tuple[Decision | None, list[Parameter]]:
-    """Return the decision for the predictions, and the parameters left to the forces."""
+    """Return the decision for the predictions, and the parameters left to the forces.
+
+    Raises:
+        InputError: neither predictions nor forces show any of the parameters.
+    """
     shown_by_forces = [] if forces is None else forces.shown
-    unobservable = [
-        parameter
-        for parameter in visibility(slopes, parameters).unobservable
-        if parameter in shown_by_forces
-    ]
-    kept_indices = [k for k, parameter in enumerate(parameters) if parameter not in unobservable]
-    if not kept_indices:
-        return None, unobservable
-    return visibility(slopes[:, kept_indices], [parameters[k] for k in kept_indices]).decide(
-        unseen
-    ), unobservable
+    hidden = visibility(slopes, parameters).unobservable
+    left_to_forces = [parameter for parameter in hidden if parameter in shown_by_forces]
+    kept = [k for k, parameter in enumerate(parameters) if parameter not in left_to_forces]
+    if not kept:
+        return None, left_to_forces
+    decision = visibility(slopes[:, kept], [parameters[k] for k in kept]).decide(if_unobservable)
+    if not decision.free:
+        raise InputError(
+            "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
+        )
+    return decision, left_to_forces
 
 
 def check_predictable(platform: MachineModel) -> None:
@@ -379,7 +390,7 @@ def _covariance(
     """Return the covariance `(p, p)` in SI; for an unsure backlash that of its prior."""
     matrix = covariance(solution.errors, solution.slopes)
     size = np.where([bool(warning) for warning in unsure], 1.0 / np.sqrt(np.diag(matrix)), 1.0)
-    size *= [parameter.spread for parameter in parameters]
+    size *= prior_std_array(parameters)
     return np.asarray(matrix * np.outer(size, size))
 
 
@@ -398,7 +409,7 @@ def _fits(
     values: FloatArray,
 ) -> tuple[tuple[Fit, Fit], Errors, FloatArray]:
     """Return the fits of both parts, errors for charts, and those after `(k, samples)`."""
-    nominal = np.array([parameter.nominal for parameter in used[0].parameters])
+    nominal = nominal_array(used[0].parameters)
     fits: list[Fit] = []
     sizes_of_parts, rows, times = [], [], []
     for name, problems in (("identified from", used), ("kept apart", kept)):

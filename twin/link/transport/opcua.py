@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
 from datetime import UTC
-from typing import Any, NamedTuple
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any
 
 import numpy as np
 
@@ -29,8 +30,11 @@ ms.
 RESPONSE_TIMEOUT = 4.0
 """[s] Time that a server has for a response."""
 
-MIN_WAIT = 0.1
-"""[s] Shortest time for which a response is waited for, however short the time of a call is."""
+MIN_WAIT = 0.01
+"""[s] Shortest time for which a sample is waited for, however short the time of a call is."""
+
+MAX_WAITING = 64
+"""Samples that wait to be received; then the oldest is lost."""
 
 FIRST_PAUSE = 0.25
 """[s] Engineering choice: pause before the first attempt to connect again; each attempt doubles it.
@@ -51,18 +55,10 @@ NODE_TEMPLATE = "ns=2;s={}"
 logging.getLogger("asyncua").addHandler(logging.NullHandler())  # errors are told by the link
 
 
-class Session(NamedTuple):
-    """A session with a server, and the nodes that it has."""
-
-    client: Any
-    read: dict[str, Any]
-    """channel -> node"""
-    written: dict[str, Any]
-    """field -> node"""
-
-
 class OpcUaLink(NotCopied):
     """A client of one server; where the server goes away it connects again.
+
+    A thread of its own reads and writes the nodes.
 
     Attributes:
         counts: of the samples. Malformed samples have nodes of bad quality or of another shape;
@@ -102,146 +98,116 @@ class OpcUaLink(NotCopied):
         self._stamps: list[Any] = []
         self._time, self._step, self._interrupted = -np.inf, 0.0, False
         self._library, self._url = optional("asyncua"), f"opc.tcp://{address}/{path}"
-        self._loop = optional("asyncua.sync").ThreadLoop(4.0 * RESPONSE_TIMEOUT)
-        self._loop.daemon = True
-        self._loop.start()
-        self._session: Session | None = None
-        self._joining: Future[Session] | None = None
-        self._reading: Future[Any] | None = None
-        self._sent: Future[Any] | None = None
-        self._pause = FIRST_PAUSE
+        self._read: dict[str, Any] = {}
+        self._written: dict[str, Any] = {}
+        self._arrived: Queue[Sample] = Queue(MAX_WAITING)
+        self._estimate: Sample | None = None
+        self._connected, self._wanted, self._closed = False, False, False
+        first_session: Future[None] = Future()
+        self._thread = Thread(target=lambda: asyncio.run(self._serve(first_session)), daemon=True)
+        self._thread.start()
         try:
-            self._session = self._loop.post(self._connect(0.0))
+            first_session.result()
+        except InputError:
+            raise
         except Exception as error:  # the library raises anything
-            self.close()
-            if isinstance(error, InputError):
-                raise
             raise InputError("opcua", f"{address} gives no session: {_reason(error)}") from None
 
     def check_readable(self) -> None:
         """Raise InputError if the server has no node that could be read."""
-        if self._session is not None and not self._session.read:
+        if not self._read:
             node_id = NODE_TEMPLATE.format("coordinates")
             raise InputError("opcua", f"the server has no node such as {node_id!r}; give a mapping")
 
     def receive(self, timeout: float) -> Sample | None:
         """Return the next measurement; None where the nodes do not change within `timeout` [s]."""
-        deadline = time.monotonic() + timeout
-        while True:
-            sample = self._poll(deadline)
-            remaining = deadline - time.monotonic()
-            if sample is not None or remaining <= 0.0:
-                self.counts.received += sample is not None
-                return sample
-            time.sleep(min(POLL_INTERVAL, remaining))
+        self._wanted = True
+        try:
+            sample = self._arrived.get(timeout=max(timeout, MIN_WAIT))
+        except Empty:
+            return None
+        self.counts.received += 1
+        return sample
 
     def send(self, sample: Sample) -> None:
         """Write a sample's fields to the default nodes that the server has, without waiting.
 
-        While one is on its way, or there is no session, others are left out.
+        While one is on its way, a newer one takes the place of those that wait.
         """
-        if self._sent is not None:
-            if not self._sent.done():
-                return
-            error, self._sent = self._sent.exception(), None
-            if error is not None:
-                self._leave(error)
-        session = self._joined()
-        if session is None:
-            self.counts.lost += 1
-            return
-        names = [name for name in sample.values if name in session.written]
-        nodes = [session.written[name] for name in names]
-        values = [sample.values[name].tolist() for name in names]
-        self._sent = self._begun(session.client.write_values(nodes, values))
+        self._estimate = sample
+        self.counts.lost += not self._connected
 
     def close(self) -> None:
         """Leave the server; calling it twice is allowed."""
-        if self._loop.is_alive():
-            with suppress(Exception):  # the server is gone already
-                if self._session is not None:
-                    self._loop.post(_left(self._session.client))
-                self._loop.post(_cancel_others())
-            self._loop.stop()
+        self._closed = True
+        self._thread.join(2.0 * RESPONSE_TIMEOUT)
 
-    def _begun(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        return asyncio.run_coroutine_threadsafe(work, self._loop.loop)
+    async def _serve(self, first_session: Future[None]) -> None:
+        """Exchange samples in one session after the other, with pauses between them."""
+        pause = FIRST_PAUSE
+        while not self._closed:
+            try:
+                async with self._library.Client(self._url, RESPONSE_TIMEOUT) as client:
+                    await self._find_nodes(client)
+                    self._connected, pause = True, FIRST_PAUSE
+                    if first_session.done():
+                        self.counts.restarted += 1
+                    else:
+                        first_session.set_result(None)
+                    while not self._closed or self._estimate is not None:
+                        await self._exchange(client)
+                        await asyncio.sleep(POLL_INTERVAL)
+            except Exception as error:  # the library raises anything when a server is gone
+                if not first_session.done():
+                    first_session.set_exception(error)
+                    return
+                if not self._closed:
+                    self.counts.refuse(f"connections or readings that failed: {_reason(error)}")
+                self._connected, self._interrupted = False, True
+                await asyncio.sleep(pause)
+                pause = min(2.0 * pause, MAX_PAUSE)
 
-    async def _connect(self, pause: float) -> Session:
-        """Return a session, after a pause [s].
+    async def _find_nodes(self, client: Any) -> None:
+        """Find the nodes to read and to write.
 
         Raises:
             InputError: a node of the mapping is not there.
-            Exception: of any kind, where the server gives no session.
         """
-        await asyncio.sleep(pause)
-        client, wanted = (
-            self._library.Client(self._url, RESPONSE_TIMEOUT),
-            _identifiers(self._mapping),
-        )
-        try:
-            async with asyncio.timeout(2.0 * RESPONSE_TIMEOUT):
-                await client.connect()
-                read = await _known(client, wanted)
-                written = await _known(
-                    client, {name: NODE_TEMPLATE.format(name) for name in FIELD_WIDTHS}
-                )
-            missing = sorted(wanted.keys() - read.keys())
-            if self._mapping is not None and missing:
-                raise InputError("opcua", f"the server has no node {missing[0]!r}")
-        except BaseException:
-            await _left(client)
-            raise
-        return Session(client, read, written)
+        default = {name: NODE_TEMPLATE.format(name) for name in FIELD_WIDTHS}
+        self._written = await _known(client, default)
+        if self._mapping is None:
+            self._read = self._written
+            return
+        names = [name for signal in self._mapping.signals.values() for name in signal.channels]
+        self._read = await _known(client, dict(zip(names, names, strict=True)))
+        missing = sorted(set(names) - self._read.keys())
+        if missing:
+            raise InputError("opcua", f"the server has no node {missing[0]!r}")
 
-    def _joined(self) -> Session | None:
-        """Return the session; None while there is none."""
-        if self._session is None and self._joining is not None and self._joining.done():
-            error, joining = self._joining.exception(), self._joining
-            self._joining = None
-            if error is not None:
-                self._leave(error)
-            else:
-                self._session, self._pause = joining.result(), FIRST_PAUSE
-                self.counts.restarted += 1
-        return self._session
-
-    def _leave(self, error: BaseException) -> None:
-        """Close a session after an error, and schedule the next attempt to connect."""
-        self.counts.refuse(f"connections or readings that failed: {_reason(error)}")
-        if self._session is not None:
-            self._begun(_left(self._session.client))
-        self._session, self._interrupted = None, True
-        if self._joining is None:
-            self._joining = self._begun(self._connect(self._pause))
-            self._pause = min(2.0 * self._pause, MAX_PAUSE)
-
-    def _poll(self, deadline: float) -> Sample | None:
-        """Return the values of the nodes; None if they are unchanged or do not arrive in time."""
-        session = self._joined()
-        if session is None:
-            return None
-        if self._reading is None:
-            nodes = list(session.read.values())
-            self._reading = self._begun(session.client.read_attributes(nodes))
-        pending = self._reading
+    async def _exchange(self, client: Any) -> None:
+        """Write the estimate that waits, and read the nodes once, where they are wanted."""
+        estimate, self._estimate = self._estimate, None
+        if estimate is not None:
+            names = [name for name in estimate.values if name in self._written]
+            values = [estimate.values[name].tolist() for name in names]
+            await client.write_values([self._written[name] for name in names], values)
+        if not self._wanted:
+            return
+        data_values = await client.read_attributes(list(self._read.values()))
         try:
-            data_values = pending.result(max(deadline - time.monotonic(), MIN_WAIT))
-        except Exception as error:  # the library raises anything when a server is gone
-            if pending.done():
-                self._reading = None
-                self._leave(error)
-            return None
-        self._reading = None
-        try:
-            return self._sample(session, data_values)
+            sample = self._sample(data_values)
         except TwinError as error:
             self.counts.malformed += 1
             field = error.field if isinstance(error, InputError) else "values"
             self.counts.refuse(f"samples of bad quality or another shape, by {field}")
-            return None
+            return
+        if sample is not None and self._arrived.full():
+            self._arrived.get()
+            self.counts.lost += 1
+        if sample is not None:
+            self._arrived.put(sample)
 
-    def _sample(self, session: Session, found: list[Any]) -> Sample | None:
+    def _sample(self, found: list[Any]) -> Sample | None:
         """Return the sample of the nodes' values; None where it is what they had before.
 
         Raises:
@@ -252,7 +218,7 @@ class OpcUaLink(NotCopied):
             return None
         self._stamps = stamps
         values = {}
-        for name, data_value in zip(session.read, found, strict=True):
+        for name, data_value in zip(self._read, found, strict=True):
             if not data_value.StatusCode.is_good():
                 raise InputError(name, "has a bad quality")
             try:
@@ -296,36 +262,12 @@ class OpcUaLink(NotCopied):
         }
 
 
-def _identifiers(mapping: LogMapping | None) -> dict[str, str]:
-    """Return the identifiers of the nodes to read, by the names of their channels."""
-    if mapping is None:
-        return {name: NODE_TEMPLATE.format(name) for name in FIELD_WIDTHS}
-    channels = [name for signal in mapping.signals.values() for name in signal.channels]
-    return {name: name for name in channels}
-
-
 async def _known(client: Any, identifiers: Mapping[str, str]) -> dict[str, Any]:
     """Return the nodes that a server has, by the names of their channels."""
     nodes = {name: client.get_node(text) for name, text in identifiers.items()}
     found = await client.read_attributes(list(nodes.values()))
     known = zip(nodes.items(), found, strict=True)
     return {name: node for (name, node), value in known if value.StatusCode.is_good()}
-
-
-async def _left(client: Any) -> None:
-    """Leave a server, which may be gone already."""
-    with suppress(Exception):
-        async with asyncio.timeout(RESPONSE_TIMEOUT):
-            await client.disconnect()
-
-
-async def _cancel_others() -> None:
-    """Cancel all other tasks of the loop, and wait for them."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    if others:
-        await asyncio.wait(others, timeout=RESPONSE_TIMEOUT)
 
 
 def _reason(error: BaseException) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Protocol
@@ -32,7 +32,7 @@ from twin.link.transport.address import (
     parse_address,
     resolved_host,
 )
-from twin.logs import Log, LogMapping, read_windows, signal_units
+from twin.logs import Log, LogMapping, read_log, signal_units
 from twin.model.machine_model import MachineModel
 
 BUFFER_SIZE = 1 << 20
@@ -42,9 +42,6 @@ MAX_DATAGRAMS_PER_CALL = 64
 """Maximum number of datagrams without a sample that are left out in one call, however short its
 time is.
 """
-
-REPLAY_WINDOW = 1.0
-"""[s] Duration of the part of the log that is in memory at once."""
 
 TIME_TOLERANCE = 1e-9
 """[s] Largest rounding difference between equal times of two channels."""
@@ -204,21 +201,16 @@ class Replay:
             InputError: no such log, without coordinates, or in other units; names the channel.
         """
         self.counts, self.ended = Counts(), False
-        self._units = signal_units(machine)
-        self._last: dict[str, FloatArray] = {}
-        self._samples = self._read(
-            read_windows(path, REPLAY_WINDOW, mapping, machine if mapping else None)
-        )
-        self._next = next(self._samples, None)
-        if self._next is None:
+        names = {*FIELD_WIDTHS, *PREFERRED_SIGNALS.values()}
+        log = read_log(path, mapping, machine if mapping else None, signals=names)
+        signals = _fields_of(log, machine)
+        if "coordinates" not in signals or not len(signals["coordinates"][0]):
             raise InputError("source", f"{path} has no channel 'coordinates' with samples")
+        self._samples = _samples_of(signals)
+        self._next = next(self._samples, None)
 
     def receive(self, timeout: float = 0.0) -> Sample | None:
-        """Return the next sample; None at the end of the log.
-
-        Raises:
-            InputError: a fault in the file, where it is reached.
-        """
+        """Return the next sample; None at the end of the log."""
         sample = self._next
         self._next = next(self._samples, None)
         self.ended = self._next is None
@@ -226,48 +218,40 @@ class Replay:
         return sample
 
     def close(self) -> None:
-        """Close the log."""
-        self._samples.close()
+        """Nothing is open."""
 
-    def _read(self, windows: Iterator[Log]) -> Generator[Sample, None, None]:
-        sequence = 0
-        for window in windows:
-            signals = self._signals(window)
-            main_channel = signals.pop("coordinates", None)
-            if main_channel is None:
-                continue
-            rows = {name: _rows(name, time, main_channel[0]) for name, (time, _) in signals.items()}
-            for k, sample_time in enumerate(main_channel[0].tolist()):
-                values = {"coordinates": main_channel[1][k]}
-                for name, (_, table) in signals.items():
-                    row = rows[name][k]
-                    if row >= 0:
-                        values[name] = table[row]
-                    elif name in self._last:
-                        values[name] = self._last[name]
-                yield Sample("measurement", sample_time, values, sequence)
-                sequence += 1
-            self._last |= {name: table[-1] for name, (_, table) in signals.items() if len(table)}
 
-    def _signals(self, window: Log) -> dict[str, tuple[FloatArray, FloatArray]]:
-        """Return times and values of the fields that a window has.
+def _fields_of(log: Log, machine: MachineModel) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return times and values of the fields that a log has.
 
-        Raises:
-            InputError: a channel in other units than SI.
-        """
-        signals = {}
-        for name in FIELD_WIDTHS:
-            channel = PREFERRED_SIGNALS.get(name, name)
-            channel = channel if channel in window else name
-            if channel in window and name in self._units:
-                values = window[channel]
-                if values.units != self._units[name]:
-                    units = (
-                        f"[{', '.join(values.units)}] in place of [{', '.join(self._units[name])}]"
-                    )
-                    raise InputError(channel, f"has {units}; give a mapping")
-                signals[name] = values.time, values.values
-        return signals
+    Raises:
+        InputError: a channel in other units than SI.
+    """
+    units, signals = signal_units(machine), {}
+    for name in FIELD_WIDTHS:
+        channel = PREFERRED_SIGNALS.get(name, name)
+        channel = channel if channel in log else name
+        if channel in log and name in units:
+            values = log[channel]
+            if values.units != units[name]:
+                text = f"[{', '.join(values.units)}] in place of [{', '.join(units[name])}]"
+                raise InputError(channel, f"has {text}; give a mapping")
+            signals[name] = values.time, values.values
+    return signals
+
+
+def _samples_of(signals: dict[str, tuple[FloatArray, FloatArray]]) -> Iterator[Sample]:
+    """Yield a sample for each time of the coordinates, with the last values of other fields."""
+    times = signals["coordinates"][0]
+    rows = {name: _rows(name, own_times, times) for name, (own_times, _) in signals.items()}
+    rows["coordinates"] = np.arange(len(times))
+    for sequence, sample_time in enumerate(times.tolist()):
+        values = {
+            name: table[rows[name][sequence]]
+            for name, (_, table) in signals.items()
+            if rows[name][sequence] >= 0
+        }
+        yield Sample("measurement", sample_time, values, sequence)
 
 
 def _rows(name: str, time: FloatArray, main: FloatArray) -> NDArray[np.intp]:

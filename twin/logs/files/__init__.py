@@ -10,7 +10,6 @@ from twin.basics.arrays import as_instance
 from twin.basics.files import as_path, check_bytes
 from twin.errors import InputError, TwinError
 from twin.logs.files import mcap_file, part, table
-from twin.logs.files.part import windows
 from twin.logs.log import Log, join
 from twin.logs.mapping import LogMapping
 from twin.logs.simulated import log_of
@@ -36,10 +35,6 @@ LOG_READERS: dict[str, Callable[[Path, str, str | None], Iterator[Log]]] = {
 """Readers by the ending of the file; a folder is a bag of ROS 2."""
 
 
-READ_WINDOW = 20.0
-"""[s] Length of the windows in which `read_signals` goes through a file."""
-
-
 def write_log(log: Log, path: str | Path) -> Path:
     """Write a log as .csv, .parquet or .mcap; returns the path.
 
@@ -60,6 +55,7 @@ def read_log(
     machine: MachineModel | None = None,
     *,
     time: str = "time",
+    signals: Collection[str] | None = None,
 ) -> Log:
     """Return a log from a file, or from the folder of a bag of ROS 2.
 
@@ -68,58 +64,22 @@ def read_log(
         mapping: turns channels into signals of the `machine`; default: channels as in the file.
         machine: needed with a mapping.
         time: name of the column with the times of a table; a mapping has its own.
+        signals: names of those that are returned; others take no memory. Default: all.
 
     Raises:
         InputError: no such file, damaged, too large, or without times; a mapping that does not fit.
         MissingDependencyError: the library of the format is not installed.
     """
-    blocks = _blocks(path, mapping, time, whole=True)
-    return _mapped(join(_held(blocks, path)), mapping, machine)
-
-
-def read_windows(
-    path: str | Path,
-    seconds: float,
-    mapping: LogMapping | None = None,
-    machine: MachineModel | None = None,
-) -> Iterator[Log]:
-    """Yield a log window by window, for files larger than memory.
-
-    A window has all channels that were seen so far, some of them maybe without samples; with a
-    mapping, the signals of these.
-
-    Args:
-        path: as of `read_log`.
-        seconds: length of a window [s].
-        mapping: as of `read_log`.
-        machine: as of `read_log`.
-
-    Raises:
-        InputError: as `read_log`, when the fault is reached; a length that is not above zero.
-        MissingDependencyError: the library of the format is not installed.
-    """
-    last_window = None
-    for window in windows(_blocks(path, mapping), seconds):
-        yield _mapped(window, mapping, machine, partly=True)
-        last_window = window
-    if last_window is not None:
-        _mapped(last_window, mapping, machine)  # what is missing by now is an error
-
-
-def read_signals(
-    path: str | Path,
-    signals: Collection[str],
-    mapping: LogMapping | None = None,
-    machine: MachineModel | None = None,
-) -> Log:
-    """Return only those channels of a file that are named `signals`; others take no memory.
-
-    Arguments and errors are those of `read_log`.
-    """
-    return join(
-        Log(tuple(channel for channel in window.channels if channel.name in signals))
-        for window in read_windows(path, READ_WINDOW, mapping, machine)
-    )
+    wanted = signals
+    if mapping is not None:
+        as_instance(mapping, "mapping", LogMapping)
+        if machine is None:
+            raise InputError("machine", "is needed with a mapping")
+        if signals is not None:
+            mapping = mapping.part(signals)
+            wanted = mapping.channels
+    log = join(_held(_blocks(path, mapping, time, whole=wanted is None), path, wanted))
+    return log if mapping is None or machine is None else mapping.apply(log, machine)
 
 
 def sha256_of(path: str | Path) -> str:
@@ -139,31 +99,22 @@ def sha256_of(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def _held(blocks: Iterable[Log], path: str | Path) -> Iterator[Log]:
-    """Yield blocks that are all kept in memory.
+def _held(blocks: Iterable[Log], path: str | Path, wanted: Collection[str] | None) -> Iterator[Log]:
+    """Yield blocks with the channels that are wanted, None for all; they are kept in memory.
 
     Raises:
         InputError: they take too much of it.
     """
     count = 0
     for block in blocks:
-        count += sum(channel.time.nbytes + channel.values.nbytes for channel in block.channels)
+        channels = [each for each in block.channels if wanted is None or each.name in wanted]
+        count += sum(channel.time.nbytes + channel.values.nbytes for channel in channels)
         check_bytes(path, count)
-        yield block
-
-
-def _mapped(
-    log: Log, mapping: LogMapping | None, machine: MachineModel | None, *, partly: bool = False
-) -> Log:
-    if mapping is None:
-        return log
-    if machine is None:
-        raise InputError("machine", "is needed with a mapping")
-    return mapping.apply(log, machine, partly=partly)
+        yield Log(tuple(channels), block.metadata)
 
 
 def _blocks(
-    path: str | Path, mapping: LogMapping | None, time: str = "time", *, whole: bool = False
+    path: str | Path, mapping: LogMapping | None, time: str, *, whole: bool
 ) -> Iterator[Log]:
     """Yield a file block by block; `whole`: all of them are kept.
 
@@ -171,8 +122,6 @@ def _blocks(
         InputError: no such file, or a fault in it, whatever the libraries raise for it.
     """
     file = as_path(path)
-    if mapping is not None:
-        as_instance(mapping, "mapping", LogMapping)
     time, unit = (time, None) if mapping is None else (mapping.time, mapping.time_unit)
     reader = mcap_file.read_bag_blocks if file.is_dir() else LOG_READERS.get(file.suffix)
     if reader is None:

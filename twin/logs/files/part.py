@@ -8,7 +8,7 @@ at worst, and is read up to there.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
@@ -17,19 +17,15 @@ from zlib import crc32
 
 import numpy as np
 
-from twin.basics.arrays import positive
 from twin.basics.files import append_bytes, check_bytes
 from twin.errors import InputError
-from twin.logs.log import Channel, Log, join
+from twin.logs.log import Channel, Log
 
 PART_SUFFIX = ".part"
 
 PART_HEADER = {"twin log": "part", "version": 1}
 
 NUMBER_TYPE = np.dtype("<f8")
-
-TIME_TOLERANCE = 1e-9
-"""Fraction of a window by which a sample at its end may be early."""
 
 
 class PartFile:
@@ -164,45 +160,3 @@ def _line(text: bytes, path: Path) -> dict[str, Any] | None:
     except ValueError as error:
         raise InputError(str(path), f"a block is damaged ({error})") from None
     return content
-
-
-def windows(blocks: Iterable[Log], seconds: float) -> Iterator[Log]:
-    """Yield logs of `seconds` each, from the first time on; windows without samples are left out.
-
-    A window has all channels that were seen so far, some of them maybe without samples.
-
-    A sample whose clock steps back belongs to the window that is open when it is read.
-
-    Raises:
-        InputError: a length that is not above zero.
-    """
-    length = positive(seconds, "seconds")
-    start_time: float | None = None
-    opened = 0.0
-    channels: dict[str, Channel] = {}
-    waiting: list[Log] = []
-    for block in blocks:
-        channels = {channel.name: channel.kept(slice(0)) for channel in block.channels} | channels
-        filled = [channel for channel in block.channels if len(channel)]
-        if not filled:
-            continue
-        start_time = block.span[0] if start_time is None else start_time
-        window_numbers = [
-            np.maximum.accumulate(
-                np.maximum(np.floor((channel.time - start_time) / length + TIME_TOLERANCE), opened)
-            )
-            for channel in filled
-        ]
-        for number in np.unique(np.concatenate(window_numbers)):
-            if waiting and number > opened:
-                yield join([Log(tuple(channels.values())), *waiting])
-                waiting = []
-            opened = float(number)
-            numbered_channels = zip(filled, window_numbers, strict=True)
-            window_channels = tuple(
-                channel.kept(channel_windows == number)
-                for channel, channel_windows in numbered_channels
-            )
-            waiting.append(Log(window_channels, block.metadata))
-    if waiting:
-        yield join([Log(tuple(channels.values())), *waiting])

@@ -1,15 +1,16 @@
-"""The emulated machine: commands in, measurements out, once a period."""
+"""The emulated machine: drives, sensors and faults of a machine behind the interface of a link."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from twin.analysis.payload.body import Payload, with_payload
-from twin.basics.arrays import LARGEST_ENTRY, FloatArray, positive
+from twin.basics.arrays import LARGEST_ENTRY, FloatArray, not_negative, positive
 from twin.control.controller import still_reference
 from twin.control.gains import suitable_position_loop
 from twin.control.position_loop import (
@@ -19,26 +20,250 @@ from twin.control.position_loop import (
     takes_positions,
 )
 from twin.engines import make_engine
-from twin.errors import InputError, SimulationStoppedError
-from twin.link.emulated.fault import (
-    CountsFault,
-    DriveFault,
-    Fault,
-    OverloadFault,
-    PayloadFault,
-    SensorFault,
-)
-from twin.link.emulated.readings import Readings
-from twin.link.protocol import Sample, State
-from twin.machine.quantity import MAX_MAGNITUDE
-from twin.machine.randomisation.sampler import with_values
-from twin.model.engine import Engine
+from twin.errors import InputError, SimulationStoppedError, brief
+from twin.link.protocol import MachineState, Sample
+from twin.machine.machine import MachineParameters
+from twin.machine.quantity import MAX_MAGNITUDE, Force, Mass, Number, Time, Torque, Whole, is_number
+from twin.machine.randomisation.sampler import nominal_value, numeric_paths, with_values
+from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
 from twin.model.static_deflection import resting_deflection
 from twin.plant.plant import Plant
-from twin.plant.signals import Command, Measurement
+from twin.plant.signals import Command, Measurement, seed_sequence
+from twin.rotations import displaced
 from twin.simulation.batched.batched_plant import loop_gains
 from twin.simulation.live.live_machine import make_engine_for
+
+Axis = Literal["x", "y", "z"]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
+Leg = Annotated[Whole | None, Field(ge=1)]
+
+SCALED_FIELDS = {
+    "friction": ("friction_torque", "friction", "viscous_torque", "viscous"),
+    "backlash": ("backlash",),
+}
+"""Numbers of a drive that a fault multiplies, as far as it has them."""
+
+
+class BaseFault(BaseModel):
+    """A fault that acts from `begin` [s] on, for a duration or to the end of the run."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True
+    )
+
+    begin: Time = Field(0.0, ge=0.0, description="Time at which it begins")
+    duration: Time | None = Field(None, gt=0.0, alias="for", description="Default: to the end")
+
+    @property
+    def end(self) -> float:
+        """Time [s] at which the fault ends."""
+        return float("inf") if self.duration is None else self.begin + self.duration
+
+    def active(self, time: float) -> bool:
+        """Return whether the fault acts at a time [s]."""
+        return self.begin <= time < self.end
+
+
+class DriveFault(BaseFault):
+    """More friction, dry and viscous, or more backlash in a drive."""
+
+    kind: Literal["friction", "backlash"]
+    leg: Leg = Field(None, description="Default: all")
+    factor: Number = Field(2.0, ge=0.0, description="Of what the drive has")
+
+    def values(self, parameters: MachineParameters) -> dict[str, float]:
+        """Return the changed parameter values of a machine by path.
+
+        Raises:
+            InputError: its drives have no such numbers above zero.
+        """
+        legs = range(1, len(parameters.legs) + 1) if self.leg is None else (self.leg,)
+        known_paths = set(numeric_paths(parameters))
+        paths = [f"leg.{leg}.drive.{name}" for leg in legs for name in SCALED_FIELDS[self.kind]]
+        values = {path: nominal_value(parameters, path) for path in paths if path in known_paths}
+        if not any(values.values()):
+            message = f"the drives of {parameters.name} have none; choose another configuration"
+            raise InputError(f"fault.{self.kind}", message)
+        return {path: self.factor * value for path, value in values.items()}
+
+
+class CountsFault(BaseFault):
+    """Counts that an encoder loses at one instant."""
+
+    kind: Literal["counts"]
+    leg: Leg = Field(None, description="Default: all")
+    counts: int = Field(100, description="Lost; negative for counts too many")
+
+
+class PayloadFault(BaseFault):
+    """Another mass at the platform's reference point."""
+
+    kind: Literal["payload"]
+    mass: Mass = Field(gt=0.0, description="Added to the platform")
+
+
+class SensorFault(BaseFault):
+    """A sensor that stops measuring."""
+
+    kind: Literal["sensor"]
+    leg: Leg = Field(None, description="Default: all, and of signals that are not of legs")
+    signal: Literal["coordinates", "rates", "forces", "pose", "accelerometer", "gyroscope"] = Field(
+        "coordinates", description="Field that it measures"
+    )
+    reading: Literal["frozen", "zero"] = Field("frozen", description="Last value, or zero")
+
+
+class OverloadFault(BaseFault):
+    """A force and a moment on the platform from outside."""
+
+    kind: Literal["overload"]
+    force: Force = Field(0.0, description="Along the axis")
+    moment: Torque = Field(0.0, description="About the axis")
+    axis: Axis = Field("z", description="Of the base")
+
+
+class LinkFault(BaseFault):
+    """Measurements that are lost on the way, or delayed."""
+
+    kind: Literal["drop", "delay"]
+    fraction: Fraction = Field(0.1, description="Of the datagrams")
+    time: Time = Field(0.02, ge=0.0, description="By which they are delayed")
+
+
+Fault = DriveFault | CountsFault | PayloadFault | SensorFault | OverloadFault | LinkFault
+FAULT_ADAPTER: TypeAdapter[Fault] = TypeAdapter(Annotated[Fault, Field(discriminator="kind")])
+
+
+def parse_fault(text: str) -> Fault:
+    """Return the fault of a text such as `friction@10s:leg=2,factor=3,for=5s`.
+
+    The time after `@` is when it begins, default 0 s. A number without unit is SI.
+
+    Raises:
+        InputError: an unknown kind or option, or a value that it does not take.
+    """
+    kind_and_begin, _, options_text = text.partition(":")
+    kind, _, begin_text = kind_and_begin.partition("@")
+    options = [option.partition("=") for option in options_text.split(",") if option.strip()]
+    fields = {"begin": begin_text or "0", **{name: value for name, _, value in options}}
+    content: dict[str, Any] = {
+        name.strip(): _number(value.strip()) for name, value in fields.items()
+    }
+    try:
+        return FAULT_ADAPTER.validate_python({**content, "kind": kind.strip()})
+    except ValidationError as error:
+        first_error = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first_error["loc"][1:])
+        message = first_error["msg"].removeprefix("Value error, ")
+        raise InputError(
+            ".".join(filter(None, ("fault", name))), f"{brief(text)}: {message}"
+        ) from None
+
+
+def _number(text: str) -> int | float | str:
+    """Return a text without a unit as a number; a text with a unit unchanged."""
+    if text.lstrip("+-").isdecimal():
+        return int(text)
+    return float(text) if is_number(text) else text
+
+
+NOISY_SIGNALS = ("coordinates", "rates", "forces", "accelerometer", "gyroscope", "pose", "attitude")
+
+
+class Readings:
+    """Fields of a measurement that the sensors of a plant give.
+
+    `forces` are those of the motors, as drives know them from their currents. Dead encoders and
+    lost counts mislead the position loops; drives measure the speeds of their motors themselves.
+
+    Attributes:
+        values: fields of the last measurement.
+    """
+
+    def __init__(self, plant: Plant, period: float, seed: int, noise: Mapping[str, float]) -> None:
+        """Store the plant, whose sensors are read, and the noise.
+
+        Args:
+            plant: started for every run.
+            period: [s] between measurements.
+            seed: of the noise.
+            noise: as of `EmulatedMachine`.
+
+        Raises:
+            InputError: an unknown field, or a deviation that is not zero or more.
+        """
+        unknown_signals = sorted(set(noise) - set(NOISY_SIGNALS))
+        if unknown_signals:
+            raise InputError(
+                f"noise.{unknown_signals[0]}", f"must be one of {', '.join(NOISY_SIGNALS)}"
+            )
+        self._noise = {name: not_negative(value, f"noise.{name}") for name, value in noise.items()}
+        self._place = self._noise.pop("pose", None), self._noise.pop("attitude", None)
+        self._plant, self._period = plant, period
+        self._seed = seed_sequence(seed, "readings")
+        self.start()
+
+    def start(self) -> None:
+        """Restart with the same noise."""
+        self._random = np.random.default_rng(self._seed)
+        self._lost = np.zeros(self._plant.platform.n_actuators)
+        self.values: dict[str, FloatArray] = {}
+
+    def read(self, state: State, faults: Sequence[CountsFault | SensorFault]) -> Measurement:
+        """Return the coordinates that the position loops use; `values` holds what is sent.
+
+        Args:
+            state: true one.
+            faults: of the sensors, that act now.
+        """
+        measured = self._plant.measure(state)
+        lost_distance = self._lost_counts(faults)
+        jump_rate, self._lost = (lost_distance - self._lost) / self._period, lost_distance
+        values = {
+            "coordinates": measured.coordinates - lost_distance,
+            "rates": measured.rates - jump_rate,
+            "forces": self._plant.efforts,
+        }
+        if measured.inertial.size:
+            values["accelerometer"] = measured.inertial[:3]
+            values["gyroscope"] = measured.inertial[3:]
+        for name in self._noise.keys() & values.keys():
+            deviation = self._noise[name]
+            values[name] = values[name] + deviation * self._random.standard_normal(
+                len(values[name])
+            )
+        if self._place != (None, None):
+            deviations = np.repeat([self._place[0] or 0.0, self._place[1] or 0.0], 3)
+            values["pose"] = displaced(state.pose, deviations * self._random.standard_normal(6))
+        for fault in faults:
+            if isinstance(fault, SensorFault):
+                self._kill(fault, values)
+        self.values = values
+        return measured._replace(coordinates=values["coordinates"], rates=values["rates"])
+
+    def _lost_counts(self, faults: Sequence[CountsFault | SensorFault]) -> FloatArray:
+        lost_distance, resolution = np.zeros(len(self._lost)), self._plant.drives.resolution
+        for fault in faults:
+            if isinstance(fault, CountsFault):
+                legs = slice(None) if fault.leg is None else fault.leg - 1
+                lost_distance[legs] += fault.counts * resolution[legs]
+        return lost_distance
+
+    def _kill(self, fault: SensorFault, values: dict[str, FloatArray]) -> None:
+        """Replace the reading of a dead sensor; an encoder that is stuck reads zero speed."""
+        if fault.signal not in values:
+            return
+        per_leg = fault.signal in ("coordinates", "rates", "forces")
+        legs = slice(None) if fault.leg is None or not per_leg else fault.leg - 1
+        reading = values[fault.signal].copy()
+        frozen = fault.reading == "frozen" and fault.signal in self.values
+        reading[legs] = self.values[fault.signal][legs] if frozen else 0.0
+        values[fault.signal] = reading
+        if fault.signal == "coordinates":
+            values["rates"] = values["rates"].copy()
+            values["rates"][legs] = 0.0
+
 
 _NONE = np.zeros(6)
 
@@ -403,7 +628,7 @@ class EmulatedMachine:
             self.stopped = "the machine's motion or its forces are beyond all bounds"
 
     def _sample(self) -> Sample:
-        state: State = "holding" if self._cascade.holding else "running"
+        state: MachineState = "holding" if self._cascade.holding else "running"
         self._sequence += 1
         return Sample(
             "measurement",
