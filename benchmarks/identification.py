@@ -192,19 +192,19 @@ def estimates(hidden: Platform, timestep: float, found: Identification) -> Itera
     """
     margins = found.margins * found.standard_errors
     every = zip(found.parameters, found.values, found.standard_errors, margins, strict=True)
-    held = [(each, each.nominal, each.spread, 2.0 * each.spread) for each in found.held]
+    held = [(each, each.nominal, each.prior_std, 2.0 * each.prior_std) for each in found.fixed]
     for parameter, value, error, margin in [*every, *held]:
         true = nominal_value(hidden.parameters, parameter.path)
         if parameter.path.endswith("delay"):
             true = timestep * round(true / timestep)
-        named = any(note.startswith(parameter.words) for note in found.notes)
+        named = any(note.startswith(parameter.label) for note in found.notes)
         numbers = {"file": parameter.nominal, "true": true}
         numbers |= {"estimate": value, "standard_error": error}
         yield {
             "path": parameter.path,
             **{name: f"{number:.8g}" for name, number in numbers.items()},
             "inside": str(int(abs(value - true) <= margin)),
-            "named": str(int(named or parameter in found.held)),
+            "named": str(int(named or parameter in found.fixed)),
         }
 
 

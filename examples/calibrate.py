@@ -28,5 +28,5 @@ for count in (15, 30, 60):
 
 print("\n Only the position of the target is measured, frames are unknown:")
 poses = simulated(machine, proposed.poses, hidden, measured=("x", "y", "z"), seed=3)
-for text in calibrate(machine, poses).unseen:
+for text in calibrate(machine, poses).unobservable:
     print(f" not shown: {text}")

@@ -38,7 +38,7 @@ def main() -> None:
         for words, _, value, error, unit in base_rows(found.forces.base):
             line(f"the forces alone: {words} {value:.5g} +- {error:.1g} {unit}")
     rows = [
-        (parameter.words, *(f"{number:.5g}" for number in numbers), parameter.unit)
+        (parameter.label, *(f"{number:.5g}" for number in numbers), parameter.unit)
         for parameter, *numbers in zip(
             found.parameters,
             [parameter.nominal for parameter in found.parameters],

@@ -64,9 +64,9 @@ def test_exact_poses_give_the_machine(name: str, frames: str) -> None:
     other = poses_within(machine, 20, seed=2)
     seen = simulated(machine, other, errors, frames=given)
     # Without noise, only what the poses do not show may be wrong; it does not move the platform.
-    if not len(found.after.unseen):
+    if not len(found.after.unobservable):
         assert largest_error(found, seen) < 1e-9
-    assert largest_error(found, poses) < (1e-9 if not len(found.after.unseen) else 1e-5)
+    assert largest_error(found, poses) < (1e-9 if not len(found.after.unobservable) else 1e-5)
     assert found.gauge.free >= (12 if frames == "both" else 0)
 
 
@@ -108,10 +108,10 @@ def test_partial_measurements(parts: tuple[str, ...]) -> None:
     )
     before, after = (np.nanmax(np.concatenate(each)) for each in found.errors_of(seen))
     assert after < 0.05 * before
-    names = " / ".join(found.unseen)
+    names = " / ".join(found.unobservable)
     assert PARTS[parts] in names
     assert bool(names) == bool(PARTS[parts])
-    hidden = [k for k, name in enumerate(found.model.names) if name in found.unseen]
+    hidden = [k for k, name in enumerate(found.model.names) if name in found.unobservable]
     assert np.abs(found.after.unknowns[hidden]).max(initial=0.0) < 1e-15, "guessed, not shown"
 
 
@@ -195,7 +195,7 @@ def test_few_poses_are_said_to_show_little() -> None:
     machine, _, poses = measured("stewart", Frames())
     found = calibrate(machine, poses.kept(slice(3)), frames="known")
     assert found.after.rank <= 18
-    assert len(found.unseen) == 42 - found.after.rank
+    assert len(found.unobservable) == 42 - found.after.rank
     again = MeasuredPoses(
         *(np.tile(a, (4, 1)) for a in (poses.coordinates[:3], poses.values[:3], poses.noise[:3])),
         np.arange(12.0),

@@ -42,7 +42,7 @@ def test_a_sum_and_a_difference_are_named(sign: float, word: str) -> None:
     assert_allclose(found.expected_errors[:2], left, rtol=1e-5)
     decision = found.decide("hold")
     assert C in decision.free
-    assert len(decision.held) == 1
+    assert len(decision.fixed) == 1
     with pytest.raises(InputError, match=f"only the {word} of the mass and the load"):
         found.decide("refuse")
     assert found.decide("prior").free == (A, B, C)
@@ -57,7 +57,7 @@ def test_a_column_of_zeros_does_not_show() -> None:
     columns = COLUMNS * [0.0, 1.0, 1.0]
     found = visibility(columns, (A, B, C), 1e-3)
     assert found.sentences == ("the mass does not show",)
-    assert found.decide("hold").held == (A,)
+    assert found.decide("hold").fixed == (A,)
     assert_allclose(found.shares[0], 1.0, rtol=1e-12)
 
 

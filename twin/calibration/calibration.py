@@ -30,7 +30,14 @@ from twin.calibration.measurement_model import (
     differences,
 )
 from twin.calibration.simulated import poses_within, simulated
-from twin.calibration.solution import Gauge, Solution, gauge_of, in_words, observability, solve
+from twin.calibration.solution import (
+    Gauge,
+    Solution,
+    direction_labels,
+    gauge_of,
+    observability,
+    solve,
+)
 from twin.errors import InputError
 from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
 from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, ZERO
@@ -210,7 +217,7 @@ class Calibration:
     """frames alone"""
     after: Solution
     used: MeasuredPoses
-    apart: MeasuredPoses
+    holdout: MeasuredPoses
     """poses that no fit has seen"""
     left_out: MeasuredPoses
     """poses that are wrong beyond noise"""
@@ -218,7 +225,7 @@ class Calibration:
     @property
     def checked(self) -> MeasuredPoses:
         """Poses on which errors are evaluated: the holdout, else those that were fitted."""
-        return self.apart if len(self.apart) else self.used
+        return self.holdout if len(self.holdout) else self.used
 
     @property
     def errors(self) -> FloatArray:
@@ -232,7 +239,7 @@ class Calibration:
         Infinite for errors that the poses do not determine.
         """
         variances = np.diag(self.after.covariance)
-        is_unshown = (self.after.unseen**2).sum(axis=0) > MAX_UNSHOWN_FRACTION
+        is_unshown = (self.after.unobservable**2).sum(axis=0) > MAX_UNSHOWN_FRACTION
         is_unshown &= self.tolerance is None
         is_unshown |= (self.gauge.basis**2).sum(axis=1) < MAX_UNSHOWN_FRACTION
         deviations: FloatArray = np.where(is_unshown, np.inf, np.sqrt(variances))
@@ -251,9 +258,9 @@ class Calibration:
         return self.model.at(self.after.unknowns).frames
 
     @property
-    def unseen(self) -> list[str]:
+    def unobservable(self) -> list[str]:
         """Descriptions of the unknowns that the poses do not determine."""
-        return in_words(self.after.unseen, self.model)
+        return direction_labels(self.after.unobservable, self.model)
 
     @property
     def observability(self) -> dict[str, float]:

@@ -28,7 +28,7 @@ FRAME_SENTENCES = {
 
 def calibration_results(found: Calibration) -> Results:
     """Return errors of poses before and after, errors of joints, and what the poses do not show."""
-    checked = "kept apart" if len(found.apart) else "of the fit: none was kept apart"
+    checked = "kept apart" if len(found.holdout) else "of the fit: none was kept apart"
     joint_names = [name.replace("joint ", "") for name in found.model.errors.names]
     return Results(
         f"Calibration of {found.machine.name}",
@@ -101,7 +101,7 @@ def findings(found: Calibration) -> list[str]:
         f"{len(solution.sizes)} others, frames included, the poses show {solution.rank}."
     ]
     source = "held at the file's value" if found.tolerance is None else "from the tolerance"
-    unobservable = found.unseen
+    unobservable = found.unobservable
     sentences += [f"Not shown: {text} ({source})." for text in unobservable[:MAX_LISTED]]
     if len(unobservable) > MAX_LISTED:
         sentences.append(

@@ -101,7 +101,7 @@ def _rich(machine: MachineModel) -> FloatArray:
     return poses_within(machine, GAUGE_POSES)
 
 
-def in_words(directions: FloatArray, model: MeasurementModel) -> list[str]:
+def direction_labels(directions: FloatArray, model: MeasurementModel) -> list[str]:
     """Return orthonormal directions `(s, u)` as phrases: which unknowns cannot be told apart.
 
     Motions of all joints of a side come first. The others are combined so that each has an unknown
@@ -160,7 +160,7 @@ class Solution(NamedTuple):
     unknowns: FloatArray
     covariance: FloatArray
     """`(u, u)`; zero along directions that are held; raised where residuals are"""
-    unseen: FloatArray
+    unobservable: FloatArray
     """`(s, u)` orthonormal directions that the data do not show"""
     sizes: FloatArray
     """`(q,)` singular values of the residuals by all unknowns that can be seen at all [1/m]"""

@@ -98,17 +98,17 @@ def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Paramet
     try:
         trial_result = trial(platform, found.motion, trial_parameters)
     except InputError as error:
-        names = ", ".join(parameter.words for parameter in found.unpredicted)
+        names = ", ".join(parameter.label for parameter in found.unpredicted)
         paragraph(f"Not predicted: {names} ({error}).")
         return
     errors = zip(trial_result.parameters, trial_result.expected_errors, strict=True)
     rows = [
         (
-            parameter.words,
+            parameter.label,
             parameter.unit,
-            parameter.spread,
+            parameter.prior_std,
             standard_error,
-            f"{100.0 * standard_error / parameter.spread:.3g} %",
+            f"{100.0 * standard_error / parameter.prior_std:.3g} %",
         )
         for parameter, standard_error in errors
         if parameter in found.unpredicted
@@ -122,12 +122,12 @@ def _print_errors(found: Excitation, name: str) -> None:
     visibility = found.visibility
     rows = [
         (
-            parameter.words,
+            parameter.label,
             parameter.unit,
-            parameter.spread,
+            parameter.prior_std,
             random_error,
             error,
-            f"{100.0 * error / parameter.spread:.3g} %",
+            f"{100.0 * error / parameter.prior_std:.3g} %",
         )
         for parameter, random_error, error in zip(
             visibility.parameters,

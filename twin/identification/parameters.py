@@ -126,13 +126,13 @@ class Parameter:
 
     path: str
     """numeric path of platform.toml, or one that begins with "tilt." or "signal." """
-    words: str
+    label: str
     """description, such as "mass of the platform body", for reports"""
     unit: str
     """SI unit; empty for none"""
     nominal: float
     """value of the file or data sheet"""
-    spread: float
+    prior_std: float
     """standard deviation of the prior, above zero"""
     lower: float
     """smallest value that is possible"""
@@ -144,8 +144,10 @@ class Parameter:
         for field in fields(self)[3:]:
             if not math.isfinite(getattr(self, field.name)):
                 raise InputError(f"{self.path}.{field.name}", "must be a finite number")
-        if not self.spread > 0.0:
-            raise InputError(f"{self.path}.spread", f"must be above zero, not {self.spread:g}")
+        if not self.prior_std > 0.0:
+            raise InputError(
+                f"{self.path}.prior_std", f"must be above zero, not {self.prior_std:g}"
+            )
         if not self.lower <= self.nominal <= self.upper or not self.lower < self.upper:
             bounds = f"{self.lower:g} to {self.upper:g} {self.unit}"
             raise InputError(self.path, f"{self.nominal:g} {self.unit} is not inside {bounds}")
@@ -169,7 +171,7 @@ def nominal_array(parameters: Sequence[Parameter]) -> FloatArray:
 
 def prior_std_array(parameters: Sequence[Parameter]) -> FloatArray:
     """Return the prior standard deviations `(p,)` of parameters in SI."""
-    return np.array([parameter.spread for parameter in parameters])
+    return np.array([parameter.prior_std for parameter in parameters])
 
 
 class PriorStd(NamedTuple):
@@ -600,7 +602,7 @@ def _parameters(
 ) -> list[Parameter]:
     """Return the parameter of a path, or one for each leg where legs differ; none without prior."""
     if path in extra:
-        return [replace(extra[path], spread=own.get(path, extra[path].spread))]
+        return [replace(extra[path], prior_std=own.get(path, extra[path].prior_std))]
     machine, parameters = platform.parameters, []
     for single_path, value in nominal_values(machine, path).items():
         prior_std = (

@@ -51,22 +51,22 @@ class Direction:
         """Return a phrase with the parameters that cannot be distinguished."""
         first, *others = self.parameters
         if not others:
-            return f"{first.words} does not show"
+            return f"{first.label} does not show"
         ratios = [-change / self.changes[0] for change in self.changes[1:]]
         if len(others) == 1 and first.unit == others[0].unit:
             for name, value in (("sum", 1.0), ("difference", -1.0)):
                 if abs(ratios[0] - value) < RATIO_TOLERANCE:
-                    return f"only the {name} of {first.words} and {others[0].words} is visible"
+                    return f"only the {name} of {first.label} and {others[0].label} is visible"
         pairs = list(zip(ratios, others, strict=True))[:MAX_PARTNERS_NAMED]
         text = ", ".join(
-            f"{ratio:+.3g} {parameter.unit} of {parameter.words}".replace("  ", " ")
+            f"{ratio:+.3g} {parameter.unit} of {parameter.label}".replace("  ", " ")
             for ratio, parameter in pairs
         )
         n_more = len(others) - len(pairs)
         text += f" with changes of {n_more} more" if n_more else ""
         change_text = f"+1 {first.unit}".strip()
         return (
-            f"{first.words} shows only together with others: {change_text} of it looks like {text}"
+            f"{first.label} shows only together with others: {change_text} of it looks like {text}"
         )
 
 
@@ -83,7 +83,7 @@ class Decision:
     """Parameters to estimate, and those to hold at their nominal values."""
 
     free: tuple[Parameter, ...]
-    held: tuple[Parameter, ...]
+    fixed: tuple[Parameter, ...]
     reasons: tuple[str, ...]
     """sentences about what is not visible"""
 
@@ -135,7 +135,7 @@ class Visibility:
         weak_paths = [
             parameter for parameter in self.unobservable if parameter.path not in named_paths
         ]
-        return sentences + tuple(f"{parameter.words} shows too weakly" for parameter in weak_paths)
+        return sentences + tuple(f"{parameter.label} shows too weakly" for parameter in weak_paths)
 
     def decide(self, choice: Choice = "prior") -> Decision:
         """Return which parameters are estimated.
@@ -246,7 +246,7 @@ def _unobservable_directions(
         other_indices = [int(k) for k in np.argsort(-np.abs(row)) if row[k] and k != pivot]
         scale = 1.0 / row[pivot]
         parameter_changes = tuple(
-            float(scale * row[k] * parameters[k].spread) for k in (pivot, *other_indices)
+            float(scale * row[k] * parameters[k].prior_std) for k in (pivot, *other_indices)
         )
         directions.append(
             Direction(tuple(parameters[k] for k in (pivot, *other_indices)), parameter_changes)

@@ -90,7 +90,7 @@ def test_derivatives_are_those_of_forces_of_changed_machines() -> None:
         found = []
         for side in (1.0, -1.0):
             values = nominal.copy()
-            values[column] += side * 1e-3 * parameter.spread
+            values[column] += side * 1e-3 * parameter.prior_std
             at = sample
             if parameter.path == "signal.forces.delay":
                 at = motion(time - values[column])
@@ -100,7 +100,7 @@ def test_derivatives_are_those_of_forces_of_changed_machines() -> None:
             slopes = machine.inverse_dynamics_derivatives(*at).gravity
             forces = forces + slopes @ field
             found.append(forces * (values[column] if parameter.path.endswith("scale") else 1.0))
-        expected = (found[0] - found[1]) / (2e-3 * parameter.spread)
+        expected = (found[0] - found[1]) / (2e-3 * parameter.prior_std)
         size = np.abs(expected).max()
         assert np.abs(rows[:, column].reshape(6, 7).T - expected).max() < 1e-5 * size, (
             parameter.path

@@ -76,7 +76,8 @@ def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
     for seed in range(4):
         rng = np.random.default_rng(seed)
         drawn = {
-            each.path: each.nominal + each.spread * float(np.clip(rng.standard_normal(), -1.5, 1.5))
+            each.path: each.nominal
+            + each.prior_std * float(np.clip(rng.standard_normal(), -1.5, 1.5))
             for each in select(file, UNKNOWN)
         }
         truth = {"platform.body.mass": 103.0, "platform.body.center_of_mass.2": 0.01}

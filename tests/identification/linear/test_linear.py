@@ -36,7 +36,7 @@ def other_values(parameters: tuple[Parameter, ...]) -> np.ndarray:
         # A thin plate has the largest moment about its normal that a body can have.
         sign = -1.0 if number % 2 or each.path.endswith("inertia.2.2") else 1.0
         share = 0.02 if "inertia" in each.path else 0.5
-        found.append(each.nominal + sign * share * each.spread)
+        found.append(each.nominal + sign * share * each.prior_std)
     return np.array(found)
 
 
@@ -59,7 +59,7 @@ def test_forces_are_linear_and_the_truth_comes_back(platform: Platform, states: 
     assert found.residual.max() < 1e-8 * size
     assert found.nominal_residual.max() > 1e-4 * size
     with_parameters(platform, chosen, found.values)
-    spreads = np.array([each.spread for each in chosen])
+    spreads = np.array([each.prior_std for each in chosen])
     hidden = found.visibility.unobservable_directions
     assert hidden or np.abs((found.values - truth) / spreads).max() < 1e-8
     if platform.name == "micro_hexapod":
@@ -67,7 +67,7 @@ def test_forces_are_linear_and_the_truth_comes_back(platform: Platform, states: 
     # Combinations come back, whatever is said about their parts.
     base = base_parameters(found.model)
     assert bool(hidden) == (len(base.values) < len(chosen))
-    expected = base.combinations @ found.model.features(truth)[: len(found.model.words)]
+    expected = base.combinations @ found.model.features(truth)[: len(found.model.labels)]
     assert np.abs(base.values - expected).max() < 1e-8 * np.abs(expected).max()
 
 
@@ -76,11 +76,11 @@ def test_the_payload_alone_comes_back(platform: Platform, states: States) -> Non
     truth = other_values(chosen)
     samples = samples_of(with_parameters(platform, chosen, truth), states)
     found = linear_estimate(platform, chosen, samples, choice="refuse")
-    spreads = np.array([each.spread for each in chosen])
+    spreads = np.array([each.prior_std for each in chosen])
     # Springs of 20 N/um have forces beside which those of a payload are small: rounding counts.
     allowed = 1e-7 if platform.leg.has_axial_spring else 1e-8
     assert np.abs((found.values - truth) / spreads).max() < allowed
-    assert found.decision.held == ()
+    assert found.decision.fixed == ()
 
 
 def test_what_bodies_share_is_named() -> None:
@@ -96,7 +96,7 @@ def test_what_bodies_share_is_named() -> None:
     found = linear_estimate(machine, chosen, samples, choice="hold")
     [sentence] = found.visibility.sentences
     assert sentence.startswith("only the sum of inertia zz of the")
-    assert len(found.decision.held) == 1
+    assert len(found.decision.fixed) == 1
     base = base_parameters(found.model)
     assert "mass of the housing of all legs" in base.unobservable
 
@@ -143,7 +143,7 @@ def test_tilt_friction_and_scale_come_back_from_forces_of_motors(motion: MultiSi
     forces += seen.inertia * accelerations + seen.viscous * rates + seen.friction * np.sign(rates)
     scale = truth[[each.path for each in chosen].index("signal.forces.scale")]
     found = linear_estimate(machine, chosen, ForceSamples(*state, scale * forces, "motors"))
-    spreads = np.array([each.spread for each in chosen])
+    spreads = np.array([each.prior_std for each in chosen])
     assert np.abs((found.values - truth) / spreads).max() < 1e-6
 
 
@@ -200,7 +200,7 @@ def test_a_plate_without_thickness_has_a_regressor() -> None:
     twist, acceleration = generator.normal(size=(2, COUNT, 6))
     forces = with_parameters(machine, chosen, truth).inverse_dynamics(pose, twist, acceleration)
     found = linear_estimate(machine, chosen, ForceSamples(pose, twist, acceleration, forces))
-    spreads = np.array([each.spread for each in chosen])
+    spreads = np.array([each.prior_std for each in chosen])
     assert np.abs((found.values - truth) / spreads).max() < 1e-8
 
 

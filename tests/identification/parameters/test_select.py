@@ -39,7 +39,7 @@ def test_every_group_has_parameters_that_change_the_machine(
         if parameter.is_of_machine:
             # A thin plate has the largest moment that a body can have.
             sign = -1.0 if parameter.path.endswith("inertia.2.2") else 1.0
-            value = parameter.nominal + sign * 1e-3 * parameter.spread
+            value = parameter.nominal + sign * 1e-3 * parameter.prior_std
             changed = with_parameters(machine, [parameter], [value])
             assert type(changed) is Platform
             assert nominal_value(changed.parameters, parameter.path) == value
@@ -51,24 +51,24 @@ def test_a_group_is_what_its_name_says() -> None:
     assert [each.path.split(".")[2] for each in payload] == (
         ["mass"] + ["center_of_mass"] * 3 + ["inertia"] * 6
     )
-    assert payload[0].words == "mass of the platform body"
-    assert payload[0].spread == pytest.approx(0.1 * payload[0].nominal)
-    assert select(machine, "platform")[0].spread < payload[0].spread
+    assert payload[0].label == "mass of the platform body"
+    assert payload[0].prior_std == pytest.approx(0.1 * payload[0].nominal)
+    assert select(machine, "platform")[0].prior_std < payload[0].prior_std
     # The first name decides about a parameter that two of them have.
     assert select(machine, "payload,platform") == payload
     paths = {each.path for each in select(machine, ["drives", "friction"])}
     for each in ("delay", "current_lag", "backlash", "friction_torque", "viscous_torque"):
         assert f"leg.drive.{each}" in paths
     one = select(machine, "leg.3.drive.friction_torque")
-    assert [each.words for each in one] == ["dry friction torque of the drive of leg 3"]
-    assert one[0].spread == pytest.approx(0.3 * one[0].nominal)
+    assert [each.label for each in one] == ["dry friction torque of the drive of leg 3"]
+    assert one[0].prior_std == pytest.approx(0.3 * one[0].nominal)
     assert len(select(machine, "leg.*.drive.friction_torque")) == 6
 
 
 def test_spreads_are_given_with_units() -> None:
     machine = twin.load("stewart")
     found = select(machine, "payload", spreads={"platform.body.mass": "500 g"})
-    assert found[0].spread == 0.5
+    assert found[0].prior_std == 0.5
     for given in ("2 N", 0.0, "-1 kg"):
         with pytest.raises(InputError, match=r"spreads\['platform.body.mass'\]"):
             select(machine, "payload", spreads={"platform.body.mass": given})
@@ -101,7 +101,7 @@ def test_numbers_that_cannot_be_identified_are_refused() -> None:
     with pytest.raises(InputError, match="spread has to be given"):
         select(machine, "leg.friction.coulomb")
     [dry] = select(machine, "leg.friction.coulomb", spreads={"leg.friction.coulomb": "5 N"})
-    assert (dry.lower, dry.nominal, dry.spread) == (0.0, 0.0, 5.0)
+    assert (dry.lower, dry.nominal, dry.prior_std) == (0.0, 0.0, 5.0)
 
 
 def test_a_tilted_base_turns_gravity() -> None:

@@ -59,7 +59,7 @@ def test_play_that_shows_in_few_impacts_is_named(log: Log, monkeypatch: pytest.M
     monkeypatch.setattr("twin.identification.result.identification.MIN_REVERSALS", 100)
     found = identify(nominal(), [log], ["leg.drive.backlash"])
     assert any("few impacts" in note for note in found.notes)
-    assert found.standard_errors[0] == pytest.approx(found.parameters[0].spread)
+    assert found.standard_errors[0] == pytest.approx(found.parameters[0].prior_std)
 
 
 def problem_of(best: Any, path: str, width: int, slope: float = 3.0) -> Any:
@@ -67,7 +67,7 @@ def problem_of(best: Any, path: str, width: int, slope: float = 3.0) -> Any:
     count = len(best)
     parameters = [
         SimpleNamespace(
-            path=path, nominal=0.0, spread=1.0, lower=-2.0, upper=2.0, leg=None, unit=""
+            path=path, nominal=0.0, prior_std=1.0, lower=-2.0, upper=2.0, leg=None, unit=""
         )
         for _ in range(count)
     ]

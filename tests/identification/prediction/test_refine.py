@@ -30,7 +30,7 @@ class Jumping:
     def __init__(self, height: float) -> None:
         rng = np.random.default_rng(3)
         self.parameters = [
-            SimpleNamespace(path="", nominal=0.0, spread=1.0, lower=-5.0, upper=5.0)
+            SimpleNamespace(path="", nominal=0.0, prior_std=1.0, lower=-5.0, upper=5.0)
             for _ in range(COUNT)
         ]
         self.slopes = 3.0 * rng.normal(size=(WINDOWS, ERRORS, COUNT))

@@ -205,7 +205,7 @@ def test_what_forces_cannot_show_is_refused() -> None:
         identify(nominal(), [measured()], "payload, leg.drive.delay")
     held = identify(
         nominal(), [measured()], "payload, leg.drive.delay", if_unobservable="hold"
-    ).held
+    ).fixed
     assert [parameter.path for parameter in held] == ["leg.drive.delay"]
     with pytest.raises(InputError, match="cannot be identified from these forces"):
         identify(nominal(), [measured()], "leg.rod.inertia.2.2")

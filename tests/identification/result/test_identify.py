@@ -85,7 +85,7 @@ def test_what_does_not_show_is_refused() -> None:
     held = identify(
         nominal(), [log], "platform.body.mass,leg.drive.backlash", if_unobservable="hold"
     )
-    assert [parameter.path for parameter in held.held] == ["leg.drive.backlash"]
+    assert [parameter.path for parameter in held.fixed] == ["leg.drive.backlash"]
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ possible bodies.
 class BaseParameters(NamedTuple):
     """Combinations of the unknowns on which forces depend, as many as the rank."""
 
-    words: tuple[str, ...]
+    labels: tuple[str, ...]
     """each combination, such as "mass of the rod of all legs + 0.17 mass of the platform body" """
     combinations: FloatArray
     """`(r, q)` the coefficients of the unknowns"""
@@ -104,7 +104,7 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
         M. Gautier, Numerical calculation of the base inertial parameters of robots, J. Robotic
         Systems 8 (1991), section 4.
     """
-    q = len(model.words)
+    q = len(model.labels)
     nominal = nominal_array(model.parameters)
     weights, bias = model.weights(nominal if values is None else values)
     blocks = model.matrix[:, : -len(bias)].reshape(len(model.matrix), len(weights), q + 1)
@@ -130,12 +130,12 @@ def base_parameters(model: LinearModel, values: Any = None) -> BaseParameters:
     noise = float(np.linalg.norm(residual) / np.sqrt(max(len(residual) - rank, 1)))
     errors = noise * np.linalg.norm(np.linalg.inv(base_triangle), axis=1) / norms[base_columns]
     labels = tuple(
-        _combination_label(row, model.words, int(column))
+        _combination_label(row, model.labels, int(column))
         for row, column in zip(combinations, base_columns, strict=True)
     )
-    unobservable = tuple(model.words[k] for k in range(q) if k not in observable)
+    unobservable = tuple(model.labels[k] for k in range(q) if k not in observable)
     units = (*BODY_UNITS * len(model.bodies), *model.single_units)
-    priors = [entry.spread if entry.is_of_machine else 0.0 for entry in model.parameters]
+    priors = [entry.prior_std if entry.is_of_machine else 0.0 for entry in model.parameters]
     return BaseParameters(
         labels,
         combinations,
@@ -261,7 +261,7 @@ class _Problem:
 
     def __init__(self, model: LinearModel, decision: Decision, noise: FloatArray) -> None:
         self._model = model
-        fixed_paths = {parameter.path for parameter in decision.held}
+        fixed_paths = {parameter.path for parameter in decision.fixed}
         self._free: Any = np.array([item.path not in fixed_paths for item in model.parameters])
         self._nominal = nominal_array(model.parameters)
         self._spreads = prior_std_array(model.parameters)

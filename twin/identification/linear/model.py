@@ -238,7 +238,7 @@ class Regressor(NamedTuple):
     """`(k, n)` forces that do not depend on the unknowns [N] or [N m]"""
     moving: Any
     """`(k, n)` whether the drive of a leg moves fast enough for its friction to be known"""
-    words: tuple[str, ...]
+    labels: tuple[str, ...]
     """descriptions of the q unknowns"""
 
 
@@ -419,7 +419,7 @@ class LinearModel:
     """`(rows,)` leg of each row, from 0"""
     times: Any
     """`(rows,)` [s] times of the rows; None of states in no order"""
-    words: tuple[str, ...]
+    labels: tuple[str, ...]
     """descriptions of the columns of the first block, without that of the rest"""
 
     @cached_property
@@ -471,7 +471,7 @@ class LinearModel:
         slopes = np.empty((self.matrix.shape[1], len(center)))
         for column, parameter in enumerate(self.parameters):
             step = np.zeros(len(center))
-            step[column] = 1e-3 * parameter.spread
+            step[column] = 1e-3 * parameter.prior_std
             feature_change = self.features(center + step) - self.features(center - step)
             slopes[:, column] = feature_change / (2.0 * step[column])
         return slopes
@@ -534,7 +534,7 @@ def linear_model(
     )
     rows = _rows(nominal_regressor, samples, columns)
     return LinearModel(
-        machine, selected, bodies, single, fields, delayed, *rows, nominal_regressor.words
+        machine, selected, bodies, single, fields, delayed, *rows, nominal_regressor.labels
     )
 
 

@@ -81,17 +81,17 @@ def estimate_warnings(
     sentences = []
     errors = np.sqrt(np.diag(found))
     for parameter, value, error, warning in zip(parameters, values, errors, unsure, strict=True):
-        prior_distance = abs(float(value) - parameter.nominal) / parameter.spread
+        prior_distance = abs(float(value) - parameter.nominal) / parameter.prior_std
         if warning:
-            sentences.append(f"{parameter.words} {warning}; its standard error is its spread")
-        elif error > MAX_REMAINING_STD * parameter.spread:
-            remaining_percent = 100.0 * error / parameter.spread
+            sentences.append(f"{parameter.label} {warning}; its standard error is its spread")
+        elif error > MAX_REMAINING_STD * parameter.prior_std:
+            remaining_percent = 100.0 * error / parameter.prior_std
             sentences.append(
-                f"{parameter.words} stays unsure: {remaining_percent:.0f} % of its spread are left"
+                f"{parameter.label} stays unsure: {remaining_percent:.0f} % of its spread are left"
             )
         elif prior_distance > PRIOR_WARNING_DISTANCE:
             sentences.append(
-                f"{parameter.words} is {prior_distance:.1f} spreads from the file: check it"
+                f"{parameter.label} is {prior_distance:.1f} spreads from the file: check it"
             )
     return sentences
 
@@ -189,8 +189,8 @@ class Identification:
     """`(p, p)` covariance of the estimates"""
     margins: FloatArray
     """`(p,)` half the widths of the 95 % confidence intervals, in standard errors"""
-    held: tuple[Parameter, ...]
-    """parameters that were held at their values of the file"""
+    fixed: tuple[Parameter, ...]
+    """parameters that were fixed at their values of the file"""
     notes: tuple[str, ...]
     """sentences on what the logs do not show, and on estimates with a warning"""
     forces: ForceStage | None

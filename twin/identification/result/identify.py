@@ -125,7 +125,7 @@ def identified_toml(found: Identification, machine: str, target: Path) -> str:
         found.parameters, found.values, found.standard_errors, strict=True
     ):
         comment = (
-            f"# {parameter.words}: {number(value)} +- {number(error, 2)} {parameter.unit}, "
+            f"# {parameter.label}: {number(value)} +- {number(error, 2)} {parameter.unit}, "
             f"was {number(parameter.nominal)}"
         ).replace(" ,", ",")
         if parameter.is_of_machine:
@@ -313,7 +313,7 @@ def _merged(
     sources: tuple[Source, ...],
 ) -> Identification:
     """Return the result of both stages: predictions first, forces for what these do not show."""
-    settled = () if predicted is None else (*predicted.parameters, *predicted.held)
+    settled = () if predicted is None else (*predicted.parameters, *predicted.fixed)
     linear = None if forces is None else forces.estimate
     unsettled = [
         k
@@ -348,7 +348,7 @@ def _merged(
         values=values,
         covariance=covariance,
         margins=margins,
-        held=fixed,
+        fixed=fixed,
         notes=(*notes, *(() if predicted is None else predicted.notes)),
         forces=forces,
         fits=predicted.fits if predicted else forces.fits if forces else (),

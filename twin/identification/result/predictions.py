@@ -171,7 +171,9 @@ def base_rows(base: BaseParameters) -> list[tuple[str, float, float, float, str]
 
     Left out are those of which the forces say less than the file.
     """
-    rows = zip(base.words, base.nominal, base.values, base.standard_errors, base.units, strict=True)
+    rows = zip(
+        base.labels, base.nominal, base.values, base.standard_errors, base.units, strict=True
+    )
     return [row for row, prior_std in zip(rows, base.spreads, strict=True) if row[3] < prior_std]
 
 
@@ -204,7 +206,7 @@ class PredictionStage(NamedTuple):
     """covariance of the values `(p, p)` in SI"""
     margins: FloatArray
     """`(p,)` half the widths of the 95 % confidence intervals, in standard errors"""
-    held: tuple[Parameter, ...]
+    fixed: tuple[Parameter, ...]
     notes: tuple[str, ...]
     fits: tuple[Fit, Fit]
     errors: Errors
@@ -284,7 +286,7 @@ def prediction_stage(
         solution.values,
         cov,
         half_widths(solution.slopes),
-        decision.held,
+        decision.fixed,
         notes,
         fits,
         errors,

@@ -42,8 +42,8 @@ def identification_results(found: Identification) -> Results:
     sources = [(source.name or "log", source.duration, source.sha256) for source in found.sources]
     tables.append(Table("logs", ("log", "duration [s]", "SHA-256"), sources))
     findings = [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
-    if found.held:
-        paths = ", ".join(parameter.path for parameter in found.held)
+    if found.fixed:
+        paths = ", ".join(parameter.path for parameter in found.fixed)
         findings.append(f"Held at the values of the file: {paths}.")
     if found.whiteness is not None:
         probability = found.whiteness.probability
@@ -79,11 +79,11 @@ def _prior_table(found: Identification) -> Table:
     rows = [
         (
             parameter.path,
-            parameter.spread,
+            parameter.prior_std,
             error,
             parameter.unit,
-            (value - parameter.nominal) / parameter.spread,
-            f"{100.0 * error / parameter.spread:.2g} %",
+            (value - parameter.nominal) / parameter.prior_std,
+            f"{100.0 * error / parameter.prior_std:.2g} %",
         )
         for parameter, value, error in zip(
             found.parameters, found.values, found.standard_errors, strict=True
