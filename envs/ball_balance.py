@@ -173,6 +173,7 @@ class BallBalance(Task):
         return Channel("pose increment", len(increment), "m, rad", increment)
 
     def _observation_channels(self) -> tuple[Channel, ...]:
+        """Return the channels of the observation with their scales."""
         n, scales, unit = self.platform.n_actuators, self.scales, self.platform.coordinate_unit
         radius, action = self.ball.plate_radius, self.actions[0]
         largest_tilt = self.settings.largest_tilt
@@ -193,6 +194,7 @@ class BallBalance(Task):
         )
 
     def _make_arrays(self) -> None:
+        """Make the arrays of all machines that the kernel reads and writes."""
         size, n, radius = self.size, self.platform.n_actuators, self.ball.plate_radius
         batch, settings = self.batch, self.settings
         self._targets = Targets(

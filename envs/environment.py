@@ -71,6 +71,7 @@ class Frames:
         return self.__dict__ | {"_opened": None}
 
     def _open(self) -> Camera | Window:
+        """Return a window for "human", a camera otherwise."""
         if self.render_mode == "human":
             from twin.viewer.window import Window
 

@@ -219,6 +219,7 @@ class Episodes:
         return platform, dict(sample.task_values)
 
     def _randomisation(self, given: Any) -> Any:
+        """Return the randomisation of machine and task; None for none."""
         if given is None:
             return None
         from twin.machine.randomisation import as_randomisation
@@ -250,6 +251,7 @@ def as_options(value: Any) -> dict[str, Any]:
 
 
 def _platform(machine: Any, configuration: str | None) -> Platform:
+    """Return the machine that a name, a path or a Platform stands for."""
     if isinstance(machine, Platform):
         if configuration is not None:
             raise InputError(

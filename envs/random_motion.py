@@ -139,6 +139,7 @@ def _sampled(
 def _motion(
     platform: Platform, frequencies: FloatArray, amplitude: FloatArray, duration: float, seed: int
 ) -> Motion:
+    """Return a multi-sine about home with random phases."""
     names = axis_names("fixed_xyz")
     fade = min(FADE_TIME, 0.25 * duration)
     return MultiSineMotion(

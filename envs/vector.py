@@ -412,6 +412,7 @@ def _mask(value: Any, size: int) -> Any:
 
 
 def _seeds(seed: Any, size: int) -> list[Any]:
+    """Return one seed for each environment; a single number is counted on from."""
     if seed is None:
         return [None] * size
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):

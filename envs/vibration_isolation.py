@@ -179,6 +179,7 @@ class VibrationIsolation(Task):
         return {"mode": "force" if self.settings.action == "forces" else "velocity"}
 
     def _action_channel(self, level: Spectrum) -> Channel:
+        """Return the channel of the actions, scaled by what a shaken base asks for."""
         platform, scales, scale_fraction = self.platform, self.scales, self.settings.action_scale
         n, unit = platform.n_actuators, platform.coordinate_unit
         if self.settings.action == "forces":
@@ -197,6 +198,7 @@ class VibrationIsolation(Task):
         return Channel("actuator velocity", n, f"{unit}/s", effort_scale)
 
     def _observation_channels(self, level: Spectrum) -> tuple[Channel, ...]:
+        """Return the channels of the observation, scaled by what a shaken base causes."""
         platform, n, unit = self.platform, self.platform.n_actuators, self.platform.coordinate_unit
         radius = characteristic_length(platform.platform_joints)
         leg_motion_per_base = np.maximum(leg_effect(platform), 1e-12)
@@ -243,6 +245,7 @@ class VibrationIsolation(Task):
         return float((leg_inertia * self.actions[0].scale).max()) / self.batch.period
 
     def _make_arrays(self, level: Spectrum) -> None:
+        """Make the arrays of all machines that the kernel reads and writes."""
         settings, batch, size = self.settings, self.batch, self.size
         n, scales = self.platform.n_actuators, self.scales
         period_count = int(np.ceil(settings.duration / batch.period - 1e-9))

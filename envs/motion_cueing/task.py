@@ -511,6 +511,7 @@ class MotionCueing(Task):
         return scene._replace(ghost=motion_of_axes(self.platform, axes).pose[0])
 
     def _check(self, platform: Platform, settings: Any) -> None:
+        """Refuse actions that the machine cannot have, and intensities out of order."""
         if settings.action == "velocities" and platform.n_actuators > platform.dof:
             raise InputError(
                 "action",

@@ -113,6 +113,7 @@ def read_arrays(path: str | Path) -> dict[str, Any]:
 
 
 def _limit(variable: str, default: int) -> int:
+    """Return a limit that an environment variable sets."""
     text = os.environ.get(variable, "")
     if not text:
         return default
@@ -166,6 +167,7 @@ def table_checksum(values: FloatArray, start: int = 0) -> int:
 
 
 def _computed(file: IO[bytes]) -> int:
+    """Return the checksum of a file, its own entry left out."""
     file.seek(0)
     line = CHECKSUM_ENTRY.sub(
         f'"{CHECKSUM_KEY}": "{NO_CHECKSUM}"'.encode(), file.readline(LONGEST_LINE), 1
@@ -247,6 +249,7 @@ def _is_alive(number: int) -> bool:
 
 
 def _locked_place(folder: Path, prefix: str, ending: str, is_folder: bool) -> tuple[Path, int]:
+    """Return a new temporary place and the handle that locks it."""
     while True:
         if is_folder:
             path = Path(tempfile.mkdtemp(ending, prefix, folder))

@@ -79,6 +79,7 @@ def optional(module: str, purpose: str | None = None) -> ModuleType:
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[tuple[str, str], ...]:
+    """Return the versions of the package, of Python and of the libraries it computes with."""
     from importlib.metadata import PackageNotFoundError, version
     from platform import python_version
 

@@ -68,6 +68,7 @@ class Progress:
             self._show()
 
     def _show(self) -> None:
+        """Open the bar, where standard error is a terminal or the user wants it."""
         from rich.console import Console
         from rich.progress import Progress as Bar
 

@@ -148,6 +148,7 @@ class TextTable:
         return "utf-8-sig"
 
     def _layout(self, encoding: str, lines: list[str]) -> Layout:
+        """Return the format that fits the first lines best."""
         nonempty_lines = [(k + 1, line) for k, line in enumerate(lines) if line.strip(" ,;|\t")]
         content_lines = [
             (k, line) for k, line in nonempty_lines if not line.lstrip().startswith(COMMENT_MARK)

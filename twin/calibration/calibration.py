@@ -284,6 +284,7 @@ class Calibration:
         return corrected
 
     def _errors(self, solution: Solution, poses: MeasuredPoses) -> PoseErrors:
+        """Return the errors of poses that a solution predicts."""
         setting = self.model.at(solution.unknowns)
         initial = self.model.start(poses)
         predicted = self.model.predicted(setting, poses, initial)

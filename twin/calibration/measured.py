@@ -253,6 +253,7 @@ def _columns(name: str) -> list[int]:
 
 
 def _check(values: FloatArray, numbers: FloatArray) -> None:
+    """Check poses: not empty, in radians, and parts of one away from 90 deg of pitch."""
     is_empty = np.isnan(values).all(axis=1)
     if is_empty.all():
         raise InputError("pose", "no row has a pose, or a part of one")

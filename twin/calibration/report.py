@@ -161,6 +161,7 @@ def _index_table(title: str, indices: dict[str, float]) -> Table:
 
 
 def _figures(found: Calibration) -> list[Figure]:
+    """Return the figures of a result: errors of poses, residuals, singular values."""
     checked, fitted = found.checked, found.used
     before_errors, after_errors = found.errors_of(checked)
     of_poses = [

@@ -116,6 +116,7 @@ def cue(
 
 
 def _row(name: str, one: Outcome) -> tuple[Cell, ...]:
+    """Return the row of one algorithm: errors, use of the limits, time per step."""
     error, limit_use = one.error, one.use
     return (
         name,

@@ -223,6 +223,7 @@ def _hidden(design: Platform, texts: list[str], configuration: str | None) -> Pl
 
 
 def _print_summary(emulation: Emulation, lockstep: bool) -> None:
+    """Print how the machine ran, and what was refused."""
     machine, pace = emulation.machine, emulation.pace
     rows: list[tuple[Cell, ...]] = [("time of the machine", f"{machine.time:.6g}", "s")]
     if not lockstep:

@@ -118,6 +118,7 @@ def _print_trial(platform: Platform, found: Excitation, chosen: Sequence[Paramet
 
 
 def _print_errors(found: Excitation, name: str) -> None:
+    """Print the expected error of every parameter under this motion and a random one."""
     columns = ("parameter", "unit", "spread", "random motion", "this motion", "of spread")
     visibility = found.visibility
     rows = [

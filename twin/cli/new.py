@@ -145,6 +145,7 @@ def _on_a_terminal() -> bool:
 def _from_data_sheet(
     path: Path, legs: str | None, given: dict[str, str | None], replace_file: bool
 ) -> Path:
+    """Write the machine of a data sheet, and ask for what is missing on a terminal."""
     from twin.cli.values import renamed_fields
     from twin.machine.file.data_sheet.sheet import DataSheet
     from twin.machine.file.data_sheet.text import write_data_sheet

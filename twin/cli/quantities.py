@@ -98,6 +98,8 @@ def quantity_option(text: str, field: str, *units: str) -> Any:
 
 
 def _parser(field: str, units: tuple[str, ...]) -> Callable[[Any], Any]:
+    """Return the parser of an option's value, whose errors name the option."""
+
     def parse(value: Any) -> Any:
         try:
             return None if value is None else quantity(value, field, *units)

@@ -133,6 +133,7 @@ def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:
 
 
 def _print_errors(run: Trajectory, platform: Platform) -> None:
+    """Print root mean square and largest errors of the run."""
     import numpy as np
 
     from twin.analysis.tracking import TrackingErrors

@@ -105,6 +105,7 @@ def _simulate(platform: Platform, engine: options.EngineName) -> None:
 
 
 def _track(platform: Platform, engine: options.EngineName) -> None:
+    """Run a short closed loop, which compiles what tracking needs."""
     from twin.cli.closed_loop import closed_loop
     from twin.cli.motion import motion_specification
     from twin.control import make_controller

@@ -261,6 +261,7 @@ class ComputedTorque(Controller):
         }
 
     def _ask(self, code: int) -> None:
+        """Raise ControlError if a kernel found no pose or a singular one."""
         if code == POSE_FOUND:
             return
         reason = "readings that belong to no pose" if code == NO_POSE else "a singular pose"

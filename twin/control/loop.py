@@ -385,6 +385,7 @@ class ClosedLoop:
         return self._records.signals()
 
     def _control(self, step: int, state: State) -> None:
+        """Measure, ask the controller, check, and pass its command to the plant."""
         measurement = self._measurement = self.plant.measure(state)
         limited = self.plant.limited
         if not self.stopped:
@@ -440,6 +441,7 @@ class ClosedLoop:
         command: Command,
         limited: FloatArray,
     ) -> None:
+        """Keep the signals of a control period."""
         reference = self.controller.reference
         row_index = reference.row(step)
         loop_signals = {

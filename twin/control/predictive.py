@@ -434,6 +434,7 @@ class Ilqr(ComputedTorque):
         )
 
     def _empty(self) -> Plan:
+        """Return memory for a plan."""
         n_spans, n = self._none.forces.shape
         return Plan(
             np.empty((n_spans + 1, 13)),

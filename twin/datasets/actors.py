@@ -246,6 +246,7 @@ class ControllerActor(Actor):
         return np.asarray(np.clip(action, -1.0, 1.0))
 
     def _measurement(self) -> Measurement:
+        """Return what the machine's sensors read."""
         batch = self._task.batch
         return Measurement(
             float(self._task.steps[0]) * batch.period,
@@ -255,6 +256,7 @@ class ControllerActor(Actor):
         )
 
     def _check_feedforward(self, feedforward: FloatArray | None) -> None:
+        """Refuse forces that are added to the drives, which no action can say."""
         if feedforward is None:
             return
         largest_feedforward = float(np.abs(feedforward).max())

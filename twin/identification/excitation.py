@@ -535,6 +535,7 @@ def _frequencies(duration: float, highest: float) -> FloatArray:
 
 
 def _noise(machine: MachineModel) -> FloatArray:
+    """Return the standard deviation `(n,)` of measured forces that is assumed."""
     parameters = machine.parameters
     weight = parameters.platform.body.mass * max(parameters.gravity, 1.0) / machine.n_actuators
     drive_peaks = [leg.drive.reflected().peak if leg.drive else None for leg in parameters.legs]

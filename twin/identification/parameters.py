@@ -97,6 +97,7 @@ def parameter_label(path: str) -> str:
 
 
 def _field(name: str, indices: list[int]) -> str:
+    """Return the label of a field with the axes or joints of its indices."""
     label = FIELD_LABELS.get(name, name.replace("_", " ").replace("center", "centre"))
     if not indices:
         return label
@@ -506,6 +507,7 @@ def select(
 
 
 def _own(platform: MachineModel, path: str, value: float | str) -> float:
+    """Return a standard deviation that the user gives, in SI."""
     try:
         extra_parameters = added(platform)
         unit = (
@@ -628,6 +630,7 @@ def _amount(machine: MachineParameters, path: str, prior: PriorStd, value: float
 
 
 def _parameter(machine: MachineParameters, path: str, value: float, prior_std: float) -> Parameter:
+    """Return the parameter at a path with its label and bounds."""
     keys = path.split(".")
     unit = unit_at(machine, path)
     if keys[-1] in ("counts", "analogue_bits", "microsteps"):

@@ -402,6 +402,7 @@ def by_kind(
 
 
 def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
+    """Compile a function on its first call, and keep its machine code on disk."""
     kernel: Callable[P, R]
     try:
         kernel = numba.njit(**options)(function)

@@ -592,6 +592,7 @@ class EmulatedMachine:
             phase.engine.close()
 
     def _advance(self) -> None:
+        """Advance plant and engine by one control period."""
         engine, plant, wrench = self._phase.engine, self._plant, self._phase.wrench
         state = self.state
         for _ in range(self._ratio):
@@ -628,6 +629,7 @@ class EmulatedMachine:
             self.stopped = "the machine's motion or its forces are beyond all bounds"
 
     def _sample(self) -> Sample:
+        """Return the sample of the present period."""
         state: MachineState = "holding" if self._cascade.holding else "running"
         self._sequence += 1
         return Sample(

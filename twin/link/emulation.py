@@ -105,6 +105,7 @@ class Emulation:
         return newest
 
     def _send(self, sample: Sample) -> None:
+        """Send a sample, unless a fault of the link drops or delays it."""
         if self.recording is not None:
             self.recording.add(sample)
         data = self._encoder.encode(sample)

@@ -219,6 +219,7 @@ class LogMapping(BaseModel):
 
 
 def _message(entry: Any) -> str:
+    """Return what is wrong with an entry of a mapping file."""
     if entry["type"] == "extra_forbidden":
         fields = LogMapping.model_fields if len(entry["loc"]) == 1 else SignalMapping.model_fields
         close_names = get_close_matches(str(entry["loc"][-1]), fields, 1)
@@ -230,6 +231,7 @@ def _message(entry: Any) -> str:
 
 
 def _mapped(name: str, rule: SignalMapping, log: Log, units: tuple[str, ...]) -> Channel:
+    """Return a signal made of channels of a log, in its units."""
     field = f"signals.{name}"
     channels = _in_common([_channel(log, channel, field) for channel in rule.channels], field)
     raw_values = np.hstack([channel.values for channel in channels])
@@ -293,6 +295,7 @@ def _channel(log: Log, name: str, field: str) -> Channel:
 
 
 def _angle_units(angles: str, field: str, units: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the units of a pose that is recorded with angles of a convention."""
     if units != POSE_UNITS:
         raise InputError(f"{field}.angles", "is for poses")
     if angles not in CONVENTIONS:
@@ -332,6 +335,7 @@ def _offset(written: str | float, unit: str, field: str) -> float:
 
 
 def _poses(values: FloatArray, angles: str | None, field: str) -> FloatArray:
+    """Return poses `(n, 7)` of positions with angles, or with nearly unit quaternions."""
     if angles is not None:
         return pose_from_angles(values[:, :3], values[:, 3:], angles)
     norms = np.linalg.norm(values[:, 3:], axis=1)

@@ -61,6 +61,7 @@ def complete_variants(content: Any) -> Any:
 
 
 def _complete(index: int, leg: dict[str, Any], variant: Any) -> Any:
+    """Return a variant with the whole table of its legs: those of all, with its changes."""
     if not isinstance(variant, dict) or "leg" in variant:
         return variant
     leg_changes = {key: value for key, value in variant.items() if key not in ("legs", "source")}

@@ -19,6 +19,7 @@ class MachineParameters(MachineDescription):
 
     @model_validator(mode="after")
     def _consistent(self) -> MachineParameters:
+        """Return the machine at home, with its joints paired, or raise what is wrong."""
         count = len(self.base.joints.points)
         machine = paired(self)
         check_joints(machine)
@@ -41,6 +42,7 @@ def check_machine(machine: MachineDescription) -> None:
 
 
 def _check_reach(machine: MachineDescription) -> None:
+    """Raise a problem if an actuator is out of its range at home."""
     coordinates = machine.home_coordinates
     listed = ", ".join(f"{value:.6g}" for value in coordinates)
     for number, (leg, value) in enumerate(zip(machine.legs, coordinates, strict=True), start=1):

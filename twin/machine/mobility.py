@@ -60,6 +60,7 @@ def describe_twists(motions: FloatArray, length: float) -> list[str]:
 
 
 def _screw(motion: FloatArray, length: float) -> str:
+    """Return a free motion as text: along a direction, or about an axis."""
     velocity, angular_velocity = motion[:3], motion[3:] / length
     speed = float(np.linalg.norm(angular_velocity))
     if speed * length < DIRECTION_TOLERANCE:

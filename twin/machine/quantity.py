@@ -389,6 +389,7 @@ def tag_names(table: type[Table], path: Sequence[str]) -> list[str]:
 
 
 def _members(table: type[Table], path: Sequence[str]) -> list[type[Table]]:
+    """Return the tables that a path through the models can lead to."""
     tables = [table]
     for part in path:
         fields = [parent.model_fields[part] for parent in tables if part in parent.model_fields]

@@ -138,6 +138,7 @@ def _equations(leg: type[Leg]) -> tuple[ModuleType, ...]:
 
 
 def _pack_body(parameters: MachineParameters) -> FloatArray:
+    """Return the constants of the platform body, with the masses that legs add to it."""
     platform = parameters.platform.body
     mass, center = platform.mass, platform.center_of_mass_vector
     tensor = platform.inertia_tensor + parallel_axis(mass, center)

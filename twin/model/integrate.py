@@ -236,6 +236,7 @@ def _segments(
 
 
 def _fixed(arguments: Arguments, begin: float, stop: float, step: float, parts: list[Any]) -> None:
+    """Integrate with equal steps, and append times, states and interpolation to `parts`."""
     n_steps = round((stop - begin) / step)
     if n_steps < 1 or abs(n_steps * step - (stop - begin)) > 1e-9 * max(step, stop):
         raise InputError(
@@ -268,6 +269,7 @@ def _adaptive(
     buffers: Steps,
     parts: list[Any],
 ) -> None:
+    """Integrate with adapted steps, and append them to `parts`."""
     # The first step tried is 1 ms; step size control adapts it.
     clock = np.array([0.0, min(stop - begin, 1e-3)])
     total_steps = 0
@@ -286,6 +288,7 @@ def _adaptive(
 
 
 def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
+    """Raise the error of an integration that cannot go on."""
     advice = {
         "singular": "the state is singular there (a leg without length, stretched or along its "
         "first axis) or overflows; change the start or the forces",

@@ -266,6 +266,7 @@ def _sizes(values: FloatArray) -> FloatArray:
 
 
 def _check(field: str, off: FloatArray, sizes: FloatArray) -> None:
+    """Raise InputError if motions `(m, c)` leave the constraints by more than rounding."""
     errors = np.abs(off).max(axis=1, initial=0.0)
     violating = np.flatnonzero(~(errors <= MOTION_TOLERANCE * sizes))
     if violating.size:

@@ -142,6 +142,7 @@ class RotationSample(NamedTuple):
 def _euler_kinematics(
     sequence: str, angles: FloatArray, rates: FloatArray, accelerations: FloatArray
 ) -> RotationSample:
+    """Return attitude, angular velocity and acceleration of angles about a sequence of axes."""
     # Rotations about fixed axes are those about moving axes in the opposite order.
     columns = range(len(sequence)) if sequence.isupper() else reversed(range(len(sequence)))
     quaternion = np.zeros((4, len(angles)))

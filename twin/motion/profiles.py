@@ -113,6 +113,7 @@ class ChirpMotion(Motion):
         return self._phase(time)[1] / (2.0 * np.pi)
 
     def _phase(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the phase [rad] of the sweep and its first two derivatives."""
         start_omega, end_omega = (
             2.0 * np.pi * self.start_frequency,
             2.0 * np.pi * self.end_frequency,
@@ -157,6 +158,7 @@ class FourierMotion(Motion):
         )
 
     def _axes(self, time: FloatArray) -> AxisSample:
+        """Return the series and its derivatives, block by block of times."""
         omega = 2.0 * np.pi * self.frequencies
         column, a, b = omega[:, None], self.cosines, self.sines
         of_cosine = np.hstack([a, column * b, -(column**2) * a])
@@ -380,6 +382,7 @@ class StepMotion(Motion):
         )
 
     def _axes(self, time: FloatArray) -> AxisSample:
+        """Return the step: a jump, or a rise of least jerk."""
         if self.rise == 0.0:
             value = np.where(time >= self.start, 1.0, 0.0)
             slope = curvature = np.zeros_like(time)

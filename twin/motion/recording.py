@@ -111,6 +111,7 @@ def free_axes(platform: MachineModel) -> tuple[str, ...]:
 def _refuse_locked_axes(
     platform: MachineModel, motion: Motion, time: FloatArray, wanted: FloatArray, given: FloatArray
 ) -> None:
+    """Raise InputError if the motion needs an axis that the machine cannot move."""
     free = free_axes(platform)
     values = np.abs(motion.axes(time).values)
     sign_distances = [

@@ -335,6 +335,7 @@ class SlowDetectors:
     def _candidates(
         self, sizes: FaultSizes, jacobian: FloatArray
     ) -> Iterator[tuple[Cause, Candidate]]:
+        """Yield the causes that explain the present residuals, with their sizes."""
         limits, (force_unit, unit) = self.thresholds, self._units
         effort = sizes.effort / self._rating
         for leg, ratio in _large(effort):

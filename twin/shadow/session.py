@@ -184,6 +184,7 @@ class ShadowSession:
         return True
 
     def _estimate(self, sample: Sample, state: ShadowState) -> Sample:
+        """Return the sample of what the twin estimates, with the alarms that last."""
         active = {alarm.kind for alarm in self.shadow.active}
         values = {
             "coordinates": state.coordinates,

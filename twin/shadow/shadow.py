@@ -441,6 +441,7 @@ class Shadow:
         return self._state()
 
     def _start(self, coordinates: FloatArray) -> None:
+        """Put the model where the encoders say that the machine is."""
         initial_coordinates = coordinates - self._encoders.offset
         if self.check.unreachable(initial_coordinates).any():
             return
@@ -474,6 +475,7 @@ class Shadow:
             self._command = self._loop.update(setpoint, measured, np.zeros(len(setpoint)))
 
     def _correct(self, time: float, coordinates: FloatArray) -> None:
+        """Compare a reading with the model, and correct the model by it."""
         innovation = self._encoders.innovation(coordinates, self._unheard - 1)
         self._unheard = 0
         if time >= self._calm:
@@ -504,6 +506,7 @@ class Shadow:
         self.alarms += alarms
 
     def _state(self) -> ShadowState:
+        """Return a copy of the present state."""
         model = self.model
         return ShadowState(
             self._time,

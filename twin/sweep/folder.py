@@ -129,6 +129,7 @@ class SweepFolder:
         return rows
 
     def _manifest(self) -> dict[str, Any]:
+        """Return the checked description of the runs in the folder."""
         try:
             content = json.loads((self.path / MANIFEST_FILE).read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -85,6 +85,7 @@ def read_values(values: tuple[float | str, ...], unit: str) -> tuple[float, ...]
 
 
 def _read_range(text: str, unit: str) -> Range:
+    """Return the range that a text `start:stop[:count][:spacing]` describes."""
     start_text, stop_text, *settings = (part.strip() for part in text.split(":"))
     spacing = settings.pop() if settings and settings[-1] in SPACINGS else "linear"
     count_text = settings.pop() if settings else None

@@ -272,6 +272,7 @@ def _arguments(settings: TrainingSettings) -> dict[str, Any]:
 
 
 def _ppo(chosen: PpoSettings, settings: TrainingSettings) -> dict[str, Any]:
+    """Return the arguments of `stable_baselines3.PPO`."""
     schedules = optional("stable_baselines3.common.utils")
     rate = schedules.LinearSchedule(chosen.learning_rate, chosen.final_learning_rate, 1.0)
     return {
@@ -293,6 +294,7 @@ def _ppo(chosen: PpoSettings, settings: TrainingSettings) -> dict[str, Any]:
 
 
 def _sac(chosen: SacSettings, settings: TrainingSettings) -> dict[str, Any]:
+    """Return the arguments of `stable_baselines3.SAC`."""
     return {
         "learning_rate": chosen.learning_rate,
         "buffer_size": chosen.buffer,

@@ -438,6 +438,7 @@ class _Part:
     seeds: tuple[int, ...]
 
     def run(self) -> Outcome:
+        """Run the episodes of this part; called in a process of its own."""
         options = {**self.options, "engine": self.engine}
         metrics = ENVIRONMENT_METRICS.get(self.environment, ())
         trained_policy = self.policy.policy

@@ -109,6 +109,7 @@ class LearningCurve:
 
 
 def _panel(axis: Any, steps: Any, band: tuple[Any, Any, Any], title: str) -> None:
+    """Draw median and band of one number over the steps."""
     low, middle, high = band
     axis.fill_between(steps, low, high, color="#9ec5e8", linewidth=0.0, label="10 to 90 %")
     axis.plot(steps, middle, color="#1f5a94", linewidth=1.4, label="median")

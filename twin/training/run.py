@@ -182,6 +182,7 @@ def _search(
     command: str,
     callbacks: Sequence[Callback],
 ) -> Training:
+    """Train by random search in a folder."""
     curve, ending_request = LearningCurve(search.shown, callbacks), Ending()
     progress_points = settings.hyperparameters.curriculum
     widen(search.env, progress_points, 0.0)
@@ -213,6 +214,7 @@ def _run(
     command: str,
     callbacks: Sequence[Callback],
 ) -> Training:
+    """Train with Stable-Baselines3 in a folder, from its last checkpoint if there is one."""
     checkpoints = checkpoint_folders(folder)
     last_checkpoint = checkpoints[-1] if checkpoints else None
     normaliser = make_normaliser(settings, adapter, last_checkpoint)
@@ -301,6 +303,7 @@ def _versions() -> dict[str, str]:
 
 
 def _origin(settings: TrainingSettings, steps: int, env: Any, command: str) -> PolicyOrigin:
+    """Return where a policy is from, which its file keeps."""
     observations, actions = channels(env)
     return PolicyOrigin(
         environment=settings.environment,

@@ -52,6 +52,7 @@ def _print_remedies(found: Feasibility) -> None:
 
 
 def _row(margin: Margin) -> tuple[str, ...]:
+    """Return the row of a margin."""
     sign = ">= " if margin.at_least else ""
     result = "fail" if not margin.holds else "tight" if margin.share > TIGHT_FRACTION else "pass"
     return (

@@ -279,6 +279,7 @@ class HacLac(LocalFeedback):
         return super().signals() | {"estimated_displacement": moved}
 
     def _added(self, measured: FloatArray, deviation: FloatArray) -> FloatArray | float:
+        """Return the forces of the outer loop, and update its filter and sum."""
         outer = self.outer
         machine = outer.machine
         estimate = self._estimate + outer.filter @ (measured - machine.C @ self._estimate)
@@ -297,6 +298,7 @@ def _local(
     period: float | None,
     options: dict[str, Any],
 ) -> LocalFeedback:
+    """Return the inner loop: the given controller, or one of its name with the options."""
     if not isinstance(inner, LocalFeedback):
         controller_class = INNER_LOOPS[one_of(inner, "inner", INNER_LOOPS)]
         option_names = signature(controller_class).parameters.keys() - {

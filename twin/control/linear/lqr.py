@@ -164,6 +164,7 @@ def accumulated_cost(design: Regulator, states: Any, forces: Any) -> float:
 
 
 def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
+    """Return the force [N] that costs as much as the largest errors."""
     if weights.force is not None:
         return weights.force
     effort = linear.platform.parameters.leg.actuator.effort

@@ -194,6 +194,7 @@ def of_drives(
 
 
 def _is_linear(platform: MachineModel, path: str, where: str) -> bool:
+    """Return whether the measured forces are linear in a parameter."""
     if path.startswith(SIGNAL_PREFIX):
         return path.startswith(FORCE_ERROR_PREFIX)
     if path.startswith(TILT_PREFIX) or table_of(platform.parameters, path):

@@ -58,6 +58,7 @@ def identification_results(found: Identification) -> Results:
 
 
 def _parameter_table(found: Identification) -> Table:
+    """Return the table of values before and after with their intervals."""
     half_widths = found.margins * found.standard_errors
     rows = [
         (
@@ -145,6 +146,7 @@ def _fit_table(fits: Sequence[Fit], what: str, scale: float, unit: str, title: s
 
 
 def _figures(found: Identification) -> list[Figure]:
+    """Return the figures of a result."""
     matrix = Figure(
         "Correlation of the estimates",
         "Near 1 or -1 two parameters can hardly be told apart. Stages count as independent.",
@@ -156,6 +158,7 @@ def _figures(found: Identification) -> list[Figure]:
 
 
 def _prediction_figures(found: Identification, errors: Errors, white: Whiteness) -> list[Figure]:
+    """Return the figures of prediction errors: over time, frequency and lag."""
     unit = found.platform.coordinate_unit
     holdout = found.fits[-1].windows
     over_time = Axes(
@@ -202,6 +205,7 @@ def _prediction_figures(found: Identification, errors: Errors, white: Whiteness)
 
 
 def _matrix(found: Identification) -> Any:
+    """Return the figure of the correlations between estimates."""
     plotly_graphs = optional("plotly.graph_objects")
     names = [parameter.path for parameter in found.parameters]
     height = max(MIN_HEIGHT, LABEL_HEIGHT + ROW_HEIGHT * len(names))

@@ -295,6 +295,7 @@ def _inverse_dynamics(body: Any, legs: Legs, given: StateInputs, out: Any, work:
 
 
 def _mass_matrix(body: Any, legs: Legs, given: StateInputs, out: Any, work: Work) -> bool:
+    """Fill the mass matrix of one state; return whether it is regular."""
     state = platform_state(given.pose, given.twist)
     singular = assemble(body, legs, state, given.deflection, work)
     for i in range(6):

@@ -102,6 +102,7 @@ def _is_entry(array: Any, index: Any) -> bool:
 
 
 def _pointer(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+    """Return the address of the first float of an entry."""
     array_type, index = sig.args[0], sig.args[1]
     view = cgutils.create_struct_proxy(array_type)(context, builder, value=args[0])
     array = arrayobj.make_array(array_type.floats)(context, builder, view.floats)
@@ -123,6 +124,7 @@ class _Item(AbstractTemplate):  # type: ignore[misc]
     """Types of an entry, and of a slice or a row."""
 
     def generic(self, args: Any, kws: Any) -> Any:
+        """Return the type of `array[index]`: a number, or a view."""
         array, index = args
         if not isinstance(array, NumberArray):
             return None
@@ -136,6 +138,7 @@ class _Item(AbstractTemplate):  # type: ignore[misc]
 
 @lower_builtin(operator.getitem, NumberArray, types.Any)
 def _item(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+    """Write the code of `array[index]`."""
     array_type, index = sig.args
     if sig.return_type == array_type.number:
         return array_type.number.load(builder, _pointer(context, builder, sig, args))
@@ -163,6 +166,7 @@ def _set_entry(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
 
 @written
 def _uniform(context: Any, values: Any) -> Any:
+    """Return a tuple whose entries are all numbers of one type."""
     number_type = next(kind for kind in values if isinstance(kind, Number))
     uniform_type = types.UniTuple(number_type, len(values))
 

@@ -176,6 +176,7 @@ _function(round, lambda x, value: 0.0)
 
 @implements(math.atan2)
 def _atan2(y: Any, x: Any) -> Any:
+    """Return the arc tangent with its derivative."""
     if not (isinstance(y, Dual) and isinstance(x, Dual)):
         return None
 

@@ -168,6 +168,7 @@ for _python in (math.sin, math.cos, math.acos, round):
 
 @implements(math.atan2)
 def _atan2(y: Any, x: Any) -> Any:
+    """Return the arc tangent lane by lane."""
     if not (isinstance(y, Lanes) and isinstance(x, Lanes)):
         return None
     width = x.width
@@ -183,6 +184,8 @@ def _atan2(y: Any, x: Any) -> Any:
 
 @written
 def _copysign(context: Any, size: Any, sign: Any) -> Any:
+    """Return a magnitude with the sign of each lane, by the processor's instruction."""
+
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
         lanes_type = sig.args[1]
         function = ir.FunctionType(lanes_type.form, [lanes_type.form, lanes_type.form])

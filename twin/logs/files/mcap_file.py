@@ -412,6 +412,7 @@ def _add_own(
     units: dict[str, list[str]],
     path: Path,
 ) -> None:
+    """Add a message of our own schema to the channels of a log."""
     try:
         values_of_channels = samples(schema, content, list(units))
         if any(len(a) != len(b) for a, b in zip(values_of_channels, units.values(), strict=True)):

@@ -118,6 +118,7 @@ def read_blocks(path: Path, time: str, time_unit: str | None) -> Iterator[Log]:
 
 
 def _blocks_of(path: Path) -> Iterator[Log]:
+    """Yield the header and then the complete blocks of an unfinished recording."""
     size = path.stat().st_size
     with path.open("rb") as file:
         first_line = _line(file.readline(), path)

@@ -380,6 +380,7 @@ def read_parquet_blocks(path: Path, time: str, time_unit: str | None) -> Iterato
 
 
 def _floats(column: Any, name: str, path: Path) -> Any:
+    """Return a column of a table as finite numbers."""
     try:
         values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -147,6 +147,7 @@ def is_generic(table: dict[str, Any]) -> bool:
 
 
 def _size(machine: MachineParameters) -> Size:
+    """Return force, speed and stroke from which generic drives are laid out."""
     actuator = machine.leg.actuator
     unit, effort = actuator.coordinate_unit, actuator.effort_unit
     stroke = min(leg.actuator.stroke for leg in machine.legs)
@@ -442,6 +443,7 @@ def _parts(
 
 
 def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
+    """Return the machine of a configuration; raises InputError for an unknown one."""
     if configuration is None or (
         isinstance(configuration, str) and configuration == IDEAL_CONFIGURATION
     ):
@@ -454,6 +456,7 @@ def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
 
 
 def _problems(error: ValidationError) -> list[tuple[str, str]]:
+    """Return field and message of every fault that pydantic has found."""
     problems: list[tuple[str, str]] = []
     for entry in error.errors(include_url=False):
         is_unknown_field = entry["type"] == "extra_forbidden"
@@ -557,6 +560,7 @@ def describe(parameters: MachineParameters) -> list[Parameter]:
 
 
 def _rows(table: Table, path: str) -> Iterator[Parameter]:
+    """Yield the fields of a table, then those of the tables inside it."""
     inner_tables = []
     for name, field in type(table).model_fields.items():
         value = getattr(table, name)

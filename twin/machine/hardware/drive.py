@@ -80,6 +80,7 @@ class _Limits(Table, ABC):
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
+        """Check that the minimum is below the maximum, and lasting forces below peaks."""
         if self.minimum >= self.maximum:
             raise ValueError("minimum must be smaller than maximum")
         peak, continuous = self.effort, self.continuous_effort
@@ -244,6 +245,7 @@ class Electronics(Table):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        """Check that the drive has an inertia and a transmission for what it describes."""
         drive = self.reflected()
         for name, value in drive._asdict().items():
             if value is not None and not value <= MAX_MAGNITUDE:

@@ -220,6 +220,7 @@ def _above(machine: MachineDescription, target: FloatArray) -> FloatArray:
 def _no_height(
     machine: MachineDescription, heights: FloatArray, values: FloatArray, target: float
 ) -> PydanticCustomError:
+    """Return the problem of a home that no height above the base gives."""
     leg, unit = machine.leg, machine.leg.actuator.coordinate_unit
     exists = np.isfinite(values)
     target_text = f"a mean {leg.coordinate} of {target:.6g} {unit}"

@@ -112,6 +112,7 @@ class PairedCircle(Table):
 
     @model_validator(mode="after")
     def _one_way(self) -> PairedCircle:
+        """Check that the circle and the width of its pairs are given in one way."""
         given_fields = [name for name in PAIR_WIDTH_FIELDS if getattr(self, name) is not None]
         if self.radius is None and given_fields != list(HEXAGON_SIDE_FIELDS):
             raise ValueError(
@@ -202,6 +203,7 @@ class _Listed(Table):
         )
 
     def _check_order(self, count: int) -> None:
+        """Check that an order names each of `count` joints once."""
         if not isinstance(self.order, tuple):
             return
         unknown = [number for number in self.order if not 1 <= number <= count]
@@ -233,6 +235,7 @@ class Polar(_Listed):
 
     @model_validator(mode="after")
     def _as_many(self) -> Polar:
+        """Check that radii and heights are one, or as many as the angles."""
         count = len(self.angles)
         for name, values in (("radius", self.radius), ("height", self.height)):
             if len(values) not in (1, count):
@@ -322,6 +325,7 @@ class Home(Table):
 
     @model_validator(mode="after")
     def _one_way(self) -> Home:
+        """Check that home is given in one way: by its pose or by its actuators."""
         given_fields = [name for name in ACTUATOR_FIELDS if getattr(self, name) is not None]
         if len(given_fields) > 1:
             raise ValueError(f"{' and '.join(given_fields)} exclude each other; keep one")

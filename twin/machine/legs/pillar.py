@@ -199,6 +199,7 @@ class PillarLeg(LinearLeg):
 
 
 def _check_floor(heights: Sequence[float]) -> None:
+    """Check that all feet stand in one horizontal plane."""
     for number, height in enumerate(heights, start=1):
         if abs(height - heights[0]) > COINCIDENCE_DISTANCE:
             raise problem(
@@ -209,6 +210,7 @@ def _check_floor(heights: Sequence[float]) -> None:
 
 
 def _check_corners(corners: FloatArray, rotation: FloatArray) -> None:
+    """Check that the corners of the plate are not on one line."""
     principal_axes = np.linalg.svd(corners - corners.mean(axis=0))
     if principal_axes.S[1] < COINCIDENCE_DISTANCE:
         direction = rotation @ canonical.with_signs(principal_axes.Vh[:1].T)[:, 0]

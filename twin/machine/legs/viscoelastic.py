@@ -100,6 +100,7 @@ class ViscoelasticLeg(UniversalLeg):
 
     @model_validator(mode="after")
     def _fits(self) -> ViscoelasticLeg:
+        """Check that the parts have mass and fit into the shortest leg."""
         if not 0.25 * self.spring_mass + self.housing_mass > 0.0:
             raise ValueError(
                 "spring_mass and housing_mass are both zero: between spring and actuator something "
@@ -212,6 +213,7 @@ def make_leg(leg: ViscoelasticLeg, place: LegGeometry, look: Drawing) -> LegMech
 
 
 def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
+    """Return the shapes that draw spring and housing of a leg."""
     drawn, end = appearance(leg), housing_end(leg) * Z_AXIS
     coil, radius = 0.75 * drawn.spring_radius, drawn.housing_radius
     return (

@@ -209,6 +209,7 @@ class Occupant:
         return tuned(self._placed(seat), JOINT_TUNINGS, gravity_magnitude)
 
     def _placed(self, seat: FloatArray) -> tuple[Segment, ...]:
+        """Return all segments of the person on the seat."""
         body = BODIES[self.sex]
         mass_fractions = {
             name: segment.mass / mass_sum(body) for name, segment in body.segments.items()
@@ -258,6 +259,7 @@ class Occupant:
         position: FloatArray,
         mass_fraction: float,
     ) -> Segment:
+        """Return one segment, scaled from the body of the tables."""
         reference_segment = body.segments[name]
         length = reference_segment.length * self.stature / body.stature
         segment_axis = self.posture.direction(name)

@@ -138,6 +138,7 @@ class Normal(Distribution):
 
     @model_validator(mode="after")
     def _likely(self) -> Self:
+        """Check that the bounds leave something to draw."""
         low_probability, high_probability = self._shares
         if not high_probability - low_probability >= MIN_PROBABILITY:
             raise ValueError(
@@ -282,6 +283,7 @@ def fields(table: Table) -> Changes:
 
 
 def _child(owner: Any, key: str) -> Any:
+    """Return the entry of a table or list by its key; None where it is no parameter."""
     if isinstance(owner, Table):
         is_parameter = (
             key in type(owner).model_fields and key not in STRUCTURE_FIELDS | owner.derived

@@ -144,6 +144,7 @@ class Randomisation:
 
 
 def _distributions(tables: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, AnyDistribution]]:
+    """Yield the dotted path and the distribution of every entry of nested tables."""
     for key, value in tables.items():
         if not isinstance(key, str) or not key.strip():
             raise InputError("randomisation", f"names must be paths, not {brief(key)}")
@@ -264,6 +265,7 @@ def as_randomisation(
 
 
 def _read(value: Any, parameters: MachineParameters | None) -> Randomisation:
+    """Return the randomisation that a name, a table or a file stands for."""
     if value is None:
         return Randomisation(())
     if isinstance(value, Randomisation):

@@ -119,6 +119,7 @@ def _quick(
     machine: Changes,
     inside: dict[int, Changes],
 ) -> MachineParameters:
+    """Return changed parameters without the checks of the whole machine."""
     update: dict[str, Any] = _tables(parameters, machine, INDEPENDENT_TABLES)
     if "platform" in machine:
         tables = _tables(parameters.platform, machine["platform"], INDEPENDENT_PLATFORM_TABLES)
@@ -540,6 +541,7 @@ def _matching(pattern: str, known: Iterable[str]) -> Iterator[str]:
 def _machine_draws(
     name: str, distribution: AnyDistribution, parameters: MachineParameters
 ) -> Iterator[_Draw]:
+    """Yield the draws of a name that stands for numbers of the machine."""
     paths: list[str] = []
     for pattern in _patterns(name):
         matches = (
@@ -581,6 +583,7 @@ def _target(parameters: MachineParameters, path: str) -> _Target:
 def _task_draw(
     name: str, distribution: AnyDistribution, task: Mapping[str, float] | Collection[str]
 ) -> _Draw:
+    """Return the draw of a name that stands for numbers of the task."""
     names = {name if name.startswith(TASK_FAMILIES) else f"task.{name}": name for name in task}
     known_names = ", ".join(sorted(names)) or "none"
     targets = []

@@ -115,6 +115,7 @@ class CoordinatedChannels:
         self._descend(missing, rate, lean_rate_slopes)
 
     def _descend(self, missing: FloatArray, rate: FloatArray, lean: FloatArray) -> None:
+        """Move the gains one period along the steepest descent of the cost."""
         c = self.cost
         force_error = missing - self.place.acceleration
         rate_error = (rate - self.lean_rate) * TILT_MASK

@@ -118,6 +118,7 @@ class CuedMotion(Motion):
         )
 
     def _axes(self, time: FloatArray) -> AxisSample:
+        """Return the axes of the reference point, which the moved point is carried by."""
         values, rates, accelerations = self.axes_of_point(time)
         if self.point.any():
             attitude = rotational_motion(

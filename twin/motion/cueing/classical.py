@@ -115,6 +115,7 @@ class WashoutSettings:
 
 
 def _laid_out(ranges: MachineRanges) -> dict[str, Any]:
+    """Return default settings for the travel and speed of a machine."""
     with np.errstate(divide="ignore"):
         travel, speed = INPUT_FRACTION * ranges.travel, INPUT_FRACTION * ranges.speed
         translation_frequency = np.maximum(

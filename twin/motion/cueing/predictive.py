@@ -729,6 +729,7 @@ class PredictiveCueing(CueingAlgorithm):
         return 0.0
 
     def _problem(self) -> Problem:
+        """Return the quadratic program of the next plan."""
         known_outlook = self.outlook
         reference = (
             self.expectation.outlook() if known_outlook is None else self._previewed(known_outlook)

@@ -245,6 +245,7 @@ def _tips_on_platform(
     wrench: FloatArray,
     size: int,
 ) -> LinearSystem:
+    """Return the equations of platform and tips, whose forces act on both."""
     legs = leg_state(machine, pose, twist, deflection)
     leg_terms = leg_rows(machine, legs)
     matrix, right_side = np.zeros((len(pose), size, size)), np.zeros((len(pose), size))
@@ -429,6 +430,7 @@ def _solution(
     forces: FloatArray,
     rest: FloatArray,
 ) -> CompliantSolution:
+    """Return accelerations and forces from the solution of a system."""
     n, legs, leg_terms = machine.n_legs, system.legs, system.rows
     acceleration = found[:, :6]
     tips = legs.centripetal + (tip_matrices(legs.arm) @ acceleration[:, None, :, None])[..., 0]

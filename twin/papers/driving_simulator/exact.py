@@ -194,6 +194,7 @@ class ExactModel:
         return np.asarray((rotation * moments) @ np.swapaxes(rotation, -1, -2))
 
     def _bodies(self, coordinates: Any, rates: Any, accelerations: Any = NO_RATES) -> _Bodies:
+        """Return the motion of plate, corners and feet."""
         state = coordinates, rates, accelerations
         corners = np.hstack([self.plate.corners, np.zeros((len(CORNERS), 1))])
         motions = [exact_head_motion(self.plate, point, *state) for point in (NO_RATES, *corners)]

@@ -384,6 +384,7 @@ def _jets(**given: Any) -> tuple[Jet, ...]:
 
 
 def _motion(parts: list[Any]) -> ConfigurationMotion:
+    """Return value, rate and acceleration of components that are jets or constants."""
     zero = np.zeros_like(parts[0].value)
     jets = [
         component if isinstance(component, Jet) else Jet(zero + component, zero, zero)

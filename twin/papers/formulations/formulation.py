@@ -229,6 +229,7 @@ class Formulation:
         return start_pose, as_vector(np.zeros(6) if twist is None else twist, "twist", 6)
 
     def _state(self, state: Any) -> FloatArray:
+        """Return a checked copy of a state."""
         y = as_vector(state, "state", self.size).copy()
         if self.name.endswith("task"):
             y[:7] = as_pose(y[:7], "state")
@@ -257,6 +258,7 @@ class Formulation:
     def _stopped(
         self, reason: int, run: FormulationRun, last: FloatArray, clock: FloatArray
     ) -> IntegrationError:
+        """Return the error of a run that ended early, with what to do."""
         condition = float(self.platform.condition_number(as_pose(last[:7])))
         if (
             reason == STEP_COLLAPSED

@@ -71,6 +71,7 @@ def _corners(sheet: DataSheet) -> FloatArray:
 
 
 def _pillar_joints(sheet: DataSheet) -> Iterator[str]:
+    """Yield the tables of base and platform with the joints of pillars."""
     rows = "".join(f"    [{x:.9g}, {y:.9g}, 0.0],\n" for x, y in _corners(sheet))
     for side in ("base", "platform"):
         source = (
@@ -188,6 +189,7 @@ def _mass(sheet: DataSheet, shortest: float, thickness: float = 1.0) -> tuple[fl
 
 
 def _actuator(sheet: DataSheet, description: str) -> str:
+    """Return the table of the actuators: their range and limits."""
     shortest, longest, source = lengths(sheet)
     return f"""\
 [leg.actuator]  # {description}
@@ -207,6 +209,7 @@ first_axis = "horizontal"  # of the universal joint below, perpendicular to each
 
 
 def _actuators(sheet: DataSheet) -> Iterator[str]:
+    """Yield the tables of legs with universal joints: joints, spring, housing and rod."""
     shortest = lengths(sheet)[0]
     mass, mass_basis = _mass(sheet, shortest)
     length, radius = estimates.PART_LENGTH_RATIO * shortest, estimates.LEG_RADIUS_RATIO * shortest
@@ -246,6 +249,7 @@ def _damping(sheet: DataSheet) -> tuple[str, str]:
 
 
 def _springs(sheet: DataSheet) -> Iterator[str]:
+    """Yield the tables of legs with a spring in series."""
     shortest = lengths(sheet)[0]
     mass, mass_basis = _mass(sheet, shortest)
     damping, source = _damping(sheet)
@@ -259,6 +263,7 @@ def _springs(sheet: DataSheet) -> Iterator[str]:
 
 
 def _pillars(sheet: DataSheet) -> Iterator[str]:
+    """Yield the tables of pillars."""
     mass, mass_basis = _mass(sheet, lengths(sheet)[0], PILLAR_RADIUS_RATIO)
     count = 3 if sheet.length is None else 4
     foot = f"{FOOT_MASS_FRACTION:.0%} of it in the foot"
@@ -274,6 +279,7 @@ foot_mass = {FOOT_MASS_FRACTION * mass:.6g}  # kg
 
 
 def _cranks(sheet: DataSheet, mirrored: tuple[int, ...], branch: str) -> Iterator[str]:
+    """Yield the tables of cranks and rods."""
     crank, length = sheet.si("crank") or 0.0, sheet.si("rod") or 0.0
     half_travel = np.degrees(0.5 * (sheet.si("stroke") or 0.0))
     mass = sheet.si("leg_mass")

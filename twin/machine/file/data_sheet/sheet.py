@@ -211,6 +211,7 @@ class DataSheet:
         return value
 
     def _check_cranks(self) -> None:
+        """Check the entries that only machines with cranks have."""
         self.turn()
         for name, allowed_values in FIELD_CHOICES.items():
             value = getattr(self, name)

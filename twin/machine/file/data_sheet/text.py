@@ -144,6 +144,7 @@ def _text(name: str, sheet: DataSheet, legs: str) -> str:
 
 
 def _platform(sheet: DataSheet) -> Iterator[str]:
+    """Yield the table of the platform body: plate and payload."""
     radius, payload, moments = outer_radius(sheet), sheet.si("payload"), sheet.moments()
     plate_mass = sheet.si("plate_mass")
     bodies = [estimates.plate(radius, plate_mass)]
@@ -159,6 +160,7 @@ def _platform(sheet: DataSheet) -> Iterator[str]:
 
 
 def _home(sheet: DataSheet) -> Iterator[str]:
+    """Yield the table of home: at a height, or in the middle of the strokes."""
     if sheet.height is not None:
         yield f'[home]\nsource = "{SHEET_SOURCE}"\nposition = [0.0, 0.0, {quoted(sheet.height)}]\n'
     elif sheet.has_pairs:

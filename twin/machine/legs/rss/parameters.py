@@ -39,6 +39,8 @@ Given = str | Sequence[float] | Sequence[Sequence[float]]
 
 
 def _checked(choices: tuple[str, ...]) -> BeforeValidator:
+    """Return the check of a field that takes a word, a direction, or one per leg."""
+
     def check(value: Any) -> Any:
         rows = value if isinstance(value, (list, tuple)) else ()
         is_one_vector = len(rows) == 3 and not any(

@@ -101,6 +101,7 @@ def appearance(leg: UpsLeg) -> LegAppearance:
 
 
 def _housing_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Shape, ...]:
+    """Return the shapes that draw the housing of a leg."""
     radius, length = drawn.housing_radius, drawn.housing_length
     return (
         Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN),

@@ -108,6 +108,7 @@ def numeric_dae(plate: PlateModel, complete: bool) -> NumericDae:
 
 @cached_derivation(lagrange.__name__, index_reduction.__name__)
 def _written(plate: PlateModel, complete: bool) -> tuple[FloatArray, FloatArray, str, str, str]:
+    """Return Jacobians, and source code of mass, bias and multipliers."""
     dae = symbolic_dae(plate, complete)
     symbols = dae.symbols
     state_symbols = (*symbols.coordinates, *symbols.rates)
@@ -217,6 +218,7 @@ def _integrated(
 
 
 def _run(dae: NumericDae, inputs: DrivenLengths, time: FloatArray, states: FloatArray) -> DaeRun:
+    """Return a run with its multipliers and the errors of its constraints."""
     sample = inputs.sample(time)
     coordinates, rates = states[:, :COORDINATE_COUNT], states[:, COORDINATE_COUNT:]
     multipliers = [
@@ -305,6 +307,7 @@ def integrate_forced(
 def _accelerations(
     dae: NumericDae, coordinates: FloatArray, rates: FloatArray, forces: FloatArray
 ) -> FloatArray:
+    """Return accelerations `(7,)` under forces, with the tied coordinates held."""
     tied_rows = _tied(dae)
     system = np.zeros((COORDINATE_COUNT + len(tied_rows), COORDINATE_COUNT + len(tied_rows)))
     system[:COORDINATE_COUNT, :COORDINATE_COUNT] = dae.mass(*coordinates)

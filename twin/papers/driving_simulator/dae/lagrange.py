@@ -238,6 +238,7 @@ def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
 
 @cached_derivation()
 def _derived(plate: PlateModel, complete: bool) -> SymbolicDae:
+    """Derive the equations by Lagrange's method."""
     sympy = optional("sympy")
     symbols = dae_symbols()
     kinetic = sympy.Matrix([kinetic_energy(plate, symbols, complete)])
