@@ -368,6 +368,12 @@ def allocating(function: Callable[P, R]) -> Callable[P, R]:
     return _jitted(function, COMPILER_OPTIONS | LINKED_OPTIONS)
 
 
+def exact(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function like `device` whose operations are rounded one by one, as in NumPy."""
+    options = COMPILER_OPTIONS | LINKED_OPTIONS | WITHOUT_COUNTING | {"fastmath": False}
+    return _jitted(function, options)
+
+
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function like `device`, put in place of every call.
 

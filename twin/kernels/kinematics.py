@@ -68,6 +68,22 @@ MIN_PIECE = 1.0 / 512.0
 
 
 @device
+def allowed(rows: FloatArray, motion: FloatArray, drift: float) -> bool:
+    """Return whether a twist (drift 0) or an acceleration (drift 1) meets the constraints."""
+    size = max(1.0, abs(motion[0]))
+    for k in range(1, 6):
+        size = max(size, abs(motion[k]))
+    all_met = True
+    for i in range(rows.shape[0]):
+        constraint_error = drift * rows[i, 6]
+        for k in range(6):
+            constraint_error += rows[i, k] * motion[k]
+        if not abs(constraint_error) <= MOTION_TOLERANCE * size:
+            all_met = False
+    return all_met
+
+
+@device
 def inverse_kinematics(legs: Legs, pose: FloatArray, coordinates: FloatArray) -> bool:
     """Fill `coordinates` (n,) of one pose (7,): lengths [m] or crank angles [rad].
 

@@ -46,6 +46,7 @@ from twin.kernels.kinematics import (
     NEWTON_STEPS,
     SINGULAR_PIVOT_RATIO,
     PoseMemory,
+    allowed,
     inverse_kinematics,
     jacobian,
     jacobian_derivative,
@@ -162,22 +163,6 @@ def normalise_pose(pose: FloatArray) -> bool:
     for k in range(3, 7):
         pose[k] = pose[k] / norm
     return abs(norm - 1.0) <= QUATERNION_TOLERANCE
-
-
-@device
-def allowed(rows: FloatArray, motion: FloatArray, drift: float) -> bool:
-    """Return whether a twist (drift 0) or an acceleration (drift 1) meets the constraints."""
-    size = max(1.0, abs(motion[0]))
-    for k in range(1, 6):
-        size = max(size, abs(motion[k]))
-    all_met = True
-    for i in range(rows.shape[0]):
-        constraint_error = drift * rows[i, 6]
-        for k in range(6):
-            constraint_error += rows[i, k] * motion[k]
-        if not abs(constraint_error) <= MOTION_TOLERANCE * size:
-            all_met = False
-    return all_met
 
 
 @device

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,16 @@ from twin.basics.arrays import (
     not_negative,
 )
 from twin.errors import InputError
+from twin.kernels.bundle import Bundle
 from twin.kernels.dynamics.forward import (
     energy_batch,
     forward_dynamics_batch,
     inverse_dynamics_batch,
     mass_matrix_batch,
 )
+from twin.kernels.jit import SameTypes
 from twin.kernels.kinematics import (
+    forward_kinematics_batch,
     inverse_kinematics_batch,
     jacobian_batch,
     jacobian_derivative_batch,
@@ -46,6 +50,8 @@ from twin.model.machine_base import (
     run,
     run_checked,
 )
+
+FLOAT64 = np.dtype(np.float64)
 
 DYNAMICS_KERNELS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
 """Kernels that need the platform's body as well as the legs."""
@@ -97,6 +103,12 @@ class MachineModel(MachineBase):
             ForwardKinematicsError: no pose was found; `data` holds index, residual, iterations,
                 the last pose and the coordinates.
         """
+        if guess is not None and tolerance is None and not RUN_INTERPRETED.get():
+            least = 0.0 if self.coordinate_unit == "m" else -np.inf
+            states = {"pose": guess, "lengths": lengths}
+            pose = self._single(forward_kinematics_batch, (7,), states, least)
+            if pose is not None:
+                return pose
         return self._found_poses(lengths, guess, tolerance)[1]
 
     def fit_pose(self, lengths: Any, guess: Any = None, *, tolerance: Any = None) -> FittedPoses:
@@ -362,7 +374,7 @@ class MachineModel(MachineBase):
     ) -> tuple[tuple[int, ...], list[FloatArray]]:
         """Return batch shape and checked arrays: poses, twists, deflection, and the others."""
         for name, value in others.items():
-            others[name] = as_floats(value, name, self._size(name))
+            others[name] = as_floats(value, name, self._sizes[name])
         shape, arrays = flatten_batch(
             pose=as_pose(pose),
             twist=as_floats(twist, "twist", 6),
@@ -375,11 +387,36 @@ class MachineModel(MachineBase):
             check_constraints(self.constants.legs, arrays[0], arrays[1], acceleration)
         return shape, arrays
 
-    def _size(self, name: str) -> int:
-        """Return the size of the last axis of an argument."""
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """Size of the last axis of every argument."""
         k = self.n_deflections
-        known_sizes = {"pose": 7, "forces": self.n_actuators, "deflection": 2 * k}
-        return (known_sizes | {"deflection_acceleration": k}).get(name, 6)
+        sizes = dict.fromkeys(("twist", "acceleration", "wrench"), 6)
+        sizes |= {"pose": 7, "forces": self.n_actuators, "lengths": self.n_actuators}
+        return sizes | {"deflection": 2 * k, "deflection_acceleration": k}
+
+    @cached_property
+    def _zeros(self) -> dict[str, FloatArray]:
+        """What arguments are where they are left out."""
+        return {name: np.zeros(self._sizes[name]) for name in ("deflection", "wrench")}
+
+    @cached_property
+    def _singles(self) -> dict[Any, SameTypes]:
+        """Kernel of a batch -> the same for one state, with the checks of its arguments."""
+        from twin.kernels import single
+
+        return {
+            inverse_kinematics_batch: SameTypes(single.inverse_kinematics_single),
+            forward_kinematics_batch: SameTypes(single.forward_kinematics_single),
+            jacobian_batch: SameTypes(single.jacobian_single),
+            forward_dynamics_batch: SameTypes(single.forward_dynamics_single),
+            inverse_dynamics_batch: SameTypes(single.inverse_dynamics_single),
+        }
+
+    @cached_property
+    def _bundle(self) -> Bundle:
+        """Constants of the kernels for one state."""
+        return Bundle(*self.constants[:2])
 
     def _lengths(self, lengths: Any) -> FloatArray:
         """Return checked actuator coordinates `(..., n)`."""
@@ -406,20 +443,20 @@ class MachineModel(MachineBase):
     def _evaluate(self, kernel: Any, row: tuple[int, ...], **states: Any) -> FloatArray:
         """Return the results of a kernel for states, `(*shape, *row)`.
 
-        Large batches are checked in lanes; the checks of arrays are for all others, and for the
-        errors of those.
+        One state is checked by its kernel and large batches in lanes; the checks of arrays are for
+        all others, and for the errors of those.
         """
-        for name in ("deflection", "wrench"):
+        for name, zeros in self._zeros.items():
             if name in states and states[name] is None:
-                states[name] = np.zeros(self._size(name))
+                states[name] = zeros
         constants = self.constants[:2] if kernel in DYNAMICS_KERNELS else (self.constants.legs,)
         if not RUN_INTERPRETED.get():
-            state_sizes = [self._size(name) for name in states]
-            unchecked_results = run_unchecked(
-                kernel, constants, list(states.values()), state_sizes, row
-            )
-            if unchecked_results is not None:
-                return unchecked_results
+            results = self._single(kernel, row, states)
+            if results is None:
+                sizes = [self._sizes[name] for name in states]
+                results = run_unchecked(kernel, constants, list(states.values()), sizes, row)
+            if results is not None:
+                return results
         if len(states) == 1:
             shape, poses = self._poses(**states)
             arrays = [poses]
@@ -429,6 +466,20 @@ class MachineModel(MachineBase):
         results = np.empty((len(arrays[0]), *row))
         run_checked(kernel, constants, (*arrays, results), self.constants.legs)
         return results.reshape((*shape, *row))
+
+    def _single(
+        self, kernel: Any, row: tuple[int, ...], states: dict[str, Any], *options: float
+    ) -> FloatArray | None:
+        """Return the result for one state; None where it fails a check or has none."""
+        for name, value in states.items():
+            is_array = type(value) is np.ndarray and value.dtype is FLOAT64
+            if not is_array or value.shape != (self._sizes[name],):
+                return None
+        single = self._singles.get(kernel)
+        if single is None:
+            return None
+        state, result = np.concatenate(list(states.values())), np.empty(row)
+        return result if single(self._bundle, *options, state, result) else None
 
     def _energies(self, pose: Any, twist: Any, deflection: Any) -> FloatArray:
         return self._evaluate(energy_batch, (3,), pose=pose, twist=twist, deflection=deflection)
