@@ -47,7 +47,7 @@ def batch_of(platform: Platform) -> States:
 
 
 def dynamics(name: str) -> Iterator[Row]:
-    """Yield how forward dynamics compares on one core: single states, derivatives, Pinocchio."""
+    """Yield how forward dynamics compares on one core: batches, derivatives, calls, Pinocchio."""
     platform = twin.load(name)
     constants, states, out = platform.constants[:2], batch_of(platform), np.empty((COUNT, 6))
     slopes = np.empty((COUNT, 6, 27))
@@ -62,13 +62,18 @@ def dynamics(name: str) -> Iterator[Row]:
     def derivatives() -> None:
         forward_dynamics_slopes(*constants, dynamics_width(), states, slopes)
 
+    one_state = [rows[0].copy() for rows in (states.poses, states.twists, states.inputs)]
+
+    def public_calls() -> None:
+        for _ in range(CALLS):
+            platform.forward_dynamics(*one_state)
+
     with patch.object(batch, "usable_cores", lambda: 1):
         yield f"{name}: single states / lanes", ratio(alone, lanes)
         yield f"{name}: all derivatives / single state", ratio(derivatives, alone)
-        yield (
-            f"{name}: Pinocchio / lanes",
-            ratio(pinocchio_calls(name, states), lanes, CALLS / COUNT),
-        )
+        theirs = pinocchio_calls(name, states)
+        yield f"{name}: Pinocchio / lanes", ratio(theirs, lanes, CALLS / COUNT)
+        yield f"{name}: Pinocchio's call / one public call", ratio(theirs, public_calls)
 
 
 def pinocchio_calls(name: str, states: States) -> Callable[[], None]:
@@ -111,12 +116,15 @@ def main() -> None:
         for name, value in measured:
             row[name] = f"{value:.3g}"
             print(f"{name:<44} {value:>7.3g}", flush=True)
-    new = not RESULTS.exists()
-    with RESULTS.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(row), lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+    rows = [row]
+    if RESULTS.exists():
+        with RESULTS.open(newline="", encoding="utf-8") as file:
+            rows = [*csv.DictReader(file), row]
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        names = dict.fromkeys(name for each in rows for name in each)
+        writer = csv.DictWriter(file, list(names), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":

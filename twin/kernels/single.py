@@ -1,21 +1,19 @@
 """Kinematics and dynamics of one state, checked and computed in one call from Python.
 
 A call from Python costs more than the equations of one state. Here all arguments come in one array,
-pose first, and the constants in a bundle. Each function normalises the quaternion in that array and
-returns whether the state keeps the rules of `as_floats`, `as_pose` and `check_constraints` and has
-a finite result. A caller that gets False leaves the state to those, for their errors. Results are
-those of the batch functions, to the last bit.
+pose first. Each function normalises the quaternion in that array, and returns whether the state
+keeps the rules of `as_floats`, `as_pose` and `check_constraints` and has a finite result. A caller
+that gets False leaves the state to those, for their errors. Results are those of the batch
+functions, to the last bit.
 """
 
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import LARGEST_ENTRY, QUATERNION_TOLERANCE, FloatArray
-from twin.kernels.bundle import unbundled
 from twin.kernels.dynamics.assembly import make_work
 from twin.kernels.dynamics.forward import forward_dynamics, inverse_dynamics
 from twin.kernels.jit import allocating, compiled, device, exact
@@ -70,9 +68,8 @@ def is_finite(result: FloatArray) -> bool:
 
 
 @compiled
-def inverse_kinematics_single(constants: Any, state: FloatArray, result: FloatArray) -> bool:
+def inverse_kinematics_single(legs: Legs, state: FloatArray, result: FloatArray) -> bool:
     """Fill the actuator coordinates `(n,)` of a pose."""
-    _, legs = unbundled(constants)
     if not normalise(state):
         return False
     if constraint_count(legs) > 0 and not meets_constraints(legs, state, np.zeros(6), state[:0]):
@@ -82,10 +79,9 @@ def inverse_kinematics_single(constants: Any, state: FloatArray, result: FloatAr
 
 @compiled
 def forward_kinematics_single(
-    constants: Any, least: float, state: FloatArray, result: FloatArray
+    legs: Legs, least: float, state: FloatArray, result: FloatArray
 ) -> bool:
     """Fill the pose `(7,)` of a guess and coordinates, each above `least`; from the guess alone."""
-    _, legs = unbundled(constants)
     guess, coordinates = state[:7], state[7:]
     if not normalise(state):
         return False
@@ -97,9 +93,8 @@ def forward_kinematics_single(
 
 
 @compiled
-def jacobian_single(constants: Any, state: FloatArray, result: FloatArray) -> bool:
+def jacobian_single(legs: Legs, state: FloatArray, result: FloatArray) -> bool:
     """Fill the Jacobian `(n, 6)` of a pose."""
-    _, legs = unbundled(constants)
     if not normalise(state):
         return False
     if constraint_count(legs) > 0 and not meets_constraints(legs, state, np.zeros(6), state[:0]):
@@ -112,9 +107,10 @@ def jacobian_single(constants: Any, state: FloatArray, result: FloatArray) -> bo
 
 
 @compiled
-def forward_dynamics_single(constants: Any, state: FloatArray, result: FloatArray) -> bool:
+def forward_dynamics_single(
+    body: FloatArray, legs: Legs, state: FloatArray, result: FloatArray
+) -> bool:
     """Fill accelerations `(6 + k,)` of pose, twist, deflection, forces and wrench."""
-    body, legs = unbundled(constants)
     pose, twist = state[:7], state[7:13]
     if not normalise(state):
         return False
@@ -129,9 +125,10 @@ def forward_dynamics_single(constants: Any, state: FloatArray, result: FloatArra
 
 
 @compiled
-def inverse_dynamics_single(constants: Any, state: FloatArray, result: FloatArray) -> bool:
+def inverse_dynamics_single(
+    body: FloatArray, legs: Legs, state: FloatArray, result: FloatArray
+) -> bool:
     """Fill forces `(n,)` of pose, twist, deflection, acceleration and wrench."""
-    body, legs = unbundled(constants)
     pose, twist, acceleration = state[:7], state[7:13], state[-12:-6]
     if not normalise(state):
         return False

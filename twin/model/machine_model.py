@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from twin.basics.arrays import (
     not_negative,
 )
 from twin.errors import InputError
-from twin.kernels.bundle import Bundle
 from twin.kernels.dynamics.forward import (
     energy_batch,
     forward_dynamics_batch,
@@ -55,6 +54,21 @@ FLOAT64 = np.dtype(np.float64)
 
 DYNAMICS_KERNELS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
 """Kernels that need the platform's body as well as the legs."""
+
+
+@lru_cache(maxsize=64)
+def single_kernel(kernel: Any, legs: type) -> SameTypes | None:
+    """Return the kernel that checks and computes one state on a kind of legs; None for others."""
+    from twin.kernels import single
+
+    singles = {
+        inverse_kinematics_batch: single.inverse_kinematics_single,
+        forward_kinematics_batch: single.forward_kinematics_single,
+        jacobian_batch: single.jacobian_single,
+        forward_dynamics_batch: single.forward_dynamics_single,
+        inverse_dynamics_batch: single.inverse_dynamics_single,
+    }
+    return SameTypes(singles[kernel]) if kernel in singles else None
 
 
 class MachineModel(MachineBase):
@@ -105,8 +119,8 @@ class MachineModel(MachineBase):
         """
         if guess is not None and tolerance is None and not RUN_INTERPRETED.get():
             least = 0.0 if self.coordinate_unit == "m" else -np.inf
-            states = {"pose": guess, "lengths": lengths}
-            pose = self._single(forward_kinematics_batch, (7,), states, least)
+            constants, states = (self.constants.legs, least), {"pose": guess, "lengths": lengths}
+            pose = self._single(forward_kinematics_batch, constants, (7,), states)
             if pose is not None:
                 return pose
         return self._found_poses(lengths, guess, tolerance)[1]
@@ -400,24 +414,6 @@ class MachineModel(MachineBase):
         """What arguments are where they are left out."""
         return {name: np.zeros(self._sizes[name]) for name in ("deflection", "wrench")}
 
-    @cached_property
-    def _singles(self) -> dict[Any, SameTypes]:
-        """Kernel of a batch -> the same for one state, with the checks of its arguments."""
-        from twin.kernels import single
-
-        return {
-            inverse_kinematics_batch: SameTypes(single.inverse_kinematics_single),
-            forward_kinematics_batch: SameTypes(single.forward_kinematics_single),
-            jacobian_batch: SameTypes(single.jacobian_single),
-            forward_dynamics_batch: SameTypes(single.forward_dynamics_single),
-            inverse_dynamics_batch: SameTypes(single.inverse_dynamics_single),
-        }
-
-    @cached_property
-    def _bundle(self) -> Bundle:
-        """Constants of the kernels for one state."""
-        return Bundle(*self.constants[:2])
-
     def _lengths(self, lengths: Any) -> FloatArray:
         """Return checked actuator coordinates `(..., n)`."""
         length_rows = as_floats(lengths, "lengths", self.n_actuators)
@@ -451,7 +447,7 @@ class MachineModel(MachineBase):
                 states[name] = zeros
         constants = self.constants[:2] if kernel in DYNAMICS_KERNELS else (self.constants.legs,)
         if not RUN_INTERPRETED.get():
-            results = self._single(kernel, row, states)
+            results = self._single(kernel, constants, row, states)
             if results is None:
                 sizes = [self._sizes[name] for name in states]
                 results = run_unchecked(kernel, constants, list(states.values()), sizes, row)
@@ -468,18 +464,18 @@ class MachineModel(MachineBase):
         return results.reshape((*shape, *row))
 
     def _single(
-        self, kernel: Any, row: tuple[int, ...], states: dict[str, Any], *options: float
+        self, kernel: Any, constants: tuple[Any, ...], row: tuple[int, ...], states: dict[str, Any]
     ) -> FloatArray | None:
         """Return the result for one state; None where it fails a check or has none."""
         for name, value in states.items():
             is_array = type(value) is np.ndarray and value.dtype is FLOAT64
             if not is_array or value.shape != (self._sizes[name],):
                 return None
-        single = self._singles.get(kernel)
+        single = single_kernel(kernel, type(self.constants.legs))
         if single is None:
             return None
         state, result = np.concatenate(list(states.values())), np.empty(row)
-        return result if single(self._bundle, *options, state, result) else None
+        return result if single(*constants, state, result) else None
 
     def _energies(self, pose: Any, twist: Any, deflection: Any) -> FloatArray:
         return self._evaluate(energy_batch, (3,), pose=pose, twist=twist, deflection=deflection)
