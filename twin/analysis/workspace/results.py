@@ -178,7 +178,9 @@ def _stiffness_rows(found: Workspace) -> Iterator[Row]:
                 number(float(getattr(values, f"{side}_{name}")), 4)
                 for side in ("softest", "stiffest")
             ]
-            yield f"stiffness {place}, {name}", f"{' to '.join(ends)} {unit}", note
+            value = " to ".join(ends)
+            value += "" if unit == "1" else f" {unit}"
+            yield f"stiffness {place}, {name}", value, note
 
 
 def workspace_content(found: Workspace) -> dict[str, Any]:
