@@ -102,7 +102,7 @@ def test_faulty_bare_numbers_say_where(subtests: pytest.Subtests, tmp_path: Path
 def test_bad_arguments_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "imuData.txt"
     file.write_text("1 2 3 4 5 6 7\n2 2 3 4 5 6 7\n")
-    for options in ({"force_unit": "N"}, {"rate_unit": "g"}, {"rate": 0.0}):
+    for options in ({"force_unit": "N"}, {"rate_unit": "g"}):
         with pytest.raises(InputError):
             read_thesis_log(file, **options)
     for path in (tmp_path / "none.txt", "", 3):
