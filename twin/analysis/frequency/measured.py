@@ -37,7 +37,7 @@ from twin.basics.arrays import FloatArray, one_of, positive, quaternion_product
 from twin.control.cascade import Cascade
 from twin.control.controller import DEFAULT_PERIOD, Controller, Reference, reference_of
 from twin.control.position_loop import has_encoders, takes_positions
-from twin.errors import InputError, StateError, brief
+from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 from twin.simulation.simulate import simulate
@@ -106,7 +106,6 @@ def measure_response(
     low: float = MIN_FREQUENCY,
     high: float | None = None,
     length: float = SWEEP_DURATION,
-    window: float = WINDOW_LENGTH,
     frequencies: Any = None,
     speed: float | None = None,
     controller: Make = Cascade,
@@ -126,7 +125,6 @@ def measure_response(
         high: highest frequency [Hz], default `MAX_FREQUENCY`, of servos and steppers 0.4 of the
             rate at which they take positions.
         length: of the sweep [s].
-        window: of its estimate [s].
         frequencies: of stepped sines `(m,)` [Hz], default `STEPPED_SINES` of them, evenly in
             octaves.
         speed: peak along the path [m/s], [rad/s]; default far within the drives' limits.
@@ -162,9 +160,14 @@ def measure_response(
         every=round(DEFAULT_PERIOD / timestep),
         progress=progress,
     )
-    _check_finished(simulation)
+    if simulation.stopped:
+        raise ExcitationError(
+            f"the machine was stopped while it was excited: {simulation.stopped}; excite it less, "
+            "or at lower frequencies",
+            {"reason": simulation.stopped},
+        )
     moving_actuators = np.abs(path.rates) > MOVING_RATE_FRACTION * np.abs(path.rates).max()
-    estimate = partial(_estimated, excitation, window=window, low=low, high=max_frequency)
+    estimate = partial(_estimated, excitation, low=low, high=max_frequency)
     measured = np.vstack([simulation.signals["measured"], simulation.signals["measured"][-1]])
     if takes_positions(platform) and not has_encoders(platform):
         measured = simulation.lengths
@@ -183,16 +186,6 @@ def measure_response(
         tuple((np.flatnonzero(~moving_actuators) + 1).tolist()),
         peak.limit,
     )
-
-
-def _check_finished(run: Trajectory) -> None:
-    """Raise ExcitationError where a run ended early."""
-    if run.stopped:
-        raise ExcitationError(
-            f"the machine was stopped while it was excited: {run.stopped}; excite it less, or at "
-            "lower frequencies",
-            {"reason": run.stopped},
-        )
 
 
 def _excited(
@@ -283,12 +276,7 @@ def _along(run: Trajectory, path: Path) -> FloatArray:
 
 
 def _estimated(
-    excitation: Excitation,
-    given: FloatArray,
-    received: FloatArray,
-    window: float,
-    low: float,
-    high: float,
+    excitation: Excitation, given: FloatArray, received: FloatArray, low: float, high: float
 ) -> FrequencyResponse:
     if isinstance(excitation, SteppedSine):
         responses = []
@@ -299,13 +287,15 @@ def _estimated(
             )
             responses.append(sine_response(given[rows], received[rows], DEFAULT_PERIOD, frequency))
         return joined(responses)
-    first_sample = max(0, round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * window / DEFAULT_PERIOD))
+    first_sample = max(
+        0, round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * WINDOW_LENGTH / DEFAULT_PERIOD)
+    )
     return sweep_response(
         given[first_sample:],
         received[first_sample:],
         DEFAULT_PERIOD,
-        window=window,
-        low=max(low, 1.0 / window),
+        window=WINDOW_LENGTH,
+        low=max(low, 1.0 / WINDOW_LENGTH),
         high=high,
     )
 
@@ -314,11 +304,8 @@ def measured_figure(measured: MeasuredResponse) -> Any:
     """Return a plotly figure of a run: the platform's response and that of its actuators.
 
     Raises:
-        InputError: not a measured response.
         MissingDependencyError: plotly is not installed.
     """
-    if not isinstance(measured, MeasuredResponse):
-        raise InputError("measured", f"must be a MeasuredResponse, not {brief(measured)}")
     lines = {"platform": measured.platform}
     lines |= {f"actuator {number}": response for number, response in measured.actuators.items()}
     title = f"{measured.machine} on {measured.engine}: {measured.direction}, {measured.controller}"
