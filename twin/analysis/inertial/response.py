@@ -17,8 +17,8 @@ import numpy as np
 
 from twin.analysis.frequency.estimate import deviation, spectra
 from twin.basics.arrays import ComplexArray, FloatArray, positive
-from twin.basics.files import write_text
-from twin.errors import InputError, brief
+from twin.basics.files import as_path, write_text
+from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
@@ -162,30 +162,18 @@ def read_thesis_log(path: Any, *, force_unit: str = "g", rate_unit: str = "deg/s
 
 
 def _bare_numbers(path: Any) -> FloatArray:
-    if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
-        raise InputError("path", f"must be the path of a text file, got {brief(path)}")
+    """Return the rows `(k, 7)` of a text file, two or more."""
+    file = as_path(path)
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(str(path), f"cannot be read as text ({error})") from None
-    rows = []
-    for number, line in enumerate(lines, 1):
-        cells = line.replace(",", " ").split()
-        if not cells:
-            continue
-        try:
-            values = [float(cell) for cell in cells]
-        except ValueError:
-            raise InputError(str(path), f"line {number}: is not numbers alone") from None
-        if len(values) != THESIS_COLUMNS or not np.isfinite(values).all():
-            raise InputError(
-                str(path),
-                f"line {number}: must be {THESIS_COLUMNS} finite numbers, got {len(cells)}",
-            )
-        rows.append(values)
-    if len(rows) < 2:
-        raise InputError(str(path), "holds fewer than two lines of numbers")
-    return np.array(rows)
+        lines = file.read_text(encoding="utf-8").replace(",", " ").splitlines()
+        rows = np.loadtxt(lines, ndmin=2) if any(map(str.strip, lines)) else np.empty((0, 7))
+    except (OSError, ValueError) as error:
+        raise InputError(str(file), f"cannot be read as rows of numbers ({error})") from None
+    if rows.shape[1] != THESIS_COLUMNS or len(rows) < 2 or not np.isfinite(rows).all():
+        raise InputError(
+            str(file), f"must hold two or more rows of {THESIS_COLUMNS} finite numbers each"
+        )
+    return rows
 
 
 def write_inertial_log(log: InertialLog, path: str | Path) -> Path:

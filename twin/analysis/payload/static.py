@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.payload.body import (
+    FORCE_SENSES,
     AffineForces,
     ScaledPayload,
-    as_sense,
     first_lowest,
     mass_steps,
 )
@@ -26,6 +26,7 @@ from twin.basics.arrays import (
     FloatArray,
     as_flag,
     as_floats,
+    one_of,
     positive,
     quaternion_product,
     whole_number,
@@ -371,7 +372,7 @@ class VibrationTest:
             InputError: another machine, legs that give way, no limit known.
         """
         self.payload = ScaledPayload(platform, limit)
-        self.sense = as_sense(sense)
+        self.sense = one_of(sense, "sense", FORCE_SENSES)
         if platform.dof != 6:
             raise InputError(
                 "platform",
@@ -487,7 +488,7 @@ def static_payload(
     Reference:
         Stewart thesis, section 4.2.1 and appendix A.5.
     """
-    machine, chosen = ScaledPayload(platform, limit), as_sense(sense)
+    machine, chosen = ScaledPayload(platform, limit), one_of(sense, "sense", FORCE_SENSES)
     if not platform.parameters.gravity > 0.0:
         raise InputError("platform", f"{platform.name} has no gravity: a payload weighs nothing")
     whole_number(grid, "grid", 2)
