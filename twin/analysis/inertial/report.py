@@ -125,7 +125,7 @@ TABLE_FREQUENCIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.
 
 
 def summary(comparison: InertialComparison, compensation: Compensation | None = None) -> Any:
-    """Return a comparison as plain numbers, texts, lists and dictionaries.
+    """Return a comparison as content of a file.
 
     Keys: `rate` [Hz], `offset` [s], `correlation`, `lost` (samples filled in), `duration` [s] in
     common, `channels`: name -> `unit`, `reference_rms`, `measured_rms`, `peak_amplification`,
@@ -136,24 +136,24 @@ def summary(comparison: InertialComparison, compensation: Compensation | None = 
     channels = {}
     for name, response in comparison.responses.items():
         k = SENSOR_CHANNELS.index(name)
-        peak = peak_amplification(response)
+        peak, peak_frequency = peak_amplification(response) or (None, None)
         channels[name] = {
             "unit": CHANNEL_UNITS[name[0]],
-            "reference_rms": float(comparison.reference[:, k].std()),
-            "measured_rms": float(comparison.measured[:, k].std()),
-            "peak_amplification": None if peak is None else peak[0],
-            "peak_frequency": None if peak is None else peak[1],
-            "frequency": response.frequency.tolist(),
-            "amplification": response.amplification.tolist(),
-            "uncertainty": [x if np.isfinite(x) else None for x in response.uncertainty.tolist()],
-            "coherence": response.coherence.tolist(),
+            "reference_rms": comparison.reference[:, k].std(),
+            "measured_rms": comparison.measured[:, k].std(),
+            "peak_amplification": peak,
+            "peak_frequency": peak_frequency,
+            "frequency": response.frequency,
+            "amplification": response.amplification,
+            "uncertainty": response.uncertainty,
+            "coherence": response.coherence,
         }
     content = {
         "rate": comparison.log.rate,
         "offset": comparison.alignment.offset,
         "correlation": comparison.alignment.correlation,
         "lost": comparison.log.lost,
-        "duration": float(comparison.time[-1] - comparison.time[0]),
+        "duration": comparison.time[-1] - comparison.time[0],
         "channels": channels,
     }
     if compensation is not None:

@@ -26,7 +26,7 @@ from twin.analysis.payload.static import (
     VibrationTest,
     grid_positions,
 )
-from twin.basics.arrays import FloatArray, whole_number
+from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel, as_model
@@ -92,7 +92,6 @@ def dynamic_payload(
     step: float | None = None,
     sense: str = "magnitude",
     checked: bool = True,
-    samples: int = PERIOD_SAMPLES,
 ) -> DynamicPayload:
     """Return the largest payload with which a machine meets a criterion.
 
@@ -105,7 +104,6 @@ def dynamic_payload(
         step: what is added to it [kg], default about a thirtieth of what the machine holds at home.
         sense: "magnitude", or "signed" for pushing forces alone, as the thesis' code.
         checked: whether runs beyond the actuators' ends or speeds are left out.
-        samples: times in a period; runs that decide are repeated with more.
 
     Raises:
         InputError: a machine without six degrees of freedom, legs that give way, no limit known, or
@@ -114,12 +112,10 @@ def dynamic_payload(
     Reference:
         Stewart thesis, section 4.2.2 and appendix A.6.
     """
-    whole_number(samples, "samples", 8)
     machine = VibrationTest(platform, limit, sense, checked=checked)
     positions = grid_positions(platform, shares)
     runs = [
-        machine.run(criterion, frequency, positions.poses, samples)
-        for frequency in criterion.frequencies
+        machine.run(criterion, frequency, positions.poses) for frequency in criterion.frequencies
     ]
     masses, legs, statuses = (np.stack(arrays, axis=1) for arrays in zip(*runs, strict=True))
 
@@ -134,7 +130,7 @@ def dynamic_payload(
             masses[rows, column], legs[rows, column] = repeated.mass, repeated.leg
 
     # A sine sampled beside its peak misses 1 - cos of it; twice that for what stays the same.
-    sampling_error = 2.0 * (1.0 - np.cos(np.pi / samples))
+    sampling_error = 2.0 * (1.0 - np.cos(np.pi / PERIOD_SAMPLES))
     repeat(masses <= masses.min() * (1.0 + sampling_error))
     step_size = machine.payload.step if step is None else step
     steps = mass_steps(float(masses.min()), start, step_size)
@@ -240,7 +236,7 @@ def payload_record(
     in_phase: DynamicPayload | None = None,
     backwards: DynamicPayload | None = None,
 ) -> dict[str, Any]:
-    """Return searches as JSON can hold them; infinite numbers are null.
+    """Return searches as content of a file.
 
     Keys: `machine`, `parameters` (their hash), `force_unit`, `coordinate_unit`, `limits` `(n,)`,
     `sense`, `positions`, `skipped`, `passes_kg`, `fails_kg` (null: none), `first_failure` `(n,)`
@@ -276,22 +272,11 @@ def payload_record(
             "in_phase": _fields(in_phase, shaken),
             "backwards": None if backwards is None else _fields(backwards, shaken),
         }
-    return {key: _plain(value) for key, value in content.items()}
+    return content
 
 
 def _fields(found: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(found, name) for name in names}
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold: arrays as lists, numbers that are not finite as null."""
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (tuple, list, np.ndarray)):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, (float, np.floating)):
-        return float(f"{value:.12g}") if np.isfinite(value) else None
-    return value
 
 
 def static_figure(platform: MachineModel, found: StaticPayload) -> Any:

@@ -184,7 +184,7 @@ def _stiffness_rows(found: Workspace) -> Iterator[Row]:
 
 
 def workspace_content(found: Workspace) -> dict[str, Any]:
-    """Return an analysis as JSON can hold it; SI units and radians, None for what does not exist.
+    """Return an analysis as content of a file; SI units and radians, None for what does not exist.
 
     Keys: `machine`, `parameters`, `center`; `ranges` (axis -> `unit`, `span`, `ends`); `workspace`
     (`axes`, `volume`, `uncertainty`, `visible`, `low`, `high`, `shares`, `rays`, `volumes`,
@@ -193,7 +193,7 @@ def workspace_content(found: Workspace) -> dict[str, Any]:
     `of_actuators`, `at_center`, `over_workspace`).
     """
     attitudes = found.attitudes
-    content = {
+    return {
         "machine": found.platform.name,
         "parameters": found.platform.hash,
         "center": found.center,
@@ -219,7 +219,6 @@ def workspace_content(found: Workspace) -> dict[str, Any]:
             "over_workspace": found.softest._asdict(),
         },
     }
-    return {name: _plain(value) for name, value in content.items()}
 
 
 def _region_content(found: Region, maps: tuple[PlaneMap, ...]) -> dict[str, Any]:
@@ -244,15 +243,6 @@ def _region_content(found: Region, maps: tuple[PlaneMap, ...]) -> dict[str, Any]
             for plane in maps
         ],
     }
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold: arrays and tuples as lists."""
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(entry) for entry in value]
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def surface_figure(found: Workspace) -> Any:
