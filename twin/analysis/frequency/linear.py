@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.estimate import AXES, record_response
-from twin.analysis.frequency.measured import SWEEP_MARGIN
+from twin.analysis.frequency.measured import SWEEP_MARGIN, small_displacements
 from twin.analysis.frequency.response import FrequencyResponse
 from twin.basics.arrays import (
     ComplexArray,
@@ -39,7 +39,6 @@ from twin.basics.arrays import (
     not_negative,
     one_of,
     positive,
-    quaternion_product,
 )
 from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
 from twin.control.linear.linearise import linearise
@@ -348,12 +347,9 @@ def _along(
     run: Trajectory, rest: OperatingPoint, column: int, amplitude: float, settings: SweepSettings
 ) -> FrequencyResponse:
     """Return the displacement from rest along or about one base axis, per swept input."""
-    conjugate = rest.pose[3:] * np.array([1.0, -1.0, -1.0, -1.0])
-    relative_rotation = quaternion_product(run.pose[:, 3:], np.tile(conjugate, (len(run), 1)))
-    displacements = np.hstack([run.pose[:, :3] - rest.pose[:3], 2.0 * relative_rotation[:, 1:]])
     return record_response(
         amplitude * settings.wave(run.time),
-        displacements[:, column],
+        small_displacements(run, rest.pose)[:, column],
         settings.timestep,
         low=settings.low,
         high=settings.high,

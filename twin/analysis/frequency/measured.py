@@ -40,6 +40,7 @@ from twin.control.position_loop import has_encoders, takes_positions
 from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
+from twin.rotations import displaced
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 
@@ -235,24 +236,15 @@ def excited_reference(
     count = int(np.ceil(excitation.duration / DEFAULT_PERIOD)) + 1
     time = np.asarray(np.arange(count) * DEFAULT_PERIOD, dtype=np.float64)
     path_position, rate, path_acceleration = excitation.sample(time)
-    pose = np.tile(platform.home, (len(time), 1))
-    pose[:, :3] += np.outer(path_position, path.twist[:3])
-    pose[:, 3:] = quaternion_product(_turn(path_position, path.twist[3:]), pose[:, 3:])
-    constrained = platform.constrain(
-        pose, np.outer(rate, path.twist), np.outer(path_acceleration, path.twist)
+    displacement, twist, acceleration = (
+        np.outer(values, path.twist) for values in (path_position, rate, path_acceleration)
     )
+    pose = displaced(platform.home, displacement)
+    constrained = platform.constrain(pose, twist, acceleration)
     reference = reference_of(platform, DEFAULT_PERIOD, time, *constrained)
     if not reference.reachable.all():
         raise InputError("speed, low", "the excitation leads out of reach; lower one or raise low")
     return reference, path_position
-
-
-def _turn(way: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return quaternions `(k, 4)` of rotations by `way` `(k,)` [rad] about the `axis` `(3,)`."""
-    size = float(np.linalg.norm(axis))
-    unit = axis / size if size else axis
-    half_angle = 0.5 * size * way
-    return np.hstack([np.cos(half_angle)[:, None], np.outer(np.sin(half_angle), unit)])
 
 
 def _turning(platform: MachineModel, path: Path) -> bool:
@@ -262,14 +254,18 @@ def _turning(platform: MachineModel, path: Path) -> bool:
     return platform.coordinate_unit == "rad"
 
 
-def _along(run: Trajectory, path: Path) -> FloatArray:
-    """Return the platform's displacement `(k,)` [m] or [rad] along a path, from the start."""
-    translation = run.pose[:, :3] - run.pose[0, :3]
-    conjugate = run.pose[0, 3:] * np.array([1.0, -1.0, -1.0, -1.0])
-    relative_rotation = quaternion_product(run.pose[:, 3:], np.tile(conjugate, (len(run.pose), 1)))
+def small_displacements(run: Trajectory, pose: FloatArray) -> FloatArray:
+    """Return the platform's displacements `(k, 6)` [m], [rad] from a pose, for small angles."""
+    conjugate = pose[3:] * np.array([1.0, -1.0, -1.0, -1.0])
+    relative_rotation = quaternion_product(run.pose[:, 3:], np.tile(conjugate, (len(run), 1)))
     # Small angles: twice the vector part of the quaternion.
     angles = 2.0 * relative_rotation[:, 1:] * np.sign(relative_rotation[:, :1])
-    displacements = np.hstack([translation, angles])
+    return np.hstack([run.pose[:, :3] - pose[:3], angles])
+
+
+def _along(run: Trajectory, path: Path) -> FloatArray:
+    """Return the platform's displacement `(k,)` [m] or [rad] along a path, from the start."""
+    displacements = small_displacements(run, run.pose[0])
     if path.name in AXES:
         return displacements[:, AXES.index(path.name)]
     return np.asarray(displacements @ path.twist / float(path.twist @ path.twist))

@@ -97,6 +97,9 @@ REST_TIME = 1.0
 ANGLE_NAMES = ("roll", "pitch", "yaw")
 """Angles about x, y, z."""
 
+ROTATION_VECTOR_NAMES = ("angle_x", "angle_y", "angle_z")
+"""Components of a rotation vector."""
+
 
 def read_inertial_log(path: Any) -> InertialLog:
     """Return the log in a CSV file whose first line names the columns, each with its unit.
@@ -476,16 +479,10 @@ def channel_of_axis(axis: str, sensor: InertialSensor) -> str:
     """
     from scipy.spatial.transform import Rotation
 
-    rotation_channels = {
-        **dict(zip(ANGLE_NAMES, range(3), strict=True)),
-        **{f"angle_{a}": k for k, a in enumerate(POSITION_AXES)},
-    }
-    if axis in POSITION_AXES:
-        kind, direction = 0, POSITION_AXES.index(axis)
-    elif axis in rotation_channels:
-        kind, direction = 3, rotation_channels[axis]
-    else:
+    names = (*POSITION_AXES, *ANGLE_NAMES, *ROTATION_VECTOR_NAMES)
+    if axis not in names:
         raise InputError("motion", f"its axis {axis!r} shows in no channel of a sensor by itself")
+    kind, direction = (0 if axis in POSITION_AXES else 3), names.index(axis) % 3
     sensor_direction = Rotation.from_euler("ZYX", sensor.attitude).as_matrix()[direction]
     return SENSOR_CHANNELS[kind + int(np.abs(sensor_direction).argmax())]
 

@@ -66,9 +66,6 @@ MAX_ITERATIONS = 30
 SIGNIFICANT_DIGITS = 4
 """Number of significant digits of a tuned gain."""
 
-DRAWN_TRIALS = 6
-"""Maximum number of trials that are drawn: the start, the result, and some between."""
-
 
 @dataclass(frozen=True)
 class StepSpecification:
@@ -469,18 +466,10 @@ def tuning_figure(tuning: Tuning) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    trials, rule = tuning.search.trials, tuning.specification
-    shown_trials = np.unique(
-        np.linspace(0, len(trials) - 1, min(DRAWN_TRIALS, len(trials))).round().astype(int)
-    )
-    milliseconds = 1e3 * tuning.time
+    rule, milliseconds = tuning.specification, 1e3 * tuning.time
     lines = [
-        Line(
-            f"iteration {k}: {gains_text(tuning, trials[k].parameters)}",
-            milliseconds,
-            trials[k].response,
-        )
-        for k in map(int, shown_trials)
+        Line(f"iteration {k}: {gains_text(tuning, trial.parameters)}", milliseconds, trial.response)
+        for k, trial in enumerate(tuning.search.trials)
     ]
     lines += [
         Line("lower bound", milliseconds, rule.lower(tuning.time), "dot"),

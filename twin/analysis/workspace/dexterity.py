@@ -223,17 +223,6 @@ class PlaneMap(NamedTuple):
     singular: FloatArray
     """`(m, 2)` first singular poses along the same rays, limits aside; NaN where there is none"""
 
-    @property
-    def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest values `(2,)` of the boundary."""
-        return self.boundary.min(axis=0), self.boundary.max(axis=0)
-
-    @property
-    def area(self) -> float:
-        """Area inside the boundary [m^2], [m rad] or [rad^2]."""
-        x, y = self.boundary.T
-        return float(0.5 * abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])))
-
 
 def plane_map(
     platform: MachineModel,

@@ -187,8 +187,8 @@ def workspace_content(found: Workspace) -> dict[str, Any]:
     """Return an analysis as content of a file; SI units and radians, None for what does not exist.
 
     Keys: `machine`, `parameters`, `center`; `ranges` (axis -> `unit`, `span`, `ends`); `workspace`
-    (`axes`, `volume`, `uncertainty`, `visible`, `low`, `high`, `shares`, `rays`, `volumes`,
-    `pairs`); `orientation_workspace` (likewise); `dexterity` (`at_center`, `over_workspace`);
+    (`axes`, `volume`, `uncertainty`, `visible`, `low`, `high`, `shares`, `rays`, `volumes`);
+    `orientation_workspace` (likewise); `dexterity` (`at_center`, `over_workspace`);
     `singularity` (`translation`, `direction`, `rotation`, `axis`); `stiffness` (`source`,
     `of_actuators`, `at_center`, `over_workspace`).
     """
@@ -205,8 +205,8 @@ def workspace_content(found: Workspace) -> dict[str, Any]:
             }
             for axis_range in found.ranges
         },
-        "workspace": _region_content(found.region, found.maps),
-        "orientation_workspace": attitudes and _region_content(attitudes, found.attitude_maps),
+        "workspace": _region_content(found.region),
+        "orientation_workspace": attitudes and _region_content(attitudes),
         "dexterity": {
             "at_center": found.dexterity._asdict(),
             "over_workspace": found.conditioning._asdict(),
@@ -221,7 +221,7 @@ def workspace_content(found: Workspace) -> dict[str, Any]:
     }
 
 
-def _region_content(found: Region, maps: tuple[PlaneMap, ...]) -> dict[str, Any]:
+def _region_content(found: Region) -> dict[str, Any]:
     low, high = found.extremes
     return {
         "axes": found.chart.axes,
@@ -233,15 +233,6 @@ def _region_content(found: Region, maps: tuple[PlaneMap, ...]) -> dict[str, Any]
         "shares": found.shares,
         "rays": found.counts,
         "volumes": found.volumes,
-        "pairs": [
-            {
-                "axes": plane.chart.axes,
-                "low": plane.extremes[0],
-                "high": plane.extremes[1],
-                "area": plane.area,
-            }
-            for plane in maps
-        ],
     }
 
 

@@ -58,9 +58,7 @@ class Rays(NamedTuple):
     """`(q,)` radius where it ends"""
 
 
-def search(
-    chart: Chart, directions: FloatArray, reach: float | None = None, samples: int = RAY_SAMPLES
-) -> Rays:
+def search(chart: Chart, directions: FloatArray, reach: float | None = None) -> Rays:
     """Return where rays along scaled `directions` `(m, k)` are inside the workspace.
 
     Samples up to the radius `reach` (default: found by `extent`; longer if a ray needs it) bracket
@@ -72,8 +70,8 @@ def search(
     admissible = Admissible(chart.platform, chart.center)
     max_radius = extent(chart, directions) if reach is None else reach
     while True:
-        sample_radii = max_radius * np.arange(samples + 1) / samples
-        radii = np.broadcast_to(sample_radii, (len(directions), samples + 1))
+        sample_radii = max_radius * np.arange(RAY_SAMPLES + 1) / RAY_SAMPLES
+        radii = np.broadcast_to(sample_radii, (len(directions), RAY_SAMPLES + 1))
         poses = chart.along(directions[:, None], radii)
         is_inside = admissible.inside(poses.reshape(-1, 7)).reshape(len(directions), -1)
         if max_radius >= chart.bound or not is_inside[:, -1].any():
