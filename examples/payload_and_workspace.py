@@ -24,8 +24,8 @@ still = static_payload(platform)
 held = region(Chart.about(platform, ("x", "y", "z")), levels=(16, 32))
 low, high = (1e3 * side for side in held.extremes)
 rows = [
-    ("largest payload at rest, anywhere", f"{still.continuous.limit_kg:.1f} kg"),
-    ("reached first by", f"leg {still.continuous.leg}"),
+    ("largest payload at rest", f"{still.exact_limit_kg:.1f} kg"),
+    ("reached first by", f"leg {still.exact_leg}"),
     ("volume with the attitude held", f"{1e3 * held.volume:.1f} dm3 to {held.uncertainty:.1%}"),
     *(
         (f"{axis} from home", f"{a:.0f} to {b:.0f} mm")

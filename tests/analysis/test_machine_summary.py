@@ -14,7 +14,6 @@ import twin
 from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.machine_summary import axis_ranges, machine_summary
 from twin.analysis.platform import Platform
-from twin.analysis.workspace.region import motion_ranges
 from twin.machine.file.read import describe
 from twin.machine.quantity import UNITS
 from twin.rotations import displaced
@@ -212,13 +211,3 @@ def test_friction_is_said_at_the_leg() -> None:
     assert row.value == pytest.approx(0.23 * 2.0 * np.pi / 5.08e-3, rel=1e-9)
     assert row.unit == "N"
     assert "friction of the drives" not in {row.name for row in machine_summary(twin.load("rss"))}
-
-
-def test_free_ranges_neither_turn_twice_nor_pass_the_base() -> None:
-    """Legs of a gallery machine reach so far that yaw once came out as -574 to 620 degrees."""
-    platform = twin.load("tssm_l16")
-    for one in motion_ranges(platform):
-        if one.unit == "rad":
-            assert -np.pi <= one.free[0] <= one.alone[0] < one.alone[1] <= one.free[1] <= np.pi
-        if one.axis == "z":
-            assert platform.home[2] + one.free[0] > platform.base_joints[:, 2].mean()

@@ -73,7 +73,7 @@ BASES: dict[str, tuple[str, ...]] = {
     ),
     "track": ("stewart", *SHORT, "--controller", "cascade", "--seed", "1"),
     "train": (TRACKING, "--out", "trained", "--steps", "10", "--set", "discount=0.9"),
-    "tune": ("stewart", "--loop", "velocity", "--margin", "0.1"),
+    "tune": ("stewart", "--loop", "velocity", "--overshoot", "0.1"),
     "view": ("stewart", *COURSE, "--no-browser", "--upload-limit", "5"),
     "warm": ("stewart",),
     "workspace": ("stewart", "--stiffness", "1e6"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable, Iterator
+from timeit import Timer
 from typing import NamedTuple
 
 import numpy as np
@@ -86,15 +86,10 @@ def _step_seconds(
         engine = make_engine(name, platform, suitable_timestep(platform), fidelity)
     except MissingDependencyError:
         return None
-    fastest = np.inf
-    for _ in range(TIMING_ROUNDS):
-        engine.reset()
-        start_time = clock.perf_counter()
-        for _ in range(ENGINE_STEPS):
-            engine.step(forces)
-        fastest = min(fastest, (clock.perf_counter() - start_time) / ENGINE_STEPS)
+    timer = Timer(lambda: engine.step(forces), engine.reset)
+    fastest = min(timer.repeat(TIMING_ROUNDS, ENGINE_STEPS)) / ENGINE_STEPS
     engine.close()
-    return float(fastest)
+    return fastest
 
 
 def _motion(platform: MachineModel, generator: np.random.Generator) -> PlatformMotion:
@@ -108,13 +103,6 @@ def _motion(platform: MachineModel, generator: np.random.Generator) -> PlatformM
 def _seconds(call: Callable[[], object]) -> float:
     """Return the time of one call [s]: compiled first, then the fastest round."""
     call()
-    start_time = clock.perf_counter()
-    call()
-    count = max(1, int(MIN_ROUND_TIME / max(clock.perf_counter() - start_time, 1e-9)))
-    fastest = np.inf
-    for _ in range(TIMING_ROUNDS):
-        start_time = clock.perf_counter()
-        for _ in range(count):
-            call()
-        fastest = min(fastest, (clock.perf_counter() - start_time) / count)
-    return float(fastest)
+    timer = Timer(call)
+    count = max(1, int(MIN_ROUND_TIME / max(timer.timeit(1), 1e-9)))
+    return min(timer.repeat(TIMING_ROUNDS, count)) / count

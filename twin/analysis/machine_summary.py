@@ -8,28 +8,12 @@ import numpy as np
 
 from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.workspace.chart import Chart, dof_axes
-from twin.analysis.workspace.region import HeldRange, held_ranges
+from twin.analysis.workspace.region import AxisRange, motion_ranges
 from twin.basics.arrays import FloatArray
 from twin.control.gains import drive_model
 from twin.errors import InputError
 from twin.model.machine_base import ZERO_VECTOR, without_compiling
 from twin.model.machine_model import MachineModel
-
-
-class AxisSpan(NamedTuple):
-    """Range of one axis from home, with the other axes at home."""
-
-    axis: str
-    unit: str
-    """m or deg"""
-    span: tuple[float, float]
-    """lowest and highest"""
-    ends: tuple[str, str]
-    """causes of both ends"""
-
-
-Ranges = list[AxisSpan]
-"""Ranges of the axes of a machine."""
 
 
 class SummaryRow(NamedTuple):
@@ -41,7 +25,9 @@ class SummaryRow(NamedTuple):
     note: str
 
 
-def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> list[SummaryRow]:
+def machine_summary(
+    platform: MachineModel, ranges: tuple[AxisRange, ...] | None = None
+) -> list[SummaryRow]:
     """Return derived figures of a machine at its home pose; `ranges` where they are known."""
     unit, legs = platform.coordinate_unit, platform.parameters.legs
     with without_compiling():
@@ -117,27 +103,25 @@ def _friction(platform: MachineModel) -> list[SummaryRow]:
     ]
 
 
-def axis_ranges(platform: MachineModel) -> Ranges:
+def axis_ranges(platform: MachineModel) -> tuple[AxisRange, ...]:
     """Return the ranges of moves from home along one axis at a time, with what ends them.
 
-    Those of `twin.analysis.workspace.region.held_ranges`, angles in degrees: x, y and z [m]
+    Those of `twin.analysis.workspace.region.motion_ranges`, angles in degrees: x, y and z [m]
     in the base frame from home; yaw, pitch and roll on top of home's attitude; of a machine with
     three degrees of freedom, z, roll and pitch. Zero where home itself is singular or at a limit.
     """
     try:
-        ranges = held_ranges(platform)
+        ranges = motion_ranges(platform)
     except InputError as error:
-        text, names = f"home {error.message}", dof_axes(platform)
-        ranges = tuple(
-            HeldRange(name, "m" if name in "xyz" else "rad", (0.0, 0.0), (text, text))
-            for name in names
+        text = f"home {error.message}"
+        return tuple(
+            AxisRange(name, "m" if name in "xyz" else "deg", (0.0, 0.0), (text, text))
+            for name in dof_axes(platform)
         )
-    return [
-        AxisSpan(axis_range.axis, "m", axis_range.alone, axis_range.ends)
-        if axis_range.unit == "m"
-        else AxisSpan(axis_range.axis, "deg", _degrees(axis_range.alone), axis_range.ends)
-        for axis_range in ranges
-    ]
+    return tuple(
+        one if one.unit == "m" else one._replace(unit="deg", span=_degrees(one.span))
+        for one in ranges
+    )
 
 
 def _degrees(span: tuple[float, float]) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 The springs along the actuators are those of struts, or the stiffness of position loops. Static
 equilibrium is the pose for given rest coordinates, forces and loads. The sag under the machine's
 weight is predicted by its stiffness, and found exactly. The modes are natural frequencies, damping
-ratios and shapes at rest. Gravity and the stiffness of the struts can be changed for comparison.
+ratios and shapes at rest. Gravity can be changed for comparison.
 
 Stiffness in task space: a machine at rest is pushed by the wrench w, with springs f along its
 actuators:
@@ -546,23 +546,6 @@ def with_gravity(platform: Model, gravity: Any) -> Model:
     return changed(platform, content)
 
 
-def with_strut_stiffness(platform: Model, factor: Any) -> Model:
-    """Return the machine with the stiffness and damping of all struts times `factor`.
-
-    Raises:
-        InputError: a machine without struts, a factor not above zero.
-    """
-    if strut_springs(as_model(platform)) is None:
-        raise InputError("platform", f"{platform.name} has no struts")
-    checked_factor = positive(factor, "factor")
-    content = platform.parameters.model_dump()
-    for table in (content, *content["variant"]):
-        axial = table["leg"]["axial"]
-        axial["stiffness"] *= checked_factor
-        axial["damping"] *= checked_factor
-    return changed(platform, content)
-
-
 class Sag(NamedTuple):
     """Displacement from the commanded pose to where the machine comes to rest."""
 
@@ -626,53 +609,19 @@ def sag(
     return Sag(commanded, loaded_pose, load, predicted, displacement(loaded_pose, commanded))
 
 
-class SagSweep(NamedTuple):
-    """Sag of one machine over a factor on its stiffness or on gravity."""
-
-    factors: FloatArray
-    """factors `(k,)` on stiffness or gravity"""
-    sags: tuple[Sag, ...]
-
-
-def sag_over_stiffness(
-    platform: MachineModel, factors: Sequence[float], pose: Any = None, *, stiffness: Any = None
-) -> SagSweep:
-    """Return the sag with the stiffness times each of the factors `(k,)`.
-
-    Raises:
-        InputError: factors not above zero, wrong shapes, or no stiffness known.
-        StateError: an `EquilibriumError`, where the springs do not hold the load.
-    """
-    springs = springs_of(platform, stiffness)
-    values = _factors(factors)
-    results = [
-        sag(with_strut_stiffness(platform, value), pose)
-        if springs.own
-        else sag(platform, pose, stiffness=value * springs.stiffness)
-        for value in values
-    ]
-    return SagSweep(values, tuple(results))
-
-
 def sag_over_gravity(
     platform: MachineModel, factors: Sequence[float], pose: Any = None, *, stiffness: Any = None
-) -> SagSweep:
-    """Return the sag under gravity times each of the factors `(k,)`.
+) -> tuple[Sag, ...]:
+    """Return the sag under gravity times each of the factors `(k,)` above zero.
 
     Raises:
         InputError: factors not above zero, wrong shapes, or no stiffness known.
         StateError: an `EquilibriumError`, where the springs do not hold the load.
     """
-    values = _factors(factors)
     gravity = platform.parameters.gravity
-    results = [
-        sag(with_gravity(platform, value * gravity), pose, stiffness=stiffness) for value in values
-    ]
-    return SagSweep(values, tuple(results))
-
-
-def _factors(factors: Any) -> FloatArray:
-    values = as_floats(factors, "factors")
-    if values.ndim != 1 or not values.size or not (values > 0.0).all():
-        raise InputError("factors", "must be a list of numbers above zero")
-    return read_only(values)
+    return tuple(
+        sag(
+            with_gravity(platform, positive(factor, "factors") * gravity), pose, stiffness=stiffness
+        )
+        for factor in factors
+    )

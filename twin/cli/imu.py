@@ -10,7 +10,7 @@ from twin.cli.application import app
 from twin.cli.console import line, show
 from twin.cli.options import argument, file_option, option
 from twin.cli.quantities import quantity_option
-from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
+from twin.cli.values import PAGE_ENDING, check_files, write_json
 
 LayoutName = Literal["csv", "thesis"]
 
@@ -22,15 +22,8 @@ Log = Annotated[
     ),
 ]
 Layout = Annotated[LayoutName, option("csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")]
-LogRate = Annotated[
-    float, quantity_option("Messages per second in the thesis layout.", "log_rate", "Hz")
-]
 ForceUnit = Annotated[str, option("Unit of forces in the thesis layout.", metavar="UNIT")]
 RateUnit = Annotated[str, option("Unit of angular rates in the thesis layout.", metavar="UNIT")]
-Bandwidth = Annotated[
-    float | None,
-    quantity_option("Bandwidth of the sensor in Hz; default: the machine's.", "bandwidth", "Hz"),
-]
 Resolution = Annotated[
     float, quantity_option("Resolution of the spectra in Hz.", "resolution", "Hz")
 ]
@@ -47,10 +40,8 @@ def imu(
     machine: Annotated[str, option(options.MACHINE_HELP, metavar="MACHINE")],
     motion: Annotated[Path, file_option("CSV of the reference motion about home.")],
     layout: Layout = "csv",
-    log_rate: LogRate = 200.0,
     force_unit: ForceUnit = "g",
     rate_unit: RateUnit = "deg/s",
-    bandwidth: Bandwidth = None,
     resolution: Resolution = 1.0,
     phase: Phase = False,
     configuration: options.Configuration = None,
@@ -72,7 +63,6 @@ def imu(
         write_compensation,
     )
     from twin.analysis.platform import load
-    from twin.basics.arrays import positive
     from twin.machine.hardware.sensors import InertialSensor
     from twin.motion import read_recording
 
@@ -82,19 +72,15 @@ def imu(
         compensated=(compensated, ""),
         json=(json, ""),
     )
-    sensor_changes = {} if bandwidth is None else {"bandwidth": positive(bandwidth, "bandwidth")}
     platform = load(machine, configuration)
     machine_sensor = platform.parameters.imu
-    sensor = (machine_sensor or InertialSensor(source="none: at the reference point")).model_copy(
-        update=sensor_changes
-    )
+    sensor = machine_sensor or InertialSensor(source="none: at the reference point")
     reference = read_recording(motion, platform.home)
-    with renamed_fields(rate="log_rate"):
-        readings = (
-            read_thesis_log(log, rate=log_rate, force_unit=force_unit, rate_unit=rate_unit)
-            if layout == "thesis"
-            else read_inertial_log(log)
-        )
+    readings = (
+        read_thesis_log(log, force_unit=force_unit, rate_unit=rate_unit)
+        if layout == "thesis"
+        else read_inertial_log(log)
+    )
     comparison = compare_log(platform, reference, readings, sensor, resolution=resolution)
     compensation = compensate(reference, comparison, phase=phase) if compensated or plot else None
     if machine_sensor is None:

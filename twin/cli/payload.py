@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import progress_bar
+from twin.cli.console import progress_bar, show
 from twin.cli.options import option
 from twin.cli.quantities import in_unit, quantity_option
-from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json, write_plot
-
-if TYPE_CHECKING:
-    from twin.analysis.payload.dynamic import DynamicPayload, WorstPhase
-    from twin.analysis.platform import Platform
+from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
 
 SenseName = Literal["magnitude", "signed"]
-
-PLOT_FREQUENCIES = (2.0, 70.0, 24)
-"""Lowest and highest frequency [Hz] of the plot under shaking, and the number of frequencies."""
-
 
 Dynamic = Annotated[bool, option("Also search under shaking, 2 to 70 Hz.", "--dynamic")]
 Limit = Annotated[
@@ -64,57 +56,26 @@ def payload(
     """Find the largest payload that a machine holds at rest, and under shaking.
 
     Masses are total, of the platform with what it carries; the table gives what may be added, too.
-    The plot shows the largest force over the mass; with --dynamic, the mass over frequency.
+    The plot shows the largest force over the mass.
     """
-    from twin.analysis.payload.dynamic import payload_record
-    from twin.analysis.payload.static import static_payload
+    from twin.analysis.payload.dynamic import dynamic_payload, payload_record
+    from twin.analysis.payload.static import THESIS_CRITERION, THESIS_MACHINE, static_payload
     from twin.analysis.platform import load
-    from twin.cli.tables.payload import print_dynamic, print_static
+    from twin.cli.tables.payload import payload_results
 
     check_files(reads=(machine,), json=(json, ""), plot=(plot, PAGE_ENDING))
     platform = load(machine, configuration)
     in_unit(limit, "limit", platform.force_unit, f"the limit of {platform.name}")
-    limits: dict[str, Any] = {"limit": limit, "sense": sense}
-    search_options: dict[str, Any] = limits | {"start": start, "step": step}
+    search: dict[str, Any] = {"limit": limit, "sense": sense, "start": start, "step": step}
     with renamed_fields(shares="grid"):
-        static_result = static_payload(platform, grid=grid, **search_options)
-    print_static(platform, static_result)
-    shaken = None
-    if dynamic:
-        shaken = _shaken(platform, checked=not unchecked, **search_options)
-        print_dynamic(platform, *shaken)
-    write_json(json, payload_record(platform, static_result, shaken))
-
-    def figure() -> Any:
-        import numpy as np
-
-        from twin.analysis.payload.dynamic import frequency_sweep, static_figure, sweep_figure
-
-        if shaken is None:
-            return static_figure(platform, static_result)
-        frequencies = np.geomspace(*PLOT_FREQUENCIES)
-        frequency_limits = frequency_sweep(platform, shaken[0], shaken[2], frequencies, **limits)
-        return sweep_figure(platform, frequency_limits)
-
-    write_plot(plot, figure)
-
-
-def _shaken(
-    platform: Platform, **options: Any
-) -> tuple[DynamicPayload, DynamicPayload | None, WorstPhase]:
-    """Return the payloads under shaking: in phase, rotations backwards, worst phases.
-
-    Rotations run backwards in the thesis of one machine; for others there is no such search.
-    """
-    from twin.analysis.payload.dynamic import dynamic_payload, worst_phase
-    from twin.analysis.payload.static import THESIS_CRITERION, THESIS_MACHINE
-
-    with progress_bar("payload", 3) as show:
-        show("in phase")
-        forwards = dynamic_payload(platform, **options)
-        show("rotations backwards")
-        backwards = None
-        if platform.name == THESIS_MACHINE:
-            backwards = dynamic_payload(platform, THESIS_CRITERION.backwards(), **options)
-        show("worst phases")
-        return forwards, backwards, worst_phase(platform, **options)
+        still = static_payload(platform, grid=grid, **search)
+    criteria = {"in phase": THESIS_CRITERION} if dynamic else {}
+    if dynamic and platform.name == THESIS_MACHINE:
+        criteria["rotations backwards"] = THESIS_CRITERION.backwards()
+    shaken = {}
+    with progress_bar("payload", len(criteria)) as advance:
+        for name, criterion in criteria.items():
+            advance(name)
+            shaken[name] = dynamic_payload(platform, criterion, checked=not unchecked, **search)
+    show(payload_results(platform, still, shaken), plot)
+    write_json(json, payload_record(platform, still, *shaken.values()))

@@ -51,7 +51,6 @@ Carried = Annotated[
     bool,
     option("The velocity loop's integral carries the weight from the start.", "--carried"),
 ]
-Margin = Annotated[float | None, option("Distance to keep from the bounds, per step.")]
 Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI, {GAIN_UNITS}.")]
 
 
@@ -70,7 +69,6 @@ def tune(
     overshoot: Annotated[
         float | None, option("Largest overshoot as a share of the step; default: the loop's.")
     ] = None,
-    margin: Margin = None,
     start: Start = None,
     low: Annotated[str | None, _gains("Smallest gains allowed, units as --start.")] = None,
     high: Annotated[str | None, _gains("Largest gains allowed, units as --start.")] = None,
@@ -95,9 +93,10 @@ def tune(
     check_files(reads=(machine,), replace=replace, out=(out, ".toml"))
     platform = load(machine, configuration)
     units = _units(platform, loop)
-    search: dict[str, Any] = {"margin": margin, "start": quantities(start, "start", *units[1:])}
-    search |= {"low": quantities(low, "low", *units[1:])}
-    search |= {"high": quantities(high, "high", *units[1:])}
+    search = {
+        name: quantities(text, name, *units[1:])
+        for name, text in (("start", start), ("low", low), ("high", high))
+    }
     in_unit(size, "size", units[0], f"the step of this loop of {platform.name}")
     bounds = {"rise_time": rise_time, "settling_time": settling_time, "overshoot": overshoot}
     if carried and loop == "position":

@@ -108,16 +108,21 @@ def save(run: Trajectory, path: Path | None) -> None:
 
 
 def write_json(path: Path | None, content: Any) -> None:
-    """Write content as JSON, where a file is given; numbers that are not finite become null."""
-    write(path, json.dumps(_finite(content), indent=1, allow_nan=False) + "\n")
+    """Write content as JSON, where a file is given.
+
+    Arrays become lists, and numbers that are not finite null.
+    """
+    write(path, json.dumps(json_content(content), indent=1, allow_nan=False) + "\n")
 
 
-def _finite(content: Any) -> Any:
-    """Return content with null in place of numbers that JSON does not have."""
+def json_content(content: Any) -> Any:
+    """Return content with lists for arrays, and null for numbers that JSON does not have."""
+    if hasattr(content, "tolist"):
+        content = content.tolist()
     if isinstance(content, dict):
-        return {name: _finite(value) for name, value in content.items()}
+        return {name: json_content(value) for name, value in content.items()}
     if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
+        return [json_content(value) for value in content]
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 

@@ -33,12 +33,11 @@ def workspace(
     """Analyse the workspace: ranges, volumes, dexterity, singular poses, stiffness.
 
     --pose is the centre. The JSON file holds, in SI units and rad: machine, parameters, center,
-    ranges, workspace, orientation_workspace, reachable_set, dexterity, singularity, stiffness.
+    ranges, workspace, orientation_workspace, dexterity, singularity, stiffness.
     """
     from twin.analysis.platform import load
     from twin.analysis.workspace.analysis import PART_COUNT, workspace_analysis
-    from twin.analysis.workspace.report.page import workspace_results
-    from twin.analysis.workspace.report.summary import workspace_content
+    from twin.analysis.workspace.results import workspace_content, workspace_results
 
     check_files(plot=(plot, PAGE_ENDING), json=(json, ""))
     platform = load(machine, configuration)

@@ -9,13 +9,14 @@ engines is compared with the linearised machine.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from twin.analysis.frequency.estimate import axis_path
 from twin.analysis.frequency.linear import (
-    MeasuredCompliance,
+    SweepSettings,
+    SweptResponse,
     measure_compliance,
     measure_transmissibility,
 )
@@ -96,9 +97,8 @@ MIN_DRAWN_LEVEL = -12.0
 class Sweep(NamedTuple):
     """Settings of the swept measurements on a machine with springs."""
 
-    options: dict[str, Any]
-    """options of both measurements: band [Hz], duration, decay and step [s], and stiffness and
-    damping of the springs that hold the actuators"""
+    settings: SweepSettings
+    """of both measurements"""
     axes: tuple[str, ...]
     """axes along or about which a wrench is swept"""
     wrench: float
@@ -114,14 +114,14 @@ class Sweep(NamedTuple):
 
 MACHINE_SWEEPS = {
     "micro_hexapod": Sweep(
-        {
-            "low": 50.0,
-            "high": 500.0,
-            "length": 0.5,
-            "holding": (0.0, 0.0),
-            "decay": 0.4,
-            "timestep": 1e-4,
-        },
+        SweepSettings(
+            low=50.0,
+            high=500.0,
+            length=0.5,
+            holding=(0.0, 0.0),
+            decay=0.4,
+            timestep=1e-4,
+        ),
         ("x",),
         10.0,
         "x",
@@ -130,14 +130,14 @@ MACHINE_SWEEPS = {
         "small motions: what is left is the ringing after the record",
     ),
     "compliant_stewart": Sweep(
-        {
-            "low": 2.0,
-            "high": 60.0,
-            "length": 1.5,
-            "holding": (5e5, 5e3),
-            "decay": 2.0,
-            "timestep": 5e-4,
-        },
+        SweepSettings(
+            low=2.0,
+            high=60.0,
+            length=1.5,
+            holding=(5e5, 5e3),
+            decay=2.0,
+            timestep=5e-4,
+        ),
         ("z", "yaw"),
         1.0,
         "z",
@@ -156,35 +156,31 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
     for axis in sweep.axes:
         wrench = sweep.wrench * (1.0 if axis in ("x", "y", "z") else 0.2)
         measured = {
-            engine: measure_compliance(
-                platform, axis, wrench=wrench, engine=engine, **sweep.options
-            )
+            engine: measure_compliance(platform, axis, sweep.settings, wrench=wrench, engine=engine)
             for engine in COMPARED_ENGINES
         }
         for engine, result in measured.items():
-            error = largest(result.response.gain - result.linear) / largest(result.linear)
+            error = largest(result.measured - result.linear) / largest(result.linear)
             is_exact = engine == "analytic" or sweep.accurate >= MUJOCO_BAR
             bar, reason = (sweep.accurate, sweep.reason) if is_exact else (MUJOCO_BAR, SHIFT_REASON)
             name = f"compliance along {axis}, {ENGINE_NAMES[engine]}, against the linear model"
             measures.append(Measure(name, error, bar, reason))
         panels.append(_panel(axis, measured))
-    holding_text = ", springs holding the actuators." if sweep.options["holding"][0] else "."
+    holding_text = ", springs holding the actuators." if sweep.settings.holding[0] else "."
     caption = "Linear: from the linearised machine. At rest, without a controller" + holding_text
     title = "Compliance from a swept wrench"
     return measures, Plot(title, "frequency [Hz]", *panels, log_x=True, caption=caption)
 
 
-def _panel(axis: str, found: dict[str, MeasuredCompliance]) -> Panel:
+def _panel(axis: str, found: dict[str, SweptResponse]) -> Panel:
     unit = "m/N" if axis in ("x", "y", "z") else "rad/(N m)"
     curves = [
-        Curve(ENGINE_NAMES[engine], result.response.frequency, np.abs(result.response.gain))
+        Curve(ENGINE_NAMES[engine], result.frequency, np.abs(result.measured))
         for engine, result in found.items()
     ]
     reference_result = found[COMPARED_ENGINES[0]]
     curves.append(
-        Curve(
-            "linear", reference_result.response.frequency, np.abs(reference_result.linear), "dash"
-        )
+        Curve("linear", reference_result.frequency, np.abs(reference_result.linear), "dash")
     )
     return Panel(f"{axis} per wrench [{unit}]", *curves, log_y=True)
 
@@ -195,7 +191,7 @@ def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
     axis = sweep.shaken
     try:
         result = measure_transmissibility(
-            platform, axis, acceleration=sweep.acceleration, **sweep.options
+            platform, axis, sweep.settings, acceleration=sweep.acceleration
         )
     except MissingDependencyError as error:
         return [missing("MuJoCo", error)], []

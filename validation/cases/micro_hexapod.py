@@ -19,7 +19,6 @@ from twin.analysis.feasibility.joint_angles import RequiredStroke, required_stro
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import (
     Sag,
-    SagSweep,
     characteristic_scale,
     commanded_coordinates,
     rest_length_forces,
@@ -332,13 +331,13 @@ def run(platform: Platform) -> CaseResult:
         f"{name} after {SETTLING_TIME:g} s": trajectory.pose[-1]
         for name, trajectory in settling.items()
     }
-    sweep = sag_over_gravity(platform, GRAVITY_FACTORS, target)
-    nominal_sag = sweep.sags[GRAVITY_FACTORS.index(1.0)]
+    sags = sag_over_gravity(platform, GRAVITY_FACTORS, target)
+    nominal_sag = sags[GRAVITY_FACTORS.index(1.0)]
     stroke = required_stroke(platform, Mobility.about(platform.home, MOTION_RANGES, "fixed_xyz"))
     measures = [
         *_reached(reached_poses, target),
         *notes,
-        *_sag(platform, sweep, target),
+        *_sag(platform, sags, target),
         *_conventions(platform, target, lengths),
         _design(platform, stroke),
     ]
@@ -354,9 +353,9 @@ def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[
         yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, POSE_REASON, unit="rad")
 
 
-def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[Entry]:
+def _sag(platform: Platform, sags: tuple[Sag, ...], target: FloatArray) -> Iterator[Entry]:
     scale = characteristic_scale(platform)
-    nominal_sag = sweep.sags[GRAVITY_FACTORS.index(1.0)]
+    nominal_sag = sags[GRAVITY_FACTORS.index(1.0)]
     sag_size, unpredicted_size = (
         np.linalg.norm(part / scale) for part in (nominal_sag.exact, nominal_sag.remainder)
     )
@@ -367,7 +366,7 @@ def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[En
         "of second order: about the sag per size of the machine, times ten for lever arms; a wrong "
         "entry of the matrix shows at 1e-1",
     )
-    unpredicted = np.array([np.linalg.norm(sag.remainder / scale) for sag in sweep.sags])
+    unpredicted = np.array([np.linalg.norm(sag.remainder / scale) for sag in sags])
     orders = np.log2(unpredicted[1:] / unpredicted[:-1])
     yield Measure(
         "order of what it does not predict in the load, off 2 by",

@@ -387,27 +387,20 @@ def hardware_table(steps: HardwareSteps) -> Table:
     )
 
 
-def hardware_plots(
-    steps: HardwareSteps, simulated: tuple[FloatArray, FloatArray]
-) -> tuple[Plot, ...]:
+def hardware_plot(steps: HardwareSteps, simulated: tuple[FloatArray, FloatArray]) -> Plot:
     """Return our velocity steps as in figure 4.28 of the thesis, with both gains and simulated."""
     milliseconds = 1e3 * steps.thesis.time
-    return (
-        Plot(
-            "Velocity step of the machine with its drives",
-            "time [ms]",
-            Panel(
-                "speed of the motors per step",
-                Curve("without drives, 20 N per mm/s", 1e3 * simulated[0], simulated[1]),
-                Curve("hardware, 20 N per mm/s", milliseconds, steps.thesis.motor),
-                Curve(
-                    f"hardware, {1e-3 * steps.gain:.0f} N per mm/s",
-                    milliseconds,
-                    steps.proportion.motor,
-                ),
-            ),
-            caption="Thesis figure 4.28; Ti 3 ms throughout.",
+    scaled_name = f"hardware, {1e-3 * steps.gain:.0f} N per mm/s"
+    return Plot(
+        "Velocity step of the machine with its drives",
+        "time [ms]",
+        Panel(
+            "speed of the motors per step",
+            Curve("without drives, 20 N per mm/s", 1e3 * simulated[0], simulated[1]),
+            Curve("hardware, 20 N per mm/s", milliseconds, steps.thesis.motor),
+            Curve(scaled_name, milliseconds, steps.proportion.motor),
         ),
+        caption="Thesis figure 4.28; Ti 3 ms throughout.",
     )
 
 
@@ -539,7 +532,7 @@ def run(platform: Platform) -> CaseResult:
     plots = (
         gain_plot,
         _plot(tuning, responses),
-        *hardware_plots(steps, simulated),
+        hardware_plot(steps, simulated),
         _position_plot(ideal_position, steps.position),
     )
     statements = (

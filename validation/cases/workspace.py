@@ -4,8 +4,7 @@ Rays from home find where the machine leaves its workspace and integrate its vol
 have a closed form that uses no kinematics of the platform: shells about shifted base joints; random
 points in them give the same volume and mean conditioning. Pillars have one too: the shares of the
 stroke add up to one. Machines that look the same after a third of a turn have a workspace that
-does. Condition number and stiffness are held against differences of the inverse kinematics, the
-reachable set against a random walk through all poses.
+does. Condition number and stiffness are compared with differences of the inverse kinematics.
 """
 
 from __future__ import annotations
@@ -35,17 +34,13 @@ from twin.analysis.workspace.dexterity import (
     leg_stiffness,
     stiffness_range,
 )
-from twin.analysis.workspace.region import AxisRange, Region, motion_ranges, region, segments_along
-from twin.analysis.workspace.search import search, singular_distance, sphere, wander
+from twin.analysis.workspace.region import AxisRange, Region, motion_ranges, region
+from twin.analysis.workspace.search import search, singular_distance, sphere
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.integrate import integrate
 from twin.papers.driving_simulator.kinematics import ExactKinematics, PlateModel
-from twin.papers.driving_simulator.studies import (
-    exact_ranges,
-    exact_ranges_at_best_heave,
-    stroke_fractions,
-)
+from twin.papers.driving_simulator.studies import exact_ranges, stroke_fractions
 from twin.rotations import displaced
 from twin.validation.case import Case
 from twin.validation.cases.general.free_fall import singular_time
@@ -82,24 +77,13 @@ CHANCE_REASON = (
     "chance keeps to 4 in 16000 of 16001 draws"
 )
 
-FREE_TOLERANCE = 1e-7
-"""[m], [rad] Largest error of ranges with the other axes free: the search ends at mu = 1e-9 per
-limit, 14 of which may act."""
-
 SAME_MACHINE_REASON = "its joints and lengths are those of stewart"
 
 RAY_LEVELS = (8, 16, 32)
 """Numbers of polar angles of the rays' directions per level: 128, 512 and 2048 rays in all."""
 
-WALK_SEED = 7
-"""Seed of the random walk that looks for poses outside the reachable set; the search has other
-seeds."""
-
 DROP_TIME = 0.52
 """[s] Duration of srspm's free fall; the platform passes the plane of its base before the end."""
-
-WALKED_POSES = 40
-"""Number of poses of the walk, those farthest from home, that the reachable set must contain."""
 
 
 def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
@@ -204,22 +188,16 @@ def plate_measures(
         plate = PlateModel.from_parameters(platform.parameters)
     except InputError:
         return
-    alone_ranges, free_ranges = (
-        closed_forms._asdict() | {"z": closed_forms.heave}
-        for closed_forms in (exact_ranges(plate), exact_ranges_at_best_heave(plate))
-    )
+    exact = exact_ranges(plate)
     for axis_range in ranges:
-        for name, value, expected, tolerance in (
-            ("others held", axis_range.alone[1], alone_ranges[axis_range.axis], RADIUS_TOLERANCE),
-            ("others free", axis_range.free[1], free_ranges[axis_range.axis], FREE_TOLERANCE),
-        ):
-            yield Measure(
-                f"{axis_range.axis}, {name}: against the closed form",
-                abs(value - expected),
-                tolerance,
-                f"of {expected:.6g}; bisection, or the end of the search with others free",
-                unit=axis_range.unit,
-            )
+        expected = getattr(exact, "heave" if axis_range.axis == "z" else axis_range.axis)
+        yield Measure(
+            f"{axis_range.axis}, others held: against the closed form",
+            abs(axis_range.span[1] - expected),
+            RADIUS_TOLERANCE,
+            f"of {expected:.6g}; bisection",
+            unit=axis_range.unit,
+        )
     model = ExactKinematics(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
     # Axes of the chart are z, roll and pitch, the plate's own.
@@ -268,7 +246,6 @@ def run(platform: Platform) -> CaseResult:
         *(plate_measures(platform, found, ranges) if platform.leg.has_foot else ()),
         *_symmetry(platform),
         *_differences(platform, found),
-        *(_reached(platform) if platform.dof == 6 else ()),
         *(_fall(platform) if platform.name == "srspm" else ()),
     ]
     return CASE.result(platform, measures)
@@ -326,21 +303,6 @@ def _differences(platform: Platform, found: Region) -> Iterator[Entry]:
         error = largest(differenced / computed - 1.0)
         reason = "fourth order of steps of 1e-3, twice in a stiffness"
         yield Measure(f"softest {name} against differences", error, 1e-8, reason)
-
-
-def _reached(platform: Platform) -> Iterator[Entry]:
-    """Look for poses of a random walk outside the reachable set; the walk knows no rays."""
-    axes = ("x", "y", "z", "angle_x", "angle_y", "angle_z")
-    chart = Chart.about(platform, axes, convention="rotation_vector")
-    positions = wander(chart, WALK_SEED)[:, :3] * chart.scale[0]
-    radii = np.linalg.norm(positions, axis=1)
-    farthest = np.argsort(-radii)[:WALKED_POSES]
-    reachable = segments_along(platform, positions[farthest] / radii[farthest, None])
-    excess = radii[farthest] / reachable.far - 1.0
-    tolerance, reason = 1e-6, "negative: inside; the search ends within 1e-8 of the limits"
-    yield Measure(
-        "farthest walked places beyond the reachable set", excess.max(), tolerance, reason
-    )
 
 
 def _fall(platform: Platform) -> Iterator[Entry]:

@@ -49,7 +49,16 @@ def test_everything_it_writes(files: Path) -> None:
     result = CliRunner().invoke(
         app,
         [
-            *("imu", log, "--machine", "stewart", "--motion", motion, "--bandwidth", "75"),
+            *(
+                "imu",
+                log,
+                "--machine",
+                "stewart",
+                "--motion",
+                motion,
+                "--configuration",
+                "hardware",
+            ),
             *("--plot", page, "--compensated", changed, "--json", numbers),
         ],
     )
@@ -84,7 +93,6 @@ def test_faults_end_in_one_line(files: Path) -> None:
 
 def test_wrong_options_are_named(subtests: pytest.Subtests, files: Path) -> None:
     for option, value, field in [
-        *[("--bandwidth", value, "bandwidth") for value in ("nan", "inf", "0", "-5")],
         ("--resolution", "nan", "resolution"),
         ("--plot", "page.png", "plot: must end in .html"),
         ("--json", "no/such/folder/a.json", "json"),
@@ -96,14 +104,6 @@ def test_wrong_options_are_named(subtests: pytest.Subtests, files: Path) -> None
             result = CliRunner().invoke(app, arguments)
             assert result.exit_code == 2, result.output
             assert result.stderr.startswith(f"twin: {field}")
-
-
-def test_rate_of_the_thesis_layout_is_named(files: Path) -> None:
-    arguments = ["imu", str(files / "imuData.txt"), "--machine", "stewart", "--layout", "thesis"]
-    options = ["--motion", str(files / "motion.csv"), "--log-rate", "nan"]
-    result = CliRunner().invoke(app, [*arguments, *options])
-    assert result.exit_code == 2
-    assert result.stderr.startswith("twin: log_rate")
 
 
 def test_a_channel_shows_the_change_of_its_own_axis(files: Path) -> None:

@@ -140,16 +140,15 @@ def test_turned_sensors_show_axes_in_other_channels() -> None:
 def test_gains_are_bounded_and_one_where_nothing_is_known(drive: Test) -> None:
     found = drive.found.responses["wy"]
     frequency = np.linspace(0.0, 1000.0, 4001)
-    gain = inverse_gain(found, frequency, largest=1.2)
-    assert np.abs(gain).max() <= 1.2 + 1e-12
-    assert np.abs(gain).min() >= 1.0 / 1.2 - 1e-12
+    loud = found._replace(transfer=100.0 * found.transfer)
+    assert np.abs(inverse_gain(loud, frequency)).min() == pytest.approx(0.5, rel=1e-12)
+    gain = inverse_gain(found, frequency)
+    assert np.abs(gain).max() <= 2.0 + 1e-12
+    assert np.abs(gain).min() >= 0.5 - 1e-12
     assert gain[0] == 1.0
     np.testing.assert_allclose(gain[frequency > 90.0], 1.0, rtol=0, atol=1e-12)
     silent = found._replace(coherence=np.zeros_like(found.coherence))
     np.testing.assert_array_equal(inverse_gain(silent, frequency), 1.0)
-    for options in ({"largest": 0.5}, {"coherent": 2.0}, {"coherent": -1.0}):
-        with pytest.raises(InputError):
-            inverse_gain(found, frequency, **options)
 
 
 def test_steps_keep_their_ends(drive: Test, stewart: twin.Platform) -> None:
@@ -213,12 +212,10 @@ def test_figures(drive: Test, tmp_path: Path) -> None:
     figure = response_figure(drive.found, "wy", change)
     names = [trace.name for trace in figure.data]
     assert {"amplification", "change of pitch", "coherence", "reference", "measured"} == set(names)
-    assert len(readings_figure(drive.found, close=True).data) == 2
+    assert len(readings_figure(drive.found).data) == 2 * len(drive.found.responses)
     results = inertial_results("stewart", drive.found, change)
     page = write_page(results, tmp_path / "log.html").read_text()
-    assert "closer view" in page
-    with pytest.raises(InputError, match="channel"):
-        response_figure(drive.found, "wz")
+    assert page.count("plotly-graph-div") >= 1 + len(drive.found.responses)
 
 
 def test_filter_of_the_sensor() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
-from twin.analysis.stiffness import with_gravity, with_strut_stiffness
+from twin.analysis.stiffness import with_gravity
 from twin.errors import InputError
 
 PLACE = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3)
@@ -107,13 +107,3 @@ def test_weightless_machines_need_no_forces(stewart: twin.Platform) -> None:
     for bad in (-1.0, [9.81, 9.81], "off", np.nan):
         with pytest.raises(InputError, match="gravity"):
             with_gravity(stewart, bad)
-
-
-def test_struts_scale(stewart: twin.Platform) -> None:
-    machine = twin.load("micro_hexapod")
-    softer = with_strut_stiffness(machine, 0.25).parameters.leg.axial  # type: ignore[union-attr]
-    axial = machine.parameters.leg.axial  # type: ignore[union-attr]
-    assert softer.stiffness == 0.25 * axial.stiffness
-    assert softer.damping == 0.25 * axial.damping
-    with pytest.raises(InputError, match="no struts"):
-        with_strut_stiffness(stewart, 2.0)

@@ -9,7 +9,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import stiffness_matrix
 from twin.analysis.workspace import analysis
-from twin.analysis.workspace.admissible import determinants, square
+from twin.analysis.workspace.admissible import Admissible, determinants, square
 from twin.analysis.workspace.analysis import closest_singular
 from twin.analysis.workspace.chart import Chart, dof_axes
 from twin.analysis.workspace.dexterity import (
@@ -19,7 +19,7 @@ from twin.analysis.workspace.dexterity import (
     plane_map,
     stiffness_range,
 )
-from twin.analysis.workspace.region import mean_over, region
+from twin.analysis.workspace.region import region, volume_nodes
 from twin.analysis.workspace.search import singular_distance, sphere
 from twin.errors import InputError
 
@@ -68,7 +68,10 @@ def test_conditioning_by_differences(platform: Platform) -> None:
 
 def test_means_over_a_region(platform: Platform) -> None:
     found = region(Chart.about(platform, dof_axes(platform)[:3]), (6, 8))
-    assert mean_over(found, lambda poses: np.ones(len(poses)))[0] == pytest.approx(1.0, rel=1e-13)
+    poses, weights = volume_nodes(found)
+    assert Admissible(platform, found.chart.center).inside(poses).all()
+    volume = weights.sum() * np.prod(found.chart.scale)
+    assert volume == pytest.approx(found.volume, rel=1e-12)
     over = conditioning_over(found)
     assert 0.0 < over.lowest <= over.mean <= over.highest <= 1.0
     assert over.lowest_singular_value > 0.0
@@ -160,8 +163,8 @@ def test_maps_hold_what_is_inside(platform: Platform) -> None:
         known = np.isfinite(fields[0])
         assert known.any() and not known.all()
         assert all((np.isfinite(field) == known).all() for field in fields)
-        low, high = found.extremes
-        assert (low < 0.0).all() and (high > 0.0).all() and found.area > 0.0
+        low, high = found.boundary.min(axis=0), found.boundary.max(axis=0)
+        assert (low < 0.0).all() and (high > 0.0).all()
         assert found.x[0] <= low[0] and found.y[-1] >= high[1]
     with pytest.raises(InputError, match="must be two"):
         plane_map(platform, axes[:1])

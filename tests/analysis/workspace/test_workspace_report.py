@@ -10,10 +10,9 @@ import pytest
 
 import twin
 from twin.analysis.workspace import analysis
-from twin.analysis.workspace import search as free_rays
-from twin.analysis.workspace.report.page import workspace_results
-from twin.analysis.workspace.report.summary import summary_rows, workspace_content
+from twin.analysis.workspace.results import workspace_content, workspace_results
 from twin.charts.results import write_page
+from twin.cli.values import json_content
 from twin.cli.workspace import workspace
 from twin.errors import InputError
 
@@ -21,14 +20,9 @@ from twin.errors import InputError
 @pytest.fixture(autouse=True)
 def few_rays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the page as it is with less work in it."""
-    reach, plane, region = analysis.reachable_set, analysis.plane_map, analysis.region
+    plane, region = analysis.plane_map, analysis.region
     monkeypatch.setattr(analysis, "region", lambda chart, levels: region(chart, (4, 6)))
     monkeypatch.setattr(analysis, "SINGULAR_LEVEL", 4)
-    for name, value in (("CHAIN_COUNT", 64), ("CHAIN_STEPS", 50), ("KEPT_STEPS", 20)):
-        monkeypatch.setattr(free_rays, name, value)
-    monkeypatch.setattr(
-        analysis, "reachable_set", lambda platform, center: reach(platform, center, levels=(2, 3))
-    )
     monkeypatch.setattr(
         analysis, "plane_map", lambda *given, **named: plane(*given, **named, points=9)
     )
@@ -41,18 +35,18 @@ def test_page_and_content(name: str, tmp_path: Path) -> None:
     found = analysis.workspace_analysis(machine, advance=told.append)
     assert len(told) == analysis.PART_COUNT
     content = workspace_content(found)
-    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert json.dumps(json_content(content), allow_nan=False)
     assert content["machine"] == name and content["parameters"] == machine.hash
     assert set(content["ranges"]) == {one.axis for one in found.ranges}
-    assert (content["reachable_set"] is None) == (machine.dof < 6)
+    assert (content["orientation_workspace"] is None) == (machine.dof < 6)
     assert content["workspace"]["volume"] > 0.0
-    rows = summary_rows(found)
-    assert len(rows) == len({row.name for row in rows})
-    assert not any("nan" in row.value or "not finite" in row.value for row in rows)
-    page = write_page(workspace_results(found), tmp_path / "page.html").read_text()
-    assert page.count("plotly-graph-div") >= (6 if machine.dof == 6 else 5)
-    for row in rows[:3]:
-        assert row.name in page
+    results = workspace_results(found)
+    names, values, _ = zip(*results.tables[0].rows, strict=True)
+    assert len(names) == len(set(names))
+    assert not any("nan" in str(value) or "not finite" in str(value) for value in values)
+    page = write_page(results, tmp_path / "page.html").read_text()
+    assert page.count("plotly-graph-div") >= len(results.figures) == (3 if machine.dof == 6 else 2)
+    assert all(name in page for name in names[:3])
     assert 'src="http' not in page
 
 
@@ -60,10 +54,10 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "found.json"
     workspace("driving_simulator", stiffness=1e6, json=out)
     printed = capsys.readouterr().out
-    assert "roll, others free" in printed and f"wrote {out}" in printed
+    assert "roll, others held" in printed and f"wrote {out}" in printed
     content = json.loads(out.read_text())
     assert content["stiffness"]["source"] == "given"
-    np.testing.assert_allclose(content["ranges"]["z"]["alone"], [-0.05, 0.05], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(content["ranges"]["z"]["span"], [-0.05, 0.05], rtol=0, atol=1e-9)
     with pytest.raises(InputError, match="does not exist"):
         workspace("stewart", plot=tmp_path / "no" / "page.html")
     with pytest.raises(InputError, match="pose"):

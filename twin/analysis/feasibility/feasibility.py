@@ -10,8 +10,9 @@ import numpy as np
 
 from twin.analysis.feasibility.course import DEFAULT_SAMPLES, motion_course, rest_course
 from twin.analysis.feasibility.verdict import Feasibility, verdict
-from twin.analysis.machine_summary import Ranges, axis_ranges, moved_home
+from twin.analysis.machine_summary import axis_ranges, moved_home
 from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.workspace.region import AxisRange
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
 from twin.charts.panels import FOOTER_HEIGHT, PANEL_GAP, SINGLE_PANEL_HEIGHT, TITLE_HEIGHT, thin_out
@@ -86,7 +87,7 @@ def range_feasibility(
     *,
     payload: Payload | float | None = None,
     wrench: Any = None,
-    ranges: Ranges | None = None,
+    ranges: tuple[AxisRange, ...] | None = None,
     part: float = 1.0,
 ) -> Feasibility:
     """Return whether a machine rests at both ends of each range of `axis_ranges`.
@@ -107,8 +108,8 @@ def range_feasibility(
     with without_compiling():
         range_poses = [
             (f"{name} {part * value:+.4g} {unit}", moved_home(machine, name, part * value, unit))
-            for name, unit, axis_range, _ in (axis_ranges(machine) if ranges is None else ranges)
-            for value in axis_range
+            for name, unit, span, _ in (axis_ranges(machine) if ranges is None else ranges)
+            for value in span
         ]
     places, poses = zip(*range_poses, strict=True)
     ends_text = "its range ends" if part == 1.0 else f"{100.0 * part:.3g} % of its ranges"

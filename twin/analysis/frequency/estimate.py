@@ -47,7 +47,6 @@ from twin.basics.arrays import (
     as_floats,
     one_of,
     positive,
-    read_only,
 )
 from twin.control.controller import DEFAULT_PERIOD
 from twin.control.gains import drive_model, suitable_velocity_loop
@@ -142,19 +141,20 @@ MIN_SAMPLES = 8
 
 
 class Excitation(ABC):
-    """A displacement over time, from rest. Cannot be changed.
+    """A displacement over time, from rest.
 
     Attributes:
-        low: lowest frequency [Hz].
-        high: highest frequency [Hz].
         speed: peak [m/s], [rad/s].
-        duration: [s], with the rest before.
+        length: [s] without the rest before.
     """
 
-    low: float
-    high: float
     speed: float
-    duration: float
+    length: float
+
+    @property
+    def duration(self) -> float:
+        """Time [s] with the rest before."""
+        return LEAD_IN + self.length
 
     @abstractmethod
     def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -163,20 +163,9 @@ class Excitation(ABC):
     def sample(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return displacement, speed and acceleration `(k,)` at times `(k,)` [s]."""
         is_excited = (time >= LEAD_IN) & (time <= self.duration)
-        derivatives = tuple(np.zeros_like(time) for _ in range(3))
-        for derivative, value in zip(
-            derivatives, self.moving(time[is_excited] - LEAD_IN), strict=True
-        ):
-            derivative[is_excited] = value
+        derivatives = np.zeros((3, len(time)))
+        derivatives[:, is_excited] = self.moving(time[is_excited] - LEAD_IN)
         return derivatives[0], derivatives[1], derivatives[2]
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse changes: an excitation belongs to the record it made."""
-        raise AttributeError(f"an excitation cannot be changed; make a new one with another {name}")
 
 
 class SweptSine(Excitation):
@@ -194,22 +183,17 @@ class SweptSine(Excitation):
         Raises:
             InputError: not above zero, or not increasing.
         """
-        low_frequency, high_frequency = _range(low, high)
-        seconds = positive(length, "length")
-        fade_time = min(MAX_FADE, FADE_FRACTION * seconds)
-        self._set(
-            low=low_frequency,
-            high=high_frequency,
-            speed=positive(speed, "speed"),
-            duration=LEAD_IN + seconds,
-            _length=seconds,
-            _fade=Fade(fade_time, fade_time, seconds),
-        )
+        self.speed, self.length = positive(speed, "speed"), positive(length, "length")
+        self._low, self._high = positive(low, "low"), positive(high, "high")
+        if not self._low < self._high:
+            raise InputError("low, high", "must increase")
+        fade_time = min(MAX_FADE, FADE_FRACTION * self.length)
+        self._fade = Fade(fade_time, fade_time, self.length)
 
     def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
-        start_omega = 2.0 * np.pi * self.low
-        growth_rate = np.log(self.high / self.low) / self._length
+        start_omega = 2.0 * np.pi * self._low
+        growth_rate = np.log(self._high / self._low) / self.length
         omega = start_omega * np.exp(growth_rate * time)
         phase = start_omega * np.expm1(growth_rate * time) / growth_rate
         x = self.speed / omega * np.sin(phase)
@@ -218,20 +202,13 @@ class SweptSine(Excitation):
         w, w1, w2 = self._fade.window(time)
         return w * x, w1 * x + w * x1, w2 * x + 2.0 * w1 * x1 + w * x2
 
-    _length: float
-    _fade: Fade
-
 
 class SteppedSine(Excitation):
     """One sine after the other, all of the same peak speed.
 
     Attributes:
-        frequencies: `(m,)` [Hz], read-only.
+        frequencies: `(m,)` [Hz].
     """
-
-    frequencies: FloatArray
-    _starts: FloatArray
-    _settled: FloatArray
 
     def __init__(self, frequencies: Any, speed: Any) -> None:
         """Describe the sines.
@@ -243,41 +220,21 @@ class SteppedSine(Excitation):
         Raises:
             InputError: not above zero, or not increasing.
         """
-        line_frequencies = as_floats(frequencies, "frequencies")
-        if (
-            line_frequencies.ndim != 1
-            or not line_frequencies.size
-            or not line_frequencies[0] > 0.0
-            or (np.diff(line_frequencies) <= 0.0).any()
-        ):
+        hertz = as_floats(frequencies, "frequencies")
+        if hertz.ndim != 1 or not hertz.size or not (np.diff(hertz, prepend=0.0) > 0.0).all():
             raise InputError("frequencies", "must be a list [Hz] that increases from above zero")
-        settling = (
-            np.maximum(np.ceil(MIN_SETTLING_TIME * line_frequencies), SETTLING_PERIODS)
-            / line_frequencies
-        )
-        evaluated = (
-            np.maximum(np.ceil(MIN_EVALUATED_TIME * line_frequencies), EVALUATED_PERIODS)
-            / line_frequencies
-        )
-        dwell_ends = np.cumsum(settling + evaluated)
-        dwell_starts = np.concatenate([[0.0], dwell_ends[:-1]])
-        self._set(
-            low=float(line_frequencies[0]),
-            high=float(line_frequencies[-1]),
-            speed=positive(speed, "speed"),
-            duration=LEAD_IN + float(dwell_ends[-1]),
-            frequencies=read_only(line_frequencies),
-            _starts=dwell_starts,
-            _settled=dwell_starts + settling,
-        )
+        settling = np.maximum(np.ceil(MIN_SETTLING_TIME * hertz), SETTLING_PERIODS) / hertz
+        evaluated = np.maximum(np.ceil(MIN_EVALUATED_TIME * hertz), EVALUATED_PERIODS) / hertz
+        self._ends = np.cumsum(settling + evaluated)
+        self._starts = np.concatenate([[0.0], self._ends[:-1]])
+        self._settled = self._starts + settling
+        self.frequencies, self.speed = hertz, positive(speed, "speed")
+        self.length = float(self._ends[-1])
 
     def dwells(self) -> list[tuple[float, float, float]]:
         """Return frequency [Hz], begin and end [s] of the settled part of every dwell."""
-        dwell_ends = np.append(self._starts[1:], self.duration - LEAD_IN)
-        return [
-            (float(f), LEAD_IN + float(start), LEAD_IN + float(end))
-            for f, start, end in zip(self.frequencies, self._settled, dwell_ends, strict=True)
-        ]
+        columns = (self.frequencies, LEAD_IN + self._settled, LEAD_IN + self._ends)
+        return [tuple(row) for row in np.stack(columns, axis=1).tolist()]
 
     def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
@@ -286,13 +243,6 @@ class SteppedSine(Excitation):
         phase = omega * (time - self._starts[dwell_index])
         sine = np.sin(phase)
         return self.speed / omega * sine, self.speed * np.cos(phase), -self.speed * omega * sine
-
-
-def _range(low: Any, high: Any) -> tuple[float, float]:
-    low_frequency, high_frequency = positive(low, "low"), positive(high, "high")
-    if not low_frequency < high_frequency:
-        raise InputError("low, high", "must increase")
-    return low_frequency, high_frequency
 
 
 SPEED_FRACTION = 0.02
@@ -360,16 +310,8 @@ def highest_frequency(platform: MachineModel, most: float) -> float:
     """Return the frequency [Hz], at most `most`, up to which a machine's drives can follow."""
     drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
     position_loops = [drive.positioning() for drive in drives]
-    return min(
-        [
-            most,
-            *(
-                POSITION_FREQUENCY_RATIO * loop.update_rate
-                for loop in position_loops
-                if loop is not None
-            ),
-        ]
-    )
+    rates = [loop.update_rate for loop in position_loops if loop is not None]
+    return min([most, *(POSITION_FREQUENCY_RATIO * rate for rate in rates)])
 
 
 class SuitableSpeed(NamedTuple):

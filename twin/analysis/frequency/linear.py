@@ -23,14 +23,14 @@ Modes: frequencies and damping ratios of a motion that dies away, from its sampl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.analysis.frequency.estimate import AXES, record_response
-from twin.analysis.frequency.measured import SWEEP_MARGIN
+from twin.analysis.frequency.measured import SWEEP_MARGIN, small_displacements
 from twin.analysis.frequency.response import FrequencyResponse
 from twin.basics.arrays import (
     ComplexArray,
@@ -39,29 +39,16 @@ from twin.basics.arrays import (
     not_negative,
     one_of,
     positive,
-    quaternion_product,
 )
-from twin.charts.panels import Axes, Line, panels_figure
 from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
 from twin.control.linear.linearise import linearise
-from twin.control.linear.machine import LinearMachine, OperatingPoint, StateSpace
+from twin.control.linear.machine import LinearMachine, OperatingPoint
 from twin.engines import make_engine
 from twin.errors import InputError, brief
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
-
-ENGINE_TIMESTEP = 1e-4
-"""[s] Time step of the engine."""
-
-DECAY_TIME_CONSTANTS = 9.0
-"""Time constants of the slowest mode after the sweep: a ten-thousandth is left."""
-
-MAX_DECAY_TIME = 20.0
-"""[s] Longest time that is simulated after the sweep."""
-
-FORCE_DIRECTIONS = ("x", "y", "z")
 
 
 class LinearModes(NamedTuple):
@@ -86,7 +73,7 @@ class LinearModes(NamedTuple):
 
 
 def frequency_response(
-    linear: LinearMachine | StateSpace,
+    linear: LinearMachine,
     input: str | Sequence[str],
     output: str | Sequence[str],
     frequencies: Any,
@@ -96,7 +83,7 @@ def frequency_response(
     """Return the complex response `(k, outputs, inputs)` at frequencies `(k,)` [Hz].
 
     Args:
-        linear: a linearised machine; or a state space, whose input and output must then be empty.
+        linear: a linearised machine.
         input: name or names, see `LinearMachine`.
         output: name or names.
         frequencies: from zero on.
@@ -104,19 +91,22 @@ def frequency_response(
             the response is that of frequencies far below its rate.
 
     Raises:
-        InputError: no such input or output, or frequencies that cannot be used.
+        InputError: no linearised machine, no such input or output, or frequencies that cannot be
+            used.
     """
-    inputs, outputs = _names(input), _names(output)
-    if isinstance(linear, StateSpace):
-        if inputs or outputs or law is not None:
-            raise InputError("input, output, law", "must be empty with a state space")
-        return linear.response(frequencies)
-    if not isinstance(linear, LinearMachine):
-        raise InputError("linear", f"must be what linearise returns, not {brief(linear)}")
+    _check_linear(linear)
+    inputs, outputs = (
+        (names,) if isinstance(names, str) else tuple(names) for names in (input, output)
+    )
     if law is None:
         return linear.system(inputs, outputs).response(frequencies)
     loop = closed_loop(linear, law, inputs, outputs)
     return np.asarray(loop.response(frequencies)[:, :, linear.platform.n_actuators :])
+
+
+def _check_linear(linear: Any) -> None:
+    if not isinstance(linear, LinearMachine):
+        raise InputError("linear", f"must be what linearise returns, not {brief(linear)}")
 
 
 def transmissibility(
@@ -149,17 +139,12 @@ def linear_modes(linear: LinearMachine, *, law: Law | None = None) -> LinearMode
     Raises:
         InputError: no linearised machine.
     """
-    if not isinstance(linear, LinearMachine):
-        raise InputError("linear", f"must be what linearise returns, not {brief(linear)}")
+    _check_linear(linear)
     system = linear.system("forces", "rates") if law is None else closed_loop(linear, law)
     poles = system.rates
     poles = poles[(poles.imag >= 0.0) & (np.abs(poles) < 1e9)]
     poles = poles[np.argsort(np.abs(poles))]
     return LinearModes(poles, np.abs(poles) / (2.0 * np.pi), damping_ratios(poles))
-
-
-def _names(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) and names else tuple(names)
 
 
 def decay_poles(values: Any, period: Any, order: int) -> ComplexArray:
@@ -215,132 +200,139 @@ def slowest_shape(linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
     return displacement, np.asarray(locked.mass @ shape @ np.linalg.inv(locked.free))
 
 
-def response_figure(
-    frequencies: Any, responses: Mapping[str, ComplexArray], unit: str, title: str = ""
-) -> Any:
-    """Return a plotly figure of magnitude and phase over frequency, one curve per response.
+class SweepSettings(NamedTuple):
+    """Settings of a measurement with a swept wrench or base acceleration, from rest."""
 
-    Args:
-        frequencies: `(k,)` [Hz], above zero.
-        responses: name to complex values `(k,)`.
-        unit: of the magnitude.
-        title: of the figure.
-
-    Raises:
-        InputError: no responses, or other lengths.
-        MissingDependencyError: plotly is not installed.
-    """
-    grid = as_floats(frequencies, "frequencies")
-    if not responses or any(np.shape(response) != grid.shape for response in responses.values()):
-        raise InputError("responses", "must be one or more, as long as the frequencies")
-    magnitudes, phases = [], []
-    for name, response in responses.items():
-        values = np.asarray(response)
-        magnitudes.append(Line(name, grid, np.abs(values)))
-        phases.append(Line(name, grid, np.degrees(np.unwrap(np.angle(values)))))
-    panels = [Axes(f"magnitude [{unit}]", magnitudes, log_y=True), Axes("phase [deg]", phases)]
-    return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)
-
-
-def swinging(gains: FloatArray, poles: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return gain, frequency [Hz] and damping ratio of all oscillating poles, flattened."""
-    is_oscillating = (poles.imag > 1e-6 * np.abs(poles)) & (np.abs(poles) < 1e8)
-    rows = np.broadcast_to(gains[:, None], poles.shape)[is_oscillating]
-    oscillating_poles = poles[is_oscillating]
-    return (
-        rows,
-        np.abs(oscillating_poles) / (2.0 * np.pi),
-        -oscillating_poles.real / np.abs(oscillating_poles),
-    )
-
-
-class MeasuredCompliance(NamedTuple):
-    """Compliance along one axis, measured with a swept wrench, and that of the linear model."""
-
-    axis: str
-    response: FrequencyResponse
-    """displacement along the axis per wrench [m/N] or [rad/(N m)]"""
-    linear: ComplexArray
-    """the linearised machine at the same frequencies"""
+    low: float
+    """lowest frequency [Hz]"""
+    high: float
+    """highest frequency [Hz]"""
+    length: float
+    """length of the sweep [s]"""
+    decay: float
+    """time [s] after the sweep until nothing moves"""
+    timestep: float = 1e-4
+    """time step of the engine [s]"""
+    holding: tuple[float, float] = (0.0, 0.0)
+    """stiffness and damping of springs at all actuators [N/m, N s/m]"""
 
     @property
-    def errors(self) -> FloatArray:
-        """Relative differences `(k,)` to the linear model."""
-        return np.asarray(np.abs(self.response.gain / self.linear - 1.0))
+    def duration(self) -> float:
+        """Duration [s] of the run, in whole steps."""
+        time = positive(self.length, "length") + not_negative(self.decay, "decay")
+        return round(time / positive(self.timestep, "timestep")) * self.timestep
+
+    def wave(self, time: Any) -> FloatArray:
+        """Return a logarithmic sweep of amplitude 1 at times `(k,)` [s]; 0 after `length`.
+
+        It begins below `low` and ends above `high`, so that the record holds all between.
+
+        Raises:
+            InputError: frequencies not above zero.
+        """
+        begin_frequency = positive(self.low, "low") / SWEEP_MARGIN
+        end_frequency = positive(self.high, "high") * SWEEP_MARGIN
+        growth_rate = np.log(end_frequency / begin_frequency) / self.length
+        swept_time = np.minimum(time, self.length)
+        phase = 2.0 * np.pi * begin_frequency * np.expm1(growth_rate * swept_time) / growth_rate
+        return np.where(np.asarray(time) < self.length, np.sin(phase), 0.0)
+
+
+class SweptResponse(NamedTuple):
+    """Response along one axis, measured with a sweep, and that of the linear model."""
+
+    axis: str
+    frequency: FloatArray
+    """frequencies `(k,)` [Hz]"""
+    measured: ComplexArray
+    """`(k,)` measured response"""
+    linear: ComplexArray
+    """`(k,)` response of the linearised machine"""
 
 
 def measure_compliance(
     platform: MachineModel,
     axis: str,
+    settings: SweepSettings,
     *,
-    low: float,
-    high: float,
-    length: float,
     wrench: float,
-    holding: Any = (0.0, 0.0),
-    decay: float | None = None,
     engine: str = "analytic",
-    fidelity: str = "accurate",
-    timestep: float = ENGINE_TIMESTEP,
-) -> MeasuredCompliance:
-    """Return the compliance at rest along one base axis, from a swept force or moment.
+) -> SweptResponse:
+    """Return the compliance [m/N], [rad/(N m)] at rest along one base axis, from a swept wrench.
 
     Args:
         platform: the machine.
         axis: along or about which the wrench acts.
-        low: lowest frequency [Hz].
-        high: highest frequency [Hz].
-        length: of the sweep [s].
+        settings: of the sweep and of the springs that hold the actuators.
         wrench: amplitude [N] or [N m].
-        holding: stiffness and damping of springs at all actuators [N/m, N s/m].
-        decay: [s] after the sweep until nothing moves; default from the slowest mode.
         engine: name.
-        fidelity: of the engine.
-        timestep: of the engine [s].
 
     Raises:
         InputError: an argument that cannot be used.
         SimulationStoppedError: the engine left the range of valid states.
     """
     column = AXES.index(one_of(axis, "axis", AXES))
-    size, step = positive(wrench, "wrench"), positive(timestep, "timestep")
-    springs = as_floats(holding, "holding", 2)
-    stiffness, damping = (not_negative(value, "holding") for value in springs)
-    model = held(linearise(platform), stiffness, damping)
-    sweep = sweep_between(low, high, length)
-    direction = np.eye(6)[column]
-    operating_point = model.point
-    if decay is None:
-        slowest = -float(linear_modes(model).poles.real.max())
-        decay = (
-            min(DECAY_TIME_CONSTANTS / slowest, MAX_DECAY_TIME) if slowest > 0.0 else MAX_DECAY_TIME
-        )
-    steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
-    simulation = released(
+    amplitude = positive(wrench, "wrench") * np.eye(6)[column]
+    model, control = _held(platform, *settings.holding)
+    run = _released(
         platform,
-        operating_point,
-        steps * step,
-        forces=holding_forces(platform, operating_point, stiffness, damping),
-        wrench=lambda time, state: size * sweep(np.array([time]))[0] * direction,
+        model.point,
+        settings.duration,
+        forces=control,
+        wrench=lambda time, state: settings.wave(time) * amplitude,
         engine=engine,
-        fidelity=fidelity,
-        timestep=step,
+        timestep=settings.timestep,
     )
-    conjugate = operating_point.pose[3:] * np.array([1.0, -1.0, -1.0, -1.0])
-    relative_rotation = quaternion_product(
-        simulation.pose[:, 3:], np.tile(conjugate, (len(simulation), 1))
-    )
-    displacement_along = np.hstack(
-        [simulation.pose[:, :3] - operating_point.pose[:3], 2.0 * relative_rotation[:, 1:]]
-    )[:, column]
-    response = record_response(
-        size * sweep(simulation.time), displacement_along, step, low=low, high=high
-    )
+    response = _along(run, model.point, column, wrench, settings)
     analytic = compliance(model, response.frequency)[:, column, column]
-    return MeasuredCompliance(axis, response, analytic * hold_lag(response.frequency, step))
+    lag = hold_lag(response.frequency, settings.timestep)
+    return SweptResponse(axis, response.frequency, response.gain, analytic * lag)
 
 
-def released(
+def measure_transmissibility(
+    platform: MachineModel,
+    axis: str,
+    settings: SweepSettings,
+    *,
+    acceleration: float,
+    engine: str = "mujoco",
+) -> SweptResponse:
+    """Return the transmissibility at rest along one base axis, from a swept base acceleration.
+
+    Args:
+        platform: the machine.
+        axis: "x", "y" or "z".
+        settings: of the sweep and of the springs that hold the actuators.
+        acceleration: amplitude of the base's [m/s2].
+        engine: name of the engine.
+
+    Raises:
+        InputError: an argument that cannot be used.
+        MissingDependencyError: the engine's library is not installed.
+        SimulationStoppedError: the engine left the range of valid states.
+    """
+    column = AXES.index(one_of(axis, "axis", AXES[:3]))
+    amplitude = positive(acceleration, "acceleration") * np.eye(3)[column]
+    model, control = _held(platform, *settings.holding)
+    duration = settings.duration
+    simulator = make_engine(engine, platform, settings.timestep)
+
+    def forces(time: float, state: State) -> FloatArray:
+        simulator.shake(settings.wave(time) * amplitude)
+        return control(time, state)
+
+    try:
+        run = _released(platform, model.point, duration, forces=forces, engine=simulator)
+    finally:
+        simulator.close()
+    response = _along(run, model.point, column, acceleration, settings)
+    omega = 2.0 * np.pi * response.frequency
+    lag = hold_lag(response.frequency, settings.timestep)
+    analytic = transmissibility(model, response.frequency)[:, column, column]
+    return SweptResponse(axis, response.frequency, 1.0 - omega**2 * response.gain / lag, analytic)
+
+
+def _released(
     platform: MachineModel, rest: OperatingPoint, duration: float, **options: Any
 ) -> Trajectory:
     """Return the motion over a duration [s] from rest; `options` are those of `simulate`."""
@@ -351,44 +343,46 @@ def released(
     )
 
 
+def _along(
+    run: Trajectory, rest: OperatingPoint, column: int, amplitude: float, settings: SweepSettings
+) -> FrequencyResponse:
+    """Return the displacement from rest along or about one base axis, per swept input."""
+    return record_response(
+        amplitude * settings.wave(run.time),
+        small_displacements(run, rest.pose)[:, column],
+        settings.timestep,
+        low=settings.low,
+        high=settings.high,
+    )
+
+
 def hold_lag(frequency: FloatArray, step: float) -> ComplexArray:
     """Return the response `(k,)` of a zero-order hold with steps [s] at frequencies [Hz]."""
     delay = 2j * np.pi * frequency * step
     return np.asarray(-np.expm1(-delay) / delay)
 
 
-def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArray], FloatArray]:
-    """Return a function of time [s]: a logarithmic sweep of amplitude 1, 0 after `length`.
+def _held(
+    platform: MachineModel, stiffness: float, damping: float
+) -> tuple[LinearMachine, Callable[[float, State], FloatArray]]:
+    """Return a machine with springs [N/m] and dampers [N s/m] at all actuators.
 
-    It begins below `low` and ends above `high` [Hz], so that the record holds all between.
+    Returns:
+        The linearised machine, and a function (time, state) -> forces `(n,)`: those of rest,
+        springs and dampers.
 
     Raises:
-        InputError: not above zero.
+        InputError: below zero.
     """
-    begin_frequency, end_frequency = (
-        positive(low, "low") / SWEEP_MARGIN,
-        positive(high, "high") * SWEEP_MARGIN,
+    linear, k = linearise(platform), platform.n_deflections
+    actuator_stiffness = linear.force_input @ linear.force_input.T
+    model = replace(
+        linear,
+        stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * actuator_stiffness,
+        damping=linear.damping + not_negative(damping, "damping") * actuator_stiffness,
     )
-    sweep_time = positive(length, "length")
-    growth_rate = np.log(end_frequency / begin_frequency) / sweep_time
-
-    def at(time: FloatArray) -> FloatArray:
-        swept_time = np.minimum(time, sweep_time)
-        wave = np.sin(
-            2.0 * np.pi * begin_frequency * np.expm1(growth_rate * swept_time) / growth_rate
-        )
-        return np.where(time < sweep_time, wave, 0.0)
-
-    return at
-
-
-def holding_forces(
-    platform: MachineModel, rest: OperatingPoint, stiffness: float, damping: float
-) -> Callable[[float, State], FloatArray]:
-    """Return a function (time, state) -> forces `(n,)`: those of rest, springs and dampers."""
-    k = platform.n_deflections
-    coordinates = platform.inverse_kinematics(rest.pose)
-    coordinates = coordinates - (rest.deflection[:k] if k else 0.0)
+    rest = model.point
+    coordinates = platform.inverse_kinematics(rest.pose) - (rest.deflection[:k] if k else 0.0)
 
     def forces(time: float, state: State) -> FloatArray:
         deviation, rates = state.lengths - coordinates, state.rates
@@ -396,90 +390,4 @@ def holding_forces(
             deviation, rates = deviation - state.deflection[:k], rates - state.deflection[k:]
         return rest.forces - stiffness * deviation - damping * rates
 
-    return forces
-
-
-def held(linear: LinearMachine, stiffness: float, damping: float) -> LinearMachine:
-    """Return a linearised machine with springs [N/m] and dampers [N s/m] at all actuators.
-
-    Raises:
-        InputError: below zero.
-    """
-    actuator_stiffness = linear.force_input @ linear.force_input.T
-    return replace(
-        linear,
-        stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * actuator_stiffness,
-        damping=linear.damping + not_negative(damping, "damping") * actuator_stiffness,
-    )
-
-
-class MeasuredTransmissibility(NamedTuple):
-    """Transmissibility from a base that is shaken along one axis to the platform."""
-
-    axis: str
-    frequency: FloatArray
-    """frequencies `(k,)` [Hz]"""
-    measured: ComplexArray
-    """`(k,)` motion of the platform per motion of the base along the axis"""
-    linear: ComplexArray
-    """`(k,)` transmissibility of the linearised machine"""
-
-
-def measure_transmissibility(
-    platform: MachineModel,
-    axis: str,
-    *,
-    low: float,
-    high: float,
-    length: float,
-    acceleration: float,
-    decay: float,
-    timestep: float,
-    holding: Any = (0.0, 0.0),
-    engine: str = "mujoco",
-) -> MeasuredTransmissibility:
-    """Return the transmissibility at rest along one base axis, from a swept base acceleration.
-
-    Args:
-        platform: the machine.
-        axis: "x", "y" or "z".
-        low: lowest frequency [Hz].
-        high: highest frequency [Hz].
-        length: of the sweep [s].
-        acceleration: amplitude of the base's [m/s2].
-        decay: [s] after the sweep until nothing moves.
-        timestep: of the engine [s].
-        holding: stiffness and damping of springs at all actuators [N/m, N s/m].
-        engine: name of the engine.
-
-    Raises:
-        InputError: an argument that cannot be used.
-        MissingDependencyError: the engine's library is not installed.
-        SimulationStoppedError: the engine left the range of valid states.
-    """
-    column = FORCE_DIRECTIONS.index(one_of(axis, "axis", FORCE_DIRECTIONS))
-    size, step = positive(acceleration, "acceleration"), positive(timestep, "timestep")
-    stiffness, damping = as_floats(holding, "holding", 2)
-    model = held(linearise(platform), float(stiffness), float(damping))
-    sweep = sweep_between(low, high, length)
-    steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
-    simulator = make_engine(engine, platform, step)
-    control = holding_forces(platform, model.point, float(stiffness), float(damping))
-    base_amplitude = size * np.eye(3)[column]
-
-    def forces(time: float, state: State) -> FloatArray:
-        simulator.shake(base_amplitude * sweep(np.array([time]))[0])
-        return control(time, state)
-
-    try:
-        simulation = released(platform, model.point, steps * step, forces=forces, engine=simulator)
-    finally:
-        simulator.close()
-    displacement_along = simulation.pose[:, column] - model.point.pose[column]
-    response = record_response(
-        size * sweep(simulation.time), displacement_along, step, low=low, high=high
-    )
-    omega = 2.0 * np.pi * response.frequency
-    measured = 1.0 - omega**2 * response.gain / hold_lag(response.frequency, step)
-    analytic = transmissibility(model, response.frequency)[:, column, column]
-    return MeasuredTransmissibility(axis, response.frequency, measured, analytic)
+    return model, forces

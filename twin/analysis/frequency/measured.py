@@ -37,9 +37,10 @@ from twin.basics.arrays import FloatArray, one_of, positive, quaternion_product
 from twin.control.cascade import Cascade
 from twin.control.controller import DEFAULT_PERIOD, Controller, Reference, reference_of
 from twin.control.position_loop import has_encoders, takes_positions
-from twin.errors import InputError, StateError, brief
+from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
+from twin.rotations import displaced
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 
@@ -106,7 +107,6 @@ def measure_response(
     low: float = MIN_FREQUENCY,
     high: float | None = None,
     length: float = SWEEP_DURATION,
-    window: float = WINDOW_LENGTH,
     frequencies: Any = None,
     speed: float | None = None,
     controller: Make = Cascade,
@@ -126,7 +126,6 @@ def measure_response(
         high: highest frequency [Hz], default `MAX_FREQUENCY`, of servos and steppers 0.4 of the
             rate at which they take positions.
         length: of the sweep [s].
-        window: of its estimate [s].
         frequencies: of stepped sines `(m,)` [Hz], default `STEPPED_SINES` of them, evenly in
             octaves.
         speed: peak along the path [m/s], [rad/s]; default far within the drives' limits.
@@ -162,9 +161,14 @@ def measure_response(
         every=round(DEFAULT_PERIOD / timestep),
         progress=progress,
     )
-    _check_finished(simulation)
+    if simulation.stopped:
+        raise ExcitationError(
+            f"the machine was stopped while it was excited: {simulation.stopped}; excite it less, "
+            "or at lower frequencies",
+            {"reason": simulation.stopped},
+        )
     moving_actuators = np.abs(path.rates) > MOVING_RATE_FRACTION * np.abs(path.rates).max()
-    estimate = partial(_estimated, excitation, window=window, low=low, high=max_frequency)
+    estimate = partial(_estimated, excitation, low=low, high=max_frequency)
     measured = np.vstack([simulation.signals["measured"], simulation.signals["measured"][-1]])
     if takes_positions(platform) and not has_encoders(platform):
         measured = simulation.lengths
@@ -183,16 +187,6 @@ def measure_response(
         tuple((np.flatnonzero(~moving_actuators) + 1).tolist()),
         peak.limit,
     )
-
-
-def _check_finished(run: Trajectory) -> None:
-    """Raise ExcitationError where a run ended early."""
-    if run.stopped:
-        raise ExcitationError(
-            f"the machine was stopped while it was excited: {run.stopped}; excite it less, or at "
-            "lower frequencies",
-            {"reason": run.stopped},
-        )
 
 
 def _excited(
@@ -242,24 +236,15 @@ def excited_reference(
     count = int(np.ceil(excitation.duration / DEFAULT_PERIOD)) + 1
     time = np.asarray(np.arange(count) * DEFAULT_PERIOD, dtype=np.float64)
     path_position, rate, path_acceleration = excitation.sample(time)
-    pose = np.tile(platform.home, (len(time), 1))
-    pose[:, :3] += np.outer(path_position, path.twist[:3])
-    pose[:, 3:] = quaternion_product(_turn(path_position, path.twist[3:]), pose[:, 3:])
-    constrained = platform.constrain(
-        pose, np.outer(rate, path.twist), np.outer(path_acceleration, path.twist)
+    displacement, twist, acceleration = (
+        np.outer(values, path.twist) for values in (path_position, rate, path_acceleration)
     )
+    pose = displaced(platform.home, displacement)
+    constrained = platform.constrain(pose, twist, acceleration)
     reference = reference_of(platform, DEFAULT_PERIOD, time, *constrained)
     if not reference.reachable.all():
         raise InputError("speed, low", "the excitation leads out of reach; lower one or raise low")
     return reference, path_position
-
-
-def _turn(way: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return quaternions `(k, 4)` of rotations by `way` `(k,)` [rad] about the `axis` `(3,)`."""
-    size = float(np.linalg.norm(axis))
-    unit = axis / size if size else axis
-    half_angle = 0.5 * size * way
-    return np.hstack([np.cos(half_angle)[:, None], np.outer(np.sin(half_angle), unit)])
 
 
 def _turning(platform: MachineModel, path: Path) -> bool:
@@ -269,26 +254,25 @@ def _turning(platform: MachineModel, path: Path) -> bool:
     return platform.coordinate_unit == "rad"
 
 
-def _along(run: Trajectory, path: Path) -> FloatArray:
-    """Return the platform's displacement `(k,)` [m] or [rad] along a path, from the start."""
-    translation = run.pose[:, :3] - run.pose[0, :3]
-    conjugate = run.pose[0, 3:] * np.array([1.0, -1.0, -1.0, -1.0])
-    relative_rotation = quaternion_product(run.pose[:, 3:], np.tile(conjugate, (len(run.pose), 1)))
+def small_displacements(run: Trajectory, pose: FloatArray) -> FloatArray:
+    """Return the platform's displacements `(k, 6)` [m], [rad] from a pose, for small angles."""
+    conjugate = pose[3:] * np.array([1.0, -1.0, -1.0, -1.0])
+    relative_rotation = quaternion_product(run.pose[:, 3:], np.tile(conjugate, (len(run), 1)))
     # Small angles: twice the vector part of the quaternion.
     angles = 2.0 * relative_rotation[:, 1:] * np.sign(relative_rotation[:, :1])
-    displacements = np.hstack([translation, angles])
+    return np.hstack([run.pose[:, :3] - pose[:3], angles])
+
+
+def _along(run: Trajectory, path: Path) -> FloatArray:
+    """Return the platform's displacement `(k,)` [m] or [rad] along a path, from the start."""
+    displacements = small_displacements(run, run.pose[0])
     if path.name in AXES:
         return displacements[:, AXES.index(path.name)]
     return np.asarray(displacements @ path.twist / float(path.twist @ path.twist))
 
 
 def _estimated(
-    excitation: Excitation,
-    given: FloatArray,
-    received: FloatArray,
-    window: float,
-    low: float,
-    high: float,
+    excitation: Excitation, given: FloatArray, received: FloatArray, low: float, high: float
 ) -> FrequencyResponse:
     if isinstance(excitation, SteppedSine):
         responses = []
@@ -299,13 +283,15 @@ def _estimated(
             )
             responses.append(sine_response(given[rows], received[rows], DEFAULT_PERIOD, frequency))
         return joined(responses)
-    first_sample = max(0, round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * window / DEFAULT_PERIOD))
+    first_sample = max(
+        0, round(LEAD_IN / DEFAULT_PERIOD) - round(0.5 * WINDOW_LENGTH / DEFAULT_PERIOD)
+    )
     return sweep_response(
         given[first_sample:],
         received[first_sample:],
         DEFAULT_PERIOD,
-        window=window,
-        low=max(low, 1.0 / window),
+        window=WINDOW_LENGTH,
+        low=max(low, 1.0 / WINDOW_LENGTH),
         high=high,
     )
 
@@ -314,11 +300,8 @@ def measured_figure(measured: MeasuredResponse) -> Any:
     """Return a plotly figure of a run: the platform's response and that of its actuators.
 
     Raises:
-        InputError: not a measured response.
         MissingDependencyError: plotly is not installed.
     """
-    if not isinstance(measured, MeasuredResponse):
-        raise InputError("measured", f"must be a MeasuredResponse, not {brief(measured)}")
     lines = {"platform": measured.platform}
     lines |= {f"actuator {number}": response for number, response in measured.actuators.items()}
     title = f"{measured.machine} on {measured.engine}: {measured.direction}, {measured.controller}"

@@ -45,19 +45,7 @@ class FrequencyResponse(NamedTuple):
     @property
     def trusted(self) -> FrequencyResponse:
         """The points whose coherence is at least one half."""
-        is_trusted = self.coherence >= MIN_COHERENCE
-        return self.only(is_trusted)
-
-    def only(self, kept: Any) -> FrequencyResponse:
-        """Return the points selected by indices or by a mask `(k,)`."""
-        return FrequencyResponse(
-            self.frequency[kept], self.gain[kept], self.coherence[kept], self.deviation[kept]
-        )
-
-    def between(self, low: float, high: float) -> FrequencyResponse:
-        """Return the points from `low` to `high` [Hz]."""
-        is_in_band = (self.frequency >= low) & (self.frequency <= high)
-        return self.only(is_in_band)
+        return FrequencyResponse(*(values[self.coherence >= MIN_COHERENCE] for values in self))
 
     def magnitude_at(self, frequency: Any) -> FloatArray:
         """Return magnitudes [dB] at frequencies [Hz], on straight lines between the points.

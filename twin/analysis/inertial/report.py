@@ -21,53 +21,32 @@ from twin.analysis.inertial.response import (
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.results import Figure, Results, Table
-from twin.errors import InputError
-
-CLOSEUP_DURATION = 1.0
-"""[s] Length of the closer view around the largest reading."""
 
 CHANNEL_UNITS = {"f": "m/s2", "w": "rad/s"}
 """First letter of a channel -> its unit."""
 
 
-def readings_figure(comparison: InertialComparison, close: bool = False) -> Any:
+def readings_figure(comparison: InertialComparison) -> Any:
     """Return a plotly figure of reference and measured readings over time, a panel per channel.
-
-    Args:
-        comparison: of a log with its motion.
-        close: whether to show only the second around the largest reading.
 
     Raises:
         MissingDependencyError: plotly is not installed.
     """
     panels = []
-    time = comparison.time
     for name in comparison.responses:
-        k = _column(name)
-        selected = np.ones(len(time), dtype=bool)
-        if close:
-            middle_time = time[
-                int(np.abs(comparison.measured[:, k] - comparison.measured[:, k].mean()).argmax())
-            ]
-            selected = np.abs(time - middle_time) <= 0.5 * CLOSEUP_DURATION
+        k = SENSOR_CHANNELS.index(name)
         lines = [
-            Line(title, time[selected], values[selected, k])
-            for title, values in (
-                ("reference", comparison.reference),
-                ("measured", comparison.measured),
-            )
+            Line("reference", comparison.time, comparison.reference[:, k]),
+            Line("measured", comparison.time, comparison.measured[:, k]),
         ]
         panels.append(Axes(f"{name} [{CHANNEL_UNITS[name[0]]}]", lines))
-        if close:
-            break
-    title = "Readings, a closer view" if close else "Readings"
-    return panels_figure(panels, "time of the motion [s]", title=title)
+    return panels_figure(panels, "time of the motion [s]")
 
 
 def response_figure(
     comparison: InertialComparison, channel: str, compensation: Compensation | None = None
 ) -> Any:
-    """Return a plotly figure of spectra, coherence and amplification of one channel.
+    """Return a plotly figure of amplification, coherence and spectra of a channel with a response.
 
     Args:
         comparison: of a log with its motion.
@@ -76,43 +55,26 @@ def response_figure(
             amplification; default none.
 
     Raises:
-        InputError: a channel without response.
         MissingDependencyError: plotly is not installed.
     """
-    if channel not in comparison.responses:
-        raise InputError(
-            "channel", f"{channel!r} has no response; known: {', '.join(comparison.responses)}"
-        )
-    channel_response = comparison.responses[channel]
-    has_frequency = channel_response.frequency > 0.0
-    frequency, unit = channel_response.frequency[has_frequency], CHANNEL_UNITS[channel[0]]
-    ratio = decibels(channel_response.amplification[has_frequency])
-    coherent = channel_response.coherence[has_frequency] >= 0.5
-    lines = [Line("amplification", frequency[coherent], ratio[coherent])]
-    if compensation is not None:
-        for axis, gain in compensation.gains.items():
-            if channel_of_axis(axis, comparison.sensor) != channel:
-                continue
-            is_in_range = (compensation.frequency > 0.0) & (compensation.frequency <= frequency[-1])
-            size = decibels(np.abs(gain[is_in_range]))
-            lines.append(
-                Line(f"change of {axis}", compensation.frequency[is_in_range], size, "dash")
-            )
+    response, unit = comparison.responses[channel], CHANNEL_UNITS[channel[0]]
+    frequency = response.frequency[1:]
+    ratio = np.where(response.coherence >= 0.5, decibels(response.amplification), np.nan)[1:]
+    lines = [Line("amplification", frequency, ratio)]
+    for axis, gain in ({} if compensation is None else compensation.gains).items():
+        if compensation is not None and channel_of_axis(axis, comparison.sensor) == channel:
+            change = np.interp(frequency, compensation.frequency, np.abs(gain))
+            lines.append(Line(f"change of {axis}", frequency, decibels(change), "dash"))
+    densities = [
+        Line("reference", frequency, response.reference[1:]),
+        Line("measured", frequency, response.measured[1:]),
+    ]
     panels = [
         Axes("amplification [dB]", lines),
-        Axes(
-            "coherence", [Line("coherence", frequency, channel_response.coherence[has_frequency])]
-        ),
-        Axes(
-            f"density [({unit})2/Hz]",
-            [
-                Line("reference", frequency, channel_response.reference[has_frequency]),
-                Line("measured", frequency, channel_response.measured[has_frequency]),
-            ],
-            log_y=True,
-        ),
+        Axes("coherence", [Line("coherence", frequency, response.coherence[1:])]),
+        Axes(f"density [({unit})2/Hz]", densities, log_y=True),
     ]
-    return panels_figure(panels, "frequency [Hz]", title=f"{channel}: platform against reference")
+    return panels_figure(panels, "frequency [Hz]")
 
 
 def decibels(ratio: FloatArray) -> FloatArray:
@@ -142,11 +104,6 @@ def inertial_results(
         tables.append(Table(title, columns, table_rows(response)))
     figures = [
         Figure("Readings", "All channels over time.", partial(readings_figure, comparison)),
-        Figure(
-            "Readings, a closer view",
-            "The second around the largest reading.",
-            partial(readings_figure, comparison, close=True),
-        ),
     ]
     figures += [
         Figure(
@@ -163,16 +120,12 @@ def inertial_results(
     return Results(f"Inertial log of {name}", [finding], tables, figures)
 
 
-def _column(channel: str) -> int:
-    return "fw".index(channel[0]) * 3 + "xyz".index(channel[1])
-
-
 TABLE_FREQUENCIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0)
 """[Hz] Frequencies of the table on the console."""
 
 
 def summary(comparison: InertialComparison, compensation: Compensation | None = None) -> Any:
-    """Return a comparison as plain numbers, texts, lists and dictionaries.
+    """Return a comparison as content of a file.
 
     Keys: `rate` [Hz], `offset` [s], `correlation`, `lost` (samples filled in), `duration` [s] in
     common, `channels`: name -> `unit`, `reference_rms`, `measured_rms`, `peak_amplification`,
@@ -183,24 +136,24 @@ def summary(comparison: InertialComparison, compensation: Compensation | None = 
     channels = {}
     for name, response in comparison.responses.items():
         k = SENSOR_CHANNELS.index(name)
-        peak = peak_amplification(response)
+        peak, peak_frequency = peak_amplification(response) or (None, None)
         channels[name] = {
             "unit": CHANNEL_UNITS[name[0]],
-            "reference_rms": float(comparison.reference[:, k].std()),
-            "measured_rms": float(comparison.measured[:, k].std()),
-            "peak_amplification": None if peak is None else peak[0],
-            "peak_frequency": None if peak is None else peak[1],
-            "frequency": response.frequency.tolist(),
-            "amplification": response.amplification.tolist(),
-            "uncertainty": [x if np.isfinite(x) else None for x in response.uncertainty.tolist()],
-            "coherence": response.coherence.tolist(),
+            "reference_rms": comparison.reference[:, k].std(),
+            "measured_rms": comparison.measured[:, k].std(),
+            "peak_amplification": peak,
+            "peak_frequency": peak_frequency,
+            "frequency": response.frequency,
+            "amplification": response.amplification,
+            "uncertainty": response.uncertainty,
+            "coherence": response.coherence,
         }
     content = {
         "rate": comparison.log.rate,
         "offset": comparison.alignment.offset,
         "correlation": comparison.alignment.correlation,
         "lost": comparison.log.lost,
-        "duration": float(comparison.time[-1] - comparison.time[0]),
+        "duration": comparison.time[-1] - comparison.time[0],
         "channels": channels,
     }
     if compensation is not None:

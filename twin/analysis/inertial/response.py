@@ -9,16 +9,16 @@ ratio". Here that is done for every frequency at which the log is coherent.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.analysis.frequency.estimate import deviation, spectra
-from twin.basics.arrays import ComplexArray, FloatArray, not_negative, positive
-from twin.basics.files import write_text
-from twin.errors import InputError, brief
+from twin.basics.arrays import ComplexArray, FloatArray, positive
+from twin.basics.files import as_path, write_text
+from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
@@ -59,6 +59,9 @@ two."""
 MAX_TIME_ERROR = 0.05
 """Largest error of a log's times, relative to an interval; larger ones are lost messages."""
 
+LARGEST_GAP = 0.05
+"""[s] Longest gap of lost messages that is filled in."""
+
 MIN_OVERLAP = 0.5
 """Smallest overlap of log and motion for an alignment, relative to the shorter of them."""
 
@@ -94,27 +97,20 @@ REST_TIME = 1.0
 ANGLE_NAMES = ("roll", "pitch", "yaw")
 """Angles about x, y, z."""
 
+ROTATION_VECTOR_NAMES = ("angle_x", "angle_y", "angle_z")
+"""Components of a rotation vector."""
 
-def read_inertial_log(
-    path: Any,
-    *,
-    units: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-) -> InertialLog:
+
+def read_inertial_log(path: Any) -> InertialLog:
     """Return the log in a CSV file whose first line names the columns, each with its unit.
 
     Columns: `time`, specific force `fx`, `fy`, `fz`, angular rate `wx`, `wy`, `wz`, such as
     `time [s],fz [g],wy [deg/s]`. Those that are missing are NaN in the log.
 
-    Args:
-        path: the file, UTF-8 text.
-        units: column name -> unit, for columns whose header has none.
-        columns: header text without unit -> column name; all other columns are ignored then.
-
     Raises:
         InputError: names file, line and column of the fault and what to do.
     """
-    table = read_table(path, LOG_COLUMNS, units=units, columns=columns)
+    table = read_table(path, LOG_COLUMNS)
     if "time" not in table.columns or len(table.columns) < 2:
         raise InputError(
             str(table.file),
@@ -131,13 +127,7 @@ def read_inertial_log(
     return InertialLog(time, rows[:, :3], rows[:, 3:])
 
 
-def read_thesis_log(
-    path: Any,
-    *,
-    rate: Any = THESIS_RATE,
-    force_unit: str = "g",
-    rate_unit: str = "deg/s",
-) -> InertialLog:
+def read_thesis_log(path: Any, *, force_unit: str = "g", rate_unit: str = "deg/s") -> InertialLog:
     """Return the log in a file of bare numbers, as the thesis' script loads `imuData.txt`.
 
     Seven columns split by blanks or commas: message count, specific force x y z, angular rate
@@ -146,7 +136,6 @@ def read_thesis_log(
 
     Args:
         path: the file.
-        rate: messages per second [Hz].
         force_unit: of columns 2 to 4: m/s2, mm/s2 or g. The thesis does not print it.
         rate_unit: of columns 5 to 7: rad/s, mrad/s, deg/s, deg/h or rpm. Likewise.
 
@@ -171,35 +160,23 @@ def read_thesis_log(
     if (intervals < 0.0).any():
         modulus = 2.0 ** np.ceil(np.log2(rows[:, 0].max() + 1.0))
         intervals = np.where(intervals < 0.0, intervals + modulus, intervals)
-    time = np.concatenate([[0.0], np.cumsum(intervals)]) / positive(rate, "rate")
+    time = np.concatenate([[0.0], np.cumsum(intervals)]) / THESIS_RATE
     return InertialLog(time, rows[:, 1:4] * unit_factors[0], rows[:, 4:] * unit_factors[1])
 
 
 def _bare_numbers(path: Any) -> FloatArray:
-    if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
-        raise InputError("path", f"must be the path of a text file, got {brief(path)}")
+    """Return the rows `(k, 7)` of a text file, two or more."""
+    file = as_path(path)
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(str(path), f"cannot be read as text ({error})") from None
-    rows = []
-    for number, line in enumerate(lines, 1):
-        cells = line.replace(",", " ").split()
-        if not cells:
-            continue
-        try:
-            values = [float(cell) for cell in cells]
-        except ValueError:
-            raise InputError(str(path), f"line {number}: is not numbers alone") from None
-        if len(values) != THESIS_COLUMNS or not np.isfinite(values).all():
-            raise InputError(
-                str(path),
-                f"line {number}: must be {THESIS_COLUMNS} finite numbers, got {len(cells)}",
-            )
-        rows.append(values)
-    if len(rows) < 2:
-        raise InputError(str(path), "holds fewer than two lines of numbers")
-    return np.array(rows)
+        lines = file.read_text(encoding="utf-8").replace(",", " ").splitlines()
+        rows = np.loadtxt(lines, ndmin=2) if any(map(str.strip, lines)) else np.empty((0, 7))
+    except (OSError, ValueError) as error:
+        raise InputError(str(file), f"cannot be read as rows of numbers ({error})") from None
+    if rows.shape[1] != THESIS_COLUMNS or len(rows) < 2 or not np.isfinite(rows).all():
+        raise InputError(
+            str(file), f"must hold two or more rows of {THESIS_COLUMNS} finite numbers each"
+        )
+    return rows
 
 
 def write_inertial_log(log: InertialLog, path: str | Path) -> Path:
@@ -243,15 +220,11 @@ class Alignment(NamedTuple):
     """correlation of all channels together at that shift, from -1 to 1"""
 
 
-def even_log(log: InertialLog, largest_gap: float = 0.05) -> EvenLog:
+def even_log(log: InertialLog) -> EvenLog:
     """Return a log at even times, with lost messages filled in by straight lines.
 
-    Args:
-        log: with increasing times.
-        largest_gap: [s] that may be filled in.
-
     Raises:
-        InputError: too few samples, or a longer gap.
+        InputError: too few samples, times that do not increase, or a gap above `LARGEST_GAP`.
     """
     time = np.asarray(log.time, dtype=float)
     if len(time) < MIN_SAMPLES:
@@ -260,14 +233,12 @@ def even_log(log: InertialLog, largest_gap: float = 0.05) -> EvenLog:
     interval = float(np.median(intervals))
     if not interval > 0.0 or not (intervals > 0.0).all():
         raise InputError("log", "its times must increase")
-    bridged = not_negative(largest_gap, "largest_gap")
     # Intervals of up to 1.5 medians are jitter, not gaps.
-    if intervals.max() > max(bridged, 1.5 * interval):
+    if intervals.max() > max(LARGEST_GAP, 1.5 * interval):
         at = int(intervals.argmax())
         raise InputError(
             "log",
-            f"has a gap of {intervals[at]:.4g} s at {time[at]:.6g} s; cut the log there or allow "
-            "longer gaps",
+            f"has a gap of {intervals[at]:.4g} s at {time[at]:.6g} s; cut the log there",
         )
     count = round((time[-1] - time[0]) / interval)
     grid = np.linspace(time[0], time[-1], count + 1)
@@ -333,24 +304,17 @@ def align(reference: FloatArray, measured: FloatArray, rate: float) -> Alignment
     """
     from scipy.signal import correlate, correlation_lags
 
-    correlation_sum: FloatArray | None = None
+    correlation_sum = np.zeros(len(reference) + len(measured) - 1)
     powers = np.zeros(2)
     for column, reading in zip(reference.T, measured.T, strict=True):
         if np.isnan(reading).any() or not np.ptp(column) > 0.0:
             continue
         deviation = float(reading.std()) or 1.0
-        scaled_reference, scaled_reading = (
-            (column - column.mean()) / deviation,
-            (reading - reading.mean()) / deviation,
-        )
-        channel_correlation = correlate(scaled_reading, scaled_reference, mode="full", method="fft")
-        correlation_sum = (
-            channel_correlation
-            if correlation_sum is None
-            else correlation_sum + channel_correlation
-        )
+        scaled_reference = (column - column.mean()) / deviation
+        scaled_reading = (reading - reading.mean()) / deviation
+        correlation_sum += correlate(scaled_reading, scaled_reference, mode="full", method="fft")
         powers += [(scaled_reference**2).sum(), (scaled_reading**2).sum()]
-    if correlation_sum is None or not powers.all():
+    if not powers.all():
         raise InputError("motion", "moves none of the channels that the log has")
     lags = correlation_lags(len(measured), len(reference), mode="full")
     overlap = np.minimum(len(measured), lags + len(reference)) - np.maximum(lags, 0)
@@ -413,7 +377,6 @@ def compare_log(
     sensor: InertialSensor,
     *,
     resolution: float = SPECTRUM_RESOLUTION,
-    largest_gap: float = 0.05,
     offset: float | None = None,
 ) -> InertialComparison:
     """Return the response of a machine to a motion, from the log of a sensor on its platform.
@@ -426,7 +389,6 @@ def compare_log(
         log: what the sensor wrote down; may begin before and end after the motion.
         sensor: its place, axes, bandwidth and damping.
         resolution: of the spectra [Hz].
-        largest_gap: [s] of lost messages that may be filled in.
         offset: [s] time of the log at which the motion starts, where both have one clock; default:
             where they agree best.
 
@@ -438,7 +400,7 @@ def compare_log(
         deviation sqrt((1 - c) / (2 n c)) with coherence c and n segments.
     """
     gravity = as_model(platform).parameters.gravity
-    even_samples = even_log(log, largest_gap)
+    even_samples = even_log(log)
     count = int(motion.duration * even_samples.rate) + 1
     # The sensor's own delay belongs to it: what the alignment takes out is the platform's.
     initial_time = np.arange(max(count, 2)) / even_samples.rate
@@ -517,50 +479,32 @@ def channel_of_axis(axis: str, sensor: InertialSensor) -> str:
     """
     from scipy.spatial.transform import Rotation
 
-    rotation_channels = {
-        **dict(zip(ANGLE_NAMES, range(3), strict=True)),
-        **{f"angle_{a}": k for k, a in enumerate(POSITION_AXES)},
-    }
-    if axis in POSITION_AXES:
-        kind, direction = 0, POSITION_AXES.index(axis)
-    elif axis in rotation_channels:
-        kind, direction = 3, rotation_channels[axis]
-    else:
+    names = (*POSITION_AXES, *ANGLE_NAMES, *ROTATION_VECTOR_NAMES)
+    if axis not in names:
         raise InputError("motion", f"its axis {axis!r} shows in no channel of a sensor by itself")
+    kind, direction = (0 if axis in POSITION_AXES else 3), names.index(axis) % 3
     sensor_direction = Rotation.from_euler("ZYX", sensor.attitude).as_matrix()[direction]
     return SENSOR_CHANNELS[kind + int(np.abs(sensor_direction).argmax())]
 
 
 def inverse_gain(
-    response: ChannelResponse,
-    frequency: FloatArray,
-    *,
-    coherent: float = MIN_COHERENCE,
-    largest: float = MAX_GAIN_CHANGE,
-    phase: bool = False,
+    response: ChannelResponse, frequency: FloatArray, *, phase: bool = False
 ) -> ComplexArray:
     """Return factors `(m,)` on a reference at frequencies [Hz] that undo a response.
 
-    Where the coherence is high, a factor is the inverse of the transfer, from 1 / `largest` to
-    `largest`. Farther than `FADE_DISTANCE` from such frequencies it is 1. Between frequencies the
-    logarithm is interpolated.
+    From `MIN_COHERENCE` on, a factor is the inverse of the transfer, up to `MAX_GAIN_CHANGE` and
+    its inverse. Farther than `FADE_DISTANCE` from such frequencies it is 1. Between frequencies
+    the logarithm is interpolated.
 
     Args:
         response: of the channel.
         frequency: `(m,)` [Hz], from 0 up.
-        coherent: coherence from which the response is trusted.
-        largest: most by which a part is raised or lowered.
         phase: whether to turn the phases back too. The log must hold delays then: its alignment
             has taken the mean one out.
-
-    Raises:
-        InputError: bounds out of range.
     """
-    bound, trust = np.log(positive(largest, "largest")), positive(coherent, "coherent")
-    if not (bound >= 0.0 and trust <= 1.0):
-        raise InputError("coherent, largest", "must be up to one, and one at least")
+    bound = np.log(MAX_GAIN_CHANGE)
     size = response.amplification
-    is_trusted = (response.coherence >= trust) & (size > 0.0) & (response.frequency > 0.0)
+    is_trusted = (response.coherence >= MIN_COHERENCE) & (size > 0.0) & (response.frequency > 0.0)
     if not is_trusted.any():
         return np.ones(len(frequency), dtype=complex)
     trusted_frequencies = response.frequency[is_trusted]
@@ -580,28 +524,22 @@ def inverse_gain(
 
 
 def compensate(
-    motion: Motion,
-    comparison: InertialComparison,
-    *,
-    sample_rate: float = SAMPLE_RATE,
-    **options: Any,
+    motion: Motion, comparison: InertialComparison, *, phase: bool = False
 ) -> Compensation:
     """Return a reference with which the platform follows a motion.
 
     Args:
         motion: to be followed.
         comparison: of a log with its reference motion.
-        sample_rate: of the compensated reference [Hz].
-        options: of `inverse_gain`.
+        phase: whether phases are compensated too, see `inverse_gain`.
 
     Raises:
         InputError: the motion moves no axis, or one that shows in no channel by itself.
     """
-    rate = positive(sample_rate, "sample_rate")
-    count = max(2, round(motion.duration * rate) + 1)
+    count = max(2, round(motion.duration * SAMPLE_RATE) + 1)
     time: FloatArray = np.linspace(0.0, motion.duration, count)
     values = motion.axes(time).values
-    rest_samples = round(REST_TIME * rate)
+    rest_samples = round(REST_TIME * SAMPLE_RATE)
     interval = motion.duration / (count - 1)
     frequency = np.asarray(np.fft.rfftfreq(count + 2 * rest_samples, interval), dtype=np.float64)
     axes, gains = {}, {}
@@ -612,7 +550,7 @@ def compensate(
         response = comparison.responses.get(channel)
         gain = np.ones(len(frequency), dtype=complex)
         if response is not None:
-            gain = inverse_gain(response, frequency, **options)
+            gain = inverse_gain(response, frequency, phase=phase)
         axes[axis], gains[axis] = _filtered(values[:, k], gain, rest_samples), gain
     if not axes:
         raise InputError("motion", "moves no axis")

@@ -14,7 +14,6 @@ from twin.basics.arrays import (
     FloatArray,
     as_floats,
     as_vector,
-    one_of,
     one_or_each,
     positive,
     read_only,
@@ -56,9 +55,10 @@ class AffineForces(NamedTuple):
 
         Zero where the legs alone exceed it, infinite where more mass never does.
         """
-        signs = (1.0, -1.0) if sense == "magnitude" else (1.0,)
-        masses = [_largest(sign * self.fixed, sign * self.per_kilogram, limits) for sign in signs]
-        return np.asarray(np.minimum.reduce(masses))
+        largest = _largest(self.fixed, self.per_kilogram, limits)
+        if sense == "magnitude":
+            largest = np.minimum(largest, _largest(-self.fixed, -self.per_kilogram, limits))
+        return largest
 
 
 class ScaledPayload:
@@ -111,14 +111,9 @@ class ScaledPayload:
     @property
     def step(self) -> float:
         """Default step [kg] of the masses tried: a round fraction of the largest mass at home."""
-        holding_forces = (
-            self.forces(self.platform.home, ZERO_VECTOR, ZERO_VECTOR)
-            .largest_mass(self.limits, FORCE_SENSES[0])
-            .min()
-        )
-        if np.isfinite(holding_forces) and holding_forces > 0.0:
-            return round_below(float(holding_forces) / MASS_STEPS)
-        return round_below(self._mass)
+        forces = self.forces(self.platform.home, ZERO_VECTOR, ZERO_VECTOR)
+        largest = float(forces.largest_mass(self.limits, "magnitude").min())
+        return round_below(largest / MASS_STEPS if 0.0 < largest < inf else self._mass)
 
 
 def scaled_payload(platform: Model, mass: Any) -> Model:
@@ -145,11 +140,6 @@ def first_lowest(masses: FloatArray) -> tuple[int, int]:
     """
     first_row = int((masses <= masses.min() * (1.0 + MASS_TOLERANCE)).argmax())
     return first_row // masses.shape[1], first_row % masses.shape[1]
-
-
-def as_sense(sense: Any) -> str:
-    """Return a checked sense; raises InputError listing the known ones."""
-    return one_of(sense, "sense", FORCE_SENSES)
 
 
 class MassSteps(NamedTuple):

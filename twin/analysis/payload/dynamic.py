@@ -1,20 +1,17 @@
-"""The largest payload that a machine can shake, over positions, frequencies and phases.
+"""The largest payload that a machine can shake, over positions and frequencies.
 
 Inverse dynamics is affine in the body's mass at every instant, so each run gives the largest
 mass directly.
 
-The phases between the axes that leave least payload: for small motions forces are linear in the
-accelerations, f = s + sum c_k a_k sin(w t + p_k), and each leg's peak is largest,
-s + sum |c_k a_k|, when every axis is in phase or in opposition. That bound starts a search over
-all phases with full inverse dynamics.
+For small motions forces are linear in the accelerations, f = s + sum c_k a_k sin(w t + p_k), and
+each leg's peak is largest, s + sum |c_k a_k|, when every axis is in phase or in opposition. That
+bounds the payload whatever the phases between the axes.
 
-The searches are written as plain content for files, and drawn: largest force over mass, mass over
-frequency.
+The searches are written as plain content for files; the figure is the largest force over the mass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,17 +20,14 @@ from twin.analysis.payload.body import AffineForces, MassSteps, mass_steps
 from twin.analysis.payload.static import (
     PERIOD_SAMPLES,
     THESIS_CRITERION,
-    THESIS_MACHINE,
     Criterion,
     Positions,
     StaticPayload,
     VibrationTest,
     grid_positions,
 )
-from twin.basics import canonical
-from twin.basics.arrays import FloatArray, as_floats, whole_number
+from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, Line, panels_figure
-from twin.errors import InputError
 from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel, as_model
 
@@ -44,27 +38,13 @@ AMPLITUDE_FRACTIONS = (5.0 / 23.0, 10.0 / 23.0, 15.0 / 23.0, 20.0 / 23.0)
 FINE_SAMPLES = 360
 """Times in a period of runs that decide: they miss 4e-5 of what moves."""
 
-MAX_CANDIDATES = 8
-"""Maximum number of positions, those with the lowest bounds, repeated with full inverse dynamics.
-"""
 
 PATTERN_STEPS = 20
 """Maximum number of steps, each of which lowers the mass with another pattern of signs."""
 
-SWEPT_POSITIONS = 48
-"""Number of worst positions of a search that are swept; the others are not decisive."""
-
-WORST_POSITIONS = 8
-"""Number of worst positions that are swept with phases of their own."""
-
-SWEEP_SAMPLES = 72
-"""Times in a period of the runs of a sweep."""
 
 CURVE_POINTS = 81
 """Number of masses on the curve of the figure."""
-
-Progress = Callable[[int, int], None]
-"""Called with the number of parts that are done and of all parts."""
 
 
 class DynamicPayload(NamedTuple):
@@ -85,7 +65,7 @@ class DynamicPayload(NamedTuple):
     """the next one; None: every run was left out"""
     first_failure: FloatArray | None
     """`(n,)` first position at which that one fails"""
-    first_frequency: float | None
+    first_failure_frequency: float | None
     """[Hz] first at that position"""
     exact_limit_kg: float
     """largest mass on the grid, between the steps; infinite where every run was left out"""
@@ -112,8 +92,6 @@ def dynamic_payload(
     step: float | None = None,
     sense: str = "magnitude",
     checked: bool = True,
-    samples: int = PERIOD_SAMPLES,
-    progress: Progress | None = None,
 ) -> DynamicPayload:
     """Return the largest payload with which a machine meets a criterion.
 
@@ -126,8 +104,6 @@ def dynamic_payload(
         step: what is added to it [kg], default about a thirtieth of what the machine holds at home.
         sense: "magnitude", or "signed" for pushing forces alone, as the thesis' code.
         checked: whether runs beyond the actuators' ends or speeds are left out.
-        samples: times in a period; runs that decide are repeated with more.
-        progress: called after every frequency.
 
     Raises:
         InputError: a machine without six degrees of freedom, legs that give way, no limit known, or
@@ -136,14 +112,11 @@ def dynamic_payload(
     Reference:
         Stewart thesis, section 4.2.2 and appendix A.6.
     """
-    whole_number(samples, "samples", 8)
     machine = VibrationTest(platform, limit, sense, checked=checked)
     positions = grid_positions(platform, shares)
-    runs = []
-    for number, frequency in enumerate(criterion.frequencies, start=1):
-        runs.append(machine.run(criterion, frequency, positions.poses, samples))
-        if progress is not None:
-            progress(number, len(criterion.frequencies))
+    runs = [
+        machine.run(criterion, frequency, positions.poses) for frequency in criterion.frequencies
+    ]
     masses, legs, statuses = (np.stack(arrays, axis=1) for arrays in zip(*runs, strict=True))
 
     def repeat(chosen: Any) -> None:
@@ -157,7 +130,7 @@ def dynamic_payload(
             masses[rows, column], legs[rows, column] = repeated.mass, repeated.leg
 
     # A sine sampled beside its peak misses 1 - cos of it; twice that for what stays the same.
-    sampling_error = 2.0 * (1.0 - np.cos(np.pi / samples))
+    sampling_error = 2.0 * (1.0 - np.cos(np.pi / PERIOD_SAMPLES))
     repeat(masses <= masses.min() * (1.0 + sampling_error))
     step_size = machine.payload.step if step is None else step
     steps = mass_steps(float(masses.min()), start, step_size)
@@ -192,110 +165,11 @@ def _result(
         passes_kg=steps.passes,
         fails_kg=steps.fails,
         first_failure=first_failure,
-        first_frequency=frequency,
+        first_failure_frequency=frequency,
         exact_limit_kg=float(masses[row, column]),
         exact_position=positions.extensions[row],
         exact_frequency=float(criterion.frequencies[column]),
         exact_leg=int(legs[row, column]),
-    )
-
-
-class WorstPhase(NamedTuple):
-    """Result of a search over phases; masses [kg] are of the whole body on the legs."""
-
-    extensions: FloatArray
-    """`(k, n)` positions searched [m] or [rad]"""
-    poses: FloatArray
-    """poses `(k, 7)` at these positions"""
-    bounds: FloatArray
-    """`(k,)` largest masses of small motions with each position's own worst phases"""
-    patterns: FloatArray
-    """`(k, 6)` those phases [rad], 0 or pi"""
-    passes_kg: float | None
-    """last mass that holds whatever the phases; None: not even the first one, or nothing was run"""
-    fails_kg: float | None
-    """the next one; None: all runs were left out"""
-    first_failure: FloatArray | None
-    """`(n,)` first position that has phases with which it fails"""
-    bound_kg: float
-    """the least of `bounds`"""
-    limit_kg: float
-    """found with full inverse dynamics over all phases; infinite where all runs are left out"""
-    position: FloatArray
-    """`(n,)` position [m] or [rad] at which that mass is found"""
-    frequency: float
-    """frequency [Hz] at which it is found"""
-    phases: FloatArray
-    """`(6,)` phases [rad] of x, y, z, yaw, pitch, roll"""
-    leg: int
-    """number of the leg that reaches its limit, from 1"""
-
-
-class _Found(NamedTuple):
-    mass: float
-    row: int
-    frequency: float
-    phases: FloatArray
-    leg: int
-
-
-def worst_phase(
-    platform: MachineModel,
-    criterion: Criterion = THESIS_CRITERION,
-    *,
-    limit: Any = None,
-    shares: Any = AMPLITUDE_FRACTIONS,
-    start: float | None = None,
-    step: float | None = None,
-    sense: str = "magnitude",
-    checked: bool = True,
-    progress: Progress | None = None,
-) -> WorstPhase:
-    """Return the largest payload a machine moves whatever the phases between the axes.
-
-    Arguments and errors are those of `dynamic_payload`; the criterion's own phases do not matter.
-    """
-    machine = VibrationTest(platform, limit, sense, checked=checked)
-    positions = grid_positions(platform, shares)
-    bounds, patterns = phase_bounds(machine, criterion, positions.poses)
-    worst_found = _Found(
-        np.inf, int(bounds.argmin()), float(criterion.frequencies[0]), patterns[0], 0
-    )
-    candidates = canonical.order(bounds)[:MAX_CANDIDATES]
-    for number, row in enumerate(candidates, start=1):
-        for frequency in criterion.frequencies:
-            shaken = criterion.with_phases(patterns[row])
-            runs = machine.run(shaken, frequency, positions.poses[row : row + 1], FINE_SAMPLES)
-            if runs.mass[0] < worst_found.mass:
-                mass, leg = float(runs.mass[0]), int(runs.leg[0])
-                worst_found = _Found(mass, int(row), float(frequency), patterns[row], leg)
-        if progress is not None:
-            progress(number, len(candidates) + 1)
-    if np.isfinite(worst_found.mass):
-        worst_found = _refined(machine, criterion, positions.poses, worst_found)
-    if progress is not None:
-        progress(len(candidates) + 1, len(candidates) + 1)
-    lowest = min(worst_found.mass, float(bounds.min()))
-    passes, fails = mass_steps(lowest, start, machine.payload.step if step is None else step)
-    if not np.isfinite(worst_found.mass):
-        passes, fails = None, None
-    first_failure = None
-    if fails is not None:
-        first_failure = positions.extensions[int((bounds < fails).argmax())]
-    return WorstPhase(
-        extensions=positions.extensions,
-        poses=positions.poses,
-        bounds=bounds,
-        patterns=patterns,
-        passes_kg=passes,
-        fails_kg=fails,
-        first_failure=first_failure,
-        bound_kg=float(bounds.min()),
-        limit_kg=worst_found.mass,
-        position=positions.extensions[worst_found.row],
-        frequency=worst_found.frequency,
-        phases=worst_found.phases,
-        leg=worst_found.leg,
     )
 
 
@@ -356,172 +230,53 @@ def _bounds(
     return np.where(is_unlimited, np.inf, mass), signs
 
 
-def _refined(
-    machine: VibrationTest, criterion: Criterion, poses: FloatArray, start: _Found
-) -> _Found:
-    """Return the lowest payload found when all phases at one position and frequency vary."""
-    from scipy.optimize import minimize
-
-    pose = poses[start.row : start.row + 1]
-    free_axes = np.flatnonzero(criterion.accelerations)[1:]
-
-    def phases(free: FloatArray) -> FloatArray:
-        all_phases = start.phases.copy()
-        all_phases[free_axes] = free
-        return all_phases
-
-    def mass(free: FloatArray, samples: int = PERIOD_SAMPLES) -> float:
-        runs = machine.run(criterion.with_phases(phases(free)), start.frequency, pose, samples)
-        return float(runs.mass[0])
-
-    if not len(free_axes):
-        return start
-    optimum = minimize(
-        mass, start.phases[free_axes], args=(4 * PERIOD_SAMPLES,), method="Nelder-Mead",
-        options={"xatol": 1e-3, "fatol": 1e-4, "maxfev": 400},
-    )  # fmt: skip
-    optimal_phases = np.remainder(phases(optimum.x), 2.0 * np.pi)
-    runs = machine.run(criterion.with_phases(optimal_phases), start.frequency, pose, FINE_SAMPLES)
-    if not runs.mass[0] < start.mass:
-        return start
-    return _Found(float(runs.mass[0]), start.row, start.frequency, optimal_phases, int(runs.leg[0]))
-
-
-class FrequencySweep(NamedTuple):
-    """Largest masses [kg] over frequency, ends and speeds of actuators ignored."""
-
-    frequency: FloatArray
-    """frequencies `(f,)` [Hz]"""
-    in_phase: FloatArray
-    """`(f,)` masses with the criterion's own phases"""
-    worst_phase: FloatArray
-    """`(f,)` masses with each position's worst phases"""
-    backwards: FloatArray
-    """`(f,)` masses with the criterion's own phases and rotations that run backwards"""
-
-
-def frequency_sweep(
-    platform: MachineModel,
-    dynamic: DynamicPayload,
-    worst: WorstPhase,
-    frequencies: Any,
-    *,
-    limit: Any = None,
-    sense: str = "magnitude",
-) -> FrequencySweep:
-    """Return the largest masses over frequencies `(f,)` [Hz] at the worst positions of searches.
-
-    Raises:
-        InputError: as `dynamic_payload`, or frequencies that are no numbers above zero.
-    """
-    rates = as_floats(frequencies, "frequencies")
-    if rates.ndim != 1 or not rates.size or not (rates > 0.0).all():
-        raise InputError("frequencies", "must be numbers above zero, in Hz")
-    machine = VibrationTest(platform, limit, sense, checked=False)
-    rows = canonical.order(dynamic.masses.min(axis=1))[:SWEPT_POSITIONS]
-    poses = dynamic.poses[rows]
-    criterion = dynamic.criterion
-    opposite = criterion._replace(reversed_rotation=not criterion.reversed_rotation)
-    own_positions = canonical.order(worst.bounds)[:WORST_POSITIONS]
-
-    def lowest(shaken: Criterion, frequency: float, centers: FloatArray) -> float:
-        return float(machine.run(shaken, frequency, centers, SWEEP_SAMPLES).mass.min())
-
-    def lowest_own(frequency: float) -> float:
-        return min(
-            lowest(
-                criterion.with_phases(worst.patterns[row]), frequency, worst.poses[row : row + 1]
-            )
-            for row in own_positions
-        )
-
-    return FrequencySweep(
-        rates,
-        np.array([lowest(criterion, rate, poses) for rate in rates]),
-        np.array([lowest_own(rate) for rate in rates]),
-        np.array([lowest(opposite, rate, poses) for rate in rates]),
-    )
-
-
 def payload_record(
     platform: MachineModel,
     still: StaticPayload,
-    dynamic: tuple[DynamicPayload, DynamicPayload | None, WorstPhase] | None,
+    in_phase: DynamicPayload | None = None,
+    backwards: DynamicPayload | None = None,
 ) -> dict[str, Any]:
-    """Return searches as JSON can hold them; infinite numbers are null.
+    """Return searches as content of a file.
 
     Keys: `machine`, `parameters` (their hash), `force_unit`, `coordinate_unit`, `limits` `(n,)`,
     `sense`, `positions`, `skipped`, `passes_kg`, `fails_kg` (null: none), `first_failure` `(n,)`
     (extensions beyond the lower ends of the actuators, or null), `exact_limit_kg`,
-    `exact_position` `(n,)`, `exact_leg` (from 1), `continuous_limit_kg`, `continuous_position`
-    `(n,)`, `continuous_pose` `(7,)`, `continuous_leg`, `continuous_at_corner` and `dynamic` (null
-    without).
+    `exact_position` `(n,)`, `exact_leg` (from 1), and `dynamic` (null without).
 
-    Keys of `dynamic`: `frequencies`, `in_phase`, `backwards` (rotations as the thesis prints them,
-    null for other machines) and `worst_phase`. The second and the third have `passes_kg`,
-    `fails_kg`, `first_failure`, `first_failure_frequency`, `exact_limit_kg`, `exact_position`,
-    `exact_frequency`, `exact_leg` and `left_out` (runs beyond an actuator's ends or speeds, per
-    frequency). The last has `passes_kg`, `fails_kg`, `first_failure`, `bound_kg`, `limit_kg`,
-    `position`, `frequency`, `phases` `(6,)` (x, y, z, yaw, pitch, roll) and `leg`.
+    Keys of `dynamic`: `frequencies`, `in_phase` and `backwards` (rotations as the thesis prints
+    them, null for other machines). The last two have `passes_kg`, `fails_kg`, `first_failure`,
+    `first_failure_frequency`, `exact_limit_kg`, `exact_position`, `exact_frequency`, `exact_leg`
+    and `left_out` (runs beyond an actuator's ends or speeds, per frequency).
 
     Args:
         platform: the machine.
         still: the search at rest.
-        dynamic: axes in phase, rotations backwards (None for machines other than the thesis'),
-            worst phases; None: not searched.
+        in_phase: the search under shaking; None: not searched.
+        backwards: that with rotations backwards.
     """
-    continuous = still.continuous
-    content = {
+    searched = ("passes_kg", "fails_kg", "first_failure")
+    searched += ("exact_limit_kg", "exact_position", "exact_leg")
+    shaken = (*searched, "first_failure_frequency", "exact_frequency", "left_out")
+    content: dict[str, Any] = {
         "machine": platform.name,
         "parameters": platform.hash,
         "force_unit": platform.force_unit,
         "coordinate_unit": platform.coordinate_unit,
-        "limits": still.limits,
-        "sense": still.sense,
         "positions": len(still.extensions),
-        "skipped": still.skipped,
-        **_fields(still, "passes_kg", "fails_kg", "first_failure"),
-        **_fields(still, "exact_limit_kg", "exact_position", "exact_leg"),
-        "continuous_limit_kg": continuous.limit_kg,
-        "continuous_position": continuous.position,
-        "continuous_pose": continuous.pose,
-        "continuous_leg": continuous.leg,
-        "continuous_at_corner": continuous.corner,
+        **_fields(still, ("limits", "sense", "skipped", *searched)),
         "dynamic": None,
     }
-    if dynamic is not None:
-        forwards, backwards, worst_phases = dynamic
+    if in_phase is not None:
         content["dynamic"] = {
-            "frequencies": forwards.criterion.frequencies,
-            "in_phase": _dynamic(forwards),
-            "backwards": None if backwards is None else _dynamic(backwards),
-            "worst_phase": _fields(
-                worst_phases, "passes_kg", "fails_kg", "first_failure", "bound_kg", "limit_kg",
-                "position", "frequency", "phases", "leg",
-            ),
-        }  # fmt: skip
-    return {key: _plain(value) for key, value in content.items()}
+            "frequencies": in_phase.criterion.frequencies,
+            "in_phase": _fields(in_phase, shaken),
+            "backwards": None if backwards is None else _fields(backwards, shaken),
+        }
+    return content
 
 
-def _dynamic(found: DynamicPayload) -> dict[str, Any]:
-    names = ("passes_kg", "fails_kg", "first_failure", "exact_limit_kg", "exact_position")
-    fields = _fields(found, *names, "exact_frequency", "exact_leg", "left_out")
-    return fields | {"first_failure_frequency": found.first_frequency}
-
-
-def _fields(found: Any, *names: str) -> dict[str, Any]:
+def _fields(found: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(found, name) for name in names}
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold: arrays as lists, numbers that are not finite as null."""
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (tuple, list, np.ndarray)):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, (float, np.floating)):
-        return float(f"{value:.12g}") if np.isfinite(value) else None
-    return value
 
 
 def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
@@ -557,23 +312,3 @@ def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
             )
     panels = [Axes(f"{label} [{unit}]", curves)]
     return panels_figure(panels, "mass [kg]", title=f"{platform.name}: largest payload at rest")
-
-
-def sweep_figure(platform: MachineModel, sweep: FrequencySweep) -> Any:
-    """Return a plotly figure of the largest masses of a machine over frequency.
-
-    Ends and speeds of the actuators are ignored, as in `FrequencySweep`.
-
-    Raises:
-        InputError: not a machine.
-        MissingDependencyError: plotly is not installed.
-    """
-    title = f"{as_model(platform).name}: largest payload under shaking, ends and speeds ignored"
-    lines = [
-        Line("in phase", sweep.frequency, sweep.in_phase),
-        Line("worst phases", sweep.frequency, sweep.worst_phase),
-    ]
-    if platform.name == THESIS_MACHINE:
-        lines.append(Line("rotations backwards", sweep.frequency, sweep.backwards, "dash"))
-    panels = [Axes("mass [kg]", lines)]
-    return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)

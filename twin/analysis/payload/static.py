@@ -1,8 +1,7 @@
 """The largest payload that a machine holds at rest, and what it shakes at given positions.
 
 At rest: the static forces of a body that keeps its geometry are affine in its mass, so one pass
-over a grid of actuator positions covers all masses. Searches from the worst positions of the grid
-find the least payload limit over all positions.
+over a grid of actuator positions covers all masses.
 
 Shaking: the criterion is sines on all axes at once, over a range of frequencies. A machine under a
 criterion has its largest masses at positions, one frequency at a time.
@@ -17,14 +16,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.payload.body import (
+    FORCE_SENSES,
     AffineForces,
     ScaledPayload,
-    as_sense,
     first_lowest,
     mass_steps,
 )
-from twin.basics.arrays import FloatArray, as_flag, as_floats, positive, whole_number
-from twin.errors import InputError, SingularPoseError
+from twin.basics.arrays import (
+    FloatArray,
+    as_flag,
+    as_floats,
+    one_of,
+    positive,
+    quaternion_product,
+    whole_number,
+)
+from twin.errors import InputError
 from twin.kernels.dynamics.assembly import BODY_GRAVITY, BODY_MASS, BODY_TENSOR
 from twin.kernels.dynamics.forward import Limits, Motion, largest_payloads
 from twin.kernels.kinematics import forward_kinematics_batch
@@ -66,21 +73,6 @@ PERIOD_SAMPLES = 24
 INFINITE_MASS = 1e299
 """Mass above which a limit counts as infinite: compiled code has no infinity."""
 
-MAX_STARTS = 6
-"""Searches per actuator and sign at most, from its worst positions that are not close to each
-other."""
-
-START_DISTANCE = 0.25
-"""Smallest distance between two starts, relative to the stroke."""
-
-GRADIENT_STEP = 1e-5
-"""Step of the differences of the gradient, relative to the stroke."""
-
-LIMIT_TOLERANCE = 1e-9
-"""Relative difference of two limits that is rounding: symmetrical machines have several."""
-
-CORNER_TOLERANCE = 1e-6
-"""Distance from an end of the stroke, relative to it, that is rounding."""
 
 GRID_POSITIONS = 4
 """Positions per actuator; Stewart thesis, section 4.2.1: thirds of the stroke."""
@@ -178,37 +170,36 @@ class DependentActuators(NamedTuple):
             platform, leading_actuators, rates @ np.linalg.inv(rates[leading_actuators]), home
         )
 
-    def positions(
-        self, leading: FloatArray, guess: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def positions(self, leading: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return extensions `(k, n)` and poses `(k, 7)`, NaN where there are none.
 
         Args:
             leading: `(k, dof)` extensions of the leading actuators.
-            guess: `(7,)` pose from which the search begins, default home.
         """
         platform = self.platform
         minimum = platform.minimum_coordinates
         if platform.dof == 6 < platform.n_actuators:
-            poses = self._led(leading + minimum[self.leading], guess)
+            poses = self._led(leading + minimum[self.leading])
             extensions = np.full((len(poses), platform.n_actuators), np.nan)
             is_found = np.isfinite(poses).all(axis=1)
             extensions[is_found] = platform.inverse_kinematics(poses[is_found]) - minimum
             return extensions, poses
         extensions = self.home + (leading - self.home[self.leading]) @ self.matrix.T
         extensions[:, self.leading] = leading
-        return extensions, reachable_poses(platform, minimum + extensions, guess)
+        guesses = np.tile(platform.home, (len(extensions), 1))
+        found, failed = found_poses(platform, minimum + extensions, guesses)
+        found[failed, :7] = np.nan
+        return extensions, found[:, :7].copy()
 
-    def _led(self, coordinates: FloatArray, guess: FloatArray | None) -> FloatArray:
+    def _led(self, coordinates: FloatArray) -> FloatArray:
         """Return the poses `(k, 7)` of coordinates `(k, 6)` of the leading actuators; NaN: none.
 
-        They are those of the machine without the other legs, on the branch of the guess.
+        They are those of the machine without the other legs, on home's branch.
         """
         legs: Any = self.platform.constants.legs
         led = type(legs)(legs.rows[self.leading])
-        initial_pose = self.platform.home if guess is None else guess
         solution = np.empty((len(coordinates), 9))
-        guesses = np.tile(initial_pose, (len(coordinates), 1))
+        guesses = np.tile(self.platform.home, (len(coordinates), 1))
         run(forward_kinematics_batch, (led,), (coordinates, guesses, solution))
         tolerance = STROKE_TOLERANCE * float(strokes(self.platform).max())
         solution[~(solution[:, 7] <= tolerance), :7] = np.nan
@@ -218,16 +209,6 @@ class DependentActuators(NamedTuple):
 def strokes(platform: MachineModel) -> FloatArray:
     """Return the travel of every actuator `(n,)` [m] or [rad]."""
     return np.asarray(platform.maximum_coordinates - platform.minimum_coordinates)
-
-
-def reachable_poses(
-    platform: MachineModel, coordinates: FloatArray, guess: FloatArray | None = None
-) -> FloatArray:
-    """Return the poses `(k, 7)` of coordinates `(k, n)` from a guess (default home); NaN: none."""
-    initial_pose = platform.home if guess is None else guess
-    poses, failed = found_poses(platform, coordinates, np.tile(initial_pose, (len(coordinates), 1)))
-    poses[failed, :7] = np.nan
-    return poses[:, :7].copy()
 
 
 class Criterion(NamedTuple):
@@ -321,8 +302,6 @@ class Criterion(NamedTuple):
             InputError: not a pose, or a frequency that is no number above zero.
             UnreachablePoseError: the motion leads out of reach.
         """
-        from twin.basics.arrays import quaternion_product
-
         sample = self.samples(frequency, count)
         center = np.broadcast_to(as_floats(pose, "pose", 7), (count, 7))
         poses = np.hstack(
@@ -393,7 +372,7 @@ class VibrationTest:
             InputError: another machine, legs that give way, no limit known.
         """
         self.payload = ScaledPayload(platform, limit)
-        self.sense = as_sense(sense)
+        self.sense = one_of(sense, "sense", FORCE_SENSES)
         if platform.dof != 6:
             raise InputError(
                 "platform",
@@ -440,163 +419,6 @@ class VibrationTest:
         return Runs(mass, results[:, 1], results[:, 2])
 
 
-class ContinuousLimit(NamedTuple):
-    """The position at which a machine holds the smallest mass."""
-
-    limit_kg: float
-    """smallest mass at which a force limit is reached [kg]"""
-    position: FloatArray
-    """`(n,)` extensions [m] or [rad] beyond the lower ends of the actuators"""
-    pose: FloatArray
-    """pose `(7,)` at this position"""
-    leg: int
-    """number of the leg that reaches its limit, from 1"""
-    corner: bool
-    """whether every actuator that may be set freely is at one of its ends"""
-    searches: int
-    """number of searches"""
-
-
-class _Ratio:
-    """Fraction of an actuator's force margin used per kilogram: the inverse of its payload limit.
-
-    Smooth where the mass itself is infinite or changes sign.
-    """
-
-    def __init__(self, machine: ScaledPayload, leg: int, side: float) -> None:
-        self.machine, self.leg, self.side = machine, leg, side
-        self.actuators = DependentActuators.of(machine.platform)
-        self.stroke = strokes(machine.platform)
-        size = len(self.actuators.leading)
-        self.offsets = GRADIENT_STEP * np.vstack([np.zeros(size), np.eye(size), -np.eye(size)])
-
-    def poses(self, shares: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return extensions `(k, n)` and poses `(k, 7)` at stroke fractions `(k, dof)`."""
-        return self.actuators.positions(shares * self.stroke[self.actuators.leading], guess)
-
-    def values(self, shares: FloatArray, guess: FloatArray) -> FloatArray:
-        """Return the ratios `(k,)` at stroke fractions `(k, dof)`; NaN where there is no pose."""
-        _, poses = self.poses(shares, guess)
-        if not np.isfinite(poses).all():
-            return np.full(len(shares), np.nan)
-        try:
-            forces = self.machine.forces(poses, ZERO_VECTOR, ZERO_VECTOR)
-        except SingularPoseError:
-            return np.full(len(shares), np.nan)
-        return ratios(forces, self.machine.limits, self.side)[:, self.leg]
-
-    def __call__(self, shares: FloatArray, guess: FloatArray) -> tuple[float, FloatArray]:
-        """Return minus the ratio and its gradient, for a minimiser; zero where there is none."""
-        values = self.values(shares + self.offsets, guess)
-        if not np.isfinite(values).all():
-            return 0.0, np.zeros(len(shares))
-        half_count = len(shares)
-        gradient = (values[1 : half_count + 1] - values[half_count + 1 :]) / (2.0 * GRADIENT_STEP)
-        return -float(values[0]), -gradient
-
-
-def ratios(forces: AffineForces, limits: FloatArray, side: float) -> FloatArray:
-    """Return the fraction `(..., n)` of every actuator's force margin per kilogram [1/kg]."""
-    force_margin = limits - side * forces.fixed
-    return np.asarray(
-        side * forces.per_kilogram / np.where(force_margin > 0.0, force_margin, np.nan)
-    )
-
-
-def continuous_limit(
-    machine: ScaledPayload, positions: Positions, forces: AffineForces, sense: str
-) -> ContinuousLimit:
-    """Return the least limit over the whole range of all actuators.
-
-    From the worst positions of a grid, for every actuator and sign, along the gradient within the
-    strokes. What the grid has is never lost.
-
-    Args:
-        machine: the machine and the limits of its actuators.
-        positions: of the grid.
-        forces: of the actuators at these positions.
-        sense: "magnitude" or "signed".
-    """
-    masses = forces.largest_mass(machine.limits, sense)
-    row, leg = first_lowest(masses)
-    lowest = (float(masses[row, leg]), positions.extensions[row], positions.poses[row], leg)
-    searches = 0
-    if 0.0 < lowest[0] < np.inf:
-        for side in (1.0, -1.0) if sense == "magnitude" else (1.0,):
-            values = ratios(forces, machine.limits, side)
-            for leg_index in range(machine.platform.n_actuators):
-                ratio = _Ratio(machine, leg_index, side)
-                starts = _starts(ratio, positions, values[:, leg_index])
-                searches += len(starts)
-                for start in starts:
-                    optimum = _search(ratio, positions, start)
-                    if optimum[0] < lowest[0] * (1.0 - LIMIT_TOLERANCE):
-                        lowest = optimum
-    limit, extensions, pose, leg_index = lowest
-    actuators, stroke = DependentActuators.of(machine.platform), strokes(machine.platform)
-    fractions = (extensions / stroke)[actuators.leading]
-    corner = bool(np.minimum(np.abs(fractions), np.abs(1.0 - fractions)).max() < CORNER_TOLERANCE)
-    return ContinuousLimit(limit, extensions, pose, leg_index + 1, corner, searches)
-
-
-def _starts(ratio: _Ratio, positions: Positions, values: FloatArray) -> list[int]:
-    """Return the rows of the worst positions for one actuator that are not close to each other."""
-    stroke_fractions = (positions.extensions / ratio.stroke)[:, ratio.actuators.leading]
-    start_rows: list[int] = []
-    for row in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable"):
-        if not values[row] > 0.0 or len(start_rows) == MAX_STARTS:
-            break
-        if all(
-            np.abs(stroke_fractions[row] - stroke_fractions[start_row]).max() > START_DISTANCE
-            for start_row in start_rows
-        ):
-            start_rows.append(int(row))
-    return start_rows
-
-
-def _search(
-    ratio: _Ratio, positions: Positions, row: int
-) -> tuple[float, FloatArray, FloatArray, int]:
-    """Return limit, extensions, pose and leg of the worst position that one search finds."""
-    from scipy.optimize import minimize
-
-    guess, stroke = positions.poses[row], ratio.stroke
-    initial = (positions.extensions[row] / stroke)[ratio.actuators.leading]
-    # Zero where the position is at the edge of what the machine can take.
-    size = abs(ratio(initial, guess)[0]) or 1.0
-
-    def scaled(shares: FloatArray) -> tuple[float, FloatArray]:
-        value, slope = ratio(shares, guess)
-        return value / size, slope / size
-
-    optimum = minimize(
-        scaled, initial, jac=True, method="SLSQP", bounds=[(0.0, 1.0)] * len(initial),
-        constraints=_ends(ratio, guess), options={"ftol": 1e-14},
-    )  # fmt: skip
-    fractions = np.clip(optimum.x, 0.0, 1.0)[None]
-    extensions, poses = ratio.poses(fractions, guess)
-    value = float(ratio.values(fractions, guess)[0])
-    is_outside = np.maximum(-extensions[0], extensions[0] - stroke) > CORNER_TOLERANCE * stroke
-    if is_outside.any() or not value > 0.0:
-        return np.inf, extensions[0], poses[0], ratio.leg
-    return 1.0 / value, extensions[0], poses[0], ratio.leg
-
-
-def _ends(ratio: _Ratio, guess: FloatArray) -> list[Any]:
-    """Return the constraint that keeps dependent actuators between their ends, if there are any."""
-    actuators = ratio.actuators
-    dependent = [i for i in range(len(ratio.stroke)) if i not in actuators.leading]
-    if not dependent:
-        return []
-
-    def room(shares: FloatArray) -> FloatArray:
-        leading = shares[None] * ratio.stroke[actuators.leading]
-        fractions = (actuators.positions(leading, guess)[0][0] / ratio.stroke)[dependent]
-        return np.asarray(np.nan_to_num(np.concatenate([fractions, 1.0 - fractions]), nan=-1.0))
-
-    return [{"type": "ineq", "fun": room}]
-
-
 class StaticPayload(NamedTuple):
     """Result of a static search; masses [kg] are of the whole body on the legs."""
 
@@ -624,8 +446,6 @@ class StaticPayload(NamedTuple):
     """`(n,)` position where it is reached"""
     exact_leg: int
     """number of the leg that reaches its limit there, from 1"""
-    continuous: ContinuousLimit
-    """the least over all positions between the grid's"""
 
     def largest_force(self, mass: Any) -> FloatArray:
         """Return the largest force or torque on the grid with bodies of masses `(m,)` [kg].
@@ -668,7 +488,7 @@ def static_payload(
     Reference:
         Stewart thesis, section 4.2.1 and appendix A.5.
     """
-    machine, chosen = ScaledPayload(platform, limit), as_sense(sense)
+    machine, chosen = ScaledPayload(platform, limit), one_of(sense, "sense", FORCE_SENSES)
     if not platform.parameters.gravity > 0.0:
         raise InputError("platform", f"{platform.name} has no gravity: a payload weighs nothing")
     whole_number(grid, "grid", 2)
@@ -692,5 +512,4 @@ def static_payload(
         exact_limit_kg=float(limits[lowest]),
         exact_position=positions.extensions[lowest],
         exact_leg=leg + 1,
-        continuous=continuous_limit(machine, positions, forces, chosen),
     )

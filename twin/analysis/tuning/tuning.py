@@ -11,10 +11,10 @@ solves
     minimise g   subject to   c + A d <= g,   |d| <= r,   low <= p + d <= high
 
 for the step d. Where that leaves room inside the bounds, the smallest step that reaches them is
-taken instead: minimise r subject to c + A d <= -margin. A step counts if the largest violation
-falls; else the region r is halved. The search ends with the first parameters whose largest
-violation is not above -margin: on the start's side of the admissible set, with gains no larger
-than necessary.
+taken instead: minimise r subject to c + A d <= 0, with a small margin. A step counts if the largest
+violation falls; else the region r is halved. The search ends with the first parameters whose
+largest violation is not above zero: on the start's side of the admissible set, with gains no
+larger than necessary.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from twin.charts.panels import Axes, Line, panels_figure
 from twin.control.controller import DEFAULT_PERIOD, Controller
 from twin.control.gains import configured_gains, suitable_position_loop, suitable_velocity_loop
 from twin.control.position_loop import takes_positions
-from twin.errors import InputError, SimulationStoppedError, brief
+from twin.errors import InputError, SimulationStoppedError
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate
@@ -60,11 +60,11 @@ BOUND_MARGIN = 1e-3
 MIN_DECREASE_RATIO = 0.5
 """Fall of the violation, relative to the predicted one, above which the region is widened."""
 
+MAX_ITERATIONS = 30
+"""Maximum number of iterations of a search."""
+
 SIGNIFICANT_DIGITS = 4
 """Number of significant digits of a tuned gain."""
-
-DRAWN_TRIALS = 6
-"""Maximum number of trials that are drawn: the start, the result, and some between."""
 
 
 @dataclass(frozen=True)
@@ -169,10 +169,6 @@ class StepFigures(NamedTuple):
     """[s] last time outside the specification's band; infinite if the record ends outside"""
     overshoot: float
     """highest value less 1; negative if 1 is not reached"""
-    undershoot: float
-    """depth below 0"""
-    final: float
-    """last value"""
 
 
 def step_figures(
@@ -204,13 +200,7 @@ def step_figures(
             if first_risen
             else times[0]
         )
-    return StepFigures(
-        float(rise),
-        float(settling_time),
-        float(values.max() - 1.0),
-        float(max(0.0, -values.min())),
-        float(values[-1]),
-    )
+    return StepFigures(float(rise), float(settling_time), float(values.max() - 1.0))
 
 
 def _crossing(time: FloatArray, values: FloatArray, before: int, level: float) -> float:
@@ -267,8 +257,6 @@ def search_bounds(
     low: Any,
     high: Any,
     *,
-    margin: float = 0.0,
-    iterations: int = 30,
     watch: Callable[[Trial], None] | None = None,
 ) -> Search:
     """Return the search from `start` for parameters that keep all bounds.
@@ -279,8 +267,6 @@ def search_bounds(
         start: parameters `(m,)`.
         low: smallest parameters `(m,)`, above zero.
         high: largest parameters `(m,)`.
-        margin: by which the bounds shall be kept.
-        iterations: at most.
         watch: called with every trial as it is found.
 
     Raises:
@@ -304,18 +290,15 @@ def search_bounds(
     trials = [task.trial(position, violations)]
     region = INITIAL_REGION
 
-    def report() -> None:
-        if watch is not None:
-            watch(trials[-1])
-
-    report()
-    while violations.max() > -margin:
-        if len(trials) > iterations:
-            return Search(tuple(trials), False, f"not met after {iterations} iterations")
+    report_trial = watch or (lambda _: None)
+    report_trial(trials[-1])
+    while violations.max() > 0.0:
+        if len(trials) > MAX_ITERATIONS:
+            return Search(tuple(trials), False, f"not met after {MAX_ITERATIONS} iterations")
         slopes = task.slopes(position, violations)
         accepted = None
         while accepted is None and region >= MIN_REGION:
-            step, predicted = _step(violations, slopes, position, region, margin + BOUND_MARGIN)
+            step, predicted = _step(violations, slopes, position, region)
             trial = np.clip(position + step, 0.0, 1.0)
             violations_there = task.violations(trial)
             decrease, expected = (
@@ -334,7 +317,7 @@ def search_bounds(
             return Search(tuple(trials), False, "no better parameters near the last ones")
         position, violations = accepted
         trials.append(task.trial(position, violations))
-        report()
+        report_trial(trials[-1])
     return Search(tuple(trials), True, "all bounds are kept")
 
 
@@ -378,7 +361,7 @@ class _Task:
 
 
 def _step(
-    violations: FloatArray, slopes: FloatArray, place: FloatArray, region: float, inside: float
+    violations: FloatArray, slopes: FloatArray, place: FloatArray, region: float
 ) -> tuple[FloatArray, float]:
     """Return the step `(m,)` and the largest predicted violation after it, by linear programs."""
     from scipy.optimize import linprog
@@ -389,16 +372,16 @@ def _step(
     solution = linprog(
         cost, np.hstack([slopes, -ones]), -violations, bounds=[*bounds, (None, None)]
     )
-    if solution.x[m] > -inside:
+    if solution.x[m] > -BOUND_MARGIN:
         return np.asarray(solution.x[:m]), float(solution.x[m])
     step_sides = np.vstack([np.eye(m), -np.eye(m)])
     shortest_step = linprog(
         cost,
         np.vstack([np.hstack([slopes, 0.0 * ones]), np.hstack([step_sides, -np.ones((2 * m, 1))])]),
-        np.append(-inside - violations, np.zeros(2 * m)),
+        np.append(-BOUND_MARGIN - violations, np.zeros(2 * m)),
         bounds=[*bounds, (0.0, None)],
     )
-    return np.asarray(shortest_step.x[:m]), -inside
+    return np.asarray(shortest_step.x[:m]), -BOUND_MARGIN
 
 
 class Gain(NamedTuple):
@@ -481,23 +464,12 @@ def tuning_figure(tuning: Tuning) -> Any:
     """Return a plotly figure of responses over time, bounds dotted, and of the violations.
 
     Raises:
-        InputError: not a tuning.
         MissingDependencyError: plotly is not installed.
     """
-    if not isinstance(tuning, Tuning):
-        raise InputError("tuning", f"must be a Tuning, not {brief(tuning)}")
-    trials, rule = tuning.search.trials, tuning.specification
-    shown_trials = np.unique(
-        np.linspace(0, len(trials) - 1, min(DRAWN_TRIALS, len(trials))).round().astype(int)
-    )
-    milliseconds = 1e3 * tuning.time
+    rule, milliseconds = tuning.specification, 1e3 * tuning.time
     lines = [
-        Line(
-            f"iteration {k}: {gains_text(tuning, trials[k].parameters)}",
-            milliseconds,
-            trials[k].response,
-        )
-        for k in map(int, shown_trials)
+        Line(f"iteration {k}: {gains_text(tuning, trial.parameters)}", milliseconds, trial.response)
+        for k, trial in enumerate(tuning.search.trials)
     ]
     lines += [
         Line("lower bound", milliseconds, rule.lower(tuning.time), "dot"),
@@ -579,8 +551,6 @@ class StepStudy(ABC):
         start: Any = None,
         low: Any = None,
         high: Any = None,
-        margin: float = 0.0,
-        iterations: int = 30,
         watch: Callable[[Trial], None] | None = None,
     ) -> Tuning:
         """Return gains whose step response meets a specification.
@@ -591,8 +561,6 @@ class StepStudy(ABC):
             start: gains `(m,)`, SI; default those of `gains`, as for the bounds.
             low: smallest gains `(m,)`.
             high: largest gains `(m,)`.
-            margin: distance from the bounds that the response keeps, per step.
-            iterations: at most.
             watch: called with every trial.
 
         Raises:
@@ -613,8 +581,6 @@ class StepStudy(ABC):
             [gain.start for gain in gains],
             [gain.low for gain in gains],
             [gain.high for gain in gains],
-            margin=margin,
-            iterations=iterations,
             watch=watch,
         )
         return Tuning(platform.name, self.engine, self.loop, gains, rule, time, result)

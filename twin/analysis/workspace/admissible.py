@@ -160,18 +160,6 @@ class Admissible:
         heights = plate_heights(self.platform, poses) * np.sign(self._heights)
         return np.asarray((heights > 0.0).all(axis=1))
 
-    def distances(self, poses: FloatArray) -> FloatArray:
-        """Return measures `(m, d)` that are positive on the centre's side of boundaries.
-
-        The determinant of a square Jacobian, and the heights of the plates' middles [m].
-        """
-        distances = []
-        if square(self.platform):
-            distances.append(self.side * determinants(self.platform, poses))
-        if self._heights.any():
-            distances += list((plate_heights(self.platform, poses) * np.sign(self._heights)).T)
-        return np.array(distances).reshape(len(distances), len(poses)).T
-
     def inside(self, poses: FloatArray) -> BoolArray:
         """Return `(m,)` whether poses `(m, 7)` are admissible."""
         is_inside = self.within(coordinates(self.platform, poses))

@@ -20,18 +20,10 @@ from twin.analysis.workspace.dexterity import (
     dexterity,
     leg_stiffness,
     plane_map,
+    stiffness_over,
     stiffness_range,
 )
-from twin.analysis.workspace.region import (
-    RAY_LEVELS,
-    AxisRange,
-    ReachableSet,
-    Region,
-    mean_over,
-    motion_ranges,
-    reachable_set,
-    region,
-)
+from twin.analysis.workspace.region import RAY_LEVELS, AxisRange, Region, motion_ranges, region
 from twin.analysis.workspace.search import singular_distance, sphere
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel, as_model
@@ -70,8 +62,6 @@ class Workspace(NamedTuple):
     """constant-orientation workspace over x, y, z; on pillars the whole one over z, roll, pitch"""
     attitudes: Region | None
     """workspace over yaw, pitch and roll with the position fixed; None on pillars"""
-    reachable: ReachableSet | None
-    """None on pillars, whose place follows from z, roll and pitch"""
     dexterity: Dexterity
     """at the centre"""
     conditioning: Conditioning
@@ -91,7 +81,7 @@ class Workspace(NamedTuple):
 Advance = Callable[[str], Any]
 """Called with the name of every part before it begins."""
 
-PART_COUNT = 8
+PART_COUNT = 7
 """Number of parts of the analysis that `Advance` is called for."""
 
 
@@ -107,13 +97,13 @@ def workspace_analysis(
 
     Args:
         platform: the machine.
-        center: pose `(7,)` strictly inside the limits, default home.
+        center: pose `(7,)` inside the limits, default home.
         stiffness: of the actuators, see `leg_stiffness`.
         levels: heights of directions for the volumes, see `region`.
         advance: called with the name of every part before it begins.
 
     Raises:
-        InputError: not a machine, a centre that is not strictly inside the workspace, or a
+        InputError: not a machine, a centre outside the workspace, or a
             stiffness that does not fit.
     """
     report_stage = advance or (lambda _: None)
@@ -128,11 +118,9 @@ def workspace_analysis(
     positions = region(chart, levels)
     report_stage("dexterity and stiffness")
     conditioning = conditioning_over(positions)
-    softest = _stiffness_over(positions, given_stiffness)
+    softest = stiffness_over(positions, given_stiffness)
     report_stage("orientation workspace")
     attitudes = region(Chart.about(platform, axes[3:], center), levels[:2]) if has_six_dof else None
-    report_stage("reachable set")
-    reachable = reachable_set(platform, chart.center) if has_six_dof else None
     report_stage("distance to singularity")
     singular = closest_singular(platform, center)
     report_stage("maps over places" if has_six_dof else "maps")
@@ -151,7 +139,6 @@ def workspace_analysis(
         ranges,
         positions,
         attitudes,
-        reachable,
         dexterity(platform, chart.center),
         conditioning,
         singular,
@@ -194,23 +181,3 @@ def closest_singular(platform: MachineModel, center: Any = None) -> SingularDist
             cone *= 0.5
         candidates += [radius * float(chart.scale[0]), best_direction]
     return SingularDistance(*candidates)
-
-
-def _stiffness_over(found: Region, stiffness: Any) -> StiffnessRange:
-    """Return the extremes over a region."""
-    platform, boundary_values = found.chart.platform, []
-
-    def softest(poses: FloatArray) -> FloatArray:
-        ranges = stiffness_range(platform, poses, stiffness)
-        extremes = [
-            reduce(values) for values, reduce in zip(ranges, EXTREME_FUNCTIONS, strict=True)
-        ]
-        boundary_values.append(StiffnessRange(*(np.asarray(value) for value in extremes)))
-        return ranges.softest_translation
-
-    mean_over(found, softest)
-    return boundary_values[0]
-
-
-EXTREME_FUNCTIONS = (np.nanmin, np.nanmax, np.nanmin, np.nanmax)
-"""Extremes over a region, in the order of `StiffnessRange`."""

@@ -44,8 +44,6 @@ class Chart(NamedTuple):
     """`(k,)` indices of the axes among those of the convention"""
     scale: FloatArray
     """`(k,)` the platform joints' mean radius [m] for displacements, 1 rad for angles"""
-    largest_turn: float = float(np.pi)
-    """[rad] longest rotation vector"""
 
     @classmethod
     def about(
@@ -100,9 +98,7 @@ class Chart(NamedTuple):
     def bound(self) -> float:
         """Distance in scaled units that no pose of this chart can exceed."""
         angles = largest_angles(self.convention)[self.columns[self.columns >= 3] - 3]
-        angle_bound = (
-            self.largest_turn if self.convention == ROTATION_VECTOR else np.linalg.norm(angles)
-        )
+        angle_bound = np.pi if self.convention == ROTATION_VECTOR else np.linalg.norm(angles)
         bounds = [float(angle_bound)] if angles.size else []
         if (self.columns < 3).any():
             bounds.append(farthest_distance(self.platform) / float(self.scale.max()))
@@ -112,7 +108,7 @@ class Chart(NamedTuple):
         """Return poses `(..., 7)` of axis values `(..., k)` [m], [rad].
 
         NaN where angles are not those that attitudes have in the convention: beyond
-        `largest_angles`, or rotation vectors beyond `largest_turn`.
+        `largest_angles`, or rotation vectors beyond half a turn.
 
         Raises:
             InputError: wrong shape, not finite.
@@ -128,13 +124,11 @@ class Chart(NamedTuple):
             poses[:, 3:] = quaternion_product(rotation, poses[:, 3:])
         if self.platform.dof < 6:
             poses = self.platform.constrain(poses).pose
-        is_outside = (
-            np.abs(all_axes[:, 3:]) > largest_angles(self.convention) + ANGLE_TOLERANCE
-        ).any(axis=1)
         if self.convention == ROTATION_VECTOR:
-            is_outside = (
-                np.linalg.norm(all_axes[:, 3:], axis=1) > self.largest_turn + ANGLE_TOLERANCE
-            )
+            is_outside = np.linalg.norm(all_axes[:, 3:], axis=1) > np.pi + ANGLE_TOLERANCE
+        else:
+            limits = largest_angles(self.convention) + ANGLE_TOLERANCE
+            is_outside = (np.abs(all_axes[:, 3:]) > limits).any(axis=1)
         poses[is_outside] = np.nan
         return poses.reshape((*axis_values.shape[:-1], 7))
 

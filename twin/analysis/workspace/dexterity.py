@@ -29,7 +29,7 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import Admissible, jacobians, square
 from twin.analysis.workspace.chart import Chart
-from twin.analysis.workspace.region import Region, mean_over
+from twin.analysis.workspace.region import Region, volume_nodes
 from twin.analysis.workspace.search import circle, search, singular_distance
 from twin.basics.arrays import FloatArray, as_pose, one_or_each
 from twin.errors import InputError
@@ -92,16 +92,11 @@ def dexterity(platform: MachineModel, pose: Any) -> Dexterity:
 
 def conditioning_over(found: Region) -> Conditioning:
     """Return mean and extremes of the conditioning over a region."""
-    platform = found.chart.platform
-    smallest = []
-
-    def conditioning(poses: FloatArray) -> FloatArray:
-        values = dexterity(platform, poses)
-        smallest.append(float(values.smallest.min()))
-        return values.conditioning
-
-    mean, values = mean_over(found, conditioning)
-    return Conditioning(mean, float(values.min()), float(values.max()), smallest[0])
+    poses, weights = volume_nodes(found)
+    values = dexterity(found.chart.platform, poses)
+    mean = (weights * values.conditioning).sum() / weights.sum()
+    lowest, highest = values.conditioning.min(), values.conditioning.max()
+    return Conditioning(float(mean), float(lowest), float(highest), float(values.smallest.min()))
 
 
 def _singular_values(platform: MachineModel, poses: FloatArray) -> FloatArray:
@@ -190,6 +185,20 @@ def stiffness_range(platform: MachineModel, pose: Any, stiffness: Any = None) ->
     return StiffnessRange(*(row.reshape(shape) for row in extremes))
 
 
+def stiffness_over(found: Region, stiffness: Any = None) -> StiffnessRange:
+    """Return the extremes over a region: lowest for the softest, highest for the stiffest.
+
+    Raises:
+        InputError: as for `leg_stiffness`.
+    """
+    over_region = stiffness_range(found.chart.platform, volume_nodes(found)[0], stiffness)
+    extremes = (
+        np.nanmin(values) if name.startswith("softest") else np.nanmax(values)
+        for name, values in over_region._asdict().items()
+    )
+    return StiffnessRange(*(np.asarray(value) for value in extremes))
+
+
 def _chosen_twists(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return the twists `(m, 6, 3)` per unit rate of the free coordinates of pillars."""
     unit = np.eye(6)[list(PILLAR_AXES)]
@@ -213,17 +222,6 @@ class PlaneMap(NamedTuple):
     """`(m, 2)` closed curve where rays from the centre first leave"""
     singular: FloatArray
     """`(m, 2)` first singular poses along the same rays, limits aside; NaN where there is none"""
-
-    @property
-    def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest values `(2,)` of the boundary."""
-        return self.boundary.min(axis=0), self.boundary.max(axis=0)
-
-    @property
-    def area(self) -> float:
-        """Area inside the boundary [m^2], [m rad] or [rad^2]."""
-        x, y = self.boundary.T
-        return float(0.5 * abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])))
 
 
 def plane_map(
@@ -263,19 +261,15 @@ def plane_map(
         grid_values[is_inside] = values
         return grid_values.reshape(points, points)
 
-    kinematics, stiffnesses = (
-        dexterity(platform, poses[is_inside]),
-        stiffness_range(platform, poses[is_inside], stiffness),
-    )
+    kinematics = dexterity(platform, poses[is_inside])
+    stiffnesses = stiffness_range(platform, poses[is_inside], stiffness)
     closed = np.r_[np.arange(BOUNDARY_RAYS), 0]
     boundary = (circle_directions * rays.exits[:, None] * chart.scale)[closed]
-    singular_points = np.full((BOUNDARY_RAYS, 2), np.nan)
+    singular_radii = np.full(BOUNDARY_RAYS, np.nan)
     if square(platform):
         radii = singular_distance(chart, circle_directions)
-        is_known = np.isfinite(radii)
-        singular_points[is_known] = (
-            circle_directions[is_known] * radii[is_known, None] * chart.scale
-        )
+        singular_radii = np.where(np.isfinite(radii), radii, np.nan)
+    singular = (circle_directions * singular_radii[:, None] * chart.scale)[closed]
     return PlaneMap(
         chart,
         x,
@@ -283,5 +277,5 @@ def plane_map(
         Dexterity(*(field(part) for part in kinematics)),
         StiffnessRange(*(field(part) for part in stiffnesses)),
         boundary,
-        singular_points[closed],
+        singular,
     )

@@ -133,24 +133,22 @@ def response_content(measured: MeasuredResponse) -> dict[str, Any]:
     [dB], `phase` [rad], `coherence`, `deviation` (per magnitude), each a list, and `bandwidth`
     [Hz], `peak` [dB], `peak_frequency` [Hz], `delay` [s], NaN where not reached.
     """
-    content: dict[str, Any] = {
+    return {
         "machine": measured.machine,
         "engine": measured.engine,
         "controller": measured.controller,
         "direction": measured.direction,
         "speed": measured.excitation.speed,
-        "responses": {},
+        "responses": {
+            name: _response_content(response) for name, response in _responses(measured).items()
+        },
     }
-    for name, response in _responses(measured).items():
-        figures = _figures(response) or (np.nan,) * 4
-        list_keys = ("frequency", "magnitude", "phase", "coherence", "deviation")
-        content["responses"][name] = {key: getattr(response, key).tolist() for key in list_keys} | {
-            key: float(value)
-            for key, value in zip(
-                ("bandwidth", "peak", "peak_frequency", "delay"), figures, strict=True
-            )
-        }
-    return content
+
+
+def _response_content(response: FrequencyResponse) -> dict[str, Any]:
+    figures = _figures(response) or ResponseFigures(np.nan, np.nan, np.nan, np.nan)
+    names = ("frequency", "magnitude", "phase", "coherence", "deviation")
+    return {name: getattr(response, name) for name in names} | figures._asdict()
 
 
 def _responses(measured: MeasuredResponse) -> dict[str, FrequencyResponse]:

@@ -34,7 +34,6 @@ from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion, MultiSineMotion, RecordedMotion
 from twin.plant.inertial_sensor import InertialLog, InertialUnit
 from twin.simulation.simulate import simulate
-from twin.validation.cases.tank_motion import tank_motion
 from twin.validation.measures.sampling import largest
 from twin.validation.published.machines import typed_numbers
 from twin.validation.results import Entry, Measure
@@ -80,9 +79,6 @@ NO_ROTATION = (1.0, 0.0, 0.0, 0.0)
 
 MOTION_BAND = (0.5, 70.0)
 """[Hz] Lowest and highest frequency of the tank motion in pitch; thesis, section 4.3.2.3."""
-
-TANK_BEGIN = 2.0
-"""[s] Time from which on the tank motion has its full size."""
 
 MIN_COHERENCE = 0.8
 """Coherence above which a transfer ratio is used, as in the compensation."""
@@ -338,9 +334,6 @@ ENGINE_TIMESTEP = 5e-4
 SINES_DURATION = 4.0
 """[s] Duration of the runs along sines."""
 
-TANK_DURATION = 3.0
-"""[s] Duration of the run along the tank motion."""
-
 FADE_TIME = 0.5
 """[s] Time in which the sines rise and fall."""
 
@@ -421,10 +414,6 @@ class PlatformLogs(NamedTuple):
     """runs along the reference divided by the logged amplitude ratio, by gains"""
     turned: LoggedRun
     """run with scaled gains along the reference corrected by ratio and phase"""
-    tank: LoggedRun
-    """run with the printed gains along the tank motion in pitch"""
-    change: Compensation
-    """compensation of the run with scaled gains, by the ratio alone"""
 
 
 def platform_logs() -> PlatformLogs:
@@ -452,7 +441,8 @@ def platform_logs() -> PlatformLogs:
     )
     # Evaluated many times: a spline is ten times faster than 140 sines.
     time = np.asarray(np.arange(round(sines.duration / CASCADE_PERIOD) + 1) * CASCADE_PERIOD)
-    reference = _pitch_of(sines, time)
+    pitch = sines.axes(time).values[:, sines.axis_names.index("pitch")]
+    reference = _in_pitch(sines.center, time, pitch)
     runs = {name: logged(hardware, reference, factor) for name, factor in gains.items()}
     changes = {name: compensate(reference, run.found) for name, run in runs.items()}
     ratio_corrected = {
@@ -460,16 +450,7 @@ def platform_logs() -> PlatformLogs:
     }
     with_phase = compensate(reference, runs[PROPORTIONAL_GAINS].found, phase=True)
     phase_corrected = logged(hardware, _recorded(with_phase), gains[PROPORTIONAL_GAINS])
-    tank = logged(hardware, _tank_in_pitch(), 1.0, TANK_DURATION)
-    return PlatformLogs(
-        hardware,
-        reference,
-        runs,
-        ratio_corrected,
-        phase_corrected,
-        tank,
-        changes[PROPORTIONAL_GAINS],
-    )
+    return PlatformLogs(hardware, reference, runs, ratio_corrected, phase_corrected)
 
 
 def logged(
@@ -510,19 +491,6 @@ def logged(
 
 def _recorded(change: Compensation) -> RecordedMotion:
     return _in_pitch(load("stewart").home, change.time, change.axes["pitch"])
-
-
-def _tank_in_pitch() -> RecordedMotion:
-    time = np.asarray(
-        np.arange(round((TANK_DURATION + EXTRA_TIME) / CASCADE_PERIOD) + 1) * CASCADE_PERIOD
-    )
-    return _pitch_of(tank_motion(load("stewart")), time, TANK_BEGIN)
-
-
-def _pitch_of(motion: Motion, time: FloatArray, begin: float = 0.0) -> RecordedMotion:
-    """Return the pitch of a motion alone, from the time `begin` [s] on."""
-    values = motion.axes(time + begin).values[:, motion.axis_names.index("pitch")]
-    return _in_pitch(motion.center, time, values)
 
 
 def _in_pitch(center: FloatArray, time: FloatArray, pitch: FloatArray) -> RecordedMotion:

@@ -8,17 +8,10 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.frequency.linear import measure_transmissibility
+from twin.analysis.frequency.linear import SweepSettings, measure_transmissibility
 from twin.errors import InputError
 
-SWEEP: dict[str, Any] = {
-    "low": 100.0,
-    "high": 300.0,
-    "length": 0.2,
-    "acceleration": 1.0,
-    "decay": 0.15,
-    "timestep": 1e-4,
-}
+SWEEP = SweepSettings(low=100.0, high=300.0, length=0.2, decay=0.15)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +19,8 @@ SWEEP: dict[str, Any] = {
 )
 def test_resonance_is_where_the_linear_model_has_it(engine: str) -> None:
     pytest.importorskip({"bullet": "pybullet"}.get(engine, "mujoco"))
-    found = measure_transmissibility(twin.load("micro_hexapod"), "y", engine=engine, **SWEEP)
+    machine = twin.load("micro_hexapod")
+    found = measure_transmissibility(machine, "y", SWEEP, acceleration=1.0, engine=engine)
     largest = int(np.abs(found.linear).argmax())
     assert np.abs(found.linear[largest]) > 5.0
     np.testing.assert_allclose(
@@ -35,9 +29,16 @@ def test_resonance_is_where_the_linear_model_has_it(engine: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("axis", "wrong"),
-    [("roll", {}), ("x", {"acceleration": 0.0}), ("x", {"low": -1.0}), ("x", {"decay": np.nan})],
+    ("axis", "acceleration", "wrong"),
+    [
+        ("roll", 1.0, {}),
+        ("x", 0.0, {}),
+        ("x", 1.0, {"low": -1.0}),
+        ("x", 1.0, {"decay": np.nan}),
+        ("x", 1.0, {"timestep": 0.0}),
+    ],
 )
-def test_bad_input_is_refused(axis: str, wrong: dict[str, Any]) -> None:
+def test_bad_input_is_refused(axis: str, acceleration: float, wrong: dict[str, Any]) -> None:
+    machine, settings = twin.load("micro_hexapod"), SWEEP._replace(**wrong)
     with pytest.raises(InputError):
-        measure_transmissibility(twin.load("micro_hexapod"), axis, **SWEEP | wrong)
+        measure_transmissibility(machine, axis, settings, acceleration=acceleration)

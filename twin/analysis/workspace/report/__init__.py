@@ -1,1 +1,0 @@
-"""Workspace analysis as figures, table, JSON content and page."""
