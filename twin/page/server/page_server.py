@@ -303,12 +303,6 @@ def end_server(server: ViserServer) -> None:
         websock_server._server_thread.join(STOP_TIMEOUT)
 
 
-def stack_above(client: Any, panel: Any) -> None:
-    """Put one client's controls above a panel of all clients, in its column."""
-    split_message = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
-    client.gui.main_panel._set_position(split_message)
-
-
 def darken(server: ViserServer, dark: bool) -> None:
     """Draw the controls light on dark, or dark on light."""
     server.gui.configure_theme(show_share_button=False, show_logo=False, dark_mode=dark)

@@ -22,7 +22,6 @@ from twin.errors import InputError, SimulationStoppedError, TwinError
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
-from twin.rotations import displaced, displacement
 from twin.simulation.live.machine_charts import (
     ENGINE_DIFFERENCE,
     LOOP_GAP,
@@ -328,26 +327,6 @@ def new_run(
     run = MachineRun(platform, engine, controller)
     run.start(first, *(() if state is None else (state.pose, state.twist)))
     return run
-
-
-def exaggerated(
-    platform: MachineModel, first: FloatArray, second: FloatArray, factor: float
-) -> FloatArray:
-    """Return the pose `(7,)` whose displacement from `first` is `factor` times that of `second`.
-
-    Where that is outside the actuators' limits, the `second` itself.
-
-    Args:
-        platform: the machine.
-        first: `(7,)` pose.
-        second: `(7,)` pose near it.
-        factor: 1 gives the `second`.
-    """
-    if factor == 1.0:
-        return second
-    moved_poses = displaced(first, factor * displacement(second, first))
-    pose: FloatArray = platform.constrain(moved_poses).pose
-    return pose if platform.within_limits(pose) else second
 
 
 class Comparison:

@@ -17,7 +17,7 @@ from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.drives import at_limits
-from twin.simulation.live.live_machine import Disturbance, LiveMachine, as_disturbance, exaggerated
+from twin.simulation.live.live_machine import Disturbance, LiveMachine, as_disturbance
 from twin.simulation.live.machine_charts import ActuatorLimits, History
 from twin.simulation.live.settings import (
     Payload,
@@ -41,7 +41,6 @@ class MachineSession:
     Attributes:
         machine: name of the present machine among `machines`.
         period: control period [s].
-        exaggeration: factor of the drawn difference to the second engine.
     """
 
     period = DEFAULT_PERIOD
@@ -64,7 +63,7 @@ class MachineSession:
         self._live = LiveMachine(platform, chosen_settings, self.period)
         self.machine = str(machine) if machine in known_machines() else platform.name
         self._own = (self.machine, machine)
-        self._owed, self.exaggeration = 0.0, 1.0
+        self._owed = 0.0
 
     # What it is.
 
@@ -178,15 +177,11 @@ class MachineSession:
 
     @property
     def comparison_scene(self) -> Scene | None:
-        """Present scene of the second engine; None without one.
-
-        Its difference to the first is drawn `exaggeration` times, within the actuators' limits.
-        """
+        """Present scene of the second engine; None without one."""
         if self._live.comparison is None:
             return None
         state = self._live.comparison.run.state
-        pose = exaggerated(self.platform, self._live.run.state.pose, state.pose, self.exaggeration)
-        return Scene(pose, state.deflection)
+        return Scene(state.pose, state.deflection)
 
     @property
     def difference(self) -> FloatArray | None:
