@@ -44,8 +44,8 @@ class Travelled(Motion):
     """The course of a session, as a motion that is known from the start."""
 
     def __init__(self, run: MachineSession, duration: float) -> None:
-        super().__init__(run.platform.home, duration, run._live.steering.axes.convention)
-        self._set(course=run._live.steering._trajectory)
+        super().__init__(run.platform.home, duration, run._steering.axes.convention)
+        self._set(course=run._steering._trajectory)
 
     def _axes(self, time: Any) -> AxisSample:
         return self.course.sample(time)
@@ -213,7 +213,7 @@ def test_a_second_engine_that_cannot_begin_is_none(monkeypatch: pytest.MonkeyPat
     with session(engine="analytic", comparison="analytic") as run:
         run.advance(0.01)
         with monkeypatch.context() as changed:
-            changed.setattr("twin.simulation.live.live_machine._comparison", fail)
+            changed.setattr("twin.simulation.live.machine_session._comparison", fail)
             with pytest.raises(MemoryError):
                 run.configure(comparison_input="forces")
         run.advance(0.01)
