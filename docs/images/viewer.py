@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browser_rig import SLOW_DISPLAY, TABLET, Visitor, browser_command, open_browser
+from browser_rig import SLOW_DISPLAY, Visitor, browser_command, open_browser
 from folder import picture_folder
 from live_rig import Live
 from playwright.sync_api import Browser
@@ -57,10 +57,6 @@ def keep(visitor: Visitor, name: str) -> None:
 def draw(browser: Browser, live: Live) -> None:
     """Draw all pictures."""
     swing(live)
-    visitor = opened(browser, live, TABLET)
-    visitor.wait_laid_out()
-    keep(visitor, "tablet")
-    visitor.close()
     visitor = opened(browser, live, WIDE)
     visitor.enter("Amplitude [mm]", 30)
     visitor.enter("Frequency [Hz]", 0.5)
@@ -75,7 +71,6 @@ def draw(browser: Browser, live: Live) -> None:
     visitor.turn_to("Compare")
     visitor.choose("Second engine", "mujoco")
     visitor.tick("MuJoCo defaults")
-    visitor.choose("Difference drawn", "100 times")
     live.ask(lambda: live.session.configure(engine="analytic"))
     swing(live)
     keep(visitor, "compare")

@@ -16,7 +16,7 @@ from twin.engines import make_engine
 from twin.engines.export import export
 from twin.engines.mechanism import make_mechanism
 from twin.engines.projection import TREE_MODULES, projection
-from twin.viewer.home_picture import home_picture
+from twin.viewer.film import home_png
 
 pytestmark = pytest.mark.quick
 
@@ -73,7 +73,7 @@ def test_each_leg_has_its_own_joint(layout: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_picture_and_distance_of_legs(layout: str) -> None:
     platform = machine_with_shared_joints(layout)
-    assert len(home_picture(platform)) > 5000
+    assert len(home_png(platform)) > 5000
     distance, first, second = closest_legs(platform, platform.home[None])
     base, top = LAYOUTS[layout]
     assert distance > 0.05

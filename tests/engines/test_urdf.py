@@ -142,23 +142,23 @@ def test_bullet_reads_the_same_bodies_without_a_word(
     platform: Platform, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pybullet = pytest.importorskip("pybullet")
-    from twin.engines.bullet.world import connect, disconnect, load
+    from twin.engines.bullet.world import Client, load
 
     wanted = expected_bodies(platform.parameters)
     found = {}
     capfd.readouterr()
     texts = [(robot_urdf, True), (legs_text, True), (platform_text, platform.dof < 6)]
     for text_of, fixed in texts:
-        client = connect()
+        client = Client()
         body = load(text_of(platform), client, fixed=fixed)
-        names = [pybullet.getBodyInfo(body, physicsClientId=client)[0].decode()]
-        count = pybullet.getNumJoints(body, physicsClientId=client)
+        names = [pybullet.getBodyInfo(body, physicsClientId=client.number)[0].decode()]
+        count = pybullet.getNumJoints(body, physicsClientId=client.number)
         names += [
-            pybullet.getJointInfo(body, k, physicsClientId=client)[12].decode()
+            pybullet.getJointInfo(body, k, physicsClientId=client.number)[12].decode()
             for k in range(count)
         ]
         for k, name in enumerate(names, start=-1):
-            found[name] = pybullet.getDynamicsInfo(body, k, physicsClientId=client)
+            found[name] = pybullet.getDynamicsInfo(body, k, physicsClientId=client.number)
             mass, center, tensor = wanted.get(name, (0.0, np.zeros(3), np.zeros((3, 3))))
             assert found[name][0] == mass
             if mass > 0.0:
@@ -166,7 +166,7 @@ def test_bullet_reads_the_same_bodies_without_a_word(
                 error = np.abs(axes @ np.diag(found[name][2]) @ axes.T - tensor).max()
                 assert error <= ROUNDING * np.abs(tensor).max()
                 np.testing.assert_allclose(found[name][3], center, rtol=0, atol=ROUNDING)
-        disconnect(client)
+        client.close()
     assert wanted.keys() <= found.keys()
     assert capfd.readouterr() == ("", "")
 

@@ -35,7 +35,6 @@ from twin.motion.cueing import ClassicalWashout, Manoeuvre
 from twin.motion.cueing.manoeuvre import make_manoeuvre
 from twin.simulation.live.settings import as_settings
 from twin.viewer.film import Look, write_film, write_picture
-from twin.viewer.picture_files import write_clip
 
 REST = [0.0] * 6
 
@@ -49,7 +48,6 @@ def study_calls(call: Any) -> dict[str, Any]:
     on = {"platform": springs, "pose": springs.home}
     time = np.linspace(0.0, 1.0, 50)
     step = {"time": time, "response": 1.0 - np.exp(-9.0 * time)}
-    pictures = [np.zeros((4, 4, 3), np.uint8)] * 2
     found = {
         "Payload": (
             lambda **o: Payload(**o).mass,
@@ -154,7 +152,6 @@ def study_calls(call: Any) -> dict[str, Any]:
             write_picture,
             {"trajectory": run, "platform": stewart, "path": "/dev/null/such/a.png", "time": 0.0},
         ),
-        "clip": (write_clip, {"images": pictures, "path": "/dev/null/such/a.gif", "rate": 5.0}),
     }
     return {name: call(function, good) for name, (function, good) in found.items()} | _worlds(call)
 

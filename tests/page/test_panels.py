@@ -352,8 +352,6 @@ def test_a_second_engine_is_compared(desk: Desk, session: MachineSession) -> Non
     session.advance(0.5)
     panel.refresh()
     assert session.difference is not None
-    desk.use("Difference drawn", "100 times")
-    assert session.exaggeration == 100.0
     desk.use("Second engine", "off")
     assert session.difference is None
 
@@ -569,7 +567,6 @@ def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServe
     kept: list[Any] = [
         RunPanel(desk.gui, desk.requests, Runner(moved)),
         PushPanel(desk.gui, desk.requests, moved, view),
-        ComparePanel(desk.gui, desk.requests, moved),
         ViewPanel(desk.gui, desk.requests, moved, view),
         LiveCharts(server.viser, moved.history.charts, desk.gui.add_folder("Charts")),
     ]
@@ -581,7 +578,6 @@ def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServe
         "Speed [\u00d7]": 0.25,
         "Force [N]": (0.0, -300.0, 12.5),
         "For [s]": 0.5,
-        "Difference drawn": "100 times",
         "Leg colour": "force",
         "Leg numbers": True,
         "Dark": True,
@@ -591,7 +587,7 @@ def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServe
     usual = {label: desk.find(label).value for label in chosen}
     for label, value in chosen.items():
         desk.use(label, value)
-    kept[3].describe(kept[3].chosen | {"trace": (0.0, 0.0, 40.0)})
+    kept[2].describe(kept[2].chosen | {"trace": (0.0, 0.0, 40.0)})
     panel.refresh()
     text, before = desk.find("Set-up").value, moved.settings
     panel.restore("machine=driving_simulator&z=5&motion=lift&axis=pitch&amplitude=0.5&playing=True")
@@ -600,10 +596,10 @@ def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServe
     usual["Force [N]"] = (default_force(moved), 0.0, 0.0)
     usual["Dark"] = True  # as it is, unless the text says otherwise
     assert {label: desk.find(label).value for label in chosen} == usual
-    assert moved.exaggeration == 1.0 and not view.shown("leg_numbers")
+    assert not view.shown("leg_numbers")
     panel.restore(text)
     assert {label: desk.find(label).value for label in chosen} == chosen
-    assert moved.exaggeration == 100.0 and view.shown("leg_numbers")
+    assert view.shown("leg_numbers")
     np.testing.assert_allclose(view.trace.point, [0.0, 0.0, 0.04])
     assert (moved.platform.name, moved.settings) == ("stewart", before)
     np.testing.assert_allclose(moved.target, [0, 0, 12.5, 0, 2.0, 0], rtol=0, atol=1e-9)
@@ -622,7 +618,6 @@ def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServe
         "machine=stewart&configuration=none",
         "machine=stewart&gain.none=1",
         "machine=stewart&motion=sine&axis=z&frequency=-1",
-        "machine=stewart&drawn=7",
         "machine=stewart&colour=green",
         "machine=stewart&layers=walls",
         "machine=stewart&charts=none",
@@ -634,7 +629,6 @@ def test_set_up_of_unknown_names_is_refused(
     motions = MotionPanel(desk.gui, desk.requests, session)
     view = SceneView(server.viser, session.platform)
     kept: list[Any] = [
-        ComparePanel(desk.gui, desk.requests, session),
         ViewPanel(desk.gui, desk.requests, session, view),
         LiveCharts(server.viser, session.history.charts, desk.gui.add_folder("Charts")),
     ]

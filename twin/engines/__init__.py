@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -43,17 +44,30 @@ def make_engine(
         InputError: unknown engine, fidelity or option, or a step that is not above zero.
         MissingDependencyError: the engine's library is not installed; says how to install it.
     """
+    engine: Engine = engine_class(ENGINES, name, options)(platform, timestep, fidelity, **options)
+    return engine
+
+
+def engine_class(
+    classes: Mapping[str, tuple[str, str]], engine: str, options: Mapping[str, Any]
+) -> Any:
+    """Return the class of an engine, which takes these keyword arguments.
+
+    Args:
+        classes: engine -> module and class.
+        engine: a name among them.
+        options: keyword arguments that the class shall be made with.
+
+    Raises:
+        InputError: an unknown engine or option; lists the known ones.
+    """
     from twin.basics.arrays import one_of
 
-    one_of(name, "engine", ENGINES)
-    module, cls = ENGINES[name]
-    engine_class = getattr(import_module(module), cls)
-    option_names = set(engine_class.__init__.__kwdefaults__ or ())
-    unknown_options = sorted(set(options) - option_names)
-    if unknown_options:
+    module, name = classes[one_of(engine, "engine", classes)]
+    found = getattr(import_module(module), name)
+    known_options = set(found.__init__.__kwdefaults__ or ())
+    for option in sorted(set(options) - known_options):
         raise InputError(
-            unknown_options[0],
-            f"no option of the {name} engine; it takes: {', '.join(sorted(option_names))}",
+            option, f"no option of {name}; it takes: {', '.join(sorted(known_options))}"
         )
-    engine: Engine = engine_class(platform, timestep, fidelity, **options)
-    return engine
+    return found

@@ -19,6 +19,7 @@ from twin.basics.optional import optional
 from twin.engines.base import LARGEST_GAP, BaseEngine
 from twin.engines.mechanism import (
     JointForces,
+    JointMotion,
     Mechanism,
     as_segments,
     check_masses,
@@ -203,27 +204,16 @@ def open_tree(
     pose: FloatArray,
     twist: FloatArray,
     acceleration: FloatArray,
-    deflection: FloatArray | None = None,
-    deflection_acceleration: FloatArray | None = None,
+    joints: JointMotion,
 ) -> OpenTree:
     """Return the tree's generalised forces and Jacobians for one motion `(7,)`, `(6,)`, `(6,)`.
 
-    `deflection` `(2k,)` and `deflection_acceleration` `(k,)` are those of the legs' internal
-    joints.
+    `joints` is the motion of all joints that goes with it.
 
     Raises:
-        InputError: MuJoCo refuses the machine, or the platform cannot have the motion.
-        SingularPoseError: a leg has no joint coordinates in this pose.
+        InputError: MuJoCo refuses the machine.
     """
     tree = _tree(platform)
-    legs = platform.leg_coordinates(
-        pose,
-        twist,
-        acceleration,
-        deflection=deflection,
-        deflection_acceleration=deflection_acceleration,
-    )
-    joints = joint_motion(tree.machine, legs)
     machine, model, data = tree.machine, tree.model, mujoco.MjData(tree.model)
     data.qpos[tree.coordinates] = joints.values
     data.qvel[tree.velocities] = joints.rates

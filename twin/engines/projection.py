@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, one_pose
-from twin.engines.mechanism import Mechanism, make_mechanism
+from twin.engines.mechanism import Mechanism, joint_motion, make_mechanism
 from twin.errors import InputError, SingularPoseError
 from twin.model.machine_model import MachineModel
 
@@ -129,16 +129,22 @@ def projection(
     if not isinstance(engine, str) or engine not in TREE_MODULES:
         raise InputError("engine", f"{engine!r} has no open tree; known: {', '.join(TREE_MODULES)}")
     k = platform.n_deflections
-    tree = import_module(TREE_MODULES[engine]).open_tree(
-        platform,
+    motion = (
         one_pose(pose),
         as_vector(twist, "twist", 6),
         as_vector(acceleration, "acceleration", 6),
-        as_vector(np.zeros(2 * k) if deflection is None else deflection, "deflection", 2 * k),
-        as_vector(
+    )
+    legs = platform.leg_coordinates(
+        *motion,
+        deflection=as_vector(
+            np.zeros(2 * k) if deflection is None else deflection, "deflection", 2 * k
+        ),
+        deflection_acceleration=as_vector(
             np.zeros(k) if deflection_acceleration is None else deflection_acceleration,
             "deflection_acceleration",
             k,
         ),
     )
-    return project(tree, make_mechanism(platform.parameters))
+    machine = make_mechanism(platform.parameters)
+    open_tree = import_module(TREE_MODULES[engine]).open_tree
+    return project(open_tree(platform, *motion, joint_motion(machine, legs)), machine)

@@ -47,10 +47,6 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
         page.kept.append(panel := PushPanel(gui, requests, session, page.view))
         return [panel]
 
-    def compare(gui: Any, requests: Any, page: Page) -> list[Any]:
-        page.kept.append(panel := ComparePanel(gui, requests, session))
-        return [panel]
-
     sliders: list[AxisSliders] = []
     motions: list[MotionPanel] = []
     set_ups: list[SetUpPanel] = []
@@ -76,7 +72,7 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
             Tab("Drive", drive),
             Tab("Push", push),
             Tab("Machine", lambda gui, requests, _: [MachinePanel(gui, requests, session)]),
-            Tab("Compare", compare),
+            Tab("Compare", lambda gui, requests, _: [ComparePanel(gui, requests, session)]),
             Tab("Save", save),
         ),
         label=label,

@@ -25,14 +25,12 @@ from twin.model.machine_model import MachineModel
 from twin.page.charts import LiveCharts
 from twin.page.page import lay_out
 from twin.page.panels.state import Status, note
-from twin.page.panels.view import DIFFERENCE_FACTORS
 from twin.page.scene.scene_view import FIRST_VIEW, SceneView
 from twin.page.server.page_server import PageServer
 from twin.rotations import displaced, displacement
 from twin.shadow.detectors import Alarm
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import ShadowState
-from twin.simulation.live.live_machine import exaggerated
 from twin.simulation.live.machine_charts import MICRO_SCALE, Chart, History
 from twin.simulation.live.runner import HISTORY_LENGTH
 from twin.simulation.scene import Scene
@@ -64,16 +62,11 @@ class ShadowPage:
 
     def __init__(self, server: Any, platform: MachineModel) -> None:
         """Build the page on viser's `server`."""
-        self._platform, self._gui = platform, server.gui
+        self._platform = platform
         container = lay_out(server, lambda client: self._view.look(FIRST_VIEW, [client]))
         self._view = SceneView(server, platform)
         self._status = Status(server.gui)
         server.gui.add_html(note("Machine as it is measured; the twin orange over it.", "colours"))
-        self._drawn = server.gui.add_dropdown(
-            "Difference drawn",
-            tuple(DIFFERENCE_FACTORS),
-            hint="Factor by which the drawn difference exceeds the true one.",
-        )
         self._difference, self._alarms = server.gui.add_html(""), server.gui.add_html("")
         charts = (
             Chart(
@@ -111,10 +104,7 @@ class ShadowPage:
         difference = displacement(measured, state.pose)
         values = {"place": difference[:3], "angle": difference[3:], "residuals": state.residuals}
         self._history.append(state.time, values)
-        drawn_pose = exaggerated(
-            self._platform, measured, state.pose, DIFFERENCE_FACTORS[self._drawn.value]
-        )
-        self._view.update(Scene(measured), state.time, Scene(drawn_pose))
+        self._view.update(Scene(measured), state.time, Scene(state.pose))
         self._charts.update(self._history)
         reason = str(picture.alarms[-1]) if picture.alarms else ""
         self._status.show(

@@ -61,34 +61,13 @@ class Trajectory(RecordedMotion):
         frame.attrs |= metadata_of(self)
         return frame
 
-    def to_csv(self, path: str | Path) -> Path:
-        """Write the columns of `to_dataframe` as text, all digits; returns the path.
-
-        The first line, which begins with #, says where the motion comes from; the second has the
-        names and units of the columns. `load` reads a file that ends in .csv.
-
-        Raises:
-            InputError: the place cannot be written to.
-        """
-        return files.write_csv(self, path)
-
-    def to_parquet(self, path: str | Path) -> Path:
-        """Write the columns of `to_dataframe`; returns the path.
-
-        The file's metadata say where the motion comes from. `load` reads a file that ends in
-        .parquet.
-
-        Raises:
-            InputError: the place cannot be written to.
-            MissingDependencyError: pyarrow is not installed.
-        """
-        return files.write_parquet(self, path)
-
     def save(self, path: str | Path) -> Path:
         """Write a file with all numbers and where they come from; returns its path.
 
         Args:
-            path: ends in .npz (smallest), .csv or .parquet; see `to_csv` and `to_parquet`.
+            path: ends in .npz (smallest), .csv or .parquet. The latter two hold the columns of
+                `to_dataframe`, all digits. Of a .csv the first line, which begins with #, says
+                where the motion comes from.
 
         Raises:
             InputError: another ending, or a place that cannot be written to.
@@ -98,7 +77,7 @@ class Trajectory(RecordedMotion):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Return a trajectory from a file that `save`, `to_csv` or `to_parquet` wrote.
+        """Return a trajectory from a file that `save` wrote.
 
         The endings .csv and .parquet say so; every other file is taken for .npz. The numbers are
         those that were written, to the last bit.

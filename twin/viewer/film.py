@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, as_instance, positive
 from twin.basics.progress import Progress
-from twin.errors import InputError, brief
+from twin.errors import InputError, MissingDependencyError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.simulation.scene import RecordedScenes
 from twin.simulation.trajectory import Trajectory
@@ -19,8 +19,8 @@ from twin.viewer.picture_files import (
     check_film,
     check_picture,
     picture_rate,
-    write_gif,
-    write_mp4,
+    png_bytes,
+    write_images,
     write_png,
 )
 
@@ -28,7 +28,7 @@ MAX_PICTURES = 100_000
 """Maximum number of pictures of a film: almost an hour."""
 
 LOOKED_AT = 8
-"""Number of instants of a film that are examined beforehand for framing and colours."""
+"""Number of instants of a film that are examined beforehand for framing."""
 
 
 class Look(NamedTuple):
@@ -80,7 +80,7 @@ def write_film(
         InputError: wrong types, numbers out of range, the run of another machine, an ending that
             is not known, a place that cannot be written to.
         MissingDependencyError: a library of the extra `render`, or OpenGL.
-        StateError: the program that codes MP4 failed.
+        StateError: the program that codes films failed.
     """
     as_instance(look, "look", Look)
     target = check_film(path, look.width, look.height)
@@ -94,11 +94,7 @@ def write_film(
         Progress(title, len(times), progress, every=1) as progress_bar,
     ):
         images = _images(camera, scenes, times, look.ghost, progress_bar)
-        if target.suffix == ".mp4":
-            return write_mp4(target, images, (camera.width, camera.height), frequency)
-        sampled_times = times[:: -(-len(times) // LOOKED_AT)]
-        samples = [_image(camera, scenes, time, look.ghost) for time in sampled_times]
-        return write_gif(target, images, samples, frequency, len(times))
+        return write_images(target, images, (camera.width, camera.height), frequency)
 
 
 def write_picture(
@@ -130,6 +126,15 @@ def write_picture(
     instant = scenes.widest() if time is None else _instant(time, "time", scenes)
     with _camera(platform, scenes, look, payload) as camera:
         return write_png(target, _image(camera, scenes, instant, look.ghost))
+
+
+def home_png(platform: MachineModel, width: int = 360, height: int = 300) -> bytes:
+    """Return a PNG of a machine at home; empty where nothing draws on this computer."""
+    try:
+        with Camera(platform, width=width, height=height) as camera:
+            return png_bytes(camera.image(platform.home))
+    except MissingDependencyError:
+        return b""
 
 
 def _scenes(trajectory: Trajectory, platform: MachineModel) -> RecordedScenes:

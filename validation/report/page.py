@@ -43,7 +43,7 @@ from twin.validation.results import (
     slowest,
 )
 from twin.validation.runner import left_out, run
-from twin.viewer.home_picture import home_picture
+from twin.viewer.film import home_png
 
 PROCESSOR_FILE = Path("/proc/cpuinfo")
 
@@ -493,7 +493,7 @@ def html_page(
     machines = [
         machine
         | {
-            "picture": b64encode(home_picture(platform)).decode(),
+            "picture": b64encode(home_png(platform)).decode(),
             "cases": (own_cases := [case for case in cases if case["machine"] == platform.name]),
             "statements": [
                 (case, statement) for case in own_cases for statement in case["statements"]

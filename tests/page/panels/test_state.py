@@ -14,7 +14,6 @@ from twin.page.panels.state import (
     LIMIT_COLOUR,
     NEAR_COLOUR,
     NORMAL_COLOUR,
-    second_engine_line,
     strip,
 )
 
@@ -58,10 +57,3 @@ def test_closest_limits_have_a_row_below_all_legs() -> None:
         assert (LIMIT_COLOUR in text) == bool(words)
         assert text.count("grid-column: 2 / -1") == 2
         assert ">at rest</span>" in text and text.endswith(">\u2013</div></div>")
-
-
-def test_a_second_engine_is_named_with_its_difference() -> None:
-    assert second_engine_line(None, None, "") == ""
-    text = second_engine_line("bullet", np.array([12.34e-6, 4.5e-3]), "")
-    assert "beside bullet" in text and "12.3 \u00b5m" in text and "4.5 mrad" in text
-    assert "stopped" in second_engine_line("bullet", np.zeros(2), "a leg is too short")

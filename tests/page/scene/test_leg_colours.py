@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from twin.errors import InputError
 from twin.page.scene.machine_scene import (
     COLOUR_LEVELS,
     COLOUR_SCALES,
-    COLOURING_KINDS,
     as_bytes,
     legend,
     levels,
@@ -18,19 +18,13 @@ from twin.page.scene.machine_scene import (
 
 
 def test_values_fall_on_their_level() -> None:
-    found = levels([0.0, 0.5 / (COLOUR_LEVELS - 1) * 0.99, 1.0, 7.0, -3.0, np.nan], 6)
+    found = levels(np.array([0.0, 0.5 / (COLOUR_LEVELS - 1) * 0.99, 1.0, 7.0, -3.0, np.nan]))
     assert found.tolist() == [0, 0, COLOUR_LEVELS - 1, COLOUR_LEVELS - 1, 0, -1]
 
 
 def test_levels_grow_with_the_value() -> None:
-    found = levels(np.linspace(0.0, 1.0, 500), 500)
+    found = levels(np.linspace(0.0, 1.0, 500))
     assert set(np.diff(found).tolist()) == {0, 1}
-
-
-@pytest.mark.parametrize("values", [[0.1], np.zeros((2, 1)), ["a", "b"], None])
-def test_values_must_be_one_number_a_leg(values: object) -> None:
-    with pytest.raises(InputError, match="values"):
-        levels(values, 2)
 
 
 def test_scales_go_from_calm_to_red() -> None:
@@ -46,17 +40,8 @@ def test_scales_go_from_calm_to_red() -> None:
     assert stroke[-1].argmax() == 1
 
 
-@pytest.mark.parametrize("colouring", COLOURING_KINDS)
-def test_the_legend_has_the_colours_of_the_scale(colouring: str) -> None:
-    text = legend(colouring)  # type: ignore[arg-type]
-    if colouring == "none":
-        assert text == ""
-        return
+@pytest.mark.parametrize("colouring", COLOUR_SCALES)
+def test_the_legend_has_the_colours_of_the_scale(colouring: Any) -> None:
+    text = legend(colouring)
     for stop in COLOUR_SCALES[colouring]:
         assert f"rgb{as_bytes(stop)}" in text
-
-
-@pytest.mark.parametrize("ask", [palette, legend])
-def test_unknown_scales_are_refused(ask: object) -> None:
-    with pytest.raises(InputError, match="colouring"):
-        ask("speed")  # type: ignore[operator]

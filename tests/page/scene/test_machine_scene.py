@@ -226,10 +226,6 @@ def test_legs_take_the_colours_of_their_values(server: Any, sent: list[Any]) -> 
     assert {tube.color for tube in tubes} == {red}
     machine.colour_legs("none")
     assert {tube.color for tube in tubes} == {own}
-    with pytest.raises(InputError, match="values"):
-        machine.colour_legs("force", [0.1])
-    with pytest.raises(InputError, match="colouring"):
-        machine.colour_legs("speed", np.zeros(6))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", MACHINES)

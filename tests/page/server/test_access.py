@@ -34,7 +34,7 @@ def test_what_cannot_be_read_is_refused_and_raises_nothing(subtests: pytest.Subt
         (Request(f"/?token={TOKEN}", Host="a; b"), "name its host"),
     ]:
         with subtests.test(f"{request_}"):
-            assert reason in Access(loopback=False, token=TOKEN).refusal(request_)
+            assert reason in Access(loopback=False, token=TOKEN, port=8080).refusal(request_)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_what_cannot_be_read_is_refused_and_raises_nothing(subtests: pytest.Subt
     ],
 )
 def test_who_has_the_token_is_let_in(request_: Request) -> None:
-    assert not Access(loopback=False, token=TOKEN).refusal(request_)
+    assert not Access(loopback=False, token=TOKEN, port=8080).refusal(request_)  # type: ignore[arg-type]

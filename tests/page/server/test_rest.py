@@ -30,7 +30,6 @@ def sent(live: Live) -> int:
 
 def test_nothing_is_sent_while_a_run_is_paused(live: Live, visit: Callable[..., Visitor]) -> None:
     visitor = visit(live.url)
-    visitor.wait_laid_out()
     visitor.page.locator(".twin-strip").get_by_text("at rest").wait_for()
     before = sent(live)
     visitor.wait(lambda: sent(live) > before + 10, "a run that goes on is shown")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from twin.model.engine import State
 from twin.simulation.live import replay as recorder
@@ -16,17 +17,17 @@ def row(k: int) -> tuple[State, dict[str, np.ndarray]]:
     return state, told | {"reference_pose": pose}
 
 
-def test_the_oldest_block_goes_first() -> None:
+def test_the_oldest_row_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "MAX_ROWS", 100)
     kept = Recorder(2, 0)
     assert len(kept) == 0
     assert kept.rows().shape == (0, 35)
-    total = recorder.ROWS_PER_BLOCK + 10
-    for k in range(total):
-        kept.append(row(k)[0], np.full(2, 2 * k), row(k)[1])
-    assert len(kept) == total
-    rows = kept.rows()
-    assert np.array_equal(rows[:, 0], 1e-3 * np.arange(total))
-    assert kept._blocks.maxlen == recorder.MAX_BLOCKS
+    for total in (60, 100, 130):
+        for k in range(len(kept), total) if total <= 100 else range(100, total):
+            kept.append(row(k)[0], np.full(2, 2 * k), row(k)[1])
+        assert len(kept) == min(total, 100)
+        first = max(0, total - 100)
+        assert np.array_equal(kept.rows()[:, 0], 1e-3 * np.arange(first, total))
     kept.clear()
     assert len(kept) == 0
     kept.append(row(7)[0], np.zeros(2), row(7)[1])

@@ -14,7 +14,6 @@ SINE = {"motion": "sine", "axis": "z", "amplitude": 12.5, "frequency": 2.0, "dur
 PAGE = {
     "colour": "stroke left",
     "speed": 0.25,
-    "drawn": 100.0,
     "force": (0.0, -300.0, 12.5),
     "moment": (1.0, 0.0, 0.0),
     "point": (0.0, 0.0, 50.0),

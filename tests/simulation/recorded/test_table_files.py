@@ -102,9 +102,9 @@ def test_a_data_frame_is_the_table(runs: dict[str, Trajectory], tmp_path: Path) 
     instants = frame["signal: time [s]"].dropna().index
     np.testing.assert_array_equal(frame["time [s]"][instants], run.signals["time"])
     assert (frame.attrs["machine"], frame.attrs["timestep"]) == ("stewart", 5e-4)
-    again = pandas.read_csv(run.to_csv(tmp_path / "run.csv"), comment="#")
+    again = pandas.read_csv(run.save(tmp_path / "run.csv"), comment="#")
     pandas.testing.assert_frame_equal(again, frame, rtol=1e-15)
-    arrow = pandas.read_parquet(run.to_parquet(tmp_path / "run.parquet"))
+    arrow = pandas.read_parquet(run.save(tmp_path / "run.parquet"))
     pandas.testing.assert_frame_equal(arrow, frame, check_exact=True)
 
 
@@ -143,7 +143,7 @@ def test_wrong_metadata_are_refused(
         ({"colour": "red"}, "colour"),
     ]:
         with subtests.test(f"{changes}"):
-            file = runs["plain"].to_csv(tmp_path / "run.csv")
+            file = runs["plain"].save(tmp_path / "run.csv")
             file.write_text(spoilt(file.read_text(), **changes))
             with pytest.raises(InputError, match=match):
                 Trajectory.load(file)
@@ -156,7 +156,7 @@ def test_other_endings_are_refused(runs: dict[str, Trajectory], path: Any) -> No
 
 
 def test_other_files_are_refused(runs: dict[str, Trajectory], tmp_path: Path) -> None:
-    file = runs["plain"].to_csv(tmp_path / "run.csv")
+    file = runs["plain"].save(tmp_path / "run.csv")
     lines = file.read_text().split("\n")
     for text in ("", "a,b\n1,2\n", "\n".join([*lines[:4], lines[4][:40]]), "\n".join(lines[:1])):
         file.write_text(text)
@@ -169,4 +169,4 @@ def test_other_files_are_refused(runs: dict[str, Trajectory], tmp_path: Path) ->
         with pytest.raises(InputError, match="path"):
             Trajectory.load(path)
     with pytest.raises(InputError, match="path"):
-        runs["plain"].to_csv(tmp_path / "no folder" / "run.csv")
+        runs["plain"].save(tmp_path / "no folder" / "run.csv")

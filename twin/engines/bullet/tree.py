@@ -6,7 +6,6 @@ a free platform on three slides and three hinges.
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.engines.bullet.world import bullet, connect, disconnect, load
-from twin.engines.mechanism import JointForces, Mechanism, joint_motion, make_mechanism
+from twin.engines.bullet.world import Client, bullet, load
+from twin.engines.mechanism import JointForces, JointMotion, Mechanism, make_mechanism
 from twin.engines.projection import OpenTree
 from twin.engines.urdf import CARRIER_JOINTS, robot_urdf
 from twin.errors import SingularPoseError
@@ -35,32 +34,22 @@ def open_tree(
     pose: FloatArray,
     twist: FloatArray,
     acceleration: FloatArray,
-    deflection: FloatArray | None = None,
-    deflection_acceleration: FloatArray | None = None,
+    joints: JointMotion,
 ) -> OpenTree:
     """Return the tree's generalised forces and Jacobians for one motion `(7,)`, `(6,)`, `(6,)`.
 
-    `deflection` `(2k,)` and `deflection_acceleration` `(k,)` are those of the legs' internal
-    joints.
+    `joints` is the motion of all joints that goes with it.
 
     Raises:
-        InputError: Bullet refuses the machine, or the platform cannot have the motion.
-        SingularPoseError: a leg has no joint coordinates in this pose, or a free platform has
-            turned by 90 deg about the y axis from home, where the tree's hinges are singular.
+        InputError: Bullet refuses the machine.
+        SingularPoseError: a free platform has turned by 90 deg about the y axis from home, where
+            the tree's hinges are singular.
     """
     tree = _tree(platform)
-    legs = platform.leg_coordinates(
-        pose,
-        twist,
-        acceleration,
-        deflection=deflection,
-        deflection_acceleration=deflection_acceleration,
-    )
-    motion = joint_motion(tree.machine, legs)
     if not tree.machine.floats:
-        return OpenTree(tree.torques(*motion), tree.closure(motion.values))
+        return OpenTree(tree.torques(*joints), tree.closure(joints.values))
     platform_motion = _platform_motion(platform, pose, twist, acceleration)
-    tree_motion = [np.concatenate(pair) for pair in zip(platform_motion[:3], motion, strict=True)]
+    tree_motion = [np.concatenate(pair) for pair in zip(platform_motion[:3], joints, strict=True)]
     torques, closure = tree.torques(*tree_motion), tree.closure(tree_motion[0])
     from_twist = np.linalg.inv(platform_motion.to_twist)
     torques[:6] = from_twist.T @ torques[:6]
@@ -145,17 +134,13 @@ class _Tree:
 
     def __init__(self, platform: MachineModel) -> None:
         self.machine = make_mechanism(platform.parameters)
-        self._client = connect()
-        weakref.finalize(self, disconnect, self._client)
-        bullet.setGravity(0.0, 0.0, -self.machine.gravity, physicsClientId=self._client)
+        self._client = Client()
+        self._client.setGravity(0.0, 0.0, -self.machine.gravity)
         self._unit = mass_unit(self.machine)
         scaled = in_mass_unit(self.machine, self._unit)
         self._body = load(robot_urdf(platform, scaled), self._client, fixed=True)
-        n_joints = bullet.getNumJoints(self._body, physicsClientId=self._client)
-        joints = [
-            bullet.getJointInfo(self._body, i, physicsClientId=self._client)
-            for i in range(n_joints)
-        ]
+        n_joints = self._client.getNumJoints(self._body)
+        joints = [self._client.getJointInfo(self._body, i) for i in range(n_joints)]
         self._links = {joint[12].decode(): i for i, joint in enumerate(joints)}
         names = [joint[1].decode() for joint in joints if joint[2] != bullet.JOINT_FIXED]
         carrier_joints = CARRIER_JOINTS if self.machine.floats else ()
@@ -173,9 +158,7 @@ class _Tree:
         Springs, dampers, friction and extra weights are no part of Bullet's tree.
         """
         sorted_motion = [values[self._to_bullet].tolist() for values in motion]
-        torque_values = bullet.calculateInverseDynamics(
-            self._body, *sorted_motion, physicsClientId=self._client
-        )
+        torque_values = self._client.calculateInverseDynamics(self._body, *sorted_motion)
         torques = self._unit * np.array(torque_values)[self._from_bullet]
         own_indices = self._own_places
         torques[own_indices] -= self._own(motion[0][own_indices], motion[1][own_indices])
@@ -197,14 +180,8 @@ class _Tree:
         """Return `(3, joints)` velocities of a link's origin per joint rates, base axes."""
         sorted_values = values[self._to_bullet].tolist()
         zero_rates = [0.0] * len(sorted_values)
-        linear, _ = bullet.calculateJacobian(
-            self._body,
-            self._links[link],
-            (0.0, 0.0, 0.0),
-            sorted_values,
-            zero_rates,
-            zero_rates,
-            physicsClientId=self._client,
+        linear, _ = self._client.calculateJacobian(
+            self._body, self._links[link], (0.0, 0.0, 0.0), sorted_values, zero_rates, zero_rates
         )
         return np.array(linear)[:, self._from_bullet]
 

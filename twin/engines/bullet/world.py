@@ -8,7 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -106,43 +106,56 @@ def _folder() -> str:
     return folder
 
 
-def load(text: str, client: int, *, fixed: bool) -> int:
+class Client:
+    """PyBullet's functions in a physics client of their own, without a window.
+
+    Attributes:
+        number: of the client, which PyBullet takes as `physicsClientId`.
+        close: frees the client; one that is already gone is left alone.
+    """
+
+    def __init__(self) -> None:
+        """Open a client.
+
+        Raises:
+            InputError: too many engines are open in this process.
+        """
+        self.number = int(bullet.connect(bullet.DIRECT))
+        if self.number < 0:
+            raise InputError(
+                "engine", "Bullet has no client left; close engines that are not needed"
+            )
+        self.close = weakref.finalize(self, _disconnect, self.number)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a function of PyBullet for this client, and keep it as an attribute."""
+        function = partial(getattr(bullet, name), physicsClientId=self.number)
+        setattr(self, name, function)
+        return function
+
+
+def _disconnect(client: int) -> None:
+    if bullet.isConnected(client):
+        bullet.disconnect(physicsClientId=client)
+
+
+def load(text: str, client: Client, *, fixed: bool) -> int:
     """Return the body of a URDF text in a physics client, its base `fixed` or free.
 
     Raises:
         InputError: Bullet refuses the machine.
     """
     # Bullet keeps files by name, so that a name used twice would bring back the first machine.
-    bullet.setPhysicsEngineParameter(enableFileCaching=0, physicsClientId=client)
+    client.setPhysicsEngineParameter(enableFileCaching=0)
     flags = bullet.URDF_USE_INERTIA_FROM_FILE | bullet.URDF_IGNORE_VISUAL_SHAPES
     # Otherwise a cylinder becomes a prism, a millimetre larger on all sides.
     flags |= bullet.URDF_USE_IMPLICIT_CYLINDER
     with temporary_file(".urdf", text.encode()) as path:
         try:
-            body = bullet.loadURDF(
-                str(path), useFixedBase=fixed, flags=flags, physicsClientId=client
-            )
+            body = client.loadURDF(str(path), useFixedBase=fixed, flags=flags)
         except bullet.error as error:
             raise InputError("platform", f"Bullet refuses the machine: {error}") from None
     return int(body)
-
-
-def connect() -> int:
-    """Return a new physics client without a window.
-
-    Raises:
-        InputError: too many engines are open in this process.
-    """
-    client = int(bullet.connect(bullet.DIRECT))
-    if client < 0:
-        raise InputError("engine", "Bullet has no client left; close engines that are not needed")
-    return client
-
-
-def disconnect(client: int) -> None:
-    """Free a physics client; one that is already gone is left alone."""
-    if bullet.isConnected(client):
-        bullet.disconnect(physicsClientId=client)
 
 
 class InertialFrame(NamedTuple):
@@ -240,7 +253,7 @@ class Bodies:
         joints: links by the names of the joints that move them.
     """
 
-    def __init__(self, machine: Mechanism, texts: tuple[str, str], client: int) -> None:
+    def __init__(self, machine: Mechanism, texts: tuple[str, str], client: Client) -> None:
         """Load the machine's multibodies from the URDF of its legs and of its platform.
 
         Raises:
@@ -263,9 +276,8 @@ class Bodies:
         ]
 
     def _collect(self, multibody: int) -> None:
-        client = {"physicsClientId": self._client}
-        for k in range(bullet.getNumJoints(multibody, **client)):
-            info = bullet.getJointInfo(multibody, k, **client)
+        for k in range(self._client.getNumJoints(multibody)):
+            info = self._client.getJointInfo(multibody, k)
             self.links[info[12].decode()] = Link(multibody, k)
             if info[2] != bullet.JOINT_FIXED:
                 self.joints[info[1].decode()] = Link(multibody, k)
@@ -303,22 +315,20 @@ class BulletBall:
     its own rolling friction out.
     """
 
-    def __init__(self, ball: Ball, platform: tuple[int, int], options: dict[str, Any]) -> None:
+    def __init__(self, ball: Ball, platform: tuple[int, int], client: Client) -> None:
         """Add the ball to a client.
 
         Args:
             ball: its numbers.
             platform: multibody and link that carry the plate.
-            options: that say which client.
+            client: with the platform.
         """
-        self._options, self._platform = options, platform
+        self._client, self._platform = client, platform
         self._constants, self._rolls = ball.constants, ball.rolling_resistance > 0.0
         self._moment = np.empty(3)
-        collision_shape = bullet.createCollisionShape(
-            bullet.GEOM_SPHERE, radius=ball.radius, **options
-        )
-        self._body = bullet.createMultiBody(ball.mass, collision_shape, **options)
-        bullet.changeDynamics(
+        collision_shape = self._client.createCollisionShape(bullet.GEOM_SPHERE, radius=ball.radius)
+        self._body = self._client.createMultiBody(ball.mass, collision_shape)
+        self._client.changeDynamics(
             self._body,
             -1,
             localInertiaDiagonal=[ball.inertia] * 3,
@@ -330,29 +340,23 @@ class BulletBall:
             lateralFriction=1.0,
             rollingFriction=0.0,
             spinningFriction=0.0,
-            **options,
         )
-        bullet.changeDynamics(
+        self._client.changeDynamics(
             *platform,
             restitution=0.0,
             lateralFriction=ball.friction,
             rollingFriction=0.0,
             spinningFriction=0.0,
-            **options,
         )
 
     def place(self, place: FloatArray) -> None:
         """Put the ball at a pose with a twist `(13,)`; earlier contacts are forgotten."""
         w, x, y, z = place[3:7].tolist()
         for position in (FAR_AWAY_POSITION, place[:3].tolist()):
-            bullet.resetBasePositionAndOrientation(
-                self._body, position, (x, y, z, w), **self._options
-            )
+            self._client.resetBasePositionAndOrientation(self._body, position, (x, y, z, w))
             if position is FAR_AWAY_POSITION:
-                bullet.performCollisionDetection(**self._options)
-        bullet.resetBaseVelocity(
-            self._body, place[7:10].tolist(), place[10:].tolist(), **self._options
-        )
+                self._client.performCollisionDetection()
+        self._client.resetBaseVelocity(self._body, place[7:10].tolist(), place[10:].tolist())
 
     def resist(self, normal: FloatArray, spin: Sequence[float], gravity: float) -> None:
         """Apply rolling resistance to ball and platform over the next step, if they touch.
@@ -362,20 +366,23 @@ class BulletBall:
             spin: angular velocity of the platform [rad/s], base axes.
             gravity: [m/s2] along -z of the base.
         """
-        if not self._rolls or not bullet.getContactPoints(bodyA=self._body, **self._options):
+        if not self._rolls or not self._client.getContactPoints(bodyA=self._body):
             return
-        angular_velocity = np.array(bullet.getBaseVelocity(self._body, **self._options)[1])
+        angular_velocity = np.array(self._client.getBaseVelocity(self._body)[1])
         angular_velocity -= np.asarray(spin)
         gravity_vector = np.array([0.0, 0.0, -gravity])
         rolling_resistance(self._constants, gravity_vector, normal, angular_velocity, self._moment)
-        options = {"flags": bullet.WORLD_FRAME, **self._options}
-        bullet.applyExternalTorque(self._body, -1, self._moment.tolist(), **options)
-        bullet.applyExternalTorque(*self._platform, (-self._moment).tolist(), **options)
+        self._client.applyExternalTorque(
+            self._body, -1, self._moment.tolist(), flags=bullet.WORLD_FRAME
+        )
+        self._client.applyExternalTorque(
+            *self._platform, (-self._moment).tolist(), flags=bullet.WORLD_FRAME
+        )
 
     def read(self) -> FloatArray:
         """Return pose and twist `(13,)`."""
-        position, (x, y, z, w) = bullet.getBasePositionAndOrientation(self._body, **self._options)
-        velocity, angular_velocity = bullet.getBaseVelocity(self._body, **self._options)
+        position, (x, y, z, w) = self._client.getBasePositionAndOrientation(self._body)
+        velocity, angular_velocity = self._client.getBaseVelocity(self._body)
         return np.array([*position, w, x, y, z, *velocity, *angular_velocity])
 
 
@@ -399,9 +406,8 @@ class World:
             engine_defaults: change no settings.
         """
         self._machine = machine
-        self._client = connect()
-        self._options = {"physicsClientId": self._client}
-        self.close = weakref.finalize(self, disconnect, self._client)
+        self._client = Client()
+        self.close = self._client.close
         with quiet():
             self._set_up(timestep, engine_defaults=engine_defaults)
             self._bodies = Bodies(machine, texts, self._client)
@@ -432,25 +438,25 @@ class World:
             ZERO_VECTOR,
             JointMotion(zero_coordinates, zero_coordinates, zero_coordinates),
         )
-        bullet.stepSimulation(**self._options)
+        self._client.stepSimulation()
 
     def place(self, pose: FloatArray, twist: FloatArray, joints: JointMotion) -> None:
         """Put the machine at a pose `(7,)` with a twist `(6,)` and the joints that go with them."""
         names = self._machine.joint_names
         for name, value, rate in zip(names, *map(np.ndarray.tolist, joints[:2]), strict=True):
-            bullet.resetJointState(*self._bodies.joints[name], value, rate, **self._options)
+            self._client.resetJointState(*self._bodies.joints[name], value, rate)
         if self._machine.floats:
             center, inertial_quaternion, velocity = self._place.to_inertial(pose, twist)
-            body, client = self._platform.multibody, self._options
-            bullet.resetBasePositionAndOrientation(
-                body, center.tolist(), inertial_quaternion.tolist(), **client
+            body = self._platform.multibody
+            self._client.resetBasePositionAndOrientation(
+                body, center.tolist(), inertial_quaternion.tolist()
             )
-            bullet.resetBaseVelocity(body, velocity.tolist(), twist[3:].tolist(), **client)
+            self._client.resetBaseVelocity(body, velocity.tolist(), twist[3:].tolist())
 
     def set_field(self, field: FloatArray) -> None:
         """Set the acceleration field `(3,)` [m/s2] of every body, in place of gravity."""
         self._field: list[float] = field.tolist()
-        bullet.setGravity(*self._field, **self._options)
+        self._client.setGravity(*self._field)
 
     def place_ball(self, place: FloatArray) -> None:
         """Put the ball of a machine that has one at a pose with a twist `(13,)`."""
@@ -470,11 +476,11 @@ class World:
             joint_forces[joints] += self._own(self._values[joints], self._rates[joints])
         for multibody, link_numbers, value_indices in self._pushed:
             link_forces = joint_forces[value_indices].tolist()
-            bullet.setJointMotorControlArray(
-                multibody, link_numbers, bullet.TORQUE_CONTROL, forces=link_forces, **self._options
+            self._client.setJointMotorControlArray(
+                multibody, link_numbers, bullet.TORQUE_CONTROL, forces=link_forces
             )
         for link, mass in self._heavy:
-            center = bullet.getLinkState(*link, computeForwardKinematics=1, **self._options)[0]
+            center = self._client.getLinkState(*link, computeForwardKinematics=1)[0]
             self._push(link, [mass * field_component for field_component in self._field], center)
         for ball in self._balls:
             _, orientation, _, angular_velocity = self._platform_state()
@@ -484,9 +490,8 @@ class World:
             self._push(
                 self._platform, load[:3], self._place.reference(center, orientation).tolist()
             )
-            options = {"flags": bullet.WORLD_FRAME, **self._options}
-            bullet.applyExternalTorque(*self._platform, load[3:], **options)
-        bullet.stepSimulation(**self._options)
+            self._client.applyExternalTorque(*self._platform, load[3:], flags=bullet.WORLD_FRAME)
+        self._client.stepSimulation()
 
     def read(self, reading: FloatArray) -> float:
         """Read Bullet's bodies and joints.
@@ -505,9 +510,7 @@ class World:
         reading[13:] = self._reader @ self._states.ravel()
         self._frames[0] = reading[:7]
         for multibody, link_numbers, frame_indices in self._looped:
-            links = bullet.getLinkStates(
-                multibody, link_numbers, computeForwardKinematics=1, **self._options
-            )
+            links = self._client.getLinkStates(multibody, link_numbers, computeForwardKinematics=1)
             self._frames[frame_indices] = [link[0] + link[1] for link in links]
         loop_gap = largest_gap(self._frames, *self._loops)
         self._place.from_inertial(reading)
@@ -516,37 +519,37 @@ class World:
     def save(self) -> bytes:
         """Return Bullet's own record of the world: only it holds every bit of the state."""
         with temporary_file(".bullet") as path:
-            bullet.saveBullet(str(path), **self._options)
+            self._client.saveBullet(str(path))
             return path.read_bytes()
 
     def restore(self, saved: bytes) -> None:
         """Return to a record that `save` made of this machine."""
         with temporary_file(".bullet", saved) as path:
-            bullet.restoreState(fileName=str(path), **self._options)
+            self._client.restoreState(fileName=str(path))
 
     def _add_ball(self) -> None:
         ball, platform = self._machine.ball, self._bodies.links[PLATFORM_NAME]
-        self._balls = [] if ball is None else [BulletBall(ball, platform, self._options)]
+        self._balls = [] if ball is None else [BulletBall(ball, platform, self._client)]
 
     def _platform_state(self) -> tuple[tuple[float, ...], ...]:
         """Return the platform's inertial frame: centre, quaternion (scalar last), velocities."""
         if self._machine.floats:
-            body, options = self._platform.multibody, self._options
-            base_pose = bullet.getBasePositionAndOrientation(body, **options)
-            return (*base_pose, *bullet.getBaseVelocity(body, **options))
-        options = {"computeLinkVelocity": 1, "computeForwardKinematics": 1, **self._options}
-        link_state = bullet.getLinkState(*self._platform, **options)
+            body = self._platform.multibody
+            base_pose = self._client.getBasePositionAndOrientation(body)
+            return (*base_pose, *self._client.getBaseVelocity(body))
+        link_state = self._client.getLinkState(
+            *self._platform, computeLinkVelocity=1, computeForwardKinematics=1
+        )
         return link_state[0], link_state[1], link_state[6], link_state[7]
 
     def _sense(self, groups: list[tuple[int, list[int], IndexArray]]) -> None:
         for multibody, link_numbers, value_indices in groups:
-            joints = bullet.getJointStates(multibody, link_numbers, **self._options)
+            joints = self._client.getJointStates(multibody, link_numbers)
             self._values[value_indices] = [joint[0] for joint in joints]
             self._rates[value_indices] = [joint[1] for joint in joints]
 
     def _push(self, link: Link, force: Iterable[float], point: Iterable[float]) -> None:
-        options = {"flags": bullet.WORLD_FRAME, **self._options}
-        bullet.applyExternalForce(*link, force, point, **options)
+        self._client.applyExternalForce(*link, force, point, flags=bullet.WORLD_FRAME)
 
     def _groups(self, places: Iterable[int]) -> list[tuple[int, list[int], IndexArray]]:
         """Return joints by multibody: their link numbers, and their indices in the mechanism."""
@@ -571,10 +574,10 @@ class World:
         )
 
     def _set_up(self, timestep: float, *, engine_defaults: bool) -> None:
-        bullet.setTimeStep(timestep, **self._options)
+        self._client.setTimeStep(timestep)
         self.set_field(np.array([0.0, 0.0, -self._machine.gravity]))
         if not engine_defaults:
-            bullet.setPhysicsEngineParameter(
+            self._client.setPhysicsEngineParameter(
                 constraintSolverType=bullet.CONSTRAINT_SOLVER_LCP_DANTZIG,
                 numSolverIterations=SOLVER_ITERATIONS,
                 solverResidualThreshold=0.0,
@@ -582,30 +585,24 @@ class World:
                 contactERP=ERROR_REDUCTION,
                 frictionERP=ERROR_REDUCTION,
                 numSubSteps=0,
-                **self._options,
             )
 
     def _let_go(self, *, engine_defaults: bool) -> None:
         """Remove damping, limits and motors from all links."""
         if not engine_defaults:
             for link in self._bodies.all():
-                bullet.changeDynamics(
+                self._client.changeDynamics(
                     *link,
                     linearDamping=0.0,
                     angularDamping=0.0,
                     jointDamping=0.0,
                     maxJointVelocity=UNREACHABLE_LIMIT,
                     activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING,
-                    **self._options,
                 )
         for multibody, link_numbers, _ in self._groups(range(len(self._machine.joint_names))):
             zero_forces = [0.0] * len(link_numbers)
-            bullet.setJointMotorControlArray(
-                multibody,
-                link_numbers,
-                bullet.VELOCITY_CONTROL,
-                forces=zero_forces,
-                **self._options,
+            self._client.setJointMotorControlArray(
+                multibody, link_numbers, bullet.VELOCITY_CONTROL, forces=zero_forces
             )
 
     def _close_loops(self, *, engine_defaults: bool) -> None:
@@ -616,9 +613,9 @@ class World:
             pivots = [
                 frames[point.body].place(point).tolist() for point in (second_point, first_point)
             ]
-            loop = bullet.createConstraint(
-                *ends, bullet.JOINT_POINT2POINT, (0.0, 0.0, 0.0), *pivots, **self._options
+            loop = self._client.createConstraint(
+                *ends, bullet.JOINT_POINT2POINT, (0.0, 0.0, 0.0), *pivots
             )
             if not engine_defaults:
                 # Bullet turns the force into an impulse here, with the time step of this moment.
-                bullet.changeConstraint(loop, maxForce=UNREACHABLE_LIMIT, **self._options)
+                self._client.changeConstraint(loop, maxForce=UNREACHABLE_LIMIT)

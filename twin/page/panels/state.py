@@ -177,11 +177,7 @@ class StatePanel:
         """Show the present state; called on the run's thread."""
         session = self._session
         fractions = session.stroke, session.speed_share, session.utilisation
-        self._text.content = strip(*fractions, self._closest()) + (
-            second_engine_line(
-                session.settings.comparison, session.difference, session.comparison_stopped
-            )
-        )
+        self._text.content = strip(*fractions, self._closest())
 
 
 def strip(
@@ -212,32 +208,6 @@ def strip(
     )
     columns = f"grid-template-columns: 3.7em repeat({count}, 1fr)"
     return f'<div class="twin-strip" style="{STRIP_STYLE}; {columns}">{"".join(rows)}</div>'
-
-
-def second_engine_line(engine: str | None, difference: FloatArray | None, stopped: str) -> str:
-    """Return the HTML of a line about the second engine; empty without one.
-
-    Args:
-        engine: its name.
-        difference: `(2,)` [m], [rad] to the first engine.
-        stopped: why it has stopped; empty while it runs.
-    """
-    if engine is None:
-        return ""
-    text = "stopped" if stopped else "beginning"
-    if difference is not None and not stopped:
-        distance, angle = 1e6 * np.asarray(difference)
-        text = f"<b>{_micro(distance, 'm')}</b> and <b>{_micro(angle, 'rad')}</b> apart"
-    style = "padding: 0 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
-    return f'<div class="twin-beside" style="{style}">beside {escape(engine)}: {text}</div>'
-
-
-def _micro(value: float, unit: str) -> str:
-    """Return a value in millionths with three digits, larger ones in thousandths."""
-    if value < 1e-3:
-        return f"{'&lt; 0.001' if value else '0'} \u00b5{unit}"
-    scaled_value, prefix = (value, "\u00b5") if value < 1e3 else (1e-3 * value, "m")
-    return f"{scaled_value:.3g} {prefix}{unit}"
 
 
 def _colour(fraction: float) -> str:

@@ -21,9 +21,6 @@ from twin.viewer.camera import VIEWS
 
 NO_ENGINE = "off"
 
-DIFFERENCE_FACTORS = {"as it is": 1.0, "10 times": 10.0, "100 times": 100.0, "1000 times": 1000.0}
-"""Factors by which the difference can be drawn."""
-
 COLOURING_CHOICES = {"own": "none", "force": "force", "stroke left": "stroke"}
 """Choices of the legs' colours -> colouring."""
 
@@ -60,11 +57,6 @@ class ComparePanel:
             hint="Give a second MuJoCo its own default constraint settings, which are softer than "
             "a machine's joints.",
         )
-        self._drawn = gui.add_dropdown(
-            "Difference drawn",
-            tuple(DIFFERENCE_FACTORS),
-            hint="Factor by which the drawn difference exceeds the true one.",
-        )
         self._text = gui.add_html("")
         self._largest = np.zeros(2)
         self._time = 0.0
@@ -73,8 +65,6 @@ class ComparePanel:
         for control in (self._engine, self._input, self._defaults):
             # Read at once: a refusal of an earlier choice sets the controls back.
             requests.on(control.on_update, self._choose, lambda _: self._chosen())
-
-        requests.on(self._drawn.on_update, self._exaggerate, lambda event: event.target.value)
 
     def refresh(self) -> None:
         """Show the second engine and the difference; called on the run's thread."""
@@ -99,22 +89,6 @@ class ComparePanel:
             ).format(*texts_shown)
         self._text.content = note(text, "difference")
 
-    @property
-    def chosen(self) -> dict[str, float]:
-        """The factor of the drawn difference, as a control of a `SetUp`."""
-        factor = self._session.exaggeration
-        return {} if factor == 1.0 else {"drawn": factor}
-
-    def describe(self, controls: Mapping[str, Any]) -> None:
-        """Draw the difference as a `SetUp` has it; called on the run's thread.
-
-        Raises:
-            InputError: none of the factors that can be chosen.
-        """
-        names = {f"{factor:g}": name for name, factor in DIFFERENCE_FACTORS.items()}
-        self._drawn.value = names[one_of(f"{controls.get('drawn', 1.0):g}", "drawn", names)]
-        self._exaggerate(self._drawn.value)
-
     def _show(self) -> None:
         settings = self._shown = self._session.settings
         self._largest = np.zeros(2)
@@ -123,11 +97,6 @@ class ComparePanel:
         self._defaults.value = settings.comparison_defaults
         self._input.disabled = settings.comparison is None
         self._defaults.disabled = settings.comparison != "mujoco"
-
-    def _exaggerate(self, chosen: str) -> None:
-        self._session.exaggeration = DIFFERENCE_FACTORS[
-            one_of(chosen, "difference drawn", DIFFERENCE_FACTORS)
-        ]
 
     def _chosen(self) -> dict[str, Any]:
         """Return the controls' values as settings."""

@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, IndexArray, as_vector, one_of, positive
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.mechanism import as_segments
-from twin.errors import InputError, SingularPoseError, UnreachablePoseError
+from twin.errors import SingularPoseError, UnreachablePoseError
 from twin.machine.mechanism import PLATFORM_NAME
 from twin.machine.payload.anthropometry import rigid_sum
 from twin.machine.payload.occupant import with_body
@@ -81,9 +81,7 @@ LINE_WIDTH = 3.0
 
 
 Colouring = Literal["none", "force", "stroke"]
-
-COLOURING_KINDS: tuple[Colouring, ...] = ("none", "force", "stroke")
-"""Kinds of colours of the legs: their own; fraction of the peak force or torque; fraction of the
+"""Kind of colours of the legs: their own; fraction of the peak force or torque; fraction of the
 stroke left to a limit.
 """
 
@@ -116,34 +114,19 @@ def as_bytes(colour: Any) -> Colour:
     return red, green, blue
 
 
-def levels(values: Any, count: int) -> IndexArray:
-    """Return the indices `(n,)` of values on a scale of `COLOUR_LEVELS` colours, -1 for NaN.
+def levels(values: Any) -> IndexArray:
+    """Return the indices `(n,)` of values `(n,)` on a scale of `COLOUR_LEVELS` colours, -1 for NaN.
 
-    Args:
-        values: `(n,)`, clipped to 0 and 1.
-        count: n.
-
-    Raises:
-        InputError: wrong shape, not numbers.
+    Values are clipped to 0 and 1.
     """
-    try:
-        checked_values = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError("values", "must be numbers") from None
-    if checked_values.shape != (count,):
-        raise InputError("values", f"must have shape ({count},), not {checked_values.shape}")
-    is_unknown = np.isnan(checked_values)
-    fraction = np.clip(np.where(is_unknown, 0.0, checked_values), 0.0, 1.0)
+    is_unknown = np.isnan(values)
+    fraction = np.clip(np.where(is_unknown, 0.0, values), 0.0, 1.0)
     return np.where(is_unknown, -1, np.rint(fraction * (COLOUR_LEVELS - 1))).astype(np.int64)
 
 
 def palette(colouring: Colouring) -> FloatArray:
-    """Return the colours `(LEVELS, 3)` of a scale, red, green and blue from 0 to 1.
-
-    Raises:
-        InputError: no such scale.
-    """
-    stops = np.array(COLOUR_SCALES[one_of(colouring, "colouring", tuple(COLOUR_SCALES))])
+    """Return the colours `(LEVELS, 3)` of a scale, red, green and blue from 0 to 1."""
+    stops = np.array(COLOUR_SCALES[colouring])
     positions = np.linspace(0.0, len(stops) - 1.0, COLOUR_LEVELS)
     return np.stack(
         [np.interp(positions, np.arange(len(stops)), channel) for channel in stops.T],
@@ -152,13 +135,7 @@ def palette(colouring: Colouring) -> FloatArray:
 
 
 def legend(colouring: Colouring) -> str:
-    """Return the legend of a colouring as HTML; empty for "none".
-
-    Raises:
-        InputError: no such colouring.
-    """
-    if one_of(colouring, "colouring", COLOURING_KINDS) == "none":
-        return ""
+    """Return the legend of a scale as HTML."""
     stops = ", ".join(f"rgb{as_bytes(stop)}" for stop in COLOUR_SCALES[colouring])
     ticks = "".join(f"<span>{tick}</span>" for tick in LEGEND_TICKS[colouring])
     return (
@@ -298,13 +275,9 @@ class MachineScene:
                 fraction of the peak force; "stroke", the fraction of the stroke left to the nearest
                 limit.
             values: `(n,)` from 0 to 1; a leg with NaN keeps its own colour.
-
-        Raises:
-            InputError: no such colouring, wrong shape of `values`.
         """
-        one_of(colouring, "colouring", COLOURING_KINDS)
         count = self.platform.n_actuators
-        new_levels = np.full(count, -1) if colouring == "none" else levels(values, count)
+        new_levels = np.full(count, -1) if colouring == "none" else levels(values)
         has_changed = new_levels != self._levels
         if colouring != self._colouring:
             has_changed |= new_levels >= 0
@@ -397,29 +370,27 @@ class MachineScene:
         )
 
 
-def add_base_frame(server: Any, machine: MachineScene) -> list[Any]:
-    """Return the nodes of the base frame's axes: x red, y green, z blue; hidden at first."""
-    return [
-        _axes(server, f"{machine.bodies[BASE_NODE].name}/axes", AXIS_LENGTHS["base"] * machine.size)
-    ]
+def add_frames(server: Any, machine: MachineScene, kind: str) -> list[Any]:
+    """Return the nodes of axes, hidden at first: x red, y green, z blue.
 
-
-def add_platform_frame(server: Any, machine: MachineScene) -> list[Any]:
-    """Return the nodes of the platform frame's axes; hidden at first."""
+    Args:
+        server: viser's.
+        machine: whose frames they are.
+        kind: "base", "platform", or "joint" for the joints of all legs' bodies.
+    """
+    bodies = {"base": [BASE_NODE], "platform": [PLATFORM_NAME]}.get(
+        kind, [body for body in machine.bodies if LEG_PATTERN.match(body)]
+    )
+    length = AXIS_LENGTHS[kind] * machine.size
     return [
-        _axes(
-            server,
-            f"{machine.bodies[PLATFORM_NAME].name}/axes",
-            AXIS_LENGTHS["platform"] * machine.size,
+        server.scene.add_frame(
+            f"{machine.bodies[body].name}/axes",
+            axes_length=length,
+            axes_radius=AXIS_RADIUS_RATIO * length,
+            visible=False,
         )
+        for body in bodies
     ]
-
-
-def add_joint_frames(server: Any, machine: MachineScene) -> list[Any]:
-    """Return the nodes of axes at the joints of all legs' bodies; hidden at first."""
-    length = AXIS_LENGTHS["joint"] * machine.size
-    legs = (node for body, node in machine.bodies.items() if LEG_PATTERN.match(body))
-    return [_axes(server, f"{node.name}/axes", length) for node in legs]
 
 
 def centre_of_mass(machine: MachineScene) -> FloatArray:
@@ -463,12 +434,6 @@ def add_leg_numbers(server: Any, machine: MachineScene) -> list[Any]:
     return list(lower_parts.values())
 
 
-def _axes(server: Any, name: str, length: float) -> Any:
-    return server.scene.add_frame(
-        name, axes_length=length, axes_radius=AXIS_RADIUS_RATIO * length, visible=False
-    )
-
-
 NEWEST_COLOUR = (162, 28, 175)
 """Colour of the line's newest end: red, green, blue."""
 
@@ -492,13 +457,10 @@ class Trace:
             server: viser's server.
             machine: with the platform.
             seconds: [s] of the run that are kept.
-
-        Raises:
-            InputError: not a positive number.
         """
         self._machine = machine
         self.point = np.zeros(3)
-        self.seconds = positive(seconds, "seconds")
+        self.seconds = seconds
         self._times: list[float] = []
         self._points: list[FloatArray] = []
         self._sent, self._pending = -np.inf, False
@@ -518,11 +480,8 @@ class Trace:
 
         Args:
             point: `(3,)` [m] in the platform frame.
-
-        Raises:
-            InputError: wrong shape, not finite.
         """
-        self.point = as_vector(point, "point", 3)
+        self.point = np.array(point)
         self.clear()
 
     def clear(self) -> None:

@@ -6,11 +6,12 @@ The module also has the viewpoints of pages: the first one, and those of the vie
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector, one_of, positive
+from twin.basics.arrays import FloatArray, one_of
 from twin.machine.mechanism import PLATFORM_NAME
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
@@ -19,11 +20,9 @@ from twin.page.scene.machine_scene import (
     Colouring,
     MachineScene,
     Trace,
-    add_base_frame,
     add_centre_of_mass,
-    add_joint_frames,
+    add_frames,
     add_leg_numbers,
-    add_platform_frame,
 )
 from twin.page.server.page_server import darken
 from twin.simulation.scene import Scene
@@ -60,11 +59,8 @@ EDGE_TOLERANCE = 1e-9
 no gap.
 """
 
-ARC_RADIUS_RATIO = 0.09
-"""Radius of the moment's arc over the size of the machine."""
-
-ARC_ANGLE = np.radians(270.0)
-"""[rad] Angle of the moment's arc."""
+MOMENT_LENGTH = 0.25
+"""Length of a moment's arrow, which has two heads, over the size of the machine."""
 
 ARROW_RADIUS_RATIO = 0.008
 """Radius of arrows over the size of the machine."""
@@ -84,9 +80,9 @@ VIEW_TOLERANCE = 0.02
 """[sizes of a machine] Distance by which a camera in its first view may be elsewhere."""
 
 MARK_BUILDERS = {
-    "base_frame": add_base_frame,
-    "platform_frame": add_platform_frame,
-    "joint_frames": add_joint_frames,
+    "base_frame": partial(add_frames, kind="base"),
+    "platform_frame": partial(add_frames, kind="platform"),
+    "joint_frames": partial(add_frames, kind="joint"),
     "centre_of_mass": add_centre_of_mass,
     "leg_numbers": add_leg_numbers,
 }
@@ -240,22 +236,15 @@ class PushArrow:
         self._arrows = {
             name: server.scene.add_arrows(
                 f"{self.node.name}/{name}",
-                np.zeros((1, 2, 3)),
+                np.zeros((n_heads, 2, 3)),
                 ARROW_COLOUR,
                 shaft_radius=ARROW_RADIUS_RATIO * machine.size,
                 head_radius=2.6 * ARROW_RADIUS_RATIO * machine.size,
                 head_length=6.0 * ARROW_RADIUS_RATIO * machine.size,
                 visible=False,
             )
-            for name in ("force", "moment")
+            for name, n_heads in (("force", 1), ("moment", 2))
         }
-        self._arc = server.scene.add_line_segments(
-            f"{self.node.name}/arc",
-            np.zeros((32, 2, 3)),
-            ARROW_COLOUR,
-            thickness=1.4 * ARROW_RADIUS_RATIO * machine.size,
-            visible=False,
-        )
         self._point = np.zeros(3)
         self._start, self._duration = np.inf, 0.0
         self._shown = True
@@ -270,24 +259,18 @@ class PushArrow:
             time: [s] of the run, now.
             duration: [s] of the run.
 
-        Raises:
-            InputError: wrong shape, not finite, no positive duration.
         """
-        checked_force, checked_moment = as_vector(force, "force", 3), as_vector(moment, "moment", 3)
-        self._point = as_vector(point, "point", 3)
-        self._start, self._duration = time, positive(duration, "duration")
-        self._arrows["force"].visible = bool(checked_force.any())
-        self._arrows["moment"].visible = self._arc.visible = bool(checked_moment.any())
-        if checked_force.any():
-            self._arrows["force"].points = self._straight(checked_force)[None]
-        if checked_moment.any():
-            arc = self._curl(checked_moment)
-            self._arc.points = np.stack([arc[:-1], arc[1:]], axis=1)
-            end_tangent = arc[-1] - arc[-2]
-            end_tangent *= (
-                6.0 * ARROW_RADIUS_RATIO * self._machine.size / np.linalg.norm(end_tangent)
-            )
-            self._arrows["moment"].points = np.stack([arc[-1], arc[-1] + end_tangent])[None]
+        force_vector, moment_vector = np.array(force), np.array(moment)
+        self._point = np.array(point)
+        self._start, self._duration = time, duration
+        self._arrows["force"].visible = bool(force_vector.any())
+        self._arrows["moment"].visible = bool(moment_vector.any())
+        if force_vector.any():
+            self._arrows["force"].points = self._straight(force_vector)[None]
+        if moment_vector.any():
+            tip = MOMENT_LENGTH * self._machine.size * moment_vector
+            tip /= np.linalg.norm(moment_vector)
+            self._arrows["moment"].points = np.array([[np.zeros(3), tip], [np.zeros(3), 0.8 * tip]])
         self.update(time)
 
     def update(self, time: float) -> None:
@@ -315,17 +298,6 @@ class PushArrow:
         weight = 9.81 * self._machine.platform.parameters.platform.body.mass
         length = MIN_ARROW_LENGTH + (MAX_ARROW_LENGTH - MIN_ARROW_LENGTH) * min(1.0, size / weight)
         return np.stack([-force * length * self._machine.size / size, np.zeros(3)])
-
-    def _curl(self, moment: FloatArray) -> FloatArray:
-        """Return the points `(33, 3)` [m] of an arc about the moment, in its sense."""
-        axis = moment / np.linalg.norm(moment)
-        first_direction = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
-        first_direction /= np.linalg.norm(first_direction)
-        angles = np.linspace(0.0, ARC_ANGLE, 33)[:, None]
-        circle_points = np.cos(angles) * first_direction + np.sin(angles) * np.cross(
-            axis, first_direction
-        )
-        return np.asarray(ARC_RADIUS_RATIO * self._machine.size * circle_points)
 
 
 NEAR_PLANE = 0.01

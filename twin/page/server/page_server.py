@@ -1,8 +1,6 @@
 """The page's server: its address, its token and its end.
 
-The socket that the page's server listens on.
-
-All that reaches into viser's internals: a guarded server, its backlog, its end, its layout.
+All that reaches into viser's internals: a guarded server, and its end.
 
 viser 1.1 has no public way to do these things, and each of them answers an attack or a fault:
 
@@ -11,19 +9,14 @@ viser 1.1 has no public way to do these things, and each of them answers an atta
 - The server gets a bound socket. viser itself takes the next port if one is used by another
   program, and never returns if the host is unknown.
 - Nobody can publish the page through viser's server on the internet.
-- A browser that connects late gets the present state at once. viser counts through the numbers of
-  all messages ever sent and serves nobody meanwhile: 1 s for a million messages, 10 s after an hour
-  and a half of a moving scene.
 - The end does not wait for browsers that do not respond, and prints nothing.
 - The page has a style and keys of its own.
-- The controls of one browser are placed above a panel of all browsers.
 
 Should another release of viser serve in another way, the server is stopped and an error says so.
 """
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import errno
 import gzip
@@ -35,15 +28,14 @@ import secrets
 import socket
 import threading
 import webbrowser
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.resources import files
 from ipaddress import ip_address
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
-from weakref import WeakKeyDictionary
 
 from twin.basics.arrays import whole_number
 from twin.basics.optional import optional
@@ -51,8 +43,7 @@ from twin.errors import InputError, StateError
 
 if TYPE_CHECKING:
     from viser import ViserServer
-    from viser.infra._async_message_buffer import AsyncMessageBuffer
-    from viser.infra._messages import Message
+    from websockets.http11 import Request
 
 TOKEN_PARAMETER = "token"
 """Name of the parameter in the page's address."""
@@ -60,11 +51,6 @@ TOKEN_PARAMETER = "token"
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.\-_\[\]:]+")
 
 VERSION_ADVICE = 'this program knows viser 1.1. Run: pip install "viser>=1.1,<1.2"'
-
-KNOWN_VERSION = "1.1."
-"""Releases of viser whose backlog is known; others are served in their ordinary way, which is
-slower.
-"""
 
 STOP_TIMEOUT = 10.0
 """[s] Time to wait for the server's thread to end."""
@@ -75,9 +61,6 @@ REFUSAL_PAGE = """<!doctype html><meta charset="utf-8"><title>Not allowed</title
 """
 
 _STARTING = threading.Lock()
-
-_SERVED: WeakKeyDictionary[ViserServer, Any] = WeakKeyDictionary()
-"""Server -> the library's own, which knows all connections."""
 
 FIRST_PORT = 8080
 
@@ -92,28 +75,6 @@ or whose network is gone, would be kept for ever, as the library's own pings wai
 LOOPBACK = "127.0.0.1"
 
 TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{16,}")
-
-
-class Headers(Protocol):
-    """Headers of a request."""
-
-    def get_all(self, key: str) -> list[str]:
-        """Return all values of a header."""
-        ...
-
-
-class Request(Protocol):
-    """A request for a file, or for an upgrade to a websocket."""
-
-    @property
-    def path(self) -> str:
-        """Path of the address, with the query."""
-        ...
-
-    @property
-    def headers(self) -> Headers:
-        """Headers of the request."""
-        ...
 
 
 def is_loopback(name: str) -> bool:
@@ -135,23 +96,25 @@ class Access:
     then in the cookie that the first response sets.
     """
 
-    def __init__(self, *, loopback: bool, token: str | None) -> None:
+    def __init__(self, *, loopback: bool, token: str | None, port: int) -> None:
         """Keep the rules; `token` is None where none is needed."""
         self._loopback = loopback
         self._token = token
+        # Browsers send cookies to all ports of a host alike.
+        self._cookie = f"twin_{TOKEN_PARAMETER}_{port}"
 
     def refusal(self, request: Request) -> str:
         """Return why a request is refused, empty where it is not."""
-        host = _single(request, "Host")
+        host = _host(request)
         if not HOST_PATTERN.fullmatch(host):
             return "The request does not name its host."
-        if self._loopback and not is_loopback(_name(host)):
-            return f"This page is served to this computer alone, not to {_name(host)}."
-        if request.headers.get_all("Origin"):
-            origin = _single(request, "Origin").partition("://")[2]
-            if origin.lower() != host.lower():
-                return "This page is closed to other web sites."
-        if self._token and not any(self._fits(token) for token in _tokens(request, host)):
+        name = re.sub(r":\d*$", "", host)
+        if self._loopback and not is_loopback(name):
+            return f"This page is served to this computer alone, not to {name}."
+        origins = [text.partition("://")[2].lower() for text in request.headers.get_all("Origin")]
+        if origins and origins != [host.lower()]:
+            return "This page is closed to other web sites."
+        if self._token and not any(self._fits(token) for token in self._tokens(request)):
             return (
                 "The access token is missing or wrong. Open the whole address that the program "
                 f"printed when it started, with ?{TOKEN_PARAMETER}=... at its end."
@@ -163,69 +126,45 @@ class Access:
 
         The page may load and reach nothing but its own server, and no other site may frame it.
         """
-        host = _single(request, "Host")
-        own_sources = f"'self' ws://{host} wss://{host} data: blob:"
-        sources = "'self' 'unsafe-inline' data: blob:"
-        policy = {
-            "default-src": sources,
-            "script-src": f"{sources} 'unsafe-eval' 'wasm-unsafe-eval'",
-            "connect-src": own_sources,
-            "frame-ancestors": "'self'",
-            "form-action": "'none'",
-            "base-uri": "'none'",
-        }
+        host = _host(request)
         headers = {
-            "Content-Security-Policy": "; ".join(
-                f"{directive} {value}" for directive, value in policy.items()
+            "Content-Security-Policy": (
+                "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; "
+                f"connect-src 'self' ws://{host} wss://{host} data: blob:; "
+                "frame-ancestors 'self'; form-action 'none'; base-uri 'none'"
             ),
             "Referrer-Policy": "no-referrer",
             "X-Content-Type-Options": "nosniff",
             "Cache-Control": "no-store",
         }
-        if self._token and any(self._fits(token) for token in _query_tokens(request)):
+        if self._token:
             headers["Set-Cookie"] = (
-                f"{_cookie(host)}={self._token}; Path=/; HttpOnly; SameSite=Strict"
+                f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
             )
         return headers
+
+    def _tokens(self, request: Request) -> Iterator[str]:
+        """Yield all tokens that come with a request, in its address and its cookies."""
+        yield from parse_qs(request.path.partition("?")[2]).get(TOKEN_PARAMETER, [])
+        for header in request.headers.get_all("Cookie"):
+            for pair in header.split(";"):
+                name, _, value = pair.strip().partition("=")
+                if name == self._cookie:
+                    yield value
 
     def _fits(self, given: str) -> bool:
         # A character that cannot be encoded is in no token.
         return hmac.compare_digest(given.encode(errors="replace"), (self._token or "").encode())
 
 
-def _single(request: Request, header: str) -> str:
-    """Return a header that is given once, else nothing."""
-    values = request.headers.get_all(header)
-    return values[0] if len(values) == 1 else ""
+def _host(request: Request) -> str:
+    """Return the host that a request names once, else nothing."""
+    hosts = request.headers.get_all("Host")
+    return hosts[0] if len(hosts) == 1 else ""
 
 
-def _name(host: str) -> str:
-    """Return a host without its port."""
-    return re.sub(r":\d*$", "", host)
-
-
-def _cookie(host: str) -> str:
-    """Return the cookie's name: browsers send cookies to all ports of a host alike."""
-    port = host[len(_name(host)) + 1 :] or "80"
-    return f"twin_{TOKEN_PARAMETER}_{port}"
-
-
-def _query_tokens(request: Request) -> list[str]:
-    return parse_qs(request.path.partition("?")[2]).get(TOKEN_PARAMETER, [])
-
-
-def _tokens(request: Request, host: str) -> Iterator[str]:
-    """Yield all tokens that come with a request."""
-    yield from _query_tokens(request)
-    for header in request.headers.get_all("Cookie"):
-        for pair in header.split(";"):
-            name, _, value = pair.strip().partition("=")
-            if name == _cookie(host):
-                yield value
-
-
-def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserServer:
-    """Return a viser server that listens on a bound socket and checks every request.
+def guarded_server(bound: socket.socket, access: Access, title: str) -> tuple[ViserServer, Any]:
+    """Return a viser server on a bound socket that checks every request, and the library's own.
 
     Args:
         bound: it belongs to the server from now on.
@@ -268,14 +207,11 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
     if not served:
         server.stop()
         raise StateError(refusal)
-    _SERVED[server] = served[0]
     messages = optional("viser._messages")
     for message in (messages.ShareUrlRequest, messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
     darken(server, False)
-    if viser.__version__.startswith(KNOWN_VERSION):
-        _replay_quickly(server._websock_server._broadcast_buffer)
-    return server
+    return server, served[0]
 
 
 def _log() -> logging.Logger:
@@ -286,14 +222,13 @@ def _log() -> logging.Logger:
     return log
 
 
-def end_server(server: ViserServer) -> None:
+def end_server(server: ViserServer, served: Any) -> None:
     """End a server and the connections to it, also those that do not respond."""
     websock_server: Any = server._websock_server
-    serving = _SERVED.pop(server).server
 
     def abort() -> None:
         # Among them those that have not said yet what they want: the library waits 10 s for them.
-        for connection in tuple(serving.handlers):
+        for connection in tuple(served.server.handlers):
             connection.transport.abort()
 
     with suppress(RuntimeError):  # the loop has ended by itself
@@ -301,12 +236,6 @@ def end_server(server: ViserServer) -> None:
     with _quiet():
         server.stop()
         websock_server._server_thread.join(STOP_TIMEOUT)
-
-
-def stack_above(client: Any, panel: Any) -> None:
-    """Put one client's controls above a panel of all clients, in its column."""
-    split_message = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
-    client.gui.main_panel._set_position(split_message)
 
 
 def darken(server: ViserServer, dark: bool) -> None:
@@ -369,79 +298,6 @@ def _guard(
     return respond
 
 
-def _replay_quickly(buffer: AsyncMessageBuffer) -> None:
-    """Let a buffer of broadcast messages skip the numbers of messages that are gone."""
-
-    def windows(client_id: int, backlog_done_message: Message | None = None) -> Any:
-        # The last message of the past is the last one now, not when the first is read.
-        return _windows(buffer, client_id, buffer.message_counter - 1, backlog_done_message)
-
-    buffer.window_generator = windows  # type: ignore[method-assign]
-
-
-async def _windows(
-    buffer: AsyncMessageBuffer, client: int, past: int, done: Message | None
-) -> AsyncGenerator[Sequence[Message], None]:
-    """Yield messages for a client in their order, some at a time: first the past, then `done`."""
-    sent = -1
-    try:
-        while not buffer.done:
-            window: list[Message] = []
-            wait = True
-            # Within an atomic block nothing is handed out.
-            if buffer.atomic_counter == 0:
-                newest = buffer.message_counter - 1 if done is None else past
-                window, sent = _next(buffer, client, sent, newest)
-                wait = sent >= newest
-                if done is not None and sent >= past:
-                    window.append(done)
-                    done = None
-            # What every client has got may be forgotten.
-            buffer.generator_cursors[client] = sent
-            if window:
-                yield window
-            elif wait:
-                await buffer.message_event.wait()
-                buffer.message_event.clear()
-            if not window or sent == buffer.message_counter - 1:
-                await _gather(buffer)
-    finally:
-        buffer.generator_cursors.pop(client, None)
-
-
-def _next(
-    buffer: AsyncMessageBuffer, client: int, sent: int, newest: int
-) -> tuple[list[Message], int]:
-    """Return the messages after the one numbered `sent`, and the last number they reach."""
-    with buffer.buffer_lock:
-        message_numbers = []
-        # Numbers grow, so the last ones are the newest.
-        for number in reversed(buffer.message_from_id):
-            if number <= sent:
-                break
-            if number <= newest:
-                message_numbers.append(number)
-        message_numbers.reverse()
-        sent_numbers = message_numbers[: buffer.max_window_size]
-        messages = [
-            message
-            for message in map(buffer.message_from_id.__getitem__, sent_numbers)
-            if message.excluded_self_client != client
-        ]
-    return messages, sent_numbers[-1] if len(sent_numbers) < len(message_numbers) else max(
-        sent, newest
-    )
-
-
-async def _gather(buffer: AsyncMessageBuffer) -> None:
-    """Wait for as long as messages are gathered, or until the buffer is flushed."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(buffer.window_duration_sec):
-            await buffer.flush_event.wait()
-            if not buffer.done:
-                buffer.flush_event.clear()
-
-
 def listen(host: str, port: int | None) -> socket.socket:
     """Return a socket bound to a host and a port, before anything is served on it.
 
@@ -453,46 +309,34 @@ def listen(host: str, port: int | None) -> socket.socket:
         InputError: not this computer's host; the port is taken, not allowed or no port.
         StateError: no free port.
     """
-    address, family = _resolve(host)
-    if port is not None:
-        return _bind(address, family, host, whole_number(port, "port", 0, 65535))
-    for candidate in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
-        try:
-            return _bind(address, family, host, candidate)
-        except InputError as error:
-            if error.field != "port":
-                raise
-    last_port = FIRST_PORT + PORTS_TRIED - 1
-    raise StateError(
-        f"no free port from {FIRST_PORT} to {last_port} on {host}: ask for one with `port`"
-    )
-
-
-def _resolve(host: str) -> tuple[str, socket.AddressFamily]:
-    """Return the address of a host, IPv4 where it has both kinds."""
     if not isinstance(host, str) or not host:
         raise InputError("host", "expected a host name or an address, such as 127.0.0.1")
-    try:
-        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise InputError("host", f"{host!r} is not a known host ({error})") from None
-    family, _, _, _, address = min(addresses, key=lambda each: each[0] != socket.AF_INET)
-    return str(address[0]), family
-
-
-def _bind(address: str, family: socket.AddressFamily, host: str, port: int) -> socket.socket:
-    try:
-        bound = socket.create_server((address, port), family=family)
-    except PermissionError:
-        raise InputError("port", f"{port} is reserved for the system; take one >= 1024") from None
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            reason = f"{port} on {host} is used by another program; take another or none"
-            raise InputError("port", reason) from None
-        raise InputError("host", f"cannot listen on {host!r} ({error.strerror})") from None
-    # The connections inherit it.
-    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1e3 * STALL_TIMEOUT))
-    return bound
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    last_port = FIRST_PORT + PORTS_TRIED - 1
+    candidates = (
+        range(FIRST_PORT, last_port + 1)
+        if port is None
+        else (whole_number(port, "port", 0, 65535),)
+    )
+    for candidate in candidates:
+        try:
+            bound = socket.create_server((host, candidate), family=family)
+        except PermissionError:
+            raise InputError(
+                "port", f"{candidate} is reserved for the system; take one >= 1024"
+            ) from None
+        except (OSError, UnicodeError) as error:
+            if getattr(error, "errno", None) == errno.EADDRINUSE:
+                continue
+            raise InputError("host", f"cannot listen on {host!r} ({error})") from None
+        # The connections inherit it.
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1e3 * STALL_TIMEOUT))
+        return bound
+    if port is None:
+        raise StateError(
+            f"no free port from {FIRST_PORT} to {last_port} on {host}: ask for one with `port`"
+        )
+    raise InputError("port", f"{port} on {host} is used by another program; take another or none")
 
 
 class PageServer:
@@ -535,10 +379,10 @@ class PageServer:
         address, self.port = bound.getsockname()[:2]
         self.is_public = not is_loopback(address)
         self.token = token or (secrets.token_urlsafe(24) if self.is_public else None)
-        access = Access(loopback=not self.is_public, token=self.token)
+        access = Access(loopback=not self.is_public, token=self.token, port=self.port)
         self.url = self._address_as(LOOPBACK if address == "0.0.0.0" else address)
         try:
-            self.viser: ViserServer = guarded_server(bound, access, title)
+            self.viser, self._served = guarded_server(bound, access, title)
         except BaseException:
             bound.close()
             raise
@@ -576,7 +420,7 @@ class PageServer:
             return
         self._closed = True
         atexit.unregister(self.close)
-        end_server(self.viser)
+        end_server(self.viser, self._served)
 
     def __enter__(self) -> PageServer:
         return self

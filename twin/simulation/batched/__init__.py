@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from twin.errors import InputError
+from twin.engines import engine_class
 
 if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel
@@ -41,17 +40,6 @@ def make_batched_plant(
         InputError: an argument that cannot be used.
         MissingDependencyError: the engine's library is not installed; says how to install it.
     """
-    from twin.basics.arrays import one_of
-
-    one_of(engine, "engine", BATCHED_PLANTS)
-    module, name = BATCHED_PLANTS[engine]
-    batch_class = getattr(import_module(module), name)
-    option_names = set(batch_class.__init__.__kwdefaults__ or ())
-    unknown_options = sorted(set(options) - option_names)
-    if unknown_options:
-        raise InputError(
-            unknown_options[0],
-            f"no option of batched plants; they take: {', '.join(sorted(option_names))}",
-        )
+    batch_class = engine_class(BATCHED_PLANTS, engine, options)
     batch: BatchedPlant = batch_class(platform, size, period, timestep, **options)
     return batch

@@ -1,4 +1,4 @@
-"""A live run from one reset to the next: machine, reference, comparison and history.
+"""A machine in its engine as it runs live, and a second one next to it.
 
 A machine is one engine with its drives, sensors and controller, advanced by control periods. The
 comparison is a second engine that runs with the same input. A disturbance is a wrench that acts on
@@ -22,19 +22,7 @@ from twin.errors import InputError, SimulationStoppedError, TwinError
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
-from twin.rotations import displaced, displacement
-from twin.simulation.live.machine_charts import (
-    ENGINE_DIFFERENCE,
-    LOOP_GAP,
-    REAL_TIME,
-    History,
-    MachineCharts,
-    difference,
-)
-from twin.simulation.live.replay import Recorder
-from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
 from twin.simulation.live.settings import Settings, controller_with
-from twin.simulation.live.steering import Steering
 from twin.simulation.simulate import engine_steps
 
 MAX_DISTURBANCE_TIME = 60.0
@@ -330,26 +318,6 @@ def new_run(
     return run
 
 
-def exaggerated(
-    platform: MachineModel, first: FloatArray, second: FloatArray, factor: float
-) -> FloatArray:
-    """Return the pose `(7,)` whose displacement from `first` is `factor` times that of `second`.
-
-    Where that is outside the actuators' limits, the `second` itself.
-
-    Args:
-        platform: the machine.
-        first: `(7,)` pose.
-        second: `(7,)` pose near it.
-        factor: 1 gives the `second`.
-    """
-    if factor == 1.0:
-        return second
-    moved_poses = displaced(first, factor * displacement(second, first))
-    pose: FloatArray = platform.constrain(moved_poses).pose
-    return pose if platform.within_limits(pose) else second
-
-
 class Comparison:
     """A second copy of the machine, in another engine or with other constraint settings.
 
@@ -408,158 +376,3 @@ class Comparison:
     def close(self) -> None:
         """Free the engine."""
         self.run.close()
-
-
-class LiveMachine:
-    """A machine from home on, advanced by control periods.
-
-    Attributes:
-        platform: the machine.
-        settings: present ones.
-        period: control period [s].
-        steering: where it shall go.
-        run: the machine in its engine.
-        comparison: engine that runs for comparison, None for none.
-        charts: of the history.
-        history: the last 30 s.
-        recorder: the last minutes at every control period.
-        real_time_factor: for the history.
-    """
-
-    def __init__(self, platform: MachineModel, settings: Settings, period: float) -> None:
-        """Prepare the machine at home.
-
-        Raises:
-            InputError: the machine does not take the settings.
-            MissingDependencyError: a library is missing.
-        """
-        self.platform, self.settings, self.period = platform, settings, period
-        self.steering = Steering(platform, period)
-        reference = self.steering.reference(0)
-        self.run = new_run(platform, settings, reference)
-        self.comparison = _comparison(self.run, settings, reference, 0)
-        self.charts = MachineCharts(self.steering.axes)
-        charts = (ENGINE_DIFFERENCE, *self.charts.charts, LOOP_GAP, REAL_TIME)
-        self.history = History(charts, round(HISTORY_LENGTH / HISTORY_INTERVAL))
-        self.recorder = Recorder(platform.n_actuators, 2 * platform.n_deflections)
-        self.real_time_factor = float("nan")
-        self._disturbance: Disturbance | None = None
-        self._disturbed_periods = self._step = 0
-        self._noted = -HISTORY_INTERVAL
-
-    @property
-    def time(self) -> float:
-        """[s] since the beginning."""
-        return self._step * self.period
-
-    @property
-    def disturbance(self) -> Disturbance | None:
-        """The disturbance that acts now, if any."""
-        return self._disturbance if self._disturbed_periods else None
-
-    @disturbance.setter
-    def disturbance(self, disturbance: Disturbance) -> None:
-        """Replace the acting disturbance by another one, which starts now."""
-        self._disturbance = disturbance
-        self._disturbed_periods = max(1, round(disturbance.duration / self.period))
-
-    @property
-    def difference(self) -> FloatArray | None:
-        """Distance [m] and angle [rad] to the second engine `(2,)`; None where there is none."""
-        if self.comparison is None:
-            return None
-        return difference(self.run.state.pose, self.comparison.run.state.pose)
-
-    def advance(self) -> None:
-        """Advance by one control period."""
-        if self.steering.due(self.time):
-            self._redirect()
-        disturbance, previous_state = self.disturbance, self.run.state
-        self.run.advance(disturbance)
-        if self.run.stopped and self.run.state is previous_state:
-            self._note()
-            return
-        if self.comparison is not None:
-            self.comparison.advance(disturbance, self.run.applied)
-        self.recorder.append(previous_state, self.run.applied[0], self.run.last_signals())
-        self._disturbed_periods = max(0, self._disturbed_periods - 1)
-        self._step += 1
-        if self.time >= self._noted + HISTORY_INTERVAL - 0.5 * self.period:
-            self._note()
-
-    def change(self, settings: Settings) -> None:
-        """Apply changed settings of the same machine while it runs.
-
-        Raises:
-            InputError: the machine does not take them; nothing has changed.
-            MissingDependencyError: a library is missing; likewise.
-        """
-        old_settings, step_index, run = self.settings, self._step, self.run
-        reference = self._redirect()
-        law, engine = None, None
-        if (settings.controller, settings.gains) != (old_settings.controller, old_settings.gains):
-            law = run.controller(settings.controller, settings.gains, reference)
-        if (settings.engine, settings.fidelity) != (old_settings.engine, old_settings.fidelity):
-            engine = make_engine_for(self.platform, settings.engine, settings.fidelity, self.period)
-        try:
-            if settings.comparison is not None:
-                # Check that it takes the machine before anything is changed.
-                Comparison(run, settings, reference, step_index).close()
-            if law is not None:
-                run.loop.replace(law)
-            if engine is not None:
-                self._exchange(engine, settings, reference)
-        except TwinError:
-            if engine is not None:
-                engine.close()
-            raise
-        old_comparison, self.comparison = self.comparison, None
-        if old_comparison is not None:
-            old_comparison.close()
-        self.settings = settings
-        self.comparison = _comparison(self.run, settings, reference, step_index)
-
-    def close(self) -> None:
-        """Free the engines; more calls do nothing."""
-        self.run.close()
-        if self.comparison is not None:
-            self.comparison.close()
-
-    def _exchange(self, engine: Engine, settings: Settings, reference: Reference) -> None:
-        """Continue in another engine; where its step differs, the drives restart."""
-        run = self.run
-        if engine.timestep == run.engine.timestep:
-            run.exchange(engine)
-        else:
-            self.run = new_run(
-                self.platform, settings, reference, self._step, run.state, engine=engine
-            )
-            run.close()
-        self.recorder.clear()
-
-    def _redirect(self) -> Reference:
-        """Give the controllers a new reference around the present time, and return it."""
-        reference = self.steering.reference(self._step)
-        self.run.redirect(reference)
-        if self.comparison is not None:
-            self.comparison.run.redirect(reference)
-        return reference
-
-    def _note(self) -> None:
-        """Add a row to the history."""
-        self._noted = self.time
-        run, comparison_run = self.run, None if self.comparison is None else self.comparison.run
-        values = self.charts.values(run.state, run.reference_pose, run.applied[-1])
-        values["loop_gap"] = np.array(
-            [run.loop_gap, np.nan if comparison_run is None else comparison_run.loop_gap]
-        )
-        values["real_time"] = np.array([self.real_time_factor])
-        if comparison_run is not None and not comparison_run.stopped:
-            values["difference"] = difference(run.state.pose, comparison_run.state.pose)
-        self.history.append(self.time, values)
-
-
-def _comparison(
-    run: MachineRun, settings: Settings, reference: Reference, step: int
-) -> Comparison | None:
-    return None if settings.comparison is None else Comparison(run, settings, reference, step)

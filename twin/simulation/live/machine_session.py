@@ -9,16 +9,34 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, one_of
 from twin.control import controller_names
-from twin.control.controller import DEFAULT_PERIOD
+from twin.control.controller import DEFAULT_PERIOD, Reference
 from twin.engines import engine_names
-from twin.errors import StateError
+from twin.errors import StateError, TwinError
 from twin.machine.payload import Occupant
 from twin.model.ball import Ball
+from twin.model.engine import Engine
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.drives import at_limits
-from twin.simulation.live.live_machine import Disturbance, LiveMachine, as_disturbance, exaggerated
-from twin.simulation.live.machine_charts import ActuatorLimits, History
+from twin.simulation.live.live_machine import (
+    Comparison,
+    Disturbance,
+    MachineRun,
+    as_disturbance,
+    make_engine_for,
+    new_run,
+)
+from twin.simulation.live.machine_charts import (
+    ENGINE_DIFFERENCE,
+    LOOP_GAP,
+    REAL_TIME,
+    ActuatorLimits,
+    History,
+    MachineCharts,
+    difference,
+)
+from twin.simulation.live.replay import Recorder
+from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
 from twin.simulation.live.settings import (
     Payload,
     Settings,
@@ -28,7 +46,7 @@ from twin.simulation.live.settings import (
     loaded_machine,
     occupant,
 )
-from twin.simulation.live.steering import Axis
+from twin.simulation.live.steering import Axis, Steering
 from twin.simulation.scene import Scene
 from twin.simulation.trajectory import Trajectory
 
@@ -40,11 +58,19 @@ class MachineSession:
 
     Attributes:
         machine: name of the present machine among `machines`.
+        platform: the machine with its configuration.
+        settings: present ones.
         period: control period [s].
-        exaggeration: factor of the drawn difference to the second engine.
+        history: the charts' values over the last 30 s; a new object after a reset.
+        real_time_factor: seconds of the run per second of the clock, set by the runner for the
+            chart.
     """
 
     period = DEFAULT_PERIOD
+
+    platform: MachineModel
+    settings: Settings
+    history: History
 
     def __init__(self, machine: str | Path, **settings: Any) -> None:
         """Prepare the machine at home; `advance` lets it run.
@@ -61,17 +87,34 @@ class MachineSession:
         """
         chosen_settings = as_settings(settings)
         platform = loaded_machine(machine, *_machine(chosen_settings))
-        self._live = LiveMachine(platform, chosen_settings, self.period)
+        self.real_time_factor = float("nan")
+        self._put_home(platform, chosen_settings)
         self.machine = str(machine) if machine in known_machines() else platform.name
         self._own = (self.machine, machine)
-        self._owed, self.exaggeration = 0.0, 1.0
+
+    def _put_home(self, platform: MachineModel, settings: Settings) -> None:
+        """Prepare a machine at home; nothing changes where that fails.
+
+        Raises:
+            InputError: the machine does not take the settings.
+            MissingDependencyError: a library is missing.
+        """
+        steering = Steering(platform, self.period)
+        reference = steering.reference(0)
+        run = new_run(platform, settings, reference)
+        self._comparison = _comparison(run, settings, reference, 0)
+        self.platform, self.settings = platform, settings
+        self._steering, self._run = steering, run
+        self._charts = MachineCharts(steering.axes)
+        charts = (ENGINE_DIFFERENCE, *self._charts.charts, LOOP_GAP, REAL_TIME)
+        self.history = History(charts, round(HISTORY_LENGTH / HISTORY_INTERVAL))
+        self._recorder = Recorder(platform.n_actuators, 2 * platform.n_deflections)
+        self._disturbance: Disturbance | None = None
+        self._disturbed_periods = self._step = 0
+        self._noted = -HISTORY_INTERVAL
+        self._owed = 0.0
 
     # What it is.
-
-    @property
-    def platform(self) -> MachineModel:
-        """The machine with its configuration."""
-        return self._live.platform
 
     @property
     def ball(self) -> Ball | None:
@@ -84,33 +127,14 @@ class MachineSession:
         return occupant(self.settings.payload)
 
     @property
-    def settings(self) -> Settings:
-        """Present settings."""
-        return self._live.settings
-
-    @property
     def limits(self) -> ActuatorLimits:
         """Limits of the actuators."""
-        return self._live.charts.limits
-
-    @property
-    def history(self) -> History:
-        """The charts' values over the last 30 s; a new object after a reset."""
-        return self._live.history
-
-    @property
-    def real_time_factor(self) -> float:
-        """Seconds of the run per second of the clock, set by the runner for the chart."""
-        return self._live.real_time_factor
-
-    @real_time_factor.setter
-    def real_time_factor(self, factor: float) -> None:
-        self._live.real_time_factor = factor
+        return self._charts.limits
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes that the platform can be moved along, with their ranges about home."""
-        return self._live.steering.axes.ranges
+        return self._steering.axes.ranges
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -136,111 +160,108 @@ class MachineSession:
     @property
     def gains(self) -> dict[str, float]:
         """The controller's gains at present, by name."""
-        return gains_of(self._live.run.loop.controller)
+        return gains_of(self._run.loop.controller)
 
     # How it is.
 
     @property
     def time(self) -> float:
         """[s] since the last reset."""
-        return self._live.time
+        return self._step * self.period
 
     @property
     def stopped(self) -> str:
         """Reason for a stop until a reset; empty without one."""
-        return self._live.run.stopped
+        return self._run.stopped
 
     @property
     def message(self) -> str:
         """Reason for a stop of the machine or the comparison, or drives at limits; else empty."""
-        if self._live.run.message:
-            return self._live.run.message
-        comparison = self._live.comparison
-        if comparison and comparison.run.message:
-            return f"second engine: {comparison.run.message}"
+        if self._run.message:
+            return self._run.message
+        if self._comparison and self._comparison.run.message:
+            return f"second engine: {self._comparison.run.message}"
         return "; ".join(at_limits(self.saturated, self.platform.coordinate_unit == "rad"))
 
     @property
     def saturated(self) -> FloatArray:
         """`(n,)` limit that keeps a drive below its command: `AT_EFFORT`, `AT_SPEED` or 0."""
-        return self._live.run.loop.plant.limited
+        return self._run.loop.plant.limited
 
     @property
     def comparison_stopped(self) -> str:
         """Reason for the stop of the second engine; empty without one."""
-        return "" if self._live.comparison is None else self._live.comparison.run.stopped
+        return "" if self._comparison is None else self._comparison.run.stopped
 
     @property
     def scene(self) -> Scene:
         """Present scene; the ghost is the setpoint pose."""
-        state = self._live.run.state
-        return Scene(state.pose, state.deflection, ghost=self._live.run.reference_pose)
+        state = self._run.state
+        return Scene(state.pose, state.deflection, ghost=self._run.reference_pose)
 
     @property
     def comparison_scene(self) -> Scene | None:
-        """Present scene of the second engine; None without one.
-
-        Its difference to the first is drawn `exaggeration` times, within the actuators' limits.
-        """
-        if self._live.comparison is None:
+        """Present scene of the second engine; None without one."""
+        if self._comparison is None:
             return None
-        state = self._live.comparison.run.state
-        pose = exaggerated(self.platform, self._live.run.state.pose, state.pose, self.exaggeration)
-        return Scene(pose, state.deflection)
+        state = self._comparison.run.state
+        return Scene(state.pose, state.deflection)
 
     @property
     def difference(self) -> FloatArray | None:
         """Distance [m] and angle [rad] to the second engine `(2,)`; None where there is none."""
-        return self._live.difference
+        if self._comparison is None:
+            return None
+        return difference(self._run.state.pose, self._comparison.run.state.pose)
 
     @property
     def loads(self) -> FloatArray:
         """Forces on the legs `(n,)` [N, N m]."""
-        return np.array(self._live.run.applied[-1])
+        return np.array(self._run.applied[-1])
 
     @property
     def utilisation(self) -> FloatArray:
         """Forces as fractions of their limits `(n,)`, NaN where no limit is known."""
-        return self._live.charts.limits.utilisation(self.loads)
+        return self._charts.limits.utilisation(self.loads)
 
     @property
     def speed_share(self) -> FloatArray:
         """Rates as fractions of the speed limits `(n,)`, NaN where no limit is known."""
-        speed_limit = self._live.charts.limits.speed
+        speed_limit = self._charts.limits.speed
         known_limit = np.where(np.isfinite(speed_limit), speed_limit, np.nan)
-        return np.asarray(np.abs(self._live.run.state.rates) / known_limit)
+        return np.asarray(np.abs(self._run.state.rates) / known_limit)
 
     @property
     def stroke(self) -> FloatArray:
         """Positions of the actuators within their strokes `(n,)`, from 0 to 1."""
-        return self._live.charts.limits.stroke(self._live.run.state.lengths)
+        return self._charts.limits.stroke(self._run.state.lengths)
 
     @property
     def stroke_margin(self) -> FloatArray:
         """Distance to the nearer end of the stroke `(n,)`: 1 in the middle, 0 at an end."""
-        return self._live.charts.limits.stroke_margin(self._live.run.state.lengths)
+        return self._charts.limits.stroke_margin(self._run.state.lengths)
 
     @property
     def disturbance(self) -> Disturbance | None:
         """The disturbance that acts now, if any."""
-        return self._live.disturbance
+        return self._disturbance if self._disturbed_periods else None
 
     # What one can do with it.
 
     @property
     def target(self) -> FloatArray:
         """Target at which the platform comes to rest `(k,)`, in the axes' units."""
-        return self._live.steering.target
+        return self._steering.target
 
     @property
     def setpoint(self) -> FloatArray:
         """Setpoint `(k,)`, in the axes' units."""
-        return self._live.steering.setpoint(self.time)
+        return self._steering.setpoint(self.time)
 
     @property
     def playing(self) -> bool:
         """Whether a motion is being played."""
-        return self._live.steering.playing(self.time)
+        return self._steering.playing(self.time)
 
     def move_to(self, values: Any) -> None:
         """Go to `values` `(k,)` in the axes' units, or as far on the way as the legs reach.
@@ -248,7 +269,7 @@ class MachineSession:
         Raises:
             InputError: wrong shape or not finite.
         """
-        self._live.steering.move_to(self.time, values)
+        self._steering.move_to(self.time, values)
 
     def home(self) -> None:
         """Go home."""
@@ -260,11 +281,11 @@ class MachineSession:
         Raises:
             InputError: no motion, one of another machine, or one that leaves the limits.
         """
-        self._live.steering.play(self.time, motion, loop)
+        self._steering.play(self.time, motion, loop)
 
     def stop_motion(self) -> None:
         """Stop the motion that is being played and come to rest."""
-        self._live.steering.stop(self.time)
+        self._steering.stop(self.time)
 
     def disturb(
         self,
@@ -278,7 +299,8 @@ class MachineSession:
         Raises:
             InputError: wrong shapes, not finite, or a duration out of range.
         """
-        self._live.disturbance = as_disturbance(force, moment, point, duration)
+        self._disturbance = as_disturbance(force, moment, point, duration)
+        self._disturbed_periods = max(1, round(self._disturbance.duration / self.period))
 
     def configure(self, **changes: Any) -> None:
         """Change settings while it runs.
@@ -290,10 +312,10 @@ class MachineSession:
             MissingDependencyError: a library is missing; likewise.
         """
         settings = self.settings.changed(**changes)
-        if self._live.run.message or _machine(settings) != _machine(self.settings):
+        if self._run.message or _machine(settings) != _machine(self.settings):
             self._begin(settings)
         elif settings != self.settings:
-            self._live.change(settings)
+            self._change(settings)
 
     def exchange(self, machine: str, **settings: Any) -> None:
         """Restart with another machine, in the present engine unless `settings` name another.
@@ -315,7 +337,7 @@ class MachineSession:
             if self.stopped:
                 self._owed = 0.0
                 break
-            self._live.advance()
+            self._advance()
 
     def reset(self) -> None:
         """Restart at home, with the same settings.
@@ -331,28 +353,117 @@ class MachineSession:
         Raises:
             StateError: nothing yet.
         """
-        if not len(self._live.recorder):
+        if not len(self._recorder):
             raise StateError("nothing was recorded yet: let the machine run")
-        return self._live.recorder.trajectory(
-            self.platform, self._live.run.engine, self._live.run.message
-        )
+        return self._recorder.trajectory(self.platform, self._run.engine, self._run.message)
 
     def close(self) -> None:
         """Free the engines; more calls do nothing."""
-        self._live.close()
+        self._run.close()
+        if self._comparison is not None:
+            self._comparison.close()
 
     def _begin(self, settings: Settings, machine: str | None = None) -> None:
         """Restart at home, perhaps with another machine; nothing changes where that fails."""
         platform, machine_name = self.platform, machine or self.machine
         if machine_name != self.machine or _machine(settings) != _machine(self.settings):
             platform = loaded_machine(self.machines[machine_name], *_machine(settings))
-        old_machine, self._live = self._live, LiveMachine(platform, settings, self.period)
+        old_run, old_comparison = self._run, self._comparison
+        self._put_home(platform, settings)
         self.machine = machine_name
-        old_machine.close()
-        self._live.real_time_factor = old_machine.real_time_factor
-        self._owed = 0.0
+        old_run.close()
+        if old_comparison is not None:
+            old_comparison.close()
+
+    def _advance(self) -> None:
+        """Advance by one control period."""
+        if self._steering.due(self.time):
+            self._redirect()
+        disturbance, previous_state = self.disturbance, self._run.state
+        self._run.advance(disturbance)
+        if self._run.stopped and self._run.state is previous_state:
+            self._note()
+            return
+        if self._comparison is not None:
+            self._comparison.advance(disturbance, self._run.applied)
+        self._recorder.append(previous_state, self._run.applied[0], self._run.last_signals())
+        self._disturbed_periods = max(0, self._disturbed_periods - 1)
+        self._step += 1
+        if self.time >= self._noted + HISTORY_INTERVAL - 0.5 * self.period:
+            self._note()
+
+    def _change(self, settings: Settings) -> None:
+        """Apply changed settings of the same machine while it runs.
+
+        Raises:
+            InputError: the machine does not take them; nothing has changed.
+            MissingDependencyError: a library is missing; likewise.
+        """
+        old_settings, step_index, run = self.settings, self._step, self._run
+        reference = self._redirect()
+        law, engine = None, None
+        if (settings.controller, settings.gains) != (old_settings.controller, old_settings.gains):
+            law = run.controller(settings.controller, settings.gains, reference)
+        if (settings.engine, settings.fidelity) != (old_settings.engine, old_settings.fidelity):
+            engine = make_engine_for(self.platform, settings.engine, settings.fidelity, self.period)
+        try:
+            if settings.comparison is not None:
+                # Check that it takes the machine before anything is changed.
+                Comparison(run, settings, reference, step_index).close()
+            if law is not None:
+                run.loop.replace(law)
+            if engine is not None:
+                self._exchange(engine, settings, reference)
+        except TwinError:
+            if engine is not None:
+                engine.close()
+            raise
+        old_comparison, self._comparison = self._comparison, None
+        if old_comparison is not None:
+            old_comparison.close()
+        self.settings = settings
+        self._comparison = _comparison(self._run, settings, reference, step_index)
+
+    def _exchange(self, engine: Engine, settings: Settings, reference: Reference) -> None:
+        """Continue in another engine; where its step differs, the drives restart."""
+        run = self._run
+        if engine.timestep == run.engine.timestep:
+            run.exchange(engine)
+        else:
+            self._run = new_run(
+                self.platform, settings, reference, self._step, run.state, engine=engine
+            )
+            run.close()
+        self._recorder.clear()
+
+    def _redirect(self) -> Reference:
+        """Give the controllers a new reference around the present time, and return it."""
+        reference = self._steering.reference(self._step)
+        self._run.redirect(reference)
+        if self._comparison is not None:
+            self._comparison.run.redirect(reference)
+        return reference
+
+    def _note(self) -> None:
+        """Add a row to the history."""
+        self._noted = self.time
+        run, comparison_run = self._run, None if self._comparison is None else self._comparison.run
+        values = self._charts.values(run.state, run.reference_pose, run.applied[-1])
+        values["loop_gap"] = np.array(
+            [run.loop_gap, np.nan if comparison_run is None else comparison_run.loop_gap]
+        )
+        values["real_time"] = np.array([self.real_time_factor])
+        if comparison_run is not None and not comparison_run.stopped:
+            values["difference"] = difference(run.state.pose, comparison_run.state.pose)
+        self.history.append(self.time, values)
 
 
 def _machine(settings: Settings) -> tuple[str | None, Payload, bool]:
     """Return the settings whose change requires a new machine."""
     return settings.configuration, settings.payload, settings.limits
+
+
+def _comparison(
+    run: MachineRun, settings: Settings, reference: Reference, step: int
+) -> Comparison | None:
+    return None if settings.comparison is None else Comparison(run, settings, reference, step)

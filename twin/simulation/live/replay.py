@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,12 @@ from twin.simulation.recorded.motion import check_machine, machine_of
 from twin.simulation.scene import RecordedScenes, Scene, row_at, rows_around
 from twin.simulation.trajectory import Trajectory
 
-ROWS_PER_BLOCK = 5_000
-"""Control periods in one block of memory."""
-
-MAX_BLOCKS = 60
-"""Blocks that are kept: five minutes at 1 kHz."""
+MAX_ROWS = 300_000
+"""Control periods that are kept: five minutes at 1 kHz."""
 
 
 class Recorder:
-    """Blocks of states, forces and setpoints; the oldest is dropped when all are full."""
+    """A ring of states, forces and setpoints: the oldest row gives way to the newest."""
 
     def __init__(self, n: int, deflection: int) -> None:
         """Make room for a machine with `n` actuators and `deflection` numbers inside its legs."""
@@ -48,17 +44,16 @@ class Recorder:
             name: slice(int(first_column), int(end_column))
             for name, first_column, end_column in zip(widths, ends[:-1], ends[1:], strict=True)
         }
-        self._width = int(ends[-1])
-        self._blocks: deque[FloatArray] = deque(maxlen=MAX_BLOCKS)
-        self._filled = ROWS_PER_BLOCK
+        # Memory that nothing was written to costs nothing.
+        self._rows = np.empty((MAX_ROWS, int(ends[-1])))
+        self._count = 0
 
     def __len__(self) -> int:
-        return max(0, len(self._blocks) - 1) * ROWS_PER_BLOCK + self._filled if self._blocks else 0
+        return min(self._count, MAX_ROWS)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._blocks.clear()
-        self._filled = ROWS_PER_BLOCK
+        self._count = 0
 
     def append(self, state: State, forces: FloatArray, signals: dict[str, FloatArray]) -> None:
         """Keep one control period.
@@ -68,22 +63,19 @@ class Recorder:
             forces: `(n,)` on the legs from then on.
             signals: "setpoint", "measured", "command", "limited" `(n,)`, "reference_pose" `(7,)`.
         """
-        if self._filled == ROWS_PER_BLOCK:
-            self._blocks.append(np.empty((ROWS_PER_BLOCK, self._width)))
-            self._filled = 0
-        block_row = self._blocks[-1][self._filled]
+        row = self._rows[self._count % MAX_ROWS]
         for name in ("time", "pose", "twist", "lengths", "rates", "deflection"):
-            block_row[self._columns[name]] = getattr(state, name)
-        block_row[self._columns["forces"]] = forces
+            row[self._columns[name]] = getattr(state, name)
+        row[self._columns["forces"]] = forces
         for name, value in signals.items():
-            block_row[self._columns[name]] = value
-        self._filled += 1
+            row[self._columns[name]] = value
+        self._count += 1
 
     def rows(self) -> FloatArray:
         """Return all rows that are kept, the oldest first."""
-        if not self._blocks:
-            return np.empty((0, self._width))
-        return np.concatenate([*list(self._blocks)[:-1], self._blocks[-1][: self._filled]])
+        if self._count <= MAX_ROWS:
+            return self._rows[: self._count].copy()
+        return np.roll(self._rows, -(self._count % MAX_ROWS), axis=0)
 
     def trajectory(self, platform: MachineModel, engine: Engine, stopped: str) -> Trajectory:
         """Return the recorded motion.

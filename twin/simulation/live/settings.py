@@ -51,7 +51,6 @@ NUMBER_CONTROLS = {
     "frequency": 1,
     "duration": 1,
     "speed": 1,
-    "drawn": 1,
     "force": 3,
     "moment": 3,
     "point": 3,
@@ -262,8 +261,8 @@ class SetUp(NamedTuple):
     """control -> value, by `CONTROL_NAMES`; defaults may be left out. A motion has a kind, axis,
     amplitude [mm] or [deg], frequency [Hz], duration [s], whether it starts again and whether it
     is played. A push has a force [N], moment [N m], point [mm] and duration [s]. The page has the
-    speed of the run, factor of the drawn difference, layers, colour of the legs, point of the
-    trace [mm], charts, position and target of the camera [m]"""
+    speed of the run, layers, colour of the legs, point of the trace [mm], charts, position and
+    target of the camera [m]"""
 
 
 def written(set_up: SetUp) -> str:

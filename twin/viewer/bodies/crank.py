@@ -8,7 +8,7 @@ from twin.basics.arrays import FloatArray
 from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.rss.mechanism import appearance
 from twin.machine.legs.rss.parameters import RssLeg
-from twin.machine.mechanism import BASE_NAME, PLATFORM_NAME, Drawing
+from twin.machine.mechanism import BASE_NAME, PLATFORM_NAME, X_AXIS, Z_AXIS, Drawing
 from twin.viewer.bodies.fittings import (
     ACCENT_MATERIAL,
     DARK_MATERIAL,
@@ -30,12 +30,6 @@ from twin.viewer.bodies.meshes import (
     tube,
     upright,
 )
-
-X_AXIS = np.eye(3)[0]
-"""Unit vector along x."""
-
-Z_AXIS = np.eye(3)[2]
-"""Unit vector along z."""
 
 
 def servo_leg(leg: RssLeg, place: LegGeometry, look: Drawing, neighbours: FloatArray) -> list[Part]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.machine.mechanism import X_AXIS, Z_AXIS
 from twin.viewer.bodies.meshes import (
     Mesh,
     around,
@@ -30,12 +31,6 @@ PAINT_MATERIAL = "housing"
 
 ACCENT_MATERIAL = "heading"
 """Material with the colour that catches the eye."""
-
-X_AXIS = np.eye(3)[0]
-"""Unit vector along x."""
-
-Z_AXIS = np.eye(3)[2]
-"""Unit vector along z."""
 
 
 class Part(NamedTuple):

@@ -139,12 +139,6 @@ SHADOW_MATERIAL = "shadow"
 SHADOW_LAYERS = 12
 """Number of layers of a soft shadow."""
 
-X_AXIS = np.eye(3)[0]
-"""Unit vector along x."""
-
-Z_AXIS = np.eye(3)[2]
-"""Unit vector along z."""
-
 
 def base_plate(look: Drawing, feet: FloatArray) -> list[Part]:
     """Return the base plate around the feet `(k, 2)` [m] of the legs, with its anchor screws."""

@@ -119,24 +119,27 @@ def turned(profile: Any, corners: int = CIRCLE_CORNERS) -> Mesh:
     vertices = np.empty((len(inner_rings), corners, 3))
     vertices[..., :2] = inner_rings[:, :1, None] * circle
     vertices[..., 2] = inner_rings[:, 1:]
-    poles = np.array([[0.0, 0.0, rings[0, 1]], [0.0, 0.0, rings[-1, 1]]])
-    corner_indices = np.arange(corners)
-    following = np.roll(corner_indices, -1)
-    count = len(inner_rings) * corners
-    last_ring = count - corners
-    faces = [np.stack([following, corner_indices, np.full(corners, count)], axis=1)]
-    for low in range(0, last_ring, corners):
-        high = low + corners
-        faces.append(
-            np.stack([low + corner_indices, low + following, high + corner_indices], axis=1)
-        )
-        faces.append(np.stack([low + following, high + following, high + corner_indices], axis=1))
-    faces.append(
-        np.stack(
-            [last_ring + corner_indices, last_ring + following, np.full(corners, count + 1)], axis=1
-        )
-    )
-    return Mesh(np.concatenate([vertices.reshape(-1, 3), poles]), np.concatenate(faces))
+    return lofted(vertices, [0.0, 0.0, rings[0, 1]], [0.0, 0.0, rings[-1, 1]])
+
+
+def lofted(rings: FloatArray, first: Any, last: Any) -> Mesh:
+    """Return the surface over rings of corners, closed by a point at each end.
+
+    Args:
+        rings: `(r, c, 3)` [m], anticlockwise as seen from the last one.
+        first: `(3,)` [m] point that closes the first ring.
+        last: `(3,)` [m] point that closes the last ring.
+    """
+    count, corners = rings.shape[:2]
+    low = np.arange(count * corners).reshape(count, corners)
+    beside = np.roll(low, -1, axis=1)
+    first_pole, last_pole = (np.full(corners, count * corners + end) for end in (0, 1))
+    faces = [np.stack([beside[0], low[0], first_pole], axis=1)]
+    for k in range(count - 1):
+        faces.append(np.stack([low[k], beside[k], low[k + 1]], axis=1))
+        faces.append(np.stack([beside[k], beside[k + 1], low[k + 1]], axis=1))
+    faces.append(np.stack([low[-1], beside[-1], last_pole], axis=1))
+    return Mesh(np.concatenate([rings.reshape(-1, 3), [first, last]]), np.concatenate(faces))
 
 
 def extruded(outline: FloatArray, low: float, high: float, bevel: float = 0.0) -> Mesh:
@@ -154,31 +157,8 @@ def extruded(outline: FloatArray, low: float, high: float, bevel: float = 0.0) -
     rings = [(outline, low + bevel), (outline, high - bevel)]
     if bevel > 0.0:
         rings = [(inner_outline, low), *rings, (inner_outline, high)]
-    count = len(outline)
-    corner_indices = np.arange(count)
-    following = np.roll(corner_indices, -1)
-    vertices = [np.column_stack([ring, np.full(count, height)]) for ring, height in rings]
-    vertices.append(np.array([[*centroid, low], [*centroid, high]]))
-    last_ring = (len(rings) - 1) * count
-    faces = [np.stack([following, corner_indices, np.full(count, last_ring + count)], axis=1)]
-    for k in range(0, last_ring, count):
-        faces.append(
-            np.stack([k + corner_indices, k + following, k + count + corner_indices], axis=1)
-        )
-        faces.append(
-            np.stack([k + following, k + count + following, k + count + corner_indices], axis=1)
-        )
-    faces.append(
-        np.stack(
-            [
-                last_ring + corner_indices,
-                last_ring + following,
-                np.full(count, last_ring + count + 1),
-            ],
-            1,
-        )
-    )
-    return Mesh(np.concatenate(vertices), np.concatenate(faces))
+    vertices = [np.column_stack([ring, np.full(len(outline), height)]) for ring, height in rings]
+    return lofted(np.array(vertices), [*centroid, low], [*centroid, high])
 
 
 def around(centers: Any, radii: Any) -> FloatArray:
@@ -223,24 +203,7 @@ def helix(radius: float, wire: float, low: float, high: float, turns: float) -> 
     centre = radius * outward + np.outer(low + fraction * (high - low), [0.0, 0.0, 1.0])
     around_wire = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)[None, :, None]
     ring = np.cos(around_wire) * outward[:, None] - np.sin(around_wire) * np.eye(3)[2]
-    vertices = (centre[:, None] + wire * ring).reshape(-1, 3)
-    corner_indices = np.arange(corners)
-    following = np.roll(corner_indices, -1)
-    last_ring, count = (rings - 1) * corners, rings * corners
-    faces = [np.stack([following, corner_indices, np.full(corners, count)], axis=1)]
-    for k in range(0, last_ring, corners):
-        faces.append(
-            np.stack([k + corner_indices, k + following, k + corners + corner_indices], axis=1)
-        )
-        faces.append(
-            np.stack([k + following, k + corners + following, k + corners + corner_indices], axis=1)
-        )
-    faces.append(
-        np.stack(
-            [last_ring + corner_indices, last_ring + following, np.full(corners, count + 1)], axis=1
-        )
-    )
-    return Mesh(np.concatenate([vertices, centre[[0, -1]]]), np.concatenate(faces))
+    return lofted(centre[:, None] + wire * ring, centre[0], centre[-1])
 
 
 def _chain(points: FloatArray) -> list[FloatArray]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.pillar import PillarLeg, appearance
-from twin.machine.mechanism import BASE_NAME, Drawing
+from twin.machine.mechanism import BASE_NAME, Z_AXIS, Drawing
 from twin.viewer.bodies.fittings import (
     ACCENT_MATERIAL,
     DARK_MATERIAL,
@@ -18,8 +18,6 @@ from twin.viewer.bodies.fittings import (
     screws,
 )
 from twin.viewer.bodies.meshes import Mesh, around, extruded, joined, sphere, tube, turned
-
-Z = np.eye(3)[2]
 
 DOWN_ROTATION = np.diag([1.0, -1.0, -1.0])
 
@@ -45,11 +43,11 @@ def pillar_leg(leg: PillarLeg, place: LegGeometry, look: Drawing) -> list[Part]:
     ]
     bolted = []
     if is_fixed:
-        low = origin - 0.65 * foot * Z
+        low = origin - 0.65 * foot * Z_AXIS
         foot_outline = around(
             1.05 * foot * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]), 0.2 * foot
         )
-        heads = screws(low + 0.16 * foot * Z, 1.45 * foot, 0.12 * foot, 4)
+        heads = screws(low + 0.16 * foot * Z_AXIS, 1.45 * foot, 0.12 * foot, 4)
         plate = extruded(foot_outline, 0.0, 0.16 * foot, 0.03 * foot).moved(low)
         bolted = [
             Part(BASE_NAME, DARK_MATERIAL, plate),

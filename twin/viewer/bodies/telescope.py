@@ -10,7 +10,7 @@ from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.ups import mechanism as ups
 from twin.machine.legs.ups.parameters import UpsLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
-from twin.machine.mechanism import BASE_NAME, ORIGIN, PLATFORM_NAME, Drawing, crossed
+from twin.machine.mechanism import BASE_NAME, ORIGIN, PLATFORM_NAME, Z_AXIS, Drawing, crossed
 from twin.viewer.bodies.fittings import (
     ACCENT_MATERIAL,
     DARK_MATERIAL,
@@ -27,8 +27,6 @@ from twin.viewer.bodies.fittings import (
     universal_leg,
 )
 from twin.viewer.bodies.meshes import helix, joined, tube, turned
-
-Z = np.eye(3)[2]
 
 
 def screw_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
@@ -54,8 +52,8 @@ def flexure_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
     leg_direction = place.vector / np.linalg.norm(place.vector)
     direction_in_platform = place.rotation.T @ leg_direction
     a, high = drawn.housing_radius, drawn.housing_length
-    ground = place.base * [1.0, 1.0, 0.0] + look.base_top * Z
-    ceiling = place.joint * [1.0, 1.0, 0.0] + look.platform_bottom * Z
+    ground = place.base * [1.0, 1.0, 0.0] + look.base_top * Z_AXIS
+    ceiling = place.joint * [1.0, 1.0, 0.0] + look.platform_bottom * Z_AXIS
     shaft = tube(drawn.rod_radius, -drawn.rod_length, -1.2 * upper)
     coil = tube(1.25 * a, 0.42 * high, 0.80 * high)
     rings = [tube(1.32 * a, at * high, (at + 0.03) * high) for at in (0.40, 0.79)]
@@ -64,15 +62,15 @@ def flexure_leg(leg: UpsLeg, place: LegGeometry, look: Drawing) -> list[Part]:
         Part(
             BASE_NAME,
             METAL_MATERIAL,
-            joined(screws(ground + 0.5 * lower * Z, 1.3 * lower, 0.15 * lower, 6)),
+            joined(screws(ground + 0.5 * lower * Z_AXIS, 1.3 * lower, 0.15 * lower, 6)),
         ),
         flexure(BASE_NAME, place.base, -leg_direction, lower, 1.25 * lower),
-        flexure(housing, ORIGIN, Z, lower, 1.6 * lower),
+        flexure(housing, ORIGIN, Z_AXIS, lower, 1.6 * lower),
         Part(housing, PAINT_MATERIAL, joined([tube(a, 1.6 * lower, 0.97 * high), coil])),
         Part(housing, DARK_MATERIAL, joined([*rings, tube(1.1 * a, 0.96 * high, high)])),
         Part(housing, ACCENT_MATERIAL, tube(1.27 * a, 0.60 * high, 0.63 * high)),
         Part(f"{name}_rod", METAL_MATERIAL, shaft),
-        flexure(f"{name}_rod", ORIGIN, -Z, upper, 1.5 * upper),
+        flexure(f"{name}_rod", ORIGIN, -Z_AXIS, upper, 1.5 * upper),
         flexure(PLATFORM_NAME, place.joint, direction_in_platform, upper, 0.9 * upper),
         Part(
             PLATFORM_NAME,
