@@ -49,35 +49,30 @@ def server() -> Iterator[PageServer]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("size", "columns"),
-    [
+def test_scenes_are_wide_enough(
+    subtests: pytest.Subtests, server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for size, columns in [
         ((1280, 800), 2),
         ((1920, 1080), 2),
         ((1180, 820), 2),
         ((1024, 768), 1),
         ((820, 1180), 1),
         ((768, 1024), 1),
-    ],
-)
-def test_scenes_are_wide_enough(
-    server: PageServer,
-    monkeypatch: pytest.MonkeyPatch,
-    size: tuple[int, int],
-    columns: int,
-) -> None:
-    opened: list[Callable[[Any], None]] = []
-    looked: list[Any] = []
-    monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
-    lay_out(server.viser, looked.append)
-    window = Window(*size)
-    opened[0](window.client)
-    window.dock(2)
-    window.resized(None)
-    assert window.columns == columns
-    assert window.moves == ["above"] * (columns == 1)
-    assert looked == [window.client] * len(looked)
-    assert len(looked) == 3 - columns
+    ]:
+        with subtests.test(f"{size}"):
+            opened: list[Callable[[Any], None]] = []
+            looked: list[Any] = []
+            monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
+            lay_out(server.viser, looked.append)
+            window = Window(*size)
+            opened[0](window.client)
+            window.dock(2)
+            window.resized(None)
+            assert window.columns == columns
+            assert window.moves == ["above"] * (columns == 1)
+            assert looked == [window.client] * len(looked)
+            assert len(looked) == 3 - columns
 
 
 def test_a_page_that_was_laid_out_before_it_is_known(

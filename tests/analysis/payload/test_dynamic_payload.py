@@ -225,15 +225,6 @@ def test_motions_that_no_position_can_make_have_no_payload(stewart: Platform) ->
         assert found.first_failure is None
 
 
-def test_parts_done_are_told(stewart: Platform) -> None:
-    told: list[tuple[int, int]] = []
-    dynamic_payload(stewart, shares=MIDDLE, progress=lambda *parts: told.append(parts))
-    assert told == [(k, 7) for k in range(1, 8)]
-    told.clear()
-    worst_phase(stewart, shares=MIDDLE, progress=lambda *parts: told.append(parts))
-    assert told[-1] == (9, 9)
-
-
 def test_what_cannot_be_shaken_is_told(subtests: pytest.Subtests) -> None:
     for name, options, message in [
         ("driving_simulator", {"limit": 2000.0}, "3 degrees of freedom"),
@@ -247,19 +238,16 @@ def test_what_cannot_be_shaken_is_told(subtests: pytest.Subtests) -> None:
             dynamic_payload(twin.load(name), **options)
 
 
-@pytest.mark.parametrize(
-    ("accelerations", "frequencies", "message"),
-    [
+def test_criteria_are_checked(subtests: pytest.Subtests) -> None:
+    for accelerations, frequencies, message in [
         ({}, [2.0], "at least one axis"),
         ({"x": 1.0}, [], "frequencies"),
         ({"x": 1.0}, [0.0], "frequencies"),
         ({"surge": 1.0}, [2.0], "surge"),
         ({"x": float("inf")}, [2.0], "finite"),
-    ],
-)
-def test_criteria_are_checked(accelerations: Any, frequencies: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Criterion.of(accelerations, frequencies)
+    ]:
+        with subtests.test(f"{accelerations}"), pytest.raises(InputError, match=message):
+            Criterion.of(accelerations, frequencies)
 
 
 def test_command_shakes_too(tmp_path: Path) -> None:

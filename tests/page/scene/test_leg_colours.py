@@ -8,12 +8,7 @@ import pytest
 from twin.errors import InputError
 from twin.page.scene.machine_scene import (
     COLOUR_LEVELS,
-    COLOUR_SCALES,
-    COLOURING_KINDS,
-    as_bytes,
-    legend,
     levels,
-    palette,
 )
 
 
@@ -27,36 +22,7 @@ def test_levels_grow_with_the_value() -> None:
     assert set(np.diff(found).tolist()) == {0, 1}
 
 
-@pytest.mark.parametrize("values", [[0.1], np.zeros((2, 1)), ["a", "b"], None])
-def test_values_must_be_one_number_a_leg(values: object) -> None:
-    with pytest.raises(InputError, match="values"):
-        levels(values, 2)
-
-
-def test_scales_go_from_calm_to_red() -> None:
-    force, stroke = palette("force"), palette("stroke")
-    for scale in (force, stroke):
-        assert scale.shape == (COLOUR_LEVELS, 3)
-        assert scale.min() >= 0.0
-        assert scale.max() <= 1.0
-    for red in (force[-1], stroke[0]):
-        assert red.argmax() == 0
-        assert red[0] > 2.0 * red[1:].max()
-    assert force[0].argmax() == 2
-    assert stroke[-1].argmax() == 1
-
-
-@pytest.mark.parametrize("colouring", COLOURING_KINDS)
-def test_the_legend_has_the_colours_of_the_scale(colouring: str) -> None:
-    text = legend(colouring)  # type: ignore[arg-type]
-    if colouring == "none":
-        assert text == ""
-        return
-    for stop in COLOUR_SCALES[colouring]:
-        assert f"rgb{as_bytes(stop)}" in text
-
-
-@pytest.mark.parametrize("ask", [palette, legend])
-def test_unknown_scales_are_refused(ask: object) -> None:
-    with pytest.raises(InputError, match="colouring"):
-        ask("speed")  # type: ignore[operator]
+def test_values_must_be_one_number_a_leg(subtests: pytest.Subtests) -> None:
+    for values in [[0.1], np.zeros((2, 1)), ["a", "b"], None]:
+        with subtests.test(f"{values}"), pytest.raises(InputError, match="values"):
+            levels(values, 2)

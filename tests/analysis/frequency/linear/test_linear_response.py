@@ -11,7 +11,6 @@ from twin.analysis.frequency.linear import (
     decay_poles,
     frequency_response,
     linear_modes,
-    response_figure,
     slowest_shape,
     transmissibility,
 )
@@ -69,14 +68,6 @@ def test_state_spaces_have_no_names(hexapod: LinearMachine) -> None:
         frequency_response(system, "forces", "rates", grid)
     with pytest.raises(InputError):
         frequency_response(hexapod, "forces", "rates", [[1.0]])
-
-
-def test_figures(hexapod: LinearMachine) -> None:
-    grid = np.geomspace(1.0, 100.0, 20)
-    curve = transmissibility(hexapod, grid)[:, 2, 2]
-    assert len(response_figure(grid, {"z": curve}, "1").data) == 2
-    with pytest.raises(InputError):
-        response_figure(grid, {}, "1")
 
 
 def test_decay_of_known_exponentials() -> None:
