@@ -248,10 +248,13 @@ def test_interface_has_every_public_package() -> None:
     assert {f"internals/twin.{name}.md" for name in INTERNAL} <= set(made)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_no_line_of_a_text_is_taken_for_a_comment(name: str) -> None:
-    text = re.sub(r"^```.*?^```", "", (DOCS / f"{name}.md").read_text(), flags=re.M | re.S)
-    assert not re.findall(r"^\s*(?:%|\+\+\+).*", text, re.M), "such lines are left out of the site"
+def test_no_line_of_a_text_is_taken_for_a_comment(subtests: pytest.Subtests) -> None:
+    for name in PAGES:
+        with subtests.test(f"{name}"):
+            text = re.sub(r"^```.*?^```", "", (DOCS / f"{name}.md").read_text(), flags=re.M | re.S)
+            assert not re.findall(r"^\s*(?:%|\+\+\+).*", text, re.M), (
+                "such lines are left out of the site"
+            )
 
 
 def test_formulae_are_drawn_as_they_are_written() -> None:
@@ -291,8 +294,9 @@ def test_charts_leave_out_what_has_no_logarithm() -> None:
     assert "one & two" in [part.text for part in drawn.iter("text")]
 
 
-@pytest.mark.parametrize("file", HANDBOOK, ids=lambda file: file.stem)
-def test_files_are_small(file: Path) -> None:
-    tree = ast.parse(file.read_text())
-    assert ast.get_docstring(tree)
-    assert len(file.read_text().splitlines()) <= 200
+def test_files_are_small(subtests: pytest.Subtests) -> None:
+    for file in HANDBOOK:
+        with subtests.test(f"{file}"):
+            tree = ast.parse(file.read_text())
+            assert ast.get_docstring(tree)
+            assert len(file.read_text().splitlines()) <= 200

@@ -36,14 +36,10 @@ ROUND = {"source": "Test", "radius": 0.6, "half_spacing": 0.3, "center_angle": 0
 """Pairs on a circle, to be used for base and platform alike."""
 
 FAULTS = {
-    "unknown field": Fault("stewart", "colour", "red"),
     "cylinder's field in a rigid body": Fault("stewart", "leg.rod.density", 7858.0),
-    "missing table": Fault("stewart", "leg", MISSING),
     "missing tensor": Fault("stewart", "leg.rod.inertia", MISSING, "leg.rod"),
     "missing source": Fault("srspm", "leg.housing.source", MISSING),
-    "empty source": Fault("stewart", "leg.source", "  "),
     "no gravity": Fault("stewart", "gravity", MISSING),
-    "negative gravity": Fault("stewart", "gravity", -9.81),
     "mass zero": Fault("stewart", "platform.body.mass", 0.0),
     "inertia without mass": Fault("stewart", "leg.housing.mass", 0.0, "leg.housing"),
     "tube inside out": Fault("srspm", "leg.housing.inner_radius", 0.03, "leg.housing"),
@@ -56,8 +52,6 @@ FAULTS = {
     "unsymmetric tensor": Fault(
         "stewart", "leg.housing.inertia", [[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     ),
-    "two rows": Fault("stewart", "platform.body.inertia", [[1.0, 0.0], [0.0, 1.0]]),
-    "center with two numbers": Fault("stewart", "platform.body.center_of_mass", [0.0, 0.0]),
     "platform joints in one point": Fault(
         "stewart", "platform.joints.radius", 1e-9, "platform.joints"
     ),
@@ -76,9 +70,7 @@ FAULTS = {
     ),
     "pairs that overlap": Fault("stewart", "base.joints.half_spacing", "60 deg"),
     "half a place": Fault("stewart", "platform.joints.shift", 1.5),
-    "too many places": Fault("stewart", "platform.joints.shift", 6),
     "leg too short for home": Fault("stewart", "home.position", [0.0, 0.0, 0.5]),
-    "home outside": Fault("srspm", "home.position", [0.0, 0.0]),
     "minimum above maximum": Fault("stewart", "leg.actuator.minimum", 1.2, "leg.actuator"),
     "negative thrust": Fault("stewart", "leg.actuator.force", "-3 kN"),
     "more for ever than in peak": Fault(
@@ -100,16 +92,11 @@ FAULTS = {
         "leg.elbow_joint.neutral",
     ),
     "quaternion of norm two": Fault("stewart", "home.orientation", [2.0, 0.0, 0.0, 0.0]),
-    "quaternion of huge numbers": Fault("stewart", "home.orientation", [1e200, 0.0, 0.0, 0.0]),
     "no direction": Fault("srspm", "leg.first_axis", [0.0, 0.0, 0.0]),
-    "direction of booleans": Fault("srspm", "leg.first_axis", [False, True, False]),
     "mirrored leg 7": Fault("stewart", "leg.mirrored", [2, 7]),
     "mirrored leg true": Fault("stewart", "leg.mirrored", [True], "leg.mirrored.0"),
-    "number as text": Fault("stewart", "platform.body.mass", "97"),
     "unit of another quantity": Fault("stewart", "platform.body.mass", "97 N"),
     "unknown unit": Fault("stewart", "base.joints.radius", "0.63 furlong"),
-    "boolean for a number": Fault("stewart", "gravity", True),
-    "number for a table": Fault("stewart", "platform", 5),
     "NaN": Fault("stewart", "platform.body.mass", math.nan),
     "huge number": Fault("stewart", "base.joints.radius", 1e300),
     "name with a path": Fault("stewart", "name", "../stewart"),
@@ -119,15 +106,11 @@ assert len(FAULTS) >= 30
 
 LEG_FAULTS = {
     "field of another kind": Fault("compliant_stewart", "leg.crank_length", 0.1),
-    "strut without axial": Fault("micro_hexapod", "leg.axial", MISSING),
-    "strut without stiffness": Fault("micro_hexapod", "leg.axial.stiffness", 0.0),
-    "stiffness in N": Fault("micro_hexapod", "leg.axial.stiffness", "20 N"),
     "axial in a UPS leg": Fault("stewart", "leg.axial", {"stiffness": 1e6}),
     "rods too short to meet": Fault("rss", "leg.rod_length", 0.1, "home.position"),
     "rod with mass and density": Fault("rss", "leg.rod.mass", 0.4, "leg.rod"),
     "rod with density only": Fault("rss", "leg.rod.radius", MISSING, "leg.rod"),
     "unknown elbow": Fault("rss", "leg.branch", "upward"),
-    "unknown axis": Fault("rss", "leg.axis", "sideways"),
     "no direction of angle zero": Fault("rss", "leg.zero", [0.0, 0.0, 0.0]),
     "angle zero along the axis": Fault("rss", "leg.axis", [0.0, 0.0, 1.0], "leg.zero"),
     "motor with a force": Fault("rss", "leg.actuator.force", 100.0),
@@ -136,21 +119,14 @@ LEG_FAULTS = {
     "parts longer than the leg": Fault("compliant_stewart", "leg.housing_length", 0.4, "leg"),
     "spring without stiffness": Fault("compliant_stewart", "leg.stiffness", 0.0),
     "viscoelastic leg with a housing": Fault("compliant_stewart", "leg.housing", {"mass": 1.0}),
-    "no fixed foot": Fault("driving_simulator", "leg.fixed_foot", MISSING),
     "fixed foot 5": Fault("driving_simulator", "leg.fixed_foot", 5),
-    "pillar of negative mass": Fault("driving_simulator", "leg.upper_mass", -0.1),
-    "negative friction": Fault(
-        "driving_simulator", "leg.friction", {"source": "Test", "viscous": -1.0}
-    ),
     "dry friction without a transition": Fault(
         "driving_simulator",
         "leg.friction",
         {"source": "Test", "viscous": 0.0, "transition_speed": 0.0},
     ),
-    "variants are a table": Fault("stewart", "variant", {"legs": [1]}),
     "variant of no leg": Fault("stewart", "variant", [{"source": "Test", "legs": []}]),
     "variant of leg 7": Fault("stewart", "variant", [{"source": "Test", "legs": [7]}]),
-    "variant without legs": Fault("stewart", "variant", [{"source": "Test"}]),
     "variant of another kind": Fault(
         "stewart", "variant", [{"source": "Test", "legs": [1], "kind": "strut"}], "variant.0.kind"
     ),
@@ -175,7 +151,6 @@ LEG_FAULTS = {
         [{"source": "Test", "legs": [1], "fixed_foot": 1}],
         "variant.0.fixed_foot",
     ),
-    "configurations are a list": Fault("stewart", "configuration", [1]),
     "configuration without source": Fault(
         "stewart", "configuration", {"hardware": {}}, "configuration.hardware.source"
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -99,9 +98,8 @@ def test_payloads_as_text() -> None:
     assert (person.stature, person.mass) == (1.6, 55.0)
 
 
-@pytest.mark.parametrize(
-    ("changes", "field", "words"),
-    [
+def test_faults_name_their_field(subtests: pytest.Subtests) -> None:
+    for changes, field, words in [
         ({"engine": "mujoco"}, "engine", "unknown field"),
         ({"engines": []}, "engines", "at least 1"),
         ({"controllers": "pid"}, "controllers", "cascade"),
@@ -118,12 +116,11 @@ def test_payloads_as_text() -> None:
         ({"parameters": {"gravity": [1]}, "samples": 4}, "samples", "a range"),
         ({"motion": {"length": 1}}, "motion.length", "unknown field"),
         ({"measure": "no function"}, "measure", "pattern"),
-    ],
-)
-def test_faults_name_their_field(changes: dict[str, Any], field: str, words: str) -> None:
-    with pytest.raises(InputError, match=words) as caught:
-        plan(Sweep(**({"machine": "stewart"} | changes)))
-    assert caught.value.field.startswith(field)
+    ]:
+        with subtests.test(f"{changes}"):
+            with pytest.raises(InputError, match=words) as caught:
+                plan(Sweep(**({"machine": "stewart"} | changes)))
+            assert caught.value.field.startswith(field)
 
 
 def test_a_file_with_faults_names_them_all(tmp_path: Path) -> None:
