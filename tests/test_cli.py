@@ -17,10 +17,10 @@ import twin
 from twin import cli
 from twin.cli import machines, new, options
 from twin.engines import engine_names
-from twin.engines.export import EXPORT_FORMATS, export
+from twin.engines.export import EXPORT_FORMATS
 from twin.engines.mjcf.robot import robot_xml, scene_xml
 from twin.engines.urdf import robot_urdf
-from twin.errors import InputError, ParameterError
+from twin.errors import ParameterError
 from twin.machine import machine as catalogue
 from twin.machine.file.read import LEG_KINDS
 from twin.model.engine import FIDELITIES
@@ -154,15 +154,6 @@ def test_new_asks_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert machine.minimum_coordinates[0] == 0.4
 
 
-@pytest.mark.quick
-def test_new_writes_a_template_on_a_terminal_when_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(new, "_on_a_terminal", lambda: True)
-    result = run("new", tmp_path / "mine.toml", "--template", "--legs", "pillar")
-    assert "a template" in result.stdout
-
-
 def test_help_imports_no_heavy_library() -> None:
     script = (
         "import sys; from typer.testing import CliRunner; from twin.cli import app; "
@@ -279,24 +270,6 @@ def test_export_of_a_users_machine(tmp_path: Path) -> None:
     assert 'model="mine"' in (tmp_path / "models" / "robot.xml").read_text()
 
 
-def test_export_refuses_unknown_formats(subtests: pytest.Subtests, tmp_path: Path) -> None:
-    for form in ["", "MJCF", "sdf", None, 3, ["mjcf"]]:
-        with subtests.test(f"{form}"):
-            with pytest.raises(InputError, match="format"):
-                export(twin.load("stewart"), form, tmp_path / "new")
-            assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize("folder", [None, 3, "a\0b"])
-def test_export_refuses_what_is_no_folder(folder: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="folder"):
-        export(twin.load("stewart"), "mjcf", folder)
-    file = tmp_path / "file"
-    file.write_text("")
-    with pytest.raises(InputError, match="folder"):
-        export(twin.load("stewart"), "mjcf", file)
-
-
 def test_validate_writes_the_report(tmp_path: Path) -> None:
     html, data = tmp_path / "report.html", tmp_path / "report.json"
     options = ("--case", "projection", "--case", "reference", "--jobs", 1)
@@ -346,21 +319,13 @@ def test_warm_names_every_part() -> None:
 def test_wrong_arguments_end_in_one_line(subtests: pytest.Subtests) -> None:
     for arguments, words in [
         (("info", "nosuch"), "known machines: compliant_stewart, driving_simulator"),
-        (("validate", "nosuch"), "nosuch"),
         (("validate", "--case", "nosuch"), "nosuch"),
-        (("validate", "--out", "/no/such/folder/report.html"), "/no/such/folder"),
         (("export", "stewart", "--out", "/proc/no/such"), "/proc/no/such"),
         (("simulate", "stewart", "--duration", "-1"), "duration"),
-        (("simulate", "stewart", "--duration", "nan"), "duration"),
         (("simulate", "stewart", "--timestep", "0"), "timestep"),
         (("simulate", "stewart", "--force", "1,2"), "force"),
-        (("simulate", "stewart", "--force", "strong"), "force"),
-        (("simulate", "stewart", "--force", "inf"), "force"),
-        (("simulate", "stewart", "--pose", "0,0,1,0"), "pose"),
         (("simulate", "stewart", "--pose", "0,0,1,0,0,0,0"), "pose"),
-        (("simulate", "stewart", "--twist", ""), "twist"),
         (("simulate", "stewart", "--duration", "0.01", "--out", "motion.txt"), ".npz"),
-        (("bench", "nosuch"), "nosuch"),
     ]:
         with subtests.test(f"{arguments}"):
             assert words in refused(*arguments)

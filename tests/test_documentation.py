@@ -17,23 +17,19 @@ from package_walk import MODULES, ROOT
 import twin
 from handbook.commands_page import commands, commands_page, given
 from handbook.dimensions import dimensions_svg
-from handbook.drawn import mark_charts, use_drawn
 from handbook.environments_page import environments_page
 from handbook.errata_page import errata_page
 from handbook.errors_page import errors_page
 from handbook.gallery import gallery
 from handbook.generate import SINGLE
 from handbook.interface import INTERNAL, WITHOUT, pages, parts
-from handbook.links import inside_the_site, strays
+from handbook.links import inside_the_site
 from handbook.log_chart import log_chart
 from handbook.machine_page import machine_page, use
-from handbook.markdown import cell, plain, table
+from handbook.markdown import cell, plain
 from handbook.mathematics import ACCENTS, TALL_ACCENTS, as_mathml
 from handbook.parameters import configurations
 from handbook.report import machine_report, read_report
-from handbook.slim import slim
-from handbook.titles import titled
-from handbook.unbroken import unbroken
 from twin.cli import app
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
@@ -90,77 +86,6 @@ def test_links_of_pages_lead_to_pages_of_the_site(subtests: pytest.Subtests) -> 
                     assert folder == "../" * name.count("/"), link
                 else:
                     assert (DOCS / name).parent.joinpath(link).is_file(), link
-
-
-def test_pages_without_a_source_are_strays(tmp_path: Path) -> None:
-    names = ("index", "search", "machines/rss", "machines/gone", "_static/frame")
-    for name in names:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / f"{name}.html").touch()
-    assert strays(tmp_path, {"index", "machines/rss"}) == [tmp_path / "machines/gone.html"]
-
-
-def test_drawn_pictures_take_the_place_of_committed_ones(tmp_path: Path) -> None:
-    drawn, site = tmp_path / "drawn", tmp_path / "site"
-    for folder, names in ((drawn, ("a.png", "b.gif", ".drawn")), (site, ("a.png", "c.png"))):
-        folder.mkdir()
-        for name in names:
-            (folder / name).write_text(f"{folder.name} {name}")
-    assert use_drawn(drawn, site) == ["a.png"]
-    assert sorted(file.name for file in site.iterdir()) == ["a.png", "c.png"]
-    assert (site / "a.png").read_text() == "drawn a.png"
-    assert use_drawn(tmp_path / "none", site) == []
-
-
-def test_slim_pages_lose_nothing_that_is_seen() -> None:
-    style = '<link rel="stylesheet" href="_static/mystnb.0.css" />'
-    entry = '<li class="toctree-l2{} has-children"><a href="#">{}</a><input/><ul>{}</ul></li>'
-    module = '<li class="toctree-l3"><a href="#">module</a></li>'
-    tree = f"<ul>{entry.format(' current', 'own', module)}{entry.format('', 'other', module)}</ul>"
-    code = '<div class="highlight"><span class="n">x</span><span class="o">=</span></div>'
-    cell = '<p><code class="docutils literal"><span class="pre">x</span> y</code></p>'
-    made = slim(f"{style}{tree}{code}<p><span class='n'>y</span></p>{cell}")
-    assert "mystnb" not in made
-    assert made.count("<a ") == 3 and made.count("<input/>") == 1 and "other</a></li>" in made
-    assert '<div class="highlight">x<span class="o">=</span></div><p><span' in made
-    assert made.endswith('<p><code class="literal">x y</code></p>')
-    assert slim(made) == made
-    assert style in slim(f'{style}<div class="cell docutils">')
-    assert slim("<td><p>a <b>b</b></p></td>") == "<td>a <b>b</b></td>"
-    assert slim(two := "<td><p>a</p><p>b</p></td>") == two
-
-
-def test_what_belongs_together_is_not_taken_apart_at_the_end_of_a_line() -> None:
-    kept = '<a title="1 mm, 1e-9"><code>1 mm</code></a><pre>x = 1e-9</pre>'
-    kept += "<svg><text>1e-9</text></svg>"
-    formula = "<math>x</math>, y (<math>a</math>) (<math>b</math> c"
-    code = '<code class="literal">twin f --no-g</code>'
-    made = unbroken(f"{kept}<td>0.1 N m, 2 ± 1 %, -3.5e-10 m, 4 mares, 9 N/µm</td>{formula}{code}")
-    number = "<span class=whole>-3.5e-10</span>"
-    text = f"0.1\xa0N\xa0m, 2\xa0±\xa01\xa0%, {number}\xa0m, 4 mares"
-    text += ", 9\xa0<span class=whole>N/µm</span>"
-    formula = (
-        "<span class=whole><math>x</math>,</span> y <span class=whole>(<math>a</math>)</span> "
-        "<span class=whole>(<math>b</math></span> c"
-    )
-    code = '<code class="literal">twin f <span class=whole>--no-g</span></code>'
-    assert made == f"{kept}<td>{text}</td>{formula}{code}"
-    assert unbroken(made) == made
-
-
-def test_charts_are_told_from_other_pictures(tmp_path: Path) -> None:
-    from PIL import Image
-
-    (tmp_path / "_images").mkdir()
-    for name, colour in (("a", "white"), ("viewer_b", "white"), ("c", "grey")):
-        Image.new("RGB", (4, 4), colour).save(tmp_path / "_images" / f"{name}.png")
-    page = tmp_path / "page.html"
-    image = '<img alt="" src="../_images/{}.png" />'
-    page.write_text("".join(image.format(name) for name in ("a", "viewer_b", "c")))
-    assert mark_charts(tmp_path) == {"a.png"}
-    marked = page.read_text()
-    assert marked.count("class=") == 1 and marked.startswith('<img class="chart" alt=""')
-    assert not mark_charts(tmp_path) - {"a.png"} and page.read_text() == marked
 
 
 @pytest.fixture(scope="module")
@@ -323,10 +248,13 @@ def test_interface_has_every_public_package() -> None:
     assert {f"internals/twin.{name}.md" for name in INTERNAL} <= set(made)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_no_line_of_a_text_is_taken_for_a_comment(name: str) -> None:
-    text = re.sub(r"^```.*?^```", "", (DOCS / f"{name}.md").read_text(), flags=re.M | re.S)
-    assert not re.findall(r"^\s*(?:%|\+\+\+).*", text, re.M), "such lines are left out of the site"
+def test_no_line_of_a_text_is_taken_for_a_comment(subtests: pytest.Subtests) -> None:
+    for name in PAGES:
+        with subtests.test(f"{name}"):
+            text = re.sub(r"^```.*?^```", "", (DOCS / f"{name}.md").read_text(), flags=re.M | re.S)
+            assert not re.findall(r"^\s*(?:%|\+\+\+).*", text, re.M), (
+                "such lines are left out of the site"
+            )
 
 
 def test_formulae_are_drawn_as_they_are_written() -> None:
@@ -356,23 +284,6 @@ def test_formulae_are_drawn_as_they_are_written() -> None:
         assert as_mathml(formula, as_block=False).count("<mspace") == spaces
 
 
-def test_titles_break_after_dots_and_underscores_and_take_their_links_along() -> None:
-    link = '<a class="headerlink" href="#x" title="Link">¶</a>'
-    made = titled(f"<h1>twin.a.inner_forces{link}</h1><h2>Two words{link}</h2><p>a.b{link}</p>")
-    last = "<span class=whole>{}" + link + "</span>"
-    assert made == (
-        f"<h1>twin.<wbr>a.<wbr>inner_<wbr>{last.format('forces')}</h1>"
-        f"<h2>Two {last.format('words')}</h2><p>a.b{link}</p>"
-    )
-    assert titled(made) == made
-    entry = '<a class="reference" href="twin.a/b_c.html">{}</a>'
-    assert titled(entry.format("twin.a.b_c")) == entry.format("twin.<wbr>a.<wbr>b_<wbr>c")
-
-
-def test_cells_keep_their_place_in_tables() -> None:
-    assert table(("a",), [("x | y\nz",)]).splitlines()[2] == r"| x \| y z |"
-
-
 def test_charts_leave_out_what_has_no_logarithm() -> None:
     import numpy as np
 
@@ -383,8 +294,9 @@ def test_charts_leave_out_what_has_no_logarithm() -> None:
     assert "one & two" in [part.text for part in drawn.iter("text")]
 
 
-@pytest.mark.parametrize("file", HANDBOOK, ids=lambda file: file.stem)
-def test_files_are_small(file: Path) -> None:
-    tree = ast.parse(file.read_text())
-    assert ast.get_docstring(tree)
-    assert len(file.read_text().splitlines()) <= 200
+def test_files_are_small(subtests: pytest.Subtests) -> None:
+    for file in HANDBOOK:
+        with subtests.test(f"{file}"):
+            tree = ast.parse(file.read_text())
+            assert ast.get_docstring(tree)
+            assert len(file.read_text().splitlines()) <= 200

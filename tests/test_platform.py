@@ -12,7 +12,6 @@ import twin
 from twin.analysis.payload.body import Payload
 from twin.analysis.payload.static import static_payload
 from twin.analysis.platform import Platform
-from twin.analysis.workspace import analysis
 from twin.control.linear import linearise
 from twin.errors import InputError
 from twin.machine.payload import Occupant
@@ -96,12 +95,6 @@ def test_loads_by_name_and_by_path(tmp_path: Any) -> None:
         assert twin.load(name).name == name
 
 
-def test_needs_checked_parameters(stewart: Platform) -> None:
-    for thing in (None, "stewart", stewart.parameters.model_dump()):
-        with pytest.raises(InputError, match="parameters"):
-            Platform(thing)  # type: ignore[arg-type]
-
-
 def test_limits_are_those_of_the_design(stewart: Platform) -> None:
     """Retracted at 0.740 m, stroke 0.230 m, home at mid-stroke (0.8716 m)."""
     stroke = stewart.maximum_coordinates - stewart.minimum_coordinates
@@ -145,19 +138,23 @@ def test_fields_that_a_file_leaves_out_can_be_given(srspm: Platform) -> None:
     assert [leg.actuator.speed for leg in changed.parameters.legs] == [None, 0.5, *[None] * 4]
 
 
-@pytest.mark.parametrize("payload", [50.0, "50 kg", "50000 g", Payload(50.0)])
-def test_payloads_of_every_kind_add_their_mass(stewart: Platform, payload: Any) -> None:
-    loaded = stewart.with_(payload=payload)
-    body = stewart.parameters.platform.body
-    assert loaded.parameters.platform.body.mass == pytest.approx(body.mass + 50.0, rel=1e-15)
-    seated = stewart.with_(payload=Occupant(1.75, 50.0)).parameters.platform.body
-    assert seated.mass == pytest.approx(body.mass + 50.0, rel=1e-12)
-    assert seated.center_of_mass[2] > body.center_of_mass_vector[2]
+def test_payloads_of_every_kind_add_their_mass(
+    subtests: pytest.Subtests, stewart: Platform
+) -> None:
+    for payload in [50.0, "50 kg", "50000 g", Payload(50.0)]:
+        with subtests.test(f"{payload}"):
+            loaded = stewart.with_(payload=payload)
+            body = stewart.parameters.platform.body
+            assert loaded.parameters.platform.body.mass == pytest.approx(
+                body.mass + 50.0, rel=1e-15
+            )
+            seated = stewart.with_(payload=Occupant(1.75, 50.0)).parameters.platform.body
+            assert seated.mass == pytest.approx(body.mass + 50.0, rel=1e-12)
+            assert seated.center_of_mass[2] > body.center_of_mass_vector[2]
 
 
-@pytest.mark.parametrize(
-    ("changes", "match"),
-    [
+def test_changes_are_checked(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for changes, match in [
         ({"parameters": {"leg.actuator.forc": 1}}, "the nearest are leg.actuator.force"),
         (
             {"parameters": {"leg.actuator.force": "2 kg"}},
@@ -170,11 +167,9 @@ def test_payloads_of_every_kind_add_their_mass(stewart: Platform, payload: Any) 
         ({"payload": "heavy"}, "payload: 'heavy' is not a number with a unit"),
         ({"payload": [1, 2]}, "payload: .*; or a Payload or an Occupant"),
         ({"payload": 0.0}, "mass: must be one number above zero"),
-    ],
-)
-def test_changes_are_checked(stewart: Platform, changes: dict[str, Any], match: str) -> None:
-    with pytest.raises(InputError, match=match):
-        stewart.with_(**changes)
+    ]:
+        with subtests.test(f"{changes}"), pytest.raises(InputError, match=match):
+            stewart.with_(**changes)
 
 
 def test_studies_are_methods(stewart: Platform) -> None:
@@ -188,17 +183,9 @@ def test_studies_are_methods(stewart: Platform) -> None:
         stewart.linearise(np.zeros(6))
 
 
-def test_the_workspace_is_a_method(srspm: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "workspace_analysis", lambda *given, **options: (given, options))
-    assert srspm.workspace(srspm.home, levels=(2, 3)) == ((srspm, srspm.home), {"levels": (2, 3)})
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"payload": 10.0}, {"gravity": 1.62}, {"payload": Occupant(1.75, 75.0)}],
-    ids=["payload", "gravity", "occupant"],
-)
-def test_a_changed_machine_without_limits_stays_without(changes: dict[str, Any]) -> None:
-    free = twin.load("stewart", limits=False)
-    assert not free.with_(**changes).limits
-    assert twin.load("stewart").with_(**changes).limits
+def test_a_changed_machine_without_limits_stays_without(subtests: pytest.Subtests) -> None:
+    for changes in [{"payload": 10.0}, {"gravity": 1.62}, {"payload": Occupant(1.75, 75.0)}]:
+        with subtests.test(f"{changes}"):
+            free = twin.load("stewart", limits=False)
+            assert not free.with_(**changes).limits
+            assert twin.load("stewart").with_(**changes).limits

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -17,9 +15,8 @@ from twin.rotations import angles_from_quaternion
 pytestmark = pytest.mark.quick
 
 
-@pytest.mark.parametrize(
-    ("text", "units", "value"),
-    [
+def test_quantities_are_si(subtests: pytest.Subtests) -> None:
+    for text, units, value in [
         ("0.02", ("m", "rad"), 0.02),
         (0.02, ("m",), 0.02),
         ("-1e-3", ("m",), -1e-3),
@@ -29,10 +26,9 @@ pytestmark = pytest.mark.quick
         ("2 kN", ("N", "N m"), 2e3),
         ("12 kgf cm", ("N", "N m"), 1.176798),
         ("0.17 s/60deg", ("m/s", "rad/s"), np.pi / 0.51),
-    ],
-)
-def test_quantities_are_si(text: Any, units: tuple[str, ...], value: float) -> None:
-    assert quantity(text, "amplitude", *units) == pytest.approx(value, rel=1e-12)
+    ]:
+        with subtests.test(f"{text}"):
+            assert quantity(text, "amplitude", *units) == pytest.approx(value, rel=1e-12)
 
 
 def test_what_is_no_quantity_is_refused(subtests: pytest.Subtests) -> None:

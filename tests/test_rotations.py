@@ -74,16 +74,19 @@ def test_convention(name: str, angles: tuple[float, float, float]) -> None:
     np.testing.assert_allclose(back, given_angles, rtol=0, atol=2e-15)
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
-def test_batches(name: str) -> None:
-    count = len(CONVENTIONS[name].angles)
-    angles = np.random.default_rng(1).uniform(-1, 1, (2, 3, count))
-    quaternions = quaternion_from_angles(angles, name)
-    assert quaternions.shape == (2, 3, 4)
-    np.testing.assert_array_equal(quaternions[1, 2], quaternion_from_angles(angles[1, 2], name))
-    assert angles_from_quaternion(quaternions, name).shape == angles.shape
-    assert quaternion_from_angles(np.empty((0, count)), name).shape == (0, 4)
-    assert angles_from_quaternion(np.empty((0, 4)), name).shape == (0, count)
+def test_batches(subtests: pytest.Subtests) -> None:
+    for name in CONVENTIONS:
+        with subtests.test(f"{name}"):
+            count = len(CONVENTIONS[name].angles)
+            angles = np.random.default_rng(1).uniform(-1, 1, (2, 3, count))
+            quaternions = quaternion_from_angles(angles, name)
+            assert quaternions.shape == (2, 3, 4)
+            np.testing.assert_array_equal(
+                quaternions[1, 2], quaternion_from_angles(angles[1, 2], name)
+            )
+            assert angles_from_quaternion(quaternions, name).shape == angles.shape
+            assert quaternion_from_angles(np.empty((0, count)), name).shape == (0, 4)
+            assert angles_from_quaternion(np.empty((0, 4)), name).shape == (0, count)
 
 
 def test_pose_from_angles_broadcasts() -> None:
@@ -117,16 +120,19 @@ def test_rodrigues_cannot_hold_half_a_turn() -> None:
         angles_from_quaternion([0.0, 0.0, 1.0, 0.0], "rodrigues")
 
 
-@pytest.mark.parametrize("name", ["ZXZ", "ZYZ"])
-@pytest.mark.parametrize("tilt", [0.0, 1e-9, np.pi])
-def test_level_platforms_have_no_angles_about_z_twice(name: str, tilt: float) -> None:
-    level = quaternion_from_angles([[0.3, 1.0, 0.2], [0.3, tilt, 0.2]], name)
-    with pytest.raises(InputError, match=rf"quaternion\[1\]: {name} is singular for a level"):
-        angles_from_quaternion(level, name)
-    # Just beside it they come back; a tilt of 1e-6 rad enlarges rounding a million times.
-    angles = [0.3, abs(tilt - 1e-6), 0.2]
-    back = angles_from_quaternion(quaternion_from_angles(angles, name), name)
-    np.testing.assert_allclose(back, angles, rtol=0, atol=1e-9)
+def test_level_platforms_have_no_angles_about_z_twice(subtests: pytest.Subtests) -> None:
+    for tilt in [0.0, 1e-9, np.pi]:
+        for name in ["ZXZ", "ZYZ"]:
+            with subtests.test(f"{tilt}, {name}"):
+                level = quaternion_from_angles([[0.3, 1.0, 0.2], [0.3, tilt, 0.2]], name)
+                with pytest.raises(
+                    InputError, match=rf"quaternion\[1\]: {name} is singular for a level"
+                ):
+                    angles_from_quaternion(level, name)
+                # Just beside it they come back; a tilt of 1e-6 rad enlarges rounding 1e6 times.
+                angles = [0.3, abs(tilt - 1e-6), 0.2]
+                back = angles_from_quaternion(quaternion_from_angles(angles, name), name)
+                np.testing.assert_allclose(back, angles, rtol=0, atol=1e-9)
 
 
 def test_roll_pitch_cannot_hold_yaw() -> None:
@@ -159,9 +165,10 @@ def test_pose_helpers_broadcast() -> None:
     assert twin.rotations.pose is twin.pose
 
 
-@pytest.mark.parametrize("wrong", [{"x": "1"}, {"roll": np.nan}, {"x": [1, 2], "y": [1, 2, 3]}])
-def test_wrong_places_and_angles_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        twin.pose(**wrong)
-    with pytest.raises(InputError, match="degrees"):
-        twin.pose(degrees=1)  # type: ignore[arg-type]
+def test_wrong_places_and_angles_are_refused(subtests: pytest.Subtests) -> None:
+    for wrong in [{"x": "1"}, {"roll": np.nan}, {"x": [1, 2], "y": [1, 2, 3]}]:
+        with subtests.test(f"{wrong}"):
+            with pytest.raises(InputError, match=next(iter(wrong))):
+                twin.pose(**wrong)
+            with pytest.raises(InputError, match="degrees"):
+                twin.pose(degrees=1)  # type: ignore[arg-type]

@@ -12,9 +12,8 @@ from twin.rotations import displaced
 pytestmark = pytest.mark.quick
 
 
-@pytest.mark.parametrize(
-    ("moved", "name"),
-    [
+def test_moves_and_turns_from_home(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for moved, name in [
         ((0, 0, 0, 0, 0, 0), "home"),
         ((0, 0, 1e-4, 0, 0, 0), "home"),
         ((0.05, 0, 0, 0, 0, 0), "50 mm forward"),
@@ -23,10 +22,9 @@ pytestmark = pytest.mark.quick
         ((0, 0, 0.012, np.radians(-3), 0, 0), "12 mm up, rolled left 3 deg"),
         ((0, 0, 0, 0, 0, np.radians(5)), "turned left 5 deg"),
         ((0.1, 0.001, 0, 0, 0, 0), "100 mm forward"),
-    ],
-)
-def test_moves_and_turns_from_home(stewart: Platform, moved: tuple[float, ...], name: str) -> None:
-    assert pose_name(stewart, displaced(stewart.home, moved)) == name
+    ]:
+        with subtests.test(f"{moved}"):
+            assert pose_name(stewart, displaced(stewart.home, moved)) == name
 
 
 def test_the_ends_of_all_actuators_have_names(stewart: Platform) -> None:

@@ -45,22 +45,20 @@ def test_every_library_asked_for_is_in_the_table() -> None:
     assert "plotly" in named and named <= set(OPTIONAL_LIBRARIES)
 
 
-@pytest.mark.parametrize(
-    ("source", "cause"),
-    [
+def test_a_fault_inside_a_library_is_shown(
+    subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for source, cause in [
         ("import no_such_part", "No module named 'no_such_part'"),
         ("from os import no_such_name", "cannot import name 'no_such_name'"),
         ("raise ValueError('numpy.dtype size changed')", "ValueError: numpy.dtype size changed"),
-    ],
-)
-def test_a_fault_inside_a_library_is_shown(
-    source: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "minari.py").write_text(source)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "minari", raising=False)
-    with pytest.raises(MissingDependencyError, match="fails when imported") as caught:
-        optional("minari")
-    assert cause in str(caught.value) and cause in caught.value.cause
-    assert "not installed" not in str(caught.value)
-    assert caught.value.__cause__ is not None
+    ]:
+        with subtests.test(f"{source}"):
+            (tmp_path / "minari.py").write_text(source)
+            monkeypatch.syspath_prepend(tmp_path)
+            monkeypatch.delitem(sys.modules, "minari", raising=False)
+            with pytest.raises(MissingDependencyError, match="fails when imported") as caught:
+                optional("minari")
+            assert cause in str(caught.value) and cause in caught.value.cause
+            assert "not installed" not in str(caught.value)
+            assert caught.value.__cause__ is not None

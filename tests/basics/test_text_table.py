@@ -23,40 +23,44 @@ def written(delimiter: str, decimal: str, preamble: str) -> str:
     return preamble + "\n".join([delimiter.join(HEADER), *rows]) + "\n"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-@pytest.mark.parametrize("preamble", PREAMBLES)
 def test_every_way_of_writing_gives_the_same_table(
-    tmp_path: Path, encoding: str, preamble: str
+    subtests: pytest.Subtests, tmp_path: Path
 ) -> None:
-    path = tmp_path / "table.csv"
-    for delimiter, decimal in product(",;\t|", ".,"):
-        if delimiter == decimal:
-            continue
-        text = written(delimiter, decimal, PREAMBLES[preamble])
-        path.write_bytes(text.encode(encoding))
-        table = TextTable(path)
-        assert table.layout.names == HEADER, (delimiter, decimal)
-        rows = list(table.rows())
-        assert [tuple(map(float, cells)) for _, cells in rows] == NUMBERS, (delimiter, decimal)
-        lines = text.splitlines()
-        assert [lines[line - 1].split(delimiter)[0].replace(",", ".") for line, _ in rows] == [
-            "0.000",
-            "0.500",
-            "1.000",
-        ]
+    for preamble in PREAMBLES:
+        for encoding in ["utf-8", "utf-8-sig", "utf-16", "cp1252"]:
+            with subtests.test(f"{preamble}, {encoding}"):
+                path = tmp_path / "table.csv"
+                for delimiter, decimal in product(",;\t|", ".,"):
+                    if delimiter == decimal:
+                        continue
+                    text = written(delimiter, decimal, PREAMBLES[preamble])
+                    path.write_bytes(text.encode(encoding))
+                    table = TextTable(path)
+                    assert table.layout.names == HEADER, (delimiter, decimal)
+                    rows = list(table.rows())
+                    assert [tuple(map(float, cells)) for _, cells in rows] == NUMBERS, (
+                        delimiter,
+                        decimal,
+                    )
+                    lines = text.splitlines()
+                    assert [
+                        lines[line - 1].split(delimiter)[0].replace(",", ".") for line, _ in rows
+                    ] == [
+                        "0.000",
+                        "0.500",
+                        "1.000",
+                    ]
 
 
-@pytest.mark.parametrize(
-    ("cell", "seconds"),
-    [
+def test_times_are_numbers_or_dates(subtests: pytest.Subtests) -> None:
+    for cell, seconds in [
         ("12.5", 12.5),
         ("1970-01-02T00:00:01.5Z", 86401.5),
         ("1970-01-02T01:00:00.25+01:00", 86400.25),
         ("1970-01-01 00:01:00", 60.0),
-    ],
-)
-def test_times_are_numbers_or_dates(cell: str, seconds: float) -> None:
-    assert parse_time(cell) == seconds
+    ]:
+        with subtests.test(f"{cell}"):
+            assert parse_time(cell) == seconds
 
 
 def test_only_the_begin_of_a_file_tells_its_encoding(tmp_path: Path) -> None:

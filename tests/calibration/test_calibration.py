@@ -99,20 +99,23 @@ PARTS = {
 """Components measured -> what they do not show while both frames are unknown."""
 
 
-@pytest.mark.parametrize("parts", PARTS)
-def test_partial_measurements(parts: tuple[str, ...]) -> None:
-    machine, errors, poses = measured("stewart", SOMEWHERE, measured=parts)
-    found = calibrate(machine, poses, holdout=0.0)
-    seen = simulated(
-        machine, poses_within(machine, 20, 2), errors, frames=SOMEWHERE, measured=parts
-    )
-    before, after = (np.nanmax(np.concatenate(each)) for each in found.errors_of(seen))
-    assert after < 0.05 * before
-    names = " / ".join(found.unobservable)
-    assert PARTS[parts] in names
-    assert bool(names) == bool(PARTS[parts])
-    hidden = [k for k, name in enumerate(found.model.names) if name in found.unobservable]
-    assert np.abs(found.after.unknowns[hidden]).max(initial=0.0) < 1e-15, "guessed, not shown"
+def test_partial_measurements(subtests: pytest.Subtests) -> None:
+    for parts in PARTS:
+        with subtests.test(f"{parts}"):
+            machine, errors, poses = measured("stewart", SOMEWHERE, measured=parts)
+            found = calibrate(machine, poses, holdout=0.0)
+            seen = simulated(
+                machine, poses_within(machine, 20, 2), errors, frames=SOMEWHERE, measured=parts
+            )
+            before, after = (np.nanmax(np.concatenate(each)) for each in found.errors_of(seen))
+            assert after < 0.05 * before
+            names = " / ".join(found.unobservable)
+            assert PARTS[parts] in names
+            assert bool(names) == bool(PARTS[parts])
+            hidden = [k for k, name in enumerate(found.model.names) if name in found.unobservable]
+            assert np.abs(found.after.unknowns[hidden]).max(initial=0.0) < 1e-15, (
+                "guessed, not shown"
+            )
 
 
 def test_rows_may_be_measured_in_different_parts() -> None:
@@ -219,21 +222,22 @@ def test_poses_of_another_machine_are_refused() -> None:
         calibrate(machine, shifted)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_wrong_units(subtests: pytest.Subtests) -> None:
+    for change, message in [
         ({"coordinates": 1e3}, "mm taken for m"),
         ({"values": 1e3}, "check units"),
         ({"values": 1e-3}, "check units"),
-    ],
-)
-def test_wrong_units(change: dict[str, float], message: str) -> None:
-    machine, _, poses = measured("stewart", SOMEWHERE, measured=("x", "y", "z"))
-    arrays = {
-        name: change.get(name, 1.0) * getattr(poses, name) for name in ("coordinates", "values")
-    }
-    with pytest.raises(InputError, match=message):
-        calibrate(machine, MeasuredPoses(**arrays, noise=poses.noise, numbers=poses.numbers))
+    ]:
+        with subtests.test(f"{change}"):
+            machine, _, poses = measured("stewart", SOMEWHERE, measured=("x", "y", "z"))
+            arrays = {
+                name: change.get(name, 1.0) * getattr(poses, name)
+                for name in ("coordinates", "values")
+            }
+            with pytest.raises(InputError, match=message):
+                calibrate(
+                    machine, MeasuredPoses(**arrays, noise=poses.noise, numbers=poses.numbers)
+                )
 
 
 def test_a_leg_of_the_wrong_sign_ends_in_a_result_or_an_error_of_the_package() -> None:
@@ -247,22 +251,24 @@ def test_a_leg_of_the_wrong_sign_ends_in_a_result_or_an_error_of_the_package() -
     assert found.implausible
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_measured_poses_check_their_arrays(subtests: pytest.Subtests) -> None:
+    for field, value in [
         ("coordinates", np.zeros((2, 6))),
         ("coordinates", "none"),
         ("values", np.zeros((3, 5))),
         ("noise", np.full((3, 3), -1.0)),
         ("numbers", [0.0, np.nan, 1.0]),
         ("platform", np.zeros((2, 7))),
-    ],
-)
-def test_measured_poses_check_their_arrays(field: str, value: Any) -> None:
-    given = {"coordinates": np.zeros((3, 6)), "values": np.zeros((3, 6)), "numbers": np.arange(3.0)}
-    given["noise"] = np.ones((3, 3))
-    with pytest.raises(InputError):
-        MeasuredPoses(**{**given, field: value})
+    ]:
+        with subtests.test(f"{field}"):
+            given = {
+                "coordinates": np.zeros((3, 6)),
+                "values": np.zeros((3, 6)),
+                "numbers": np.arange(3.0),
+            }
+            given["noise"] = np.ones((3, 3))
+            with pytest.raises(InputError):
+                MeasuredPoses(**{**given, field: value})
 
 
 def test_poses_without_a_measured_component_are_refused() -> None:
@@ -271,15 +277,19 @@ def test_poses_without_a_measured_component_are_refused() -> None:
         calibrate(machine, replace(poses, values=np.full_like(poses.values, np.nan)))
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("frames", "none"), ("tolerance", 0.0), ("tolerance", -1.0), ("holdout", 0.9), ("robust", 2)],
-)
-def test_wrong_options(option: str, value: Any) -> None:
-    machine, _, poses = measured("stewart", Frames())
-    with pytest.raises(InputError) as error:
-        calibrate(machine, poses, **{option: value})
-    assert error.value.field == option
+def test_wrong_options(subtests: pytest.Subtests) -> None:
+    for option, value in [
+        ("frames", "none"),
+        ("tolerance", 0.0),
+        ("tolerance", -1.0),
+        ("holdout", 0.9),
+        ("robust", 2),
+    ]:
+        with subtests.test(f"{option}"):
+            machine, _, poses = measured("stewart", Frames())
+            with pytest.raises(InputError) as error:
+                calibrate(machine, poses, **{option: value})
+            assert error.value.field == option
 
 
 def test_a_draft_of_a_machine_is_calibrated() -> None:

@@ -99,9 +99,8 @@ def test_plan(tmp_path: Path) -> None:
     assert len(read_log(out)["coordinates"]) == 12
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for words, message in [
         ((), "--plan"),
         (("poses.csv", "--plan", 5), "--plan"),
         (("nosuch.csv",), "does not exist"),
@@ -113,15 +112,14 @@ def test_plan(tmp_path: Path) -> None:
         (("poses.csv", "--coordinate-noise", "1 deg"), "coordinate_noise"),
         (("poses.csv", "--tolerance", "2 deg"), "tolerance"),
         (("poses.csv", "--position-noise", "0"), "noise"),
-    ],
-)
-def test_refused(words: tuple[object, ...], message: str, tmp_path: Path) -> None:
-    if "poses.csv" in words:
-        written("stewart", tmp_path / "poses.csv")
-    given = [tmp_path / word if word == "poses.csv" else word for word in words]
-    result = run("stewart", *given)
-    assert result.exit_code == 2
-    assert message in result.output
+    ]:
+        with subtests.test(f"{words}"):
+            if "poses.csv" in words:
+                written("stewart", tmp_path / "poses.csv")
+            given = [tmp_path / word if word == "poses.csv" else word for word in words]
+            result = run("stewart", *given)
+            assert result.exit_code == 2
+            assert message in result.output
 
 
 def test_base_of_a_file_is_found_from_the_new_one(tmp_path: Path) -> None:

@@ -65,9 +65,8 @@ def test_mapping(tmp_path: Path) -> None:
     assert found.values[0, 2] == pytest.approx(0.85)
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
+def test_faults(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for lines, message in [
         ((HEAD.replace(" [mm]", ""), f"1,{ROW},1,2,850,3,4,5"), "no unit"),
         ((f"time,{LEGS}", f"1,{ROW}"), "columns"),
         ((HEAD.replace("coordinates 6 [mm]", "s6 [mm]"), f"1,{ROW},1,2,850,3,4,5"), "give 5"),
@@ -81,8 +80,6 @@ def test_mapping(tmp_path: Path) -> None:
         ((HEAD.replace("deg", "rad"), f"1,{ROW},1,2,850,30,4,5"), "maybe degrees"),
         ((HEAD, f"1,{ROW},1,2,,3,89,5"), "near 90 deg"),
         ((HEAD + ",position_noise [um]", f"1,{ROW},1,2,850,3,4,5,0"), "1e-12 or more"),
-    ],
-)
-def test_faults(lines: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
-        read(tmp_path, *lines)
+    ]:
+        with subtests.test(f"{lines}"), pytest.raises(InputError, match=message):
+            read(tmp_path, *lines)

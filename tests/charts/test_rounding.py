@@ -20,7 +20,7 @@ def test_the_round_number_is_the_next_one_below(value: float) -> None:
     assert round_below(found) == found
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, float("inf"), float("nan")])
-def test_numbers_without_a_round_one_are_refused(value: float) -> None:
-    with pytest.raises(InputError, match="above zero"):
-        round_below(value)
+def test_numbers_without_a_round_one_are_refused(subtests: pytest.Subtests) -> None:
+    for value in [0.0, -1.0, float("inf"), float("nan")]:
+        with subtests.test(f"{value}"), pytest.raises(InputError, match="above zero"):
+            round_below(value)

@@ -192,21 +192,6 @@ def test_machines_it_does_not_suit_are_refused_with_a_reason(name: str) -> None:
         ComputedTorque(twin.load(name))
 
 
-def test_bad_arguments_are_refused() -> None:
-    platform = twin.load("stewart")
-    for options in (
-        {"bandwidth": 0.0},
-        {"damping": -1.0},
-        {"integral_share": np.nan},
-        {"prediction": 1},
-        {"friction": "yes"},
-        {"model": twin.load("rss")},
-        {"model": 3},
-    ):
-        with pytest.raises(InputError):
-            ComputedTorque(platform, **options)
-
-
 def test_readings_that_belong_to_no_pose_stop_the_controller() -> None:
     platform = twin.load("stewart")
     controller = ComputedTorque(platform)

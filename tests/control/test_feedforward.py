@@ -71,15 +71,16 @@ def test_friction_of_the_model_opposes_motion_and_grows_with_speed() -> None:
     assert not ideal.wound_up(np.full(6, 1e3)).any()
 
 
-@pytest.mark.parametrize("lead", [0.0, 0.25, 1.0, 2.5])
-def test_looking_ahead_is_exact_for_parabolas_and_holds_the_end(lead: float) -> None:
-    time = np.arange(50.0)
-    rows = np.column_stack([0.3 * time**2 - time, time, np.ones(50)])
-    later = time + lead
-    exact = np.column_stack([0.3 * later**2 - later, later, np.ones(50)])
-    found = ahead(rows, lead)
-    np.testing.assert_allclose(found[1:46], exact[1:46], rtol=0, atol=1e-10)
-    np.testing.assert_array_equal(found[-1], rows[-1])
+def test_looking_ahead_is_exact_for_parabolas_and_holds_the_end(subtests: pytest.Subtests) -> None:
+    for lead in [0.0, 0.25, 1.0, 2.5]:
+        with subtests.test(f"{lead}"):
+            time = np.arange(50.0)
+            rows = np.column_stack([0.3 * time**2 - time, time, np.ones(50)])
+            later = time + lead
+            exact = np.column_stack([0.3 * later**2 - later, later, np.ones(50)])
+            found = ahead(rows, lead)
+            np.testing.assert_allclose(found[1:46], exact[1:46], rtol=0, atol=1e-10)
+            np.testing.assert_array_equal(found[-1], rows[-1])
 
 
 def test_looking_ahead_is_what_the_delay_needs() -> None:

@@ -136,11 +136,12 @@ def test_errors_of_the_function_are_its_own(stewart: Platform) -> None:
     assert stewart.simulate(0.1, controller=lost, **FAST).stopped.startswith("lost")
 
 
-@pytest.mark.parametrize("period", [0.0, -1.0, np.inf, "1 ms"])
-def test_periods_are_checked(stewart: Platform, period: Any) -> None:
-    with pytest.raises(InputError, match="period"):
-        stewart.simulate(0.1, controller=partial(spring, stewart), period=period, **FAST)
-    with pytest.raises(InputError, match="made with its own"):
-        stewart.simulate(0.1, controller=Cascade(stewart), period=1e-3, **FAST)
-    with pytest.raises(InputError, match="is for a controller"):
-        stewart.simulate(0.1, period=1e-3, **FAST)
+def test_periods_are_checked(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for period in [0.0, -1.0, np.inf, "1 ms"]:
+        with subtests.test(f"{period}"):
+            with pytest.raises(InputError, match="period"):
+                stewart.simulate(0.1, controller=partial(spring, stewart), period=period, **FAST)
+            with pytest.raises(InputError, match="made with its own"):
+                stewart.simulate(0.1, controller=Cascade(stewart), period=1e-3, **FAST)
+            with pytest.raises(InputError, match="is for a controller"):
+                stewart.simulate(0.1, period=1e-3, **FAST)

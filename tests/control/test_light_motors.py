@@ -67,20 +67,21 @@ def grows(
     return max(sizes[-4000:]) > max(sizes[8000:12000])
 
 
-@pytest.mark.parametrize("armature", [1e-6, 3e-6, 7e-6])
 def test_the_limit_of_the_loops_is_that_of_motor_transmission_and_load(
-    armature: float, tmp_path: Path
+    subtests: pytest.Subtests, tmp_path: Path
 ) -> None:
     """Independent of frequencies: two masses, stepped through time behind a dead time."""
-    machine = light(armature, tmp_path)
-    lag, drive = loop_lag(machine, 1e-3), machine.parameters.legs[0].drive
-    assert drive is not None
-    motor = drive.reflected()
-    limit = 0.5 * np.pi * limiting_mass(machine, lag) / lag
-    loads = 1.0 / np.linalg.eigvalsh(mobility(machine))
-    coupling = motor.stiffness, motor.damping
-    assert not any(grows(0.97 * limit, motor.inertia, m, coupling, lag) for m in loads)
-    assert any(grows(1.03 * limit, motor.inertia, m, coupling, lag) for m in loads)
+    for armature in [1e-6, 3e-6, 7e-6]:
+        with subtests.test(f"{armature}"):
+            machine = light(armature, tmp_path)
+            lag, drive = loop_lag(machine, 1e-3), machine.parameters.legs[0].drive
+            assert drive is not None
+            motor = drive.reflected()
+            limit = 0.5 * np.pi * limiting_mass(machine, lag) / lag
+            loads = 1.0 / np.linalg.eigvalsh(mobility(machine))
+            coupling = motor.stiffness, motor.damping
+            assert not any(grows(0.97 * limit, motor.inertia, m, coupling, lag) for m in loads)
+            assert any(grows(1.03 * limit, motor.inertia, m, coupling, lag) for m in loads)
 
 
 def test_gains_do_not_collapse_with_the_motors(tmp_path: Path) -> None:
@@ -95,16 +96,17 @@ def test_gains_do_not_collapse_with_the_motors(tmp_path: Path) -> None:
     assert gain > 8.0 * burden(machine).lightest / loop_lag(machine, 1e-3)
 
 
-@pytest.mark.parametrize("armature", [1e-6, 7e-6, 1e-4])
-def test_light_motors_are_tracked(armature: float, tmp_path: Path) -> None:
-    machine = light(armature, tmp_path)
-    motion = swing(machine)
-    run = closed_loop(
-        machine, Cascade(machine, motion), 3.0, engine="analytic", fidelity="accurate"
-    )
-    assert not run.stopped
-    assert TrackingErrors(run).root_mean_square()[0] < 1e-3
-    assert tracking_remark(machine, run) == ""
+def test_light_motors_are_tracked(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for armature in [1e-6, 7e-6, 1e-4]:
+        with subtests.test(f"{armature}"):
+            machine = light(armature, tmp_path)
+            motion = swing(machine)
+            run = closed_loop(
+                machine, Cascade(machine, motion), 3.0, engine="analytic", fidelity="accurate"
+            )
+            assert not run.stopped
+            assert TrackingErrors(run).root_mean_square()[0] < 1e-3
+            assert tracking_remark(machine, run) == ""
 
 
 def test_slow_loops_are_said(tmp_path: Path) -> None:

@@ -61,13 +61,14 @@ def test_law_takes_out_what_no_motion_can_mend_and_nothing_else() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["cascade", "observer", "feedforward"])
-def test_legs_at_rest_carry_the_same_in_mujoco(name: str) -> None:
-    machine = redundant("driving_simulator")
-    run = machine.simulate(
-        1.0, controller=make_controller(name, machine), engine="mujoco", timestep=1e-3
-    )
-    assert np.ptp(run.forces[-200:]) < 1.0
+def test_legs_at_rest_carry_the_same_in_mujoco(subtests: pytest.Subtests) -> None:
+    for name in ["cascade", "observer", "feedforward"]:
+        with subtests.test(f"{name}"):
+            machine = redundant("driving_simulator")
+            run = machine.simulate(
+                1.0, controller=make_controller(name, machine), engine="mujoco", timestep=1e-3
+            )
+            assert np.ptp(run.forces[-200:]) < 1.0
 
 
 def test_wrong_readings_let_no_integral_grow() -> None:
@@ -81,16 +82,19 @@ def test_wrong_readings_let_no_integral_grow() -> None:
     np.testing.assert_allclose(speeds, 0.0, rtol=0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["cascade", "observer", "feedforward"])
-def test_a_pose_out_of_reach_ends_in_a_safe_stop(name: str) -> None:
+def test_a_pose_out_of_reach_ends_in_a_safe_stop(subtests: pytest.Subtests) -> None:
     """Cranks have no Jacobian there, and so no internal forces."""
-    machine = random_machine(7)
-    assert machine.n_actuators == 8
-    far = 3.0 * float(machine.home_reaches.max())
-    leap = StepMotion(machine.home, displacement={"z": far}, start=0.05, rise=0.0, duration=0.3)
-    run = machine.simulate(0.3, controller=make_controller(name, machine, leap))
-    assert "unreachable pose" in run.stopped
-    assert np.isfinite(run.pose).all()
+    for name in ["cascade", "observer", "feedforward"]:
+        with subtests.test(f"{name}"):
+            machine = random_machine(7)
+            assert machine.n_actuators == 8
+            far = 3.0 * float(machine.home_reaches.max())
+            leap = StepMotion(
+                machine.home, displacement={"z": far}, start=0.05, rise=0.0, duration=0.3
+            )
+            run = machine.simulate(0.3, controller=make_controller(name, machine, leap))
+            assert "unreachable pose" in run.stopped
+            assert np.isfinite(run.pose).all()
 
 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod", "rss"])

@@ -19,7 +19,7 @@ from twin.datasets import record_dataset
 from twin.datasets.actors import ControllerActor
 from twin.engines import engine_names
 from twin.envs import environment_ids
-from twin.errors import InputError, MissingDependencyError, StateError
+from twin.errors import InputError, StateError
 from twin.machine.randomisation import Uniform, as_randomisation
 from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin
 
@@ -211,14 +211,10 @@ def test_commands_become_actions_by_the_scale_of_the_space() -> None:
 def test_refusals_leave_nothing_behind(subtests: pytest.Subtests, datasets: Path) -> None:
     for changes, field, message in [
         ({"environment": "twin/Tracking-v0"}, "environment", "twin/PoseTracking-v0"),
-        ({"environment": 3}, "environment", "must be an id"),
         ({"environment": "CartPole-v1"}, "environment", "no vectors of numbers"),
         ({"policy": "pid"}, "policy", "known: random, zero, cascade"),
-        ({"policy": 3}, "policy", "must be a name, a file or a function"),
         ({"policy": lambda _: np.zeros(3)}, "policy", "shape (3,), not (6,)"),
         ({"policy": lambda _: np.full(6, 1.5)}, "policy", "outside the action space"),
-        ({"policy": lambda _: np.full(6, np.nan)}, "policy", "outside the action space"),
-        ({"policy": lambda _: "up"}, "policy", "which is not an action"),
         ({"policy": "computed_torque"}, "policy", "set the option action"),
         ({"policy": "cascade", "options": {"action": "pose"}}, "policy", "takes neither"),
         (
@@ -232,10 +228,7 @@ def test_refusals_leave_nothing_behind(subtests: pytest.Subtests, datasets: Path
             "which an action cannot express",
         ),
         ({"episodes": 0}, "episodes", "whole number from 1"),
-        ({"episodes": 1.5}, "episodes", "whole number from 1"),
-        ({"seed": -1}, "seed", "whole number from 0"),
         ({"dataset": "random"}, "dataset", "must look like namespace/name-v0"),
-        ({"dataset": "../random-v0"}, "dataset", "must look like"),
         ({"options": {"speed": 3}}, "speed", "unexpected keyword argument"),
         (
             {"options": {"machine": twin.load("stewart")}},
@@ -277,12 +270,6 @@ def test_an_error_in_the_middle_leaves_nothing(datasets: Path) -> None:
     with pytest.raises(StateError, match="enough"):
         record_dataset(TRACKING, fails, episodes=2, dataset="test/half-v0", options=SHORT)
     assert not list(datasets.iterdir())
-
-
-def test_without_minari_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(MissingDependencyError, match=r"platform-twin\[datasets\]"):
-        record_dataset(TRACKING, episodes=1, dataset="test/none-v0")
 
 
 def test_importing_the_package_imports_no_minari() -> None:

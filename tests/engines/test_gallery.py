@@ -16,20 +16,23 @@ CLOSE = {"mujoco": 1e-7, "bullet": 1e-8}
 STEPS = 100
 
 
-@pytest.mark.parametrize("name", twin.gallery_names())
-def test_engines_agree(name: str) -> None:
-    platform = twin.load(name)
-    size = float(np.abs(platform.parameters.home_leg_vectors).max())
-    timestep = 1e-3 if size > 0.4 else 2.5e-4
-    twist = np.array([0.05, 0.03, 0.04, 0.1, 0.1, 0.1]) * size
-    holding = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    for options in ({}, {"forces": holding, "twist": twist}):
-        runs = {
-            engine: platform.simulate(STEPS * timestep, timestep=timestep, engine=engine, **options)
-            for engine in engine_names()
-        }
-        reference = runs["analytic"].pose
-        assert np.abs(reference - reference[0]).max() > 1e-5
-        for engine, bound in CLOSE.items():
-            off = np.abs(runs[engine].pose - reference)[:, :3].max()
-            assert off < bound, f"{engine}: {off:.2g} m"
+def test_engines_agree(subtests: pytest.Subtests) -> None:
+    for name in twin.gallery_names():
+        with subtests.test(f"{name}"):
+            platform = twin.load(name)
+            size = float(np.abs(platform.parameters.home_leg_vectors).max())
+            timestep = 1e-3 if size > 0.4 else 2.5e-4
+            twist = np.array([0.05, 0.03, 0.04, 0.1, 0.1, 0.1]) * size
+            holding = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
+            for options in ({}, {"forces": holding, "twist": twist}):
+                runs = {
+                    engine: platform.simulate(
+                        STEPS * timestep, timestep=timestep, engine=engine, **options
+                    )
+                    for engine in engine_names()
+                }
+                reference = runs["analytic"].pose
+                assert np.abs(reference - reference[0]).max() > 1e-5
+                for engine, bound in CLOSE.items():
+                    off = np.abs(runs[engine].pose - reference)[:, :3].max()
+                    assert off < bound, f"{engine}: {off:.2g} m"

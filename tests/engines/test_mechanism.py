@@ -9,7 +9,6 @@ import pytest
 
 from twin.analysis.platform import Platform
 from twin.engines.mechanism import Mechanism, make_mechanism
-from twin.machine.legs import LEG_KINDS
 from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME
 
 
@@ -17,10 +16,6 @@ from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME
 def mechanism(any_platform: Platform) -> Mechanism:
     """Every machine's mechanism."""
     return make_mechanism(any_platform.parameters)
-
-
-def test_every_kind_is_there(any_platform: Platform) -> None:
-    assert any_platform.kind in LEG_KINDS
 
 
 def test_parents_come_first_and_names_are_unique(mechanism: Mechanism) -> None:

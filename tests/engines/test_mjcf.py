@@ -195,25 +195,6 @@ def test_every_element_has_its_own_name(subtests: pytest.Subtests, platform: Pla
             assert len(names) == len(set(names))
 
 
-def test_compiled_elements_are_named(platform: Platform) -> None:
-    model, _ = compiled(platform)
-    kinds = {
-        model.body: model.nbody,
-        model.joint: model.njnt,
-        model.geom: model.ngeom,
-        model.site: model.nsite,
-        model.actuator: model.nu,
-        model.sensor: model.nsensor,
-        model.equality: model.neq,
-        model.mesh: model.nmesh,
-        model.material: model.nmat,
-        model.key: model.nkey,
-    }
-    for element, count in kinds.items():
-        assert count > 0
-        assert all(element(i).name for i in range(count))
-
-
 def test_drawing_has_neither_mass_nor_contact(platform: Platform) -> None:
     model, _ = compiled(platform)
     total = sum(mass for mass, _, _ in expected_bodies(platform.parameters).values())

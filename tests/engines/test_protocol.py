@@ -109,25 +109,27 @@ def test_restored_state_continues_with_the_same_bits(
         assert all(map(same_bits, continued, after))
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, through_pickle])
 def test_copies_continue_alone_with_the_same_bits(
-    fresh: Fresh, push: Any, same_bits: Any, copied: Callable[[Engine], Engine]
+    subtests: pytest.Subtests, fresh: Fresh, push: Any, same_bits: Any
 ) -> None:
-    engine = fresh(ball=True)
-    motion = push(engine.platform)
-    before = motion.run(engine, 10 * engine.timestep)
-    other = copied(engine)
-    after = [other.step(motion.forces, motion.wrench) for _ in range(5)]
-    assert same_bits(engine.state, before)
-    assert all(
-        same_bits(engine.step(motion.forces, motion.wrench), state) and state.time > before.time
-        for state in after
-    )
-    np.testing.assert_array_equal(engine.ball, other.ball)
-    engine.close()
-    other.close()
-    with pytest.raises(ClosedEngineError, match="closed"):
-        copied(engine).reset()
+    for copied in [copy.copy, copy.deepcopy, through_pickle]:
+        with subtests.test(f"{copied}"):
+            engine = fresh(ball=True)
+            motion = push(engine.platform)
+            before = motion.run(engine, 10 * engine.timestep)
+            other = copied(engine)
+            after = [other.step(motion.forces, motion.wrench) for _ in range(5)]
+            assert same_bits(engine.state, before)
+            assert all(
+                same_bits(engine.step(motion.forces, motion.wrench), state)
+                and state.time > before.time
+                for state in after
+            )
+            np.testing.assert_array_equal(engine.ball, other.ball)
+            engine.close()
+            other.close()
+            with pytest.raises(ClosedEngineError, match="closed"):
+                copied(engine).reset()
 
 
 def test_saving_and_reading_do_not_change_the_future(

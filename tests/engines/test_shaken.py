@@ -117,37 +117,26 @@ def test_a_saved_engine_goes_on_shaking(fresh: Fresh, push: Any, same_bits: Any)
     assert not same_bits(engine.step(motion.forces, motion.wrench), after[0])
 
 
-@pytest.mark.parametrize("steps", [5, 130])
 def test_dumps_replay_the_shaking(
-    fresh: Fresh, push: Any, same_bits: Any, own_folder: Path, steps: int
+    subtests: pytest.Subtests, fresh: Fresh, push: Any, same_bits: Any, own_folder: Path
 ) -> None:
-    from twin.engines.base import replay
+    for steps in [5, 130]:
+        with subtests.test(f"{steps}"):
+            from twin.engines.base import replay
 
-    engine = fresh()
-    motion = push(engine.platform)
-    engine.reset(*motion.start)
-    for k in range(steps):
-        engine.shake([0.1 * k, -0.05 * k, 1.0])
-        last = engine.step(motion.forces, motion.wrench)
-    with pytest.raises(SimulationStoppedError) as caught:
-        for _ in range(100):
-            engine.step(1e300 * np.ones(engine.platform.n_actuators))
-    states = replay(caught.value.data["dump"])
-    before = round((last.time - states[0].time) / engine.timestep)
-    assert same_bits(states[before], last)
-    assert same_bits(states[-1], caught.value.data["state"])
-
-
-def test_given_arrays_are_not_kept(fresh: Fresh, push: Any, same_bits: Any) -> None:
-    engine = fresh()
-    motion, given = push(engine.platform), np.array([1.0, 2.0, -1.0])
-    wanted = run(engine, motion, np.tile(given, (3, 1)))
-    engine.reset(*motion.start)
-    engine.shake(given)
-    given[:] = 50.0
-    for _ in range(3):
-        state = engine.step(motion.forces, motion.wrench)
-    assert same_bits(state, wanted)
+            engine = fresh()
+            motion = push(engine.platform)
+            engine.reset(*motion.start)
+            for k in range(steps):
+                engine.shake([0.1 * k, -0.05 * k, 1.0])
+                last = engine.step(motion.forces, motion.wrench)
+            with pytest.raises(SimulationStoppedError) as caught:
+                for _ in range(100):
+                    engine.step(1e300 * np.ones(engine.platform.n_actuators))
+            states = replay(caught.value.data["dump"])
+            before = round((last.time - states[0].time) / engine.timestep)
+            assert same_bits(states[before], last)
+            assert same_bits(states[-1], caught.value.data["state"])
 
 
 def test_what_is_no_acceleration_is_refused(

@@ -29,53 +29,57 @@ BARS = {"mujoco": 1e-7, "bullet": 1e-8}
 """[m, rad] of the pose after the fall; a joint that is held at the wrong place shows in 1e-4."""
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("engine", TREE_MODULES)
-def test_projection(engine: str, layout: str, random_motion: Any) -> None:
-    pytest.importorskip(LIBRARIES[engine])
-    platform = machine_with_shared_joints(layout)
-    motion = random_motion(platform, 0)
-    wanted = platform.inverse_dynamics(*motion)
-    found = projection(engine, platform, *motion).forces
-    assert np.abs(found - wanted).max() < 1e-9 * np.abs(wanted).max()
+def test_projection(subtests: pytest.Subtests, random_motion: Any) -> None:
+    for engine in TREE_MODULES:
+        for layout in LAYOUTS:
+            with subtests.test(f"{engine}, {layout}"):
+                pytest.importorskip(LIBRARIES[engine])
+                platform = machine_with_shared_joints(layout)
+                motion = random_motion(platform, 0)
+                wanted = platform.inverse_dynamics(*motion)
+                found = projection(engine, platform, *motion).forces
+                assert np.abs(found - wanted).max() < 1e-9 * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("engine", LIBRARIES)
-def test_engines_agree(engine: str, layout: str) -> None:
-    pytest.importorskip(LIBRARIES[engine])
-    platform = machine_with_shared_joints(layout)
-    forces = np.linspace(-50.0, 200.0, 6)
-    ends = []
-    for name in (engine, "analytic"):
-        with closing(make_engine(name, platform)) as machine:
-            machine.reset()
-            for _ in range(round(FALL / machine.timestep)):
-                machine.step(forces)
-            ends.append(machine.state.pose)
-    assert abs(ends[0][2] - platform.home[2]) > 1e-4
-    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=BARS[engine])
+def test_engines_agree(subtests: pytest.Subtests) -> None:
+    for engine in LIBRARIES:
+        for layout in LAYOUTS:
+            with subtests.test(f"{engine}, {layout}"):
+                pytest.importorskip(LIBRARIES[engine])
+                platform = machine_with_shared_joints(layout)
+                forces = np.linspace(-50.0, 200.0, 6)
+                ends = []
+                for name in (engine, "analytic"):
+                    with closing(make_engine(name, platform)) as machine:
+                        machine.reset()
+                        for _ in range(round(FALL / machine.timestep)):
+                            machine.step(forces)
+                        ends.append(machine.state.pose)
+                assert abs(ends[0][2] - platform.home[2]) > 1e-4
+                np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=BARS[engine])
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_each_leg_has_its_own_joint(layout: str, tmp_path: Path) -> None:
-    platform = machine_with_shared_joints(layout)
-    machine = make_mechanism(platform.parameters)
-    for form in ("mjcf", "urdf"):
-        for path in export(platform, form, tmp_path):
-            tags = "body", "joint", "site", "connect", "link"
-            elements = [e for tag in tags for e in ElementTree.parse(path).iter(tag)]
-            named = [(e.tag, e.get("name")) for e in elements if e.get("name")]
-            assert len(set(named)) == len(named)
-    assert len({loop.name for loop in machine.loops}) == platform.n_actuators
+def test_each_leg_has_its_own_joint(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for layout in LAYOUTS:
+        with subtests.test(f"{layout}"):
+            platform = machine_with_shared_joints(layout)
+            machine = make_mechanism(platform.parameters)
+            for form in ("mjcf", "urdf"):
+                for path in export(platform, form, tmp_path):
+                    tags = "body", "joint", "site", "connect", "link"
+                    elements = [e for tag in tags for e in ElementTree.parse(path).iter(tag)]
+                    named = [(e.tag, e.get("name")) for e in elements if e.get("name")]
+                    assert len(set(named)) == len(named)
+            assert len({loop.name for loop in machine.loops}) == platform.n_actuators
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_picture_and_distance_of_legs(layout: str) -> None:
-    platform = machine_with_shared_joints(layout)
-    assert len(home_png(platform)) > 5000
-    distance, first, second = closest_legs(platform, platform.home[None])
-    base, top = LAYOUTS[layout]
-    assert distance > 0.05
-    assert base[first - 1] != base[second - 1]
-    assert top[first - 1] != top[second - 1]
+def test_picture_and_distance_of_legs(subtests: pytest.Subtests) -> None:
+    for layout in LAYOUTS:
+        with subtests.test(f"{layout}"):
+            platform = machine_with_shared_joints(layout)
+            assert len(home_png(platform)) > 5000
+            distance, first, second = closest_legs(platform, platform.home[None])
+            base, top = LAYOUTS[layout]
+            assert distance > 0.05
+            assert base[first - 1] != base[second - 1]
+            assert top[first - 1] != top[second - 1]

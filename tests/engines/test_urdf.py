@@ -55,11 +55,6 @@ def test_committed_file_is_what_the_parameters_give(machine: str) -> None:
     np.testing.assert_allclose(have, want, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("generate", GENERATORS)
-def test_same_machine_same_text(platform: Platform, generate: Any) -> None:
-    assert generate(platform) == generate(Platform(platform.parameters))
-
-
 def test_every_element_has_a_name_of_its_own(subtests: pytest.Subtests, platform: Platform) -> None:
     for generate in GENERATORS:
         with subtests.test(f"{generate}"):

@@ -163,18 +163,19 @@ def test_increments_tilt_the_platform(machine: str) -> None:
     env.close()
 
 
-@pytest.mark.parametrize("action", ["tilt", "pose", "velocities"])
-@pytest.mark.parametrize("machine", twin.machine_names())
-def test_every_machine_and_action(machine: str, action: str) -> None:
-    env = make(machine=machine, action=action)
-    observation, _ = env.reset(seed=1)
-    assert observation.shape == env.observation_space.shape
-    env.action_space.seed(1)
-    for _ in range(20):
-        observation, reward, ended, _, _ = env.step(0.2 * env.action_space.sample())
-        assert np.isfinite(observation).all() and np.isfinite(reward)
-        assert not ended
-    env.close()
+def test_every_machine_and_action(subtests: pytest.Subtests) -> None:
+    for machine in twin.machine_names():
+        for action in ["tilt", "pose", "velocities"]:
+            with subtests.test(f"{machine}, {action}"):
+                env = make(machine=machine, action=action)
+                observation, _ = env.reset(seed=1)
+                assert observation.shape == env.observation_space.shape
+                env.action_space.seed(1)
+                for _ in range(20):
+                    observation, reward, ended, _, _ = env.step(0.2 * env.action_space.sample())
+                    assert np.isfinite(observation).all() and np.isfinite(reward)
+                    assert not ended
+                env.close()
 
 
 def test_targets_change_when_they_are_due() -> None:
@@ -208,21 +209,3 @@ def test_the_usual_ball_suits_the_machine() -> None:
     env = make(machine="micro_hexapod")
     assert env.task.batch.rolling_ball == ball_for(env.platform.parameters)
     env.close()
-
-
-def test_rows_of_a_vector_are_single_environments() -> None:
-    vector = gym.make_vec(ID, num_envs=3, vectorization_mode="vector_entry_point")
-    seen, _ = vector.reset(seed=7)
-    singles = [make() for _ in range(3)]
-    alone = [env.reset(seed=7 + row)[0] for row, env in enumerate(singles)]
-    np.testing.assert_array_equal(seen, alone)
-    random = np.random.default_rng(1)
-    for _ in range(30):
-        actions = random.uniform(-0.3, 0.3, (3, 2)).astype(np.float32)
-        seen, reward, *_ = vector.step(actions)
-        steps = [env.step(action) for env, action in zip(singles, actions, strict=True)]
-        np.testing.assert_array_equal(seen, [step[0] for step in steps])
-        np.testing.assert_array_equal(reward, [step[1] for step in steps])
-    for env in singles:
-        env.close()
-    vector.close()

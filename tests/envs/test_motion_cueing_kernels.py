@@ -66,14 +66,15 @@ def sensed(models: FloatArray, left: FloatArray, right: FloatArray, out: FloatAr
         sense_all(models, states, left[k], right[k], out[k])
 
 
-@pytest.mark.parametrize("period", [0.002, 0.01, 0.05])
-def test_perception_is_that_of_the_package(period: float) -> None:
-    random = np.random.default_rng(4)
-    inputs = np.cumsum(random.normal(size=(800, 6)), axis=0) * 0.1
-    force, rate = perceived(inputs[:, :3] + REST, inputs[:, 3:], period)
-    before, found = np.vstack([np.zeros(6), inputs[:-1]]), np.empty((800, 6))
-    sensed(perception_models(period), before, inputs, found)
-    np.testing.assert_allclose(found, np.hstack([force, rate]), rtol=1e-9, atol=1e-9)
+def test_perception_is_that_of_the_package(subtests: pytest.Subtests) -> None:
+    for period in [0.002, 0.01, 0.05]:
+        with subtests.test(f"{period}"):
+            random = np.random.default_rng(4)
+            inputs = np.cumsum(random.normal(size=(800, 6)), axis=0) * 0.1
+            force, rate = perceived(inputs[:, :3] + REST, inputs[:, 3:], period)
+            before, found = np.vstack([np.zeros(6), inputs[:-1]]), np.empty((800, 6))
+            sensed(perception_models(period), before, inputs, found)
+            np.testing.assert_allclose(found, np.hstack([force, rate]), rtol=1e-9, atol=1e-9)
 
 
 def test_perception_of_a_step_has_its_closed_form() -> None:
@@ -93,22 +94,24 @@ def test_perception_of_a_step_has_its_closed_form() -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "car",
-    [
+def test_car_drives_as_in_plain_python(subtests: pytest.Subtests) -> None:
+    for car in [
         Car(),
         Car(mass=900.0, height=0.4, head=(0.3, -0.4, 0.9), rear_tyre=Tyre(6e4, 0.7, 1.6)),
         Car(front_tyre=Tyre(7e4, linear=True), pitch_stiffness=5e4),
-    ],
-)
-def test_car_drives_as_in_plain_python(car: Car) -> None:
-    time = 0.5 * TIME_STEP * np.arange(1601)
-    steer, traction = 0.08 * np.sin(2.0 * time), 4.0 * np.cos(1.3 * time) - 1.5
-    wanted = car_reference.drive(car, 18.0, steer, traction)
-    found = car.drive("drive", 18.0, steer, traction)
-    np.testing.assert_allclose(found.time, wanted.time, rtol=0.0, atol=1e-12)
-    np.testing.assert_allclose(found.specific_force, wanted.specific_force, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(found.angular_rate, wanted.angular_rate, rtol=1e-10, atol=1e-11)
+    ]:
+        with subtests.test(f"{car}"):
+            time = 0.5 * TIME_STEP * np.arange(1601)
+            steer, traction = 0.08 * np.sin(2.0 * time), 4.0 * np.cos(1.3 * time) - 1.5
+            wanted = car_reference.drive(car, 18.0, steer, traction)
+            found = car.drive("drive", 18.0, steer, traction)
+            np.testing.assert_allclose(found.time, wanted.time, rtol=0.0, atol=1e-12)
+            np.testing.assert_allclose(
+                found.specific_force, wanted.specific_force, rtol=1e-10, atol=1e-10
+            )
+            np.testing.assert_allclose(
+                found.angular_rate, wanted.angular_rate, rtol=1e-10, atol=1e-11
+            )
 
 
 def test_drives_are_varied_and_follow_from_the_generator() -> None:
@@ -153,14 +156,15 @@ def test_manoeuvres_by_name_file_and_value(tmp_path: Any) -> None:
             as_manoeuvre(wrong)
 
 
-@pytest.mark.parametrize("period", [0.005, 0.01, 0.02, 0.007])
-def test_tables_of_drives_are_those_of_their_manoeuvres(period: float) -> None:
-    drive = random_drive(np.random.default_rng(3), 1.0)
-    found, wanted = np.zeros((2, round(14.0 / period) + 1, 6))
-    fill_driven(drive, period, found)
-    fill_table(drive.manoeuvre, period, wanted)
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-12)
-    assert np.abs(found).max() > 1.0
+def test_tables_of_drives_are_those_of_their_manoeuvres(subtests: pytest.Subtests) -> None:
+    for period in [0.005, 0.01, 0.02, 0.007]:
+        with subtests.test(f"{period}"):
+            drive = random_drive(np.random.default_rng(3), 1.0)
+            found, wanted = np.zeros((2, round(14.0 / period) + 1, 6))
+            fill_driven(drive, period, found)
+            fill_table(drive.manoeuvre, period, wanted)
+            np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-12)
+            assert np.abs(found).max() > 1.0
 
 
 numbers = st.floats(-5.0, 5.0)

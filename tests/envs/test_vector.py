@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -105,26 +104,28 @@ def run_both(
     return cut, ended
 
 
-@pytest.mark.parametrize(("name", "engine", "mode"), COMBINATIONS)
-def test_a_vector_is_its_single_environments(name: str, engine: str, mode: AutoresetMode) -> None:
-    options = {"max_episode_steps": LIMIT, "randomisation": SPREAD}
-    mine = native(name, engine, autoreset_mode=mode, **options)
-    its = singles(name, engine, mode, **options)
-    cut, ended = run_both(mine, its, mode)
-    assert cut + ended >= 2 * ROWS
-    mine.close()
-    its.close()
+def test_a_vector_is_its_single_environments(subtests: pytest.Subtests) -> None:
+    for name, engine, mode in COMBINATIONS:
+        with subtests.test(f"{name}"):
+            options = {"max_episode_steps": LIMIT, "randomisation": SPREAD}
+            mine = native(name, engine, autoreset_mode=mode, **options)
+            its = singles(name, engine, mode, **options)
+            cut, ended = run_both(mine, its, mode)
+            assert cut + ended >= 2 * ROWS
+            mine.close()
+            its.close()
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_episodes_that_end_are_the_same(mode: AutoresetMode) -> None:
+def test_episodes_that_end_are_the_same(subtests: pytest.Subtests) -> None:
     """Rows that leave their reference end at different times."""
-    name = "twin/PoseTracking-v0"
-    options = {"largest_position_error": 0.004, "residual": False}
-    mine = native(name, autoreset_mode=mode, **options)
-    its = singles(name, "analytic", mode, **options)
-    cut, ended = run_both(mine, its, mode, change=np.sign)
-    assert ended >= 2 * ROWS and cut == 0
+    for mode in MODES:
+        with subtests.test(f"{mode}"):
+            name = "twin/PoseTracking-v0"
+            options = {"largest_position_error": 0.004, "residual": False}
+            mine = native(name, autoreset_mode=mode, **options)
+            its = singles(name, "analytic", mode, **options)
+            cut, ended = run_both(mine, its, mode, change=np.sign)
+            assert ended >= 2 * ROWS and cut == 0
 
 
 @pytest.mark.parametrize(
@@ -250,19 +251,6 @@ def test_wrong_use_is_refused() -> None:
     for call in (env.reset, lambda: env.step(action), env.render):
         with pytest.raises(ClosedEngineError):
             call()
-
-
-def test_wrong_options_are_named() -> None:
-    for field, options in (
-        ("autoreset_mode", {"autoreset_mode": "later"}),
-        ("max_episode_steps", {"max_episode_steps": 0}),
-        ("render_mode", {"render_mode": "human"}),
-        ("size", {"num_envs": 0}),
-    ):
-        with pytest.raises(InputError) as caught, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            twin.envs.pose_tracking.environment.PoseTrackingVectorEnv(**options)
-        assert caught.value.field == field
 
 
 def test_rows_have_the_attributes_of_single_environments() -> None:

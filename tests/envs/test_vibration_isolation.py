@@ -154,27 +154,30 @@ def test_noise_is_that_of_the_readings() -> None:
     still.close()
 
 
-@pytest.mark.parametrize("frequency", [3.0, 6.5, 14.0])
-def test_what_arrives_is_what_the_linear_model_says(frequency: float) -> None:
+def test_what_arrives_is_what_the_linear_model_says(subtests: pytest.Subtests) -> None:
     """One line of shaking, and the forces with which the drives hold, through the linear model."""
-    env = VibrationIsolationEnv(
-        lowest_frequency=frequency, highest_frequency=frequency, lines=1, acceleration=0.02,
-        duration=8.0, period=1e-3, **QUIET,
-    )  # fmt: skip
-    infos = run(env, np.zeros(6), 6000, seed=3)[2000:]
-    time = 1e-3 * np.arange(len(infos))
-    wave = np.hanning(len(time)) * np.exp(-2j * np.pi * frequency * time)
-    given, left, forces = (
-        wave @ stacked(infos, name)
-        for name in ("base_acceleration", "absolute_acceleration", "forces")
-    )
-    model, where = linearise(env.platform), np.array([frequency])
-    wanted = frequency_response(model, "base_acceleration", "absolute_acceleration", where)[0]
-    pushed = frequency_response(model, "forces", "absolute_acceleration", where)[0]
-    found = (wanted @ given + pushed @ forces)[:3]
-    # Means over a step are of the second order in it: (omega h)^2 / 6.
-    assert np.abs(left - found).max() < 5e-3 * np.abs(found).max()
-    env.close()
+    for frequency in [3.0, 6.5, 14.0]:
+        with subtests.test(f"{frequency}"):
+            env = VibrationIsolationEnv(
+                lowest_frequency=frequency, highest_frequency=frequency, lines=1, acceleration=0.02,
+                duration=8.0, period=1e-3, **QUIET,
+            )  # fmt: skip
+            infos = run(env, np.zeros(6), 6000, seed=3)[2000:]
+            time = 1e-3 * np.arange(len(infos))
+            wave = np.hanning(len(time)) * np.exp(-2j * np.pi * frequency * time)
+            given, left, forces = (
+                wave @ stacked(infos, name)
+                for name in ("base_acceleration", "absolute_acceleration", "forces")
+            )
+            model, where = linearise(env.platform), np.array([frequency])
+            wanted = frequency_response(model, "base_acceleration", "absolute_acceleration", where)[
+                0
+            ]
+            pushed = frequency_response(model, "forces", "absolute_acceleration", where)[0]
+            found = (wanted @ given + pushed @ forces)[:3]
+            # Means over a step are of the second order in it: (omega h)^2 / 6.
+            assert np.abs(left - found).max() < 5e-3 * np.abs(found).max()
+            env.close()
 
 
 def test_without_actions_the_drives_hold() -> None:
@@ -337,15 +340,3 @@ def test_episodes_may_be_shaken_otherwise() -> None:
         with pytest.raises(InputError):
             env.reset(seed=0, options=wrong)
     env.close()
-
-
-def test_rows_are_those_of_single_environments() -> None:
-    rows = VibrationIsolationVectorEnv(3, configuration="hardware")
-    single = VibrationIsolationEnv(configuration="hardware")
-    random = np.random.default_rng(6)
-    actions = random.uniform(-1.0, 1.0, (20, 3, 6))
-    seen = [rows.reset(seed=[5, 6, 7])[0]] + [rows.step(action)[0] for action in actions]
-    alone = [single.reset(seed=6)[0]] + [single.step(action[1])[0] for action in actions]
-    assert np.array_equal(np.array(seen)[:, 1], np.array(alone))
-    rows.close()
-    single.close()

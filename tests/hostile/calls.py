@@ -68,23 +68,41 @@ def _numeric(platform: twin.Platform) -> dict[str, Call]:
     pose, state = {"pose": home}, {"pose": home, "twist": REST}
     moved = state | {"acceleration": REST}
     ends = {"forces": [0.0] * platform.n_actuators, "wrench": REST}
-    coordinates = platform.home_coordinates.tolist()
-    return {
-        "inverse kinematics": Call(platform.inverse_kinematics, pose),
-        "forward kinematics": Call(
-            platform.forward_kinematics, {"lengths": coordinates, "guess": home}
+    lengths = {"lengths": platform.home_coordinates.tolist()}
+    springs = [0.01] * (2 * platform.n_deflections)
+    inside = {"deflection": springs} if springs else {}
+    good: dict[str, dict[str, Any]] = {
+        "inverse_kinematics": pose,
+        "forward_kinematics": lengths | {"guess": home},
+        "forward_kinematics_derivatives": lengths,
+        "forward_kinematics_all": lengths,
+        "fit_pose": lengths | {"tolerance": 1e-3},
+        "jacobian": pose,
+        "jacobian_derivative": state,
+        "constraints": pose,
+        "constrain": moved,
+        "within_limits": pose,
+        "mass_matrix": pose | inside,
+        "forward_dynamics": state | ends | inside,
+        "forward_dynamics_derivatives": state | ends | inside,
+        "inverse_dynamics": moved | {"wrench": REST} | inside,
+        "inverse_dynamics_derivatives": moved | {"wrench": REST} | inside,
+        "energy": state | inside,
+        "dissipation": state | inside,
+        "leg_coordinates": moved | inside,
+        **({"as_deflection": inside} if springs else {}),
+    }
+    found = {name: Call(getattr(platform, name), values) for name, values in good.items()}
+    return found | {
+        # Infinite at a singular pose, so that its inverse must be finite.
+        "condition_number": Call(lambda pose: 1.0 / platform.condition_number(pose), pose),
+        "linearise": Call(lambda **given: platform.linearise(**given).stiffness, pose | ends),
+        "with_": Call(
+            lambda mass, **given: platform.with_(
+                parameters={"platform.body.mass": mass}, **given
+            ).mass_matrix(platform.home),
+            {"payload": 1.0, "gravity": 1.6, "mass": 2.0},
         ),
-        "fit pose": Call(platform.fit_pose, {"lengths": coordinates, "tolerance": 1e-3}),
-        "assembly modes": Call(platform.forward_kinematics_all, {"lengths": coordinates}),
-        "jacobian": Call(platform.jacobian, pose),
-        "jacobian derivative": Call(platform.jacobian_derivative, state),
-        "constrain": Call(platform.constrain, moved),
-        "within limits": Call(platform.within_limits, pose),
-        "mass matrix": Call(platform.mass_matrix, pose),
-        "forward dynamics": Call(platform.forward_dynamics, state | ends),
-        "inverse dynamics": Call(platform.inverse_dynamics, moved | {"wrench": REST}),
-        "energy": Call(platform.energy, state),
-        "leg coordinates": Call(platform.leg_coordinates, moved),
     }
 
 

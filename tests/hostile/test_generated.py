@@ -14,12 +14,16 @@ from hostile.calls import calls
 from hostile.files import file_input, machines
 from hostile.outcome import REFUSED, RESULT, outcome
 from hostile.run import judged, numbers, table, warmed_up
+from twin.analysis.platform import Platform
 from twin.errors import InputError, TwinError
 
 pytestmark = pytest.mark.quick
 
 QUICK = 300
 SEED = 1
+
+STUDIES = {"checked_states", "feasibility", "on", "payload", "step_derivatives", "workspace"}
+"""Methods whose results are no arrays, or that take long: their own tests spoil their input."""
 
 
 @pytest.mark.slow
@@ -40,6 +44,13 @@ def test_good_arguments_are_good() -> None:
         except TwinError as error:
             assert "/dev/null/such" in str(error), name
     assert len(machines()) > 8
+
+
+def test_no_public_method_is_left_out() -> None:
+    names = (name for name in dir(Platform) if not name.startswith("_"))
+    methods = {name for name in names if callable(getattr(Platform, name))}
+    assert len(methods) > 10
+    assert methods <= {name.partition(" of ")[0] for name in calls()} | STUDIES
 
 
 def test_inputs_are_the_same_again() -> None:
@@ -64,9 +75,8 @@ def endless() -> None:
         pass
 
 
-@pytest.mark.parametrize(
-    ("call", "kind"),
-    [
+def test_the_judge(subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch) -> None:
+    for call, kind in [
         (lambda: 3.0, RESULT),
         (refused, REFUSED),
         (nothing_said, "an error without words"),
@@ -74,11 +84,10 @@ def endless() -> None:
         (lambda: {}["x"], "KeyError"),
         (warned, "RuntimeWarning"),
         (endless, "takes too long"),
-    ],
-)
-def test_the_judge(call: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outcomes, "PATIENCE", 0.2)
-    with warnings.catch_warnings():
-        found = outcome(call)
-    assert found.kind.startswith(kind)
-    assert found.is_fault == (kind not in (RESULT, REFUSED))
+    ]:
+        with subtests.test(f"{call}"):
+            monkeypatch.setattr(outcomes, "PATIENCE", 0.2)
+            with warnings.catch_warnings():
+                found = outcome(call)
+            assert found.kind.startswith(kind)
+            assert found.is_fault == (kind not in (RESULT, REFUSED))

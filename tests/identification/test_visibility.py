@@ -103,16 +103,13 @@ def test_the_mass_of_the_legs_hides_behind_that_of_the_platform_at_rest() -> Non
     }
 
 
-@pytest.mark.parametrize(
-    ("jacobian", "noise", "field"),
-    [
+def test_wrong_input_is_refused(subtests: pytest.Subtests) -> None:
+    for jacobian, noise, field in [
         (COLUMNS[:, :2], 1.0, "jacobian"),
         (COLUMNS[0], 1.0, "jacobian"),
         (COLUMNS, 0.0, "noise"),
         (COLUMNS, [1.0, 2.0], "noise"),
         (COLUMNS * np.nan, 1.0, "jacobian"),
-    ],
-)
-def test_wrong_input_is_refused(jacobian: object, noise: object, field: str) -> None:
-    with pytest.raises(InputError, match=field):
-        visibility(jacobian, (A, B, C), noise)
+    ]:
+        with subtests.test(f"{jacobian}"), pytest.raises(InputError, match=field):
+            visibility(jacobian, (A, B, C), noise)

@@ -151,13 +151,14 @@ def test_processes_that_compile_at_once_keep_what_is_theirs(tmp_path: Path) -> N
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("content", [b"", b"\x80", pickle.dumps(1), None], ids=repr)
-def test_damaged_files_are_not_used(tmp_path: Path, content: bytes | None) -> None:
-    files = KernelFiles(str(tmp_path), "kernel", "stamp")
-    files.save("key", 1)
-    (path,) = tmp_path.iterdir()
-    path.write_bytes(path.read_bytes()[:-3] if content is None else content)
-    assert files.load("key") is None
+def test_damaged_files_are_not_used(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for content in [b"", b"\x80", pickle.dumps(1), None]:
+        with subtests.test(f"{content}"):
+            files = KernelFiles(str(tmp_path), "kernel", "stamp")
+            files.save("key", 1)
+            (path,) = tmp_path.iterdir()
+            path.write_bytes(path.read_bytes()[:-3] if content is None else content)
+            assert files.load("key") is None
 
 
 HELPER = """

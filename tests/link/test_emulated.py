@@ -169,9 +169,8 @@ def test_noise_has_its_deviation_and_the_poses_of_a_tracker_are_sent() -> None:
     assert 2.0 * poses[:, 4:].std(axis=0) == pytest.approx(5e-5, rel=0.15)
 
 
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
+def test_wrong_faults_name_their_option(subtests: pytest.Subtests) -> None:
+    for text, field in [
         ("rust", "fault"),
         ("friction@1s:leg=0", "leg"),
         ("friction:colour=1", "colour"),
@@ -179,12 +178,11 @@ def test_noise_has_its_deviation_and_the_poses_of_a_tracker_are_sent() -> None:
         ("payload:mass=3 m", "mass"),
         ("counts@-1", "begin"),
         ("sensor:signal=pain", "signal"),
-    ],
-)
-def test_wrong_faults_name_their_option(text: str, field: str) -> None:
-    with pytest.raises(InputError) as caught:
-        parse_fault(text)
-    assert caught.value.field.endswith(field)
+    ]:
+        with subtests.test(f"{text}"):
+            with pytest.raises(InputError) as caught:
+                parse_fault(text)
+            assert caught.value.field.endswith(field)
 
 
 def test_faults_that_a_machine_cannot_have_are_refused(hardware: Platform) -> None:

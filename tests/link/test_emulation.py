@@ -184,18 +184,6 @@ def test_the_command_plays_and_writes_a_log(tmp_path: Path) -> None:
     assert len(list(samples(replayed, 1.0))) == 51
 
 
-def test_a_log_is_replaced_only_on_request(tmp_path: Path) -> None:
-    log = tmp_path / "run.csv"
-    log.write_text("precious")
-    options = ["--listen", "127.0.0.1:0", "--duration", "5 ms", "--log", log]
-    refused = run("stewart", *options)
-    assert refused.exit_code == 2 and "--replace" in refused.output
-    assert log.read_text() == "precious"
-    assert run("stewart", *options, "--replace").exit_code == 0
-    assert len(read_log(log)["coordinates"]) == 6
-    assert list(tmp_path.iterdir()) == [log]
-
-
 def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path: Path) -> None:
     """Commands lie a period before their samples, also where a block begins."""
     machine = EmulatedMachine(twin.load("stewart"))
@@ -218,19 +206,17 @@ def test_a_run_is_recorded_block_by_block_as_it_is_at_once(tmp_path: Path) -> No
         np.testing.assert_array_equal(found[name].values, wanted[name].values)
 
 
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
+def test_wrong_options_are_refused_in_one_line(subtests: pytest.Subtests) -> None:
+    for options, field in [
         (("--fault", "rust"), "fault"),
         (("--listen", "0.0.0.0:0"), "address"),
         (("--to", "192.0.2.1:5"), "to"),
         (("--parameters", "leg.colour=3"), "leg.colour"),
         (("--noise", "forces"), "noise"),
         (("--log", "run.txt"), "log"),
-    ],
-)
-def test_wrong_options_are_refused_in_one_line(options: tuple[str, ...], field: str) -> None:
-    result = run("stewart", *options)
-    assert result.exit_code == 2
-    assert result.output.startswith(f"twin: {field}")
-    assert len(result.output.splitlines()) == 1
+    ]:
+        with subtests.test(f"{options}"):
+            result = run("stewart", *options)
+            assert result.exit_code == 2
+            assert result.output.startswith(f"twin: {field}")
+            assert len(result.output.splitlines()) == 1

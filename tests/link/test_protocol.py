@@ -39,17 +39,18 @@ def filled(legs: int, *names: str) -> dict[str, np.ndarray]:
     return found
 
 
-@pytest.mark.parametrize("legs", [1, 3, 6, MAX_LEGS])
-def test_a_sample_survives(legs: int) -> None:
-    sent = Sample(
-        "measurement", 12.000000345, filled(legs, *FIELD_WIDTHS), 2**32 - 1, 77, "holding"
-    )
-    got = decode(bytes(Encoder(legs).encode(sent)))
-    assert got._replace(values={}) == sent._replace(values={})
-    assert list(got.values) == list(FIELD_WIDTHS)
-    for name, value in sent.values.items():
-        np.testing.assert_allclose(got.values[name], value, rtol=1e-15, atol=0.0)
-        assert not got.values[name].flags.writeable
+def test_a_sample_survives(subtests: pytest.Subtests) -> None:
+    for legs in [1, 3, 6, MAX_LEGS]:
+        with subtests.test(f"{legs}"):
+            sent = Sample(
+                "measurement", 12.000000345, filled(legs, *FIELD_WIDTHS), 2**32 - 1, 77, "holding"
+            )
+            got = decode(bytes(Encoder(legs).encode(sent)))
+            assert got._replace(values={}) == sent._replace(values={})
+            assert list(got.values) == list(FIELD_WIDTHS)
+            for name, value in sent.values.items():
+                np.testing.assert_allclose(got.values[name], value, rtol=1e-15, atol=0.0)
+                assert not got.values[name].flags.writeable
 
 
 def test_bytes_are_those_of_the_table() -> None:
@@ -115,19 +116,17 @@ def test_any_bytes_give_a_sample_or_a_refusal(data: bytes) -> None:
     assert again._replace(values={}, time=0.0) == sample._replace(values={}, time=0.0)
 
 
-@pytest.mark.parametrize(
-    ("values", "field"),
-    [
+def test_what_no_datagram_holds_is_named(subtests: pytest.Subtests) -> None:
+    for values, field in [
         ({"coordinates": np.zeros(5)}, "coordinates"),
         ({"rates": np.full(6, np.nan)}, "values"),
         ({"colour": np.zeros(6)}, "values"),
-    ],
-)
-def test_what_no_datagram_holds_is_named(values: dict[str, np.ndarray], field: str) -> None:
-    with pytest.raises(InputError) as caught:
-        Encoder(LEGS).encode(Sample("command", 0.0, values))
-    assert caught.value.field == field
-    with pytest.raises(InputError, match="time"):
-        Encoder(LEGS).encode(Sample("command", float("nan"), {}))
-    with pytest.raises(InputError, match="legs"):
-        Encoder(0)
+    ]:
+        with subtests.test(f"{values}"):
+            with pytest.raises(InputError) as caught:
+                Encoder(LEGS).encode(Sample("command", 0.0, values))
+            assert caught.value.field == field
+            with pytest.raises(InputError, match="time"):
+                Encoder(LEGS).encode(Sample("command", float("nan"), {}))
+            with pytest.raises(InputError, match="legs"):
+                Encoder(0)

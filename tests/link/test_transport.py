@@ -71,24 +71,28 @@ def arrived(sent: list[tuple[int, float, float]]) -> tuple[list[int], Counts]:
     return [k for k, time, at in sent if arrivals.accept(numbered(k, time), at)], counts
 
 
-@pytest.mark.parametrize("old", [1, 63, 64, 100, 899])
-def test_no_old_setpoint_is_put_in_force(old: int) -> None:
-    sent = [(k, 1e-3 * k, 1e-3 * k) for k in range(1000)]
-    handed, counts = arrived([*sent, (999 - old, 1e-3 * (999 - old), 1.0), (1000, 1.0, 1.001)])
-    assert handed == [*range(1001)]
-    assert counts.restarted == 0
-    assert counts.doubled == 1
+def test_no_old_setpoint_is_put_in_force(subtests: pytest.Subtests) -> None:
+    for old in [1, 63, 64, 100, 899]:
+        with subtests.test(f"{old}"):
+            sent = [(k, 1e-3 * k, 1e-3 * k) for k in range(1000)]
+            handed, counts = arrived(
+                [*sent, (999 - old, 1e-3 * (999 - old), 1.0), (1000, 1.0, 1.001)]
+            )
+            assert handed == [*range(1001)]
+            assert counts.restarted == 0
+            assert counts.doubled == 1
 
 
-@pytest.mark.parametrize("delay", [0.01, 0.1, 0.9])
-def test_datagrams_on_a_slower_way_are_no_restarts(delay: float) -> None:
+def test_datagrams_on_a_slower_way_are_no_restarts(subtests: pytest.Subtests) -> None:
     """Every tenth of 2,000 comes late: it arrives in the end, and none is lost for good."""
-    sent = [(k, 1e-3 * k, 1e-3 * k + (delay if k % 10 == 9 else 0.0)) for k in range(2000)]
-    handed, counts = arrived(sorted(sent, key=lambda each: each[2]))
-    assert handed == sorted(handed) and len(set(handed)) == len(handed)
-    assert counts.restarted == counts.lost == counts.doubled == 0
-    assert counts.received + counts.reordered == 2000
-    assert counts.received >= 1800
+    for delay in [0.01, 0.1, 0.9]:
+        with subtests.test(f"{delay}"):
+            sent = [(k, 1e-3 * k, 1e-3 * k + (delay if k % 10 == 9 else 0.0)) for k in range(2000)]
+            handed, counts = arrived(sorted(sent, key=lambda each: each[2]))
+            assert handed == sorted(handed) and len(set(handed)) == len(handed)
+            assert counts.restarted == counts.lost == counts.doubled == 0
+            assert counts.received + counts.reordered == 2000
+            assert counts.received >= 1800
 
 
 def test_a_restart_is_a_later_time_of_the_clock_or_a_gap() -> None:
@@ -149,15 +153,19 @@ def test_other_hosts_only_by_option(machine: Platform) -> None:
     open_source("udp://0.0.0.0:0", machine, allow_remote=["192.0.2.1"]).close()
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["file:x", "udp://5005", "udp://127.0.0.1:70000", "udp://no such host:1", "replay:no.csv"],
-)
-def test_wrong_addresses_are_refused(text: str, machine: Platform) -> None:
-    with pytest.raises(InputError):
-        open_source(text, machine)
-    with pytest.raises(InputError):
-        open_telemetry(text, machine)
+def test_wrong_addresses_are_refused(subtests: pytest.Subtests, machine: Platform) -> None:
+    for text in [
+        "file:x",
+        "udp://5005",
+        "udp://127.0.0.1:70000",
+        "udp://no such host:1",
+        "replay:no.csv",
+    ]:
+        with subtests.test(f"{text}"):
+            with pytest.raises(InputError):
+                open_source(text, machine)
+            with pytest.raises(InputError):
+                open_telemetry(text, machine)
 
 
 def test_telemetry_arrives(machine: Platform) -> None:

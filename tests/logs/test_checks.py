@@ -69,24 +69,22 @@ def test_faults_of_the_clock_are_found(sound: Log) -> None:
         check_log(sound, largest_gap=0.0)
 
 
-@pytest.mark.parametrize(
-    ("channel", "factor", "words"),
-    [
+def test_wrong_units_are_named(subtests: pytest.Subtests, sound: Log, stewart: Platform) -> None:
+    for channel, factor, words in [
         ("coordinates", 1e3, "mm taken for m"),
         ("coordinates", 1e-3, "m taken for mm"),
         ("pose", 1e3, "mm taken for m"),
         ("accelerometer", 1.0 / 9.80665, "g taken for m/s2"),
         ("forces", 1e3, "mN taken for N"),
-    ],
-)
-def test_wrong_units_are_named(
-    sound: Log, stewart: Platform, channel: str, factor: float, words: str
-) -> None:
-    values = sound[channel].values.copy()
-    values[:, : 3 if channel == "pose" else 6] *= factor
-    found = [f for f in findings(sound, channel, stewart, values=values) if f.check == "unit"]
-    assert len(found) == 1 and found[0].channel == channel
-    assert words in found[0].message
+    ]:
+        with subtests.test(f"{channel}"):
+            values = sound[channel].values.copy()
+            values[:, : 3 if channel == "pose" else 6] *= factor
+            found = [
+                f for f in findings(sound, channel, stewart, values=values) if f.check == "unit"
+            ]
+            assert len(found) == 1 and found[0].channel == channel
+            assert words in found[0].message
 
 
 def test_channels_of_other_units_are_refused(sound: Log, stewart: Platform) -> None:

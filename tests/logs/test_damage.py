@@ -85,13 +85,16 @@ def test_tables_that_people_edit_are_read_with_a_warning(
         assert len(read_log(path)["pose"]) == 6
 
 
-@pytest.mark.parametrize("ending", LOGS)
-def test_metadata_may_have_the_name_of_the_checksum(tmp_path: Path, ending: str) -> None:
-    log = Log((Channel("a", [0.0], [1.0], "m"),), {"crc32": "deadbeef"})
-    path = write_log(log, tmp_path / f"a.{ending}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", TwinWarning)
-        assert is_same(read_log(path), log)
+def test_metadata_may_have_the_name_of_the_checksum(
+    subtests: pytest.Subtests, tmp_path: Path
+) -> None:
+    for ending in LOGS:
+        with subtests.test(f"{ending}"):
+            log = Log((Channel("a", [0.0], [1.0], "m"),), {"crc32": "deadbeef"})
+            path = write_log(log, tmp_path / f"a.{ending}")
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", TwinWarning)
+                assert is_same(read_log(path), log)
 
 
 @pytest.mark.skipif("mcap" not in LOGS, reason="mcap is not installed")

@@ -69,16 +69,17 @@ def test_poses_and_leg_coordinates_give_the_motion_back(name: str, tmp_path: Pat
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("ending", [".npz", ".csv", ".parquet", ".mcap"])
-def test_saved_runs_and_logs_are_motions(ending: str, tmp_path: Path) -> None:
-    srspm, path = twin.load("srspm"), tmp_path / f"run{ending}"
-    fall = srspm.simulate(0.05)
-    if ending == ".mcap":
-        write_log(log_of(fall), path)
-    else:
-        fall.save(path)
-    motion = read_motion(path, srspm)
-    np.testing.assert_allclose(motion(fall.time).pose, fall.pose, rtol=0, atol=1e-9)
+def test_saved_runs_and_logs_are_motions(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for ending in [".npz", ".csv", ".parquet", ".mcap"]:
+        with subtests.test(f"{ending}"):
+            srspm, path = twin.load("srspm"), tmp_path / f"run{ending}"
+            fall = srspm.simulate(0.05)
+            if ending == ".mcap":
+                write_log(log_of(fall), path)
+            else:
+                fall.save(path)
+            motion = read_motion(path, srspm)
+            np.testing.assert_allclose(motion(fall.time).pose, fall.pose, rtol=0, atol=1e-9)
 
 
 def test_poses_and_legs_have_no_other_frame(tmp_path: Path) -> None:
@@ -104,18 +105,16 @@ def test_setpoints_of_a_motion_are_a_motion_again(tmp_path: Path) -> None:
     assert refused.exit_code == 2 and "--replace" in refused.output
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_setpoints_that_no_controller_can_use_are_refused(
+    subtests: pytest.Subtests, tmp_path: Path
+) -> None:
+    for arguments, words in [
         (("still",), "no setpoints"),
         (("sine", "--units", "kg"), "units"),
         (("sine", "--amplitude", "2 m"), "leaves the actuators' ranges"),
         (("sine", "--column", "z=a"), "are for a motion from a file"),
-    ],
-)
-def test_setpoints_that_no_controller_can_use_are_refused(
-    arguments: tuple[str, ...], words: str, tmp_path: Path
-) -> None:
-    result = run("setpoints", "stewart", *arguments, "--out", tmp_path / "legs.csv")
-    assert result.exit_code == 2 and words in result.output
-    assert not (tmp_path / "legs.csv").exists()
+    ]:
+        with subtests.test(f"{arguments}"):
+            result = run("setpoints", "stewart", *arguments, "--out", tmp_path / "legs.csv")
+            assert result.exit_code == 2 and words in result.output
+            assert not (tmp_path / "legs.csv").exists()

@@ -8,7 +8,6 @@ import pickle
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,24 +36,14 @@ ROUND = {"source": "Test", "radius": 0.6, "half_spacing": 0.3, "center_angle": 0
 """Pairs on a circle, to be used for base and platform alike."""
 
 FAULTS = {
-    "unknown field": Fault("stewart", "colour", "red"),
-    "unknown field in a table": Fault("stewart", "leg.housing.colour", "red"),
-    "misspelled field": Fault("srspm", "leg.rod.lenght", 1.5),
     "cylinder's field in a rigid body": Fault("stewart", "leg.rod.density", 7858.0),
-    "missing table": Fault("stewart", "leg", MISSING),
-    "missing number": Fault("stewart", "platform.body.mass", MISSING),
     "missing tensor": Fault("stewart", "leg.rod.inertia", MISSING, "leg.rod"),
     "missing source": Fault("srspm", "leg.housing.source", MISSING),
-    "empty source": Fault("stewart", "leg.source", "  "),
     "no gravity": Fault("stewart", "gravity", MISSING),
-    "negative gravity": Fault("stewart", "gravity", -9.81),
-    "negative mass": Fault("stewart", "platform.body.mass", -97.0),
     "mass zero": Fault("stewart", "platform.body.mass", 0.0),
     "inertia without mass": Fault("stewart", "leg.housing.mass", 0.0, "leg.housing"),
-    "negative density": Fault("srspm", "leg.rod.density", -7858.0),
     "tube inside out": Fault("srspm", "leg.housing.inner_radius", 0.03, "leg.housing"),
     "cylinder without volume": Fault("srspm", "leg.rod.outer_radius", 1e-200, "leg.rod"),
-    "cylinder without length": Fault("srspm", "leg.rod.length", 0),
     "not positive definite": Fault("stewart", "platform.body.inertia", [1.0, 1.0, -0.5]),
     "not positive definite by products": Fault(
         "stewart", "leg.rod.inertia", [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -63,10 +52,6 @@ FAULTS = {
     "unsymmetric tensor": Fault(
         "stewart", "leg.housing.inertia", [[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     ),
-    "two rows": Fault("stewart", "platform.body.inertia", [[1.0, 0.0], [0.0, 1.0]]),
-    "four moments": Fault("stewart", "platform.body.inertia", [1.0, 1.0, 1.0, 1.0]),
-    "text for a tensor": Fault("stewart", "platform.body.inertia", "round"),
-    "center with two numbers": Fault("stewart", "platform.body.center_of_mass", [0.0, 0.0]),
     "platform joints in one point": Fault(
         "stewart", "platform.joints.radius", 1e-9, "platform.joints"
     ),
@@ -80,27 +65,14 @@ FAULTS = {
         "platform.joints",
         {"source": "Test", "coordinates": [[0.4, 0.1 * i, 0.0] for i in range(5)]},
     ),
-    "no joints": Fault(
-        "stewart", "base.joints", {"source": "Test", "coordinates": []}, "base.joints.coordinates"
-    ),
     "points and circle": Fault(
         "stewart", "base.joints.coordinates", [[0.0, 0.0, 0.0]], "base.joints.radius"
     ),
-    "unknown layout": Fault("srspm", "base.joints.layout", "hexagon", "base.joints"),
-    "layout is a list": Fault("srspm", "base.joints.layout", ["points"], "base.joints"),
-    "joints are a number": Fault("srspm", "base.joints", 6),
     "pairs that overlap": Fault("stewart", "base.joints.half_spacing", "60 deg"),
     "half a place": Fault("stewart", "platform.joints.shift", 1.5),
-    "too many places": Fault("stewart", "platform.joints.shift", 6),
     "leg too short for home": Fault("stewart", "home.position", [0.0, 0.0, 0.5]),
-    "leg too long for home": Fault("stewart", "home.position", [0.0, 0.0, 2.0]),
-    "actuator cannot reach home": Fault("srspm", "leg.actuator.maximum", 1.15, "home.position"),
-    "home outside": Fault("srspm", "home.position", [0.0, 0.0]),
     "minimum above maximum": Fault("stewart", "leg.actuator.minimum", 1.2, "leg.actuator"),
-    "minimum zero": Fault("stewart", "leg.actuator.minimum", 0.0),
-    "speed zero": Fault("stewart", "leg.actuator.speed", 0.0),
     "negative thrust": Fault("stewart", "leg.actuator.force", "-3 kN"),
-    "power zero": Fault("stewart", "leg.actuator.power", 0.0),
     "more for ever than in peak": Fault(
         "stewart", "leg.actuator.continuous_force", "4 kN", "leg.actuator"
     ),
@@ -120,98 +92,41 @@ FAULTS = {
         "leg.elbow_joint.neutral",
     ),
     "quaternion of norm two": Fault("stewart", "home.orientation", [2.0, 0.0, 0.0, 0.0]),
-    "quaternion of zeros": Fault("stewart", "home.orientation", [0.0, 0.0, 0.0, 0.0]),
-    "quaternion of huge numbers": Fault("stewart", "home.orientation", [1e200, 0.0, 0.0, 0.0]),
-    "quaternion with three numbers": Fault(
-        "stewart", "home.orientation", [1.0, 0.0, 0.0], "home.orientation.3"
-    ),
     "no direction": Fault("srspm", "leg.first_axis", [0.0, 0.0, 0.0]),
-    "unknown direction": Fault("srspm", "leg.first_axis", "vertical"),
-    "direction with two numbers": Fault("srspm", "leg.first_axis", [0.0, 1.0]),
-    "direction of booleans": Fault("srspm", "leg.first_axis", [False, True, False]),
     "mirrored leg 7": Fault("stewart", "leg.mirrored", [2, 7]),
-    "mirrored leg 0": Fault("stewart", "leg.mirrored", [0]),
     "mirrored leg true": Fault("stewart", "leg.mirrored", [True], "leg.mirrored.0"),
-    "unknown kind of leg": Fault("stewart", "leg.kind", "wheels"),
-    "body without kind": Fault("stewart", "leg.rod.kind", MISSING, "leg.rod"),
-    "unknown kind of body": Fault("stewart", "leg.rod.kind", "sphere"),
-    "body is a list": Fault("stewart", "leg.rod", [1.0]),
-    "number as text": Fault("stewart", "platform.body.mass", "97"),
     "unit of another quantity": Fault("stewart", "platform.body.mass", "97 N"),
     "unknown unit": Fault("stewart", "base.joints.radius", "0.63 furlong"),
-    "unit without number": Fault("stewart", "base.joints.radius", "long m"),
-    "boolean for a number": Fault("stewart", "gravity", True),
-    "list for a number": Fault("stewart", "gravity", [9.81]),
-    "table for a number": Fault("stewart", "gravity", {"value": 9.81}),
-    "number for a table": Fault("stewart", "platform", 5),
-    "number for a name": Fault("stewart", "name", 5),
     "NaN": Fault("stewart", "platform.body.mass", math.nan),
-    "infinity": Fault("stewart", "home.position", [0.0, 0.0, math.inf], "home.position.2"),
-    "NaN with a unit": Fault("stewart", "base.joints.radius", "nan m"),
     "huge number": Fault("stewart", "base.joints.radius", 1e300),
-    "huge whole number": Fault("stewart", "platform.body.mass", 10**400),
-    "huge tensor": Fault(
-        "stewart", "leg.rod.inertia", [1e300, 1e300, 1e300], "leg.rod.inertia.0.0"
-    ),
-    "huge radius": Fault("srspm", "leg.rod.outer_radius", 1e200),
-    "capital name": Fault("stewart", "name", "Stewart"),
     "name with a path": Fault("stewart", "name", "../stewart"),
     "empty title": Fault("stewart", "title", ""),
-    "drawing without radius": Fault("stewart", "leg.appearance.rod_radius", 0.0),
-    "plate without thickness": Fault("srspm", "platform.thickness", 0.0),
 }
 assert len(FAULTS) >= 30
 
 LEG_FAULTS = {
     "field of another kind": Fault("compliant_stewart", "leg.crank_length", 0.1),
-    "strut without axial": Fault("micro_hexapod", "leg.axial", MISSING),
-    "strut without stiffness": Fault("micro_hexapod", "leg.axial.stiffness", 0.0),
-    "stiffness in N": Fault("micro_hexapod", "leg.axial.stiffness", "20 N"),
-    "negative damping": Fault("micro_hexapod", "leg.axial.damping", -1.0),
-    "damping in N/m": Fault("micro_hexapod", "leg.axial.damping", "14 N/m"),
-    "rest length zero": Fault("micro_hexapod", "leg.axial.rest_length", 0.0),
     "axial in a UPS leg": Fault("stewart", "leg.axial", {"stiffness": 1e6}),
-    "crank of no length": Fault("rss", "leg.crank_length", 0.0),
-    "rod of no length": Fault("rss", "leg.rod_length", -0.7),
     "rods too short to meet": Fault("rss", "leg.rod_length", 0.1, "home.position"),
-    "rods too long to meet": Fault("rss", "leg.rod_length", 5.0, "home.position"),
     "rod with mass and density": Fault("rss", "leg.rod.mass", 0.4, "leg.rod"),
     "rod with density only": Fault("rss", "leg.rod.radius", MISSING, "leg.rod"),
     "unknown elbow": Fault("rss", "leg.branch", "upward"),
-    "unknown axis": Fault("rss", "leg.axis", "sideways"),
-    "axis of zeros": Fault("rss", "leg.axis", [0.0, 0.0, 0.0]),
-    "axis of huge numbers": Fault("rss", "leg.axis", [1e300, 0.0, 0.0]),
     "no direction of angle zero": Fault("rss", "leg.zero", [0.0, 0.0, 0.0]),
     "angle zero along the axis": Fault("rss", "leg.axis", [0.0, 0.0, 1.0], "leg.zero"),
     "motor with a force": Fault("rss", "leg.actuator.force", 100.0),
-    "motor with a torque in N": Fault("rss", "leg.actuator.torque", "5 N"),
     "motor range upside down": Fault("rss", "leg.actuator.minimum", "30 deg", "leg.actuator"),
     "motor cannot reach home": Fault("rss", "leg.actuator.minimum", 0.05, "home.position"),
     "parts longer than the leg": Fault("compliant_stewart", "leg.housing_length", 0.4, "leg"),
     "spring without stiffness": Fault("compliant_stewart", "leg.stiffness", 0.0),
-    "spring with negative damping": Fault("compliant_stewart", "leg.damping", -1.0),
-    "spring of negative mass": Fault("compliant_stewart", "leg.spring_mass", -0.1),
     "viscoelastic leg with a housing": Fault("compliant_stewart", "leg.housing", {"mass": 1.0}),
-    "no fixed foot": Fault("driving_simulator", "leg.fixed_foot", MISSING),
-    "fixed foot 0": Fault("driving_simulator", "leg.fixed_foot", 0),
     "fixed foot 5": Fault("driving_simulator", "leg.fixed_foot", 5),
-    "two fixed feet": Fault("driving_simulator", "leg.fixed_foot", [1, 4]),
-    "foot of negative mass": Fault("driving_simulator", "leg.foot_mass", -0.1),
-    "pillar of negative mass": Fault("driving_simulator", "leg.upper_mass", -0.1),
-    "negative friction": Fault(
-        "driving_simulator", "leg.friction", {"source": "Test", "viscous": -1.0}
-    ),
     "dry friction without a transition": Fault(
         "driving_simulator",
         "leg.friction",
         {"source": "Test", "viscous": 0.0, "transition_speed": 0.0},
     ),
-    "variants are a table": Fault("stewart", "variant", {"legs": [1]}),
-    "variant is a number": Fault("stewart", "variant", [1]),
     "variant of no leg": Fault("stewart", "variant", [{"source": "Test", "legs": []}]),
     "variant of leg 7": Fault("stewart", "variant", [{"source": "Test", "legs": [7]}]),
-    "variant without legs": Fault("stewart", "variant", [{"source": "Test"}]),
-    "variant without source": Fault("stewart", "variant", [{"legs": [1]}]),
     "variant of another kind": Fault(
         "stewart", "variant", [{"source": "Test", "legs": [1], "kind": "strut"}], "variant.0.kind"
     ),
@@ -235,10 +150,6 @@ LEG_FAULTS = {
         "variant",
         [{"source": "Test", "legs": [1], "fixed_foot": 1}],
         "variant.0.fixed_foot",
-    ),
-    "configurations are a list": Fault("stewart", "configuration", [1]),
-    "configuration is a number": Fault(
-        "stewart", "configuration", {"hardware": 1}, "configuration.hardware"
     ),
     "configuration without source": Fault(
         "stewart", "configuration", {"hardware": {}}, "configuration.hardware.source"
@@ -414,19 +325,12 @@ MESSAGES = {
     "unknown direction": ("leg.first_axis", "up", "leg.first_axis", "'horizontal' or three"),
     "no kind of leg": ("leg.kind", MISSING, "leg", "'ups', 'strut', 'rss', 'viscoelastic'"),
     "no kind of body": ("leg.rod.kind", MISSING, "leg.rod", "'rigid', 'cylinder'"),
-    "legs are a number": ("leg", 5, "leg", "must be a table"),
     "variant is a number": ("variant", [5], "variant.0", "must be a table"),
     "no points": (
         "base.joints",
         {"source": "Test", "coordinates": []},
         "base.joints.coordinates",
         "the list is too short; it needs 1",
-    ),
-    "short point": (
-        "base.joints",
-        {"source": "Test", "coordinates": [[0.0, 1.0]]},
-        "base.joints.coordinates.0.2",
-        "the list is too short",
     ),
 }
 
@@ -459,41 +363,41 @@ GOOD = parameters_path("stewart").read_bytes()
 
 CONTENTS = {
     "empty": b"",
-    "only a comment": b"# nothing\n",
     "syntax error": GOOD + b"\n[leg\n",
     "key twice": GOOD + b'\n[leg]\nkind = "ups"\n',
     "cut off": GOOD[: len(GOOD) // 2] + b"= ",
     "binary": bytes(range(256)) * 10,
-    "zeros": b"\0" * 100,
     "another encoding": 'title = "Plattform fur Bewegung: \xfc"'.encode("latin-1"),
     "byte order mark": b"\xef\xbb\xbf" + GOOD,
-    "JSON": b'{"name": "stewart"}',
     "nested too deeply": b"a = " + b"[" * 100_000,
-    "nested tables": b"a = " + b"{a = " * 3000 + b"1" + b"}" * 3000,
     "number too long to read": b"gravity = " + b"9" * 5000,
     "too large": GOOD + b"#" * LARGEST_FILE,
     "a list of tables": GOOD.replace(b"[home]", b"[[home]]"),
 }
 
 
-@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS.keys())
-def test_files_that_are_no_description(content: bytes, tmp_path: Path) -> None:
-    file = tmp_path / "platform.toml"
-    file.write_bytes(content)
-    failure(file)
+def test_files_that_are_no_description(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for content in CONTENTS.values():
+        with subtests.test(f"{content}"):
+            file = tmp_path / "platform.toml"
+            file.write_bytes(content)
+            failure(file)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["no_such_machine", "/no/such/file.toml", "x" * 5000, "~nobody_of_that_name/platform.toml"],
-)
-def test_unknown_machines_are_named(name: str) -> None:
-    with pytest.raises(MachineNotFoundError) as caught:
-        twin.load(name)
-    assert caught.value.name == name
-    assert caught.value.known == twin.machine_names()
-    assert "stewart" in str(caught.value)
-    assert isinstance(caught.value, FileNotFoundError)
+def test_unknown_machines_are_named(subtests: pytest.Subtests) -> None:
+    for name in [
+        "no_such_machine",
+        "/no/such/file.toml",
+        "x" * 5000,
+        "~nobody_of_that_name/platform.toml",
+    ]:
+        with subtests.test(f"{name}"):
+            with pytest.raises(MachineNotFoundError) as caught:
+                twin.load(name)
+            assert caught.value.name == name
+            assert caught.value.known == twin.machine_names()
+            assert "stewart" in str(caught.value)
+            assert isinstance(caught.value, FileNotFoundError)
 
 
 def test_folders_are_no_files(tmp_path: Path) -> None:
@@ -528,18 +432,6 @@ values = st.recursive(
     ),
     max_leaves=6,
 )
-
-
-@given(data=st.data(), machine=st.sampled_from(sorted(SHIPPED)))
-def test_any_value_is_read_or_refused(data: st.DataObject, machine: str) -> None:
-    paths = entries(changed(machine, {}))
-    content = changed(machine, {data.draw(st.sampled_from(paths)): data.draw(values)})
-    try:
-        parameters = parameters_from(content, "platform.toml")
-    except TwinError:
-        return
-    assert np.isfinite(parameters.home_coordinates).all()
-    assert np.isfinite(parameters.home_rows).all()
 
 
 @given(data=st.data(), machine=st.sampled_from(twin.machine_names()))

@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from shipped import OF_KIND, SHIPPED, shipped_content
 
 from twin.errors import ParameterError
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import parameters_from
 from twin.machine.hardware.drive import AnyDrive, DirectDrive, GearDrive, ScrewDrive
-from twin.machine.quantity import MAX_MAGNITUDE, to_si
 
 KINDS: dict[str, tuple[type[AnyDrive], dict[str, Any]]] = {
     "screw": (ScrewDrive, {"lead": "5 mm", "armature_inertia": "5 kg cm2"}),
@@ -55,25 +51,6 @@ def refusal(file: dict[str, Any]) -> tuple[str, str]:
 
 
 # Units and what comes of them
-
-
-def test_units_of_data_sheets(subtests: pytest.Subtests) -> None:
-    for text, unit, value in [
-        ("0.14 N m/krpm", "N m s/rad", 0.14 / (1000.0 * 2.0 * math.pi / 60.0)),
-        ("0.14 Nm/krpm", "N m s/rad", 0.14 / (1000.0 * 2.0 * math.pi / 60.0)),
-        ("4.7 kg cm2", "kg m2", 4.7e-4),
-        ("470 kg·mm²", "kg m2", 4.7e-4),
-        ("20 N/um", "N/m", 2e7),
-        ("20 N/µm", "N/m", 2e7),
-        ("20 N s/mm", "N s/m", 2e4),
-        ("14 kN s/m", "N s/m", 1.4e4),
-        ("0.02 deg", "rad", math.radians(0.02)),
-        ("250 ms", "s", 0.25),
-        ("5 1/s", "1/s", 5.0),
-        ("100 kN m/rad", "N m/rad", 1e5),
-    ]:
-        with subtests.test(f"{text}"):
-            assert to_si(text, unit) == pytest.approx(value, rel=1e-14)
 
 
 def test_units_of_the_data_sheet_agree_with_each_other() -> None:
@@ -120,13 +97,14 @@ def test_a_direct_drive_is_what_it_is() -> None:
     assert (seen.inertia, seen.friction, seen.viscous, seen.brake) == (4.0, 3.0, 2.0, 50.0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_empty_drive_is_an_ideal_one(kind: str) -> None:
-    needed = {"lead": 0.005} if kind == "screw" else {}
-    drive = KINDS[kind][0].model_validate({"source": "Test", "kind": kind, **needed})
-    assert not any(drive.reflected()[:3])
-    assert drive.current_lag == drive.delay == 0.0
-    assert drive.analogue_bits is drive.thermal_time is None
+def test_an_empty_drive_is_an_ideal_one(subtests: pytest.Subtests) -> None:
+    for kind in KINDS:
+        with subtests.test(f"{kind}"):
+            needed = {"lead": 0.005} if kind == "screw" else {}
+            drive = KINDS[kind][0].model_validate({"source": "Test", "kind": kind, **needed})
+            assert not any(drive.reflected()[:3])
+            assert drive.current_lag == drive.delay == 0.0
+            assert drive.analogue_bits is drive.thermal_time is None
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -144,29 +122,16 @@ def test_every_machine_has_hardware(name: str) -> None:
 
 WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "negative inertia": ("screw", {"armature_inertia": -1e-4}, "armature_inertia"),
-    "negative mass": ("direct", {"moving_mass": -1.0}, "moving_mass"),
-    "negative friction": ("screw", {"friction_torque": -0.1}, "friction_torque"),
-    "negative play": ("screw", {"backlash": "-0.1 mm"}, "backlash"),
-    "negative stiffness": ("gear", {"stiffness": -1.0}, "stiffness"),
     "negative delay": ("direct", {"delay": "-2 ms"}, "delay"),
-    "negative lag": ("direct", {"current_lag": "-2 ms"}, "current_lag"),
     "no heating time": ("direct", {"thermal_time": 0.0}, "thermal_time"),
-    "no peak": ("direct", {"peak": 0.0}, "peak"),
     "lead zero": ("screw", {"lead": 0.0}, "lead"),
     "lead missing": ("screw", {"lead": None}, "lead"),
-    "ratio zero": ("gear", {"ratio": 0.0}, "ratio"),
     "friction falls when it breaks away": ("screw", {"breakaway": 0.9}, "breakaway"),
     "one bit": ("direct", {"analogue_bits": 1}, "analogue_bits"),
-    "half bits": ("direct", {"analogue_bits": 11.5}, "analogue_bits"),
-    "many bits": ("direct", {"analogue_bits": 64}, "analogue_bits"),
     "wrong unit of length": ("screw", {"lead": "5 N"}, "lead"),
-    "stiffness of a gear in N/m": ("gear", {"stiffness": "20 N/um"}, "stiffness"),
     "damping in N m/krpm": ("screw", {"damping": "0.14 N m/krpm"}, "damping"),
-    "decimal comma": ("screw", {"lead": "5,08 mm"}, "lead"),
     "no such entry": ("direct", {"lead": "5 mm"}, "lead"),
-    "not finite": ("direct", {"friction": math.inf}, "friction"),
     "not a number": ("direct", {"delay": math.nan}, "delay"),
-    "text": ("direct", {"moving_mass": "heavy"}, "moving_mass"),
     "flag": ("gear", {"ratio": True}, "ratio"),
 }
 
@@ -218,13 +183,14 @@ def test_mechanisms_that_cannot_be_are_refused(subtests: pytest.Subtests) -> Non
             assert words in message
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_unknown_kinds_are_refused_and_the_known_named(kind: str) -> None:
-    file = content(kind)
-    file["leg"]["drive"]["kind"] = "hydraulic"
-    place, message = refusal(file)
-    assert place.startswith("leg.drive")
-    assert (kind if kind == "gear" else "screw") in message
+def test_unknown_kinds_are_refused_and_the_known_named(subtests: pytest.Subtests) -> None:
+    for kind in KINDS:
+        with subtests.test(f"{kind}"):
+            file = content(kind)
+            file["leg"]["drive"]["kind"] = "hydraulic"
+            place, message = refusal(file)
+            assert place.startswith("leg.drive")
+            assert (kind if kind == "gear" else "screw") in message
 
 
 def test_cranks_take_gears_and_legs_take_none() -> None:
@@ -235,14 +201,15 @@ def test_cranks_take_gears_and_legs_take_none() -> None:
             parameters_from(file, "platform.toml")
 
 
-@pytest.mark.parametrize("counts", [0, -5, 4096.5, "4096", None, True])
-def test_encoders_count_in_whole_numbers(counts: Any) -> None:
-    file = content("screw")
-    file["leg"]["encoder"] = {"source": "Test", "counts": counts}
-    if counts is None:
-        del file["leg"]["encoder"]["counts"]
-    place, _ = refusal(file)
-    assert place == "leg.encoder.counts"
+def test_encoders_count_in_whole_numbers(subtests: pytest.Subtests) -> None:
+    for counts in [0, -5, 4096.5, "4096", None, True]:
+        with subtests.test(f"{counts}"):
+            file = content("screw")
+            file["leg"]["encoder"] = {"source": "Test", "counts": counts}
+            if counts is None:
+                del file["leg"]["encoder"]["counts"]
+            place, _ = refusal(file)
+            assert place == "leg.encoder.counts"
 
 
 def test_gains_that_make_no_sense_are_refused(subtests: pytest.Subtests) -> None:
@@ -270,31 +237,3 @@ def test_a_table_without_source_is_refused(subtests: pytest.Subtests) -> None:
             place, message = refusal(file)
             assert place.endswith("source")
             assert message
-
-
-NUMBERS = st.one_of(
-    st.floats(allow_nan=True, allow_infinity=True),
-    st.floats(0.0, 1e9),
-    st.integers(-3, 10**12),
-    st.text(max_size=5),
-    st.none(),
-    st.booleans(),
-    st.lists(st.floats(), max_size=2),
-)
-
-
-@given(kind=st.sampled_from(list(KINDS)), data=st.data())
-def test_whatever_stands_there_is_read_or_refused(kind: str, data: st.DataObject) -> None:
-    """No other error, and what is read is finite and not negative at the leg."""
-    model, needed = KINDS[kind]
-    names = sorted(set(model.model_fields) - {"kind", "source"})
-    change = data.draw(st.dictionaries(st.sampled_from(names), NUMBERS, max_size=4))
-    try:
-        drive = model.model_validate(
-            {"source": "Test", "kind": kind, **needed, **SPRING[kind], **change}
-        )
-    except ValueError:
-        return
-    seen = [value for value in drive.reflected() if value is not None]
-    assert all(0.0 <= value <= MAX_MAGNITUDE for value in seen)
-    assert np.isfinite([drive.current_lag, drive.delay, drive.breakaway]).all()

@@ -78,13 +78,14 @@ def test_a_file_keeps_its_own_drives_and_configurations() -> None:
         assert not source.startswith(GENERIC_SOURCE)
 
 
-@pytest.mark.parametrize("name", gallery_names())
-def test_the_gallery_has_hardware(name: str) -> None:
-    platform = twin.load(name, "hardware")
-    assert all(leg.drive is not None for leg in platform.parameters.legs)
-    ideal = twin.load(name)
-    assert ideal.parameters.configuration.known == ("hardware",)
-    assert ideal.hash != platform.hash
+def test_the_gallery_has_hardware(subtests: pytest.Subtests) -> None:
+    for name in gallery_names():
+        with subtests.test(f"{name}"):
+            platform = twin.load(name, "hardware")
+            assert all(leg.drive is not None for leg in platform.parameters.legs)
+            ideal = twin.load(name)
+            assert ideal.parameters.configuration.known == ("hardware",)
+            assert ideal.hash != platform.hash
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm", "rss"])

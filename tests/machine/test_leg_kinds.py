@@ -254,19 +254,6 @@ def test_home_is_inside_the_limits(name: str) -> None:
         assert leg.actuator.minimum < value < leg.actuator.maximum
 
 
-def test_derived_arrays_cannot_be_written(subtests: pytest.Subtests) -> None:
-    for name in SHIPPED:
-        with subtests.test(f"{name}"):
-            parameters = parameters_from(shipped_content(name), name)
-            arrays = [parameters.home_coordinates, parameters.home_jacobian, parameters.first_axes]
-            arrays += [parameters.home_constraints, parameters.home_rows]
-            if parameters.leg.kind == "rss":
-                arrays += cranks(parameters)
-            for array in arrays:
-                with pytest.raises(ValueError, match="read-only"):
-                    array[...] = 0.0
-
-
 @pytest.mark.parametrize("question", [leg_bodies, cranks])
 def test_questions_for_another_kind_are_refused(
     question: Callable[[MachineParameters], Any],

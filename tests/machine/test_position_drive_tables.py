@@ -61,16 +61,14 @@ def test_a_stepper_on_a_screw_holds_and_moves_a_machine() -> None:
     assert np.abs(run.lengths - platform.home_coordinates).max() < 8e-3 / 200.0
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
+def test_refusals_name_the_field(subtests: pytest.Subtests) -> None:
+    for change, field in [
         ({"stall_torque": None}, "stall_torque"),
         ({"no_load_speed": "0 deg/s"}, "no_load_speed"),
         ({"update_rate": "-5 Hz"}, "update_rate"),
         ({"lead": "5 mm"}, "lead"),
-    ],
-)
-def test_refusals_name_the_field(change: dict[str, Any], field: str) -> None:
-    drive = {key: value for key, value in (SERVO | change).items() if value is not None}
-    with pytest.raises(ParameterError, match=field):
-        parameters_from(content(drive=drive), "platform.toml")
+    ]:
+        with subtests.test(f"{change}"):
+            drive = {key: value for key, value in (SERVO | change).items() if value is not None}
+            with pytest.raises(ParameterError, match=field):
+                parameters_from(content(drive=drive), "platform.toml")

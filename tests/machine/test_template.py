@@ -20,39 +20,44 @@ from twin.machine.quantity import merged
 from twin.plant.plant import Plant
 
 
-@pytest.mark.parametrize("legs", LEG_KINDS)
-def test_template_is_a_machine_that_runs(legs: str, tmp_path: Path) -> None:
-    platform = twin.load(write_template(tmp_path / "my_platform.toml", legs))
-    assert platform.name == "my_platform"
-    rest = np.zeros(6)
-    forces = platform.inverse_dynamics(platform.home, rest, rest)
-    # Held at home, up to rounding of the forces.
-    acceleration = platform.forward_dynamics(platform.home, rest, forces)
-    np.testing.assert_allclose(acceleration[:6], 0.0, rtol=0, atol=1e-11)
-    held = platform.simulate(0.01, forces=forces)
-    # Springs in the legs settle meanwhile.
-    np.testing.assert_allclose(held.pose[-1], platform.home, rtol=0, atol=1e-6)
+def test_template_is_a_machine_that_runs(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for legs in LEG_KINDS:
+        with subtests.test(f"{legs}"):
+            platform = twin.load(write_template(tmp_path / f"my_{legs}.toml", legs))
+            assert platform.name == f"my_{legs}"
+            rest = np.zeros(6)
+            forces = platform.inverse_dynamics(platform.home, rest, rest)
+            # Held at home, up to rounding of the forces.
+            acceleration = platform.forward_dynamics(platform.home, rest, forces)
+            np.testing.assert_allclose(acceleration[:6], 0.0, rtol=0, atol=1e-11)
+            held = platform.simulate(0.01, forces=forces)
+            # Springs in the legs settle meanwhile.
+            np.testing.assert_allclose(held.pose[-1], platform.home, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("legs", LEG_KINDS)
-def test_templates_are_machines_of_their_own(legs: str) -> None:
+def test_templates_are_machines_of_their_own(subtests: pytest.Subtests) -> None:
     """Nobody should take the numbers of a shipped machine for a start."""
-    made = parameters_from(tomllib.loads(template("mine", legs)), "mine.toml")
-    assert made.leg.kind == legs
-    assert not np.allclose(made.home_coordinates[:3], machine_of_kind(legs).home_coordinates[:3])
+    for legs in LEG_KINDS:
+        with subtests.test(f"{legs}"):
+            made = parameters_from(tomllib.loads(template("mine", legs)), "mine.toml")
+            assert made.leg.kind == legs
+            assert not np.allclose(
+                made.home_coordinates[:3], machine_of_kind(legs).home_coordinates[:3]
+            )
 
 
 COMMENTED = re.compile(r"^# (\[\[?[a-z_.]+\]\]?|[a-z_.]+ = .*)", re.MULTILINE)
 """Entries that a template shows without using them."""
 
 
-@pytest.mark.parametrize("legs", LEG_KINDS)
-def test_what_templates_only_show_loads_too(legs: str) -> None:
-    text, count = COMMENTED.subn(r"\1", template("mine", legs))
-    assert count > 5
-    made = parameters_from(tomllib.loads(text), "mine.toml")
-    assert made.variant
-    assert made.leg.appearance is not None
+def test_what_templates_only_show_loads_too(subtests: pytest.Subtests) -> None:
+    for legs in LEG_KINDS:
+        with subtests.test(f"{legs}"):
+            text, count = COMMENTED.subn(r"\1", template("mine", legs))
+            assert count > 5
+            made = parameters_from(tomllib.loads(text), "mine.toml")
+            assert made.variant
+            assert made.leg.appearance is not None
 
 
 def test_pillars_show_a_configuration() -> None:
@@ -61,13 +66,14 @@ def test_pillars_show_a_configuration() -> None:
     assert made.leg.model_dump()["friction"]["viscous"] == 0.0
 
 
-@pytest.mark.parametrize("legs", LEG_KINDS)
-def test_templates_show_drives_that_run(legs: str) -> None:
-    text = COMMENTED.sub(r"\1", template("mine", legs))
-    made = Platform(parameters_from(tomllib.loads(text), "mine.toml", "hardware"))
-    assert not Plant(made).ideal
-    held = run(made, Cascade(made), 0.02)
-    assert held.stopped == ""
+def test_templates_show_drives_that_run(subtests: pytest.Subtests) -> None:
+    for legs in LEG_KINDS:
+        with subtests.test(f"{legs}"):
+            text = COMMENTED.sub(r"\1", template("mine", legs))
+            made = Platform(parameters_from(tomllib.loads(text), "mine.toml", "hardware"))
+            assert not Plant(made).ideal
+            held = run(made, Cascade(made), 0.02)
+            assert held.stopped == ""
 
 
 def test_template_names_every_field(subtests: pytest.Subtests, tmp_path: Path) -> None:
@@ -100,16 +106,19 @@ def test_what_the_guide_adds_fits_the_template() -> None:
     assert made.legs[1].actuator.minimum == made.legs[0].actuator.minimum
 
 
-@pytest.mark.parametrize("block", LAYOUTS)
-def test_what_the_guide_replaces_fits_the_template(block: str) -> None:
-    change = tomllib.loads(block)
-    content = tomllib.loads(template("mine", "rss" if "leg" in change else "ups"))
-    for side in ("base", "platform"):
-        content[side] |= change.get(side, {})
-    content["home"] = change.get("home", "mid_stroke")
-    made = parameters_from(merged(content, {"leg": change.get("leg", {})}, None), "mine.toml")
-    middles = [(leg.actuator.minimum + leg.actuator.maximum) / 2 for leg in made.legs]
-    np.testing.assert_allclose(made.home_coordinates, middles, rtol=0, atol=1e-9)
+def test_what_the_guide_replaces_fits_the_template(subtests: pytest.Subtests) -> None:
+    for block in LAYOUTS:
+        with subtests.test(f"{block}"):
+            change = tomllib.loads(block)
+            content = tomllib.loads(template("mine", "rss" if "leg" in change else "ups"))
+            for side in ("base", "platform"):
+                content[side] |= change.get(side, {})
+            content["home"] = change.get("home", "mid_stroke")
+            made = parameters_from(
+                merged(content, {"leg": change.get("leg", {})}, None), "mine.toml"
+            )
+            middles = [(leg.actuator.minimum + leg.actuator.maximum) / 2 for leg in made.legs]
+            np.testing.assert_allclose(made.home_coordinates, middles, rtol=0, atol=1e-9)
 
 
 def test_existing_files_stay(tmp_path: Path) -> None:
@@ -120,11 +129,12 @@ def test_existing_files_stay(tmp_path: Path) -> None:
     assert path.read_text() == "precious"
 
 
-@pytest.mark.parametrize("name", ["My Platform.toml", "1st.toml", "ä.toml", ".toml"])
-def test_names_are_plain(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="name"):
-        write_template(tmp_path / name)
-    assert not list(tmp_path.iterdir())
+def test_names_are_plain(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for name in ["My Platform.toml", "1st.toml", "ä.toml", ".toml"]:
+        with subtests.test(f"{name}"):
+            with pytest.raises(InputError, match="name"):
+                write_template(tmp_path / name)
+            assert not list(tmp_path.iterdir())
 
 
 def test_unknown_legs(tmp_path: Path) -> None:

@@ -38,26 +38,28 @@ def with_variant(kind: str, **variant: Any) -> MachineParameters:
     return parameters_from(content, "platform.toml")
 
 
-@pytest.mark.parametrize("kind", LEG_KINDS)
-def test_only_the_legs_of_a_variant_differ(kind: str) -> None:
-    parameters = with_variant(kind, **CHANGES[kind])
-    common = parameters.leg
-    assert common == machine_of_kind(kind).leg
-    assert len(parameters.legs) == len(parameters.base.joints.points)
-    for number, leg in enumerate(parameters.legs, start=1):
-        assert (leg == common) == (number not in (2, 4))
-        assert leg.kind == kind
-    assert parameters.leg_table(2) == "variant.0"
-    assert parameters.leg_table(3) == "leg"
+def test_only_the_legs_of_a_variant_differ(subtests: pytest.Subtests) -> None:
+    for kind in LEG_KINDS:
+        with subtests.test(f"{kind}"):
+            parameters = with_variant(kind, **CHANGES[kind])
+            common = parameters.leg
+            assert common == machine_of_kind(kind).leg
+            assert len(parameters.legs) == len(parameters.base.joints.points)
+            for number, leg in enumerate(parameters.legs, start=1):
+                assert (leg == common) == (number not in (2, 4))
+                assert leg.kind == kind
+            assert parameters.leg_table(2) == "variant.0"
+            assert parameters.leg_table(3) == "leg"
 
 
-@pytest.mark.parametrize("kind", LEG_KINDS)
-def test_variants_survive_json(kind: str) -> None:
-    parameters = with_variant(kind, **CHANGES[kind])
-    again = MachineParameters.model_validate_json(parameters.model_dump_json())
-    assert again == parameters
-    assert parameters_hash(again) == parameters_hash(parameters)
-    assert parameters_hash(parameters) != parameters_hash(machine_of_kind(kind))
+def test_variants_survive_json(subtests: pytest.Subtests) -> None:
+    for kind in LEG_KINDS:
+        with subtests.test(f"{kind}"):
+            parameters = with_variant(kind, **CHANGES[kind])
+            again = MachineParameters.model_validate_json(parameters.model_dump_json())
+            assert again == parameters
+            assert parameters_hash(again) == parameters_hash(parameters)
+            assert parameters_hash(parameters) != parameters_hash(machine_of_kind(kind))
 
 
 def test_the_other_entries_of_a_changed_table_stay() -> None:
@@ -104,17 +106,20 @@ def test_axes_may_differ_from_leg_to_leg() -> None:
     np.testing.assert_array_equal(parameters.first_axes[[0, 2]], usual[[0, 2]])
 
 
-@pytest.mark.parametrize("kind", LEG_KINDS)
-def test_a_variant_is_described_by_what_differs(kind: str) -> None:
-    parameters = with_variant(kind, **CHANGES[kind])
-    rows = [row for row in describe(parameters) if row.table.startswith("variant")]
-    names = {row.name for row in rows}
-    changed = {key for key, value in CHANGES[kind].items() if not isinstance(value, dict)}
-    inner = {key for value in CHANGES[kind].values() if isinstance(value, dict) for key in value}
-    assert names == {"legs"} | changed | inner
-    assert {row.table.split(".")[1] for row in rows} == {"0"}
-    others = [row for row in describe(parameters) if not row.table.startswith("variant")]
-    assert others == describe(machine_of_kind(kind))
+def test_a_variant_is_described_by_what_differs(subtests: pytest.Subtests) -> None:
+    for kind in LEG_KINDS:
+        with subtests.test(f"{kind}"):
+            parameters = with_variant(kind, **CHANGES[kind])
+            rows = [row for row in describe(parameters) if row.table.startswith("variant")]
+            names = {row.name for row in rows}
+            changed = {key for key, value in CHANGES[kind].items() if not isinstance(value, dict)}
+            inner = {
+                key for value in CHANGES[kind].values() if isinstance(value, dict) for key in value
+            }
+            assert names == {"legs"} | changed | inner
+            assert {row.table.split(".")[1] for row in rows} == {"0"}
+            others = [row for row in describe(parameters) if not row.table.startswith("variant")]
+            assert others == describe(machine_of_kind(kind))
 
 
 def simulator(configuration: str | None = None, **changes: Any) -> MachineParameters:

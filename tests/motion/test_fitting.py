@@ -28,26 +28,28 @@ pytestmark = pytest.mark.quick
 MOTIONS = (("sine", "z"), ("sine", "yaw"), ("step", "z"), ("lift", "x"), ("chirp", "roll"))
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_default_motions_keep_every_limit(name: str, tmp_path: Path) -> None:
-    platform = twin.load(own_machine(name, tmp_path))
-    for kind, axis in (*MOTIONS, ("tank", "z")):
-        motion = MotionSpecification(kind, axis).motion_of(platform)
-        assert motion is not None
-        assert 0.01 < limit_use(platform, motion) <= MAX_LIMIT_USE, (kind, axis)
-        shown = np.linspace(0.0, motion.duration, 401)
-        assert platform.within_limits(platform.constrain(motion(shown).pose).pose).all()
+def test_default_motions_keep_every_limit(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for name in OWN:
+        with subtests.test(f"{name}"):
+            platform = twin.load(own_machine(name, tmp_path))
+            for kind, axis in (*MOTIONS, ("tank", "z")):
+                motion = MotionSpecification(kind, axis).motion_of(platform)
+                assert motion is not None
+                assert 0.01 < limit_use(platform, motion) <= MAX_LIMIT_USE, (kind, axis)
+                shown = np.linspace(0.0, motion.duration, 401)
+                assert platform.within_limits(platform.constrain(motion(shown).pose).pose).all()
 
 
-@pytest.mark.parametrize("kind", ["sine", "lift", "chirp"])
-def test_a_motion_that_fits_is_left_as_it_is(stewart: Platform, kind: str) -> None:
-    usual = default_amplitude(stewart, "z")
-    motion = MotionSpecification(kind, "z").motion_of(stewart)
-    asked = MotionSpecification(kind, "z", usual).motion_of(stewart)
-    assert motion is not None
-    assert asked is not None
-    time = np.linspace(0.0, 4.0, 101)
-    assert np.array_equal(motion(time).pose, asked(time).pose)
+def test_a_motion_that_fits_is_left_as_it_is(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for kind in ["sine", "lift", "chirp"]:
+        with subtests.test(f"{kind}"):
+            usual = default_amplitude(stewart, "z")
+            motion = MotionSpecification(kind, "z").motion_of(stewart)
+            asked = MotionSpecification(kind, "z", usual).motion_of(stewart)
+            assert motion is not None
+            assert asked is not None
+            time = np.linspace(0.0, 4.0, 101)
+            assert np.array_equal(motion(time).pose, asked(time).pose)
 
 
 def test_the_sizes_of_a_fitted_motion_follow_the_limit_that_binds(stewart: Platform) -> None:
@@ -118,16 +120,17 @@ def test_the_peak_of_a_drive_is_a_limit_of_force_too() -> None:
     assert sizes[1] < 2e-4 < sizes[0]
 
 
-@pytest.mark.parametrize("axis", BASE_AXES)
-def test_only_axes_that_a_machine_can_move_are_followed(axis: str) -> None:
-    platform, time = twin.load("driving_simulator"), np.linspace(0.0, 1.0, 21)
-    motion = SineMotion(platform.home, amplitude={axis: 0.02}, frequency=1.0, duration=1.0)
-    if axis in free_axes(platform):
-        assert np.abs(followed(platform, motion, time).twist).max() > 0.01
-    else:
-        with pytest.raises(InputError, match="its axes are z, roll, pitch"):
-            followed(platform, motion, time)
-    assert free_axes(twin.load("stewart")) == BASE_AXES
+def test_only_axes_that_a_machine_can_move_are_followed(subtests: pytest.Subtests) -> None:
+    for axis in BASE_AXES:
+        with subtests.test(f"{axis}"):
+            platform, time = twin.load("driving_simulator"), np.linspace(0.0, 1.0, 21)
+            motion = SineMotion(platform.home, amplitude={axis: 0.02}, frequency=1.0, duration=1.0)
+            if axis in free_axes(platform):
+                assert np.abs(followed(platform, motion, time).twist).max() > 0.01
+            else:
+                with pytest.raises(InputError, match="its axes are z, roll, pitch"):
+                    followed(platform, motion, time)
+            assert free_axes(twin.load("stewart")) == BASE_AXES
 
 
 def test_what_constraints_add_to_a_motion_may_be_given_with_it() -> None:

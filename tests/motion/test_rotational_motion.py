@@ -27,15 +27,18 @@ def path(time, size, seed=0):
     )
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
-def test_quaternion_is_that_of_the_convention(name):
-    angles, rates, accelerations = path(np.linspace(0.0, 3.0, 50), len(CONVENTIONS[name].angles))
-    got = rotational_motion(angles, rates, accelerations, name).quaternion
-    expected = quaternion_from_angles(angles, name)
-    # A quaternion and its negative are one rotation.
-    got = got * np.sign(np.sum(got * expected, axis=1, keepdims=True))
-    np.testing.assert_allclose(got, expected, rtol=0, atol=5e-15)
-    np.testing.assert_allclose(np.linalg.norm(got, axis=1), 1.0, rtol=0, atol=1e-15)
+def test_quaternion_is_that_of_the_convention(subtests: pytest.Subtests) -> None:
+    for name in CONVENTIONS:
+        with subtests.test(f"{name}"):
+            angles, rates, accelerations = path(
+                np.linspace(0.0, 3.0, 50), len(CONVENTIONS[name].angles)
+            )
+            got = rotational_motion(angles, rates, accelerations, name).quaternion
+            expected = quaternion_from_angles(angles, name)
+            # A quaternion and its negative are one rotation.
+            got = got * np.sign(np.sum(got * expected, axis=1, keepdims=True))
+            np.testing.assert_allclose(got, expected, rtol=0, atol=5e-15)
+            np.testing.assert_allclose(np.linalg.norm(got, axis=1), 1.0, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)

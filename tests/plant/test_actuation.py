@@ -39,14 +39,15 @@ def shaken(step: float, duration: float = 0.0896) -> tuple[BenchRecord, float]:
     return record, step * sum(pushed)
 
 
-@pytest.mark.parametrize("step", [1e-3, 7e-4, 1e-4])
-def test_the_leg_receives_what_the_motor_loses(step: float) -> None:
+def test_the_leg_receives_what_the_motor_loses(subtests: pytest.Subtests) -> None:
     """Momentum of both together is the impulse of the motor, whatever the step."""
-    duration = 50 * step
-    record, impulse = shaken(step, duration)
-    momentum = 719.0 * state(record, "speed")[-1] + LEG * record.rate[-1]
-    assert momentum == pytest.approx(impulse, rel=1e-12)
-    assert step * record.force.sum() == pytest.approx(LEG * record.rate[-1], rel=1e-12)
+    for step in [1e-3, 7e-4, 1e-4]:
+        with subtests.test(f"{step}"):
+            duration = 50 * step
+            record, impulse = shaken(step, duration)
+            momentum = 719.0 * state(record, "speed")[-1] + LEG * record.rate[-1]
+            assert momentum == pytest.approx(impulse, rel=1e-12)
+            assert step * record.force.sum() == pytest.approx(LEG * record.rate[-1], rel=1e-12)
 
 
 def test_motor_and_leg_converge_to_two_masses_on_a_spring() -> None:
@@ -68,14 +69,15 @@ def test_motor_and_leg_converge_to_two_masses_on_a_spring() -> None:
     np.testing.assert_allclose(orders, 1.0, rtol=0, atol=0.2)
 
 
-@pytest.mark.parametrize("damping", [1e3, 7e3, 14e3, 28e3])
-def test_longest_stable_step_is_that_of_the_closed_form(damping: float) -> None:
+def test_longest_stable_step_is_that_of_the_closed_form(subtests: pytest.Subtests) -> None:
     """h^2 k/m + 2 h c/m < 4 for a leg whose position takes the mean speed of a step."""
-    wild = 2.0 * damping / LEG
-    limit = (-wild + sqrt(wild**2 + 16.0 * 2e7 / LEG)) / (2.0 * 2e7 / LEG)
+    for damping in [1e3, 7e3, 14e3, 28e3]:
+        with subtests.test(f"{damping}"):
+            wild = 2.0 * damping / LEG
+            limit = (-wild + sqrt(wild**2 + 16.0 * 2e7 / LEG)) / (2.0 * 2e7 / LEG)
 
-    assert np.abs(factors(0.99 * limit, damping)).max() < 1.0 + 1e-5
-    assert np.abs(factors(1.01 * limit, damping)).max() > 1.0 + 1e-3
+            assert np.abs(factors(0.99 * limit, damping)).max() < 1.0 + 1e-5
+            assert np.abs(factors(1.01 * limit, damping)).max() > 1.0 + 1e-3
 
 
 def factors(step: float, damping: float) -> np.ndarray:
@@ -90,26 +92,30 @@ def factors(step: float, damping: float) -> np.ndarray:
     return np.asarray(np.linalg.eigvals(np.transpose(columns)))
 
 
-@pytest.mark.parametrize("step", [1e-4, 2.5e-4, 5e-4])
-def test_the_leg_swings_a_little_faster_and_shorter_than_it_should(step: float) -> None:
+def test_the_leg_swings_a_little_faster_and_shorter_than_it_should(
+    subtests: pytest.Subtests,
+) -> None:
     """A step damps by 1 - c h / m instead of e^(-c h / m): 12 percent more at 0.5 ms."""
-    swinging = factors(step, 14e3)
-    mode = np.log(swinging[np.argmax(swinging.imag)]) / step
-    share = 14e3 * step / LEG
-    assert -mode.real == pytest.approx(-log(1.0 - share) / (2.0 * step), rel=1e-3)
-    exact = sqrt(2e7 / LEG - (14e3 / (2.0 * LEG)) ** 2)
-    assert 1.0 < -mode.real / (14e3 / (2.0 * LEG)) < 1.0 + 0.6 * share
-    assert 1.0 < mode.imag / exact < 1.0 + 0.31 * share
+    for step in [1e-4, 2.5e-4, 5e-4]:
+        with subtests.test(f"{step}"):
+            swinging = factors(step, 14e3)
+            mode = np.log(swinging[np.argmax(swinging.imag)]) / step
+            share = 14e3 * step / LEG
+            assert -mode.real == pytest.approx(-log(1.0 - share) / (2.0 * step), rel=1e-3)
+            exact = sqrt(2e7 / LEG - (14e3 / (2.0 * LEG)) ** 2)
+            assert 1.0 < -mode.real / (14e3 / (2.0 * LEG)) < 1.0 + 0.6 * share
+            assert 1.0 < mode.imag / exact < 1.0 + 0.31 * share
 
 
 # Dry friction
 
 
-@pytest.mark.parametrize("effort", [368.0, -368.0, 0.0])
-def test_below_breakaway_a_motor_stays_where_it_is(effort: float) -> None:
-    record = Bench(constants(**FREE, **RUBS), 5e-4).run(0.05, effort)
-    assert not state(record, "position").any()
-    assert not state(record, "speed").any()
+def test_below_breakaway_a_motor_stays_where_it_is(subtests: pytest.Subtests) -> None:
+    for effort in [368.0, -368.0, 0.0]:
+        with subtests.test(f"{effort}"):
+            record = Bench(constants(**FREE, **RUBS), 5e-4).run(0.05, effort)
+            assert not state(record, "position").any()
+            assert not state(record, "speed").any()
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -122,15 +128,16 @@ def test_above_breakaway_it_runs_as_if_friction_were_a_force(sign: float) -> Non
     np.testing.assert_allclose(state(record, "speed"), expected, rtol=0, atol=1e-4 * rest)
 
 
-@pytest.mark.parametrize("speed", [2e-4, 1e-3, 3e-3, 0.05, -1e-3, -0.1])
-def test_steady_sliding_takes_the_stribeck_curve(speed: float) -> None:
-    drive = constants(**FREE, **RUBS, viscous=2045.0)
-    bench = Bench(drive, 1e-4, gain=GAIN, rate=GAIN / TIME).set(speed=speed)
-    record = bench.run(0.4, speed, mode=VELOCITY_MODE)
-    level = 284.0 + 85.0 * exp(-((speed / 1e-3) ** 2))
-    expected = np.sign(speed) * level + 2045.0 * speed
-    assert state(record, "speed")[-1] == pytest.approx(speed, rel=1e-6)
-    assert state(record, "effort")[-1] == pytest.approx(expected, rel=1e-5)
+def test_steady_sliding_takes_the_stribeck_curve(subtests: pytest.Subtests) -> None:
+    for speed in [2e-4, 1e-3, 3e-3, 0.05, -1e-3, -0.1]:
+        with subtests.test(f"{speed}"):
+            drive = constants(**FREE, **RUBS, viscous=2045.0)
+            bench = Bench(drive, 1e-4, gain=GAIN, rate=GAIN / TIME).set(speed=speed)
+            record = bench.run(0.4, speed, mode=VELOCITY_MODE)
+            level = 284.0 + 85.0 * exp(-((speed / 1e-3) ** 2))
+            expected = np.sign(speed) * level + 2045.0 * speed
+            assert state(record, "speed")[-1] == pytest.approx(speed, rel=1e-6)
+            assert state(record, "effort")[-1] == pytest.approx(expected, rel=1e-5)
 
 
 def stopping(viscous: float, stribeck: bool, speed: float) -> tuple[float, float]:
@@ -144,25 +151,28 @@ def stopping(viscous: float, stribeck: bool, speed: float) -> tuple[float, float
     return time, quad(lambda at: 719.0 * at / force(at), 0.0, speed, points=points)[0]
 
 
-@pytest.mark.parametrize("step", [1e-3, 2.5e-4])
-@pytest.mark.parametrize("viscous", [0.0, 2045.0])
-@pytest.mark.parametrize("stribeck", [False, True])
-def test_a_sliding_motor_stops_where_and_when_it_has_to(
-    viscous: float, stribeck: bool, step: float
-) -> None:
-    rubs = RUBS if stribeck else {"friction": 284.0}
-    bench = Bench(constants(**FREE, **rubs, viscous=viscous), step).set(speed=0.2)
-    record = bench.run(0.8)
-    time, distance = stopping(viscous, stribeck, 0.2)
-    if viscous == 0.0 and not stribeck:
-        assert (time, distance) == pytest.approx((719 * 0.2 / 284, 719 * 0.04 / 568), rel=1e-9)
-    if viscous > 0.0 and not stribeck:
-        assert time == pytest.approx(719.0 / viscous * log(1.0 + viscous * 0.2 / 284.0), rel=1e-9)
-    moving = state(record, "speed") > 0.0
-    assert abs(step * moving.sum() - time) < 1.5 * step
-    assert state(record, "position")[-1] == pytest.approx(distance, rel=2e-3)
-    assert not state(record, "speed")[~moving].any()
-    assert (np.diff(state(record, "speed")) <= 0.0).all()
+def test_a_sliding_motor_stops_where_and_when_it_has_to(subtests: pytest.Subtests) -> None:
+    for stribeck in [False, True]:
+        for viscous in [0.0, 2045.0]:
+            for step in [1e-3, 2.5e-4]:
+                with subtests.test(f"{stribeck}, {viscous}, {step}"):
+                    rubs = RUBS if stribeck else {"friction": 284.0}
+                    bench = Bench(constants(**FREE, **rubs, viscous=viscous), step).set(speed=0.2)
+                    record = bench.run(0.8)
+                    time, distance = stopping(viscous, stribeck, 0.2)
+                    if viscous == 0.0 and not stribeck:
+                        assert (time, distance) == pytest.approx(
+                            (719 * 0.2 / 284, 719 * 0.04 / 568), rel=1e-9
+                        )
+                    if viscous > 0.0 and not stribeck:
+                        assert time == pytest.approx(
+                            719.0 / viscous * log(1.0 + viscous * 0.2 / 284.0), rel=1e-9
+                        )
+                    moving = state(record, "speed") > 0.0
+                    assert abs(step * moving.sum() - time) < 1.5 * step
+                    assert state(record, "position")[-1] == pytest.approx(distance, rel=2e-3)
+                    assert not state(record, "speed")[~moving].any()
+                    assert (np.diff(state(record, "speed")) <= 0.0).all()
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-4])
@@ -232,32 +242,38 @@ def test_under_a_weight_the_play_does_not_rattle() -> None:
 # Electronics
 
 
-@pytest.mark.parametrize("step", [2.5e-4, 5e-4, 1e-3])
-def test_the_current_follows_with_an_exponential(step: float) -> None:
+def test_the_current_follows_with_an_exponential(subtests: pytest.Subtests) -> None:
     """At the ends of steps, and in what the leg is given on the way."""
-    decay = exp(-step / 5e-4)
-    drive = constants(lag=decay, lag_mean=5e-4 / step * (1.0 - decay))
-    record = Bench(drive, step).run(0.01, 100.0, mass=1.0)
-    expected = 100.0 * (1.0 - np.exp(-record.time / 5e-4))
-    np.testing.assert_allclose(state(record, "effort"), expected, rtol=0, atol=1e-11)
-    impulse = 100.0 * (record.time - 5e-4 * (1.0 - np.exp(-record.time / 5e-4)))
-    np.testing.assert_allclose(record.rate, impulse, rtol=0, atol=1e-12)
+    for step in [2.5e-4, 5e-4, 1e-3]:
+        with subtests.test(f"{step}"):
+            decay = exp(-step / 5e-4)
+            drive = constants(lag=decay, lag_mean=5e-4 / step * (1.0 - decay))
+            record = Bench(drive, step).run(0.01, 100.0, mass=1.0)
+            expected = 100.0 * (1.0 - np.exp(-record.time / 5e-4))
+            np.testing.assert_allclose(state(record, "effort"), expected, rtol=0, atol=1e-11)
+            impulse = 100.0 * (record.time - 5e-4 * (1.0 - np.exp(-record.time / 5e-4)))
+            np.testing.assert_allclose(record.rate, impulse, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("effort", [6146.0, 4000.0])
-@pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
-def test_the_motor_folds_back_when_it_is_warm(effort: float, mode: int) -> None:
-    step = 5e-3
-    drive = constants(
-        **FREE, peak=effort, continuous=3073.0, warming=1.0 - exp(-step / 10.0), friction=1e6
-    )
-    bench = Bench(drive, step, gain=1e5, rate=0.0)
-    record = bench.run(20.0, 1e6, mode=mode)
-    after = -10.0 * log(1.0 - (3073.0 / effort) ** 2)
-    folded = record.time[1:][state(record, "effort")[1:] == 3073.0]
-    assert abs(folded[0] - after) < 2.5 * step
-    assert len(folded) == (state(record, "effort")[1:] < effort).sum()
-    assert state(record, "limited")[-1] == 1.0
+def test_the_motor_folds_back_when_it_is_warm(subtests: pytest.Subtests) -> None:
+    for mode in [0, VELOCITY_MODE]:
+        for effort in [6146.0, 4000.0]:
+            with subtests.test(f"{mode}, {effort}"):
+                step = 5e-3
+                drive = constants(
+                    **FREE,
+                    peak=effort,
+                    continuous=3073.0,
+                    warming=1.0 - exp(-step / 10.0),
+                    friction=1e6,
+                )
+                bench = Bench(drive, step, gain=1e5, rate=0.0)
+                record = bench.run(20.0, 1e6, mode=mode)
+                after = -10.0 * log(1.0 - (3073.0 / effort) ** 2)
+                folded = record.time[1:][state(record, "effort")[1:] == 3073.0]
+                assert abs(folded[0] - after) < 2.5 * step
+                assert len(folded) == (state(record, "effort")[1:] < effort).sum()
+                assert state(record, "limited")[-1] == 1.0
 
 
 def test_at_continuous_effort_it_never_folds_back() -> None:
@@ -328,19 +344,20 @@ def test_from_force_to_velocity_nothing_jumps() -> None:
 # Switches, stops, brake
 
 
-@pytest.mark.parametrize("side", [1.0, -1.0])
-@pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
-def test_a_limit_switch_blocks_the_way_out_and_only_that(side: float, mode: int) -> None:
-    limits = {"upper": 0.1} if side > 0 else {"lower": -0.1}
-    outwards = side * (0.05 if mode == VELOCITY_MODE else 500.0)
-    bench = Bench(constants(**FREE, **limits), 5e-4, gain=2e4, rate=0.0)
-    bench.set(position=side * 0.1)
-    out = bench.run(0.5, outwards, mode=mode)
-    assert np.abs(state(out, "position") - side * 0.1).max() < 1e-9
-    back = bench.run(0.2, -outwards, mode=mode)
-    assert side * (state(back, "position")[-1] - side * 0.1) < -5e-3
-    if mode == 0:
-        np.testing.assert_array_equal(state(back, "effort")[1:], -outwards)
+def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests: pytest.Subtests) -> None:
+    for mode in [0, VELOCITY_MODE]:
+        for side in [1.0, -1.0]:
+            with subtests.test(f"{mode}, {side}"):
+                limits = {"upper": 0.1} if side > 0 else {"lower": -0.1}
+                outwards = side * (0.05 if mode == VELOCITY_MODE else 500.0)
+                bench = Bench(constants(**FREE, **limits), 5e-4, gain=2e4, rate=0.0)
+                bench.set(position=side * 0.1)
+                out = bench.run(0.5, outwards, mode=mode)
+                assert np.abs(state(out, "position") - side * 0.1).max() < 1e-9
+                back = bench.run(0.2, -outwards, mode=mode)
+                assert side * (state(back, "position")[-1] - side * 0.1) < -5e-3
+                if mode == 0:
+                    np.testing.assert_array_equal(state(back, "effort")[1:], -outwards)
 
 
 @pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
@@ -358,21 +375,28 @@ def test_force_mode_does_not_push_beyond_the_fastest_speed() -> None:
     assert 0.254 <= top < 0.254 + 1000.0 / 719.0 * 5e-4 * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("step", [1e-3, 5e-4, 1e-4])
-@pytest.mark.parametrize("side", [1.0, -1.0])
-@pytest.mark.parametrize("damping", [0.0, 14e3])
-def test_end_stops_hold(side: float, step: float, damping: float) -> None:
+def test_end_stops_hold(subtests: pytest.Subtests) -> None:
     """A leg flung against its stop goes no deeper than its energy presses it, and loses some.
 
     Without damping it comes back as fast; a stop entered within a step is off by 2 percent.
     """
-    drive = constants(lower_stop=-0.1, upper_stop=0.1, stop_stiffness=2e7, stop_damping=damping)
-    record = Bench(drive, step).run(0.2, mass=LEG, rate=side * 0.5, leg=side * 0.0998)
-    depth = np.abs(record.leg).max() - 0.1
-    assert 0.0 < depth <= 0.5 * sqrt(LEG / 2e7)
-    assert (side * record.force <= 0.0).all()
-    rebound = -side * record.rate[-1] / 0.5
-    assert 0.0 < rebound < 0.6 if damping else rebound == pytest.approx(1.0, abs=0.02)
+    for damping in [0.0, 14e3]:
+        for side in [1.0, -1.0]:
+            for step in [1e-3, 5e-4, 1e-4]:
+                with subtests.test(f"{damping}, {side}, {step}"):
+                    drive = constants(
+                        lower_stop=-0.1, upper_stop=0.1, stop_stiffness=2e7, stop_damping=damping
+                    )
+                    record = Bench(drive, step).run(
+                        0.2, mass=LEG, rate=side * 0.5, leg=side * 0.0998
+                    )
+                    depth = np.abs(record.leg).max() - 0.1
+                    assert 0.0 < depth <= 0.5 * sqrt(LEG / 2e7)
+                    assert (side * record.force <= 0.0).all()
+                    rebound = -side * record.rate[-1] / 0.5
+                    assert (
+                        0.0 < rebound < 0.6 if damping else rebound == pytest.approx(1.0, abs=0.02)
+                    )
 
 
 @pytest.mark.parametrize("step", [2.5e-4, 1e-3])

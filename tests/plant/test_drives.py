@@ -105,20 +105,21 @@ def test_without_a_drive_nothing_is_added(name: str) -> None:
                 assert bench.force(force, middle + 0.01 * at, slow) == expected
 
 
-@pytest.mark.parametrize("name", HARDWARE)
-def test_constants_are_numbers_that_make_sense(name: str) -> None:
-    platform = twin.load(name, "hardware")
-    rows = drive_constants(platform, 1e-4)
-    assert rows.shape == (platform.n_actuators, column.CONSTANT_COUNT)
-    assert not np.isnan(rows).any()
-    assert (rows[:, column.BREAKAWAY] >= rows[:, column.FRICTION]).all()
-    assert (rows[:, column.LOWER_STOP] <= rows[:, column.LOWER]).all()
-    assert (rows[:, column.UPPER_STOP] >= rows[:, column.UPPER]).all()
-    np.testing.assert_array_equal(rows[:, column.LOWER], platform.minimum_coordinates)
-    hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    assert (np.abs(hold) < rows[:, column.PEAK]).all()
-    brake = rows[:, column.BRAKE]
-    assert (np.abs(hold) < brake)[brake > 0.0].all()
+def test_constants_are_numbers_that_make_sense(subtests: pytest.Subtests) -> None:
+    for name in HARDWARE:
+        with subtests.test(f"{name}"):
+            platform = twin.load(name, "hardware")
+            rows = drive_constants(platform, 1e-4)
+            assert rows.shape == (platform.n_actuators, column.CONSTANT_COUNT)
+            assert not np.isnan(rows).any()
+            assert (rows[:, column.BREAKAWAY] >= rows[:, column.FRICTION]).all()
+            assert (rows[:, column.LOWER_STOP] <= rows[:, column.LOWER]).all()
+            assert (rows[:, column.UPPER_STOP] >= rows[:, column.UPPER]).all()
+            np.testing.assert_array_equal(rows[:, column.LOWER], platform.minimum_coordinates)
+            hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
+            assert (np.abs(hold) < rows[:, column.PEAK]).all()
+            brake = rows[:, column.BRAKE]
+            assert (np.abs(hold) < brake)[brake > 0.0].all()
 
 
 def test_a_lag_much_shorter_than_a_step_is_none() -> None:
@@ -167,17 +168,18 @@ def test_heave_of_the_simulator_is_shared_by_four() -> None:
     np.testing.assert_allclose(mobility(platform) @ pattern, 0.0, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", HARDWARE)
-def test_motors_weigh_as_much_as_their_legs_see(name: str) -> None:
-    plain, real = twin.load(name), twin.load(name, "hardware")
-    motors = [leg.drive.reflected().inertia for leg in real.parameters.legs]
-    friction_under_feet = name == "driving_simulator"
-    np.testing.assert_allclose(
-        equivalent_inertia(real) - equivalent_inertia(plain),
-        motors,
-        rtol=1e-6 if friction_under_feet else 1e-9,
-        atol=1e-9,
-    )
+def test_motors_weigh_as_much_as_their_legs_see(subtests: pytest.Subtests) -> None:
+    for name in HARDWARE:
+        with subtests.test(f"{name}"):
+            plain, real = twin.load(name), twin.load(name, "hardware")
+            motors = [leg.drive.reflected().inertia for leg in real.parameters.legs]
+            friction_under_feet = name == "driving_simulator"
+            np.testing.assert_allclose(
+                equivalent_inertia(real) - equivalent_inertia(plain),
+                motors,
+                rtol=1e-6 if friction_under_feet else 1e-9,
+                atol=1e-9,
+            )
 
 
 def test_an_actuator_the_others_drive_backwards_is_not_infinitely_heavy(

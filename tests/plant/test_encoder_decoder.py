@@ -116,27 +116,30 @@ def test_long_records_do_not_drift() -> None:
     assert not faults.any()
 
 
-@pytest.mark.parametrize("speed", [1, 4, 33])
-@pytest.mark.parametrize("sign", [-1, 1])
-@pytest.mark.parametrize("away", [300, 2000, 4000])
-def test_first_pulse_while_homing(speed: int, sign: int, away: int) -> None:
-    encoders = bank()
-    moves = sign * speed * np.arange(int(1.2 * TURN / speed))
-    path = encoders.index_coordinates[0] + STEP * (moves - sign * away)
-    raw = encoders.readings(path[:, None])
-    decoding = decoder()
-    decoding.start(raw[0])
-    assert np.isnan(decoding.coordinates[0])
-    for k, sample in enumerate(raw[1:], 1):
-        decoding.update(sample)
-        assert decoding.indexed[0] == float(speed * k >= away)
-        assert abs(decoding.travel[0] - moves[k]) <= speed
-    # A pulse may be taken for one a turn away by an estimate that is wrong by half a turn.
-    decoding.refer(
-        0, encoders.index_coordinates[0] + 7 * TURN * STEP, path[-1] - 0.45 * TURN * STEP
-    )
-    assert abs(decoding.coordinates[0] - path[-1]) <= 0.5001 * STEP
-    assert decoding.fault == ""
+def test_first_pulse_while_homing(subtests: pytest.Subtests) -> None:
+    for away in [300, 2000, 4000]:
+        for sign in [-1, 1]:
+            for speed in [1, 4, 33]:
+                with subtests.test(f"{away}, {sign}, {speed}"):
+                    encoders = bank()
+                    moves = sign * speed * np.arange(int(1.2 * TURN / speed))
+                    path = encoders.index_coordinates[0] + STEP * (moves - sign * away)
+                    raw = encoders.readings(path[:, None])
+                    decoding = decoder()
+                    decoding.start(raw[0])
+                    assert np.isnan(decoding.coordinates[0])
+                    for k, sample in enumerate(raw[1:], 1):
+                        decoding.update(sample)
+                        assert decoding.indexed[0] == float(speed * k >= away)
+                        assert abs(decoding.travel[0] - moves[k]) <= speed
+                    # An estimate wrong by half a turn may take a pulse for one a turn away.
+                    decoding.refer(
+                        0,
+                        encoders.index_coordinates[0] + 7 * TURN * STEP,
+                        path[-1] - 0.45 * TURN * STEP,
+                    )
+                    assert abs(decoding.coordinates[0] - path[-1]) <= 0.5001 * STEP
+                    assert decoding.fault == ""
 
 
 def test_a_pulse_just_beside_power_up_is_noticed_a_turn_later() -> None:

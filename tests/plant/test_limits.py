@@ -110,17 +110,20 @@ def test_no_force_accelerates_beyond_the_largest_speed() -> None:
     assert free.rates.max() > 0.2
 
 
-@pytest.mark.parametrize("controller", ["cascade", "computed_torque", "lqr"])
-def test_limits_that_are_not_reached_change_nothing(controller: str) -> None:
-    platform, free = twin.load("stewart"), twin.load("stewart", limits=False)
-    runs = [
-        one.simulate(
-            0.2, controller=make_controller(controller, one, heave(one, 0.01)), timestep=5e-4
-        )
-        for one in (platform, free)
-    ]
-    assert not runs[0].stopped and not runs[0].saturation
-    np.testing.assert_array_equal(runs[0].pose, runs[1].pose)
+def test_limits_that_are_not_reached_change_nothing(subtests: pytest.Subtests) -> None:
+    for controller in ["cascade", "computed_torque", "lqr"]:
+        with subtests.test(f"{controller}"):
+            platform, free = twin.load("stewart"), twin.load("stewart", limits=False)
+            runs = [
+                one.simulate(
+                    0.2,
+                    controller=make_controller(controller, one, heave(one, 0.01)),
+                    timestep=5e-4,
+                )
+                for one in (platform, free)
+            ]
+            assert not runs[0].stopped and not runs[0].saturation
+            np.testing.assert_array_equal(runs[0].pose, runs[1].pose)
 
 
 def test_without_limits_controllers_have_none_either() -> None:

@@ -83,22 +83,28 @@ def stepper(**others: float) -> Bench:
 # RC servo
 
 
-@pytest.mark.parametrize("load", [-0.6, 0.0, 0.3, 0.6, 0.9, 1.2])
-def test_a_servo_far_from_its_target_runs_on_its_speed_torque_curve(load: float) -> None:
+def test_a_servo_far_from_its_target_runs_on_its_speed_torque_curve(
+    subtests: pytest.Subtests,
+) -> None:
     """Speed = no-load speed (1 - load / stall); beyond stall it is driven back."""
-    record = servo().run(0.5, 100.0, mode=POSITION_MODE, mass=LEG, load=-load * STALL)
-    assert record.rate[-1] == pytest.approx(FAST * (1.0 - load), abs=2e-3 * FAST)
-    expected = AT_SPEED if load < 0.5 else AT_EFFORT
-    assert state(record, "limited")[-1] == expected
+    for load in [-0.6, 0.0, 0.3, 0.6, 0.9, 1.2]:
+        with subtests.test(f"{load}"):
+            record = servo().run(0.5, 100.0, mode=POSITION_MODE, mass=LEG, load=-load * STALL)
+            assert record.rate[-1] == pytest.approx(FAST * (1.0 - load), abs=2e-3 * FAST)
+            expected = AT_SPEED if load < 0.5 else AT_EFFORT
+            assert state(record, "limited")[-1] == expected
 
 
-@pytest.mark.parametrize("load", [-0.5, -0.1, 0.1, 0.5])
-def test_a_load_moves_a_servo_by_dead_band_and_slope(load: float) -> None:
-    record = servo().run(1.5, 0.0, mode=POSITION_MODE, mass=LEG, load=load * STALL)
-    expected = np.sign(load) * DEAD + SPAN * load
-    assert state(record, "position")[-1] == pytest.approx(expected, abs=1e-5)
-    row = constants(**SERVO_ROW)
-    assert drawn_lead(row, np.array([load * STALL]))[0] == pytest.approx(expected, rel=1e-12)
+def test_a_load_moves_a_servo_by_dead_band_and_slope(subtests: pytest.Subtests) -> None:
+    for load in [-0.5, -0.1, 0.1, 0.5]:
+        with subtests.test(f"{load}"):
+            record = servo().run(1.5, 0.0, mode=POSITION_MODE, mass=LEG, load=load * STALL)
+            expected = np.sign(load) * DEAD + SPAN * load
+            assert state(record, "position")[-1] == pytest.approx(expected, abs=1e-5)
+            row = constants(**SERVO_ROW)
+            assert drawn_lead(row, np.array([load * STALL]))[0] == pytest.approx(
+                expected, rel=1e-12
+            )
 
 
 def test_inside_the_dead_band_a_servo_gives_nothing() -> None:
@@ -284,27 +290,32 @@ def test_they_take_no_forces_and_all_legs_are_alike() -> None:
         Plant(Platform(parameters_from(file, "platform.toml")))
 
 
-@pytest.mark.parametrize("mode", ["velocity", "position"])
-@pytest.mark.parametrize("drive", [SERVO, STEPPER], ids=["servo", "stepper"])
-def test_a_batched_plant_does_the_same(drive: dict[str, Any], mode: str) -> None:
+def test_a_batched_plant_does_the_same(subtests: pytest.Subtests) -> None:
     """The same commands in engine and plant, step by step."""
-    platform = hobby(drive=drive)
-    batch = make_batched_plant("analytic", platform, 1, 0.01, 2.5e-4, mode=mode)
-    batch.reset(np.array([0]))
-    from twin.engines import make_engine
-    from twin.simulation.batched.batched_plant import loop_gains
+    for drive in [SERVO, STEPPER]:
+        for mode in ["velocity", "position"]:
+            with subtests.test(f"{drive}, {mode}"):
+                platform = hobby(drive=drive)
+                batch = make_batched_plant("analytic", platform, 1, 0.01, 2.5e-4, mode=mode)
+                batch.reset(np.array([0]))
+                from twin.engines import make_engine
+                from twin.simulation.batched.batched_plant import loop_gains
 
-    engine, plant = make_engine("analytic", platform, 2.5e-4), Plant(platform)
-    now = engine.reset()
-    plant.prepare(2.5e-4)
-    plant.start(now, loop_gains(platform, 2.5e-4))
-    plant.measure(now)
-    wave = np.sin(np.arange(6.0))
-    for k in range(8):
-        values = 0.4 * wave if mode == "velocity" else platform.home_coordinates + 0.004 * k * wave
-        batch.advance(values[None])
-        plant.command(Command(values, mode))  # type: ignore[arg-type]
-        for _ in range(40):
-            now = engine.step(plant.forces(now).copy())
-    np.testing.assert_allclose(batch.coordinates[0], now.lengths, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(batch.measured[0], plant.measure(now).coordinates)
+                engine, plant = make_engine("analytic", platform, 2.5e-4), Plant(platform)
+                now = engine.reset()
+                plant.prepare(2.5e-4)
+                plant.start(now, loop_gains(platform, 2.5e-4))
+                plant.measure(now)
+                wave = np.sin(np.arange(6.0))
+                for k in range(8):
+                    values = (
+                        0.4 * wave
+                        if mode == "velocity"
+                        else platform.home_coordinates + 0.004 * k * wave
+                    )
+                    batch.advance(values[None])
+                    plant.command(Command(values, mode))  # type: ignore[arg-type]
+                    for _ in range(40):
+                        now = engine.step(plant.forces(now).copy())
+                np.testing.assert_allclose(batch.coordinates[0], now.lengths, rtol=0, atol=1e-12)
+                np.testing.assert_array_equal(batch.measured[0], plant.measure(now).coordinates)

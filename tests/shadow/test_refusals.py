@@ -53,52 +53,54 @@ FAR = {
 }
 
 
-@pytest.mark.parametrize("kind", FAR)
-@pytest.mark.parametrize("when", ["first", "while it settles", "later", "after a gap"])
-def test_readings_of_no_pose_end_nothing(shadow: Shadow, kind: str, when: str) -> None:
+def test_readings_of_no_pose_end_nothing(subtests: pytest.Subtests, shadow: Shadow) -> None:
     """Such as those of an incremental encoder after power-up; the next good one starts it."""
-    machine = shadow.machine
-    home = machine.home_coordinates
-    far = FAR[kind](home, machine.maximum_coordinates - machine.minimum_coordinates)
-    shadow.reset()
-    before = {"first": 0, "while it settles": 50, "later": 1100, "after a gap": 50}[when]
-    start = 1e-3 * before + (5.0 if when == "after a gap" else 0.0)
-    fed(shadow, [at_rest(machine, 1e-3 * k) for k in range(before)])
-    fed(shadow, [at_rest(machine, start + 1e-3 * k, coordinates=far) for k in range(3)])
-    if not (kind == "zero" and machine.name == "rss"):  # a crank reaches zero
-        assert shadow.check.refused or shadow.alarms
-    fed(shadow, [at_rest(machine, start + 0.003 + 1e-3 * k) for k in range(3)])
-    assert shadow.phase != "waiting"
+    for when in ["first", "while it settles", "later", "after a gap"]:
+        for kind in FAR:
+            with subtests.test(f"{when}, {kind}"):
+                machine = shadow.machine
+                home = machine.home_coordinates
+                far = FAR[kind](home, machine.maximum_coordinates - machine.minimum_coordinates)
+                shadow.reset()
+                before = {"first": 0, "while it settles": 50, "later": 1100, "after a gap": 50}[
+                    when
+                ]
+                start = 1e-3 * before + (5.0 if when == "after a gap" else 0.0)
+                fed(shadow, [at_rest(machine, 1e-3 * k) for k in range(before)])
+                fed(shadow, [at_rest(machine, start + 1e-3 * k, coordinates=far) for k in range(3)])
+                if not (kind == "zero" and machine.name == "rss"):  # a crank reaches zero
+                    assert shadow.check.refused or shadow.alarms
+                fed(shadow, [at_rest(machine, start + 0.003 + 1e-3 * k) for k in range(3)])
+                assert shadow.phase != "waiting"
 
 
-@pytest.mark.parametrize("time", [-0.5, 2.5e11, nan, inf])
-def test_times_of_no_clock_are_left_out(stewart: Shadow, time: float) -> None:
-    stewart.reset()
-    fed(stewart, [at_rest(stewart.machine, 1.0), at_rest(stewart.machine, time)])
-    assert stewart.taken is None
-    fed(stewart, [at_rest(stewart.machine, 1.001)])
-    assert (stewart.missed, stewart.restarts) == (0, 1)
-    assert sum(stewart.check.refused.values()) == 1
+def test_times_of_no_clock_are_left_out(subtests: pytest.Subtests, stewart: Shadow) -> None:
+    for time in [-0.5, 2.5e11, nan, inf]:
+        with subtests.test(f"{time}"):
+            stewart.reset()
+            fed(stewart, [at_rest(stewart.machine, 1.0), at_rest(stewart.machine, time)])
+            assert stewart.taken is None
+            fed(stewart, [at_rest(stewart.machine, 1.001)])
+            assert (stewart.missed, stewart.restarts) == (0, 1)
+            assert sum(stewart.check.refused.values()) == 1
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_fields_that_no_sensor_gives_are_left_out(
+    subtests: pytest.Subtests, stewart: Shadow
+) -> None:
+    """The rest of the sample is used, and no wrong field is kept for a log."""
+    for field, value in [
         ("forces", np.full(6, 1e200)),
         ("forces", np.zeros(5)),
         ("command_rates", np.full(6, np.inf)),
         ("pose", np.zeros(7)),
         ("gyroscope", np.full(3, np.nan)),
-    ],
-)
-def test_fields_that_no_sensor_gives_are_left_out(
-    stewart: Shadow, field: str, value: FloatArray
-) -> None:
-    """The rest of the sample is used, and no wrong field is kept for a log."""
-    stewart.reset()
-    samples = [at_rest(stewart.machine, 1e-3 * k, **{field: value}) for k in range(1200)]
-    fed(stewart, samples)
-    assert stewart.taken is not None and field not in stewart.taken.values
-    [(reason, count)] = stewart.check.refused.items()
-    assert reason.startswith(field) and count == len(samples)
-    assert stewart.phase == "learning" and stewart.restarts == 1
+    ]:
+        with subtests.test(f"{field}"):
+            stewart.reset()
+            samples = [at_rest(stewart.machine, 1e-3 * k, **{field: value}) for k in range(1200)]
+            fed(stewart, samples)
+            assert stewart.taken is not None and field not in stewart.taken.values
+            [(reason, count)] = stewart.check.refused.items()
+            assert reason.startswith(field) and count == len(samples)
+            assert stewart.phase == "learning" and stewart.restarts == 1

@@ -166,17 +166,6 @@ def test_a_replayed_file_is_not_written_to(files: tuple[Path, Path], option: str
     assert not list(files[0].parent.glob("*.part"))
 
 
-def test_logs_are_replaced_only_on_request(files: tuple[Path, Path], tmp_path: Path) -> None:
-    out = tmp_path / "last.csv"
-    out.write_text("precious")
-    done = replayed(*files, "--log", out)
-    assert done.exit_code == 2 and "--replace" in done.output
-    assert out.read_text() == "precious"
-    assert replayed(*files, "--log", out, "--replace").exit_code == 0
-    assert len(read_log(out)["coordinates"]) == 499
-    assert list(tmp_path.iterdir()) == [out]
-
-
 def test_alarms_are_added_to_those_of_other_runs(tmp_path: Path) -> None:
     path = tmp_path / "alarms.csv"
     alarms = [Alarm(0.5, "counts", 4, 30.0, "counts"), Alarm(1.5, "payload", None, 9.7, "kg")]
@@ -210,14 +199,15 @@ def test_alarms_wait_for_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "alarms.csv").read_text().splitlines()[1].startswith("0.5,counts")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_request_an_end(number: signal.Signals) -> None:
-    before = signal.getsignal(number)
-    with interruption() as requested:
-        assert not requested()
-        signal.raise_signal(number)
-        assert requested()
-    assert signal.getsignal(number) is before
+def test_signals_request_an_end(subtests: pytest.Subtests) -> None:
+    for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+        with subtests.test(f"{number}"):
+            before = signal.getsignal(number)
+            with interruption() as requested:
+                assert not requested()
+                signal.raise_signal(number)
+                assert requested()
+            assert signal.getsignal(number) is before
 
 
 def test_a_command_that_runs_without_its_terminal_goes_on() -> None:

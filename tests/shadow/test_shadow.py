@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -78,23 +77,27 @@ def test_the_exact_model_finds_the_truth(stewart: Platform) -> None:
     assert np.std(forces[late]) < 60.0
 
 
-@pytest.mark.parametrize("samples", [0, 5])
-@pytest.mark.parametrize("copied", [deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
 def test_copies_of_machine_and_shadow_go_on_alone(
-    stewart: Platform, copied: Callable[[Any], Any], samples: int
+    subtests: pytest.Subtests, stewart: Platform
 ) -> None:
-    machine, shadow = EmulatedMachine(stewart), Shadow(stewart, thresholds=INFINITE_THRESHOLDS)
-    for _ in range(samples):
-        shadow.update(machine.step())
-    pair = copied([machine, shadow])
-    found = []
-    for one, beside in ([machine, shadow], pair):
-        for _ in range(5):
-            state = beside.update(one.step())
-        found.append((one.state.pose, state.pose, state.forces))
-    for mine, other in zip(*found, strict=True):
-        # Copied arrays lie elsewhere in memory, where sums may round in another order.
-        np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-12)
+    for copied in [deepcopy, lambda each: pickle.loads(pickle.dumps(each))]:
+        for samples in [0, 5]:
+            with subtests.test(f"{copied}, {samples}"):
+                machine, shadow = (
+                    EmulatedMachine(stewart),
+                    Shadow(stewart, thresholds=INFINITE_THRESHOLDS),
+                )
+                for _ in range(samples):
+                    shadow.update(machine.step())
+                pair = copied([machine, shadow])
+                found = []
+                for one, beside in ([machine, shadow], pair):
+                    for _ in range(5):
+                        state = beside.update(one.step())
+                    found.append((one.state.pose, state.pose, state.forces))
+                for mine, other in zip(*found, strict=True):
+                    # Copied arrays lie elsewhere in memory, where sums may round in another order.
+                    np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.slow

@@ -131,22 +131,20 @@ def test_columns_of_all_runs_are_joined(tmp_path: Path) -> None:
     assert table.column("own").to_pylist() == [None, 1.5]
 
 
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
+def test_options_are_checked(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for options, field in [
         ({"backend": "dask"}, "backend"),
         ({"workers": 0}, "workers"),
         ({"address": "auto"}, "address"),
         ({"retries": 0}, "retries"),
-    ],
-)
-def test_options_are_checked(tmp_path: Path, options: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError) as caught:
-        run_sweep(small(), tmp_path / "out", **options)
-    assert caught.value.field == field
-    assert not (tmp_path / "out").exists()
-    with pytest.raises(InputError, match="sweep"):
-        run.run_sweep("stewart", tmp_path)  # type: ignore[arg-type]
+    ]:
+        with subtests.test(f"{options}"):
+            with pytest.raises(InputError) as caught:
+                run_sweep(small(), tmp_path / "out", **options)
+            assert caught.value.field == field
+            assert not (tmp_path / "out").exists()
+            with pytest.raises(InputError, match="sweep"):
+                run.run_sweep("stewart", tmp_path)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty"])
@@ -164,15 +162,6 @@ def test_a_damaged_line_is_computed_again(
     again = run_sweep(small(), tmp_path, backend="serial")
     assert found == [0, 1, 2, 2]
     assert again.drop(["wall_time"]).equals(table.drop(["wall_time"]))
-
-
-@pytest.mark.parametrize("place", ["results.parquet", "runs.jsonl"])
-def test_a_folder_in_place_of_a_file_is_named(tmp_path: Path, place: str) -> None:
-    run_sweep(small(), tmp_path, backend="serial")
-    (tmp_path / place).unlink()
-    (tmp_path / place).mkdir()
-    with pytest.raises(InputError, match=r"cannot (read|write) .*Is a directory"):
-        run_sweep(small(), tmp_path, backend="serial")
 
 
 def test_a_damaged_description_is_named(tmp_path: Path) -> None:

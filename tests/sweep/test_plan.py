@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from importlib import import_module
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -41,9 +39,8 @@ def test_keys_are_the_same_in_every_process() -> None:
     assert pickle.loads(pickle.dumps(first[0])).key == first[0].key
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+def test_keys_change_with_what_decides(subtests: pytest.Subtests) -> None:
+    for changes in [
         {"fidelity": "accurate"},
         {"timestep": 1e-4},
         {"seeds": [7]},
@@ -52,17 +49,10 @@ def test_keys_are_the_same_in_every_process() -> None:
         {"controllers": "cascade:model=nominal"},
         {"payloads": PayloadChoice(mass=1.0)},
         {"parameters": {"platform.body.mass": [1.5]}},
-    ],
-)
-def test_keys_change_with_what_decides(changes: dict[str, Any]) -> None:
-    before, after = plan(small()), plan(small(**changes))
-    assert not {t.key for t in before} & {t.key for t in after}
-
-
-def test_keys_change_with_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = plan(small())[0].key
-    monkeypatch.setattr(import_module("twin.sweep.plan"), "__version__", "0.0.0")
-    assert plan(small())[0].key != before
+    ]:
+        with subtests.test(f"{changes}"):
+            before, after = plan(small()), plan(small(**changes))
+            assert not {t.key for t in before} & {t.key for t in after}
 
 
 def test_keys_change_with_the_machines_file(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ from typer.testing import CliRunner
 
 from twin import cli
 from twin.cli.values import environment_options, settings_from
-from twin.errors import InputError, MissingDependencyError
-from twin.training import train
+from twin.errors import InputError
 
 TRACKING = "twin/PoseTracking-v0"
 
@@ -31,12 +29,13 @@ def test_words_are_settings() -> None:
     assert environment_options(["preview=2"], **given) == {"preview": 2, "machine": "stewart"}
 
 
-@pytest.mark.parametrize("words", [["a"], ["=1"], ["a=1", "a=2"]])
-def test_other_words_are_refused(words: list[str]) -> None:
-    with pytest.raises(InputError, match="option"):
-        settings_from(words, "option")
-    with pytest.raises(InputError, match="twice"):
-        environment_options(["machine=srspm"], machine="stewart")
+def test_other_words_are_refused(subtests: pytest.Subtests) -> None:
+    for words in [["a"], ["=1"], ["a=1", "a=2"]]:
+        with subtests.test(f"{words}"):
+            with pytest.raises(InputError, match="option"):
+                settings_from(words, "option")
+            with pytest.raises(InputError, match="twice"):
+                environment_options(["machine=srspm"], machine="stewart")
 
 
 def test_evaluation_is_printed_and_written(tmp_path: Path) -> None:
@@ -68,43 +67,27 @@ def test_differences_from_the_training_are_printed_above_the_table() -> None:
     assert "stewart_isolation" in below and "training" not in below
 
 
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
+def test_bad_evaluations_end_in_one_line(subtests: pytest.Subtests) -> None:
+    for arguments, word in [
         (("--policy", "nobody"), "nobody"),
         (("--policy", "zero", "--option", "colour"), "name=value"),
         (("--policy", "zero", "--json", "a.txt"), "json"),
         (("--policy", "zero", "--machine", "nothing"), "nothing"),
-    ],
-)
-def test_bad_evaluations_end_in_one_line(arguments: tuple[str, ...], word: str) -> None:
-    result = run("evaluate", TRACKING, "--jobs", "1", "--episodes", "1", *arguments)
-    assert result.exit_code == 2
-    assert word in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
+    ]:
+        with subtests.test(f"{arguments}"):
+            result = run("evaluate", TRACKING, "--jobs", "1", "--episodes", "1", *arguments)
+            assert result.exit_code == 2
+            assert word in result.stderr
+            assert len(result.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("library", ["torch", "stable_baselines3", "tensorboard"])
-def test_missing_libraries_are_named(
-    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, library, None)
-    for other in {"torch", "stable_baselines3", "tensorboard"} - {library}:
-        monkeypatch.setitem(sys.modules, other, sys.modules[__name__])
-    with pytest.raises(MissingDependencyError, match=library) as caught:
-        train(TRACKING, tmp_path / "run", steps=10, algorithm="ppo")
-    assert "pip install" in str(caught.value)
-    assert "torch==" in str(caught.value)
-    assert "platform-twin[rl]" in str(caught.value)
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("steps", ["inf", "nan", "0", "1e13"])
-def test_numbers_of_steps_are_finite(steps: str, tmp_path: Path) -> None:
-    result = run("train", TRACKING, "--out", tmp_path / "run", "--steps", steps)
-    assert result.exit_code == 2
-    assert "steps" in result.output
-    assert not (tmp_path / "run").exists()
+def test_numbers_of_steps_are_finite(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for steps in ["inf", "nan", "0", "1e13"]:
+        with subtests.test(f"{steps}"):
+            result = run("train", TRACKING, "--out", tmp_path / "run", "--steps", steps)
+            assert result.exit_code == 2
+            assert "steps" in result.output
+            assert not (tmp_path / "run").exists()
 
 
 def test_bad_trainings_end_in_one_line(tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ def test_shares_lie_on_the_lines_between_points() -> None:
     assert share_at((), 0.0) == 1.0
 
 
-@pytest.mark.parametrize("points", [[[0.5, 0.1], [0.5, 0.2]], [[0.0, 1.2]], [[0.1]]])
-def test_other_points_are_refused(points: Any) -> None:
-    with pytest.raises(InputError, match="curriculum"):
-        settings(points)
+def test_other_points_are_refused(subtests: pytest.Subtests) -> None:
+    for points in [[[0.5, 0.1], [0.5, 0.2]], [[0.0, 1.2]], [[0.1]]]:
+        with subtests.test(f"{points}"), pytest.raises(InputError, match="curriculum"):
+            settings(points)
 
 
 def test_draws_go_their_share_of_the_way() -> None:

@@ -24,19 +24,16 @@ from scipy.spatial.transform import Rotation
 import twin
 from twin.analysis.platform import Platform
 from twin.engines.mujoco import MujocoEngine
-from twin.errors import InputError, MissingDependencyError, StateError
+from twin.errors import InputError, StateError
 from twin.machine.mechanism import BASE_NAME
 from twin.model.ball import Ball, ball_for
 from twin.page.scene.scene_view import DARK_LINE_COLOURS, DARK_PLANE_COLOUR, DARK_SKY_COLOURS
 from twin.viewer.bodies.machine import DARK_SCHEME, SHADOW_MATERIAL
 from twin.viewer.camera import (
-    GL_BACKENDS,
     HOME_MARGIN,
-    VIEWS,
     Camera,
     Quality,
     View,
-    context_type,
     framing,
 )
 from twin.viewer.scene_model import HIDDEN_GROUP, SceneModel
@@ -151,26 +148,6 @@ def test_all_corners_are_in_the_frame(
     assert fullest >= 0.7 / HOME_MARGIN
 
 
-PICTURES = [(name, "overview") for name in MACHINES] + [("stewart", view) for view in VIEWS]
-
-
-@pytest.mark.parametrize(("name", "view"), PICTURES)
-def test_every_machine_fills_its_picture(name: str, view: str) -> None:
-    """Between a machine and its empty room, the border of the picture does not change."""
-    platform = twin.load(name)
-    with Camera(platform, view=view, **SIZE) as camera:
-        scene_model = camera._scene_model
-        whole = camera.image(platform.home)
-        assert whole.shape == (72, 96, 3) and whole.dtype == np.uint8
-        scene_model.model.geom_group[
-            np.arange(scene_model.model.ngeom) != scene_model.model.geom("floor").id
-        ] = HIDDEN_GROUP
-        rows, columns = np.nonzero(changed(whole, camera.image(platform.home)))
-    assert rows.min() > 0 and rows.max() < 71
-    assert columns.min() > 0 and columns.max() < 95
-    assert max(np.ptp(rows) / 72, np.ptp(columns) / 96) > 0.6 / HOME_MARGIN
-
-
 def test_pictures_show_the_state(camera: Camera) -> None:
     home = camera.platform.home
     first = camera.image(home)
@@ -179,18 +156,6 @@ def test_pictures_show_the_state(camera: Camera) -> None:
     raised = shifted(home, 0.0, 0.0, 0.1)
     assert changed(first, camera.image(raised)).sum() > 1000
     np.testing.assert_array_equal(first, camera.image(home))
-
-
-def test_the_ghost_lets_the_platform_shine_through(camera: Camera) -> None:
-    home = camera.platform.home
-    raised = shifted(home, 0.0, 0.0, 0.06)
-    plain, seen = camera.image(home), camera.image(home, ghost=raised)
-    covered = changed(plain, seen)
-    assert covered.sum() > 500
-    colors = seen[covered].astype(int)
-    greener = colors[:, 1] > np.maximum(colors[:, 0], colors[:, 2]) + 10
-    assert greener.mean() > 0.9
-    np.testing.assert_array_equal(plain, camera.image(home))
 
 
 def test_the_ball_is_drawn_where_it_lies(camera: Camera) -> None:
@@ -204,15 +169,6 @@ def test_the_ball_is_drawn_where_it_lies(camera: Camera) -> None:
         shares.append(np.nonzero(spot)[1].mean())
     # The overview looks against x from the side: what is ahead is on the right.
     assert shares[1] > shares[0] + 10
-
-
-def test_a_moving_base_moves_in_the_picture(camera: Camera) -> None:
-    home = camera.platform.home
-    rows = [
-        np.nonzero(camera.image(home, base_displacement=[0.0, 0.0, z])[..., 2] > 200)[0].mean()
-        for z in (0.0, 0.1)
-    ]
-    assert rows[0] != rows[1]
 
 
 @pytest.mark.parametrize("quality", ["fast", "fine"])
@@ -265,10 +221,7 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
 def test_wrong_options_are_named(subtests: pytest.Subtests, stewart: Platform) -> None:
     for field, options in [
         ("width", {"width": 0}),
-        ("width", {"width": 12.5}),
-        ("height", {"height": 100_000}),
         ("view", {"view": "from below"}),
-        ("view", {"view": (1.0, 2.0, 3.0)}),
         ("view", {"view": (np.nan, 0.0)}),
         ("quality", {"quality": "best"}),
         ("dark", {"dark": "black"}),
@@ -378,10 +331,6 @@ with Camera(platform, width=32, height=24) as camera:
 """
 
 
-def test_one_backend_is_found_here() -> None:
-    assert context_type().__module__ in {f"mujoco.{name}" for name in GL_BACKENDS}
-
-
 def test_without_graphics_software_draws() -> None:
     """EGL finds no device where it looks for drivers in an empty place."""
     said = drawn_by(TAKE, __EGL_VENDOR_LIBRARY_DIRS="/nowhere")
@@ -396,11 +345,6 @@ def test_what_is_asked_for_is_tried_alone() -> None:
     said = drawn_by(TAKE, MUJOCO_GL="glfw")
     assert "MissingDependencyError" in said and "glfw:" in said and "egl:" not in said
     assert "MUJOCO_GL" in drawn_by(TAKE, MUJOCO_GL="off")
-
-
-def test_missing_libraries_are_named() -> None:
-    error = MissingDependencyError("an OpenGL library", "Drawing (egl: none)", "apt-get install x")
-    assert "Run: apt-get install x" in str(error)
 
 
 # The window.

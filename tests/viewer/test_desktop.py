@@ -101,34 +101,11 @@ def watched(
     return source, window
 
 
-def test_every_picture_is_one_frame_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, window = watched(monkeypatch, {}, 5)
-    assert source.time == pytest.approx(5 * desktop.FRAME_TIME)
-    assert len(window.ghosts) == 5
-
-
 def test_pause_and_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     source, _ = watched(monkeypatch, {2: "pause", 4: "step"}, 8)
     assert source.time == pytest.approx(2 * desktop.FRAME_TIME + source.period)
     source, _ = watched(monkeypatch, {2: "pause", 5: "pause"}, 8)
     assert source.time == pytest.approx(5 * desktop.FRAME_TIME)
-
-
-def test_the_window_is_dark_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, window = watched(monkeypatch, {}, 1)
-    assert not window.dark
-    seen: list[bool] = []
-    monkeypatch.setattr(desktop, "watch", lambda _, *, dark: seen.append(dark))
-    runner = CliRunner()
-    assert runner.invoke(cli.app, ["view", "stewart", "--desktop", "--dark"]).exit_code == 0
-    assert seen == [True]
-    refused = runner.invoke(cli.app, ["view", "stewart", "--dark"])
-    assert refused.exit_code == 2 and seen == [True]
-
-
-def test_steps_while_running_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, _ = watched(monkeypatch, {2: "step", 3: "pause"}, 8)
-    assert source.time == pytest.approx(3 * desktop.FRAME_TIME)
 
 
 def test_the_ghost_is_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,38 +123,6 @@ def test_a_stop_is_said_once_and_reset(
     source, _ = watched(monkeypatch, {14: "reset"}, 30)
     assert source.resets == 1
     assert capsys.readouterr().out.count("stopped: far enough") == 2
-
-
-def test_other_keys_do_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CODES, "other", 65)
-    source, _ = watched(monkeypatch, {1: "other"}, 3)
-    assert source.time == pytest.approx(3 * desktop.FRAME_TIME)
-
-
-def test_an_interrupt_is_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, window = watched(monkeypatch, {3: "interrupt"}, 9)
-    assert len(window.ghosts) == 3
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("stewart", "--motion", "jump"), "motion: must be one of still, sine"),
-        (("stewart", "--motion", "sine", "--duration", "-1"), "duration"),
-        (("stewart", "--motion", "sine", "--amplitude", "0.5"), "smaller amplitude"),
-        (("--env", "twin/PoseTracking-v0", "--motion", "sine"), "motion: is for a live machine"),
-    ],
-)
-def test_wrong_arguments_open_nothing(
-    options: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def opened(*_: Any, **__: Any) -> Any:
-        pytest.fail("a window was opened")
-
-    monkeypatch.setattr(desktop, "Window", opened)
-    result = CliRunner().invoke(cli.app, ["view", "--desktop", *options])
-    assert result.exit_code == 2, result.output
-    assert words in result.stderr
 
 
 def test_the_command_plays_a_motion_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:

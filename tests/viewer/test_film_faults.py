@@ -35,19 +35,23 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("when", FAILURES)
 def test_a_failure_is_an_error_and_the_old_film_stays(
-    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    subtests: pytest.Subtests,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    program = tmp_path / "ffmpeg"
-    program.write_text(PROGRAM.format(FAILURES[when]))
-    program.chmod(0o755)
-    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
-    film = tmp_path / "film.mp4"
-    film.write_bytes(b"old")
-    pictures = [np.zeros((480, 640, 3), np.uint8)] * 5
-    with pytest.raises(StateError, match="ffmpeg could not write"):
-        write_images(film, pictures, (640, 480), 30.0)
-    assert REASONS[when] in capfd.readouterr().err
-    assert film.read_bytes() == b"old"
-    assert {each.name for each in tmp_path.iterdir()} == {"ffmpeg", "film.mp4"}
+    for when in FAILURES:
+        with subtests.test(f"{when}"):
+            program = tmp_path / "ffmpeg"
+            program.write_text(PROGRAM.format(FAILURES[when]))
+            program.chmod(0o755)
+            monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
+            film = tmp_path / "film.mp4"
+            film.write_bytes(b"old")
+            pictures = [np.zeros((480, 640, 3), np.uint8)] * 5
+            with pytest.raises(StateError, match="ffmpeg could not write"):
+                write_images(film, pictures, (640, 480), 30.0)
+            assert REASONS[when] in capfd.readouterr().err
+            assert film.read_bytes() == b"old"
+            assert {each.name for each in tmp_path.iterdir()} == {"ffmpeg", "film.mp4"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from twin.analysis.platform import Platform
 from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text, write_figure
-from twin.charts.style import CURVE_COLORS
-from twin.errors import InputError, MissingDependencyError
+from twin.errors import InputError
 from twin.simulation.recorded.figures import comparison_figure, trajectory_figure
 from twin.simulation.trajectory import Trajectory
 
@@ -65,18 +63,6 @@ def test_trajectory_figure_shows_the_trajectory(motion: Trajectory) -> None:
     assert last.title.text == "time [s]"
 
 
-def test_lines_of_one_name_share_colour_and_legend_entry(motion: Trajectory) -> None:
-    colors: dict[str, set[str]] = {}
-    entries: dict[str, int] = {}
-    for line in motion.plot().data:
-        colors.setdefault(line.name, set()).add(line.line.color)
-        entries[line.name] = entries.get(line.name, 0) + line.showlegend
-    assert all(len(used) == 1 for used in colors.values())
-    assert set(entries.values()) == {1}
-    legs = motion.lengths.shape[1]
-    assert len(set.union(*(colors[f"leg {k + 1}"] for k in range(legs)))) == legs
-
-
 def test_comparison_shows_the_difference(motion: Trajectory, platform: Platform) -> None:
     pose = motion.pose.copy()
     pose[:, 2] += 1e-6
@@ -121,58 +107,31 @@ def test_empty_and_constant_lines_are_no_obstacle(log: bool) -> None:
     panels_figure([Axes("y", [], log)], "x", log_x=log).to_json()
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, -845.0])
-def test_rounding_is_drawn_flat_and_small_motion_is_not(level: float) -> None:
-    x = np.linspace(0.0, 1.0, 50)
-    noise = np.random.default_rng(0).normal(size=50)
-    flat = panels_figure([Axes("y", [Line("a", x, level + 1e-15 * noise)])], "x")
-    low, high = flat.layout.yaxis.range
-    assert high - low >= 1e-3
-    assert low < level < high
-    small = panels_figure([Axes("y", [Line("a", x, level + 1e-7 * noise)])], "x")
-    assert small.layout.yaxis.range is None
+def test_rounding_is_drawn_flat_and_small_motion_is_not(subtests: pytest.Subtests) -> None:
+    for level in [0.0, 1.0, -845.0]:
+        with subtests.test(f"{level}"):
+            x = np.linspace(0.0, 1.0, 50)
+            noise = np.random.default_rng(0).normal(size=50)
+            flat = panels_figure([Axes("y", [Line("a", x, level + 1e-15 * noise)])], "x")
+            low, high = flat.layout.yaxis.range
+            assert high - low >= 1e-3
+            assert low < level < high
+            small = panels_figure([Axes("y", [Line("a", x, level + 1e-7 * noise)])], "x")
+            assert small.layout.yaxis.range is None
 
 
-def test_more_lines_than_colours() -> None:
-    x = np.array([0.0, 1.0])
-    lines = [Line(str(k), x, x) for k in range(2 * len(CURVE_COLORS))]
-    figure = panels_figure([Axes("y", lines)], "x")
-    assert {line.line.color for line in figure.data} == set(CURVE_COLORS)
-
-
-def test_legends_that_add_a_name_are_complete() -> None:
-    x = np.array([0.0, 1.0])
-    names = (("a", "b"), ("a",), ("a", "b", "c", "a"))
-    panels = [Axes("y", [Line(name, x, x) for name in panel]) for panel in names]
-    told = [line.showlegend for line in panels_figure(panels, "x").data]
-    assert told == [True, True, False, True, True, True, False]
-
-
-def test_a_panel_alone_is_high_enough_and_decades_have_ticks() -> None:
-    x = np.array([2.0, 70.0])
-    figure = panels_figure([Axes("y", [Line("a", x, x)])], "x", log_x=True)
-    inner = figure.layout.height - figure.layout.margin.t
-    assert inner >= 320
-    assert {"2", "5", "10", "20", "50"} <= set(figure.layout.xaxis.ticktext)
-
-
-@pytest.mark.parametrize(("low", "high"), [(0.30, 0.39), (0.21, 0.9), (0.2, 6.0)])
-def test_less_than_a_decade_has_ticks_that_are_seen(low: float, high: float) -> None:
-    line = Line("error", np.arange(2.0), np.array([low, high]))
-    ticks = panels_figure([Axes("error", [line], log_y=True)], "time").layout.yaxis.tickvals
-    assert 2 <= sum(low <= tick <= high for tick in ticks) <= 10
+def test_less_than_a_decade_has_ticks_that_are_seen(subtests: pytest.Subtests) -> None:
+    for low, high in [(0.30, 0.39), (0.21, 0.9), (0.2, 6.0)]:
+        with subtests.test(f"{low}"):
+            line = Line("error", np.arange(2.0), np.array([low, high]))
+            ticks = panels_figure([Axes("error", [line], log_y=True)], "time").layout.yaxis.tickvals
+            assert 2 <= sum(low <= tick <= high for tick in ticks) <= 10
 
 
 def test_an_axis_without_room_for_two_ticks_of_a_decade_is_linear() -> None:
     line = Line("condition number", np.arange(2.0), np.array([2.22, 2.24]))
     panel = Axes("condition number", [line], log_y=True)
     assert panels_figure([panel], "time").layout.yaxis.type is None
-
-
-def test_few_places_on_decades_are_the_ticks() -> None:
-    x = np.array([5e-4, 1e-3, 2e-3, 4e-3])
-    figure = panels_figure([Axes("error", [Line("a", x, x)])], "step", log_x=True)
-    assert figure.layout.xaxis.ticktext == ("0.0005", "0.001", "0.002", "0.004")
 
 
 def test_names_reach_plotly_escaped() -> None:
@@ -189,14 +148,6 @@ def test_written_figure_is_complete(motion: Trajectory, tmp_path: Path) -> None:
     assert '"showSendToCloud": false' in page, "nothing offers to upload the figure"
     with pytest.raises(InputError):
         write_figure(motion.plot(), tmp_path / "missing" / "motion.html")
-
-
-def test_missing_plotly_names_the_install_command(
-    motion: Trajectory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install platform-twin\[report\]"):
-        motion.plot()
 
 
 def test_numbers_as_text() -> None:

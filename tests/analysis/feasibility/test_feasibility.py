@@ -319,30 +319,33 @@ def test_steps_on_the_way_home_are_small_enough(
     assert not np.array_equal(crossed(), found)
 
 
-@pytest.mark.parametrize("neutral", np.eye(3).tolist())
-def test_elbow_angle_of_a_tilted_machine(neutral: list[float]) -> None:
+def test_elbow_angle_of_a_tilted_machine(subtests: pytest.Subtests) -> None:
     """The rod in the crank's frame, from the sides of the triangle alone.
 
     Along the crank's axis it reaches as far as the platform joint, and along the crank as the
     cosine rule says; the third part is the rest, on the side of the branch.
     """
-    limit = SOURCE | {"maximum_angle": 3.0, "neutral": neutral}
-    machine = changed("rss", elbow_joint=limit)
-    position = np.add(machine.home[:3], [0.03, -0.02, 0.01])
-    pose = pose_from_angles(position, [0.1, 0.2, -0.15])[None]
-    leg: Any = machine.parameters.leg
-    vectors = pose[0, :3] + rotated(pose[0, 3:], machine.platform_joints) - machine.base_joints
-    along = np.einsum("ni,ni->n", vectors, machine.first_axes) / leg.rod_length
-    reach = np.einsum("ni,ni->n", vectors, vectors)
-    cosine = (reach - leg.crank_length**2 - leg.rod_length**2) / (
-        2.0 * leg.crank_length * leg.rod_length
-    )
-    rest = np.sqrt(1.0 - along**2 - cosine**2)
-    expected = np.degrees(np.arccos(np.array([along, rest, cosine]).T @ neutral))
-    found = verdict(machine, rest_course(machine, pose, ("tilted",)), "tilted")
-    elbow = margin(found, "angle of elbow joint")
-    assert elbow.required == pytest.approx(expected.max())
-    assert elbow.legs == (int(expected.argmax()) + 1,)
+    for neutral in np.eye(3).tolist():
+        with subtests.test(f"{neutral}"):
+            limit = SOURCE | {"maximum_angle": 3.0, "neutral": neutral}
+            machine = changed("rss", elbow_joint=limit)
+            position = np.add(machine.home[:3], [0.03, -0.02, 0.01])
+            pose = pose_from_angles(position, [0.1, 0.2, -0.15])[None]
+            leg: Any = machine.parameters.leg
+            vectors = (
+                pose[0, :3] + rotated(pose[0, 3:], machine.platform_joints) - machine.base_joints
+            )
+            along = np.einsum("ni,ni->n", vectors, machine.first_axes) / leg.rod_length
+            reach = np.einsum("ni,ni->n", vectors, vectors)
+            cosine = (reach - leg.crank_length**2 - leg.rod_length**2) / (
+                2.0 * leg.crank_length * leg.rod_length
+            )
+            rest = np.sqrt(1.0 - along**2 - cosine**2)
+            expected = np.degrees(np.arccos(np.array([along, rest, cosine]).T @ neutral))
+            found = verdict(machine, rest_course(machine, pose, ("tilted",)), "tilted")
+            elbow = margin(found, "angle of elbow joint")
+            assert elbow.required == pytest.approx(expected.max())
+            assert elbow.legs == (int(expected.argmax()) + 1,)
 
 
 def test_springs_in_series_carry_the_load() -> None:
@@ -444,19 +447,20 @@ def test_plates_collide_below_home_but_not_where_they_are_rings() -> None:
     assert all(entry.quantity != "plates to each other" for entry in ring.margins)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_shared_joints_are_no_collision(layout: str) -> None:
-    machine = machine_with_shared_joints(layout)
-    content = machine.parameters.model_dump()
-    content["leg"]["appearance"] = SOURCE | {
-        "housing_radius": 0.03, "housing_length": 0.5, "rod_radius": 0.02, "rod_length": 0.5
-    }  # fmt: skip
-    machine = Platform(MachineParameters.model_validate(content))
-    legs = margin(feasibility(machine), "legs to each other")
-    assert legs.holds
-    content["leg"]["appearance"]["housing_radius"] = 0.3
-    thick = feasibility(Platform(MachineParameters.model_validate(content)))
-    assert not margin(thick, "legs to each other").holds
+def test_shared_joints_are_no_collision(subtests: pytest.Subtests) -> None:
+    for layout in LAYOUTS:
+        with subtests.test(f"{layout}"):
+            machine = machine_with_shared_joints(layout)
+            content = machine.parameters.model_dump()
+            content["leg"]["appearance"] = SOURCE | {
+                "housing_radius": 0.03, "housing_length": 0.5, "rod_radius": 0.02, "rod_length": 0.5
+            }  # fmt: skip
+            machine = Platform(MachineParameters.model_validate(content))
+            legs = margin(feasibility(machine), "legs to each other")
+            assert legs.holds
+            content["leg"]["appearance"]["housing_radius"] = 0.3
+            thick = feasibility(Platform(MachineParameters.model_validate(content)))
+            assert not margin(thick, "legs to each other").holds
 
 
 def test_what_is_not_given_is_listed(srspm: Platform) -> None:

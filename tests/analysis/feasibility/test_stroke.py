@@ -62,23 +62,26 @@ def test_corners_alone_are_not_enough(stewart: twin.Platform) -> None:
     assert (found.maximum - corners.max(axis=0)).max() > 0.01
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_wide_boxes_with_several_extremes(stewart: twin.Platform, seed: int) -> None:
+def test_wide_boxes_with_several_extremes(
+    subtests: pytest.Subtests, stewart: twin.Platform
+) -> None:
     """Turned by two radians a leg has several extremes; a search from one place misses some."""
-    random = np.random.default_rng(seed)
-    width = random.uniform(0.3, 1.0, 6) * [0.6, 0.6, 0.6, 2.5, 1.2, 1.2]
-    middle = random.uniform(-0.3, 0.3, 6) * width
-    pairs = np.stack([middle - width, middle + width], axis=1)
-    wanted = Mobility.about(stewart.home, dict(zip(axis_names(), pairs, strict=True)))
-    found = required_stroke(stewart, wanted)
-    tried = random.uniform(wanted.low, wanted.high, (100_000, 6))
-    edges = np.where(random.random(tried.shape) < 0.5, wanted.low, wanted.high)
-    mixed = np.where(random.random(tried.shape) < 0.4, tried, edges)
-    values = stewart.inverse_kinematics(wanted.poses(np.vstack([tried, mixed])))
-    assert (values >= found.minimum - 1e-10).all()
-    assert (values <= found.maximum + 1e-10).all()
-    # The samples come close: they would notice an extreme that was missed.
-    assert (values.max(axis=0) - found.maximum).min() > -0.05
+    for seed in range(3):
+        with subtests.test(f"{seed}"):
+            random = np.random.default_rng(seed)
+            width = random.uniform(0.3, 1.0, 6) * [0.6, 0.6, 0.6, 2.5, 1.2, 1.2]
+            middle = random.uniform(-0.3, 0.3, 6) * width
+            pairs = np.stack([middle - width, middle + width], axis=1)
+            wanted = Mobility.about(stewart.home, dict(zip(axis_names(), pairs, strict=True)))
+            found = required_stroke(stewart, wanted)
+            tried = random.uniform(wanted.low, wanted.high, (100_000, 6))
+            edges = np.where(random.random(tried.shape) < 0.5, wanted.low, wanted.high)
+            mixed = np.where(random.random(tried.shape) < 0.4, tried, edges)
+            values = stewart.inverse_kinematics(wanted.poses(np.vstack([tried, mixed])))
+            assert (values >= found.minimum - 1e-10).all()
+            assert (values <= found.maximum + 1e-10).all()
+            # The samples come close: they would notice an extreme that was missed.
+            assert (values.max(axis=0) - found.maximum).min() > -0.05
 
 
 def test_heave_in_closed_form(srspm: twin.Platform) -> None:

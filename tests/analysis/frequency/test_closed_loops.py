@@ -196,15 +196,16 @@ def test_servos_are_excited_below_their_update_rate_and_within_their_travel() ->
         with_drives(platform.linearise())
 
 
-@pytest.mark.parametrize("name", ["moog_6dof2000e", "pi_h824", "esa_hydra"])
-def test_the_default_speed_is_seen_beside_friction_and_counts(name: str) -> None:
+def test_the_default_speed_is_seen_beside_friction_and_counts(subtests: pytest.Subtests) -> None:
     """Half of the frequencies and more were lost at a tenth of the effort at 300 Hz."""
-    platform = twin.load(name, "hardware")
-    found = measure_response(platform, axis="z", length=6.0)
-    assert found.platform.coherence.min() > 0.9
-    limit = np.array([leg.actuator.speed for leg in platform.parameters.legs])
-    rates = np.abs(axis_path(platform, "z").rates) * found.excitation.speed
-    assert (rates < 0.5 * limit).all()
+    for name in ["moog_6dof2000e", "pi_h824", "esa_hydra"]:
+        with subtests.test(f"{name}"):
+            platform = twin.load(name, "hardware")
+            found = measure_response(platform, axis="z", length=6.0)
+            assert found.platform.coherence.min() > 0.9
+            limit = np.array([leg.actuator.speed for leg in platform.parameters.legs])
+            rates = np.abs(axis_path(platform, "z").rates) * found.excitation.speed
+            assert (rates < 0.5 * limit).all()
 
 
 @pytest.mark.parametrize(("name", "axis"), [("linuxcnc_hexapod", "z"), ("stewart", "x")])

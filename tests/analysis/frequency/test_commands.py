@@ -41,13 +41,6 @@ def test_tune_ends_with_an_exit_code_where_nothing_is_found() -> None:
     assert "not met" in text
 
 
-@pytest.mark.parametrize(
-    "arguments", [("--start", "1,2,3"), ("--rise-time", "-1"), ("--out", "gains.txt")]
-)
-def test_tune_checks_its_arguments(arguments: tuple[str, ...]) -> None:
-    assert run("tune", "stewart", *arguments)[0] == 2
-
-
 def test_frequency_writes_its_schema(tmp_path: Path) -> None:
     file = tmp_path / "response.json"
     code, text = run(
@@ -79,47 +72,38 @@ def test_frequency_says_why_there_is_no_bandwidth() -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize(
-    ("limit", "text"),
-    [
+def test_frequency_names_the_limit_that_lost_frequencies(subtests: pytest.Subtests) -> None:
+    for limit, text in [
         ("", "a higher --speed may raise it"),
         ("acceleration", "limit of acceleration allows; --high below 20 Hz allows more"),
         ("force", "limit of force allows; sines one by one (--method stepped)"),
-    ],
-)
-def test_frequency_names_the_limit_that_lost_frequencies(limit: str, text: str) -> None:
-    lines = np.array([10.0, 20.0])
-    response = FrequencyResponse(lines, np.ones(2, complex), np.array([0.9, 0.1]), np.ones(2))
-    names = ("stewart", "analytic", "cascade", "z", "m/s")
-    excitation = SweptSine(10.0, 20.0, 1.0, 1.0)
-    measured = MeasuredResponse(*names, excitation, response, {}, (), limit)
-    assert text in " ".join(response_results(measured).findings)
+    ]:
+        with subtests.test(f"{limit}"):
+            lines = np.array([10.0, 20.0])
+            response = FrequencyResponse(
+                lines, np.ones(2, complex), np.array([0.9, 0.1]), np.ones(2)
+            )
+            names = ("stewart", "analytic", "cascade", "z", "m/s")
+            excitation = SweptSine(10.0, 20.0, 1.0, 1.0)
+            measured = MeasuredResponse(*names, excitation, response, {}, (), limit)
+            assert text in " ".join(response_results(measured).findings)
 
 
-@pytest.mark.parametrize(
-    ("coherence", "text"),
-    [
+def test_a_bandwidth_needs_trusted_points_around_it(subtests: pytest.Subtests) -> None:
+    for coherence, text in [
         ((1.0, 1.0, 1.0, 1.0), "16.33"),
         ((1.0, 1.0, 1.0, 0.1), "coherence lost at 20 Hz"),
         ((1.0, 1.0, 0.1, 1.0), "coherence lost at 15 Hz"),
-    ],
-)
-def test_a_bandwidth_needs_trusted_points_around_it(
-    coherence: tuple[float, ...], text: str
-) -> None:
-    decibels = np.array([0.0, 1.0, 0.0, -9.0 - 2.25])
-    response = FrequencyResponse(
-        np.array([5.0, 10.0, 15.0, 20.0]),
-        10.0 ** (decibels / 20.0) + 0j,
-        np.array(coherence),
-        np.zeros(4),
-    )
-    assert cell_text(_figure_cells(response)[0]) == text
-
-
-def test_tune_shows_a_dash_for_what_is_not_reached() -> None:
-    _, text = run("tune", "stewart")
-    assert "not finite" not in text
+    ]:
+        with subtests.test(f"{coherence}"):
+            decibels = np.array([0.0, 1.0, 0.0, -9.0 - 2.25])
+            response = FrequencyResponse(
+                np.array([5.0, 10.0, 15.0, 20.0]),
+                10.0 ** (decibels / 20.0) + 0j,
+                np.array(coherence),
+                np.zeros(4),
+            )
+            assert cell_text(_figure_cells(response)[0]) == text
 
 
 def test_frequency_takes_one_direction_only() -> None:

@@ -38,41 +38,46 @@ def swept(length: float = 12.0) -> FloatArray:
     return excitation.sample(time)[1]
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_sweep_recovers_a_known_filter(name: str) -> None:
-    given = swept()
-    received = signal.lfilter(*FILTERS[name], given)
-    found = sweep_response(given, received, PERIOD, window=1.0, low=20.0, high=300.0)
-    true = exact(name, found.frequency)
-    error = np.abs(found.gain - true).max() / np.abs(true).max()
-    # Leakage: what a window does not see of the response, which rings for Q / pi f.
-    assert error < (0.04 if name == "resonance" else 0.01), error
-    assert found.coherence.min() > 0.98
+def test_sweep_recovers_a_known_filter(subtests: pytest.Subtests) -> None:
+    for name in FILTERS:
+        with subtests.test(f"{name}"):
+            given = swept()
+            received = signal.lfilter(*FILTERS[name], given)
+            found = sweep_response(given, received, PERIOD, window=1.0, low=20.0, high=300.0)
+            true = exact(name, found.frequency)
+            error = np.abs(found.gain - true).max() / np.abs(true).max()
+            # Leakage: what a window does not see of the response, which rings for Q / pi f.
+            assert error < (0.04 if name == "resonance" else 0.01), error
+            assert found.coherence.min() > 0.98
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_stepped_sines_recover_a_known_filter(name: str) -> None:
-    lines = np.array([10.0, 37.0, 90.0, 120.0, 220.0, 350.0])
-    excitation = SteppedSine(lines, 1.0)
-    time = np.arange(round(excitation.duration / PERIOD) + 1) * PERIOD
-    given = excitation.sample(time)[0]
-    received = signal.lfilter(*FILTERS[name], given)
-    parts = []
-    for frequency, begin, end in excitation.dwells():
-        rows = slice(round(np.ceil(begin / PERIOD)), round(np.floor(end / PERIOD)))
-        parts.append(sine_response(given[rows], received[rows], PERIOD, frequency))
-    found = joined(parts)
-    np.testing.assert_array_equal(found.frequency, lines)
-    # The resonance has decayed to exp(-6) where the evaluation begins.
-    np.testing.assert_allclose(found.gain, exact(name, lines), rtol=0.0, atol=1e-3)
+def test_stepped_sines_recover_a_known_filter(subtests: pytest.Subtests) -> None:
+    for name in FILTERS:
+        with subtests.test(f"{name}"):
+            lines = np.array([10.0, 37.0, 90.0, 120.0, 220.0, 350.0])
+            excitation = SteppedSine(lines, 1.0)
+            time = np.arange(round(excitation.duration / PERIOD) + 1) * PERIOD
+            given = excitation.sample(time)[0]
+            received = signal.lfilter(*FILTERS[name], given)
+            parts = []
+            for frequency, begin, end in excitation.dwells():
+                rows = slice(round(np.ceil(begin / PERIOD)), round(np.floor(end / PERIOD)))
+                parts.append(sine_response(given[rows], received[rows], PERIOD, frequency))
+            found = joined(parts)
+            np.testing.assert_array_equal(found.frequency, lines)
+            # The resonance has decayed to exp(-6) where the evaluation begins.
+            np.testing.assert_allclose(found.gain, exact(name, lines), rtol=0.0, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_whole_records_have_no_leakage(name: str) -> None:
-    given = np.concatenate([swept(4.0), np.zeros(1000)])
-    received = signal.lfilter(*FILTERS[name], given)
-    found = record_response(given, received, PERIOD, low=10.0, high=350.0)
-    np.testing.assert_allclose(found.gain, exact(name, found.frequency), rtol=0.0, atol=1e-9)
+def test_whole_records_have_no_leakage(subtests: pytest.Subtests) -> None:
+    for name in FILTERS:
+        with subtests.test(f"{name}"):
+            given = np.concatenate([swept(4.0), np.zeros(1000)])
+            received = signal.lfilter(*FILTERS[name], given)
+            found = record_response(given, received, PERIOD, low=10.0, high=350.0)
+            np.testing.assert_allclose(
+                found.gain, exact(name, found.frequency), rtol=0.0, atol=1e-9
+            )
 
 
 def test_noise_lowers_coherence_and_the_deviation_tells_the_error() -> None:
@@ -142,20 +147,18 @@ def test_derivatives_of_excitations(make: object) -> None:
     assert np.abs(excitation.sample(np.array([0.0, 0.1]))).max() == 0.0
 
 
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
+def test_sweeps_check_what_they_are_given(subtests: pytest.Subtests) -> None:
+    for options, field in [
         ({"window": 100.0}, "window"),
         ({"low": 300.0, "high": 200.0}, "low, high"),
         ({"high": 600.0}, "low, high"),
         ({"window": -1.0}, "window"),
-    ],
-)
-def test_sweeps_check_what_they_are_given(options: dict[str, float], field: str) -> None:
-    given = swept(2.0)
-    arguments = {"window": 0.5, "low": 10.0, "high": 300.0} | options
-    with pytest.raises(InputError, match=field):
-        sweep_response(given, given, PERIOD, **arguments)
+    ]:
+        with subtests.test(f"{options}"):
+            given = swept(2.0)
+            arguments = {"window": 0.5, "low": 10.0, "high": 300.0} | options
+            with pytest.raises(InputError, match=field):
+                sweep_response(given, given, PERIOD, **arguments)
 
 
 def test_records_are_checked() -> None:

@@ -82,15 +82,6 @@ def test_layout_of_the_thesis(files: Path) -> None:
     assert "wy: rms reference" in result.output
 
 
-def test_faults_end_in_one_line(files: Path) -> None:
-    motion = str(files / "motion.csv")
-    for log in ("motion.csv", "none.csv"):
-        arguments = ["imu", str(files / log), "--machine", "stewart", "--motion", motion]
-        result = CliRunner().invoke(app, arguments)
-        assert result.exit_code == 2
-        assert "twin: " in result.stderr
-
-
 def test_wrong_options_are_named(subtests: pytest.Subtests, files: Path) -> None:
     for option, value, field in [
         ("--resolution", "nan", "resolution"),

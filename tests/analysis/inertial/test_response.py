@@ -12,10 +12,7 @@ from scipy.signal import welch
 
 import twin
 from twin.analysis.inertial.report import (
-    inertial_results,
     peak_amplification,
-    readings_figure,
-    response_figure,
     summary,
     table_rows,
 )
@@ -30,7 +27,6 @@ from twin.analysis.inertial.response import (
     sensor_filter,
     write_compensation,
 )
-from twin.charts.results import write_page
 from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion, RecordedMotion, StepMotion, read_recording
@@ -204,18 +200,6 @@ def test_summary_and_table(drive: Test) -> None:
     rows = {row[0]: row for row in table_rows(drive.found.responses["wy"])}
     assert rows["70"][2].startswith("+4.")
     assert rows["90"][1] == "coherence too low"
-
-
-def test_figures(drive: Test, tmp_path: Path) -> None:
-    pytest.importorskip("plotly")
-    change = compensate(drive.motion, drive.found)
-    figure = response_figure(drive.found, "wy", change)
-    names = [trace.name for trace in figure.data]
-    assert {"amplification", "change of pitch", "coherence", "reference", "measured"} == set(names)
-    assert len(readings_figure(drive.found).data) == 2 * len(drive.found.responses)
-    results = inertial_results("stewart", drive.found, change)
-    page = write_page(results, tmp_path / "log.html").read_text()
-    assert page.count("plotly-graph-div") >= 1 + len(drive.found.responses)
 
 
 def test_filter_of_the_sensor() -> None:

@@ -192,19 +192,16 @@ def test_what_cannot_be_shaken_is_told(subtests: pytest.Subtests) -> None:
             dynamic_payload(twin.load(name), **options)
 
 
-@pytest.mark.parametrize(
-    ("accelerations", "frequencies", "message"),
-    [
+def test_criteria_are_checked(subtests: pytest.Subtests) -> None:
+    for accelerations, frequencies, message in [
         ({}, [2.0], "at least one axis"),
         ({"x": 1.0}, [], "frequencies"),
         ({"x": 1.0}, [0.0], "frequencies"),
         ({"surge": 1.0}, [2.0], "surge"),
         ({"x": float("inf")}, [2.0], "finite"),
-    ],
-)
-def test_criteria_are_checked(accelerations: Any, frequencies: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Criterion.of(accelerations, frequencies)
+    ]:
+        with subtests.test(f"{accelerations}"), pytest.raises(InputError, match=message):
+            Criterion.of(accelerations, frequencies)
 
 
 def test_command_shakes_too(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from typing import Any
 
 import numpy as np
@@ -56,19 +54,6 @@ def test_mass_matrix_grows_by_the_payload(name: str) -> None:
 
 def test_none_adds_nothing(stewart: twin.Platform) -> None:
     assert with_payload(stewart, None) is stewart
-
-
-def test_payloads_are_frozen_and_survive_copies() -> None:
-    payload = Payload(2.0, [0.1, 0.0, 0.0], [1.0, 1.0, 1.0], name="camera")
-    with pytest.raises(AttributeError):
-        payload.mass = 3.0
-    with pytest.raises(ValueError):
-        payload.center[0] = 1.0
-    for again in (pickle.loads(pickle.dumps(payload)), copy.deepcopy(payload)):
-        assert (again.name, again.mass) == ("camera", 2.0)
-        np.testing.assert_array_equal(again.inertia, payload.inertia)
-    assert Payload(2.5).name == "2.5 kg"
-    assert "camera" in repr(payload)
 
 
 def test_bad_payloads(subtests: pytest.Subtests) -> None:

@@ -93,14 +93,17 @@ def test_forces_are_affine_in_the_mass(case: Searched) -> None:
 
 
 @each
-@pytest.mark.parametrize("sense", ["magnitude", "signed"])
-def test_exact_limit_is_where_the_first_actuator_gives_up(case: Searched, sense: str) -> None:
-    machine, found = search(case, sense=sense)
-    forces = held(machine, found.exact_limit_kg, found.poses)
-    sizes = np.abs(forces) if sense == "magnitude" else forces
-    assert sizes.max() == pytest.approx(found.limits[0], rel=1e-9)
-    worst = np.abs(found.extensions - found.exact_position).max(axis=1).argmin()
-    assert sizes[worst, found.exact_leg - 1] == pytest.approx(found.limits[0], rel=1e-9)
+def test_exact_limit_is_where_the_first_actuator_gives_up(
+    subtests: pytest.Subtests, case: Searched
+) -> None:
+    for sense in ["magnitude", "signed"]:
+        with subtests.test(f"{sense}"):
+            machine, found = search(case, sense=sense)
+            forces = held(machine, found.exact_limit_kg, found.poses)
+            sizes = np.abs(forces) if sense == "magnitude" else forces
+            assert sizes.max() == pytest.approx(found.limits[0], rel=1e-9)
+            worst = np.abs(found.extensions - found.exact_position).max(axis=1).argmin()
+            assert sizes[worst, found.exact_leg - 1] == pytest.approx(found.limits[0], rel=1e-9)
 
 
 @each
@@ -195,10 +198,10 @@ def test_without_gravity_there_is_no_limit(stewart: Platform) -> None:
         static_payload(with_gravity(stewart, 0.0))
 
 
-@pytest.mark.parametrize("shares", [[], [0.5, 1.5], [[0.5]], [-0.1]])
-def test_shares_outside_the_stroke_are_told(stewart: Platform, shares: Any) -> None:
-    with pytest.raises(InputError, match="shares"):
-        grid_positions(stewart, shares)
+def test_shares_outside_the_stroke_are_told(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for shares in [[], [0.5, 1.5], [[0.5]], [-0.1]]:
+        with subtests.test(f"{shares}"), pytest.raises(InputError, match="shares"):
+            grid_positions(stewart, shares)
 
 
 def test_no_position_at_all_is_told(driving: Platform) -> None:
@@ -220,28 +223,6 @@ def test_command_writes_what_it_prints(tmp_path: Path) -> None:
     assert content["exact_limit_kg"] == pytest.approx(704.5805, abs=1e-4)
     assert content["dynamic"] is None
     assert "plotly-graph-div" in page.read_text()
-
-
-def test_command_refuses_in_one_line(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["payload", "rss"])
-    assert result.exit_code == 2
-    assert "gives no largest N m" in result.stderr
-    result = CliRunner().invoke(app, ["payload", "stewart", "--json", str(tmp_path / "no" / "a")])
-    assert result.exit_code == 2
-    assert "does not exist" in result.stderr
-    assert result.stderr.startswith("twin: json: ")
-    result = CliRunner().invoke(app, ["payload", "stewart", "--plot", str(tmp_path / "a.png")])
-    assert result.exit_code == 2
-    assert result.stderr.startswith("twin: plot: must end in .html")
-    result = CliRunner().invoke(app, ["payload", "stewart", "--grid", "100"])
-    assert result.exit_code == 2
-    assert result.stderr.startswith("twin: grid: ")
-
-
-def test_legs_too_heavy_for_themselves_are_told() -> None:
-    result = CliRunner().invoke(app, ["payload", "stewart", "--limit", "10"])
-    assert result.exit_code == 0
-    assert "the legs alone" in result.output
 
 
 def test_redundant_legs_of_long_strokes() -> None:

@@ -71,22 +71,27 @@ def carried(sprung: Any, pose: Array, loads: dict[str, Array]) -> Array:
     return np.asarray(springs.stiffness * stretch + loads["forces"])
 
 
-@pytest.mark.parametrize("index", range(5))
-def test_total_stiffness_is_the_derivative_of_the_push(sprung: Any, index: int) -> None:
-    pose = sprung.pose[index]
-    loads = loads_of(sprung, pose)
-    parts = stiffness_matrix(
-        sprung.platform, pose, carried=carried(sprung, pose, loads), **sprung.given
-    )
-    expected = difference_stiffness(sprung, pose, **loads)
-    size = np.abs(scaled(sprung, expected)).max()
-    # Fourth order of steps of 1e-3, and rounding 1e-16 / 1e-3, times the curvature of the legs.
-    np.testing.assert_allclose(
-        scaled(sprung, parts.total), scaled(sprung, expected), rtol=0, atol=1e-10 * size
-    )
-    if sprung.stiffness:
-        for part in (parts.geometric, parts.weight):
-            assert np.abs(scaled(sprung, part)).max() > 1e-6 * size  # the test sees every part
+def test_total_stiffness_is_the_derivative_of_the_push(
+    subtests: pytest.Subtests, sprung: Any
+) -> None:
+    for index in range(5):
+        with subtests.test(f"{index}"):
+            pose = sprung.pose[index]
+            loads = loads_of(sprung, pose)
+            parts = stiffness_matrix(
+                sprung.platform, pose, carried=carried(sprung, pose, loads), **sprung.given
+            )
+            expected = difference_stiffness(sprung, pose, **loads)
+            size = np.abs(scaled(sprung, expected)).max()
+            # Fourth order of steps of 1e-3, rounding 1e-16 / 1e-3, times curvature of the legs.
+            np.testing.assert_allclose(
+                scaled(sprung, parts.total), scaled(sprung, expected), rtol=0, atol=1e-10 * size
+            )
+            if sprung.stiffness:
+                for part in (parts.geometric, parts.weight):
+                    assert (
+                        np.abs(scaled(sprung, part)).max() > 1e-6 * size
+                    )  # the test sees every part
 
 
 def test_the_legs_alone_without_gravity(sprung: Any) -> None:

@@ -56,19 +56,16 @@ def test_avoids_places_without_a_response() -> None:
     assert 4.7 <= found.best.parameters[0] <= 4.9
 
 
-@pytest.mark.parametrize(
-    ("start", "low", "high"),
-    [
+def test_bounds_are_checked(subtests: pytest.Subtests) -> None:
+    for start, low, high in [
         ((1.0,), (5e3, 1e-3), (30e3, 8e-3)),
         ((1e3, 5e-3), LOW, HIGH),
         (START, HIGH, LOW),
         (START, (0.0, 1e-3), HIGH),
         ((np.nan, 1.0), LOW, HIGH),
-    ],
-)
-def test_bounds_are_checked(start: object, low: object, high: object) -> None:
-    with pytest.raises(InputError):
-        search_bounds(respond, violate, start, low, high)
+    ]:
+        with subtests.test(f"{start}"), pytest.raises(InputError):
+            search_bounds(respond, violate, start, low, high)
 
 
 def test_a_start_without_a_response_is_refused() -> None:

@@ -27,14 +27,15 @@ def own_chart(platform: Platform) -> Chart:
     return Chart.about(platform, dof_axes(platform)[:3])
 
 
-@pytest.mark.parametrize("count", [2, 5, 16])
-def test_directions_integrate_polynomials(count: int) -> None:
-    vectors, weights = sphere(count)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-14, atol=0)
-    assert weights.sum() == pytest.approx(4.0 * np.pi, rel=1e-13)
-    moment = np.einsum("k,ki,kj->ij", weights, vectors, vectors)
-    np.testing.assert_allclose(moment, np.eye(3) * 4.0 * np.pi / 3.0, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(np.linalg.norm(circle(7), axis=1), 1.0, rtol=1e-14, atol=0)
+def test_directions_integrate_polynomials(subtests: pytest.Subtests) -> None:
+    for count in [2, 5, 16]:
+        with subtests.test(f"{count}"):
+            vectors, weights = sphere(count)
+            np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-14, atol=0)
+            assert weights.sum() == pytest.approx(4.0 * np.pi, rel=1e-13)
+            moment = np.einsum("k,ki,kj->ij", weights, vectors, vectors)
+            np.testing.assert_allclose(moment, np.eye(3) * 4.0 * np.pi / 3.0, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(np.linalg.norm(circle(7), axis=1), 1.0, rtol=1e-14, atol=0)
 
 
 def test_exits_are_the_edge(platform: Platform) -> None:

@@ -58,29 +58,31 @@ def swing_of(controller: Any, periods: int, timestep: float, size: float) -> Any
     return displacement(run.pose, platform.home) @ row
 
 
-@pytest.mark.parametrize("counts", [None, 10_000_000])
-@pytest.mark.parametrize("changes", [{}, {"delay": 1.5e-4}, {"current_lag": 0.0}, {"delay": 0.0}])
-def test_struts_decay_through_drives_as_predicted(changes: Any, counts: int | None) -> None:
+def test_struts_decay_through_drives_as_predicted(subtests: pytest.Subtests) -> None:
     """Delays of whole and broken periods, with and without a lag, counted rates and exact ones."""
-    platform = driven("micro_hexapod", counts=counts, **changes)
-    controller = DirectVelocityFeedback(platform, gain=6000.0)
-    swing = swing_of(controller, 250, 2.5e-5, 1e-5)
-    found = decay_poles(swing[10:], controller.period, 3)
-    found = found[found.imag > 0.0][0]
-    rates = closed_loop(controller.linear, controller.law).rates
-    assert np.abs(rates - found).min() < 3e-4 * abs(found)
+    for changes in [{}, {"delay": 1.5e-4}, {"current_lag": 0.0}, {"delay": 0.0}]:
+        for counts in [None, 10_000_000]:
+            with subtests.test(f"{changes}, {counts}"):
+                platform = driven("micro_hexapod", counts=counts, **changes)
+                controller = DirectVelocityFeedback(platform, gain=6000.0)
+                swing = swing_of(controller, 250, 2.5e-5, 1e-5)
+                found = decay_poles(swing[10:], controller.period, 3)
+                found = found[found.imag > 0.0][0]
+                rates = closed_loop(controller.linear, controller.law).rates
+                assert np.abs(rates - found).min() < 3e-4 * abs(found)
 
 
-@pytest.mark.parametrize("changes", [{}, {"current_lag": 0.0}, {"delay": 0.0, "current_lag": 0.0}])
-def test_force_feedback_of_struts_through_drives(changes: Any) -> None:
+def test_force_feedback_of_struts_through_drives(subtests: pytest.Subtests) -> None:
     """Forces are read as means over the engine's last step, half a step early: 3.5e-4 at 10 us."""
-    platform = driven("micro_hexapod", **changes)
-    controller = IntegralForceFeedback(platform, gain=400.0)
-    swing = swing_of(controller, 250, 1e-5, 1e-5)
-    found = decay_poles(swing[10:], controller.period, 4)
-    found = found[found.imag > 0.0][0]
-    rates = closed_loop(controller.linear, controller.law).rates
-    assert np.abs(rates - found).min() < 5e-4 * abs(found)
+    for changes in [{}, {"current_lag": 0.0}, {"delay": 0.0, "current_lag": 0.0}]:
+        with subtests.test(f"{changes}"):
+            platform = driven("micro_hexapod", **changes)
+            controller = IntegralForceFeedback(platform, gain=400.0)
+            swing = swing_of(controller, 250, 1e-5, 1e-5)
+            found = decay_poles(swing[10:], controller.period, 4)
+            found = found[found.imag > 0.0][0]
+            rates = closed_loop(controller.linear, controller.law).rates
+            assert np.abs(rates - found).min() < 5e-4 * abs(found)
 
 
 @pytest.mark.parametrize("counts", [None, 10_000_000])

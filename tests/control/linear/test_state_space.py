@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twin.control.linear.machine import StateSpace, feedback_poles, sampled, series
-from twin.errors import InputError, MissingDependencyError
+from twin.errors import InputError
 
 
 def draw(states: int, inputs: int, outputs: int, seed: int) -> StateSpace:
@@ -81,9 +79,3 @@ def test_sizes_must_fit() -> None:
     one = StateSpace(np.zeros((0, 0)), np.zeros((0, 1)), np.zeros((1, 0)), np.eye(1))
     with pytest.raises(InputError, match="singular"):
         feedback_poles(one, one)
-
-
-def test_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "control", None)
-    with pytest.raises(MissingDependencyError, match=r"platform-twin\[control\]"):
-        draw(1, 1, 1, 0).to_control()

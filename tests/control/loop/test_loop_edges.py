@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from closed_loops import heave, run
-from typer.testing import CliRunner
 
 import twin
-from twin import cli
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.control import make_controller
@@ -78,16 +75,19 @@ def short_course(platform: Platform, duration: float = 0.3) -> SineMotion:
     )
 
 
-@pytest.mark.parametrize("time", [1e-320, 1e-9, 4e-4])
-@pytest.mark.parametrize("configuration", [None, "hardware"])
 def test_integral_times_below_a_step_are_stopped_before_anything_moves(
-    time: float, configuration: str | None
+    subtests: pytest.Subtests,
 ) -> None:
-    platform = twin.load("stewart", configuration)
-    course = run(platform, Cascade(platform, heave(platform), velocity_time=time), 1.0)
-    assert "integral time" in course.stopped
-    assert "(at 0 s)" in course.stopped
-    np.testing.assert_allclose(course.lengths, course.lengths[[0]].repeat(len(course), 0), 0, 1e-6)
+    for configuration in [None, "hardware"]:
+        for time in [1e-320, 1e-9, 4e-4]:
+            with subtests.test(f"{configuration}, {time}"):
+                platform = twin.load("stewart", configuration)
+                course = run(platform, Cascade(platform, heave(platform), velocity_time=time), 1.0)
+                assert "integral time" in course.stopped
+                assert "(at 0 s)" in course.stopped
+                np.testing.assert_allclose(
+                    course.lengths, course.lengths[[0]].repeat(len(course), 0), 0, 1e-6
+                )
 
 
 def test_integral_times_below_a_step_grow() -> None:
@@ -230,19 +230,20 @@ def test_engines_that_give_up_at_once_leave_a_trajectory(every: int, stewart: Pl
     assert np.isfinite(course.forces).all()
 
 
-@pytest.mark.parametrize("every", [2, 5, 30])
-def test_kept_rows_are_rows_of_the_whole_run(every: int, hardware: Platform) -> None:
+def test_kept_rows_are_rows_of_the_whole_run(subtests: pytest.Subtests, hardware: Platform) -> None:
     """Also where a safe stop ends the run between two kept rows."""
-    controller = Cascade(hardware, heave(hardware))
-    silent = Plant(hardware, dropouts=[(0.1, 9.0)])
-    whole = run(hardware, controller, 1.2, plant=silent)
-    kept = run(hardware, controller, 1.2, plant=silent, every=every)
-    assert kept.stopped == whole.stopped
-    rows = np.arange(0, len(whole), every)
-    for name in ("time", "pose", "rates"):
-        np.testing.assert_array_equal(getattr(kept, name), getattr(whole, name)[rows])
-    np.testing.assert_array_equal(kept.forces[:-1], whole.forces[rows][:-1])
-    np.testing.assert_array_equal(kept.signals["command"], whole.signals["command"])
+    for every in [2, 5, 30]:
+        with subtests.test(f"{every}"):
+            controller = Cascade(hardware, heave(hardware))
+            silent = Plant(hardware, dropouts=[(0.1, 9.0)])
+            whole = run(hardware, controller, 1.2, plant=silent)
+            kept = run(hardware, controller, 1.2, plant=silent, every=every)
+            assert kept.stopped == whole.stopped
+            rows = np.arange(0, len(whole), every)
+            for name in ("time", "pose", "rates"):
+                np.testing.assert_array_equal(getattr(kept, name), getattr(whole, name)[rows])
+            np.testing.assert_array_equal(kept.forces[:-1], whole.forces[rows][:-1])
+            np.testing.assert_array_equal(kept.signals["command"], whole.signals["command"])
 
 
 @pytest.mark.parametrize("duration", [None, 0.15])
@@ -257,13 +258,16 @@ def test_references_end_at_rest(name: str, duration: float | None) -> None:
     assert reference.twist[-2].any()
 
 
-@pytest.mark.parametrize("name", ["computed_torque", "lqr", "cascade"])
-def test_machines_stand_where_a_motion_broke_off(name: str, stewart: Platform) -> None:
+def test_machines_stand_where_a_motion_broke_off(
+    subtests: pytest.Subtests, stewart: Platform
+) -> None:
     """Speed and acceleration of the last row were held for ever: an error that stayed."""
-    course = run(stewart, make_controller(name, stewart, short_course(stewart)), 1.2)
-    assert course.stopped == ""
-    error = np.abs(course.signals["setpoint"] - course.signals["measured"])[-1].max()
-    assert error < (1e-3 if name == "cascade" else 1e-9)
+    for name in ["computed_torque", "lqr", "cascade"]:
+        with subtests.test(f"{name}"):
+            course = run(stewart, make_controller(name, stewart, short_course(stewart)), 1.2)
+            assert course.stopped == ""
+            error = np.abs(course.signals["setpoint"] - course.signals["measured"])[-1].max()
+            assert error < (1e-3 if name == "cascade" else 1e-9)
 
 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod"])
@@ -310,30 +314,3 @@ def test_supervisors_begin_anew(stewart: Platform) -> None:
     for _ in range(3):
         assert run(stewart, controller, 0.04).stopped == ""
     assert "saturated" in run(stewart, controller, 0.06).stopped
-
-
-def test_parts_travel_between_processes(hardware: Platform) -> None:
-    controller = Cascade(hardware, heave(hardware, 0.1))
-    plant = Plant(hardware, seed=4, dropouts=[(0.05, 0.053)])
-    first = run(hardware, controller, 0.1, plant=plant)
-    copies = pickle.loads(pickle.dumps((controller, plant)))
-    second = run(hardware, copies[0], 0.1, plant=copies[1])
-    np.testing.assert_array_equal(first.pose, second.pose)
-    finer = run(hardware, controller, 0.1, plant=plant, timestep=2.5e-4)
-    fresh = Plant(hardware, seed=4, dropouts=[(0.05, 0.053)])
-    again = run(hardware, controller, 0.1, plant=fresh, timestep=2.5e-4)
-    np.testing.assert_array_equal(finer.pose, again.pose)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--motion", "still", "--duration", "nan"),
-        ("--motion", "still", "--duration", "inf"),
-        ("--timestep", "0", "--duration", "0.1"),
-    ],
-)
-def test_times_that_are_none_are_refused(arguments: tuple[str, ...]) -> None:
-    result = CliRunner().invoke(cli.app, ["track", "stewart", *arguments])
-    assert result.exit_code == 2
-    assert result.stderr.startswith("twin: ")

@@ -127,12 +127,13 @@ def test_windows_of_a_motion_are_the_motion(name: str, machine: str) -> None:
     np.testing.assert_allclose(parts.loop.signals()["setpoint"], at_once.loop.signals()["setpoint"])
 
 
-@pytest.mark.parametrize("name", ["feedforward", "computed_torque", "lqr"])
-def test_windows_without_a_past_hardly_differ(name: str) -> None:
+def test_windows_without_a_past_hardly_differ(subtests: pytest.Subtests) -> None:
     """One-sided derivatives in the first rows: a thousandth of the forces, for a few periods."""
-    at_once, parts = steered(twin.load("stewart", "hardware"), name, 0.3, 0)
-    size = np.abs(at_once.efforts).max()
-    np.testing.assert_allclose(parts.efforts, at_once.efforts, rtol=0, atol=1e-3 * size)
+    for name in ["feedforward", "computed_torque", "lqr"]:
+        with subtests.test(f"{name}"):
+            at_once, parts = steered(twin.load("stewart", "hardware"), name, 0.3, 0)
+            size = np.abs(at_once.efforts).max()
+            np.testing.assert_allclose(parts.efforts, at_once.efforts, rtol=0, atol=1e-3 * size)
 
 
 def bent(platform: Platform, period: float, at: float) -> tuple[Reference, Reference]:
@@ -282,10 +283,10 @@ def test_keep_bounds_the_records(stewart: Platform) -> None:
         np.testing.assert_array_equal(rows, whole[name][-30:])
 
 
-@pytest.mark.parametrize("keep", [0, -1, 2.5, True])
-def test_keep_is_a_number_of_periods(keep: Any, stewart: Platform) -> None:
-    with pytest.raises(InputError, match="keep"):
-        ClosedLoop(stewart, Cascade(stewart), keep=keep)
+def test_keep_is_a_number_of_periods(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for keep in [0, -1, 2.5, True]:
+        with subtests.test(f"{keep}"), pytest.raises(InputError, match="keep"):
+            ClosedLoop(stewart, Cascade(stewart), keep=keep)
 
 
 @pytest.mark.parametrize("name", controller_names()[:6])

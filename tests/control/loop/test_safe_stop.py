@@ -91,16 +91,18 @@ def test_unreachable_pose(engine: str) -> None:
     assert (motion.lengths < platform.maximum_coordinates + overtravel).all()
 
 
-@pytest.mark.parametrize("gain", [{"velocity_gain": 1e7}, {"position_gain": 3e3}])
-@pytest.mark.parametrize("configuration", [None, "hardware"])
-def test_unstable_gains(configuration: str | None, gain: dict[str, float]) -> None:
-    platform = twin.load("stewart", configuration)
-    controller = Cascade(platform, lift(platform, 0.02), **gain)
-    motion = run(platform, controller, 2.0)
-    assert_stopped(motion, "", configuration)
-    assert any(
-        word in motion.stopped for word in ("unstable", "following error", "overspeed", "saturated")
-    )
+def test_unstable_gains(subtests: pytest.Subtests) -> None:
+    for configuration in [None, "hardware"]:
+        for gain in [{"velocity_gain": 1e7}, {"position_gain": 3e3}]:
+            with subtests.test(f"{configuration}, {gain}"):
+                platform = twin.load("stewart", configuration)
+                controller = Cascade(platform, lift(platform, 0.02), **gain)
+                motion = run(platform, controller, 2.0)
+                assert_stopped(motion, "", configuration)
+                assert any(
+                    word in motion.stopped
+                    for word in ("unstable", "following error", "overspeed", "saturated")
+                )
 
 
 def test_saturated_command() -> None:
@@ -118,14 +120,16 @@ def test_saturated_command() -> None:
     assert np.isfinite(motion.pose).all()
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [("nan", "not finite"), ("feedforward", "feedforward"), ("error", "observer diverged")],
-)
-def test_broken_controllers(stewart: Platform, fault: str, reason: str) -> None:
-    controller = Broken(stewart)
-    controller.fault = fault
-    assert_stopped(run(stewart, controller, 1.0), reason, None)
+def test_broken_controllers(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for fault, reason in [
+        ("nan", "not finite"),
+        ("feedforward", "feedforward"),
+        ("error", "observer diverged"),
+    ]:
+        with subtests.test(f"{fault}"):
+            controller = Broken(stewart)
+            controller.fault = fault
+            assert_stopped(run(stewart, controller, 1.0), reason, None)
 
 
 def test_supervisor_takes_bounds(stewart: Platform) -> None:

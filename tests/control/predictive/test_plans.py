@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from closed_loops import angles, heave, run
@@ -13,7 +11,6 @@ from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.controller import still_reference
 from twin.control.predictive import RETURN_BANDWIDTH, Ilqr
-from twin.errors import InputError
 from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
@@ -129,11 +126,3 @@ def test_stroke_is_kept(machine: str) -> None:
 def test_plans_fit_other_control_periods(stewart: Platform) -> None:
     for period, span in ((0.003, 0.009), (0.02, 0.02)):
         assert Ilqr(stewart, period=period).span == pytest.approx(span)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"), [("horizon", 1), ("plan_period", 0.0105), ("iterations", 2.5)]
-)
-def test_bad_options(option: str, value: Any, stewart: Platform) -> None:
-    with pytest.raises(InputError, match=option):
-        make_controller("ilqr", stewart, **{option: value})

@@ -7,7 +7,6 @@ import subprocess
 import zipfile
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import fmpy
 import pytest
@@ -89,18 +88,15 @@ def test_files_are_whole_and_the_same(
     assert list(tmp_path.iterdir()) == [again]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_wrong_options_are_named(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for options, message in [
         ({"fmi": 1}, "fmi"),
         ({"fmi": 3.0}, "fmi"),
         ({"timestep": 0.0}, "timestep"),
         ({"timestep": "x"}, "timestep"),
-    ],
-)
-def test_wrong_options_are_named(options: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
-        write_unit(twin.load("stewart"), tmp_path, **options)
+    ]:
+        with subtests.test(f"{options}"), pytest.raises(InputError, match=message):
+            write_unit(twin.load("stewart"), tmp_path, **options)
 
 
 def test_command(tmp_path: Path) -> None:

@@ -51,15 +51,16 @@ WRONG_STARTS = {
 }
 
 
-@pytest.mark.parametrize("machine", WRONG_STARTS)
-def test_wrong_values_are_named(machine: str, folder: Path) -> None:
-    unit = unit_of(twin.load(machine), folder)
-    for values, message in WRONG_STARTS[machine]:
-        run = UnitRun(unit)
-        with pytest.raises(FMICallException):
-            run.set(values)
-            run.begin()
-        assert message in run.messages[-1]
+def test_wrong_values_are_named(subtests: pytest.Subtests, folder: Path) -> None:
+    for machine in WRONG_STARTS:
+        with subtests.test(f"{machine}"):
+            unit = unit_of(twin.load(machine), folder)
+            for values, message in WRONG_STARTS[machine]:
+                run = UnitRun(unit)
+                with pytest.raises(FMICallException):
+                    run.set(values)
+                    run.begin()
+                assert message in run.messages[-1]
 
 
 def test_wrong_calls_are_refused(stewart_unit: UnitFile) -> None:

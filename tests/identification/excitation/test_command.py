@@ -37,19 +37,17 @@ def test_it_prints_errors_and_writes_a_motion(
     assert machine.within_limits(motion([0.0, 1.0, 1.7, 3.0]).pose).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_options_that_cannot_be_used_are_refused(subtests: pytest.Subtests) -> None:
+    for options, message in [
         (("--for", "friction"), "none of the group 'friction'"),
         (("--for", "nothing"), "has no group"),
         (("--noise", "2 N m"), "has a unit of N m, but a force of this machine is in N"),
         (("--out", "motion.npz"), "must end in .csv"),
-    ],
-)
-def test_options_that_cannot_be_used_are_refused(options: tuple[str, ...], message: str) -> None:
-    result = CliRunner().invoke(cli.app, ["excite", "stewart", *options])
-    assert result.exit_code == 2
-    assert message in result.stderr
+    ]:
+        with subtests.test(f"{options}"):
+            result = CliRunner().invoke(cli.app, ["excite", "stewart", *options])
+            assert result.exit_code == 2
+            assert message in result.stderr
 
 
 def test_a_motion_is_replaced_only_on_request(tmp_path: Path) -> None:

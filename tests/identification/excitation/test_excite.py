@@ -52,19 +52,21 @@ def test_it_shows_more_than_a_random_motion(found: Excitation) -> None:
     assert (found.visibility.shares < 1.0 + 1e-12).all()
 
 
-@pytest.mark.parametrize("paths", ["sensors", "signal.forces.scale", "drives"])
-def test_parameters_without_a_body_have_motions_too(paths: str) -> None:
-    machine = twin.load("stewart")
-    found = excite(machine, select(machine, paths), 3.0, rounds=1, progress=False)
-    assert (found.visibility.shares < 1.0).all()
+def test_parameters_without_a_body_have_motions_too(subtests: pytest.Subtests) -> None:
+    for paths in ["sensors", "signal.forces.scale", "drives"]:
+        with subtests.test(f"{paths}"):
+            machine = twin.load("stewart")
+            found = excite(machine, select(machine, paths), 3.0, rounds=1, progress=False)
+            assert (found.visibility.shares < 1.0).all()
 
 
-@pytest.mark.parametrize("option", ["rounds", "seed"])
-@pytest.mark.parametrize("value", [2.5, -1, "many"])
-def test_counts_are_whole_numbers(option: str, value: object) -> None:
-    machine = twin.load("stewart")
-    with pytest.raises(InputError, match=option):
-        excite(machine, select(machine, "payload"), 3.0, **{option: value})  # type: ignore[arg-type]
+def test_counts_are_whole_numbers(subtests: pytest.Subtests) -> None:
+    for value in [2.5, -1, "many"]:
+        for option in ["rounds", "seed"]:
+            with subtests.test(f"{value}, {option}"):
+                machine = twin.load("stewart")
+                with pytest.raises(InputError, match=option):
+                    excite(machine, select(machine, "payload"), 3.0, **{option: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -76,9 +76,8 @@ def test_spreads_are_given_with_units() -> None:
         select(machine, "payload", spreads={"leg.rod.mass": 1.0})
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
+def test_what_a_machine_does_not_have_is_named(subtests: pytest.Subtests) -> None:
+    for names, message in [
         ("drive", "has no group .drive.; name one of the groups .payload, platform, legs"),
         ("friction", "none of the group 'friction'; it has payload.*hardware"),
         ("leg.drive.backlash", "no such number"),
@@ -86,11 +85,9 @@ def test_spreads_are_given_with_units() -> None:
         ("signal.gyroscope.scale", "known: tilt.x"),
         ("driv*", "no path like"),
         ("", "names of groups or paths"),
-    ],
-)
-def test_what_a_machine_does_not_have_is_named(names: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        select(twin.load("stewart"), names)
+    ]:
+        with subtests.test(f"{names}"), pytest.raises(InputError, match=message):
+            select(twin.load("stewart"), names)
 
 
 def test_numbers_that_cannot_be_identified_are_refused() -> None:

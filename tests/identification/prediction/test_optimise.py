@@ -80,15 +80,18 @@ def problem_of(best: Any, path: str, width: int, slope: float = 3.0) -> Any:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("start", [0.0, 2.0, -2.0])
-def test_a_pass_ends_where_errors_and_prior_are_least(start: float) -> None:
+def test_a_pass_ends_where_errors_and_prior_are_least(subtests: pytest.Subtests) -> None:
     """Errors count in root mean squares of those at the start: here both are the same number."""
-    problem = problem_of(np.array([1.5]), "", 1)
-    problem.linearised = lambda values, steps: SimpleNamespace(slopes=np.full((2, 1, 1), 3.0))
-    search = Search([problem], robust=False, tick=lambda: None)
-    weight = 2.0 * 9.0 / max(1.0, (3.0 * (start - 1.5)) ** 2)
-    expected = 1.5 * weight / (weight + 1.0)
-    assert search.minimised(np.array([start])) == pytest.approx(expected, rel=0.1)
+    for start in [0.0, 2.0, -2.0]:
+        with subtests.test(f"{start}"):
+            problem = problem_of(np.array([1.5]), "", 1)
+            problem.linearised = lambda values, steps: SimpleNamespace(
+                slopes=np.full((2, 1, 1), 3.0)
+            )
+            search = Search([problem], robust=False, tick=lambda: None)
+            weight = 2.0 * 9.0 / max(1.0, (3.0 * (start - 1.5)) ** 2)
+            expected = 1.5 * weight / (weight + 1.0)
+            assert search.minimised(np.array([start])) == pytest.approx(expected, rel=0.1)
 
 
 @pytest.mark.quick

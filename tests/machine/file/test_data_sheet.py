@@ -108,23 +108,26 @@ def test_horns_do_not_cross() -> None:
     assert closest_legs(platform, platform.home[None])[0] > 0.03
 
 
-@pytest.mark.parametrize("towards", [0.0, 40.0, 90.0, -90.0])
-@pytest.mark.parametrize("horns", ["mirrored", "same"])
-def test_horns_point_where_they_are_told_to(horns: str, towards: float) -> None:
-    sheet = replace(PAIRS_OF_HORNS, horns=horns, horn_angle=f"{towards} deg")
-    machine = made(sheet)
-    pairs = zip(machine.legs, machine.home_places, strict=True)
-    cranks = np.array([leg.home_crank(place) for leg, place in pairs])  # type: ignore[union-attr]
-    x, y, _ = machine.base.joints.points.T
-    outward = np.stack([x, y, 0.0 * x], axis=1) / np.hypot(x, y)[:, None]
-    tangent = np.cross([0.0, 0.0, 1.0], outward)
-    directions = cranks / 0.024
-    outwards, around = (np.einsum("ni,ni->n", directions, axis) for axis in (outward, tangent))
-    np.testing.assert_allclose(outwards, np.sin(np.radians(towards)), rtol=0, atol=1e-6)
-    senses = np.where(np.abs(around) < 1e-6, 0.0, np.sign(around))
-    alternating = [1, -1] * 3 if horns == "mirrored" else [1] * 6
-    factor = 0.0 if abs(towards) == 90.0 else senses[0]
-    np.testing.assert_array_equal(senses, factor * np.array(alternating))
+def test_horns_point_where_they_are_told_to(subtests: pytest.Subtests) -> None:
+    for horns in ["mirrored", "same"]:
+        for towards in [0.0, 40.0, 90.0, -90.0]:
+            with subtests.test(f"{horns}, {towards}"):
+                sheet = replace(PAIRS_OF_HORNS, horns=horns, horn_angle=f"{towards} deg")
+                machine = made(sheet)
+                pairs = zip(machine.legs, machine.home_places, strict=True)
+                cranks = np.array([leg.home_crank(place) for leg, place in pairs])  # type: ignore[union-attr]
+                x, y, _ = machine.base.joints.points.T
+                outward = np.stack([x, y, 0.0 * x], axis=1) / np.hypot(x, y)[:, None]
+                tangent = np.cross([0.0, 0.0, 1.0], outward)
+                directions = cranks / 0.024
+                outwards, around = (
+                    np.einsum("ni,ni->n", directions, axis) for axis in (outward, tangent)
+                )
+                np.testing.assert_allclose(outwards, np.sin(np.radians(towards)), rtol=0, atol=1e-6)
+                senses = np.where(np.abs(around) < 1e-6, 0.0, np.sign(around))
+                alternating = [1, -1] * 3 if horns == "mirrored" else [1] * 6
+                factor = 0.0 if abs(towards) == 90.0 else senses[0]
+                np.testing.assert_array_equal(senses, factor * np.array(alternating))
 
 
 def test_servo_from_a_data_sheet() -> None:

@@ -174,11 +174,15 @@ def test_what_cannot_be_extended_is_refused(subtests: pytest.Subtests, tmp_path:
             assert words in message
 
 
-@pytest.mark.parametrize("variant", ["3", "[3]", "[{}]", "[{legs = 3}]", "'x'", "{a = 1}"])
-def test_single_legs_need_variants_that_are_tables(tmp_path: Path, variant: str) -> None:
-    text = f'extends = "stewart"\nsource = "x"\nvariant = {variant}\n[leg.3.drive]\ndelay = 0.001'
-    with pytest.raises(ParameterError, match="variant: must be a list of tables"):
-        twin.load(written(tmp_path, text))
+def test_single_legs_need_variants_that_are_tables(
+    subtests: pytest.Subtests, tmp_path: Path
+) -> None:
+    for variant in ["3", "[3]", "[{}]", "[{legs = 3}]", "'x'", "{a = 1}"]:
+        with subtests.test(f"{variant}"):
+            text = f'extends = "stewart"\nsource = "x"\nvariant = {variant}\n'
+            text += "[leg.3.drive]\ndelay = 0.001"
+            with pytest.raises(ParameterError, match="variant: must be a list of tables"):
+                twin.load(written(tmp_path, text))
 
 
 def test_a_long_chain_is_no_circle(tmp_path: Path) -> None:

@@ -21,14 +21,17 @@ ROUNDED = 1e-10
 """[m, rad] of a coordinate at a home that is rounded to 1e-12 m."""
 
 
-@pytest.mark.parametrize("word", ["mid_stroke", "mid_range"])
-@pytest.mark.parametrize("legs", LEG_KINDS)
-def test_all_legs_are_in_the_middle(legs: str, word: str) -> None:
-    machine = laid_out(legs=legs, home=word)
-    middles = [(leg.actuator.minimum + leg.actuator.maximum) / 2 for leg in machine.legs]
-    np.testing.assert_allclose(machine.home_coordinates, middles, rtol=0, atol=ROUNDED)
-    assert machine.home.position[2] > 0.0
-    assert machine.home_rotation[2, 2] > 0.9
+def test_all_legs_are_in_the_middle(subtests: pytest.Subtests) -> None:
+    for legs in LEG_KINDS:
+        for word in ["mid_stroke", "mid_range"]:
+            with subtests.test(f"{legs}, {word}"):
+                machine = laid_out(legs=legs, home=word)
+                middles = [
+                    (leg.actuator.minimum + leg.actuator.maximum) / 2 for leg in machine.legs
+                ]
+                np.testing.assert_allclose(machine.home_coordinates, middles, rtol=0, atol=ROUNDED)
+                assert machine.home.position[2] > 0.0
+                assert machine.home_rotation[2, 2] > 0.9
 
 
 def test_symmetrical_machines_are_straight_above_the_base() -> None:

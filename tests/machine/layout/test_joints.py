@@ -72,15 +72,16 @@ def test_three_points_carry_six_legs_by_their_order() -> None:
     np.testing.assert_allclose(pairs.points, triangle, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("spacings", [(20, 20), (0, 20), (20, 0), (0, 0)])
-def test_a_shift_that_is_left_out_is_the_usual_one(spacings: tuple[int, int]) -> None:
+def test_a_shift_that_is_left_out_is_the_usual_one(subtests: pytest.Subtests) -> None:
     """Every leg leans as far as its neighbours, to the other side."""
-    base, top = (f"{value} deg" for value in spacings)
-    machine = laid_out(HEXAGON | {"spacing": base}, TOP | {"spacing": top}, **MID_STROKE)
-    assert machine.base.joints.model_dump()["shift"] == 0
-    assert machine.platform.joints.model_dump()["shift"] == 1
-    sideways = np.cross(machine.base.joints.points, machine.home_leg_vectors)[:, 2]
-    np.testing.assert_allclose(sideways[::2], -sideways[1::2], rtol=1e-9)
+    for spacings in [(20, 20), (0, 20), (20, 0), (0, 0)]:
+        with subtests.test(f"{spacings}"):
+            base, top = (f"{value} deg" for value in spacings)
+            machine = laid_out(HEXAGON | {"spacing": base}, TOP | {"spacing": top}, **MID_STROKE)
+            assert machine.base.joints.model_dump()["shift"] == 0
+            assert machine.platform.joints.model_dump()["shift"] == 1
+            sideways = np.cross(machine.base.joints.points, machine.home_leg_vectors)[:, 2]
+            np.testing.assert_allclose(sideways[::2], -sideways[1::2], rtol=1e-9)
 
 
 @pytest.mark.parametrize("given_", [{"shift": 0}, {"shift": 2}])

@@ -69,24 +69,30 @@ def test_leg_frames_are_those_of_the_thesis(stewart: Platform) -> None:
     np.testing.assert_allclose(frames[:, :, 2], along, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("number", range(1, 7))
-def test_bodies_are_where_the_thesis_puts_them(stewart: Platform, number: int) -> None:
+def test_bodies_are_where_the_thesis_puts_them(
+    subtests: pytest.Subtests, stewart: Platform
+) -> None:
     """Appendix A.1: origins of lower_leg and upper_leg, odd and even legs, at home."""
-    i, sign = number - 1, 1.0 if number % 2 else -1.0
-    frame = home_leg_frames(stewart.parameters)[i]
-    bodies = leg_bodies(stewart.parameters)
-    rev2, rev1, along = -frame[:, 0], frame[:, 1], frame[:, 2]
-    lower = (352.67 + 41.3) / 1000 * along - sign * 9.81 / 1000 * rev1 - 9.96 / 1000 * rev2
-    np.testing.assert_allclose(frame @ bodies.housing_center[i], lower, rtol=0, atol=1e-15)
-    # Given from the base joint when retracted; from the tip it is 0.8644 m less.
-    upper = (430 / 1000 - 0.8644) * along - sign * 55 / 1000 * rev1 - 55 / 1000 * rev2
-    np.testing.assert_allclose(frame @ bodies.rod_center[i], upper, rtol=0, atol=1e-15)
-    # upper_leg_inertia and upper_leg_inertia1, with the unit corrected.
-    tensor = np.array([[40.2, 0.088, -0.448], [0.088, 40.2, -0.448], [-0.448, -0.448, 3.24]]) / 100
-    tensor *= np.array([[1, sign, sign], [sign, 1, 1], [sign, 1, 1]])
-    axes = np.column_stack([rev1, rev2, along])
-    found = frame @ bodies.rod_inertia[i] @ frame.T
-    np.testing.assert_allclose(found, axes @ tensor @ axes.T, rtol=0, atol=1e-15)
+    for number in range(1, 7):
+        with subtests.test(f"{number}"):
+            i, sign = number - 1, 1.0 if number % 2 else -1.0
+            frame = home_leg_frames(stewart.parameters)[i]
+            bodies = leg_bodies(stewart.parameters)
+            rev2, rev1, along = -frame[:, 0], frame[:, 1], frame[:, 2]
+            lower = (352.67 + 41.3) / 1000 * along - sign * 9.81 / 1000 * rev1 - 9.96 / 1000 * rev2
+            np.testing.assert_allclose(frame @ bodies.housing_center[i], lower, rtol=0, atol=1e-15)
+            # Given from the base joint when retracted; from the tip it is 0.8644 m less.
+            upper = (430 / 1000 - 0.8644) * along - sign * 55 / 1000 * rev1 - 55 / 1000 * rev2
+            np.testing.assert_allclose(frame @ bodies.rod_center[i], upper, rtol=0, atol=1e-15)
+            # upper_leg_inertia and upper_leg_inertia1, with the unit corrected.
+            tensor = (
+                np.array([[40.2, 0.088, -0.448], [0.088, 40.2, -0.448], [-0.448, -0.448, 3.24]])
+                / 100
+            )
+            tensor *= np.array([[1, sign, sign], [sign, 1, 1], [sign, 1, 1]])
+            axes = np.column_stack([rev1, rev2, along])
+            found = frame @ bodies.rod_inertia[i] @ frame.T
+            np.testing.assert_allclose(found, axes @ tensor @ axes.T, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("platform", WITH_BODIES, indirect=True)
@@ -127,12 +133,13 @@ def test_pairs_lie_on_a_circle() -> None:
     np.testing.assert_allclose(np.unwrap(angles), expected, rtol=1e-15)
 
 
-@pytest.mark.parametrize("shift", range(6))
-def test_shift_moves_the_last_points_to_the_front(shift: int) -> None:
-    plain = paired_circle().points
-    shifted = paired_circle(shift=shift).points
-    for i in range(6):
-        np.testing.assert_array_equal(shifted[(i + shift) % 6], plain[i])
+def test_shift_moves_the_last_points_to_the_front(subtests: pytest.Subtests) -> None:
+    for shift in range(6):
+        with subtests.test(f"{shift}"):
+            plain = paired_circle().points
+            shifted = paired_circle(shift=shift).points
+            for i in range(6):
+                np.testing.assert_array_equal(shifted[(i + shift) % 6], plain[i])
 
 
 def test_placement_of_the_benchmark(srspm: Platform) -> None:

@@ -48,17 +48,20 @@ def states(platform: Platform) -> tuple[Any, ...]:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_massless_legs_are_the_limit_of_light_ones(kind: str) -> None:
-    massless, light = (platform_of(with_leg_masses(kind, mass)) for mass in (0.0, 1e-9))
-    motion = states(massless)
-    forces = massless.inverse_dynamics(*motion)
-    assert np.isfinite(forces).all()
-    near = light.inverse_dynamics(*motion)
-    np.testing.assert_allclose(forces, near, rtol=0, atol=1e-8 * np.abs(near).max())
-    found, other = (one.forward_dynamics(*motion[:2], forces)[:6] for one in (massless, light))
-    np.testing.assert_allclose(found, motion[2], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(found, other, rtol=0, atol=1e-6)
+def test_massless_legs_are_the_limit_of_light_ones(subtests: pytest.Subtests) -> None:
+    for kind in KINDS:
+        with subtests.test(f"{kind}"):
+            massless, light = (platform_of(with_leg_masses(kind, mass)) for mass in (0.0, 1e-9))
+            motion = states(massless)
+            forces = massless.inverse_dynamics(*motion)
+            assert np.isfinite(forces).all()
+            near = light.inverse_dynamics(*motion)
+            np.testing.assert_allclose(forces, near, rtol=0, atol=1e-8 * np.abs(near).max())
+            found, other = (
+                one.forward_dynamics(*motion[:2], forces)[:6] for one in (massless, light)
+            )
+            np.testing.assert_allclose(found, motion[2], rtol=0, atol=1e-9)
+            np.testing.assert_allclose(found, other, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["ups", "rss"])
@@ -94,19 +97,17 @@ def test_a_massless_rod_on_a_heavy_crank_leaves_the_cranks_inertia() -> None:
     assert np.abs(forces - without).max() > 1e-3 * np.abs(forces).max()
 
 
-@pytest.mark.parametrize(
-    ("part", "said"),
-    [
+def test_mass_and_inertia_belong_together(subtests: pytest.Subtests) -> None:
+    for part, said in [
         ({"mass": 1.0, "inertia": [0.0, 0.0, 0.0]}, "only a part without mass has none"),
         ({"mass": 0.0, "inertia": [0.1, 0.1, 0.1]}, "because the mass is zero"),
         ({"mass": -1.0, "inertia": [0.1, 0.1, 0.1]}, "leg.rod.mass|rod"),
-    ],
-)
-def test_mass_and_inertia_belong_together(part: dict[str, Any], said: str) -> None:
-    content = with_leg_masses("ups", 1.0)
-    content["leg"]["rod"] = content["leg"]["rod"] | part
-    with pytest.raises(ParameterError, match=said):
-        platform_of(content)
+    ]:
+        with subtests.test(f"{part}"):
+            content = with_leg_masses("ups", 1.0)
+            content["leg"]["rod"] = content["leg"]["rod"] | part
+            with pytest.raises(ParameterError, match=said):
+                platform_of(content)
 
 
 def test_a_spring_needs_a_mass_at_its_end() -> None:

@@ -14,15 +14,16 @@ pytestmark = pytest.mark.quick
 POUND, INCH = 0.45359237, 0.0254
 
 
-@pytest.mark.parametrize("in_chair", [False, True])
-@pytest.mark.parametrize("sex", BODIES)
-def test_mass_properties_are_those_of_the_published_segments(sex: str, in_chair: bool) -> None:
-    chair = Wheelchair() if in_chair else None
-    found = rigid_sum(Occupant(1.68, 64.0, sex, wheelchair=chair).segments())
-    wanted = seated_sum(sex, 1.68, 64.0, in_chair)
-    assert found.mass == pytest.approx(wanted.mass, rel=1e-13)
-    assert found.center[2] == pytest.approx(wanted.center[2], rel=1e-13)
-    assert np.abs(found.inertia - wanted.inertia).max() < 1e-13 * wanted.inertia.max()
+def test_mass_properties_are_those_of_the_published_segments(subtests: pytest.Subtests) -> None:
+    for sex in BODIES:
+        for in_chair in [False, True]:
+            with subtests.test(f"{sex}, {in_chair}"):
+                chair = Wheelchair() if in_chair else None
+                found = rigid_sum(Occupant(1.68, 64.0, sex, wheelchair=chair).segments())
+                wanted = seated_sum(sex, 1.68, 64.0, in_chair)
+                assert found.mass == pytest.approx(wanted.mass, rel=1e-13)
+                assert found.center[2] == pytest.approx(wanted.center[2], rel=1e-13)
+                assert np.abs(found.inertia - wanted.inertia).max() < 1e-13 * wanted.inertia.max()
 
 
 def test_a_wrong_digit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,19 +110,20 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_draws_have_the_named_distribution(name: str) -> None:
+def test_draws_have_the_named_distribution(subtests: pytest.Subtests) -> None:
     """Kolmogorov-Smirnov against scipy's; one in a million chances to fail, and a fixed seed."""
-    distribution, reference = SHAPES[name]
-    generator = np.random.default_rng(7)
-    draws = [distribution.draw(generator) for _ in range(DRAWN)]
-    if reference is None:
-        low, high = distribution.extremes
-        bounds = ((low - 2.0) / 0.5, (high - 2.0) / 0.5)
-        found = kstest(draws, truncnorm(*bounds, loc=2.0, scale=0.5).cdf)
-    else:
-        found = kstest(draws, reference[0], args=reference[1])
-    assert found.pvalue > 1e-6
+    for name in SHAPES:
+        with subtests.test(f"{name}"):
+            distribution, reference = SHAPES[name]
+            generator = np.random.default_rng(7)
+            draws = [distribution.draw(generator) for _ in range(DRAWN)]
+            if reference is None:
+                low, high = distribution.extremes
+                bounds = ((low - 2.0) / 0.5, (high - 2.0) / 0.5)
+                found = kstest(draws, truncnorm(*bounds, loc=2.0, scale=0.5).cdf)
+            else:
+                found = kstest(draws, reference[0], args=reference[1])
+            assert found.pvalue > 1e-6
 
 
 @given(NUMBERS, SCALES)

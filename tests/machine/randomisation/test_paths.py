@@ -180,21 +180,26 @@ def test_checks_of_the_whole_machine_read_no_independent_table(
     check_machine(machine)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_number_of_all_legs_and_one_of_a_single_leg(kind: str) -> None:
-    parameters = unsymmetric(kind)
-    path = next(
-        path for path in numeric_paths(parameters) if path.endswith("mass") and "leg." in path
-    )
-    name = path.removeprefix("leg.")
-    changed = with_values(parameters, {f"leg.2.{name}": 1.25, path: 1.5})
-    legs = range(1, len(parameters.legs) + 1)
-    assert {n: nominal_value(changed, f"leg.{n}.{name}") for n in legs} == {
-        n: 1.25 if n == 2 else 1.5 for n in legs
-    }
-    # What legs differ in otherwise, they still differ in.
-    back = {key: nominal_value(parameters, key) for n in legs for key in [f"leg.{n}.{name}"]}
-    assert with_values(changed, back).legs == parameters.legs
+def test_a_number_of_all_legs_and_one_of_a_single_leg(subtests: pytest.Subtests) -> None:
+    for kind in KINDS:
+        with subtests.test(f"{kind}"):
+            parameters = unsymmetric(kind)
+            path = next(
+                path
+                for path in numeric_paths(parameters)
+                if path.endswith("mass") and "leg." in path
+            )
+            name = path.removeprefix("leg.")
+            changed = with_values(parameters, {f"leg.2.{name}": 1.25, path: 1.5})
+            legs = range(1, len(parameters.legs) + 1)
+            assert {n: nominal_value(changed, f"leg.{n}.{name}") for n in legs} == {
+                n: 1.25 if n == 2 else 1.5 for n in legs
+            }
+            # What legs differ in otherwise, they still differ in.
+            back = {
+                key: nominal_value(parameters, key) for n in legs for key in [f"leg.{n}.{name}"]
+            }
+            assert with_values(changed, back).legs == parameters.legs
 
 
 def test_legs_that_differ_have_no_common_value() -> None:

@@ -80,10 +80,14 @@ def test_batches_of_places() -> None:
         as_start([0.3, 0.1, 0.0, 0.0], GOOD)
 
 
-@pytest.mark.parametrize(
-    "place",
-    [[0.31, 0.0, 0.13], [-0.2, 0.25, 0.13], [0.0, 0.0, 0.17], [0.0, 0.0, 0.09], [0.0, 0.0, np.nan]],
-)
-def test_lost_balls(place: list[float]) -> None:
-    assert is_lost(GOOD, np.array(place))
-    assert not is_lost(GOOD, np.array([0.2, 0.2, 0.131]))
+def test_lost_balls(subtests: pytest.Subtests) -> None:
+    for place in [
+        [0.31, 0.0, 0.13],
+        [-0.2, 0.25, 0.13],
+        [0.0, 0.0, 0.17],
+        [0.0, 0.0, 0.09],
+        [0.0, 0.0, np.nan],
+    ]:
+        with subtests.test(f"{place}"):
+            assert is_lost(GOOD, np.array(place))
+            assert not is_lost(GOOD, np.array([0.2, 0.2, 0.131]))

@@ -47,20 +47,23 @@ def test_free_fall_of_the_rss_machine_keeps_its_energy() -> None:
     assert solution.pose[-1, 2] < 0.0
 
 
-@pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
-def test_energy_is_kept_in_free_motion(platform: Platform, method: str) -> None:
-    start = start_of(without_damping(platform))
-    # With springs at work, for many of their periods.
-    duration = 10.0 if start.pace < scale_of(platform).time else 1.0
-    solution = start.run(duration, method=method, timestep=5e-4)
-    kinetic, potential = start.energies(solution.states)
-    total = kinetic + potential
-    # The project's bar, relative to the energy that goes from one form to the other.
-    assert np.ptp(total) <= 1e-10 * max(np.ptp(kinetic), np.abs(total).max())
-    assert np.ptp(kinetic) > 1e-3 * np.abs(total).max(), "nothing moves: the test shows nothing"
-    np.testing.assert_array_equal(
-        start.power(solution.states, 0.0 * start.holding, np.zeros(6)), 0.0
-    )
+def test_energy_is_kept_in_free_motion(subtests: pytest.Subtests, platform: Platform) -> None:
+    for method in ["dormand_prince", "rk4"]:
+        with subtests.test(f"{method}"):
+            start = start_of(without_damping(platform))
+            # With springs at work, for many of their periods.
+            duration = 10.0 if start.pace < scale_of(platform).time else 1.0
+            solution = start.run(duration, method=method, timestep=5e-4)
+            kinetic, potential = start.energies(solution.states)
+            total = kinetic + potential
+            # The project's bar, relative to the energy that goes from one form to the other.
+            assert np.ptp(total) <= 1e-10 * max(np.ptp(kinetic), np.abs(total).max())
+            assert np.ptp(kinetic) > 1e-3 * np.abs(total).max(), (
+                "nothing moves: the test shows nothing"
+            )
+            np.testing.assert_array_equal(
+                start.power(solution.states, 0.0 * start.holding, np.zeros(6)), 0.0
+            )
 
 
 def test_energy_grows_by_the_work_done(start: Start) -> None:

@@ -83,18 +83,19 @@ def test_a_falling_machine_is_weightless(platform: Platform, states: Any) -> Non
     )
 
 
-@pytest.mark.parametrize("name", formulation_names())
-def test_every_formulation_feels_the_field(stewart: Platform, name: str) -> None:
-    machine = in_field(stewart, LEANING)
-    formulation = Formulation(machine, name)
-    pose, twist = machine.home, np.array([0.05, -0.04, 0.1, 0.2, -0.15, 0.1])
-    forces = np.linspace(-200.0, 300.0, 6)
-    wanted = machine.forward_dynamics(pose, twist, forces)
-    y = formulation.state_from(pose, twist)
-    dy = formulation.derivative(y, forces, guess=pose)
-    if not name.endswith("task"):
-        legs = machine.leg_coordinates(pose, twist, wanted).accelerations
-        wanted = legs.reshape(18) if name == "configuration" else legs[:, 2]
-        np.testing.assert_allclose(dy[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
-    else:
-        np.testing.assert_allclose(dy[7:], wanted, rtol=1e-9, atol=1e-9)
+def test_every_formulation_feels_the_field(subtests: pytest.Subtests, stewart: Platform) -> None:
+    for name in formulation_names():
+        with subtests.test(f"{name}"):
+            machine = in_field(stewart, LEANING)
+            formulation = Formulation(machine, name)
+            pose, twist = machine.home, np.array([0.05, -0.04, 0.1, 0.2, -0.15, 0.1])
+            forces = np.linspace(-200.0, 300.0, 6)
+            wanted = machine.forward_dynamics(pose, twist, forces)
+            y = formulation.state_from(pose, twist)
+            dy = formulation.derivative(y, forces, guess=pose)
+            if not name.endswith("task"):
+                legs = machine.leg_coordinates(pose, twist, wanted).accelerations
+                wanted = legs.reshape(18) if name == "configuration" else legs[:, 2]
+                np.testing.assert_allclose(dy[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
+            else:
+                np.testing.assert_allclose(dy[7:], wanted, rtol=1e-9, atol=1e-9)

@@ -114,28 +114,29 @@ def close(found: Array, expected: Array) -> None:
         assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("name", MIRRORS)
-def test_mirror_image_moves_as_the_mirror_image(name: str) -> None:
+def test_mirror_image_moves_as_the_mirror_image(subtests: pytest.Subtests) -> None:
     """Holds only if the bodies of mirrored legs are mirrored with all their products of inertia."""
-    platform = round_platform(name)
-    found = images(platform)
-    assert len(found) == MIRRORS[name]
-    for mirror, partner in found:
-        state = random_state(platform, 9)
-        image = reflected(mirror, partner, state)
-        close(
-            platform.inverse_kinematics(image.pose),
-            platform.inverse_kinematics(state.pose)[partner],
-        )
-        energies = [
-            np.array(platform.energy(*each[:2], deflection=each.deflection))
-            for each in (image, state)
-        ]
-        close(*energies)
-        acceleration, springs = answer(platform, state)
-        image_acceleration, image_springs = answer(platform, image)
-        close(image_acceleration, mirrored(mirror, acceleration))
-        close(image_springs, springs[partner] if springs.size else springs)
+    for name in MIRRORS:
+        with subtests.test(f"{name}"):
+            platform = round_platform(name)
+            found = images(platform)
+            assert len(found) == MIRRORS[name]
+            for mirror, partner in found:
+                state = random_state(platform, 9)
+                image = reflected(mirror, partner, state)
+                close(
+                    platform.inverse_kinematics(image.pose),
+                    platform.inverse_kinematics(state.pose)[partner],
+                )
+                energies = [
+                    np.array(platform.energy(*each[:2], deflection=each.deflection))
+                    for each in (image, state)
+                ]
+                close(*energies)
+                acceleration, springs = answer(platform, state)
+                image_acceleration, image_springs = answer(platform, image)
+                close(image_acceleration, mirrored(mirror, acceleration))
+                close(image_springs, springs[partner] if springs.size else springs)
 
 
 def test_without_mirrored_legs_the_thesis_machine_is_lopsided() -> None:
@@ -149,37 +150,39 @@ def test_without_mirrored_legs_the_thesis_machine_is_lopsided() -> None:
     assert abs(platform.energy(*image[:2])[0] / kinetic - 1.0) > 1e-4
 
 
-@pytest.mark.parametrize("name", TRIPLE)
-def test_third_of_a_turn_changes_nothing(name: str) -> None:
-    platform = round_platform(name)
-    third = Rotation.from_rotvec([0.0, 0.0, 2 * np.pi / 3])
-    state = random_state(platform, 10)
-    start = Rotation.from_quat(state.pose[[4, 5, 6, 3]])
-    turned = np.concatenate(
-        [third.apply(state.pose[:3]), (third * start * third.inv()).as_quat()[[3, 0, 1, 2]]]
-    )
-    onward = np.roll(np.arange(6), 2)
-    twist = third.apply(state.twist.reshape(2, 3)).ravel()
-    acceleration, springs = answer(platform, state)
-    found, found_springs = answer(platform, State(turned, twist, *permuted(state, onward)))
-    close(found, third.apply(acceleration.reshape(2, 3)).ravel())
-    close(found_springs, springs[onward] if springs.size else springs)
+def test_third_of_a_turn_changes_nothing(subtests: pytest.Subtests) -> None:
+    for name in TRIPLE:
+        with subtests.test(f"{name}"):
+            platform = round_platform(name)
+            third = Rotation.from_rotvec([0.0, 0.0, 2 * np.pi / 3])
+            state = random_state(platform, 10)
+            start = Rotation.from_quat(state.pose[[4, 5, 6, 3]])
+            turned = np.concatenate(
+                [third.apply(state.pose[:3]), (third * start * third.inv()).as_quat()[[3, 0, 1, 2]]]
+            )
+            onward = np.roll(np.arange(6), 2)
+            twist = third.apply(state.twist.reshape(2, 3)).ravel()
+            acceleration, springs = answer(platform, state)
+            found, found_springs = answer(platform, State(turned, twist, *permuted(state, onward)))
+            close(found, third.apply(acceleration.reshape(2, 3)).ravel())
+            close(found_springs, springs[onward] if springs.size else springs)
 
 
-@pytest.mark.parametrize("name", TRIPLE)
-def test_symmetric_start_stays_symmetric(name: str) -> None:
+def test_symmetric_start_stays_symmetric(subtests: pytest.Subtests) -> None:
     """Equal forces on all legs of a machine at home move it up or down, and nowhere else."""
-    platform = round_platform(name)
-    forces = 0.9 * platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    assert np.ptp(forces) <= 1e-2 * np.abs(forces).max()  # offsets of the thesis' legs
-    even = np.full(6, forces.mean())
-    solution = integrate(platform, 0.1, forces=even)
-    moved = solution.pose[-1] - solution.pose[0]
-    assert abs(moved[2]) > 1e-8
-    # Those offsets turn the thesis' machine about the vertical; nothing else leaves it.
-    assert np.abs(moved[[0, 1, 4, 5]]).max() <= 1e-11
-    if name != "stewart":
-        assert abs(moved[6]) <= 1e-11
+    for name in TRIPLE:
+        with subtests.test(f"{name}"):
+            platform = round_platform(name)
+            forces = 0.9 * platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
+            assert np.ptp(forces) <= 1e-2 * np.abs(forces).max()  # offsets of the thesis' legs
+            even = np.full(6, forces.mean())
+            solution = integrate(platform, 0.1, forces=even)
+            moved = solution.pose[-1] - solution.pose[0]
+            assert abs(moved[2]) > 1e-8
+            # Those offsets turn the thesis' machine about the vertical; nothing else leaves it.
+            assert np.abs(moved[[0, 1, 4, 5]]).max() <= 1e-11
+            if name != "stewart":
+                assert abs(moved[6]) <= 1e-11
 
 
 def test_free_fall_of_the_rss_machine_is_vertical() -> None:

@@ -124,22 +124,23 @@ def test_random_box_stays_on_the_branch_of_home(platform: Platform, states: Any)
     assert (branch(found) == branch(platform.home)).all()
 
 
-@pytest.mark.parametrize("name", SIX_FREEDOMS)
-def test_coordinates_out_of_reach_never_end_on_another_branch(name: str) -> None:
+def test_coordinates_out_of_reach_never_end_on_another_branch(subtests: pytest.Subtests) -> None:
     """Most of these cannot be reached; Newton alone would find poses behind singular ones."""
-    platform = twin.load(name)
-    random = np.random.default_rng(13)
-    spread = 0.4 * platform.home_coordinates if platform.coordinate_unit == "m" else 0.6
-    branch = np.sign(np.linalg.det(platform.jacobian(platform.home)))
-    reached = []
-    for share in random.uniform(-1.0, 1.0, (500, 6)):
-        try:
-            pose = platform.forward_kinematics(platform.home_coordinates + share * spread)
-        except ForwardKinematicsError:
-            continue
-        reached.append(pose)
-    assert 20 < len(reached) < 480, "the draw must hold coordinates of both kinds"
-    assert (np.sign(np.linalg.det(platform.jacobian(reached))) == branch).all()
+    for name in SIX_FREEDOMS:
+        with subtests.test(f"{name}"):
+            platform = twin.load(name)
+            random = np.random.default_rng(13)
+            spread = 0.4 * platform.home_coordinates if platform.coordinate_unit == "m" else 0.6
+            branch = np.sign(np.linalg.det(platform.jacobian(platform.home)))
+            reached = []
+            for share in random.uniform(-1.0, 1.0, (500, 6)):
+                try:
+                    pose = platform.forward_kinematics(platform.home_coordinates + share * spread)
+                except ForwardKinematicsError:
+                    continue
+                reached.append(pose)
+            assert 20 < len(reached) < 480, "the draw must hold coordinates of both kinds"
+            assert (np.sign(np.linalg.det(platform.jacobian(reached))) == branch).all()
 
 
 def test_poses_reached_by_walking_inside_the_limits(platform: Platform, scale: Any) -> None:
@@ -254,42 +255,48 @@ def test_more_legs_than_freedoms(legs: int) -> None:
     assert distance(platform.forward_kinematics(lengths), poses) <= POSE
 
 
-@pytest.mark.parametrize("legs", [7, 8])
-@pytest.mark.parametrize("longer", [1e-9, 5e-4, 0.1])
-def test_lengths_that_contradict_each_other_are_fitted(legs: int, longer: float) -> None:
-    platform = redundant_machine(legs)
-    lengths = platform.home_coordinates.copy()
-    lengths[legs - 1] += longer
-    if longer > 1e-3:
-        with pytest.raises(ForwardKinematicsError, match=r"0\.001 m by which") as no:
-            platform.forward_kinematics(lengths)
-        assert 0.05 * longer <= no.value.data["residual"] <= 1.001 * longer
-    pose, left = platform.fit_pose(lengths, tolerance=1.0)
-    # Shared among the legs, but never gone; the fit is where no motion makes it smaller.
-    assert 0.05 * longer <= np.abs(left).max() <= 1.001 * longer
-    np.testing.assert_allclose(left, lengths - platform.inverse_kinematics(pose), rtol=0, atol=0)
-    # A sum of squares is flat to half the digits of its value.
-    assert np.abs(left @ platform.jacobian(pose)).max() <= 1e-7 * longer + 1e-15
+def test_lengths_that_contradict_each_other_are_fitted(subtests: pytest.Subtests) -> None:
+    for longer in [1e-9, 5e-4, 0.1]:
+        for legs in [7, 8]:
+            with subtests.test(f"{longer}, {legs}"):
+                platform = redundant_machine(legs)
+                lengths = platform.home_coordinates.copy()
+                lengths[legs - 1] += longer
+                if longer > 1e-3:
+                    with pytest.raises(ForwardKinematicsError, match=r"0\.001 m by which") as no:
+                        platform.forward_kinematics(lengths)
+                    assert 0.05 * longer <= no.value.data["residual"] <= 1.001 * longer
+                pose, left = platform.fit_pose(lengths, tolerance=1.0)
+                # Shared among the legs, never gone; the fit is where no motion makes it smaller.
+                assert 0.05 * longer <= np.abs(left).max() <= 1.001 * longer
+                np.testing.assert_allclose(
+                    left, lengths - platform.inverse_kinematics(pose), rtol=0, atol=0
+                )
+                # A sum of squares is flat to half the digits of its value.
+                assert np.abs(left @ platform.jacobian(pose)).max() <= 1e-7 * longer + 1e-15
 
 
-@pytest.mark.parametrize("longer", [1e-9, 1e-3, -0.05])
-def test_pillars_that_contradict_each_other_are_fitted(longer: float) -> None:
+def test_pillars_that_contradict_each_other_are_fitted(subtests: pytest.Subtests) -> None:
     """Pillars on a rectangle: h_fr + h_rl = h_fl + h_rr whatever the pose.
 
     Least squares shares what is too much evenly: a quarter to each pillar, signs alternating.
     """
-    platform = twin.load("driving_simulator")
-    lengths = np.array([0.36, 0.33, 0.34, 0.37])
-    pose = platform.forward_kinematics(lengths)
-    np.testing.assert_allclose(platform.inverse_kinematics(pose), lengths, rtol=0, atol=1e-15)
-    measured = lengths + np.array([0.0, 0.0, longer, 0.0])
-    pose, left = platform.fit_pose(measured, tolerance=0.1)
-    quarter = 0.25 * longer * np.array([1.0, -1.0, 1.0, -1.0])
-    np.testing.assert_allclose(left, quarter, rtol=1e-6, atol=1e-13)
-    np.testing.assert_allclose(pose, platform.constrain(pose).pose, rtol=0, atol=1e-15)
-    if longer < 0.0:
-        with pytest.raises(ForwardKinematicsError, match="contradict"):
-            platform.forward_kinematics(measured)
+    for longer in [1e-9, 1e-3, -0.05]:
+        with subtests.test(f"{longer}"):
+            platform = twin.load("driving_simulator")
+            lengths = np.array([0.36, 0.33, 0.34, 0.37])
+            pose = platform.forward_kinematics(lengths)
+            np.testing.assert_allclose(
+                platform.inverse_kinematics(pose), lengths, rtol=0, atol=1e-15
+            )
+            measured = lengths + np.array([0.0, 0.0, longer, 0.0])
+            pose, left = platform.fit_pose(measured, tolerance=0.1)
+            quarter = 0.25 * longer * np.array([1.0, -1.0, 1.0, -1.0])
+            np.testing.assert_allclose(left, quarter, rtol=1e-6, atol=1e-13)
+            np.testing.assert_allclose(pose, platform.constrain(pose).pose, rtol=0, atol=1e-15)
+            if longer < 0.0:
+                with pytest.raises(ForwardKinematicsError, match="contradict"):
+                    platform.forward_kinematics(measured)
 
 
 def test_tolerance_follows_from_the_encoders() -> None:

@@ -62,21 +62,22 @@ def test_opposite_quaternion_is_the_same_pose(platform: Platform, states: Any) -
     )
 
 
-@pytest.mark.parametrize("name", TRIPLE)
-def test_third_of_a_turn_about_gravity_moves_the_coordinates_on(name: str) -> None:
-    platform = twin.load(name)
-    third = Rotation.from_rotvec([0.0, 0.0, 2 * np.pi / 3])
-    pose = platform.home + np.array([0.02, -0.03, 0.01, 0.0, 0.02, -0.03, 0.04])
-    pose[3:] /= np.linalg.norm(pose[3:])
-    start = Rotation.from_quat(pose[[4, 5, 6, 3]])
-    turned = np.concatenate(
-        [third.apply(pose[:3]), (third * start * third.inv()).as_quat()[[3, 0, 1, 2]]]
-    )
-    found, before = platform.inverse_kinematics(turned), platform.inverse_kinematics(pose)
-    assert np.ptp(before) > 0.01
-    np.testing.assert_allclose(
-        found, np.roll(before, 2), rtol=0, atol=1e-15 if platform.kind != "rss" else 1e-14
-    )  # rounding of lengths about one metre, and of arc cosines
+def test_third_of_a_turn_about_gravity_moves_the_coordinates_on(subtests: pytest.Subtests) -> None:
+    for name in TRIPLE:
+        with subtests.test(f"{name}"):
+            platform = twin.load(name)
+            third = Rotation.from_rotvec([0.0, 0.0, 2 * np.pi / 3])
+            pose = platform.home + np.array([0.02, -0.03, 0.01, 0.0, 0.02, -0.03, 0.04])
+            pose[3:] /= np.linalg.norm(pose[3:])
+            start = Rotation.from_quat(pose[[4, 5, 6, 3]])
+            turned = np.concatenate(
+                [third.apply(pose[:3]), (third * start * third.inv()).as_quat()[[3, 0, 1, 2]]]
+            )
+            found, before = platform.inverse_kinematics(turned), platform.inverse_kinematics(pose)
+            assert np.ptp(before) > 0.01
+            np.testing.assert_allclose(
+                found, np.roll(before, 2), rtol=0, atol=1e-15 if platform.kind != "rss" else 1e-14
+            )  # rounding of lengths about one metre, and of arc cosines
 
 
 def test_batch_equals_single_bit_for_bit(platform: Platform, states: Any) -> None:

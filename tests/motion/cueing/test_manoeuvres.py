@@ -21,15 +21,20 @@ from twin.motion.cueing.manoeuvre import TIME_STEP
 HEADER = "time [s],fx [m/s2],fy [g],fz [g],wz [deg/s]\n"
 
 
-@pytest.mark.parametrize("name", MANOEUVRES)
-def test_manoeuvres_start_and_end_without_rotation(name):
-    manoeuvre = make_manoeuvre(name)
-    assert manoeuvre.duration == pytest.approx(12.0)
-    np.testing.assert_allclose(manoeuvre.specific_force[0], [0.0, 0.0, GRAVITY], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(manoeuvre.angular_rate[0], 0.0, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(manoeuvre.specific_force[-1], [0.0, 0.0, GRAVITY], rtol=0, atol=0.1)
-    force = np.abs(manoeuvre.specific_force - [0.0, 0.0, GRAVITY]).max()
-    assert 1.0 < force < 8.0
+def test_manoeuvres_start_and_end_without_rotation(subtests: pytest.Subtests) -> None:
+    for name in MANOEUVRES:
+        with subtests.test(f"{name}"):
+            manoeuvre = make_manoeuvre(name)
+            assert manoeuvre.duration == pytest.approx(12.0)
+            np.testing.assert_allclose(
+                manoeuvre.specific_force[0], [0.0, 0.0, GRAVITY], rtol=0, atol=1e-12
+            )
+            np.testing.assert_allclose(manoeuvre.angular_rate[0], 0.0, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                manoeuvre.specific_force[-1], [0.0, 0.0, GRAVITY], rtol=0, atol=0.1
+            )
+            force = np.abs(manoeuvre.specific_force - [0.0, 0.0, GRAVITY]).max()
+            assert 1.0 < force < 8.0
 
 
 def test_steady_turn_is_that_of_the_linear_bicycle():
@@ -146,12 +151,13 @@ def banked_turn(gravity: float, lead: float) -> Manoeuvre:
     return Manoeuvre("turn", time, force, rate)
 
 
-@pytest.mark.parametrize("lead", [0.5, 5.0, 40.0])
-def test_the_value_at_rest_shows_whether_gravity_is_there(lead: float) -> None:
+def test_the_value_at_rest_shows_whether_gravity_is_there(subtests: pytest.Subtests) -> None:
     """A long turn has a mean of nearly g without gravity."""
-    with pytest.raises(InputError, match="where the vehicle stands still"):
-        banked_turn(0.0, lead)
-    assert banked_turn(9.81, lead).duration > 20.0
+    for lead in [0.5, 5.0, 40.0]:
+        with subtests.test(f"{lead}"):
+            with pytest.raises(InputError, match="where the vehicle stands still"):
+                banked_turn(0.0, lead)
+            assert banked_turn(9.81, lead).duration > 20.0
 
 
 def test_weightlessness_in_flight_is_no_rest() -> None:

@@ -1,14 +1,12 @@
 """Predictive cueing: never beyond the limits, the right optimum, the models it predicts with."""
 
-import builtins
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twin
-from twin.errors import InputError, MissingDependencyError
+from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion import read_recording
 from twin.motion.cueing import (
@@ -34,7 +32,7 @@ from twin.motion.cueing.predictive import (
     sensed_gradients,
 )
 
-osqp = pytest.importorskip("osqp")
+pytest.importorskip("osqp")
 
 SIMULATORS = ("stewart", "driving_simulator")
 REST = np.array([0.0, 0.0, GRAVITY])
@@ -251,19 +249,6 @@ def test_motion_is_written_and_read_back(tmp_path):
         write_motion(made.motion, tmp_path / "none" / "motion.csv")
     with pytest.raises(InputError):
         write_motion("motion", tmp_path / "motion.csv")
-
-
-def test_missing_solver_is_named(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *arguments, **options):
-        if name == "osqp":
-            raise ImportError(name)
-        return real(name, *arguments, **options)
-
-    monkeypatch.setattr("twin.basics.optional.import_module", without)
-    with pytest.raises(MissingDependencyError, match=r"platform-twin\[control\]"):
-        PredictiveCueing(twin.load("stewart"))
 
 
 def test_malformed_arguments_are_refused():

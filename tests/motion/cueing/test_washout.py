@@ -90,25 +90,28 @@ def test_free_axes_are_as_many_as_freedoms(name):
     assert (ranges.travel[~ranges.free] == 0.0).all()
 
 
-@pytest.mark.parametrize("washout", WASHOUTS)
-@pytest.mark.parametrize("name", SIMULATORS)
-def test_motion_is_smooth_fits_and_can_be_followed(name, washout):
-    platform = twin.load(name)
-    made = cue(platform, make_manoeuvre("double_lane_change"), washout.name)
-    motion, step = made.motion, 1e-4
-    time = np.linspace(0.5, 11.5, 400)
-    before, middle, after = (motion.sample(time + shift) for shift in (-step, 0.0, step))
-    speed = (after.pose[:, :3] - before.pose[:, :3]) / (2.0 * step)
-    np.testing.assert_allclose(speed, middle.twist[:, :3], rtol=0, atol=1e-6)
-    bend = (after.twist - before.twist) / (2.0 * step)
-    # Accelerations have kinks at the samples, with slopes below 100 units a second.
-    np.testing.assert_allclose(bend, middle.acceleration, rtol=0, atol=1e-2)
-    use = workspace_use(platform, motion)
-    assert 0.1 < use.length <= 1.0
-    assert use.largest <= 1.0
-    from twin.control.controller import sample_reference
+def test_motion_is_smooth_fits_and_can_be_followed(subtests: pytest.Subtests) -> None:
+    for name in SIMULATORS:
+        for washout in WASHOUTS:
+            with subtests.test(f"{name}, {washout}"):
+                platform = twin.load(name)
+                made = cue(platform, make_manoeuvre("double_lane_change"), washout.name)
+                motion, step = made.motion, 1e-4
+                time = np.linspace(0.5, 11.5, 400)
+                before, middle, after = (
+                    motion.sample(time + shift) for shift in (-step, 0.0, step)
+                )
+                speed = (after.pose[:, :3] - before.pose[:, :3]) / (2.0 * step)
+                np.testing.assert_allclose(speed, middle.twist[:, :3], rtol=0, atol=1e-6)
+                bend = (after.twist - before.twist) / (2.0 * step)
+                # Accelerations have kinks at the samples, with slopes below 100 units a second.
+                np.testing.assert_allclose(bend, middle.acceleration, rtol=0, atol=1e-2)
+                use = workspace_use(platform, motion)
+                assert 0.1 < use.length <= 1.0
+                assert use.largest <= 1.0
+                from twin.control.controller import sample_reference
 
-    assert sample_reference(platform, motion, 1e-2).reachable.all()
+                assert sample_reference(platform, motion, 1e-2).reachable.all()
 
 
 @pytest.mark.parametrize("name", SIMULATORS)

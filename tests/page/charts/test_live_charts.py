@@ -18,9 +18,7 @@ from twin.page.charts import (
     MIN_RELATIVE_HEIGHT,
     SERIES_COLOURS,
     LiveCharts,
-    axes,
     curve_colours,
-    scales,
     series,
     span_ends,
 )
@@ -122,16 +120,6 @@ def test_window_and_look_back_scroll(charts: LiveCharts) -> None:
     assert len(data(charts, "position")[0]) <= MAX_POINTS + 2
 
 
-def test_a_peak_of_one_row_is_seen_in_the_widest_window(charts: LiveCharts) -> None:
-    charts.show(["loop_gap"])
-    control(charts, "window").value = 30.0
-    charts.update(history_of(29.0))
-    gap = data(charts, "loop_gap")[1]
-    assert len(gap) <= MAX_POINTS + 2
-    assert gap.max() == pytest.approx(1e6)
-    assert np.median(gap) == pytest.approx(100.0)
-
-
 def test_nothing_new_is_not_sent_and_updates_are_not_too_many(
     charts: LiveCharts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,16 +190,6 @@ def test_noise_does_not_fill_a_chart_and_large_limits_do_not_flatten_it() -> Non
     assert np.isfinite(span_ends(chart, np.array([[np.nan]]))).all()
 
 
-def test_legends_have_the_last_value_of_every_curve(charts: LiveCharts) -> None:
-    """References are dashed in the colour of their signal; there is no entry for the time."""
-    charts.update(history_of(6.0))
-    text = charts._legends["position"].content
-    _, measured, setpoint, *_ = data(charts, "position")
-    assert f"<b>{measured[-1]:.4g}</b>" in text and f"<b>{setpoint[-1]:.4g}</b>" in text
-    assert text.count(SERIES_COLOURS[0]) == 2 and text.count("dashed") == 1
-    assert "time" not in text and "mm" in text
-
-
 def test_a_run_that_begins_again_and_another_run_are_drawn(charts: LiveCharts) -> None:
     history = history_of(12.0)
     control(charts, "hold").value = True
@@ -238,13 +216,6 @@ def test_setpoint_and_measured_have_one_colour_and_all_others_differ() -> None:
     assert [("dash" in entry) for entry in drawn] == [True, True, False, False]
     six = Chart("a", "A", "mm", tuple("abcdef"))
     assert len(set(curve_colours(six))) == 6
-
-
-@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
-def test_axes_have_units(chart: Chart) -> None:
-    labels = [axis["label"] for axis in axes(chart)]
-    assert labels == ["time [s]", chart.unit]
-    assert scales(chart)["x"] == {"time": False}
 
 
 def test_the_difference_opens_first_when_a_second_engine_begins(
@@ -275,15 +246,6 @@ def test_the_difference_opens_first_when_a_second_engine_begins(
     session.configure(comparison=None)
     assert shown_after(0.1) == usual
     session.close()
-    panel.remove()
-
-
-def test_removed_charts_leave_nothing(server: PageServer) -> None:
-    panel = server.viser.gui.add_panel()
-    tab = panel.add_tab("Charts")
-    made = LiveCharts(server.viser, CHARTS, tab)
-    made.remove()
-    assert not tab._children
     panel.remove()
 
 

@@ -28,15 +28,18 @@ def test_every_leg_has_a_column_with_its_shares() -> None:
     assert "&gt; 999 %" in strip(np.array([0.5]), np.array([5e3]), np.array([1.0]), {})
 
 
-@pytest.mark.parametrize(
-    ("share", "colour"),
-    [(0.5, NORMAL_COLOUR), (0.8, NEAR_COLOUR), (0.97, LIMIT_COLOUR), (2.0, LIMIT_COLOUR)],
-)
-def test_colours_tell_how_near_a_limit_is(share: float, colour: str) -> None:
-    middle, none = np.array([0.5]), np.array([np.nan])
-    assert f"{colour}55" in strip(middle, none, np.array([share]), {})
-    for place in (0.5 + 0.5 * share, 0.5 - 0.5 * share):
-        assert f"background: {colour}" in strip(np.array([place]), none, none, {})
+def test_colours_tell_how_near_a_limit_is(subtests: pytest.Subtests) -> None:
+    for share, colour in [
+        (0.5, NORMAL_COLOUR),
+        (0.8, NEAR_COLOUR),
+        (0.97, LIMIT_COLOUR),
+        (2.0, LIMIT_COLOUR),
+    ]:
+        with subtests.test(f"{share}"):
+            middle, none = np.array([0.5]), np.array([np.nan])
+            assert f"{colour}55" in strip(middle, none, np.array([share]), {})
+            for place in (0.5 + 0.5 * share, 0.5 - 0.5 * share):
+                assert f"background: {colour}" in strip(np.array([place]), none, none, {})
 
 
 def test_a_stroke_is_filled_from_its_middle() -> None:

@@ -75,22 +75,6 @@ def assert_in_place(machine: MachineScene) -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_every_body_is_where_the_scene_has_it(server: Any, name: str) -> None:
-    platform = twin.load(name)
-    machine = MachineScene(server, platform)
-    model = machine.scene_model.model
-    drawn = {model.body(k).name for k in range(1, model.nbody) if model.body_geomnum[k]}
-    assert set(machine.bodies) == drawn | {"base"}
-    deflection = 0.002 * np.arange(2 * platform.n_deflections)
-    for k, pose in enumerate(poses_within_limits(platform, 4, 11)):
-        shaken = np.array([0.01, -0.02, 0.03]) * k
-        assert machine.update(Scene(pose, deflection, platform.home, base_displacement=shaken))
-        assert_in_place(machine)
-        np.testing.assert_allclose(machine.root.position, shaken, **CLOSE)
-        np.testing.assert_allclose(machine.bodies["ghost"].position, platform.home[:3], **CLOSE)
-
-
-@pytest.mark.parametrize("name", MACHINES)
 def test_bodies_are_where_an_engine_has_them(server: Any, name: str) -> None:
     """Meshes included: their middles, moved by their nodes, against MuJoCo's own kinematics."""
     platform = twin.load(name)
@@ -258,12 +242,3 @@ def test_a_second_machine_is_its_own(server: Any) -> None:
     assert server.scene.get_handle_by_name("/comparison") is None
     assert first.update(Scene(moved(platform.home, 0.0, 0.0, 0.01)))
     assert_in_place(first)
-
-
-def test_the_platform_can_be_seen_through(server: Any) -> None:
-    machine = MachineScene(server, twin.load("stewart"))
-    plate = machine.parts["platform", "platform"]
-    machine.see_through("platform", 0.4)
-    assert plate.opacity == 0.4
-    machine.see_through("platform", None)
-    assert plate.opacity is None

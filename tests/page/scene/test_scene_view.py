@@ -18,7 +18,7 @@ from twin.errors import InputError
 from twin.machine.payload import Occupant, seated_on
 from twin.page.scene import machine_scene as trace_file
 from twin.page.scene.machine_scene import centre_of_mass
-from twin.page.scene.scene_view import FIELD_OF_VIEW, LAYERS, SceneView, round_length, viewpoint
+from twin.page.scene.scene_view import FIELD_OF_VIEW, LAYERS, SceneView, viewpoint
 from twin.simulation.scene import Scene
 from twin.viewer.camera import VIEWS
 
@@ -73,33 +73,20 @@ NODES = {
 }
 
 
-@pytest.mark.parametrize("layer", NODES)
-def test_layers_are_switched(server: Any, view: SceneView, layer: str) -> None:
-    before = {name: node(server, path).visible for name, path in NODES.items()}
-    assert before == {name: LAYERS[name].shown for name in NODES}
-    wanted = not before[layer]
-    view.show(layer, wanted)
-    assert view.shown(layer) == wanted
-    assert {name: node(server, path).visible for name, path in NODES.items()} == {
-        **before,
-        layer: wanted,
-    }
-    view.show(layer, before[layer])
-    assert node(server, NODES[layer]).visible == before[layer]
-
-
-def test_unknown_layers_are_refused(view: SceneView) -> None:
-    with pytest.raises(InputError, match="layer"):
-        view.show("sun", True)
-    with pytest.raises(InputError, match="layer"):
-        view.shown("sun")
-
-
-def test_the_ghost_can_be_switched_off(view: SceneView, stewart: Platform) -> None:
-    view.update(Scene(stewart.home, None, stewart.home), 0.0)
-    assert view.machine.bodies["ghost"].visible
-    view.show("ghost", False)
-    assert not view.machine.bodies["ghost"].visible
+def test_layers_are_switched(subtests: pytest.Subtests, server: Any, view: SceneView) -> None:
+    for layer in NODES:
+        with subtests.test(f"{layer}"):
+            before = {name: node(server, path).visible for name, path in NODES.items()}
+            assert before == {name: LAYERS[name].shown for name in NODES}
+            wanted = not before[layer]
+            view.show(layer, wanted)
+            assert view.shown(layer) == wanted
+            assert {name: node(server, path).visible for name, path in NODES.items()} == {
+                **before,
+                layer: wanted,
+            }
+            view.show(layer, before[layer])
+            assert node(server, NODES[layer]).visible == before[layer]
 
 
 def test_what_lies_inside_is_seen(view: SceneView) -> None:
@@ -137,13 +124,6 @@ def test_the_room_stays_where_the_base_shakes(view: SceneView, stewart: Platform
     view.update(Scene(stewart.home, base_displacement=np.array([0.1, 0.0, 0.02])), 0.0)
     np.testing.assert_array_equal(view.backdrop.ground.position, before)
     np.testing.assert_allclose(view.machine.root.position, [0.1, 0.0, 0.02], **CLOSE)
-
-
-@pytest.mark.parametrize(
-    ("length", "rounded"), [(0.013, 0.01), (0.16, 0.2), (0.04, 0.05), (0.8, 1.0), (3.0, 2.0)]
-)
-def test_lines_of_the_ground_are_a_round_length_apart(length: float, rounded: float) -> None:
-    assert round_length(length) == pytest.approx(rounded, rel=1e-12)
 
 
 def test_the_centre_of_mass_has_the_occupant_in_it(server: Any, stewart: Platform) -> None:
@@ -233,18 +213,6 @@ def test_the_trace_is_the_way_of_its_point(
     moments.append(20.0)
     view.update(Scene(stewart.home), 0.06)
     assert np.ptp(view.trace.node.points, axis=(0, 1)).max() < 1e-6
-
-
-def test_the_trace_forgets_what_is_old(
-    view: SceneView, stewart: Platform, moments: list[float]
-) -> None:
-    view.show("trace", True)
-    view.trace.seconds = 1.0
-    for k in range(50):
-        moments.append(1.0 + k)
-        view.update(Scene(moved(stewart.home, 0.001 * k, 0.0, 0.0)), 0.1 * k)
-    first = view.trace.node.points[0, 0, 0]
-    assert first == pytest.approx(0.039, abs=1e-6)
 
 
 def test_the_trace_is_sent_ten_times_a_second_at_most(

@@ -37,13 +37,11 @@ def test_what_cannot_be_read_is_refused_and_raises_nothing(subtests: pytest.Subt
             assert reason in Access(loopback=False, token=TOKEN, port=8080).refusal(request_)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
+def test_who_has_the_token_is_let_in(subtests: pytest.Subtests) -> None:
+    for request_ in [
         Request(f"/?token={TOKEN}"),
         Request(f"/assets/x.js?v=1&token={TOKEN}", Origin="http://machine:8080"),
         Request(Cookie=f"other=1; twin_token_8080={TOKEN}", Origin="https://MACHINE:8080"),
-    ],
-)
-def test_who_has_the_token_is_let_in(request_: Request) -> None:
-    assert not Access(loopback=False, token=TOKEN, port=8080).refusal(request_)  # type: ignore[arg-type]
+    ]:
+        with subtests.test(f"{request_}"):
+            assert not Access(loopback=False, token=TOKEN, port=8080).refusal(request_)  # type: ignore[arg-type]

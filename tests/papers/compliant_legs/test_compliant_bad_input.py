@@ -41,11 +41,12 @@ CALLS: dict[str, tuple[Callable[[CompliantMachine], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_arguments_are_checked(shipped: CompliantMachine, name: str) -> None:
-    call, message = CALLS[name]
-    with pytest.raises(InputError, match=message):
-        call(shipped)
+def test_arguments_are_checked(subtests: pytest.Subtests, shipped: CompliantMachine) -> None:
+    for name in CALLS:
+        with subtests.test(f"{name}"):
+            call, message = CALLS[name]
+            with pytest.raises(InputError, match=message):
+                call(shipped)
 
 
 def test_too_few_legs_hold_nothing(shipped: CompliantMachine) -> None:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
-import compliant_lagrange
 import numpy as np
 import pytest
-from compliant_lagrange import CONSTANT_NAMES, angles_of, leg_functions, leg_symbols
-
-from twin.errors import MissingDependencyError
+from compliant_lagrange import angles_of, leg_functions
 
 VALUES = (2.0, 8.0, 5.0, 0.08, 0.3, 0.2, 0.21, 5e4, 500.0, 1.0, -2.0, -9.4)
 PLACE = (0.3, -0.4, 0.01, 0.1)
@@ -52,12 +47,6 @@ def test_tip_moves_as_its_jacobian_says(derivative) -> None:
     assert functions.tip_bias(place, rates, VALUES)[:, 0] == pytest.approx(drift, abs=1e-10)
 
 
-def test_symbols_have_names() -> None:
-    symbols = leg_symbols()
-    assert tuple(symbols.constants) == CONSTANT_NAMES
-    assert [str(one) for one in symbols.coordinates] == ["first", "second", "delta1", "delta2"]
-
-
 def test_a_vertical_leg_is_regular_and_a_lying_one_is_not() -> None:
     functions = leg_functions()
     upright = functions.mass_matrix((0.0, 0.0, 0.0, 0.1), RATES, VALUES)
@@ -68,9 +57,3 @@ def test_a_vertical_leg_is_regular_and_a_lying_one_is_not() -> None:
         first, second = angles_of(np.array(direction))
         tip = functions.tip((first, second, 0.0, 0.0), RATES, VALUES)[:, 0]
         assert tip / np.linalg.norm(tip) == pytest.approx(direction, abs=1e-15)
-
-
-def test_missing_sympy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sympy", None)
-    with pytest.raises(MissingDependencyError, match="pip install"):
-        compliant_lagrange.leg_symbols.__wrapped__()

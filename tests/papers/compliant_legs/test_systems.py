@@ -208,30 +208,33 @@ def test_locked_actuators_do_not_accelerate(machine, compliant_states) -> None:
     assert np.abs(other.extension_acceleration).max() > 1.0
 
 
-@pytest.mark.parametrize("size", [0.0, 1.0])
-def test_rest_lengths_keep_the_platform_still(machine, compliant_states, size) -> None:
-    pose, _, _, _, wrench = compliant_states
-    extension = np.full(machine.n_legs, 0.09)
-    answer = rest_lengths(machine, pose, extension, size * wrench)
-    # Thousands of newtons along the legs balance: rounding of 1e4 in the accelerations.
-    for accelerations in (
-        answer.acceleration,
-        answer.deflection_acceleration,
-        answer.extension_acceleration,
-    ):
-        assert np.abs(accelerations).max() < 1e-9
-    for k in range(len(pose)):
-        designed = replace(machine, spring_length=answer.rest_lengths[k])
-        rest, relaxed = np.zeros((1, 6)), np.zeros((1, 2 * machine.n_legs))
-        legs = leg_state(designed, pose[k : k + 1], rest, relaxed)
-        # Equation (80): what the actuators do not fill is the spring's loaded length.
-        deflection = legs.extension[0] - extension
-        state = np.concatenate([deflection, np.zeros(machine.n_legs)])
-        found = solve_locked(designed, pose[k], None, state, size * wrench[k])
-        assert np.abs(found.acceleration).max() < 1e-9
-        assert np.abs(found.deflection_acceleration).max() < 1e-9
-        if machine.n_legs == 6:
-            assert found.forces == pytest.approx(answer.forces[k], abs=1e-7)
+def test_rest_lengths_keep_the_platform_still(
+    subtests: pytest.Subtests, machine, compliant_states
+) -> None:
+    for size in [0.0, 1.0]:
+        with subtests.test(f"{size}"):
+            pose, _, _, _, wrench = compliant_states
+            extension = np.full(machine.n_legs, 0.09)
+            answer = rest_lengths(machine, pose, extension, size * wrench)
+            # Thousands of newtons along the legs balance: rounding of 1e4 in the accelerations.
+            for accelerations in (
+                answer.acceleration,
+                answer.deflection_acceleration,
+                answer.extension_acceleration,
+            ):
+                assert np.abs(accelerations).max() < 1e-9
+            for k in range(len(pose)):
+                designed = replace(machine, spring_length=answer.rest_lengths[k])
+                rest, relaxed = np.zeros((1, 6)), np.zeros((1, 2 * machine.n_legs))
+                legs = leg_state(designed, pose[k : k + 1], rest, relaxed)
+                # Equation (80): what the actuators do not fill is the spring's loaded length.
+                deflection = legs.extension[0] - extension
+                state = np.concatenate([deflection, np.zeros(machine.n_legs)])
+                found = solve_locked(designed, pose[k], None, state, size * wrench[k])
+                assert np.abs(found.acceleration).max() < 1e-9
+                assert np.abs(found.deflection_acceleration).max() < 1e-9
+                if machine.n_legs == 6:
+                    assert found.forces == pytest.approx(answer.forces[k], abs=1e-7)
 
 
 def test_a_seventh_leg_gets_the_smallest_forces(seven: CompliantMachine) -> None:

@@ -60,11 +60,12 @@ def printed_names(found: Any) -> dict[str, Array]:
     return values | {"x_mp": found.center[..., 0], "y_mp": found.center[..., 1]}
 
 
-@pytest.mark.parametrize("name", printed(np.zeros(1), np.zeros(1), np.zeros(1)))
-def test_printed_inverse_kinematics(name: str) -> None:
-    q = random_coordinates()
-    found = printed_names(SmallAngleKinematics(PLATE).inverse(q))
-    np.testing.assert_allclose(found[name], printed(*q.T)[name], rtol=0, atol=ROUNDING)
+def test_printed_inverse_kinematics(subtests: pytest.Subtests) -> None:
+    for name in printed(np.zeros(1), np.zeros(1), np.zeros(1)):
+        with subtests.test(f"{name}"):
+            q = random_coordinates()
+            found = printed_names(SmallAngleKinematics(PLATE).inverse(q))
+            np.testing.assert_allclose(found[name], printed(*q.T)[name], rtol=0, atol=ROUNDING)
 
 
 def graph_equations(q: Array, values: dict[str, Array]) -> Array:
@@ -219,12 +220,10 @@ def test_batches_broadcast() -> None:
     assert ExactKinematics(PLATE).inverse(np.zeros((0, 3))).lengths.shape == (0, 4)
 
 
-@pytest.mark.parametrize(
-    "coordinates", [[0.35, 0.0], [0.35, np.nan, 0.0], [0.35, 1.6, 0.0], "level", None]
-)
-def test_refused_coordinates(coordinates: Any) -> None:
-    with pytest.raises(InputError, match="coordinates"):
-        ExactKinematics(PLATE).inverse(coordinates)
+def test_refused_coordinates(subtests: pytest.Subtests) -> None:
+    for coordinates in [[0.35, 0.0], [0.35, np.nan, 0.0], [0.35, 1.6, 0.0], "level", None]:
+        with subtests.test(f"{coordinates}"), pytest.raises(InputError, match="coordinates"):
+            ExactKinematics(PLATE).inverse(coordinates)
 
 
 def test_lengths_that_do_not_broadcast_are_refused() -> None:

@@ -58,19 +58,16 @@ def test_lumped_plate_keeps_the_masses() -> None:
     assert PLATE.lifted_mass == 262.0
 
 
-@pytest.mark.parametrize(
-    ("tables", "message"),
-    [
+def test_other_machines_are_refused(subtests: pytest.Subtests) -> None:
+    for tables, message in [
         ({"leg__fixed_foot": 1}, "fixed_foot"),
         ({"platform__body__center_of_mass": [0.1, 0.0, 0.0]}, "centre of mass"),
         ({"platform__body__inertia": [[3, 0.1, 0], [0.1, 4, 0], [0, 0, 5]]}, "aligned axes"),
         ({"leg__actuator__minimum": 0.3}, "middle of their stroke"),
         ({"variant": [{"legs": [1], "source": "Test", "upper_mass": 20.0}]}, "same for all"),
-    ],
-)
-def test_other_machines_are_refused(tables: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        PlateModel.from_parameters(changed(**tables))
+    ]:
+        with subtests.test(f"{tables}"), pytest.raises(InputError, match=message):
+            PlateModel.from_parameters(changed(**tables))
 
 
 def test_other_order_of_the_pillars_is_refused() -> None:

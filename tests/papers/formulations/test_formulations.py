@@ -57,47 +57,57 @@ def machine(request: pytest.FixtureRequest) -> Platform:
     return twin.load(request.param)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_accelerations_agree_with_the_reference(machine: Platform, name: str) -> None:
-    formulation = Formulation(machine, name)
-    scale, random = scale_of(machine), np.random.default_rng(92)
-    poses = poses_within_limits(machine, 60, 93)
-    twists = 0.3 * scale.twist * random.normal(size=(60, 6))
-    forces = 0.5 * scale.effort * random.normal(size=(60, 6))
-    accelerations = machine.forward_dynamics(poses, twists, forces)
-    legs = machine.leg_coordinates(poses, twists, accelerations)
-    for k in range(60):
-        y = formulation.state_from(poses[k], twists[k])
-        dy = formulation.derivative(y, forces[k], guess=poses[k])
-        assert dy.shape == y.shape == (formulation.size,)
-        if name.endswith("task"):
-            wanted, got = accelerations[k], dy[7:]
-        elif name == "configuration":
-            wanted, got = extended_joints(machine, legs.accelerations[k]).reshape(18), dy[18:]
-        else:
-            wanted, got = extended_joints(machine, legs.accelerations[k])[:, 2], dy[6:]
-        # The bar for two independent derivations; inverse matrices cost a few digits.
-        assert np.abs(got - wanted).max() <= 1e-9 * np.abs(wanted).max()
+def test_accelerations_agree_with_the_reference(
+    subtests: pytest.Subtests, machine: Platform
+) -> None:
+    for name in NAMES:
+        with subtests.test(f"{name}"):
+            formulation = Formulation(machine, name)
+            scale, random = scale_of(machine), np.random.default_rng(92)
+            poses = poses_within_limits(machine, 60, 93)
+            twists = 0.3 * scale.twist * random.normal(size=(60, 6))
+            forces = 0.5 * scale.effort * random.normal(size=(60, 6))
+            accelerations = machine.forward_dynamics(poses, twists, forces)
+            legs = machine.leg_coordinates(poses, twists, accelerations)
+            for k in range(60):
+                y = formulation.state_from(poses[k], twists[k])
+                dy = formulation.derivative(y, forces[k], guess=poses[k])
+                assert dy.shape == y.shape == (formulation.size,)
+                if name.endswith("task"):
+                    wanted, got = accelerations[k], dy[7:]
+                elif name == "configuration":
+                    wanted, got = (
+                        extended_joints(machine, legs.accelerations[k]).reshape(18),
+                        dy[18:],
+                    )
+                else:
+                    wanted, got = extended_joints(machine, legs.accelerations[k])[:, 2], dy[6:]
+                # The bar for two independent derivations; inverse matrices cost a few digits.
+                assert np.abs(got - wanted).max() <= 1e-9 * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_motion_agrees_with_the_reference(machine: Platform, name: str) -> None:
-    forces = 0.9 * machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
-    run = simulate_formulation(machine, name, 0.1, 0.05, twist=TWIST, forces=forces)
-    reference = integrate(machine, 0.1, twist=TWIST, forces=forces, relative_tolerance=1e-13)
-    # Errors of 1e-13 and 1e-12 per step, a few tens of steps.
-    np.testing.assert_allclose(run.pose[-1], reference.pose[-1], rtol=0, atol=1e-11)
-    np.testing.assert_allclose(run.twist[-1], reference.twist[-1], rtol=0, atol=1e-9)
+def test_motion_agrees_with_the_reference(subtests: pytest.Subtests, machine: Platform) -> None:
+    for name in NAMES:
+        with subtests.test(f"{name}"):
+            forces = 0.9 * machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
+            run = simulate_formulation(machine, name, 0.1, 0.05, twist=TWIST, forces=forces)
+            reference = integrate(
+                machine, 0.1, twist=TWIST, forces=forces, relative_tolerance=1e-13
+            )
+            # Errors of 1e-13 and 1e-12 per step, a few tens of steps.
+            np.testing.assert_allclose(run.pose[-1], reference.pose[-1], rtol=0, atol=1e-11)
+            np.testing.assert_allclose(run.twist[-1], reference.twist[-1], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_other_machines_are_refused(name: str) -> None:
-    others = [twin.load(other) for other in twin.machine_names()]
-    others = [platform for platform in others if platform.kind not in ("ups", "rss")]
-    assert len(others) == 3
-    for platform in [*others, redundant_machine(7)]:
-        with pytest.raises(InputError, match="6 legs of kind 'ups' or 'rss'"):
-            Formulation(platform, name)
+def test_other_machines_are_refused(subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(f"{name}"):
+            others = [twin.load(other) for other in twin.machine_names()]
+            others = [platform for platform in others if platform.kind not in ("ups", "rss")]
+            assert len(others) == 3
+            for platform in [*others, redundant_machine(7)]:
+                with pytest.raises(InputError, match="6 legs of kind 'ups' or 'rss'"):
+                    Formulation(platform, name)
 
 
 def test_falls_agree_before_the_singular_pose(
@@ -111,36 +121,40 @@ def test_falls_agree_before_the_singular_pose(
         np.testing.assert_allclose(run.twist[30], reference.twist[-1], rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", TRACKING)
-@pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
-def test_actuator_spaces_stop_at_the_singular_pose(srspm: Platform, name: str, method: str) -> None:
-    with pytest.raises(IntegrationError, match="singular pose") as caught:
-        simulate_formulation(srspm, name, 1.0, method=method)
-    data = pickle.loads(pickle.dumps(caught.value)).data
-    assert data["formulation"] == name
-    assert data["reason"] == "singular pose"
-    assert data["run"].time[-1] == pytest.approx(0.48, abs=1e-12)  # the paper's table 6
-    assert len(data["run"]) == 49
-    assert np.isfinite([*data["pose"], *data["twist"]]).all()
-    if method == "dormand_prince":
-        # Up to the last step that could be tried.
-        assert SINGULAR_TIME - 1e-5 < data["time"] <= SINGULAR_TIME
-        assert data["condition_number"] > 1e4
-    else:
-        assert data["time"] == pytest.approx(0.48, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", PASSING)
-def test_others_pass_the_singular_pose(
-    srspm: Platform, falls: dict[str, FormulationRun], name: str
+def test_actuator_spaces_stop_at_the_singular_pose(
+    subtests: pytest.Subtests, srspm: Platform
 ) -> None:
-    run = falls[name]
-    # Printed with seven digits.
-    assert run.pose[-1, 0] == pytest.approx(5.068193e-3, abs=5.1e-10)
-    assert run.pose[-1, 2] == pytest.approx(-2.133568, abs=5.1e-7)
-    assert len(run.crossings) == 1
-    assert 0.48 < run.crossings[0] < 0.49
-    assert (np.diff(run.pose[:, 2])[1:] < 0.0).all(), "it turned back"
+    for method in ["dormand_prince", "rk4"]:
+        for name in TRACKING:
+            with subtests.test(f"{method}, {name}"):
+                with pytest.raises(IntegrationError, match="singular pose") as caught:
+                    simulate_formulation(srspm, name, 1.0, method=method)
+                data = pickle.loads(pickle.dumps(caught.value)).data
+                assert data["formulation"] == name
+                assert data["reason"] == "singular pose"
+                assert data["run"].time[-1] == pytest.approx(0.48, abs=1e-12)  # the paper's table 6
+                assert len(data["run"]) == 49
+                assert np.isfinite([*data["pose"], *data["twist"]]).all()
+                if method == "dormand_prince":
+                    # Up to the last step that could be tried.
+                    assert SINGULAR_TIME - 1e-5 < data["time"] <= SINGULAR_TIME
+                    assert data["condition_number"] > 1e4
+                else:
+                    assert data["time"] == pytest.approx(0.48, abs=1e-12)
+
+
+def test_others_pass_the_singular_pose(
+    subtests: pytest.Subtests, srspm: Platform, falls: dict[str, FormulationRun]
+) -> None:
+    for name in PASSING:
+        with subtests.test(f"{name}"):
+            run = falls[name]
+            # Printed with seven digits.
+            assert run.pose[-1, 0] == pytest.approx(5.068193e-3, abs=5.1e-10)
+            assert run.pose[-1, 2] == pytest.approx(-2.133568, abs=5.1e-7)
+            assert len(run.crossings) == 1
+            assert 0.48 < run.crossings[0] < 0.49
+            assert (np.diff(run.pose[:, 2])[1:] < 0.0).all(), "it turned back"
 
 
 def test_loop_closure_of_the_extended_models_is_at_rounding(
@@ -158,26 +172,24 @@ def test_loop_closure_of_the_extended_models_is_at_rounding(
     assert extended.e3.max() < 1e-13
 
 
-@pytest.mark.parametrize(
-    ("name", "printed"),
-    [
+def test_energy_and_closure_beside_table_7(
+    subtests: pytest.Subtests, falls: dict[str, FormulationRun]
+) -> None:
+    for name, printed in [
         ("configuration", (1e-7, 1e-6, 1e-4, 1e-8)),
         ("actuator", (1e-15, 1e-15, 1e-13, 1e-7)),
         ("task", (1e-15, 1e-14, 1e-13, 1e-6)),
         ("extended_to_task", (1e-16, 1e-21, 1e-20, 1e-8)),
         ("extended_to_actuator", (1e-16, 1e-15, 1e-13, 1e-7)),
-    ],
-)
-def test_energy_and_closure_beside_table_7(
-    falls: dict[str, FormulationRun], name: str, printed: tuple[float, ...]
-) -> None:
-    run = falls[name]
-    assert np.abs(run.energy_error).max() <= printed[3] / 100.0
-    for error, order, least in zip(
-        (run.e1, run.e2, run.e3), printed, run.resolution.max(axis=0), strict=False
-    ):
-        # Orders, that is up to ten times the power; never below what float64 resolves.
-        assert error.max() <= max(10.0 * order, 10.0 * least)
+    ]:
+        with subtests.test(f"{name}"):
+            run = falls[name]
+            assert np.abs(run.energy_error).max() <= printed[3] / 100.0
+            for error, order, least in zip(
+                (run.e1, run.e2, run.e3), printed, run.resolution.max(axis=0), strict=False
+            ):
+                # Orders, that is up to ten times the power; never below what float64 resolves.
+                assert error.max() <= max(10.0 * order, 10.0 * least)
 
 
 def test_loop_closure_of_the_configuration_space_is_as_good_as_the_integration(
@@ -218,22 +230,26 @@ def test_configuration_is_that_of_the_platform(
         np.testing.assert_allclose(second, legs.accelerations[..., 2], rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_runge_kutta_is_of_order_four(srspm: Platform, name: str) -> None:
-    exact = simulate_formulation(srspm, name, 0.2, 0.2).pose[-1]
-    errors = [
-        np.abs(simulate_formulation(srspm, name, 0.2, h, method="rk4").pose[-1] - exact).max()
-        for h in (0.02, 0.01, 0.005)
-    ]
-    orders = np.log2(errors[:-1]) - np.log2(errors[1:])
-    assert np.abs(orders - 4.0).max() < 0.5  # the next order still shows at these steps
+def test_runge_kutta_is_of_order_four(subtests: pytest.Subtests, srspm: Platform) -> None:
+    for name in NAMES:
+        with subtests.test(f"{name}"):
+            exact = simulate_formulation(srspm, name, 0.2, 0.2).pose[-1]
+            errors = [
+                np.abs(
+                    simulate_formulation(srspm, name, 0.2, h, method="rk4").pose[-1] - exact
+                ).max()
+                for h in (0.02, 0.01, 0.005)
+            ]
+            orders = np.log2(errors[:-1]) - np.log2(errors[1:])
+            assert np.abs(orders - 4.0).max() < 0.5  # the next order still shows at these steps
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_runs_are_deterministic(srspm: Platform, name: str) -> None:
-    first, second = (simulate_formulation(srspm, name, 0.2, twist=TWIST) for _ in range(2))
-    for field, value in vars(first).items():
-        np.testing.assert_array_equal(value, vars(second)[field])
+def test_runs_are_deterministic(subtests: pytest.Subtests, srspm: Platform) -> None:
+    for name in NAMES:
+        with subtests.test(f"{name}"):
+            first, second = (simulate_formulation(srspm, name, 0.2, twist=TWIST) for _ in range(2))
+            for field, value in vars(first).items():
+                np.testing.assert_array_equal(value, vars(second)[field])
 
 
 @pytest.mark.parametrize("name", TRACKING)

@@ -191,27 +191,28 @@ def test_references_reach_ahead_and_are_renewed_in_time(stewart: Platform) -> No
     assert steering.due(0.1)
 
 
-@pytest.mark.parametrize("order", ["move_to", "play", "stop"])
-def test_a_new_order_does_not_change_the_past(order: str) -> None:
+def test_a_new_order_does_not_change_the_past(subtests: pytest.Subtests) -> None:
     """Slopes at the present are differences to earlier setpoints."""
-    steering = steering_of("stewart")
-    motion = MotionSpecification("sine", "z", None, 1.0, 4.0).motion_of(steering.platform)
-    assert motion is not None
-    steering.play(0.0, motion, True)
-    now = 1_300
-    before = steering.reference(now)
-    if order == "move_to":
-        steering.move_to(now * PERIOD, np.zeros(6))
-    elif order == "play":
-        steering.play(now * PERIOD, motion, False)
-    else:
-        steering.stop(now * PERIOD)
-    after = steering.reference(now)
-    past = slice(0, PERIODS_BEFORE + 1)
-    assert np.ptp(before.pose[past, 2]) > 1e-4
-    for one, other in zip(before[1:-1], after[1:-1], strict=True):
-        np.testing.assert_allclose(other[past], one[past], rtol=0.0, atol=1e-12)
-    assert np.abs(after.pose - before.pose).max() > 1e-3
+    for order in ["move_to", "play", "stop"]:
+        with subtests.test(f"{order}"):
+            steering = steering_of("stewart")
+            motion = MotionSpecification("sine", "z", None, 1.0, 4.0).motion_of(steering.platform)
+            assert motion is not None
+            steering.play(0.0, motion, True)
+            now = 1_300
+            before = steering.reference(now)
+            if order == "move_to":
+                steering.move_to(now * PERIOD, np.zeros(6))
+            elif order == "play":
+                steering.play(now * PERIOD, motion, False)
+            else:
+                steering.stop(now * PERIOD)
+            after = steering.reference(now)
+            past = slice(0, PERIODS_BEFORE + 1)
+            assert np.ptp(before.pose[past, 2]) > 1e-4
+            for one, other in zip(before[1:-1], after[1:-1], strict=True):
+                np.testing.assert_allclose(other[past], one[past], rtol=0.0, atol=1e-12)
+            assert np.abs(after.pose - before.pose).max() > 1e-3
 
 
 def test_what_rested_before_an_order_is_part_of_the_past() -> None:

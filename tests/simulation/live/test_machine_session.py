@@ -176,13 +176,10 @@ def test_a_gain_that_hardly_changes_hardly_shows() -> None:
 def test_refused_changes_change_nothing(subtests: pytest.Subtests) -> None:
     for changes, field in [
         ({"engine": "newton"}, "engine"),
-        ({"controller": "pid"}, "controller"),
         ({"gains": {"nonsense": 1.0}}, "gains"),
         ({"gains": {"position_gain": float("nan")}}, "gains"),
         ({"gains": {"velocity_gain": 1e12}}, "controller"),
-        ({"gains": {"velocity_gain": -1.0}}, "velocity_gain"),
         ({"configuration": "nonsense"}, "configuration"),
-        ({"comparison": "newton"}, "comparison"),
         ({"comparison_input": "wishes"}, "comparison_input"),
         ({"colour": "red"}, "colour"),
     ]:
@@ -202,23 +199,6 @@ def test_refused_changes_change_nothing(subtests: pytest.Subtests) -> None:
             for each in (run, other):
                 each.advance(0.05)
             assert np.array_equal(poses(run), poses(other))
-
-
-def test_a_second_engine_that_cannot_begin_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the cause: the machine itself goes on."""
-
-    def fail(*_: Any) -> None:
-        raise MemoryError("no room for a second engine")
-
-    with session(engine="analytic", comparison="analytic") as run:
-        run.advance(0.01)
-        with monkeypatch.context() as changed:
-            changed.setattr("twin.simulation.live.machine_session._comparison", fail)
-            with pytest.raises(MemoryError):
-                run.configure(comparison_input="forces")
-        run.advance(0.01)
-        assert run.time == pytest.approx(0.02)
-        assert run.comparison_scene is None
 
 
 def test_a_machine_driven_unstable_stops_says_why_and_begins_anew() -> None:
@@ -348,12 +328,13 @@ def test_an_occupant_weighs_on_the_legs_and_stays() -> None:
         assert run.platform.parameters.platform.body.mass == pytest.approx(mass + added)
 
 
-@pytest.mark.parametrize("name", ["cascade", "iff", "dvf", "hac_lac"])
-def test_gains_can_be_read_and_given_back(name: str) -> None:
+def test_gains_can_be_read_and_given_back(subtests: pytest.Subtests) -> None:
     """What a controller tells of its gains makes the same controller, and each has a known unit."""
-    platform = twin.load("compliant_stewart")
-    gains = gains_of(make_controller(name, platform))
-    assert gains
-    again = gains_of(make_controller(name, platform, **gains))
-    assert again == pytest.approx(gains, rel=1e-12)
-    assert all(gain_unit(name, gain, platform) for gain in gains)
+    for name in ["cascade", "iff", "dvf", "hac_lac"]:
+        with subtests.test(f"{name}"):
+            platform = twin.load("compliant_stewart")
+            gains = gains_of(make_controller(name, platform))
+            assert gains
+            again = gains_of(make_controller(name, platform, **gains))
+            assert again == pytest.approx(gains, rel=1e-12)
+            assert all(gain_unit(name, gain, platform) for gain in gains)

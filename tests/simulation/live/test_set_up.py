@@ -56,22 +56,14 @@ def test_what_is_usual_is_left_out() -> None:
 def test_nonsense_names_its_field(subtests: pytest.Subtests) -> None:
     for text, field in [
         ("", "machine"),
-        ("stewart", "set-up"),
         ("engine=mujoco", "machine"),
         ("machine=stewart&machine=rss", "set-up"),
         ("machine=stewart&file=run.npz", "set-up"),
         ("machine=stewart&engine=warp", "engine"),
-        ("machine=stewart&controller=../x", "controller"),
-        ("machine=stewart&fidelity=best", "fidelity"),
         ("machine=stewart&limits=perhaps", "limits"),
         ("machine=stewart&gain.position_gain=nan", "gains.position_gain"),
-        ("machine=stewart&z=inf", "z"),
-        ("machine=stewart&amplitude=1e999", "amplitude"),
         ("machine=stewart&loop=1", "loop"),
-        ("machine=stewart&speed=1,2", "speed"),
-        ("machine=stewart&force=1,2", "force"),
         ("machine=stewart&camera=", "camera"),
-        ("machine=stewart&trace=0,0,nan", "trace"),
         ("machine=" + "a" * MAX_TEXT_LENGTH, "set-up"),
         ("&".join(f"gain.{k}=1" for k in range(100)), "set-up"),
     ]:

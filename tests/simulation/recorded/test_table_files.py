@@ -59,12 +59,13 @@ def runs(stewart: Platform) -> dict[str, Trajectory]:
     }
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
 def test_files_give_the_same_numbers(
-    runs: dict[str, Trajectory], tmp_path: Path, ending: str
+    subtests: pytest.Subtests, runs: dict[str, Trajectory], tmp_path: Path
 ) -> None:
-    for run in runs.values():
-        assert_same(Trajectory.load(written(run, tmp_path, ending)), run)
+    for ending in ENDINGS:
+        with subtests.test(f"{ending}"):
+            for run in runs.values():
+                assert_same(Trajectory.load(written(run, tmp_path, ending)), run)
 
 
 def test_other_signals_go_along(runs: dict[str, Trajectory], tmp_path: Path) -> None:
@@ -149,10 +150,13 @@ def test_wrong_metadata_are_refused(
                 Trajectory.load(file)
 
 
-@pytest.mark.parametrize("path", ["run.txt", "run", 3, None])
-def test_other_endings_are_refused(runs: dict[str, Trajectory], path: Any) -> None:
-    with pytest.raises(InputError, match=r"must end in .npz or .csv or .parquet"):
-        runs["plain"].save(path)
+def test_other_endings_are_refused(subtests: pytest.Subtests, runs: dict[str, Trajectory]) -> None:
+    for path in ["run.txt", "run", 3, None]:
+        with (
+            subtests.test(f"{path}"),
+            pytest.raises(InputError, match=r"must end in .npz or .csv or .parquet"),
+        ):
+            runs["plain"].save(path)
 
 
 def test_other_files_are_refused(runs: dict[str, Trajectory], tmp_path: Path) -> None:

@@ -47,9 +47,8 @@ def test_few_values_have_no_interval(values: list[float], count: int) -> None:
     assert np.isnan(mean.half_width)
 
 
-@pytest.mark.parametrize(
-    ("mean", "text"),
-    [
+def test_text_has_as_many_places_as_the_mean(subtests: pytest.Subtests) -> None:
+    for mean, text in [
         (Mean(0.12345, 0.0061, 20), "0.123 +- 0.006"),
         (Mean(123.4, 5.6, 20), "123 +- 6"),
         (Mean(0.0, 0.0, 20), "0.00 +- 0.00"),
@@ -58,10 +57,9 @@ def test_few_values_have_no_interval(values: list[float], count: int) -> None:
         (Mean(-4.03e-6, 2.5e-7, 20), "-4.03e-06 +- 2.5e-07"),
         (Mean(4.0, float("nan"), 1), "4"),
         (Mean(float("nan"), float("nan"), 0), "-"),
-    ],
-)
-def test_text_has_as_many_places_as_the_mean(mean: Mean, text: str) -> None:
-    assert mean.text() == text
+    ]:
+        with subtests.test(f"{mean}"):
+            assert mean.text() == text
 
 
 def test_bad_values_are_refused() -> None:

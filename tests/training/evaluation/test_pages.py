@@ -15,25 +15,28 @@ from twin.training.evaluation import Evaluation, as_markdown
 pytestmark = pytest.mark.quick
 
 
-@pytest.mark.parametrize("name", ["tracking", "isolation", "ball", "cueing"])
-def test_the_page_has_the_tables_of_the_shipped_policies(name: str) -> None:
-    record = json.loads((Path(policies.__path__[0]) / f"stewart_{name}.json").read_text())
-    results = {
-        (row["policy"], row["engine"]): {
-            title: np.array(metric["episodes"], dtype=float)
-            for title, metric in row["metrics"].items()
-        }
-        for row in record["results"]
-    }
-    found = Evaluation(
-        record["environment"],
-        record["options"],
-        tuple(record["seeds"]),
-        tuple(record["policies"]),
-        tuple(record["engines"]),
-        results,
-        record["changes"],
-    )
-    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
-    section = page.partition(f"<!-- {name}: begin, written by twin evaluate -->\n")[2]
-    assert section.startswith(as_markdown(found, record["command"]) + f"<!-- {name}: end -->")
+def test_the_page_has_the_tables_of_the_shipped_policies(subtests: pytest.Subtests) -> None:
+    for name in ["tracking", "isolation", "ball", "cueing"]:
+        with subtests.test(f"{name}"):
+            record = json.loads((Path(policies.__path__[0]) / f"stewart_{name}.json").read_text())
+            results = {
+                (row["policy"], row["engine"]): {
+                    title: np.array(metric["episodes"], dtype=float)
+                    for title, metric in row["metrics"].items()
+                }
+                for row in record["results"]
+            }
+            found = Evaluation(
+                record["environment"],
+                record["options"],
+                tuple(record["seeds"]),
+                tuple(record["policies"]),
+                tuple(record["engines"]),
+                results,
+                record["changes"],
+            )
+            page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+            section = page.partition(f"<!-- {name}: begin, written by twin evaluate -->\n")[2]
+            assert section.startswith(
+                as_markdown(found, record["command"]) + f"<!-- {name}: end -->"
+            )

@@ -16,17 +16,20 @@ from twin.validation.measures.sampling import (
 pytestmark = pytest.mark.quick
 
 
-@pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-6, 0.3, 3.0, np.pi])
-def test_rotation_error_is_the_angle_between(angle: float) -> None:
-    start = Rotation.from_rotvec([0.3, -0.7, 0.2])
-    axis = np.array([2.0, -1.0, 2.0]) / 3.0
-    poses = np.zeros((2, 7))
-    for row, turn in zip(poses, (start, Rotation.from_rotvec(angle * axis) * start), strict=True):
-        row[3:] = turn.as_quat()[[3, 0, 1, 2]]
-    rounding = 5e-16 if angle < 1.0 else 2e-15
-    assert rotation_error(poses[1], poses[0]) == pytest.approx(angle, abs=rounding)
-    # A quaternion and its negative are the same rotation.
-    assert rotation_error(-poses[1], poses[0]) == pytest.approx(angle, abs=rounding)
+def test_rotation_error_is_the_angle_between(subtests: pytest.Subtests) -> None:
+    for angle in [0.0, 1e-12, 1e-6, 0.3, 3.0, np.pi]:
+        with subtests.test(f"{angle}"):
+            start = Rotation.from_rotvec([0.3, -0.7, 0.2])
+            axis = np.array([2.0, -1.0, 2.0]) / 3.0
+            poses = np.zeros((2, 7))
+            for row, turn in zip(
+                poses, (start, Rotation.from_rotvec(angle * axis) * start), strict=True
+            ):
+                row[3:] = turn.as_quat()[[3, 0, 1, 2]]
+            rounding = 5e-16 if angle < 1.0 else 2e-15
+            assert rotation_error(poses[1], poses[0]) == pytest.approx(angle, abs=rounding)
+            # A quaternion and its negative are the same rotation.
+            assert rotation_error(-poses[1], poses[0]) == pytest.approx(angle, abs=rounding)
 
 
 def test_position_error_is_the_distance() -> None:
@@ -41,16 +44,17 @@ def test_relative_error_is_per_largest_entry() -> None:
     assert relative_error(reference + off, reference) == pytest.approx([0.01, 0.1])
 
 
-@pytest.mark.parametrize("order", [1.0, 2.0, 3.0, 4.0])
-def test_order_is_fitted_above_the_floor(order: float) -> None:
-    steps = 2.0 ** -np.arange(10.0)
-    floor = 1e-6
-    errors = np.maximum(steps**order, floor)
-    fit = fitted_order(steps, errors)
-    above = int((steps**order > floor).sum())
-    assert above <= fit.used <= above + 1
-    # The step that lands on the floor bends the line a little.
-    assert fit.order == pytest.approx(order, rel=0.1)
+def test_order_is_fitted_above_the_floor(subtests: pytest.Subtests) -> None:
+    for order in [1.0, 2.0, 3.0, 4.0]:
+        with subtests.test(f"{order}"):
+            steps = 2.0 ** -np.arange(10.0)
+            floor = 1e-6
+            errors = np.maximum(steps**order, floor)
+            fit = fitted_order(steps, errors)
+            above = int((steps**order > floor).sum())
+            assert above <= fit.used <= above + 1
+            # The step that lands on the floor bends the line a little.
+            assert fit.order == pytest.approx(order, rel=0.1)
 
 
 def test_order_is_unknown_when_no_step_helps() -> None:

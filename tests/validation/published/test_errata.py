@@ -97,23 +97,23 @@ def test_every_erratum_names_a_test_that_exists() -> None:
     assert not set(named) - collected_tests()
 
 
-@pytest.mark.parametrize(
-    "row",
-    ["| (1) | a | b | c | somewhere |", "| (1) | a | b | `tests/test_a.py::test_a` |", ""],
-    ids=["no test", "four cells", "no row"],
-)
-def test_errata_that_cannot_be_read_are_told(row: str, tmp_path: Path) -> None:
-    head = (
-        "# Errata\n\n## Paper\n\nReference.\n\n| Where | Printed | Right | Assumes | Shown by |\n"
-    )
-    page = tmp_path / "errata.md"
-    page.write_text(f"{head}| --- | --- | --- | --- | --- |\n{row}\n")
-    with pytest.raises(InputError, match="Paper"):
-        read_errata(page)
-    page.write_text(
-        f"{head}| --- | --- | --- | --- | --- |\n| 1 | a | b | c | `tests/a.py::test_a` |\n"
-    )
-    assert read_errata(page)[0].entries[0].assumed == "c"
+def test_errata_that_cannot_be_read_are_told(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for row in [
+        "| (1) | a | b | c | somewhere |",
+        "| (1) | a | b | `tests/test_a.py::test_a` |",
+        "",
+    ]:
+        with subtests.test(f"{row}"):
+            head = "# Errata\n\n## Paper\n\nReference.\n\n"
+            head += "| Where | Printed | Right | Assumes | Shown by |\n"
+            page = tmp_path / "errata.md"
+            page.write_text(f"{head}| --- | --- | --- | --- | --- |\n{row}\n")
+            with pytest.raises(InputError, match="Paper"):
+                read_errata(page)
+            page.write_text(
+                f"{head}| --- | --- | --- | --- | --- |\n| 1 | a | b | c | `tests/a.py::test_a` |\n"
+            )
+            assert read_errata(page)[0].entries[0].assumed == "c"
 
 
 def test_printed_rotation_runs_backwards(stewart: Platform) -> None:

@@ -42,14 +42,15 @@ def printed_sigmoid(k: int, t: Any) -> Any:
     return (17 / (200 * below), 1 / (20 * below), 1243 / (20000 * below))[k]
 
 
-@pytest.mark.parametrize("k", range(3))
-def test_inputs_as_printed(k: int) -> None:
-    time = np.linspace(0.0, 10.0, 101)
-    sine = INPUTS["sinusoidal"][k].sample(time).value
-    np.testing.assert_allclose(sine, printed_sine(k, time), rtol=0, atol=1e-16)
-    sigmoid = INPUTS["sigmoid"][k].sample(time).value
-    shifted = PAPER.minimum_length + printed_sigmoid(k, time)
-    np.testing.assert_allclose(sigmoid, shifted, rtol=0, atol=2e-16)
+def test_inputs_as_printed(subtests: pytest.Subtests) -> None:
+    for k in range(3):
+        with subtests.test(f"{k}"):
+            time = np.linspace(0.0, 10.0, 101)
+            sine = INPUTS["sinusoidal"][k].sample(time).value
+            np.testing.assert_allclose(sine, printed_sine(k, time), rtol=0, atol=1e-16)
+            sigmoid = INPUTS["sigmoid"][k].sample(time).value
+            shifted = PAPER.minimum_length + printed_sigmoid(k, time)
+            np.testing.assert_allclose(sigmoid, shifted, rtol=0, atol=2e-16)
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -90,10 +91,13 @@ def test_integration_reaches_the_known_answer(name: str) -> None:
     assert run.position_drift.max() < 1e-10
 
 
-@pytest.mark.parametrize("method", ["DOP853", "RK45", "Radau"])
-def test_methods_agree(method: str) -> None:
-    run = integrate_dae(PAPER, INPUTS["sigmoid"], 2.0, method=method, tolerance=1e-9, samples=21)
-    assert run.error < 1e-7
+def test_methods_agree(subtests: pytest.Subtests) -> None:
+    for method in ["DOP853", "RK45", "Radau"]:
+        with subtests.test(f"{method}"):
+            run = integrate_dae(
+                PAPER, INPUTS["sigmoid"], 2.0, method=method, tolerance=1e-9, samples=21
+            )
+            assert run.error < 1e-7
 
 
 def test_multipliers_balance_the_printed_equations() -> None:

@@ -224,18 +224,19 @@ def test_free_motion_keeps_its_energy() -> None:
     assert np.ptp(total) < 1e-10 * abs(total[0])
 
 
-@pytest.mark.parametrize("pushing", [None, [0, 1, 2], [1, 2, 3]])
-def test_forces_are_the_smallest_of_those_that_push(pushing: Any) -> None:
-    model, s = MODELS["plate"], states()
-    forces = model.forces(s.q, s.v, s.a, pushing=pushing)
-    rows = model.length_jacobian(s.q)
-    given = np.einsum("kni,kn->ki", rows, forces)
-    np.testing.assert_allclose(given, model.required(s.q, s.v, s.a), rtol=0, atol=1e-10)
-    if pushing is None:
-        np.testing.assert_allclose(forces @ [1, -1, 1, -1], 0.0, rtol=0, atol=1e-9)
-    else:
-        (idle,) = set(range(4)) - set(pushing)
-        np.testing.assert_array_equal(forces[:, idle], 0.0)
+def test_forces_are_the_smallest_of_those_that_push(subtests: pytest.Subtests) -> None:
+    for pushing in [None, [0, 1, 2], [1, 2, 3]]:
+        with subtests.test(f"{pushing}"):
+            model, s = MODELS["plate"], states()
+            forces = model.forces(s.q, s.v, s.a, pushing=pushing)
+            rows = model.length_jacobian(s.q)
+            given = np.einsum("kni,kn->ki", rows, forces)
+            np.testing.assert_allclose(given, model.required(s.q, s.v, s.a), rtol=0, atol=1e-10)
+            if pushing is None:
+                np.testing.assert_allclose(forces @ [1, -1, 1, -1], 0.0, rtol=0, atol=1e-9)
+            else:
+                (idle,) = set(range(4)) - set(pushing)
+                np.testing.assert_array_equal(forces[:, idle], 0.0)
 
 
 def test_actuators_that_do_not_hold_the_plate_are_refused() -> None:
@@ -270,17 +271,18 @@ def test_batches_broadcast(model: WholeModel) -> None:
     assert model.pose(s.q[0]).shape == (7,)
 
 
-@pytest.mark.parametrize("field", ["coordinates", "rates", "forces", "wrench"])
-@pytest.mark.parametrize("wrong", ["none", [[1.0, 2.0]], np.full(3, np.nan)])
-def test_refused_arguments(field: str, wrong: Any) -> None:
-    given = {
-        "coordinates": [0.35, 0.0, 0.0],
-        "rates": np.zeros(3),
-        "forces": np.zeros(4),
-        "wrench": np.zeros(6),
-    }
-    with pytest.raises(InputError, match=field):
-        MODELS["plate"].accelerations(**given | {field: wrong})
+def test_refused_arguments(subtests: pytest.Subtests) -> None:
+    for wrong in ["none", [[1.0, 2.0]], np.full(3, np.nan)]:
+        for field in ["coordinates", "rates", "forces", "wrench"]:
+            with subtests.test(f"{wrong}, {field}"):
+                given = {
+                    "coordinates": [0.35, 0.0, 0.0],
+                    "rates": np.zeros(3),
+                    "forces": np.zeros(4),
+                    "wrench": np.zeros(6),
+                }
+                with pytest.raises(InputError, match=field):
+                    MODELS["plate"].accelerations(**given | {field: wrong})
 
 
 def general_machine() -> Platform:

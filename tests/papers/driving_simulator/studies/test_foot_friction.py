@@ -37,27 +37,25 @@ def test_driven_motion_follows_the_inputs(name: str, derivative: Any) -> None:
     np.testing.assert_allclose(slope, motion.rate.coordinates, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "pushing", "friction"),
-    [
+def test_added_forces_bring_the_power_that_friction_takes(subtests: pytest.Subtests) -> None:
+    for name, pushing, friction in [
         ("sinusoidal", None, VISCOUS),
         ("sinusoidal", DRIVEN_INDICES, DRY),
         ("sigmoid", None, DRY),
         ("sigmoid", DRIVEN_INDICES, VISCOUS),
-    ],
-)
-def test_added_forces_bring_the_power_that_friction_takes(
-    name: str, pushing: Any, friction: SlidingFriction
-) -> None:
-    effect = friction_effect(PLATE, INPUTS[name], 4.0, friction, pushing=pushing, samples=101)
-    rates = driven_motion(PLATE, INPUTS[name], effect.time).rate.lengths
-    power = (effect.force_difference * rates).sum(axis=1)
-    np.testing.assert_allclose(power, effect.power, rtol=1e-8, atol=1e-13)
-    assert (effect.power >= 0.0).all()
-    assert effect.power.max() > 1e-5
-    assert effect.energy == pytest.approx(np.trapezoid(effect.power, effect.time))
-    if pushing is not None:
-        np.testing.assert_array_equal(effect.force_difference[:, 3], 0.0)
+    ]:
+        with subtests.test(f"{name}"):
+            effect = friction_effect(
+                PLATE, INPUTS[name], 4.0, friction, pushing=pushing, samples=101
+            )
+            rates = driven_motion(PLATE, INPUTS[name], effect.time).rate.lengths
+            power = (effect.force_difference * rates).sum(axis=1)
+            np.testing.assert_allclose(power, effect.power, rtol=1e-8, atol=1e-13)
+            assert (effect.power >= 0.0).all()
+            assert effect.power.max() > 1e-5
+            assert effect.energy == pytest.approx(np.trapezoid(effect.power, effect.time))
+            if pushing is not None:
+                np.testing.assert_array_equal(effect.force_difference[:, 3], 0.0)
 
 
 def test_viscous_power_is_quadratic_in_the_speed_of_the_feet() -> None:

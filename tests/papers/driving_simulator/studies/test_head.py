@@ -84,27 +84,32 @@ def test_printed_velocity_and_acceleration_are_derivatives_of_the_position() -> 
             assert sympy.expand(value.diff(terms["time"]) - slope) == 0
 
 
-@pytest.mark.parametrize(
-    "field", ["position", "velocity", "acceleration", "angular_velocity", "angular_acceleration"]
-)
-def test_small_angle_motion_as_printed(field: str) -> None:
+def test_small_angle_motion_as_printed(subtests: pytest.Subtests) -> None:
     """The printed expressions along a motion whose z, phi and theta are polynomials of time."""
-    terms, (q, v, a) = printed(), states(3)
-    t = terms["time"]
-    motion = small_angle_head_motion(PLATE, HEAD, q, v, a)
-    for k in range(3):
-        z, phi, theta = (q[k, i] + v[k, i] * t + a[k, i] * t**2 / 2 for i in range(3))
-        center = (
-            theta * (80 * theta - 41 * phi + 100 * z) / 100,
-            41 * phi**2 / 100 - z * phi,
-        )
-        values = dict(zip(terms["functions"], (z, phi, theta, *center), strict=True))
-        values |= dict(zip(terms["head"], HEAD, strict=True))
-        expected = [
-            float(entry.subs(values).doit().subs(t, 0))
-            for entry in map(sympy.sympify, terms[field])
-        ]
-        np.testing.assert_allclose(getattr(motion, field)[k], expected, rtol=0, atol=1e-13)
+    for field in [
+        "position",
+        "velocity",
+        "acceleration",
+        "angular_velocity",
+        "angular_acceleration",
+    ]:
+        with subtests.test(f"{field}"):
+            terms, (q, v, a) = printed(), states(3)
+            t = terms["time"]
+            motion = small_angle_head_motion(PLATE, HEAD, q, v, a)
+            for k in range(3):
+                z, phi, theta = (q[k, i] + v[k, i] * t + a[k, i] * t**2 / 2 for i in range(3))
+                center = (
+                    theta * (80 * theta - 41 * phi + 100 * z) / 100,
+                    41 * phi**2 / 100 - z * phi,
+                )
+                values = dict(zip(terms["functions"], (z, phi, theta, *center), strict=True))
+                values |= dict(zip(terms["head"], HEAD, strict=True))
+                expected = [
+                    float(entry.subs(values).doit().subs(t, 0))
+                    for entry in map(sympy.sympify, terms[field])
+                ]
+                np.testing.assert_allclose(getattr(motion, field)[k], expected, rtol=0, atol=1e-13)
 
 
 def test_exact_motion_against_differences(derivative: Any) -> None:
@@ -163,8 +168,9 @@ def test_small_angle_motion_is_the_first_order_of_the_exact_one(field: str) -> N
     assert rate > 1.9
 
 
-@pytest.mark.parametrize("head", [[0.0, 1.0], "head", [0.0, np.nan, 1.0]])
-def test_refused_head(head: Any) -> None:
-    for motion in (exact_head_motion, small_angle_head_motion):
-        with pytest.raises(InputError, match="head"):
-            motion(PLATE, head, *states())
+def test_refused_head(subtests: pytest.Subtests) -> None:
+    for head in [[0.0, 1.0], "head", [0.0, np.nan, 1.0]]:
+        with subtests.test(f"{head}"):
+            for motion in (exact_head_motion, small_angle_head_motion):
+                with pytest.raises(InputError, match="head"):
+                    motion(PLATE, head, *states())
