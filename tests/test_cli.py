@@ -262,14 +262,6 @@ def test_export_replaces_its_own_files_only(tmp_path: Path) -> None:
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_export_of_a_users_machine(tmp_path: Path) -> None:
-    source = twin.machine.machine.parameters_path("stewart").read_text()
-    mine = tmp_path / "mine.toml"
-    mine.write_text(source.replace('name = "stewart"', 'name = "mine"'))
-    assert run("export", mine, "--out", tmp_path / "models").exit_code == 0
-    assert 'model="mine"' in (tmp_path / "models" / "robot.xml").read_text()
-
-
 def test_validate_writes_the_report(tmp_path: Path) -> None:
     html, data = tmp_path / "report.html", tmp_path / "report.json"
     options = ("--case", "projection", "--case", "reference", "--jobs", 1)

@@ -12,10 +12,9 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.analysis.inertial.response import read_inertial_log
-from twin.analysis.tracking import TrackingErrors, tracking_figure
+from twin.analysis.tracking import TrackingErrors
 from twin.cli.options import ControllerName
 from twin.control import controller_names
-from twin.errors import InputError
 from twin.logs import check_log, read_log, signal_units
 from twin.simulation.trajectory import Trajectory
 
@@ -108,11 +107,6 @@ def test_a_safe_stop_ends_with_exit_code_1() -> None:
     result = run("track", "stewart", "--axis", "z", "--amplitude", 0.3, "--fidelity", "fast")
     assert result.exit_code == 1
     assert "stopped: " in result.output
-
-
-def test_figures_need_a_closed_loop() -> None:
-    with pytest.raises(InputError, match="closed loop"):
-        tracking_figure(twin.load("stewart").simulate(0.01, progress=False))
 
 
 def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ ROUND = {"source": "Test", "radius": 0.6, "half_spacing": 0.3, "center_angle": 0
 """Pairs on a circle, to be used for base and platform alike."""
 
 FAULTS = {
+    "unknown field": Fault("stewart", "colour", "red"),
     "cylinder's field in a rigid body": Fault("stewart", "leg.rod.density", 7858.0),
     "missing tensor": Fault("stewart", "leg.rod.inertia", MISSING, "leg.rod"),
     "missing source": Fault("srspm", "leg.housing.source", MISSING),
@@ -60,6 +61,7 @@ FAULTS = {
         "base.joints",
         {"source": "Test", "coordinates": [[0.4, 0.1 * (i % 2), 0.0] for i in range(6)]},
     ),
+    "center with two numbers": Fault("stewart", "platform.body.center_of_mass", [0.0, 0.0]),
     "five platform joints": Fault(
         "stewart",
         "platform.joints",
@@ -92,11 +94,15 @@ FAULTS = {
         "leg.elbow_joint.neutral",
     ),
     "quaternion of norm two": Fault("stewart", "home.orientation", [2.0, 0.0, 0.0, 0.0]),
+    "quaternion of huge numbers": Fault("stewart", "home.orientation", [1e200, 0.0, 0.0, 0.0]),
     "no direction": Fault("srspm", "leg.first_axis", [0.0, 0.0, 0.0]),
+    "direction of booleans": Fault("srspm", "leg.first_axis", [False, True, False]),
     "mirrored leg 7": Fault("stewart", "leg.mirrored", [2, 7]),
     "mirrored leg true": Fault("stewart", "leg.mirrored", [True], "leg.mirrored.0"),
     "unit of another quantity": Fault("stewart", "platform.body.mass", "97 N"),
     "unknown unit": Fault("stewart", "base.joints.radius", "0.63 furlong"),
+    "boolean for a number": Fault("stewart", "gravity", True),
+    "number for a table": Fault("stewart", "platform", 5),
     "NaN": Fault("stewart", "platform.body.mass", math.nan),
     "huge number": Fault("stewart", "base.joints.radius", 1e300),
     "name with a path": Fault("stewart", "name", "../stewart"),

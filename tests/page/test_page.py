@@ -22,6 +22,8 @@ from twin.simulation.trajectory import Trajectory
 
 MACHINE = "stewart"
 
+POSITION_GAIN = "position_gain [1/s]"
+
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
@@ -69,6 +71,79 @@ def test_machine_is_seen(desk: Visitor, live: Live) -> None:
     desk.enter("z [mm]", -60)
     desk.wait(is_rising(live, -60.0), "the platform is down")
     desk.wait(lambda: changed(before, desk.scene()) > 0.01, "the picture follows")
+
+
+def test_typed_value_and_slider_move_the_machine(desk: Visitor, live: Live) -> None:
+    desk.enter("z [mm]", 12.5)
+    desk.wait(is_rising(live, 12.5, 0.1), "the platform is up")
+    desk.press("Home")
+    desk.wait(is_rising(live, 0.0, 0.1), "the platform is home")
+    desk.wait(lambda: desk.number("z [mm]") == 0.0, "the slider follows")
+    desk.slide("z [mm]", 0.75)
+    desk.wait(lambda: desk.number("z [mm]") > 10.0, "the slider is up")
+    desk.wait(lambda: abs(live.height - desk.number("z [mm]")) < 0.5, "the platform is up")
+
+
+def test_motion_is_started_and_stopped(desk: Visitor, live: Live) -> None:
+    desk.choose("Kind", "sine")
+    desk.choose("Axis", "z")
+    desk.enter("Amplitude [mm]", 15)
+    desk.enter("Frequency [Hz]", 1)
+    desk.enter("Duration [s]", 2)
+    desk.tick("Loop")
+    desk.press("Start motion")
+    heights: list[float] = []
+
+    def has_swung() -> bool:
+        heights.append(live.height)
+        return max(heights) > 8.0 and min(heights) < -8.0
+
+    desk.wait(has_swung, "the platform swings")
+    assert max(np.abs(heights)) < 17.0
+    desk.press("Stop motion")
+    desk.wait(lambda: not live.ask(lambda: live.session.playing), "the motion ends")
+    desk.tick("Loop", on=False)
+
+
+def test_run_is_paused_and_stepped(desk: Visitor, live: Live) -> None:
+    charts = desk.page.locator(".uplot")
+    assert charts.count() >= 2
+
+    def moves() -> bool:
+        before = desk.picture_of(charts.first)
+        desk.page.wait_for_timeout(400.0)
+        return changed(before, desk.picture_of(charts.first)) > 0.0
+
+    desk.enter("z [mm]", 25)
+    desk.wait(moves, "the chart moves")
+    desk.press("Pause")
+    desk.wait(lambda: state(desk) == "paused", "it says so")
+    desk.wait(lambda: not moves(), "the chart stands still")
+    before = live.time
+    desk.press("Step")
+    desk.wait(lambda: live.time > before, "one step is made")
+    assert live.time == pytest.approx(before + live.session.period, abs=1e-9)
+    desk.press("Run")
+    desk.wait(lambda: live.time > before + 0.5, "it goes on")
+    desk.wait(lambda: state(desk) == "running", "it says so")
+    desk.press("Reset")
+    desk.wait(lambda: live.time < before, "it begins anew")
+
+
+def test_engine_and_gain_are_switched(desk: Visitor, live: Live) -> None:
+    desk.enter("z [mm]", 14)
+    desk.wait(is_rising(live, 14.0), "the platform is up")
+    desk.turn_to("Machine")
+    for engine in ("analytic", "bullet"):
+        desk.choose("Engine", engine)
+        desk.has_text(f"{MACHINE} \u00b7 ideal \u00b7 {engine} \u00b7 cascade")
+        assert live.session.settings.engine == engine
+        before = live.time
+        desk.wait(lambda before=before: live.time > before + 0.2, "it goes on")  # type: ignore[misc]
+        assert live.height == pytest.approx(14.0, abs=1.0)
+    gain = live.session.gains["position_gain"]
+    desk.enter(POSITION_GAIN, 0.5 * gain)
+    desk.wait(lambda: live.session.gains["position_gain"] == 0.5 * gain, "the gain is used")
 
 
 def shares(picture: NDArray[np.uint8]) -> tuple[float, float]:
@@ -304,3 +379,43 @@ def test_film_is_recorded_and_saved(desk: Visitor, live: Live, tmp_path: Path) -
     assert film.startswith(b"\x1a\x45\xdf\xa3"), "a WebM file begins like this"
     assert b"webm" in film[:64] and len(film) > 10_000
     desk.page.get_by_role("button", name="Record film", exact=True).wait_for()
+
+
+def is_stopped(desk: Visitor, live: Live) -> bool:
+    """Return whether the run has stopped, and the page says so and why."""
+    reason = live.ask(lambda: live.session.stopped)
+    banner = desk.page.locator(".twin-banner")
+    return bool(
+        reason
+        and banner.is_visible()
+        and reason[1:] in banner.inner_text()
+        and state(desk) == "stopped"
+    )
+
+
+def is_well(desk: Visitor, live: Live) -> bool:
+    """Return whether the machine runs at home, and the page says nothing else."""
+    quiet = not desk.page.locator(".twin-banner").is_visible()
+    return quiet and state(desk) == "running" and abs(live.height) < 0.1
+
+
+def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk: Visitor, live: Live) -> None:
+    desk.turn_to("Push")
+    for name, place in zip("xyz", range(3), strict=True):
+        heading = desk.page.locator(".twin-columns b").nth(place)
+        above, below = heading.bounding_box(), desk.input("Force [N]").nth(place).bounding_box()
+        assert heading.inner_text() == name and above and below
+        middles = [box["x"] + 0.5 * box["width"] for box in (above, below)]
+        assert middles[0] == pytest.approx(middles[1], abs=2.0) and above["y"] < below["y"]
+    for place, value in enumerate((0, 0, -1500)):
+        desk.enter("Force [N]", value, place)
+    desk.enter("For [s]", 0.5)
+    desk.press("Push")
+    desk.wait(lambda: live.lowest < -0.01, "the platform gives way")
+    desk.enter("Force [N]", 300000)
+    desk.enter("For [s]", 1)
+    desk.press("Push")
+    desk.wait(lambda: is_stopped(desk, live), "it stops")
+    desk.press("Reset and run")
+    desk.wait(lambda: is_well(desk, live), "it begins anew")
+    assert not desk.page.get_by_role("button", name="Reset and run").is_visible()

@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("viser")
 
 from twin.errors import InputError
-from twin.logs import read_log
 from twin.page.charts import LiveCharts
 from twin.page.machine_page import ReplayPanel
 from twin.page.panels.machine import GainNumbers, MachinePanel, RunPanel, SavePanel
@@ -159,20 +158,6 @@ def test_sliders_do_not_pull_at_a_hand(
     assert desk.find("x [mm]").value == 0.0
 
 
-def test_sliders_follow_a_motion(desk: Desk, session: MachineSession) -> None:
-    sliders = AxisSliders(desk.gui, desk.requests, session)
-    MotionPanel(desk.gui, desk.requests, session)
-    desk.use("Start motion")
-    session.advance(2.3)
-    sliders.refresh()
-    assert session.playing
-    assert desk.find("z [mm]").value == pytest.approx(session.setpoint[2], abs=1.0)
-    assert desk.find("z [mm]").value != 0.0
-    desk.use("Stop motion")
-    session.advance(2.0)
-    assert not session.playing
-
-
 def test_every_kind_of_motion_plays(
     subtests: pytest.Subtests, desk: Desk, session: MachineSession
 ) -> None:
@@ -196,15 +181,6 @@ def test_the_proposed_amplitude_is_of_the_axis(desk: Desk, session: MachineSessi
     session.advance(1.3)
     assert abs(session.setpoint[4]) > 0.01
     np.testing.assert_allclose(session.setpoint[:3], 0.0, rtol=0, atol=1e-9)
-
-
-def test_a_motion_out_of_reach_is_told(desk: Desk, session: MachineSession) -> None:
-    MotionPanel(desk.gui, desk.requests, session)
-    desk.use("Amplitude [mm]", 5000.0)
-    desk.use("Start motion")
-    assert len(desk.client.said) == 1
-    assert desk.client.said[0].startswith("Not possible: ")
-    assert not session.playing
 
 
 def upload(desk: Desk, name: str, content: str) -> None:
@@ -320,22 +296,6 @@ def test_a_gain_counts_when_typing_has_paused(
     assert desk.find("position_gain [1/s]").value == 12.0
 
 
-def test_a_refused_gain_is_taken_back(
-    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    numbers = GainNumbers(desk.gui, desk.requests, session)
-    numbers.refresh()
-    before = session.gains
-    desk.use("position_gain [1/s]", -3.0)
-    later(monkeypatch, "requests", 1.0)
-    numbers.refresh()
-    assert len(desk.client.said) == 1
-    assert session.gains == before
-    assert desk.find("position_gain [1/s]").value == pytest.approx(
-        before["position_gain"], rel=1e-5
-    )
-
-
 def test_another_controller_brings_its_gains(desk: Desk, session: MachineSession) -> None:
     panel = MachinePanel(desk.gui, desk.requests, session)
     desk.use("Controller", "computed_torque")
@@ -369,17 +329,6 @@ def test_a_run_is_saved_for_who_asks(desk: Desk, session: MachineSession, tmp_pa
     file.write_bytes(desk.client.files["my run.npz"])
     run = Trajectory.load(file)
     assert (run.machine, len(run)) == ("stewart", 200)
-
-
-def test_a_run_is_saved_as_a_log(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
-    pytest.importorskip("mcap", reason="mcap is not installed")
-    SavePanel(desk.gui, desk.requests, lambda: "stewart.npz", session.trajectory)
-    session.advance(0.2)
-    desk.use("File name", "my run.mcap")
-    desk.use("Save run")
-    file = tmp_path / "run.mcap"
-    file.write_bytes(desk.client.files["my run.mcap"])
-    np.testing.assert_array_equal(read_log(file)["pose"].values, session.trajectory().pose)
 
 
 def test_a_name_that_is_none_is_told(

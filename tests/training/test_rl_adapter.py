@@ -92,27 +92,9 @@ def test_episodes_are_those_of_stable_baselines() -> None:
                 )
 
 
-def test_seeds_repeat_episodes() -> None:
-    adapter = VectorAdapter(Points(2), seed=5)
-    first = adapter.reset()
-    assert not np.array_equal(adapter.reset(), first)
-    adapter.seed(5)
-    np.testing.assert_array_equal(adapter.reset(), first)
-
-
 def test_other_modes_are_refused() -> None:
     with pytest.raises(InputError, match="SAME_STEP"):
         VectorAdapter(Points(2, AutoresetMode.NEXT_STEP))
-
-
-def test_rows_that_cannot_be_reached() -> None:
-    adapter: Any = VectorAdapter(Points(2))
-    assert adapter.get_attr("wind") == [0.3, 0.3]
-    assert adapter.env_is_wrapped(object) == [False, False]
-    with pytest.raises(InputError, match="one by one"):
-        adapter.set_attr("wind", 1.0)
-    with pytest.raises(InputError, match="one by one"):
-        adapter.env_method("reset")
 
 
 def test_methods_and_attributes_of_native_rows() -> None:

@@ -146,15 +146,6 @@ def test_folder_holds_what_is_promised(algorithm: str, quick: Any, tmp_path: Pat
     assert not list((folder / "checkpoints").glob(".*"))
 
 
-def test_random_search_has_the_same_log(tmp_path: Path) -> None:
-    chosen = {"episodes": 2}
-    short(tmp_path, algorithm="ars", hyperparameters=chosen)
-    found = logged(tmp_path / "tensorboard" / "episodes")
-    curve = rows(tmp_path)
-    assert len(curve) > 1
-    assert found["episodes/return 50 %"] == [(row["steps"], row["return 50 %"]) for row in curve]
-
-
 def test_same_seed_same_policy(tmp_path: Path) -> None:
     found = [short(tmp_path / name, seed=seed).policy for name, seed in (("a", 3), ("b", 3))]
     for a, b in zip(found[0].weights, found[1].weights, strict=True):

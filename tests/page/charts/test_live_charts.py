@@ -16,10 +16,7 @@ from twin.page import charts as live
 from twin.page.charts import (
     MAX_POINTS,
     MIN_RELATIVE_HEIGHT,
-    SERIES_COLOURS,
     LiveCharts,
-    curve_colours,
-    series,
     span_ends,
 )
 from twin.page.server.page_server import PageServer
@@ -168,8 +165,8 @@ def test_curves_without_values_are_hidden_and_gaps_not_joined(charts: LiveCharts
 
 
 def test_fitting_to_curves_leaves_limits_out_of_the_range(charts: LiveCharts) -> None:
-    charts.update(history_of(6.0))
     """At first the height fits the curves; the last two entries keep noise from filling it."""
+    charts.update(history_of(6.0))
     for fitted in (True, False):
         control(charts, "fitted").value = fitted
         charts.update(history_of(6.0))
@@ -205,17 +202,6 @@ def test_a_run_that_begins_again_and_another_run_are_drawn(charts: LiveCharts) -
     assert charts.update(other)
     assert charts.shown == ("return",)
     np.testing.assert_array_equal(data(charts, "return")[1], [2.0])
-
-
-def test_setpoint_and_measured_have_one_colour_and_all_others_differ() -> None:
-    chart = Chart(
-        "a", "A", "mm", ("x wanted", "y wanted", "x", "y"), setpoint=("x wanted", "y wanted")
-    )
-    assert curve_colours(chart) == (*SERIES_COLOURS[:2], *SERIES_COLOURS[:2])
-    drawn = series(chart)[1:5]
-    assert [("dash" in entry) for entry in drawn] == [True, True, False, False]
-    six = Chart("a", "A", "mm", tuple("abcdef"))
-    assert len(set(curve_colours(six))) == 6
 
 
 def test_the_difference_opens_first_when_a_second_engine_begins(

@@ -1,4 +1,4 @@
-"""The batched plant in PyBullet: each row equals a single engine, bit for bit."""
+"""The batched plant in PyBullet: its clients and its memory."""
 
 from __future__ import annotations
 
@@ -6,47 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from batch_rig import PERIOD, check_again, check_alone, check_rows, heavier, machine
+from batch_rig import PERIOD, heavier, machine
 
-import twin
 from twin.errors import InputError
 from twin.simulation.batched import make_batched_plant
 
 pybullet = pytest.importorskip("pybullet")
-
-CASES = [
-    ("stewart", None),
-    ("stewart", "hardware"),
-    ("rss", "hardware"),
-    ("driving_simulator", "hardware"),
-    ("compliant_stewart", None),
-    ("micro_hexapod", None),
-]
-
-
-@pytest.mark.parametrize("mode", ["velocity", "force"])
-@pytest.mark.parametrize(("name", "configuration"), CASES)
-def test_rows_are_engines_with_plants(name: str, configuration: str | None, mode: str) -> None:
-    check_rows("bullet", machine(name, configuration), mode)
-
-
-def test_the_validation_fidelity_is_the_engines() -> None:
-    check_rows("bullet", machine("srspm"), "force", fidelity="accurate")
-
-
-@pytest.mark.parametrize("name", ["compliant_stewart", "driving_simulator"])
-def test_shaken_rows_are_shaken_engines(name: str) -> None:
-    check_rows("bullet", machine(name), "force", shaken=True)
-
-
-@pytest.mark.parametrize("name", ["stewart", "driving_simulator"])
-def test_rows_do_not_know_of_each_other(name: str) -> None:
-    check_alone("bullet", machine(name), 3)
-
-
-@pytest.mark.parametrize("name", ["stewart", "driving_simulator"])
-def test_a_reset_forgets_everything(name: str) -> None:
-    check_again("bullet", machine(name))
 
 
 def clients() -> int:
@@ -69,34 +34,6 @@ def test_more_rows_than_memory_are_refused() -> None:
         make_batched_plant("bullet", machine("srspm"), 257, PERIOD)
     with pytest.raises(InputError, match="size"):
         make_batched_plant("bullet", machine("srspm"), 86, PERIOD, fidelity="accurate")
-
-
-def test_a_ball_needs_a_fleet_that_has_one() -> None:
-    batch = make_batched_plant("bullet", machine("stewart"), 1, PERIOD)
-    with pytest.raises(InputError, match="ball"):
-        batch.reset(np.array([0]), ball=np.zeros((1, 4)))
-    batch.close()
-
-
-def test_the_ball_is_the_engines() -> None:
-    platform = machine("stewart")
-    batch = make_batched_plant("bullet", platform, 2, PERIOD, mode="force", ball=True)
-    starts = np.array([[0.05, -0.02, 0.1, 0.05], [0.0, 0.0, 3.0, 0.0]])
-    batch.reset(np.arange(2), ball=starts)
-    held = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    engine = twin.make_engine("bullet", platform, batch.timestep, "fast", ball=True)
-    engine.reset(ball=starts[0])
-    np.testing.assert_array_equal(batch.ball[0], engine.ball)
-    for _ in range(30):
-        batch.advance(np.tile(held, (2, 1)))
-        for _ in range(batch.ratio):
-            engine.step(held)
-        np.testing.assert_array_equal(batch.ball[0], engine.ball)
-    np.testing.assert_array_equal(batch.ball_lost, [False, True])
-    batch.reset(np.array([1]))
-    assert not batch.ball_lost.any()
-    engine.close()
-    batch.close()
 
 
 @pytest.mark.slow

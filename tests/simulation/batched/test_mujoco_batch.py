@@ -1,4 +1,4 @@
-"""The batched plant in MuJoCo: rows that are single engines bit for bit, whatever the others do."""
+"""The batched plant in MuJoCo: what its rows do beside what those of every engine do."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import pytest
 from batch_rig import (
     PERIOD,
     advanced,
-    check_again,
-    check_alone,
     check_rows,
     heavier,
     machine,
@@ -25,30 +23,6 @@ from twin.errors import InputError
 from twin.machine.randomisation import with_values
 from twin.simulation.batched import make_batched_plant
 
-CASES = [
-    ("stewart", None),
-    ("stewart", "hardware"),
-    ("rss", "hardware"),
-    ("driving_simulator", "hardware"),
-    ("compliant_stewart", "hardware"),
-    ("micro_hexapod", None),
-]
-
-
-@pytest.mark.parametrize("mode", ["velocity", "force"])
-@pytest.mark.parametrize(("name", "configuration"), CASES)
-def test_rows_are_engines_with_plants(name: str, configuration: str | None, mode: str) -> None:
-    check_rows("mujoco", machine(name, configuration), mode)
-
-
-def test_the_fast_fidelity_is_the_engines() -> None:
-    check_rows("mujoco", machine("stewart"), "force", fidelity="fast")
-
-
-@pytest.mark.parametrize("name", ["compliant_stewart", "driving_simulator"])
-def test_shaken_rows_are_shaken_engines(name: str) -> None:
-    check_rows("mujoco", machine(name), "force", shaken=True)
-
 
 def test_gravity_is_back_after_shaking() -> None:
     batch = make_batched_plant("mujoco", machine("srspm"), 2, PERIOD, mode="force")
@@ -59,20 +33,6 @@ def test_gravity_is_back_after_shaking() -> None:
     batch.reset(np.arange(2))
     np.testing.assert_array_equal(advanced(batch, calm).pose, wanted.pose)
     batch.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "configuration"), [("stewart", "hardware"), ("driving_simulator", None)]
-)
-def test_rows_do_not_know_of_each_other(name: str, configuration: str | None) -> None:
-    check_alone("mujoco", machine(name, configuration), 5)
-
-
-@pytest.mark.parametrize("name", ["stewart", "driving_simulator"])
-def test_a_reset_forgets_everything(name: str, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    check_again("mujoco", machine(name))
-    assert not list(tmp_path.iterdir()), "MuJoCo logs what the batched plant knows"
 
 
 def test_forces_held_over_a_period_are_those_of_every_step(monkeypatch: Any) -> None:
@@ -121,34 +81,6 @@ def test_machines_of_other_parts_are_refused(monkeypatch: Any) -> None:
         batch.reset(np.array([0]), platforms=[machine("rss")])
     with pytest.raises(InputError, match="platforms"):
         batch.reset(np.array([0]), platforms=[machine("driving_simulator")])
-    batch.close()
-
-
-def test_a_ball_needs_a_fleet_that_has_one() -> None:
-    batch = make_batched_plant("mujoco", machine("stewart"), 1, PERIOD)
-    with pytest.raises(InputError, match="ball"):
-        batch.reset(np.array([0]), ball=np.zeros((1, 4)))
-    batch.close()
-
-
-def test_the_ball_is_the_engines() -> None:
-    platform = machine("stewart")
-    batch = make_batched_plant("mujoco", platform, 2, PERIOD, mode="force", ball=True)
-    starts = np.array([[0.05, -0.02, 0.1, 0.05], [0.0, 0.0, 3.0, 0.0]])
-    batch.reset(np.arange(2), ball=starts)
-    held = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    engine = twin.make_engine("mujoco", platform, batch.timestep, ball=True)
-    engine.reset(ball=starts[0])
-    np.testing.assert_array_equal(batch.ball[0], engine.ball)
-    for _ in range(30):
-        batch.advance(np.tile(held, (2, 1)))
-        for _ in range(batch.ratio):
-            engine.step(held)
-        np.testing.assert_allclose(batch.ball[0], engine.ball, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(batch.ball_lost, [False, True])
-    batch.reset(np.array([1]))
-    assert not batch.ball_lost.any()
-    engine.close()
     batch.close()
 
 

@@ -318,17 +318,6 @@ def test_a_policy_sees_and_acts_in_the_scales_of_its_training() -> None:
     assert (policies["transmissibility"] < 0.3 * passive["transmissibility"]).all()
 
 
-def test_what_does_not_fit_names_the_options(tmp_path: Path) -> None:
-    name = "stewart_tracking"
-    for options, words in (
-        ({"preview": 2}, "preview 2 .training: 3."),
-        ({"machine": "driving_simulator"}, "machine driving_simulator .training: stewart."),
-        ({"action": "forces"}, "action forces .training: velocities."),
-    ):
-        with pytest.raises(InputError, match=f"policy: {name} does not fit .*{words}"):
-            evaluate(TRACKING_ENVIRONMENT, [name], options=options, episodes=1)
-
-
 def test_isolation_law_beats_the_passive_machine() -> None:
     options = {"machine": "compliant_stewart", "configuration": "hardware", "duration": 0.5}
     found = evaluate(
