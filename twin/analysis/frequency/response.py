@@ -45,7 +45,10 @@ class FrequencyResponse(NamedTuple):
     @property
     def trusted(self) -> FrequencyResponse:
         """The points whose coherence is at least one half."""
-        return FrequencyResponse(*(values[self.coherence >= MIN_COHERENCE] for values in self))
+        kept = self.coherence >= MIN_COHERENCE
+        return FrequencyResponse(
+            self.frequency[kept], self.gain[kept], self.coherence[kept], self.deviation[kept]
+        )
 
     def magnitude_at(self, frequency: Any) -> FloatArray:
         """Return magnitudes [dB] at frequencies [Hz], on straight lines between the points.

@@ -93,42 +93,36 @@ def workspace_analysis(
         levels: heights of directions for the volumes, see `region`.
 
     Raises:
-        InputError: not a machine, a centre outside the workspace, or a
-            stiffness that does not fit.
+        InputError: not a machine, a centre outside the workspace, or a stiffness that does not fit.
     """
     has_six_dof = as_model(platform).dof == 6
     axes = dof_axes(platform)
     legs = leg_stiffness(platform, stiffness)
     given_stiffness = legs.values if legs.source == "given" else None
-    ranges = motion_ranges(platform, center)
     chart = Chart.about(platform, axes[:3], center)
     positions = region(chart, levels)
-    conditioning = conditioning_over(positions)
-    softest = stiffness_over(positions, given_stiffness)
     attitudes = region(Chart.about(platform, axes[3:], center), levels[:2]) if has_six_dof else None
-    singular = closest_singular(platform, center)
-    maps = tuple(
-        plane_map(platform, pair, center, stiffness=given_stiffness)
-        for pair in combinations(axes[:3], 2)
-    )
-    turns = tuple(
-        plane_map(platform, pair, center, stiffness=given_stiffness)
-        for pair in combinations(axes[3:], 2)
+    maps, attitude_maps = (
+        tuple(
+            plane_map(platform, pair, center, stiffness=given_stiffness)
+            for pair in combinations(names, 2)
+        )
+        for names in (axes[:3], axes[3:])
     )
     return Workspace(
-        platform,
-        chart.center,
-        ranges,
-        positions,
-        attitudes,
-        dexterity(platform, chart.center),
-        conditioning,
-        singular,
-        legs,
-        stiffness_range(platform, chart.center, given_stiffness),
-        softest,
-        maps,
-        turns,
+        platform=platform,
+        center=chart.center,
+        ranges=motion_ranges(platform, center),
+        region=positions,
+        attitudes=attitudes,
+        dexterity=dexterity(platform, chart.center),
+        conditioning=conditioning_over(positions),
+        singular=closest_singular(platform, center),
+        legs=legs,
+        stiffness=stiffness_range(platform, chart.center, given_stiffness),
+        softest=stiffness_over(positions, given_stiffness),
+        maps=maps,
+        attitude_maps=attitude_maps,
     )
 
 
