@@ -15,7 +15,7 @@ from twin.analysis.frequency.estimate import (
     sine_response,
     sweep_response,
 )
-from twin.analysis.frequency.response import MIN_COHERENCE, FrequencyResponse
+from twin.analysis.frequency.response import MIN_COHERENCE
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
