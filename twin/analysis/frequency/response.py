@@ -45,7 +45,10 @@ class FrequencyResponse(NamedTuple):
     @property
     def trusted(self) -> FrequencyResponse:
         """The points whose coherence is at least one half."""
-        kept = self.coherence >= MIN_COHERENCE
+        return self.only(self.coherence >= MIN_COHERENCE)
+
+    def only(self, kept: Any) -> FrequencyResponse:
+        """Return the points selected by indices or by a mask `(k,)`."""
         return FrequencyResponse(
             self.frequency[kept], self.gain[kept], self.coherence[kept], self.deviation[kept]
         )
