@@ -254,8 +254,10 @@ def payload_record(
         in_phase: the search under shaking; None: not searched.
         backwards: that with rotations backwards.
     """
-    searched = ("passes_kg", "fails_kg", "first_failure")
-    searched += ("exact_limit_kg", "exact_position", "exact_leg")
+    searched = (
+        *("passes_kg", "fails_kg", "first_failure"),
+        *("exact_limit_kg", "exact_position", "exact_leg"),
+    )
     shaken = (*searched, "first_failure_frequency", "exact_frequency", "left_out")
     content: dict[str, Any] = {
         "machine": platform.name,

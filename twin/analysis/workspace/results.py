@@ -256,7 +256,7 @@ def surface_figure(found: Workspace) -> Any:
         )  # fmt: skip
         figure.add_trace(surface, row=1, col=column)
         titles = (_axis_title(name) for name in chart.axes)
-        scene = {
+        scene: dict[str, Any] = {
             name: {"title": {"text": title}}
             for name, title in zip(("xaxis", "yaxis", "zaxis"), titles, strict=True)
         }
