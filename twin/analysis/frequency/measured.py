@@ -147,11 +147,8 @@ def measure_response(
         highest_frequency(platform, MAX_FREQUENCY) if high is None else positive(high, "high")
     )
     make = partial(_excitation, method, low, max_frequency, length=length, frequencies=frequencies)
-    peak = (
-        suitable_speed(platform, path, low, max_frequency)
-        if speed is None
-        else SuitableSpeed(positive(speed, "speed"), "")
-    )
+    given_speed = None if speed is None else SuitableSpeed(positive(speed, "speed"), "")
+    peak = given_speed or suitable_speed(platform, path, low, max_frequency)
     excitation, reference, path_position = _excited(platform, path, peak.value, speed is None, make)
     driver = controller(platform, reference)
     simulation = simulate(

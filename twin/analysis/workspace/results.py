@@ -335,11 +335,11 @@ def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
         len(quantities),
         len(maps),
         vertical_spacing=MAP_GAP / inner_height,
-        row_titles=list(quantities),
     )
     for row, (name, fields) in enumerate(quantities.items(), start=1):
         bottom, top = figure.get_subplot(row, 1).yaxis.domain
-        bar = {"x": 1.03, "y": 0.5 * (bottom + top), "len": top - bottom, "thickness": 12}
+        bar: dict[str, Any] = {"y": 0.5 * (bottom + top), "len": top - bottom, "thickness": 12}
+        bar["title"] = {"text": name, "side": "right"}
         figure.layout[f"coloraxis{row}"] = {"colorscale": COLOR_SCALE, "colorbar": bar}
         for column, (plane, field) in enumerate(zip(maps, fields, strict=True), start=1):
             place = {"row": row, "col": column}
