@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -42,15 +42,20 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
     panels = [_sensed(outcomes, column) for column in sorted(canonical.order(-size)[:2].tolist())]
     panels.append(Axes("pitch (line), roll (dash) [deg]", _tilts(outcomes)))
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
-    lengths = {
-        name: np.abs(2.0 * outcome.use.coordinates - low - high) / (high - low)
-        for name, outcome in outcomes.items()
+    shares: dict[str, Callable[[Any], FloatArray]] = {
+        "range": lambda use: np.abs(2.0 * use.coordinates - low - high) / (high - low)
     }
-    panels.append(Axes("share of actuator range", _shares(outcomes, lengths)))
     limit = machine.parameters.leg.actuator.speed
     if limit is not None:
-        speeds = {name: np.abs(outcome.use.rates) / limit for name, outcome in outcomes.items()}
-        panels.append(Axes("share of actuator speed", _shares(outcomes, speeds)))
+        shares["speed"] = lambda use: np.abs(use.rates) / limit
+    ends = first_outcome.use.time[[0, -1]]
+    for name, share in shares.items():
+        lines = [
+            Line(algorithm, outcome.use.time, share(outcome.use).max(axis=1))
+            for algorithm, outcome in outcomes.items()
+        ]
+        lines.append(Line("limit", ends, np.ones(2), "dot"))
+        panels.append(Axes(f"share of actuator {name}", lines))
     title = f"{machine.name}: {first_outcome.cue.manoeuvre.name}"
     return panels_figure(panels, "time [s]", title=title)
 
@@ -75,12 +80,3 @@ def _tilts(outcomes: Mapping[str, Outcome]) -> list[Line]:
             angles = np.degrees(outcome.cue.motion.axes(outcome.use.time).values[:, column])
             lines.append(Line(name, outcome.use.time, angles, style))
     return lines
-
-
-def _shares(outcomes: Mapping[str, Outcome], values: Mapping[str, FloatArray]) -> list[Line]:
-    lines = [
-        Line(name, outcomes[name].use.time, fractions.max(axis=1))
-        for name, fractions in values.items()
-    ]
-    time = next(iter(outcomes.values())).use.time[[0, -1]]
-    return [*lines, Line("limit", time, np.ones(2), "dot")]

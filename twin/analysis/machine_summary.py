@@ -15,6 +15,9 @@ from twin.errors import InputError
 from twin.model.machine_base import ZERO_VECTOR, without_compiling
 from twin.model.machine_model import MachineModel
 
+Ranges = tuple[AxisRange, ...]
+"""Ranges of the axes of a machine."""
+
 
 class SummaryRow(NamedTuple):
     """One derived quantity: a number or a list of numbers."""
@@ -25,9 +28,7 @@ class SummaryRow(NamedTuple):
     note: str
 
 
-def machine_summary(
-    platform: MachineModel, ranges: tuple[AxisRange, ...] | None = None
-) -> list[SummaryRow]:
+def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> list[SummaryRow]:
     """Return derived figures of a machine at its home pose; `ranges` where they are known."""
     unit, legs = platform.coordinate_unit, platform.parameters.legs
     with without_compiling():
@@ -103,7 +104,7 @@ def _friction(platform: MachineModel) -> list[SummaryRow]:
     ]
 
 
-def axis_ranges(platform: MachineModel) -> tuple[AxisRange, ...]:
+def axis_ranges(platform: MachineModel) -> Ranges:
     """Return the ranges of moves from home along one axis at a time, with what ends them.
 
     Those of `twin.analysis.workspace.region.motion_ranges`, angles in degrees: x, y and z [m]

@@ -286,56 +286,26 @@ class EquilibriumError(StateError):
 
 
 class Balance(NamedTuple):
-    """A machine on springs with its loads; arrays broadcast against poses."""
+    """A machine on springs with its loads."""
 
     platform: MachineModel
     springs: Springs
     rest: FloatArray
-    """`(..., n)` commanded rest coordinates"""
+    """`(n,)` commanded rest coordinates"""
     forces: FloatArray
-    """`(..., n)` forces of the actuators beyond the springs"""
+    """`(n,)` forces of the actuators beyond the springs"""
     wrench: FloatArray
-    """`(..., 6)` external wrench"""
+    """`(6,)` external wrench"""
 
     def carried(self, pose: FloatArray) -> FloatArray:
-        """Return the forces `(..., n)` along the actuators, springs included."""
+        """Return the forces `(n,)` along the actuators, springs included."""
         coordinates = self.platform.inverse_kinematics(pose)
         return np.asarray(self.springs.stiffness * (self.rest - coordinates) + self.forces)
 
     def net(self, pose: FloatArray) -> FloatArray:
-        """Return the net wrench `(..., 6)` [N], [N m]."""
+        """Return the net wrench `(6,)` [N], [N m]."""
         legs = np.einsum("...ij,...i->...j", self.platform.jacobian(pose), self.carried(pose))
         return np.asarray(legs + weight_wrench(self.platform, pose) + self.wrench)
-
-
-def net_wrench(
-    platform: MachineModel,
-    pose: Any,
-    coordinates: Any = None,
-    *,
-    forces: Any = None,
-    wrench: Any = None,
-    stiffness: Any = None,
-) -> FloatArray:
-    """Return the net wrench `(..., 6)` [N], [N m] on a machine at rest; zero in equilibrium.
-
-    Springs, weights of platform and legs, actuator forces and the external wrench, about the
-    reference point.
-
-    Args:
-        platform: the machine.
-        pose: `(..., 7)`.
-        coordinates: commanded rest coordinates `(..., n)` [m], [rad]; default the springs' own.
-        forces: further actuator forces `(..., n)`, default none.
-        wrench: external wrench `(..., 6)`, default none.
-        stiffness: of the actuators, see `springs_of`.
-
-    Raises:
-        InputError: wrong shapes, not finite, or no stiffness known.
-    """
-    springs = springs_of(platform, stiffness)
-    shape, poses, balance = _balance(platform, springs, pose, coordinates, forces, wrench)
-    return balance.net(poses).reshape((*shape, 6))
 
 
 def static_pose(
@@ -364,14 +334,19 @@ def static_pose(
         InputError: wrong shapes, not finite, or no stiffness known.
         EquilibriumError: none was found from the guess, or only an unstable one.
     """
-    springs = springs_of(platform, stiffness)
-    initial_pose = platform.home if guess is None else guess
-    shape, poses, balance = _balance(platform, springs, initial_pose, coordinates, forces, wrench)
+    springs, n = springs_of(platform, stiffness), platform.n_actuators
+    commanded = springs.rest if coordinates is None else coordinates
+    shape, (poses, *loads) = flatten_batch(
+        pose=as_pose(platform.home if guess is None else guess),
+        coordinates=as_floats(commanded, "coordinates", n),
+        forces=as_floats(np.zeros(n) if forces is None else forces, "forces", n),
+        wrench=as_floats(ZERO_VECTOR if wrench is None else wrench, "wrench", 6),
+    )
     poses_found = np.empty((len(poses), 7))
-    for index in range(len(poses)):
-        pose_balance = Balance(platform, springs, *(array[index] for array in balance[2:]))
-        initial = _unloaded(platform, pose_balance.rest) if guess is None else poses[index]
-        poses_found[index] = _solve(pose_balance, initial, index)
+    for index, (pose, *one_load) in enumerate(zip(poses, *loads, strict=True)):
+        balance = Balance(platform, springs, *one_load)
+        initial = _unloaded(platform, balance.rest) if guess is None else pose
+        poses_found[index] = _solve(balance, initial, index)
     return poses_found.reshape((*shape, 7))
 
 
@@ -397,20 +372,6 @@ def commanded_coordinates(
     holding = platform.inverse_dynamics(pose, ZERO_VECTOR, ZERO_VECTOR, wrench)
     origin = springs.rest if springs.own else platform.inverse_kinematics(pose)
     return np.asarray(origin + holding / springs.stiffness)
-
-
-def _balance(
-    platform: MachineModel, springs: Springs, pose: Any, coordinates: Any, forces: Any, wrench: Any
-) -> tuple[tuple[int, ...], FloatArray, Balance]:
-    n = platform.n_actuators
-    commanded = springs.rest if coordinates is None else coordinates
-    shape, (poses, *loads) = flatten_batch(
-        pose=as_pose(pose),
-        coordinates=as_floats(commanded, "coordinates", n),
-        forces=as_floats(np.zeros(n) if forces is None else forces, "forces", n),
-        wrench=as_floats(ZERO_VECTOR if wrench is None else wrench, "wrench", 6),
-    )
-    return shape, poses, Balance(platform, springs, *loads)
 
 
 def _unloaded(platform: MachineModel, rest: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import progress_bar, show
+from twin.cli.console import show
 from twin.cli.quantities import in_unit, pose_of, quantity_option
 from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
 
@@ -36,7 +36,7 @@ def workspace(
     ranges, workspace, orientation_workspace, dexterity, singularity, stiffness.
     """
     from twin.analysis.platform import load
-    from twin.analysis.workspace.analysis import PART_COUNT, workspace_analysis
+    from twin.analysis.workspace.analysis import workspace_analysis
     from twin.analysis.workspace.results import workspace_content, workspace_results
 
     check_files(plot=(plot, PAGE_ENDING), json=(json, ""))
@@ -44,7 +44,7 @@ def workspace(
     center = pose_of(platform, pose)
     unit = "N/m" if platform.coordinate_unit == "m" else "N m/rad"
     in_unit(stiffness, "stiffness", unit, f"that of {platform.name}")
-    with progress_bar("workspace", PART_COUNT) as advance, renamed_fields(center="pose"):
-        analysis = workspace_analysis(platform, center, stiffness=stiffness, advance=advance)
+    with renamed_fields(center="pose"):
+        analysis = workspace_analysis(platform, center, stiffness=stiffness)
     show(workspace_results(analysis), plot)
     write_json(json, workspace_content(analysis))

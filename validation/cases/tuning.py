@@ -10,7 +10,7 @@ response that the thesis measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -216,10 +216,7 @@ def _responses(
 
 
 def _by_gain(figures: list[StepFigures]) -> Statement:
-    rises, overshoots = (
-        [figure.rise_time for figure in figures],
-        [figure.overshoot for figure in figures],
-    )
+    rises, _, overshoots = zip(*figures, strict=True)
     return STEWART_THESIS["higher_gain"].judged(
         f"From {SEARCHED_GAINS[0]} to {SEARCHED_GAINS[-1]} N per mm/s the rise time falls from "
         f"{1e3 * rises[0]:.1f} to {1e3 * rises[-1]:.1f} ms and the overshoot from "
@@ -229,11 +226,7 @@ def _by_gain(figures: list[StepFigures]) -> Statement:
 
 
 def _by_time(figures: list[StepFigures]) -> Statement:
-    rises, overshoots = (
-        [figure.rise_time for figure in figures],
-        [figure.overshoot for figure in figures],
-    )
-    settling_times = [figure.settling_time for figure in figures]
+    rises, settling_times, overshoots = zip(*figures, strict=True)
     settling_text = ", ".join(f"{1e3 * figure:.1f}" for figure in settling_times)
     return STEWART_THESIS["longer_integral_time"].judged(
         f"From {SEARCHED_TIMES[0]} to {SEARCHED_TIMES[-1]} ms with Kp = {FIXED_GAIN} the overshoot "
@@ -273,7 +266,7 @@ def noise_statement(hardware: Platform) -> Statement:
     )
 
 
-def _growing(values: list[float]) -> bool:
+def _growing(values: Sequence[float]) -> bool:
     return all(value < next_value for value, next_value in pairwise(values))
 
 

@@ -153,28 +153,19 @@ def _places(platform: Platform, found: Region) -> tuple[FloatArray, FloatArray, 
     other aspects: then what the rays found, with a margin.
     """
     lower_corner, upper_corner = bounding_box(platform, platform.home)
-    positions = np.random.default_rng(SAMPLING_SEED).uniform(
-        lower_corner, upper_corner, (RANDOM_POINTS, 3)
-    )
+    positions = _drawn(lower_corner, upper_corner)
     if square(platform) and within_shells(platform, platform.home, positions).sum() >= MIN_POINTS:
         return lower_corner, upper_corner, positions
-    region_extremes = np.array(found.extremes)
-    region_low, region_high = (
-        platform.home[:3]
-        + region_extremes
-        + BOX_MARGIN * np.diff(region_extremes, axis=0) * [[-1.0], [1.0]]
-    )
-    lower_corner, upper_corner = (
-        np.maximum(lower_corner, region_low),
-        np.minimum(upper_corner, region_high),
-    )
-    return (
-        lower_corner,
-        upper_corner,
-        np.random.default_rng(SAMPLING_SEED).uniform(
-            lower_corner, upper_corner, (RANDOM_POINTS, 3)
-        ),
-    )
+    low, high = found.extremes
+    margin = BOX_MARGIN * (high - low)
+    lower_corner = np.maximum(lower_corner, platform.home[:3] + low - margin)
+    upper_corner = np.minimum(upper_corner, platform.home[:3] + high + margin)
+    return lower_corner, upper_corner, _drawn(lower_corner, upper_corner)
+
+
+def _drawn(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return random points `(RANDOM_POINTS, 3)` in a box."""
+    return np.random.default_rng(SAMPLING_SEED).uniform(low, high, (RANDOM_POINTS, 3))
 
 
 def plate_measures(
@@ -206,9 +197,7 @@ def plate_measures(
     name = "shares of the stroke at the ends of rays, sum less 1"
     yield Measure(name, error, RADIUS_TOLERANCE, "bisection and rounding")
     lower_corner, upper_corner = (1.02 * extreme for extreme in found.extremes)
-    positions = np.random.default_rng(SAMPLING_SEED).uniform(
-        lower_corner, upper_corner, (RANDOM_POINTS, 3)
-    )
+    positions = _drawn(lower_corner, upper_corner)
     inside = stroke_fractions(model, home + positions).sum(axis=1) <= 1.0
     yield _volume(
         found, inside.mean(), float(np.prod(upper_corner - lower_corner)), "the closed form"

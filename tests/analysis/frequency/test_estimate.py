@@ -15,7 +15,7 @@ from twin.analysis.frequency.estimate import (
     sine_response,
     sweep_response,
 )
-from twin.analysis.frequency.response import MIN_COHERENCE, FrequencyResponse
+from twin.analysis.frequency.response import MIN_COHERENCE
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
@@ -168,15 +168,7 @@ def test_records_are_checked() -> None:
         sweep_response(np.zeros(100), np.ones(100), PERIOD, window=0.05, low=30.0, high=100.0)
     with pytest.raises(InputError, match="frequency"):
         sine_response(np.ones(100), np.ones(100), PERIOD, 600.0)
-    with pytest.raises(InputError, match="parts"):
-        joined([])
     with pytest.raises(InputError):
         SteppedSine([3.0, 2.0], 0.1)
     with pytest.raises(InputError):
         SweptSine(3.0, 2.0, 0.1, 1.0)
-
-
-def test_points_keep_their_order() -> None:
-    one = np.ones(1)
-    parts = [FrequencyResponse(f * one, f * one.astype(complex), one, one) for f in (3.0, 1.0)]
-    np.testing.assert_array_equal(joined(parts).frequency, [1.0, 3.0])

@@ -197,9 +197,9 @@ def test_summary_and_table(drive: Test) -> None:
     assert told["measured_rms"] > told["reference_rms"]
     assert len(told["frequency"]) == len(told["amplification"]) == len(told["uncertainty"])
     assert 1.5 < content["compensation"]["pitch"]["largest_change"] <= 2.0
-    rows = {row[0]: row for row in table_rows(drive.found.responses["wy"])}
-    assert rows["70"][2].startswith("+4.")
-    assert rows["90"][1] == "coherence too low"
+    rows = {round(row[0]): row for row in table_rows(drive.found.responses["wy"])}
+    assert 4.0 < rows[70][2] < 5.0
+    assert np.isnan(rows[90][1])
 
 
 def test_filter_of_the_sensor() -> None:

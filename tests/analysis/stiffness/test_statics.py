@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from net_wrench import net_wrench
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
@@ -14,7 +15,6 @@ from twin.analysis.stiffness import (
     EquilibriumError,
     characteristic_scale,
     commanded_coordinates,
-    net_wrench,
     rest_length_forces,
     springs_of,
     static_pose,

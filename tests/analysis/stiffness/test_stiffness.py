@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from net_wrench import net_wrench
 from numpy.typing import NDArray
 
 import twin
@@ -14,7 +15,6 @@ from twin.analysis.stiffness import (
     characteristic_scale,
     compliance_matrix,
     holding_forces,
-    net_wrench,
     springs_of,
     stiffness_matrix,
     weight_wrench,

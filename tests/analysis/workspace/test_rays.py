@@ -140,5 +140,3 @@ def test_bad_arguments(stewart: Platform) -> None:
         Chart.about(simulator, ("yaw",), convention="yaw_pitch_roll")
     with pytest.raises(InputError, match="ZYZ is singular at the centre"):
         Chart.about(stewart, ("beta",), convention="ZYZ")
-    with pytest.raises(InputError, match="positions"):
-        within_shells(stewart, stewart.home, [0.0, np.nan, 1.0])

@@ -10,9 +10,8 @@ import numpy as np
 
 from twin.analysis.feasibility.course import DEFAULT_SAMPLES, motion_course, rest_course
 from twin.analysis.feasibility.verdict import Feasibility, verdict
-from twin.analysis.machine_summary import axis_ranges, moved_home
+from twin.analysis.machine_summary import Ranges, axis_ranges, moved_home
 from twin.analysis.payload.body import Payload, with_payload
-from twin.analysis.workspace.region import AxisRange
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
 from twin.charts.panels import FOOTER_HEIGHT, PANEL_GAP, SINGLE_PANEL_HEIGHT, TITLE_HEIGHT, thin_out
@@ -87,7 +86,7 @@ def range_feasibility(
     *,
     payload: Payload | float | None = None,
     wrench: Any = None,
-    ranges: tuple[AxisRange, ...] | None = None,
+    ranges: Ranges | None = None,
     part: float = 1.0,
 ) -> Feasibility:
     """Return whether a machine rests at both ends of each range of `axis_ranges`.

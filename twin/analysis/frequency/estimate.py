@@ -401,8 +401,6 @@ class Spectra(NamedTuple):
     """`(k,)` power density of the output"""
     cross: ComplexArray
     """`(k,)` cross power density"""
-    windows: int
-    """number of windows"""
 
     @property
     def transfer(self) -> ComplexArray:
@@ -430,19 +428,13 @@ def spectra(
     """
     from scipy.signal import csd, welch
 
-    window_shift = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
-    options = {
-        "fs": 1.0 / step,
-        "nperseg": size,
-        "noverlap": size - window_shift,
-        "detrend": detrend,
-    }
+    overlap = size - max(1, round(size * (1.0 - WINDOW_OVERLAP)))
+    options = {"fs": 1.0 / step, "nperseg": size, "noverlap": overlap, "detrend": detrend}
     frequency, cross = csd(input_signal, output_signal, **options)
     input_power, output_power = (
         welch(signal, **options)[1] for signal in (input_signal, output_signal)
     )
-    n_windows = 1 + (len(input_signal) - size) // window_shift
-    return Spectra(frequency, input_power, output_power, cross, n_windows)
+    return Spectra(frequency, input_power, output_power, cross)
 
 
 def sweep_response(
@@ -617,17 +609,8 @@ def sine_response(given: Any, received: Any, period: Any, frequency: Any) -> Fre
 
 
 def joined(parts: list[FrequencyResponse]) -> FrequencyResponse:
-    """Return several responses as one, lowest frequency first.
-
-    Raises:
-        InputError: none are given.
-    """
-    if not parts:
-        raise InputError("parts", "must hold at least one response")
-    order = np.argsort(np.concatenate([response.frequency for response in parts]), kind="stable")
-    return FrequencyResponse(
-        *(np.concatenate(column)[order] for column in zip(*parts, strict=True))
-    )
+    """Return several responses as one, in their order; at least one."""
+    return FrequencyResponse(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def deviation(coherence: FloatArray, averages: float | IndexArray) -> FloatArray:

@@ -161,12 +161,7 @@ def measure_response(
         every=round(DEFAULT_PERIOD / timestep),
         progress=progress,
     )
-    if simulation.stopped:
-        raise ExcitationError(
-            f"the machine was stopped while it was excited: {simulation.stopped}; excite it less, "
-            "or at lower frequencies",
-            {"reason": simulation.stopped},
-        )
+    _check_finished(simulation)
     moving_actuators = np.abs(path.rates) > MOVING_RATE_FRACTION * np.abs(path.rates).max()
     estimate = partial(_estimated, excitation, low=low, high=max_frequency)
     measured = np.vstack([simulation.signals["measured"], simulation.signals["measured"][-1]])
@@ -187,6 +182,16 @@ def measure_response(
         tuple((np.flatnonzero(~moving_actuators) + 1).tolist()),
         peak.limit,
     )
+
+
+def _check_finished(run: Trajectory) -> None:
+    """Raise ExcitationError where a run ended early."""
+    if run.stopped:
+        raise ExcitationError(
+            f"the machine was stopped while it was excited: {run.stopped}; excite it less, or at "
+            "lower frequencies",
+            {"reason": run.stopped},
+        )
 
 
 def _excited(

@@ -100,7 +100,9 @@ def inertial_results(
             f"{channel}: rms reference {numbers['reference_rms']:.4g}, measured "
             f"{numbers['measured_rms']:.4g} {numbers['unit']}"
         )
-        columns = ("frequency [Hz]", "ratio [1]", "ratio [dB]", "coherence [1]")
+        columns = (
+            "frequency [Hz]", "ratio [1]", "ratio [dB]", "deviation [dB]", "coherence [1]",
+        )  # fmt: skip
         tables.append(Table(title, columns, table_rows(response)))
     figures = [
         Figure("Readings", "All channels over time.", partial(readings_figure, comparison)),
@@ -173,21 +175,15 @@ def peak_amplification(response: ChannelResponse) -> tuple[float, float] | None:
     return float(response.amplification[peak_index]), float(response.frequency[peak_index])
 
 
-def table_rows(response: ChannelResponse) -> list[tuple[str, str, str, str]]:
-    """Return frequency, ratio, decibels with their uncertainty, and coherence as texts."""
-    rows = []
-    ratios = response.amplification
-    levels = decibels(ratios)
-    for frequency in TABLE_FREQUENCIES:
-        k = int(np.abs(response.frequency - frequency).argmin())
-        if frequency > response.frequency[-1] or response.frequency[k] == 0.0:
-            continue
-        row = (f"{response.frequency[k]:.3g}", f"{response.coherence[k]:.3f}")
-        if response.coherence[k] < MIN_COHERENCE:
-            rows.append((row[0], "coherence too low", "", row[1]))
-            continue
-        level_deviation = 20.0 / np.log(10.0) * response.uncertainty[k]
-        rows.append(
-            (row[0], f"{ratios[k]:.4f}", f"{levels[k]:+.2f} +- {level_deviation:.2f}", row[1])
-        )
-    return list(dict.fromkeys(rows))
+def table_rows(response: ChannelResponse) -> list[tuple[float, ...]]:
+    """Return frequency, ratio, decibels, their deviation and coherence near round frequencies.
+
+    Ratios are NaN where the coherence is too low.
+    """
+    is_coherent = response.coherence >= MIN_COHERENCE
+    ratio = np.where(is_coherent, response.amplification, np.nan)
+    deviation = np.where(is_coherent, 20.0 / np.log(10.0) * response.uncertainty, np.nan)
+    columns = (response.frequency, ratio, decibels(ratio), deviation, response.coherence)
+    wanted = [hertz for hertz in TABLE_FREQUENCIES if hertz <= response.frequency[-1]]
+    rows = {int(np.abs(response.frequency - hertz).argmin()) for hertz in wanted}
+    return [tuple(column[k].item() for column in columns) for k in sorted(rows - {0})]

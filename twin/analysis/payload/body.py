@@ -5,6 +5,8 @@ Where the whole body keeps its geometry and only its mass changes, forces are af
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import partial
 from math import floor, inf
 from typing import Any, NamedTuple
 
@@ -192,54 +194,38 @@ def _largest(fixed: FloatArray, slope: FloatArray, limits: FloatArray) -> FloatA
     return np.where(force_margin < 0.0, 0.0, mass)
 
 
+@dataclass(frozen=True, eq=False)
 class Payload:
-    """A rigid body fixed to the platform. Cannot be changed.
+    """A rigid body fixed to the platform. Cannot be changed: sweeps share payloads.
 
-    Attributes:
-        name: for tables and plots.
-        mass: [kg].
-        center: `(3,)` [m] its centre of mass in the platform frame, read-only.
-        inertia: `(3, 3)` [kg m2] tensor about its centre of mass, platform axes, read-only.
+    Raises:
+        InputError: wrong shapes, not finite, a mass not above zero, or a tensor that no body has.
     """
 
-    name: str
     mass: float
-    center: FloatArray
-    inertia: FloatArray
+    """[kg]"""
+    center: Any = (0.0, 0.0, 0.0)
+    """centre of mass `(3,)` [m] in the platform frame, read-only"""
+    inertia: Any = None
+    """tensor `(3, 3)` [kg m2] about the centre of mass, platform axes, read-only; may be given as
+    three principal moments, or as None for a point mass"""
+    name: str = field(default="", kw_only=True)
+    """for tables and plots, default its mass"""
 
-    def __init__(
-        self, mass: Any, center: Any = (0.0, 0.0, 0.0), inertia: Any = None, *, name: str = ""
-    ) -> None:
-        """Describe the payload.
-
-        Args:
-            mass: [kg].
-            center: centre of mass `(3,)` [m] in the platform frame.
-            inertia: about the centre of mass [kg m2]: a tensor `(3, 3)`, three principal moments,
-                or None for a point mass.
-            name: default its mass.
-
-        Raises:
-            InputError: wrong shapes, not finite, a mass not above zero, or a tensor that no body
-                has.
-        """
-        kilograms = positive(mass, "mass")
-        if not isinstance(name, str):
-            raise InputError("name", f"must be a text, got {brief(name)}")
-        object.__setattr__(self, "name", name or f"{kilograms:g} kg")
-        object.__setattr__(self, "mass", kilograms)
-        object.__setattr__(self, "center", read_only(as_vector(center, "center", 3)))
-        object.__setattr__(self, "inertia", read_only(_tensor(inertia)))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse changes: sweeps share payloads."""
-        raise AttributeError(f"a payload cannot be changed; make a new one with another {name}")
-
-    def __repr__(self) -> str:
-        return f"<Payload {self.name!r}: {self.mass:g} kg at {self.center.tolist()} m>"
+    def __post_init__(self) -> None:
+        mass = positive(self.mass, "mass")
+        if not isinstance(self.name, str):
+            raise InputError("name", f"must be a text, got {brief(self.name)}")
+        for name, value in (
+            ("mass", mass),
+            ("center", read_only(as_vector(self.center, "center", 3))),
+            ("inertia", read_only(_tensor(self.inertia))),
+            ("name", self.name or f"{mass:g} kg"),
+        ):
+            object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _payload, (self.mass, self.center, self.inertia, self.name)
+        return partial(Payload, name=self.name), (self.mass, self.center, self.inertia)
 
 
 def with_payload(platform: Model, payload: Payload | None) -> Model:
@@ -294,7 +280,3 @@ def _tensor(inertia: Any) -> FloatArray:
             "none of them larger than the sum of the other two",
         )
     return array
-
-
-def _payload(mass: float, center: FloatArray, inertia: FloatArray, name: str) -> Payload:
-    return Payload(mass, center, inertia, name=name)

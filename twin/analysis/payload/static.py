@@ -456,10 +456,10 @@ class StaticPayload(NamedTuple):
         masses = as_floats(mass, "mass")
         if masses.ndim != 1:
             raise InputError("mass", f"must have one axis, got shape {masses.shape}")
-        values = [self.forces.of(kilograms) for kilograms in masses]
+        forces = self.forces.of(masses[:, None, None])
         if self.sense == "magnitude":
-            values = [np.abs(value) for value in values]
-        return np.array([value.max() for value in values])
+            forces = np.abs(forces)
+        return np.asarray(forces.max(axis=(1, 2)))
 
 
 def static_payload(

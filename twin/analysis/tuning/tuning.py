@@ -431,20 +431,20 @@ def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
     configured = configured_gains(as_model(platform))
     gain, time = suitable_velocity_loop(platform, DEFAULT_PERIOD)
     position, integral = suitable_position_loop(platform, DEFAULT_PERIOD)
-    cranks = platform.coordinate_unit == "rad"
-    values = {
-        "crank_velocity_gain" if cranks else "velocity_gain": float(gain.mean()),
-        "velocity_time": float(time.mean()),
-        "position_gain": position,
-        "position_integral": integral,
-        "feedforward_start": 0.0 if configured is None else configured.feedforward_start,
-        "feedforward_rise": 0.0 if configured is None else configured.feedforward_rise,
+    own_gain = ("crank_velocity_gain", "N m s/rad")
+    if platform.coordinate_unit == "m":
+        own_gain = ("velocity_gain", "N s/m")
+    entries = {
+        own_gain[0]: (float(gain.mean()), own_gain[1]),
+        "velocity_time": (float(time.mean()), "s"),
+        "position_gain": (position, "1/s"),
+        "position_integral": (integral, "1/s2"),
+        "feedforward_start": (0.0 if configured is None else configured.feedforward_start, "s"),
+        "feedforward_rise": (0.0 if configured is None else configured.feedforward_rise, "s"),
     }
-    units = dict(
-        zip(values, ("N m s/rad" if cranks else "N s/m", "s", "1/s", "1/s2", "s", "s"), strict=True)
-    )
-    values |= {
-        one.name: float(value) for one, value in zip(tuning.gains, tuning.values, strict=True)
+    entries |= {
+        one.name: (value, one.unit)
+        for one, value in zip(tuning.gains, tuning.values.tolist(), strict=True)
     }
     verdict = "meets" if tuning.search.met else "does not meet"
     lines = [
@@ -453,8 +453,8 @@ def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
         "[control]",
         f'source = "twin tune {tuning.machine} on {tuning.engine}: {tuning.loop} loop"',
         *(
-            f'{name} = "{value:.{SIGNIFICANT_DIGITS}g} {units[name]}"'
-            for name, value in values.items()
+            f'{name} = "{value:.{SIGNIFICANT_DIGITS}g} {unit}"'
+            for name, (value, unit) in entries.items()
         ),
     ]
     return "\n".join(lines) + "\n"

@@ -26,7 +26,7 @@ import numpy as np
 
 from twin.analysis.feasibility.collisions import ring
 from twin.analysis.feasibility.course import polygon_distance
-from twin.basics.arrays import BoolArray, FloatArray, IndexArray, as_floats, as_pose, rotated
+from twin.basics.arrays import BoolArray, FloatArray, IndexArray, rotated
 from twin.errors import InputError
 from twin.kernels.kinematics import inverse_kinematics_batch, jacobian_batch
 from twin.model.machine_base import run
@@ -202,49 +202,44 @@ def cause_text(cause: Any, leg: Any, coordinate: str) -> str:
     return texts[Cause(int(cause))]
 
 
-def shell_centers(platform: MachineModel, pose: Any) -> FloatArray:
+def shell_centers(platform: MachineModel, pose: FloatArray) -> FloatArray:
     """Return the shells' centres `(n, 3)` [m] at the attitude of a pose `(7,)`.
 
     Raises:
-        InputError: legs that are not straight, or not one pose.
+        InputError: legs that are not straight.
     """
     from scipy.spatial.transform import Rotation
 
     if not as_model(platform).leg.is_straight:
         raise InputError("platform", f"{platform.name} has no straight legs with two free ends")
-    checked_pose = as_pose(pose)
-    if checked_pose.shape != (7,):
-        raise InputError("pose", f"must be one pose (7,), got shape {checked_pose.shape}")
-    matrix = Rotation.from_quat(checked_pose[[4, 5, 6, 3]]).as_matrix()
+    matrix = Rotation.from_quat(pose[[4, 5, 6, 3]]).as_matrix()
     return np.asarray(platform.base_joints - platform.platform_joints @ matrix.T)
 
 
-def within_shells(platform: MachineModel, pose: Any, positions: Any) -> BoolArray:
+def within_shells(platform: MachineModel, pose: FloatArray, positions: FloatArray) -> BoolArray:
     """Return whether positions `(..., 3)` [m] are between all shells at the attitude of `pose`.
 
     Raises:
-        InputError: legs that are not straight, wrong shapes, not finite.
+        InputError: legs that are not straight.
     """
     centers = shell_centers(platform, pose)
-    checked_positions = as_floats(positions, "positions", 3)
-    distance = np.linalg.norm(checked_positions[..., None, :] - centers, axis=-1)
+    distance = np.linalg.norm(positions[..., None, :] - centers, axis=-1)
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
     return np.asarray(((distance >= low) & (distance <= high)).all(axis=-1))
 
 
-def shell_exits(platform: MachineModel, pose: Any, directions: Any) -> FloatArray:
+def shell_exits(platform: MachineModel, pose: FloatArray, directions: FloatArray) -> FloatArray:
     """Return the distances `(...)` [m] from a pose inside to the first shell along unit vectors.
 
     The smallest positive root of |v + t d|^2 = r^2, v = p - c_i, over all legs and both radii.
 
     Raises:
-        InputError: legs that are not straight, wrong shapes, not finite.
+        InputError: legs that are not straight.
     """
-    offsets = as_pose(pose)[:3] - shell_centers(platform, pose)
-    unit_vectors = as_floats(directions, "directions", 3)
-    half_linear_term = unit_vectors @ offsets.T
+    offsets = pose[:3] - shell_centers(platform, pose)
+    half_linear_term = directions @ offsets.T
     squared_offsets = np.einsum("ij,ij->i", offsets, offsets)
-    distances = np.full(unit_vectors.shape[:-1], np.inf)
+    distances = np.full(directions.shape[:-1], np.inf)
     for radii, outward in (
         (platform.maximum_coordinates, True),
         (platform.minimum_coordinates, False),
@@ -258,34 +253,29 @@ def shell_exits(platform: MachineModel, pose: Any, directions: Any) -> FloatArra
     return distances
 
 
-def plane_exits(platform: MachineModel, pose: Any, directions: Any) -> FloatArray:
-    """Return the distances `(...)` [m] from a pose along unit vectors to where plates are level.
+def plane_exits(platform: MachineModel, pose: FloatArray, directions: FloatArray) -> FloatArray:
+    """Return the distances `(m,)` along unit vectors `(m, 3)` to where plates are level.
 
     There the middle of a plate's joints is in the plane of the other's. Infinite where it never is,
     and for plates that are not apart at home. At the attitude of the pose both planes are fixed,
     so that the height of one middle above the other plane is linear in the distance.
-
-    Raises:
-        InputError: not one pose, wrong shapes, not finite.
     """
-    start, unit_vectors = as_pose(pose), as_floats(directions, "directions", 3)
-    distances = np.full(unit_vectors.shape[:-1], np.inf)
     if not plates_apart(platform):
-        return distances
-    heights = plate_heights(platform, start[None])[0]
-    start_poses = np.tile(start, (unit_vectors.size // 3, 1))
-    start_poses[:, :3] += unit_vectors.reshape(-1, 3)
-    rates = (plate_heights(platform, start_poses) - heights).reshape((*distances.shape, 2))
+        return np.full(len(directions), np.inf)
+    heights = plate_heights(platform, pose[None])[0]
+    moved_poses = np.tile(pose, (len(directions), 1))
+    moved_poses[:, :3] += directions
+    rates = plate_heights(platform, moved_poses) - heights
     with np.errstate(divide="ignore"):
-        crossing_distance = np.where(rates * heights < 0.0, -heights / rates, np.inf)
-    return np.asarray(np.minimum(distances, crossing_distance.min(axis=-1)))
+        crossings = np.where(rates * heights < 0.0, -heights / rates, np.inf)
+    return np.asarray(crossings.min(axis=-1))
 
 
-def bounding_box(platform: MachineModel, pose: Any) -> tuple[FloatArray, FloatArray]:
+def bounding_box(platform: MachineModel, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the corners `(3,)` [m] of the box that all outer spheres have in common.
 
     Raises:
-        InputError: legs that are not straight, or not one pose.
+        InputError: legs that are not straight.
     """
     centers = shell_centers(platform, pose)
     radii = platform.maximum_coordinates[:, None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -78,20 +77,12 @@ class Workspace(NamedTuple):
     """maps over pairs of yaw, pitch and roll; empty on pillars"""
 
 
-Advance = Callable[[str], Any]
-"""Called with the name of every part before it begins."""
-
-PART_COUNT = 7
-"""Number of parts of the analysis that `Advance` is called for."""
-
-
 def workspace_analysis(
     platform: MachineModel,
     center: Any = None,
     *,
     stiffness: Any = None,
     levels: tuple[int, ...] = RAY_LEVELS,
-    advance: Advance | None = None,
 ) -> Workspace:
     """Return the workspace analysis of a machine about a pose.
 
@@ -100,53 +91,38 @@ def workspace_analysis(
         center: pose `(7,)` inside the limits, default home.
         stiffness: of the actuators, see `leg_stiffness`.
         levels: heights of directions for the volumes, see `region`.
-        advance: called with the name of every part before it begins.
 
     Raises:
-        InputError: not a machine, a centre outside the workspace, or a
-            stiffness that does not fit.
+        InputError: not a machine, a centre outside the workspace, or a stiffness that does not fit.
     """
-    report_stage = advance or (lambda _: None)
     has_six_dof = as_model(platform).dof == 6
     axes = dof_axes(platform)
     legs = leg_stiffness(platform, stiffness)
     given_stiffness = legs.values if legs.source == "given" else None
-    report_stage("motion ranges")
-    ranges = motion_ranges(platform, center)
-    report_stage("constant-orientation workspace" if has_six_dof else "workspace")
     chart = Chart.about(platform, axes[:3], center)
     positions = region(chart, levels)
-    report_stage("dexterity and stiffness")
-    conditioning = conditioning_over(positions)
-    softest = stiffness_over(positions, given_stiffness)
-    report_stage("orientation workspace")
     attitudes = region(Chart.about(platform, axes[3:], center), levels[:2]) if has_six_dof else None
-    report_stage("distance to singularity")
-    singular = closest_singular(platform, center)
-    report_stage("maps over places" if has_six_dof else "maps")
-    maps = tuple(
-        plane_map(platform, pair, center, stiffness=given_stiffness)
-        for pair in combinations(axes[:3], 2)
-    )
-    report_stage("maps over attitudes")
-    turns = tuple(
-        plane_map(platform, pair, center, stiffness=given_stiffness)
-        for pair in combinations(axes[3:], 2)
+    maps, attitude_maps = (
+        tuple(
+            plane_map(platform, pair, center, stiffness=given_stiffness)
+            for pair in combinations(names, 2)
+        )
+        for names in (axes[:3], axes[3:])
     )
     return Workspace(
-        platform,
-        chart.center,
-        ranges,
-        positions,
-        attitudes,
-        dexterity(platform, chart.center),
-        conditioning,
-        singular,
-        legs,
-        stiffness_range(platform, chart.center, given_stiffness),
-        softest,
-        maps,
-        turns,
+        platform=platform,
+        center=chart.center,
+        ranges=motion_ranges(platform, center),
+        region=positions,
+        attitudes=attitudes,
+        dexterity=dexterity(platform, chart.center),
+        conditioning=conditioning_over(positions),
+        singular=closest_singular(platform, center),
+        legs=legs,
+        stiffness=stiffness_range(platform, chart.center, given_stiffness),
+        softest=stiffness_over(positions, given_stiffness),
+        maps=maps,
+        attitude_maps=attitude_maps,
     )
 
 

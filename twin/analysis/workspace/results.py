@@ -19,7 +19,6 @@ from twin.analysis.workspace.region import Region
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray, rotated
 from twin.basics.optional import optional
-from twin.charts.panels import number
 from twin.charts.results import Figure, Results, Table
 from twin.charts.style import TEXT_COLOR, axis, curve_color, layout, legend
 from twin.motion.motion import POSITION_AXES
@@ -66,28 +65,26 @@ def workspace_results(found: Workspace) -> Results:
     rows = [*_range_rows(found), *_volume_rows(found), *_dexterity_rows(found)]
     rows += _stiffness_rows(found)
     title = f"{platform.name}: {platform.parameters.title}"
-    figures = [
-        Figure(
-            "Workspace",
+    surfaces = "All degrees of freedom: height, roll and pitch."
+    if found.attitudes is not None:
+        surfaces = (
             "Left: positions with the attitude held at the centre's. Right: attitudes with the "
             "position held."
-            if found.attitudes
-            else "All degrees of freedom: height, roll and pitch.",
-            partial(surface_figure, found),
-        ),
-        Figure(
-            "Slices",
-            "Inside the actuators' limits, the other axes as at the centre. Translational "
-            "stiffness is that with the attitude held, rotational stiffness that with the "
-            "position held.",
-            partial(maps_figure, found, found.maps),
-        ),
-    ]
-    if found.attitude_maps:
-        text = "Attitudes at the centre's position: two angles each, the third as at the centre."
-        figures.append(
-            Figure("Orientation", text, partial(maps_figure, found, found.attitude_maps))
         )
+    slices = (
+        "Inside the actuators' limits, the other axes as at the centre. Translational stiffness "
+        "is that with the attitude held, rotational stiffness that with the position held."
+    )
+    orientation = "Attitudes at the centre's position: two angles, the third as at the centre."
+    figures = [Figure("Workspace", surfaces, partial(surface_figure, found))]
+    figures += [
+        Figure(name, text, partial(maps_figure, found, maps))
+        for name, text, maps in (
+            ("Slices", slices, found.maps),
+            ("Orientation", orientation, found.attitude_maps),
+        )
+        if maps
+    ]
     table = Table(title, ("quantity", "value", "note"), rows)
     return Results(f"Workspace of {platform.name}", [finding], [table], figures)
 
@@ -120,7 +117,7 @@ def _volume_rows(found: Workspace) -> Iterator[Row]:
         hidden_fraction = 1.0 - region.visible / region.volume
         if hidden_fraction > 1e-6:
             note += f"; {100 * hidden_fraction:.2g} % not seen from the centre"
-        yield name, f"{number(scale * region.volume, 4)} {unit}", note
+        yield name, f"{scale * region.volume:.4g} {unit}", note
     causes = ", ".join(
         f"{LIMIT_NAMES.get(cause, cause)} {100 * fraction:.0f} %"
         for cause, fraction in found.region.shares.items()
@@ -132,26 +129,22 @@ def _volume_rows(found: Workspace) -> Iterator[Row]:
 def _dexterity_rows(found: Workspace) -> Iterator[Row]:
     at_center, over_workspace, singular = found.dexterity, found.conditioning, found.singular
     unit = " rad/m" if found.platform.coordinate_unit == "rad" else ""
-    yield (
-        "condition number at the centre",
-        number(1.0 / float(at_center.conditioning), 4),
-        "1: best",
-    )
-    ends = [number(1.0 / end, 4) for end in (over_workspace.highest, over_workspace.lowest)]
-    yield "condition number in the workspace", " to ".join(ends), "infinite at a singular pose"
+    yield "condition number at the centre", f"{1.0 / at_center.conditioning:.4g}", "1: best"
+    ends = f"{1.0 / over_workspace.highest:.4g} to {1.0 / over_workspace.lowest:.4g}"
+    yield "condition number in the workspace", ends, "infinite at a singular pose"
     note = "mean of 1/condition number over the workspace"
-    yield "global conditioning index", number(over_workspace.mean, 4), note
+    yield "global conditioning index", f"{over_workspace.mean:.4g}", note
     yield (
         "smallest singular value",
-        f"{number(float(at_center.smallest), 4)}{unit} at the centre, "
-        f"{number(over_workspace.lowest_singular_value, 4)}{unit} in the workspace",
+        f"{at_center.smallest:.4g}{unit} at the centre, "
+        f"{over_workspace.lowest_singular_value:.4g}{unit} in the workspace",
         "of the scaled Jacobian, 0 at a singular pose",
     )
     if singular.translation is not None:
-        value = f"{number(singular.translation, 4)} m"
+        value = f"{singular.translation:.4g} m"
         yield "closest singular pose, moved", value, f"along {_vector(singular.direction)}"
     if singular.rotation is not None:
-        value = f"{number(DEGREES_PER_RADIAN * singular.rotation, 4)} deg"
+        value = f"{DEGREES_PER_RADIAN * singular.rotation:.4g} deg"
         yield "closest singular pose, turned", value, f"about {_vector(singular.axis)}"
 
 
@@ -174,11 +167,10 @@ def _stiffness_rows(found: Workspace) -> Iterator[Row]:
             ("at the centre", found.stiffness),
             ("in the workspace", found.softest),
         ):
-            ends = [
-                number(float(getattr(values, f"{side}_{name}")), 4)
-                for side in ("softest", "stiffest")
-            ]
-            value = " to ".join(ends)
+            softest, stiffest = (
+                getattr(values, f"{side}_{name}") for side in ("softest", "stiffest")
+            )
+            value = f"{softest:.4g} to {stiffest:.4g}"
             value += "" if unit == "1" else f" {unit}"
             yield f"stiffness {place}, {name}", value, note
 
@@ -343,11 +335,11 @@ def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
         len(quantities),
         len(maps),
         vertical_spacing=MAP_GAP / inner_height,
-        row_titles=list(quantities),
     )
     for row, (name, fields) in enumerate(quantities.items(), start=1):
         bottom, top = figure.get_subplot(row, 1).yaxis.domain
-        bar = {"x": 1.03, "y": 0.5 * (bottom + top), "len": top - bottom, "thickness": 12}
+        bar: dict[str, Any] = {"y": 0.5 * (bottom + top), "len": top - bottom, "thickness": 12}
+        bar["title"] = {"text": name, "side": "right"}
         figure.layout[f"coloraxis{row}"] = {"colorscale": COLOR_SCALE, "colorbar": bar}
         for column, (plane, field) in enumerate(zip(maps, fields, strict=True), start=1):
             place = {"row": row, "col": column}

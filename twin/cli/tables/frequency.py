@@ -77,17 +77,14 @@ def _rows(response: FrequencyResponse) -> list[tuple[float, ...]]:
     indices = np.unique(
         np.searchsorted(response.frequency, target_frequencies).clip(max=last_index)
     )
-    degrees = np.degrees(response.phase)
-    return [
-        (
-            float(response.frequency[k]),
-            float(response.magnitude[k]),
-            float(degrees[k]),
-            float(response.coherence[k]),
-            100.0 * float(response.deviation[k]),
-        )
-        for k in indices
-    ]
+    columns = (
+        response.frequency,
+        response.magnitude,
+        np.degrees(response.phase),
+        response.coherence,
+        100.0 * response.deviation,
+    )
+    return [tuple(row) for row in np.stack(columns, axis=1)[indices].tolist()]
 
 
 def _figure_cells(response: FrequencyResponse) -> tuple[Cell, ...]:
