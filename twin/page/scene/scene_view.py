@@ -329,13 +329,10 @@ def viewpoint(
     Raises:
         InputError: no such view.
     """
-    direction = as_view(view)
-    azimuth, elevation = np.radians(direction)
-    view_direction = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
-    view_direction[2] = np.sin(elevation)
-    target, distance = framing(machine.scene_model.corners(), direction, FIELD_OF_VIEW, aspect)
+    looking = as_view(view)
+    target, distance = framing(machine.scene_model.corners(), looking, FIELD_OF_VIEW, aspect)
     target = target + machine.scene_model.displacement
-    return Viewpoint(target - distance * view_direction, target)
+    return Viewpoint(target - distance * looking.direction, target)
 
 
 def start_looking(server: Any, machine: MachineScene) -> Viewpoint:
