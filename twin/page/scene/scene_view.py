@@ -79,7 +79,7 @@ FIRST_VIEW = "overview"
 VIEW_TOLERANCE = 0.02
 """[sizes of a machine] Distance by which a camera in its first view may be elsewhere."""
 
-MARK_BUILDERS = {
+MARK_BUILDERS: dict[str, Callable[[Any, MachineScene], list[Any]]] = {
     "base_frame": partial(add_frames, kind="base"),
     "platform_frame": partial(add_frames, kind="platform"),
     "joint_frames": partial(add_frames, kind="joint"),
