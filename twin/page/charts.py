@@ -54,6 +54,9 @@ LEGEND_STYLE = (
 MIN_LOG_VALUE = 1e-3
 """Smallest number on the axes of the page's charts; logarithmic charts draw lesser values there."""
 
+DECIMALS = 9
+"""Digits after the point of the numbers on a chart: less is rounding error."""
+
 MAX_POINTS = 320
 """Maximum number of samples in a chart, which is about as wide in pixels."""
 
@@ -420,7 +423,7 @@ class LiveCharts:
         if self._styles[chart.name] != style:
             plot.series = series(chart, fitted=style[0], there=style[1:])
             self._styles[chart.name] = style
-        values = chart.scale * values
+        values = np.round(chart.scale * values, DECIMALS)
         if chart.logarithmic:
             values = np.maximum(values, MIN_LOG_VALUE)
         limits = [np.full(len(time), chart.scale * limit) for limit in chart.limits]
