@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from twin.analysis.platform import Platform
-from twin.engines.base import Guard, replay
+from twin.engines.base import Guard, header, replay
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.engine import Engine, State
 
@@ -123,7 +123,7 @@ def check_long_run(engine: Engine, steps: int, same_bits: Any) -> None:
 @pytest.fixture
 def guard(stewart: Platform, own_folder: Path) -> Guard:
     """Return a guard of an engine that was just reset."""
-    guard = Guard("analytic", stewart, 1e-3, "fast", 1e-3)
+    guard = Guard(header("analytic", stewart, 1e-3, "fast"), stewart, 1e-3)
     guard.start(b"saved")
     guard.record(None, np.zeros(6), np.zeros(6), np.zeros(3))
     return guard
@@ -175,7 +175,7 @@ def test_stop_without_a_place_for_the_dump(
         raise OSError("no space left on device")
 
     monkeypatch.setattr("twin.engines.base.mkstemp", refuse)
-    guard = Guard("analytic", platform, 1e-3, "fast", 1e-2)
+    guard = Guard(header("analytic", platform, 1e-3, "fast"), platform, 1e-2)
     guard.record(b"", np.zeros(6), np.zeros(6), np.zeros(3))
     state = State(0.1, np.full(7, np.nan), np.zeros(6), np.ones(6), np.zeros(6))
     with pytest.raises(SimulationStoppedError, match="no space left") as caught:

@@ -110,30 +110,16 @@ class Guard:
     """Watches one engine: remembers the last steps and stops on NaN or open loops."""
 
     def __init__(
-        self,
-        engine: str,
-        platform: MachineModel,
-        timestep: float,
-        fidelity: str,
-        largest_gap: float = LARGEST_GAP,
-        options: Mapping[str, Any] | None = None,
+        self, head: Header, platform: MachineModel, largest_gap: float = LARGEST_GAP
     ) -> None:
         """Watch an engine.
 
         Args:
-            engine: its name.
-            platform: the machine.
-            timestep: [s].
-            fidelity: the engine's fidelity.
+            head: of the engine.
+            platform: its machine.
             largest_gap: loop gap [m] that stops it.
-            options: its further keyword arguments, for the replay; plain numbers, strings, lists.
         """
-        self.engine = engine
-        self.platform = platform
-        self.timestep = timestep
-        self.fidelity = fidelity
-        self.largest_gap = largest_gap
-        self.options = dict(options or {})
+        self.head, self.platform, self.largest_gap = head, platform, largest_gap
         self._saved = b""
         self._steps: deque[tuple[FloatArray, FloatArray, FloatArray]] = deque()
 
@@ -180,22 +166,24 @@ class Guard:
         except OSError as error:
             report = f"The last steps could not be written to the temporary folder ({error})."
         raise SimulationStoppedError(
-            f"{self.engine} stopped at t = {state.time:.6g} s: {reason}. {report} A smaller time "
-            "step, smaller forces or the 'accurate' fidelity usually help.",
+            f"{self.head.engine} stopped at t = {state.time:.6g} s: {reason}. {report} A smaller "
+            "time step, smaller forces or the 'accurate' fidelity usually help.",
             {"reason": reason, "dump": path, "state": state},
         )
 
     def dump(self, reason: str) -> Path:
         """Write the input of `replay` to a new file in the temporary folder; return its path."""
         remove_oldest(gettempdir(), "twin_*.dump.npz", KEPT_DUMPS)
-        handle, name = mkstemp(prefix=f"twin_{self.engine}_{os.getpid()}_", suffix=".dump.npz")
+        handle, name = mkstemp(prefix=f"twin_{self.head.engine}_{os.getpid()}_", suffix=".dump.npz")
         with os.fdopen(handle, "wb") as file:
             np.savez(
                 file,
-                engine=self.engine,
-                timestep=self.timestep,
-                fidelity=self.fidelity,
-                options=json.dumps({"largest_gap": self.largest_gap, **self.options}),
+                engine=self.head.engine,
+                timestep=self.head.timestep,
+                fidelity=self.head.fidelity,
+                options=json.dumps(
+                    {"largest_gap": self.largest_gap, **json.loads(self.head.options)}
+                ),
                 parameters=self.platform.parameters.model_dump_json(exclude={"appearance"}),
                 saved=np.frombuffer(self._saved, dtype=np.uint8),
                 forces=np.array([step[0] for step in self._steps]),
@@ -294,11 +282,12 @@ class BaseEngine(ABC):
 
     def _identify(self, library: str = "", options: Mapping[str, Any] | None = None) -> None:
         """Complete the header with the simulator's version and the engine's keyword arguments."""
-        made_of = (self.name, self.platform, self.timestep, self.fidelity)
         if self._ball is not None:
             options = {**(options or {}), "ball": asdict(self._ball)}
-        self._guard = Guard(*made_of, self._largest_gap, options)
-        self._header = header(*made_of, library, options)
+        self._header = header(
+            self.name, self.platform, self.timestep, self.fidelity, library, options
+        )
+        self._guard = Guard(self._header, self.platform, self._largest_gap)
 
     def reset(
         self, pose: Any = None, twist: Any = None, deflection: Any = None, *, ball: Any = None

@@ -104,6 +104,50 @@ def velocities(model: mujoco.MjModel, joints: Iterable[str]) -> IndexArray:
     return np.array([model.joint(name).dofadr[0] for name in joints], dtype=np.int64)
 
 
+class Layout(NamedTuple):
+    """Indices into MuJoCo's arrays, the same for all machines."""
+
+    joints: IndexArray
+    """`(2, m, n)` joints that add up to the actuators' coordinates: in `qpos`, in `qvel`"""
+    springs: IndexArray
+    """`(2, k)` springs in the legs, likewise"""
+    sliding_joints: IndexArray
+    """`(f, 2)` joints of the sliding feet, in `qvel`"""
+    tips: IndexArray
+    """`(l,)` sites: first points of the loops"""
+    sockets: IndexArray
+    """`(l,)` second points"""
+    start: int
+    """first entry of the platform's free joint in `qpos`; -1 for a platform on joints"""
+    start_rate: int
+    """first entry of that joint in `qvel`"""
+
+
+def layout_of(machine: Mechanism, model: Any) -> Layout:
+    """Return the indices of a machine's parts."""
+    both = (coordinates, velocities)
+    measured = [actuator.measured for actuator in machine.actuators]
+    joints = [
+        np.stack([indices(model, joint_indices) for joint_indices in measured], axis=1)
+        for indices in both
+    ]
+    sliding_joints = [velocities(model, friction.joints) for friction in machine.frictions]
+    tips, sockets = (
+        np.array([model.site(getattr(loop, loop_end)).id for loop in machine.loops])
+        for loop_end in ("first", "second")
+    )
+    joint = model.joint(PLATFORM_NAME) if machine.floats else None
+    return Layout(
+        np.array(joints),
+        np.array([indices(model, machine.deflection) for indices in both]),
+        np.array(sliding_joints, dtype=np.int64).reshape(-1, 2),
+        tips,
+        sockets,
+        -1 if joint is None else int(joint.qposadr[0]),
+        -1 if joint is None else int(joint.dofadr[0]),
+    )
+
+
 class Settings(NamedTuple):
     """Settings that are written into the compiled model."""
 
@@ -512,20 +556,13 @@ class MujocoEngine(BaseEngine):
         machine, model, data = self._machine, self.model, self.data
         self._platform = platform_of(machine, model, data)
         self._values, self._rates, self._applied = data.qpos, data.qvel, data.qfrc_applied
-        names = [actuator.measured for actuator in machine.actuators]
-        self._measured, self._measured_rates = (
-            np.stack([model_addresses(model, row) for row in names], axis=1).squeeze()
-            for model_addresses in (coordinates, velocities)
-        )
-        self._internal = coordinates(model, machine.deflection)
-        self._internal_rates = velocities(model, machine.deflection)
+        layout = layout_of(machine, model)
+        self._measured, self._measured_rates = layout.joints.squeeze()
+        self._internal, self._internal_rates = layout.springs
+        self._tips, self._sockets = layout.tips, layout.sockets
         # MuJoCo's own joints have springs and dampers, but no dry friction of a finite slope.
         self._friction = JointForces(machine, springs=False, viscous=False)
         friction_joints = [machine.joint_names[k] for k in self._friction.joints]
         self._rubbing = velocities(model, friction_joints)
         self._control, self._sites = data.ctrl, data.site_xpos
         self._wrench = data.xfrc_applied[data.body(REFERENCE_BODY).id]
-        self._tips, self._sockets = (
-            np.array([data.site(getattr(loop, end)).id for loop in machine.loops])
-            for end in ("first", "second")
-        )

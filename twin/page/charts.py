@@ -1,7 +1,7 @@
 """Charts of a live run on the page.
 
 The style of a chart (colours, axes, curves) has the form of viser's uPlot. Curves are sent to the
-page as samples of a time span, thinned out and rounded.
+page as samples of a time span, thinned out.
 """
 
 from __future__ import annotations
@@ -54,11 +54,8 @@ LEGEND_STYLE = (
 MIN_LOG_VALUE = 1e-3
 """Smallest number on the axes of the page's charts; logarithmic charts draw lesser values there."""
 
-RANGE_STEPS = 2000.0
-"""Number of steps into which the range of a chart is quantised: more than its height in pixels."""
-
-MIN_STEP_FRACTION = 1e-6
-"""Smallest step of a chart as a fraction of its greatest value."""
+DECIMALS = 9
+"""Digits after the point of the numbers on a chart: less is rounding error."""
 
 MAX_POINTS = 320
 """Maximum number of samples in a chart, which is about as wide in pixels."""
@@ -238,23 +235,6 @@ def since_last_gap(values: FloatArray) -> int:
     starts_run = is_finite.copy()
     starts_run[1:] &= ~is_finite[:-1]
     return int(np.flatnonzero(starts_run.any(axis=1)).max(initial=0))
-
-
-def rounded(values: FloatArray, least: float = 0.0) -> FloatArray:
-    """Return numbers `(k, c)` rounded to the resolution of a chart.
-
-    Args:
-        values: NaN where there is none.
-        least: smallest range that matters.
-    """
-    finite = values[np.isfinite(values)]
-    if finite.size == 0:
-        return values
-    low, high = float(finite.min()), float(finite.max())
-    value_range = max(high - low, MIN_STEP_FRACTION * RANGE_STEPS * max(-low, high), least)
-    if value_range <= 0.0:
-        return values
-    return np.round(values, int(np.clip(np.ceil(np.log10(RANGE_STEPS / value_range)), 0, 300)))
 
 
 MIN_TIME_SPAN = 5.0
@@ -443,14 +423,12 @@ class LiveCharts:
         if self._styles[chart.name] != style:
             plot.series = series(chart, fitted=style[0], there=style[1:])
             self._styles[chart.name] = style
-        values = chart.scale * values
+        values = np.round(chart.scale * values, DECIMALS)
         if chart.logarithmic:
             values = np.maximum(values, MIN_LOG_VALUE)
-        else:
-            values = rounded(values, chart.scale * chart.least)
         limits = [np.full(len(time), chart.scale * limit) for limit in chart.limits]
         span_lines = [np.full(len(time), end) for end in span_ends(chart, values)]
-        plot.data = (np.round(time, 3), *values.T, *limits, *span_lines)
+        plot.data = (time, *values.T, *limits, *span_lines)
         last_values = values[-1] if len(values) else np.full(len(chart.series), np.nan)
         self._legends[chart.name].content = legend_text(chart, last_values)
 

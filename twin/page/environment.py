@@ -58,28 +58,18 @@ END_PAUSE = 1.5
 
 
 class Part(NamedTuple):
-    """A chart and its signals, in the order of its curves."""
+    """A chart and the values of its curves."""
 
     chart: Chart
-    signals: tuple[tuple[str, slice], ...]
-    """name in `info`, and the slice of its numbers"""
-
-
-LINEAR_PART = slice(0, 3)
-"""Linear part of a six-vector."""
-
-ANGULAR_PART = slice(3, 6)
-"""Angular part of a six-vector."""
-
-WHOLE_VECTOR = slice(None)
-"""All entries of a vector."""
+    values: Callable[[Mapping[str, Any]], FloatArray]
+    """function from `info` of a step"""
 
 
 TASK_CHARTS: dict[str, tuple[Part, ...]] = {
     "PoseTracking": (
         Part(
             Chart("position_error", "Position error", "mm", AXIS_NAMES, 1e3, least=1e-5),
-            (("position_error", WHOLE_VECTOR),),
+            lambda info: info["position_error"],
         ),
         Part(
             Chart(
@@ -90,13 +80,13 @@ TASK_CHARTS: dict[str, tuple[Part, ...]] = {
                 DEGREES_PER_RADIAN,
                 least=1e-4,
             ),
-            (("orientation_error", WHOLE_VECTOR),),
+            lambda info: info["orientation_error"],
         ),
     ),
     "MotionCueing": (
         Part(
             Chart("force_error", "Error of perceived force", "m/s²", AXIS_NAMES, least=0.1),
-            (("perceived_error", LINEAR_PART),),
+            lambda info: info["perceived_error"][:3],
         ),
         Part(
             Chart(
@@ -107,27 +97,27 @@ TASK_CHARTS: dict[str, tuple[Part, ...]] = {
                 DEGREES_PER_RADIAN,
                 least=0.01,
             ),
-            (("perceived_error", ANGULAR_PART),),
+            lambda info: info["perceived_error"][3:6],
         ),
     ),
     "VibrationIsolation": (
         Part(
             ACCELERATION_CHART,
-            (("base_acceleration", WHOLE_VECTOR), ("absolute_acceleration", WHOLE_VECTOR)),
+            lambda info: np.concatenate([info["base_acceleration"], info["absolute_acceleration"]]),
         ),
         Part(
             Chart("displacement", "Displacement in the world", "mm", AXIS_NAMES, 1e3, least=1e-4),
-            (("absolute_displacement", WHOLE_VECTOR),),
+            lambda info: info["absolute_displacement"],
         ),
     ),
     "BallBalance": (
         Part(
             Chart("ball_error", "Ball to target", "mm", AXIS_NAMES[:2], 1e3, least=1e-3),
-            (("target_error", WHOLE_VECTOR),),
+            lambda info: info["target_error"],
         ),
         Part(
             Chart("slope", "Slope of the plate", "%", AXIS_NAMES[:2], 100.0, least=0.01),
-            (("slope", WHOLE_VECTOR),),
+            lambda info: info["slope"],
         ),
     ),
 }
@@ -178,9 +168,7 @@ class EnvironmentCharts:
             "return": returned,
             "forces": info["forces"],
         }
-        for chart, signals in self._own:
-            values[chart.name] = np.concatenate([info[name][index] for name, index in signals])
-        return values
+        return values | {part.chart.name: part.values(info) for part in self._own}
 
 
 def _names(task: Task) -> tuple[str, ...]:

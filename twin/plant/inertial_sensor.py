@@ -109,8 +109,6 @@ class InertialLog(NamedTuple):
     @property
     def readings(self) -> FloatArray:
         """Specific force and angular rate in one array `(m, 6)`."""
-        import numpy as np
-
         return np.hstack([self.specific_force, self.angular_rate])
 
 

@@ -150,6 +150,13 @@ class View(NamedTuple):
     elevation: float
     """[deg] negative: down on the machine"""
 
+    @property
+    def direction(self) -> FloatArray:
+        """Unit vector `(3,)` in which the camera looks."""
+        azimuth, elevation = np.radians(self)
+        horizontal = np.array([np.cos(azimuth), np.sin(azimuth)]) * np.cos(elevation)
+        return np.array([*horizontal, np.sin(elevation)])
+
 
 VIEWS = {
     "overview": View(140.0, -24.0),
@@ -192,9 +199,7 @@ def framing(
         aspect: width over height of the picture.
         margin: size of the picture's content, in that of what must be seen.
     """
-    azimuth, elevation = np.radians(view)
-    view_direction = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
-    view_direction[2] = np.sin(elevation)
+    view_direction, azimuth = view.direction, np.radians(view.azimuth)
     right_direction = np.array([np.sin(azimuth), -np.cos(azimuth), 0.0])
     image_axes = np.stack([right_direction, np.cross(right_direction, view_direction)], axis=1)
     slopes = np.tan(0.5 * np.radians(fovy)) * np.array([aspect, 1.0])

@@ -1,11 +1,10 @@
-"""Curves for the wire: thinned without losing peaks, rounded without losing shape."""
+"""Curves for the wire: thinned without losing peaks."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from twin.page.charts import RANGE_STEPS, rounded, since_last_gap, span, thinned
+from twin.page.charts import since_last_gap, span, thinned
 
 TIME = np.arange(900) / 30.0
 
@@ -57,24 +56,3 @@ def test_rows_begin_where_the_last_curve_does() -> None:
     assert since_last_gap(values) == 7
     assert since_last_gap(np.full((4, 1), np.nan)) == 0
     assert since_last_gap(np.empty((0, 2))) == 0
-
-
-def test_rounding_is_finer_than_a_pixel(subtests: pytest.Subtests) -> None:
-    for size in [1e-9, 1e-3, 1.0, 12345.6, 1e8]:
-        with subtests.test(f"{size}"):
-            values = size * np.random.default_rng(1).uniform(-1.0, 1.0, (50, 2))
-            values[3, 1] = np.nan
-            kept = rounded(values)
-            assert (
-                np.nanmax(np.abs(kept - values))
-                <= 0.5 * (np.nanmax(values) - np.nanmin(values)) / RANGE_STEPS * 1.0001
-            )
-            assert np.isnan(kept[3, 1])
-
-
-def test_noise_about_a_large_value_or_below_what_matters_is_rounded_away() -> None:
-    noise = np.array([[0.0], [1e-9], [-2e-9]])
-    assert np.unique(rounded(700.0 + noise)).size == 1
-    assert np.unique(rounded(noise, least=1.0)).size == 1
-    assert np.unique(rounded(noise)).size == 3
-    np.testing.assert_array_equal(rounded(np.zeros((2, 1))), 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import NamedTuple
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from twin import __version__
 from twin.basics.arrays import FloatArray
@@ -185,7 +185,7 @@ class Unit(NamedTuple):
 
 def description(unit: Unit, blocks: Sequence[Block], fmi: int) -> bytes:
     """Return the description as XML; `fmi` is 2 or 3."""
-    root = ElementTree.Element(
+    root = Element(
         "fmiModelDescription",
         {
             "fmiVersion": f"{fmi}.0",
@@ -201,33 +201,31 @@ def description(unit: Unit, blocks: Sequence[Block], fmi: int) -> bytes:
     capabilities |= {f"canGetAndSet{spelling}": "true", f"canSerialize{spelling}": "true"}
     if fmi == 3:
         capabilities["fixedInternalStepSize"] = repr(unit.timestep)
-    ElementTree.SubElement(root, "CoSimulation", {"modelIdentifier": unit.name, **capabilities})
+    SubElement(root, "CoSimulation", {"modelIdentifier": unit.name, **capabilities})
     variables = [variable for block in blocks for variable in block.variables]
     _add_units(root, {variable.unit for variable in variables})
-    categories = ElementTree.SubElement(root, "LogCategories")
-    ElementTree.SubElement(categories, "Category", name="logStatusError")
+    categories = SubElement(root, "LogCategories")
+    SubElement(categories, "Category", name="logStatusError")
     experiment = {"startTime": "0", "stopTime": "1", "stepSize": repr(max(1e-3, unit.timestep))}
-    ElementTree.SubElement(root, "DefaultExperiment", experiment)
-    listed = ElementTree.SubElement(root, "ModelVariables")
+    SubElement(root, "DefaultExperiment", experiment)
+    listed = SubElement(root, "ModelVariables")
     for reference, variable in enumerate(variables):
         _add_variable(listed, variable, reference, fmi)
     _add_structure(root, variables, fmi)
-    ElementTree.indent(root)
-    text: bytes = ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True)
+    indent(root)
+    text: bytes = tostring(root, encoding="UTF-8", xml_declaration=True)
     return text + b"\n"
 
 
-def _add_units(root: ElementTree.Element, units: set[str]) -> None:
-    definitions = ElementTree.SubElement(root, "UnitDefinitions")
+def _add_units(root: Element, units: set[str]) -> None:
+    definitions = SubElement(root, "UnitDefinitions")
     for name in sorted(units):
-        element = ElementTree.SubElement(definitions, "Unit", name=name)
+        element = SubElement(definitions, "Unit", name=name)
         exponents = {key: str(value) for key, value in BASE_UNITS[name].items()}
-        ElementTree.SubElement(element, "BaseUnit", exponents)
+        SubElement(element, "BaseUnit", exponents)
 
 
-def _add_variable(
-    parent: ElementTree.Element, variable: Variable, reference: int, fmi: int
-) -> None:
+def _add_variable(parent: Element, variable: Variable, reference: int, fmi: int) -> None:
     """Add a variable; those that the unit computes have no value at the start."""
     attributes = {
         "name": variable.name,
@@ -243,23 +241,23 @@ def _add_variable(
     if variable.causality in ("input", "parameter"):
         real_attributes["start"] = repr(variable.start)
     if fmi == 3:
-        ElementTree.SubElement(parent, "Float64", attributes | real_attributes)
+        SubElement(parent, "Float64", attributes | real_attributes)
     else:
-        element = ElementTree.SubElement(parent, "ScalarVariable", attributes)
-        ElementTree.SubElement(element, "Real", real_attributes)
+        element = SubElement(parent, "ScalarVariable", attributes)
+        SubElement(element, "Real", real_attributes)
 
 
-def _add_structure(root: ElementTree.Element, variables: Sequence[Variable], fmi: int) -> None:
+def _add_structure(root: Element, variables: Sequence[Variable], fmi: int) -> None:
     """List the outputs: they follow from the state, so that no input acts on them at once."""
-    structure = ElementTree.SubElement(root, "ModelStructure")
+    structure = SubElement(root, "ModelStructure")
     outputs = [k for k, variable in enumerate(variables) if variable.causality == "output"]
     if fmi == 3:
         for k in outputs:
-            ElementTree.SubElement(structure, "Output", valueReference=str(k), dependencies="")
+            SubElement(structure, "Output", valueReference=str(k), dependencies="")
         for k in outputs:
-            ElementTree.SubElement(structure, "InitialUnknown", valueReference=str(k))
+            SubElement(structure, "InitialUnknown", valueReference=str(k))
         return
     for name, extra_attributes in (("Outputs", {"dependencies": ""}), ("InitialUnknowns", {})):
-        unknowns = ElementTree.SubElement(structure, name)
+        unknowns = SubElement(structure, name)
         for k in outputs:
-            ElementTree.SubElement(unknowns, "Unknown", {"index": str(k + 1), **extra_attributes})
+            SubElement(unknowns, "Unknown", {"index": str(k + 1), **extra_attributes})

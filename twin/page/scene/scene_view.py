@@ -79,7 +79,7 @@ FIRST_VIEW = "overview"
 VIEW_TOLERANCE = 0.02
 """[sizes of a machine] Distance by which a camera in its first view may be elsewhere."""
 
-MARK_BUILDERS: dict[str, Callable[[Any, MachineScene], Any]] = {
+MARK_BUILDERS: dict[str, Callable[[Any, MachineScene], list[Any]]] = {
     "base_frame": partial(add_frames, kind="base"),
     "platform_frame": partial(add_frames, kind="platform"),
     "joint_frames": partial(add_frames, kind="joint"),
@@ -329,13 +329,10 @@ def viewpoint(
     Raises:
         InputError: no such view.
     """
-    direction = as_view(view)
-    azimuth, elevation = np.radians(direction)
-    view_direction = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
-    view_direction[2] = np.sin(elevation)
-    target, distance = framing(machine.scene_model.corners(), direction, FIELD_OF_VIEW, aspect)
+    looking = as_view(view)
+    target, distance = framing(machine.scene_model.corners(), looking, FIELD_OF_VIEW, aspect)
     target = target + machine.scene_model.displacement
-    return Viewpoint(target - distance * view_direction, target)
+    return Viewpoint(target - distance * looking.direction, target)
 
 
 def start_looking(server: Any, machine: MachineScene) -> Viewpoint:

@@ -27,6 +27,7 @@ from twin.engines.mujoco import (
     FreeBody,
     compile_model,
     coordinates,
+    layout_of,
     make_settings,
     mujoco,
     platform_of,
@@ -43,25 +44,6 @@ from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import COMMAND_MODES
 from twin.simulation.batched.batched_plant import BatchedPlant, place_drives
-
-
-class Layout(NamedTuple):
-    """Indices into MuJoCo's arrays, the same for all machines."""
-
-    joints: IndexArray
-    """`(2, m, n)` joints that add up to the actuators' coordinates: in `qpos`, in `qvel`"""
-    springs: IndexArray
-    """`(2, k)` springs in the legs, likewise"""
-    sliding_joints: IndexArray
-    """`(f, 2)` joints of the sliding feet, in `qvel`"""
-    tips: IndexArray
-    """`(l,)` sites: first points of the loops"""
-    sockets: IndexArray
-    """`(l,)` second points"""
-    start: int
-    """first entry of the platform's free joint in `qpos`; -1 for a platform on joints"""
-    start_rate: int
-    """first entry of that joint in `qvel`"""
 
 
 class Fields(NamedTuple):
@@ -132,31 +114,6 @@ def cycle_of(home: FloatArray, dry: FloatArray, *groups: Any) -> Cycle:
     for group in groups:
         cycle_fields |= group._asdict()
     return Cycle(*(cycle_fields[name] for name in Cycle._fields))
-
-
-def layout_of(machine: Mechanism, model: Any) -> Layout:
-    """Return the indices of a machine's parts."""
-    both = (coordinates, velocities)
-    measured = [actuator.measured for actuator in machine.actuators]
-    joints = [
-        np.stack([indices(model, joint_indices) for joint_indices in measured], axis=1)
-        for indices in both
-    ]
-    sliding_joints = [velocities(model, friction.joints) for friction in machine.frictions]
-    tips, sockets = (
-        np.array([model.site(getattr(loop, loop_end)).id for loop in machine.loops])
-        for loop_end in ("first", "second")
-    )
-    joint = model.joint(PLATFORM_NAME) if machine.floats else None
-    return Layout(
-        np.array(joints),
-        np.array([indices(model, machine.deflection) for indices in both]),
-        np.array(sliding_joints, dtype=np.int64).reshape(-1, 2),
-        tips,
-        sockets,
-        -1 if joint is None else int(joint.qposadr[0]),
-        -1 if joint is None else int(joint.dofadr[0]),
-    )
 
 
 def fields_of(batch: Any) -> Fields:

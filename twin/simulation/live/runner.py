@@ -137,8 +137,8 @@ class Runner:
         self.paused = self.waiting = False
         self.speed = 1.0
         self.real_time_factor = float("nan")
-        self._shown = shown or _nothing
-        self._watched = watched or _always
+        self._shown = shown or (lambda: None)
+        self._watched = watched or (lambda: True)
         self._period = 1.0 / positive(rate, "rate")
         self._requests: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self._ending = threading.Event()
@@ -239,12 +239,3 @@ class Runner:
             function()
         except Exception:
             LOG.exception("a live run goes on after an error")
-
-
-def _nothing() -> None:
-    """Show nothing."""
-
-
-def _always() -> bool:
-    """Return True: the run counts as watched."""
-    return True

@@ -60,7 +60,7 @@ def universal_base(
     )
     depth = max(foot[2] - floor, 0.3 * radius)
     lugs = [
-        _lug(radius, depth).moved(foot, _facing(side * across_axis, -Z_AXIS))
+        _lug(radius, depth).moved(foot, upright(side * across_axis, -Z_AXIS))
         for side in (-1.0, 1.0)
     ]
     ground = foot * [1.0, 1.0, 0.0] + floor * Z_AXIS
@@ -76,7 +76,7 @@ def universal_base(
 def universal_leg(body: str, radius: float) -> list[Part]:
     """Return the fork of a leg along z above a universal joint, with pin and cross along x."""
     lugs = [
-        _lug(radius, 1.3 * radius).moved(0 * Z_AXIS, _facing(side * X_AXIS, Z_AXIS))
+        _lug(radius, 1.3 * radius).moved(0 * Z_AXIS, upright(side * X_AXIS, Z_AXIS))
         for side in (-1.0, 1.0)
     ]
     yoke = tube(1.12 * radius, 1.0 * radius, 1.4 * radius)
@@ -168,8 +168,3 @@ def _lug(radius: float, depth: float) -> Mesh:
         [0.5 * radius, 1e-4 * radius, 1e-4 * radius],
     )
     return extruded(outline, 0.66 * radius, 0.96 * radius, 0.05 * radius)
-
-
-def _facing(normal: FloatArray, foot: FloatArray) -> FloatArray:
-    """Return the rotation of a lug with z along `normal` and its foot towards `foot`."""
-    return upright(normal, foot)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
+from twin.basics.optional import optional
 from twin.engines.mujoco import mujoco
 
 CIRCLE_CORNERS = 44
@@ -27,8 +28,8 @@ SPHERE_FACES = 22
 BEVEL_RATIO = 0.06
 """Width of the bevel of a cylinder's rims over the smaller of its radius and half its height."""
 
-SHARP_EDGE_COSINE = np.cos(np.radians(35.0))
-"""Cosine of the angle between two triangles from which on their edge looks sharp."""
+SHARP_EDGE_ANGLE = np.radians(35.0)
+"""[rad] Angle between two triangles from which on their edge looks sharp."""
 
 
 class Mesh(NamedTuple):
@@ -227,33 +228,18 @@ def quarters(mesh: Mesh) -> tuple[Mesh, Mesh]:
 
 
 def creased(mesh: Mesh) -> Mesh:
-    """Return a mesh whose triangles share a vertex where they look smooth, and nowhere else."""
-    corners = mesh.vertices[mesh.faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    norms = np.linalg.norm(normals, axis=1, keepdims=True)
-    unit_normals = normals / np.where(norms > 0.0, norms, 1.0)
-    vertex_of_corner = mesh.faces.ravel()
-    order = np.argsort(vertex_of_corner, kind="stable")
-    group_starts = np.flatnonzero(np.diff(vertex_of_corner[order], prepend=-1))
-    counts = np.diff(group_starts, append=len(vertex_of_corner))
-    # All pairs of corners at one vertex, in rows of one corner after the other.
-    own_corner = np.repeat(order, np.repeat(counts, counts))
-    offsets = np.arange(len(own_corner)) - np.repeat(
-        np.cumsum(np.repeat(counts, counts)) - np.repeat(counts, counts), np.repeat(counts, counts)
+    """Return a mesh whose triangles share a vertex where they look smooth, and nowhere else.
+
+    Raises:
+        MissingDependencyError: trimesh is not installed.
+    """
+    trimesh = optional("trimesh", "The page")
+    sharp = trimesh.graph.smooth_shade(
+        trimesh.Trimesh(mesh.vertices, mesh.faces, process=False),
+        angle=SHARP_EDGE_ANGLE,
+        facet_minarea=None,
     )
-    other_corner = order[
-        np.repeat(np.repeat(group_starts, counts), np.repeat(counts, counts)) + offsets
-    ]
-    is_smooth = (
-        np.einsum("ij,ij->i", unit_normals[own_corner // 3], unit_normals[other_corner // 3])
-        > SHARP_EDGE_COSINE
-    )
-    mean = np.zeros((len(vertex_of_corner), 3))
-    np.add.at(mean, own_corner[is_smooth], normals[other_corner[is_smooth] // 3])
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-300)
-    keys = np.column_stack([vertex_of_corner, np.rint(50.0 * mean)])
-    _, first_rows, faces = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return Mesh(mesh.vertices[vertex_of_corner[first_rows]], faces.reshape(-1, 3))
+    return Mesh(np.array(sharp.vertices), np.array(sharp.faces))
 
 
 def geom_mesh(model: Any, geom: int, inset: float = 0.0) -> Mesh:
