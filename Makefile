@@ -40,7 +40,7 @@ report.json: | $(INSTALLED)
 # Pictures of the site, drawn again where the package, a script or the report has changed.
 DRAWN := build/images/.drawn
 $(DRAWN): $(shell find twin envs assets docs/images benchmarks examples -name '*.py' -o -name '*.toml' -o -name '*.json' -o -name '*.js' -o -name '*.css') report.json | $(INSTALLED)
-	PYTHONPATH=tests $(BIN)/python docs/images $(@D)
+	PYTHONPATH=tests:tests/support $(BIN)/python docs/images $(@D)
 	touch $@
 
 # The site in build/docs, with the numbers of the last report.
@@ -48,9 +48,9 @@ docs: $(INSTALLED) $(DRAWN)
 	$(BIN)/sphinx-build -W --keep-going -q -j auto -b html docs build/docs
 
 # The pages in Chromium: what is too wide, clipped, covered, hard to read or has no description. All that it sees on
-# sheets: PYTHONPATH=tests python -m legible build/docs report.html --pictures build/sheets
+# sheets: PYTHONPATH=tests:tests/support python -m legible build/docs report.html --pictures build/sheets
 pages: docs
-	PYTHONPATH=tests $(BIN)/python -m legible build/docs report.html
+	PYTHONPATH=tests:tests/support $(BIN)/python -m legible build/docs report.html
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'not gallery'
@@ -64,11 +64,11 @@ gallery-report: $(INSTALLED)
 
 # Models made wrong on purpose, of which each must fail a measure of the report; writes the table in docs/validation.md.
 mutations: $(INSTALLED)
-	PYTHONPATH=tests $(BIN)/python -m mutations
+	PYTHONPATH=tests:tests/support $(BIN)/python -m mutations
 
-# Generated bad input; one of them again: PYTHONPATH=tests python -m hostile calls:123
+# Generated bad input; one of them again: PYTHONPATH=tests:tests/support python -m hostile calls:123
 hostile: $(INSTALLED)
-	PYTHONPATH=tests $(BIN)/python -m hostile $(INPUTS)
+	PYTHONPATH=tests:tests/support $(BIN)/python -m hostile $(INPUTS)
 
 # What a contributor runs before every commit.
 check: lint types quick
@@ -104,7 +104,7 @@ bench: $(INSTALLED)
 
 # A few ratios within one run, one more row of benchmarks/results/history.csv: half a minute.
 history: $(INSTALLED)
-	PYTHONPATH=tests $(BIN)/python benchmarks/history.py
+	PYTHONPATH=tests:tests/support $(BIN)/python benchmarks/history.py
 
 assets: $(INSTALLED)
 	for machine in $(notdir $(patsubst %/platform.toml,%,$(wildcard assets/*/platform.toml))); do \
@@ -113,7 +113,7 @@ assets: $(INSTALLED)
 
 # The committed pictures of README and docs, drawn anew; no display is needed.
 pictures: $(INSTALLED) report.json
-	PYTHONPATH=tests $(BIN)/python docs/images
+	PYTHONPATH=tests:tests/support $(BIN)/python docs/images
 
 # Builds the wheel and uses it in an environment of its own, without the development tools.
 wheel: $(INSTALLED)

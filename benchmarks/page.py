@@ -1,6 +1,6 @@
 """The live page on an idle machine: time to its first picture, and the server's load at rest.
 
-    PYTHONPATH=tests python benchmarks/page.py
+    PYTHONPATH=tests:tests/support python benchmarks/page.py
 
 Chromium draws in software. The first visit warms up server and browser and does not count.
 """

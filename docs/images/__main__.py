@@ -1,4 +1,4 @@
-"""Draw all pictures of the guides: `PYTHONPATH=tests python docs/images build/images`.
+"""Draw all pictures of the guides: `PYTHONPATH=tests:tests/support python docs/images build/images`.
 
 Without a folder they take the place of the committed ones. Charts are those of the last report.
 """

@@ -1,7 +1,7 @@
 """`make hostile`: 10,000 generated inputs, or one of them again.
 
-PYTHONPATH=tests python -m hostile [COUNT [SEED]]
-PYTHONPATH=tests python -m hostile KIND:NUMBER [SEED]
+PYTHONPATH=tests:tests/support python -m hostile [COUNT [SEED]]
+PYTHONPATH=tests:tests/support python -m hostile KIND:NUMBER [SEED]
 """
 
 from __future__ import annotations

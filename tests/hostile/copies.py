@@ -224,7 +224,9 @@ def _same(found: Any, wanted: Any) -> None:
 
 @lru_cache(maxsize=PROCESSES)
 def _process(_: int) -> subprocess.Popen[bytes]:
-    path = ":".join([str(Path(__file__).parents[1]), *filter(None, [environ.get("PYTHONPATH")])])
+    tests = Path(__file__).parents[1]
+    inherited = filter(None, [environ.get("PYTHONPATH")])
+    path = ":".join([str(tests), str(tests / "support"), *inherited])
     return subprocess.Popen(
         [sys.executable, "-m", "hostile.copies"],
         stdin=subprocess.PIPE,

@@ -33,7 +33,7 @@ from twin.training.environments import make_environments
 from twin.training.settings import make_law
 
 POINTS = "stand_in:stand_in/Points-v0"
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[1] / "support"
 QUICK: dict[str, Any] = {"rollout": 16, "batch": 64, "layers": [16], "log_deviation": -1.0}
 QUICK_SAC: dict[str, Any] = {"layers": [16], "start": 100, "updates": 1, "buffer": 2000}
 
