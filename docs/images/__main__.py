@@ -1,6 +1,6 @@
-"""Draw all pictures of the guides: `PYTHONPATH=tests:tests/support python docs/images build/images`.
+"""Draw all pictures of the guides: `make pictures`, or `python docs/images FOLDER`.
 
-Without a folder they take the place of the committed ones. Charts are those of the last report.
+`PYTHONPATH` is `tests:tests/support`. Without a folder they take the place of the committed ones. Charts are those of the last report.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Draw report.png, the workspace and the charts of the guides from the report, with Chromium.
 
-`PYTHONPATH=tests:tests/support`; the report is the last of `make report`. The charts are those of its cases.
+The report is the last of `make report`. The charts are those of its cases.
 """
 
 from __future__ import annotations

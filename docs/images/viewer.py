@@ -1,4 +1,4 @@
-"""Draw the pictures of the page in docs/viewer.md, with Chromium: `PYTHONPATH=tests:tests/support`."""
+"""Draw the pictures of the page in docs/viewer.md, with Chromium."""
 
 from __future__ import annotations
 
