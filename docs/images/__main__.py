@@ -1,6 +1,7 @@
 """Draw all pictures of the guides: `make pictures`, or `python docs/images FOLDER`.
 
-`PYTHONPATH` is `tests:tests/support`. Without a folder they take the place of the committed ones. Charts are those of the last report.
+`PYTHONPATH` is `tests:tests/support`. Without a folder they take the place of the committed ones.
+Charts are those of the last report.
 """
 
 from __future__ import annotations
