@@ -63,6 +63,7 @@ def test_what_cannot_be_shown_is_refused(subtests: pytest.Subtests) -> None:
         ((), "machine: "),
         (("nowhere",), "no machine called"),
         (("stewart", "--policy", "zero"), "policy: "),
+        (("stewart", "--axis", "yaw"), "axis: shapes a motion"),
         (("--replay", "a.npz", "--env", "twin/BallBalance-v0"), "replay: "),
         (("--replay", "a.npz", "--controller", "lqr"), "replay: "),
         (("--replay", "a.npz"), "replay: "),

@@ -131,7 +131,7 @@ class Platform(MachineModel):
         from twin.machine.randomisation.sampler import with_values
 
         values = {} if parameters is None else parameters
-        if gravity is not None:
+        if gravity is not None and isinstance(values, Mapping):
             values = {**values, "gravity": gravity}
         return _loaded(Platform(with_values(self.parameters, values), limits=self.limits), payload)
 

@@ -10,6 +10,8 @@ from twin.cli.quantities import NUMBERED_AXES, in_unit
 from twin.errors import InputError
 
 if TYPE_CHECKING:
+    from typer import Context
+
     from twin.model.machine_model import MachineModel
     from twin.motion import Motion
     from twin.motion.specification import MotionSpecification
@@ -34,6 +36,18 @@ def motion_specification(
     described = "the pitch of a tank course" if name == "tank" else axis
     in_unit(amplitude, "amplitude", "m" if is_length else "rad", described)
     return MotionSpecification(name, axis, amplitude, frequency, duration, fade)
+
+
+def refuse_motion_options(context: Context) -> None:
+    """Refuse options that shape a motion where a command was given no motion.
+
+    Raises:
+        InputError: one of them stands on the command line.
+    """
+    for name in ("axis", "amplitude", "frequency", "duration", "fade"):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise InputError(name, "shapes a motion; name one with --motion")
 
 
 def given_motion(

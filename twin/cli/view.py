@@ -10,11 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import interruption, line, paragraph
-from twin.cli.motion import given_motion, motion_specification
+from twin.cli.motion import given_motion, motion_specification, refuse_motion_options
 from twin.cli.options import file_option, option
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
@@ -58,6 +60,7 @@ Dark = Annotated[bool, option("Draw ground and sky of the window of --desktop da
 
 @app.command()
 def view(
+    context: typer.Context,
     machine: options.OptionalMachine = None,
     *,
     configuration: options.Configuration = None,
@@ -90,11 +93,7 @@ def view(
     settings: dict[str, Any] = {"engine": engine, "controller": controller, "comparison": compare}
     requested = {name: value for name, value in settings.items() if value is not None}
     requested |= {"limits": False} if no_limits else {}
-    _check(machine, requested, replay, env, policy)
-    if motion is not None and (replay is not None or env is not None):
-        raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
-    if dark and not desktop:
-        raise InputError("dark", "is for --desktop; the page has a choice of its own")
+    _check(context, requested)
     if not desktop:
         optional("viser")
     if replay is not None:
@@ -125,14 +124,10 @@ def view(
         source.close()
 
 
-def _check(
-    machine: str | None,
-    given: dict[str, Any],
-    replay: Path | None,
-    environment: str | None,
-    policy: str | None,
-) -> None:
-    """Refuse options that cannot be used together."""
+def _check(context: typer.Context, given: dict[str, Any]) -> None:
+    """Refuse options that cannot be used together; `given` are those of a live machine."""
+    named = ("machine", "replay", "env", "policy", "motion")
+    machine, replay, environment, policy, motion = (context.params[name] for name in named)
     if replay is not None and environment is not None:
         raise InputError("replay", "cannot be shown together with --env; give one of them")
     if replay is not None and given:
@@ -143,6 +138,12 @@ def _check(
         raise InputError("policy", "is of an environment; give --env ID, too")
     if machine is None and replay is None and environment is None:
         raise InputError("machine", "give a machine, --replay FILE or --env ID")
+    if motion is None:
+        refuse_motion_options(context)
+    elif replay is not None or environment is not None:
+        raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
+    if context.params["dark"] and not context.params["desktop"]:
+        raise InputError("dark", "is for --desktop; the page has a choice of its own")
 
 
 STOP_TIMEOUT = 1.0
