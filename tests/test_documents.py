@@ -5,14 +5,19 @@ from __future__ import annotations
 import importlib
 import re
 import runpy
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from package_walk import MODULES, ROOT
 
 import twin
+from twin.cli import app
 from twin.engines import engine_names
 from twin.model.engine import FIDELITIES
 
@@ -83,6 +88,55 @@ def test_named_parts_of_the_package_exist(subtests: pytest.Subtests) -> None:
                     else:
                         assert hasattr(value, name), word
                         value = getattr(value, name)
+
+
+def shell_commands(text: str) -> Iterator[list[str]]:
+    """Yield the arguments of every `twin` command in the console blocks of a page."""
+    for kind, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if kind in ("python", "text"):
+            continue
+        lines = iter(block.replace("\\\n", " ").splitlines())
+        for line in lines:
+            command = re.match(r"(?:\$ )?(?:\S*/)?twin (.*)", line.strip())
+            if command is None:
+                continue
+            written = command[1]
+            while written.count("'") % 2:
+                written += "\n" + next(lines)
+            words = shlex.split(written, comments=True)
+            ends = [words.index(mark) for mark in ("|", "&", "&&", ";", ">") if mark in words]
+            yield words[: min(ends, default=len(words))]
+
+
+def parse(words: list[str]) -> None:
+    """Parse the arguments of the console command, without running it."""
+    group: Any = typer.main.get_command(app)
+    context = group.context_class(group, info_name="twin")
+    name, command, rest = group.resolve_command(context, words)
+    command.make_context(name, rest, parent=context)
+
+
+def test_commands_have_the_options_that_pages_give_them(subtests: pytest.Subtests) -> None:
+    count = 0
+    for page in PAGES.keys() - {"CHANGELOG.md"}:
+        for command in shell_commands(PAGES[page].read_text()):
+            count += 1
+            with subtests.test(f"{page}: twin {shlex.join(command)}"):
+                parse(command)
+    assert count > 80
+
+
+def test_commands_inside_a_text_name_known_options(subtests: pytest.Subtests) -> None:
+    """They leave out arguments, and some a value."""
+    for page in PAGES.keys() - {"CHANGELOG.md"}:
+        for code in words(page):
+            if not re.match(r"twin [a-z]", code):
+                continue
+            with subtests.test(f"{page}: {code}"):
+                try:
+                    parse(shlex.split(code)[1:])
+                except Exception as fault:
+                    assert type(fault).__name__ in ("MissingParameter", "BadOptionUsage"), fault
 
 
 def test_handbook_leads_to_every_page(subtests: pytest.Subtests) -> None:
