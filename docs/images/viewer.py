@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browser_rig import SLOW_DISPLAY, Visitor, browser_command, open_browser
+from browser_rig import SLOW_DISPLAY, TABLET, Visitor, browser_command, open_browser
 from folder import picture_folder
 from live_rig import Live
 from playwright.sync_api import Browser
@@ -57,6 +57,10 @@ def keep(visitor: Visitor, name: str) -> None:
 def draw(browser: Browser, live: Live) -> None:
     """Draw all pictures."""
     swing(live)
+    visitor = opened(browser, live, TABLET)
+    visitor.wait_laid_out()
+    keep(visitor, "tablet")
+    visitor.close()
     visitor = opened(browser, live, WIDE)
     visitor.enter("Amplitude [mm]", 30)
     visitor.enter("Frequency [Hz]", 0.5)

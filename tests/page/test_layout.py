@@ -1,8 +1,8 @@
-"""Where the parts of a page go, and when its camera turns to the machine."""
+"""Where the parts of a page go in windows of all shapes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,30 +10,97 @@ import pytest
 
 pytest.importorskip("viser")
 
-from twin.page.page import lay_out
+from twin.page.page import PANEL_WIDTH, lay_out
 from twin.page.server.page_server import PageServer
 
 
-def test_the_machine_is_fitted_to_its_scene_at_first_and_not_later(
-    monkeypatch: pytest.MonkeyPatch,
+class Window:
+    """A browser window whose scene has what the panels leave of it."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.size, self.columns = (width, height), 0
+        self.moves: list[str] = []
+        self.resized: Callable[[Any], None] = lambda _: None
+        self.client = SimpleNamespace(
+            camera=SimpleNamespace(aspect=width / height, on_update=self.watch),
+            gui=SimpleNamespace(main_panel=SimpleNamespace(_set_position=self.place)),
+        )
+
+    def watch(self, callback: Callable[[Any], None]) -> None:
+        """Take what is called when the camera or the scene's size changes."""
+        self.resized = callback
+
+    def place(self, place: dict[str, str]) -> None:
+        """Put the controls above the charts: one column is free again."""
+        self.moves.append(place["side"])
+        self.dock(1)
+
+    def dock(self, columns: int) -> None:
+        """Leave room for columns of panels, and say so."""
+        self.columns = columns
+        width, height = self.size
+        self.client.camera.aspect = (width - columns * PANEL_WIDTH) / height
+        self.resized(None)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PageServer]:
+    with PageServer(port=0) as opened:
+        yield opened
+
+
+def test_scenes_are_wide_enough(
+    subtests: pytest.Subtests, server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for size, columns in [
+        ((1280, 800), 2),
+        ((1920, 1080), 2),
+        ((1180, 820), 2),
+        ((1024, 768), 1),
+        ((820, 1180), 1),
+        ((768, 1024), 1),
+    ]:
+        with subtests.test(f"{size}"):
+            opened: list[Callable[[Any], None]] = []
+            looked: list[Any] = []
+            monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
+            lay_out(server.viser, looked.append)
+            window = Window(*size)
+            opened[0](window.client)
+            window.dock(2)
+            window.resized(None)
+            assert window.columns == columns
+            assert window.moves == ["above"] * (columns == 1)
+            assert looked == [window.client] * len(looked)
+            assert len(looked) == 3 - columns
+
+
+def test_a_page_that_was_laid_out_before_it_is_known(
+    server: PageServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[Callable[[Any], None]] = []
-    resized: list[Callable[[Any], None]] = []
+    monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
+    lay_out(server.viser, lambda client: None)
+    window = Window(820, 1180)
+    window.dock(2)
+    opened[0](window.client)
+    assert window.moves == ["above"]
+    window.resized(None)
+    assert window.moves == ["above"], "and stays there"
+
+
+def test_a_scene_that_grows_later_keeps_its_camera(
+    server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Callable[[Any], None]] = []
     looked: list[Any] = []
-    camera = SimpleNamespace(aspect=1.6, on_update=resized.append)
-    with PageServer(port=0) as server:
-        monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
-        lay_out(server.viser, looked.append)
-        client = SimpleNamespace(camera=camera)
-        opened[0](client)
-        resized[0](camera)
-        assert not looked
-        camera.aspect = 0.7
-        resized[0](camera)
-        assert looked == [client]
-        monkeypatch.setattr("twin.page.page.FIT_TIME", -1.0)
-        camera.aspect = 0.8
-        resized[0](camera)
-        camera.aspect = 1.2
-        resized[0](camera)
-        assert len(looked) == 2
+    monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
+    lay_out(server.viser, looked.append)
+    window = Window(1280, 800)
+    opened[0](window.client)
+    window.dock(2)
+    from time import monotonic
+
+    monkeypatch.setattr("twin.page.page.monotonic", lambda: monotonic() + 60.0)
+    window.dock(1)
+    assert len(looked) == 1

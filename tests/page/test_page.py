@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from browser_rig import SCENE, Visitor, background, changed, colours
+from browser_rig import SCENE, TABLET, Visitor, background, changed, colours
 from legible.live import faults_of_tab
 from live_rig import Live
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ def window(chromium: Browser, live: Live) -> Iterator[Visitor]:
     """A browser window with the page, for all tests of this file."""
     visitor = Visitor(chromium).open(live.url)
     visitor.dismiss("Software WebGL rendering detected")
+    visitor.wait_laid_out()
     yield visitor
     visitor.close()
 
@@ -205,6 +206,7 @@ def test_run_is_saved_and_replayed(
         page = replay_page(server.viser, replay)
         page.runner.start()
         visitor = visit(server.url)
+        visitor.wait_laid_out()
         visitor.has_text("replay \u00b7 stewart")
         visitor.press("Pause")
         visitor.wait(lambda: state(visitor) in ("paused", "stopped"), "it stands still")
@@ -233,19 +235,16 @@ def machine_share(picture: NDArray[np.uint8]) -> float:
     return float((np.abs(picture.astype(int) - picture[0, 0]).max(axis=-1) > 60).mean())
 
 
-TABLET_ACROSS = (1180, 820)
-"""[pixels] of a tablet's window."""
-
-
 def test_two_windows_show_the_same(
     desk: Visitor, live: Live, visit: Callable[..., Visitor]
 ) -> None:
     """The other is a tablet's, which shows scene and controls side by side."""
-    other = visit(live.url, size=TABLET_ACROSS)
+    other = visit(live.url, size=TABLET)
+    other.wait_laid_out()
     desk.wait(lambda: live.clients == 2, "two are connected")
     for label in ("z [mm]", "Speed [\u00d7]"):
-        other.wait(lambda label=label: is_within(other, label, TABLET_ACROSS), label)  # type: ignore[misc]
-    assert other.page.evaluate("document.documentElement.scrollWidth") <= TABLET_ACROSS[0]
+        other.wait(lambda label=label: is_within(other, label, TABLET), label)  # type: ignore[misc]
+    assert other.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
     other.wait(lambda: machine_share(other.scene()) > 0.02, "the machine is drawn")
     other.enter("z [mm]", 9)
     desk.wait(is_rising(live, 9.0), "the platform is up")
@@ -290,6 +289,7 @@ def reloaded(desk: Visitor, scheme: Literal["light", "dark"]) -> None:
     with desk.page.expect_navigation():
         desk.page.emulate_media(color_scheme=scheme)
     desk.wait_connected()
+    desk.wait_laid_out()
 
 
 def test_reload_restores_the_page_and_links_their_set_up(desk: Visitor, live: Live) -> None:

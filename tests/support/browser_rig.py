@@ -134,6 +134,20 @@ class Visitor:
         self.page.locator("svg.tabler-icon-cloud-check").first.wait_for()
         self.page.locator(SCENE).wait_for()
 
+    def wait_laid_out(self) -> None:
+        """Wait until the controls are above the charts, where a narrow window has them at last.
+
+        They are built anew when they go there: what is typed at that moment is lost.
+        """
+        # A column is far wider than what lies beside another in it. Both are measured at once: the
+        # line of the state is written anew several times a second.
+        stacked = """() => {
+          const [state, chart] = [".twin-state", ".uplot"].map(each =>
+            document.querySelector(each)?.getBoundingClientRect());
+          return state && chart && chart.width > 0 && Math.abs(state.x - chart.x) < 100;
+        }"""
+        self.wait(lambda: self.page.evaluate(stacked), "the controls are above the charts")
+
     def close(self) -> None:
         """Close the window."""
         self._context.close()

@@ -68,6 +68,7 @@ def engine_class(
     known_options = set(found.__init__.__kwdefaults__ or ())
     for option in sorted(set(options) - known_options):
         raise InputError(
-            option, f"no option of {name}; it takes: {', '.join(sorted(known_options))}"
+            option,
+            f"no option of the {engine} engine; it takes: {', '.join(sorted(known_options))}",
         )
     return found

@@ -1,12 +1,13 @@
 """The page of a live run: scene, controls and charts around one source.
 
-Controls, scene and charts are side by side.
+Controls, scene and charts are side by side; on a narrow page the charts are below the controls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
+from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
@@ -16,20 +17,27 @@ from twin.page.panels.state import Status
 from twin.page.panels.view import ViewPanel
 from twin.page.requests import Requests, on_arrival
 from twin.page.scene.scene_view import FIRST_VIEW, SceneView
+from twin.page.server.page_server import stack_above
 from twin.simulation.live.runner import Runner, Source
 from twin.simulation.live.settings import Value
 
 PANEL_WIDTH = 360
 """[pixels] Width of controls and charts; all tabs fit in a row."""
 
+STACKING_ASPECT = 0.45
+"""Width over height of the scene below which the charts go below the controls. A limit in pixels
+would not work, as the size of a pixel is unknown.
+"""
+
 FIT_TIME = 10.0
 """[s] Time after the first resize in which the machine is fitted to the scene."""
 
 
 def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
-    """Place controls, scene and charts side by side; return the charts' tab.
+    """Place the parts of a page, in each browser by its window; return the charts' tab.
 
-    People can move everything.
+    Narrow pages have the controls above the charts, to the right of the scene. People can move
+    everything.
 
     Args:
         server: viser's.
@@ -44,16 +52,24 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
     gui.main_panel.set_width(PANEL_WIDTH)
 
     def fit(client: Any) -> None:
-        aspect, until = client.camera.aspect, inf
+        aspect, until, stacked, turn_lock = client.camera.aspect, inf, False, Lock()
 
         def resized(_: Any) -> None:
-            nonlocal aspect, until
-            previous_aspect, aspect = aspect, client.camera.aspect
+            nonlocal aspect, until, stacked
+            with turn_lock:  # viser calls from several threads; controls that move close their tab
+                previous_aspect, aspect = aspect, client.camera.aspect
+                stack, stacked = (
+                    aspect < STACKING_ASPECT and not stacked,
+                    stacked or aspect < STACKING_ASPECT,
+                )
+            if stack:
+                stack_above(client, panel)
             if abs(aspect - previous_aspect) > 0.01 * previous_aspect and monotonic() < until:
                 until = min(until, monotonic() + FIT_TIME)
                 look(client)
 
         client.camera.on_update(resized)
+        resized(client)  # slow browsers lay the page out before they are known here
 
     server.on_client_connect(fit)
     return charts

@@ -117,6 +117,32 @@ def moves(found: list[dict[str, Any]]) -> list[tuple[str, float]]:
     return [(each["name"], each["position"][0]) for each in found if each["type"] == kind]
 
 
+def test_late_client_gets_the_present_state_at_once(
+    server: PageServer, boxes: list[viser.BoxHandle]
+) -> None:
+    buffer = server.viser._websock_server._broadcast_buffer
+    with connection(server) as early, ExitStack() as stack:
+        read(early, replayed)
+        # Months of movement, of which only the last is kept.
+        with server.viser.atomic():
+            buffer.message_counter += 10**10
+            for index, box in enumerate(boxes, start=1):
+                box.position = (float(index), 0.0, 0.0)
+        late = stack.enter_context(connection(server))
+        found = read(late, replayed)
+        assert found[-1]["type"] == "ReplayDoneMessage"
+        assert [each["name"] for each in found if each["type"] == "BoxMessage"] == [
+            box.name for box in boxes
+        ]
+        present = [(box.name, float(index)) for index, box in enumerate(boxes, start=1)]
+        assert moves(found)[-BOXES:] == present
+        assert moves(read(early, lambda some: present[-1] in moves(some))) == present
+        boxes[3].position = (77.0, 0.0, 0.0)
+        last = (boxes[3].name, 77.0)
+        for opened in (early, late):
+            assert moves(read(opened, lambda some: last in moves(some))) == [last]
+
+
 def test_clients_are_not_told_what_they_said(server: PageServer) -> None:
     slider = server.viser.gui.add_slider("a", 0.0, 1.0, 0.1, 0.0)
     with connection(server) as one, connection(server) as other:

@@ -1,6 +1,6 @@
 """The page's server: its address, its token and its end.
 
-All that reaches into viser's internals: a guarded server, and its end.
+All that reaches into viser's internals: a guarded server, its backlog, its end, its layout.
 
 viser 1.1 has no public way to do these things, and each of them answers an attack or a fault:
 
@@ -9,14 +9,19 @@ viser 1.1 has no public way to do these things, and each of them answers an atta
 - The server gets a bound socket. viser itself takes the next port if one is used by another
   program, and never returns if the host is unknown.
 - Nobody can publish the page through viser's server on the internet.
+- A browser that connects late gets the present state at once. viser counts through the numbers of
+  all messages ever sent and serves nobody meanwhile: 1 s for a million messages, 10 s after an hour
+  and a half of a moving scene.
 - The end does not wait for browsers that do not respond, and prints nothing.
 - The page has a style and keys of its own.
+- The controls of one browser are placed above a panel of all browsers.
 
 Should another release of viser serve in another way, the server is stopped and an error says so.
 """
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import errno
 import gzip
@@ -28,7 +33,7 @@ import secrets
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.resources import files
@@ -43,6 +48,8 @@ from twin.errors import InputError, StateError
 
 if TYPE_CHECKING:
     from viser import ViserServer
+    from viser.infra._async_message_buffer import AsyncMessageBuffer
+    from viser.infra._messages import Message
     from websockets.http11 import Request
 
 TOKEN_PARAMETER = "token"
@@ -51,6 +58,11 @@ TOKEN_PARAMETER = "token"
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.\-_\[\]:]+")
 
 VERSION_ADVICE = 'this program knows viser 1.1. Run: pip install "viser>=1.1,<1.2"'
+
+KNOWN_VERSION = "1.1."
+"""Releases of viser whose backlog is known; others are served in their ordinary way, which is
+slower.
+"""
 
 STOP_TIMEOUT = 10.0
 """[s] Time to wait for the server's thread to end."""
@@ -211,6 +223,8 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> tuple[Vi
     for message in (messages.ShareUrlRequest, messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
     darken(server, False)
+    if viser.__version__.startswith(KNOWN_VERSION):
+        _replay_quickly(server._websock_server._broadcast_buffer)
     return server, served[0]
 
 
@@ -236,6 +250,12 @@ def end_server(server: ViserServer, served: Any) -> None:
     with _quiet():
         server.stop()
         websock_server._server_thread.join(STOP_TIMEOUT)
+
+
+def stack_above(client: Any, panel: Any) -> None:
+    """Put one client's controls above a panel of all clients, in its column."""
+    split_message = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
+    client.gui.main_panel._set_position(split_message)
 
 
 def darken(server: ViserServer, dark: bool) -> None:
@@ -296,6 +316,79 @@ def _guard(
         return response
 
     return respond
+
+
+def _replay_quickly(buffer: AsyncMessageBuffer) -> None:
+    """Let a buffer of broadcast messages skip the numbers of messages that are gone."""
+
+    def windows(client_id: int, backlog_done_message: Message | None = None) -> Any:
+        # The last message of the past is the last one now, not when the first is read.
+        return _windows(buffer, client_id, buffer.message_counter - 1, backlog_done_message)
+
+    buffer.window_generator = windows  # type: ignore[method-assign]
+
+
+async def _windows(
+    buffer: AsyncMessageBuffer, client: int, past: int, done: Message | None
+) -> AsyncGenerator[Sequence[Message], None]:
+    """Yield messages for a client in their order, some at a time: first the past, then `done`."""
+    sent = -1
+    try:
+        while not buffer.done:
+            window: list[Message] = []
+            wait = True
+            # Within an atomic block nothing is handed out.
+            if buffer.atomic_counter == 0:
+                newest = buffer.message_counter - 1 if done is None else past
+                window, sent = _next(buffer, client, sent, newest)
+                wait = sent >= newest
+                if done is not None and sent >= past:
+                    window.append(done)
+                    done = None
+            # What every client has got may be forgotten.
+            buffer.generator_cursors[client] = sent
+            if window:
+                yield window
+            elif wait:
+                await buffer.message_event.wait()
+                buffer.message_event.clear()
+            if not window or sent == buffer.message_counter - 1:
+                await _gather(buffer)
+    finally:
+        buffer.generator_cursors.pop(client, None)
+
+
+def _next(
+    buffer: AsyncMessageBuffer, client: int, sent: int, newest: int
+) -> tuple[list[Message], int]:
+    """Return the messages after the one numbered `sent`, and the last number they reach."""
+    with buffer.buffer_lock:
+        message_numbers = []
+        # Numbers grow, so the last ones are the newest.
+        for number in reversed(buffer.message_from_id):
+            if number <= sent:
+                break
+            if number <= newest:
+                message_numbers.append(number)
+        message_numbers.reverse()
+        sent_numbers = message_numbers[: buffer.max_window_size]
+        messages = [
+            message
+            for message in map(buffer.message_from_id.__getitem__, sent_numbers)
+            if message.excluded_self_client != client
+        ]
+    return messages, sent_numbers[-1] if len(sent_numbers) < len(message_numbers) else max(
+        sent, newest
+    )
+
+
+async def _gather(buffer: AsyncMessageBuffer) -> None:
+    """Wait for as long as messages are gathered, or until the buffer is flushed."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(buffer.window_duration_sec):
+            await buffer.flush_event.wait()
+            if not buffer.done:
+                buffer.flush_event.clear()
 
 
 def listen(host: str, port: int | None) -> socket.socket:
