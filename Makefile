@@ -19,7 +19,7 @@ SOURCES := .ci twin envs validation assets tests benchmarks examples docs/conf.p
 RL := build/rl
 # Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
 TORCH := torch==2.13.0
-TESTING := pytest pytest-xdist hypothesis
+TESTING := 'pytest>=9.0' pytest-xdist hypothesis
 # Libraries of reinforcement learning that the environments are tested with, beside those of the extras.
 OTHERS := 'torchrl>=0.14'
 # Without bytecode, each of the many processes would compile all modules again.
