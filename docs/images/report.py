@@ -25,9 +25,6 @@ CHARTS = {
         "frequency_response",
         "Displacement per displacement of the setpoint in pitch",
     ),
-    "motion_cueing": ("motion_cueing", "Cueing: braking", "Cueing: double lane change"),
-    "plant": ("plant", "Friction", "Backlash"),
-    "safe_stop": ("closed_loop", "Safe stop: sensor dropout"),
     "tuning": ("tuning", "Velocity step of all actuators"),
 }
 """Picture -> case of stewart, and titles of its figures, one below the other."""
