@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 import twin.envs  # noqa: F401  registers the environments
-from twin.cli.console import Column, table
+from twin.cli.console import table
 
 ENVS, ROLLOUT, EPOCHS, BATCH = 64, 32, 5, 1024
 DISCOUNT, TRACE, CLIP, RATE = 0.8, 0.9, 0.2, 1e-3
@@ -95,5 +95,4 @@ for update in range(updates):
         mean, error = float(torch.cat(rewards).mean()), 1e3 * float(np.mean(errors))
         rows.append(((update + 1) * ENVS * ROLLOUT, mean, error))
 envs.close()
-columns = [Column(title, True) for title in ("steps", "reward", "position error [mm]")]
-table(columns, [(f"{done:,}", f"{mean:.4f}", f"{error:.4f}") for done, mean, error in rows])
+table(("steps", "reward", "position error [mm]"), rows)

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from stable_baselines3 import PPO
 
-from twin.cli.console import Column, table
+from twin.cli.console import table
 from twin.training import evaluate, export_policy
 from twin.training.environments import VectorAdapter, channels, make_environments
 from twin.training.policy import PolicyOrigin
@@ -51,4 +51,4 @@ rows = [
     (name, *(found.mean(policy, "analytic", title).text() for title in found.titles[:2]))
     for name, policy in zip(("trained", "zero"), found.policies, strict=True)
 ]
-table((Column("policy"), *(Column(title, True) for title in found.titles[:2])), rows)
+table(("policy", *found.titles[:2]), rows)
