@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
+import typer
+
 from handbook.markdown import fenced, plain, table
 
 HEAD = """# Command line
@@ -76,6 +78,8 @@ def _section(name: str, command: Callable[..., Any]) -> str:
 def given(command: Callable[..., Any]) -> Iterator[Given]:
     """Yield what a command takes, in the order of its help."""
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        if parameter.annotation is typer.Context:
+            continue
         kind, *rest = get_args(parameter.annotation)
         option = rest[0]
         is_option = type(option).__name__ == "OptionInfo"

@@ -32,8 +32,10 @@ def test_example_learns_for_a_while(
     monkeypatch.setattr("sys.argv", [str(EXAMPLES[name]), str(STEPS)])
     runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
     printed = capsys.readouterr().out
-    assert len(re.findall(r"^ .*\d\.\d{2}", printed, re.M)) == 2
-    assert "nan" not in printed and "inf" not in printed
+    # Libraries print lines of their own.
+    rows = re.findall(r"^ .*\d\.\d{2}.*$", printed, re.M)
+    assert len(rows) == 2
+    assert not re.search("nan|inf", " ".join(rows))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
