@@ -34,25 +34,21 @@ def convergence_fragment(report: dict[str, Any], charts: Path) -> str:
         if case["machine"] == name
     ]
     rows = [row for case in cases for row in _rows(case)]
-    columns = ("Machine", "Engine", "Order", "Position error", "Time step")
+    columns = ("Machine", "Engine", "Order")
     return "\n".join([*parts, table(columns, rows)])
 
 
 def _rows(case: dict[str, Any]) -> Sequence[tuple[str, ...]]:
-    rows = []
-    judged = {measure["name"]: measure["value"] for measure in case["measures"]}
-    values = {one["name"]: one["value"] for one in case["quantities"]}
-    for name in (*judged, *values):
-        if MARK not in name:
-            continue
-        method = name.removesuffix(MARK)
-        (found,) = (key for key in values if key.startswith(f"{method}: position error at "))
-        step = float(found.removesuffix(" ms").rpartition(" ")[2])
-        time = f"{step:g} ms" if step >= 0.1 else f"{1e3 * step:.1f} µs"
-        order = f"{judged[name]:.2f}" if name in judged else "not judged"
-        error = f"{values[found]:.1e} m"
-        rows.append((f"`{case['machine']}`", plain(method), order, error, time))
-    return rows
+    """Return the judged order of convergence of each engine of a machine."""
+    return [
+        (
+            f"`{case['machine']}`",
+            plain(measure["name"].removesuffix(MARK)),
+            f"{measure['value']:.2f}",
+        )
+        for measure in case["measures"]
+        if measure["name"].endswith(MARK)
+    ]
 
 
 def _chart(name: str, folder: Path, numbers: str) -> str:
