@@ -20,6 +20,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PASSED = ROOT / ".ci" / "passed.json"
 
+HELPERS = "tests/support"
+"""What tests, generated input and the looks of pages are made with."""
+
 CODE = ("twin", "envs", "validation", "assets", "pyproject.toml", "setup.py", "Makefile")
 
 
@@ -44,11 +47,19 @@ CHECKS = {
         ' for kind in Prescott "$last"; do'
         " OPENBLAS_CORETYPE=$kind make quick || exit 1; done",
     ),
-    "wrong models": Check((*CODE, "tests/mutations"), "make mutations"),
-    "machines of the gallery": Check((*CODE, "tests/validation"), "make gallery-report"),
-    "generated bad input": Check((*CODE, "tests/hostile"), "make hostile INPUTS=4000"),
+    "wrong models": Check((*CODE, HELPERS, "tests/mutations"), "make mutations"),
+    "machines of the gallery": Check((*CODE, HELPERS, "tests/validation"), "make gallery-report"),
+    "generated bad input": Check((*CODE, HELPERS, "tests/hostile"), "make hostile INPUTS=4000"),
     "learning": Check(
-        (*CODE, "tests/training", "tests/sweep", "tests/envs", "tests/kernels/cuda"),
+        (
+            *CODE,
+            HELPERS,
+            "examples",
+            "tests/training",
+            "tests/sweep",
+            "tests/envs",
+            "tests/kernels/cuda",
+        ),
         "make build/rl/.installed && make test-rl",
     ),
     "documents": Check(
@@ -57,6 +68,7 @@ CHECKS = {
             "docs",
             "examples",
             "benchmarks/*.py",
+            HELPERS,
             "tests/legible",
             "README.md",
             "CHANGELOG.md",
