@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
-from package_walk import ROOT
+from package_walk import MODULES, ROOT
 from PIL import Image
 
 FOLDER = ROOT / "examples"
@@ -28,6 +30,18 @@ def colours(picture: Path) -> int:
     with Image.open(picture) as image:
         pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
     return len(np.unique(pixels, axis=0))
+
+
+@pytest.mark.quick
+def test_scripts_import_what_the_package_has(subtests: pytest.Subtests) -> None:
+    """Those of learning and the benchmarks run only where their libraries are installed."""
+    for script in (*FOLDER.rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")):
+        with subtests.test(str(script.relative_to(ROOT))):
+            for node in ast.walk(ast.parse(script.read_text())):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("twin."):
+                    for each in node.names:
+                        if f"{node.module}.{each.name}" not in MODULES:
+                            assert hasattr(import_module(node.module or ""), each.name), each.name
 
 
 @pytest.mark.slow
