@@ -1,12 +1,14 @@
 # make report   environment, install, validation report (report.html, report.json)
-# make test     environment, install, tests
+# make test     environment, install, the tests without what `make slow` and `make pages` run
+# make slow     tests that compute for more than a second each
 # make check    lint, types and the quick tier of the tests: a minute, for those who change the code
 # make mutations  models made wrong on purpose: each must fail a measure of the report
 # make gallery  validation and default commands of the machines of the gallery
-# make pages   the documents, the report and the live page in Chromium: layout, contrast, descriptions
+# make pages   the documents, the report and the live page in Chromium: layout, contrast, descriptions; tests of the page, of
+#               pictures, films, documents and examples
 # make hostile  10,000 generated bad inputs (files, calls, commands): each ends in a result or in an error of the package
-# make thorough  mutations, hostile, pages, test-rl and tests as on other processors: each where the files that it covers have
-#               changed since it last passed, as .ci/passed.json says
+# make thorough  slow, mutations, hostile, pages, test-rl, other versions and tests as on other processors: each where the files
+#               that it covers have changed since it last passed, as .ci/passed.json says
 # make test-rl  tests of training, of sweeps on a cluster, of kernels compiled for graphics cards and of environments with the
 #               oldest Gymnasium, in an environment of their own
 
@@ -28,8 +30,11 @@ unexport PYTHONDONTWRITEBYTECODE
 INPUTS := 10000
 # Processes of the quick tier; 0: none but the one that is started.
 WORKERS := 2
+TESTS := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+# Files with tests marked `slow`; all of them where none are named.
+FILES :=
 
-.PHONY: report docs pages test gallery gallery-report mutations hostile check quick thorough test-rl lint types bench history assets pictures wheel clean
+.PHONY: report docs pages page-tests test slow gallery gallery-report mutations hostile check quick thorough test-rl lint types bench history assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -49,18 +54,26 @@ docs: $(INSTALLED) $(DRAWN)
 
 # The pages in Chromium: what is too wide, clipped, covered, hard to read or has no description. All that it sees on
 # sheets: PYTHONPATH=tests:tests/support python -m legible build/docs report.html --pictures build/sheets
-pages: docs
+pages: docs page-tests
 	PYTHONPATH=tests:tests/support $(BIN)/python -m legible build/docs report.html
 
+# What only a browser, a camera, a film, documents or examples need.
+page-tests: $(INSTALLED)
+	$(TESTS) -m 'pages and not gallery'
+
 test: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'not gallery'
+	$(TESTS) -m 'not gallery and not slow and not pages'
+
+# Those of some files: make slow FILES='tests/model/dynamics/test_batches.py'
+slow: $(INSTALLED)
+	$(TESTS) -m 'slow and not gallery and not pages' $(FILES)
 
 # Tests that take a minute for every machine of the gallery.
 gallery: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m gallery
+	$(TESTS) -m gallery
 
 gallery-report: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m gallery tests/validation/test_gallery.py
+	$(TESTS) -m gallery tests/validation/test_gallery.py
 
 # Models made wrong on purpose, of which each must fail a measure of the report; writes the table in docs/validation.md.
 mutations: $(INSTALLED)

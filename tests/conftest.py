@@ -56,8 +56,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return "mark.quick" not in collection_path.read_text(encoding="utf-8") or None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep two machines, the reference and what is not slow in the quick tier."""
+    """Mark tests in a browser; keep two machines, the reference and what is fast in the quick tier."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker("pages")
     if not is_quick(config):
         return
     others = {*MACHINES, *engine_names(), GENERAL} - {*QUICK_MACHINES, *QUICK_ENGINES}
@@ -65,7 +69,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = [
         item
         for item in items
-        if not word.search(item.name.partition("[")[2]) and not item.get_closest_marker("slow")
+        if not word.search(item.name.partition("[")[2])
+        and not any(map(item.get_closest_marker, ("slow", "pages")))
     ]
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept

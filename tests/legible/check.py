@@ -57,9 +57,9 @@ class Reader:
         self.said: list[str] = []
         self.files: set[Path] = set()
         self.colours: set[str] = set()
-        self.page.on("console", self._note)
+        self.page.on("console", self.note)
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", self._count)
+        self.page.on("request", self.count)
 
     def read(self, file: Path) -> None:
         """Open a page with all its parts, light, in the first of the sizes."""
@@ -74,11 +74,11 @@ class Reader:
         """Give the window a size [pixels]."""
         self.page.set_viewport_size({"width": size[0], "height": size[1]})
 
-    def _note(self, message: ConsoleMessage) -> None:
+    def note(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.said.append(message.text)
 
-    def _count(self, request: Request) -> None:
+    def count(self, request: Request) -> None:
         if request.resource_type != "image" and request.url.startswith("file:"):
             self.files.add(Path(unquote(urlsplit(request.url).path)))
 

@@ -23,23 +23,23 @@ class Sheets:
 
     def __init__(self, folder: Path | None) -> None:
         """Nothing is kept yet."""
-        self._folder = folder
-        self._kept: defaultdict[int, list[Path]] = defaultdict(list)
+        self.folder = folder
+        self.kept: defaultdict[int, list[Path]] = defaultdict(list)
 
     def keep(self, name: str, page: Page) -> None:
         """Keep what a window shows, and what is below it."""
         size = page.viewport_size
-        if self._folder is None or size is None:
+        if self.folder is None or size is None:
             return
-        place = self._folder / str(size["width"]) / f"{name.replace('/', '_')}.png"
+        place = self.folder / str(size["width"]) / f"{name.replace('/', '_')}.png"
         place.parent.mkdir(parents=True, exist_ok=True)
         seen = {"x": 0, "y": 0, "width": size["width"], "height": HIGHEST * size["height"]}
         page.screenshot(path=place, full_page=True, clip=seen)  # type: ignore[arg-type]
-        self._kept[size["width"]].append(place)
+        self.kept[size["width"]].append(place)
 
     def write(self) -> None:
         """Write the sheets beside the folders of the pictures."""
-        for width, files in self._kept.items():
+        for width, files in self.kept.items():
             for first in range(0, len(files), COUNT):
                 self._sheet(files[first : first + COUNT], f"{width} {first:03d}")
 
@@ -51,5 +51,5 @@ class Sheets:
         sheet = Image.new("RGB", (across * width, -(-len(small) // across) * height), "grey")
         for number, shot in enumerate(small):
             sheet.paste(shot, (number % across * width, number // across * height))
-        assert self._folder is not None
-        sheet.save(self._folder / f"{name}.png")
+        assert self.folder is not None
+        sheet.save(self.folder / f"{name}.png")

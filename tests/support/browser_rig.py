@@ -109,15 +109,15 @@ class Visitor:
             display: script that says how it draws.
         """
         view = {"width": size[0], "height": size[1]}
-        self._context = browser.new_context(viewport=view, accept_downloads=True)  # type: ignore[arg-type]
-        self._context.set_default_timeout(1e3 * PATIENCE)
-        self._context.add_init_script(display)
-        self.page: Page = self._context.new_page()
+        self.context = browser.new_context(viewport=view, accept_downloads=True)  # type: ignore[arg-type]
+        self.context.set_default_timeout(1e3 * PATIENCE)
+        self.context.add_init_script(display)
+        self.page: Page = self.context.new_page()
         self.said: list[str] = []
         self.problems: list[str] = []
         self.requests: list[str] = []
-        self._tab = ""
-        self.page.on("console", self._note)
+        self.tab = ""
+        self.page.on("console", self.note)
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("websocket", lambda socket: self.requests.append(socket.url))
@@ -150,7 +150,7 @@ class Visitor:
 
     def close(self) -> None:
         """Close the window."""
-        self._context.close()
+        self.context.close()
 
     @property
     def hosts(self) -> set[str]:
@@ -180,12 +180,12 @@ class Visitor:
         """Type into an input, for vectors into that of a `place`; once more if it is not there."""
         field = self.input(label).nth(place)
         for _ in range(ATTEMPTS):
-            self._show(field)
+            self.show(field)
             # Key by key: numbers that come at once are not always taken over.
             field.click(click_count=3)
             field.press_sequentially(str(value))
             field.press("Enter")
-            self._let_go()
+            self.let_go()
             if _same(field.input_value(), str(value)):
                 return
         raise AssertionError(f"{label}: {value} was typed, {field.input_value()} is there")
@@ -193,7 +193,7 @@ class Visitor:
     def slide(self, label: str, share: float) -> None:
         """Drag a slider with the mouse to a share of its range."""
         row = self.row(label)
-        self._show(row)
+        self.show(row)
         row.scroll_into_view_if_needed()
         thumb = row.get_by_role("slider")
         start = thumb.bounding_box()
@@ -205,31 +205,31 @@ class Visitor:
         mouse.down()
         mouse.move(track["x"] + share * track["width"], height, steps=5)
         mouse.up()
-        self._let_go()
+        self.let_go()
 
     def choose(self, label: str, option: str) -> None:
         """Choose from a list."""
-        self._show(self.input(label))
+        self.show(self.input(label))
         self.input(label).click()
         self.page.get_by_role("option", name=option, exact=True).locator("visible=true").click()
-        self._let_go()
+        self.let_go()
 
     def tick(self, label: str, on: bool = True) -> None:
         """Tick a box, or take the tick away."""
-        self._show(self.row(label))
+        self.show(self.row(label))
         self.input(label).set_checked(on)
-        self._let_go()
+        self.let_go()
 
     def press(self, name: str) -> None:
         """Press a button."""
         button = self.page.get_by_role("button", name=name, exact=True)
-        self._show(button)
+        self.show(button)
         button.click()
-        self._let_go()
+        self.let_go()
 
     def turn_to(self, tab: str) -> None:
         """Open a tab."""
-        self._tab = tab
+        self.tab = tab
         self.page.get_by_role("tab", name=tab, exact=True).click()
 
     def has_text(self, text: str) -> None:
@@ -261,7 +261,7 @@ class Visitor:
         """Keep what is seen as a file, to look at."""
         self.page.screenshot(path=file)
 
-    def _show(self, control: Locator) -> None:
+    def show(self, control: Locator) -> None:
         """Open the tab of a control again where the page has been laid out anew meanwhile.
 
         A browser that connects again begins with the first tab.
@@ -269,17 +269,17 @@ class Visitor:
         try:
             control.first.wait_for(timeout=1e3 * GLANCE)
         except TimeoutError:
-            if self._tab:
-                self.turn_to(self._tab)
+            if self.tab:
+                self.turn_to(self.tab)
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
         """Wait until the page is ready for another input: it passes on one in 50 ms.
 
         By the page's own timers, which come in turn: a busy page is late.
         """
         self.page.evaluate("new Promise(done => setTimeout(done, 100))")
 
-    def _note(self, message: ConsoleMessage) -> None:
+    def note(self, message: ConsoleMessage) -> None:
         self.said.append(message.text)
         if message.type == "error":
             self.problems.append(message.text)

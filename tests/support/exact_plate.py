@@ -370,25 +370,25 @@ class DerivedModel:
 
     def acceleration(self, coordinates: Any, rates: Any, accelerations: Any) -> FloatArray:
         """Return the time derivatives `(..., 6)` of the plate's twists."""
-        shape, (q, v, a) = self._together(coordinates, rates=rates, accelerations=accelerations)
+        shape, (q, v, a) = self.together(coordinates, rates=rates, accelerations=accelerations)
         terms = exact_terms(self.pillars, q, v)
         return (_times(terms.twist_map, a) + terms.twist_bias).reshape((*shape, 6))
 
     def length_jacobian(self, coordinates: Any) -> FloatArray:
         """Return the derivatives `(..., n, 3)` of the lengths by the coordinates."""
-        shape, (q,) = self._together(coordinates)
+        shape, (q,) = self.together(coordinates)
         jacobian = exact_terms(self.pillars, q, np.zeros_like(q)).length_jacobian
         return jacobian.reshape((*shape, *jacobian.shape[1:]))
 
     def energy(self, coordinates: Any, rates: Any) -> tuple[FloatArray, FloatArray]:
         """Return kinetic and potential energies `(...)` [J], the latter zero at z = 0."""
-        shape, (q, v) = self._together(coordinates, rates=rates)
+        shape, (q, v) = self.together(coordinates, rates=rates)
         terms = exact_terms(self.pillars, q, v)
         return terms.kinetic.reshape(shape), terms.potential.reshape(shape)
 
     def feet(self, coordinates: Any, rates: Any) -> tuple[FloatArray, FloatArray]:
         """Return velocities [m/s] of the feet and the floor's friction [N], `(..., n, 2)` each."""
-        shape, (q, v) = self._together(coordinates, rates=rates)
+        shape, (q, v) = self.together(coordinates, rates=rates)
         terms = exact_terms(self.pillars, q, v)
         velocity = _times(terms.foot_jacobian[..., :2, :], v[:, None])
         velocity_shape = (*shape, *velocity.shape[1:])
@@ -400,23 +400,21 @@ class DerivedModel:
         """Return the accelerations `(..., 3)` of heave, roll and pitch: forward dynamics."""
         n_pillars = len(self.pillars.joints)
         force_fields = {"forces": as_floats(forces, "forces", n_pillars)}
-        shape, (q, v, w, f) = self._together(
-            coordinates, rates=rates, wrench=wrench, **force_fields
-        )
+        shape, (q, v, w, f) = self.together(coordinates, rates=rates, wrench=wrench, **force_fields)
         terms = exact_terms(self.pillars, q, v)
         generalised_forces = np.einsum("kni,kn->ki", terms.length_jacobian, f)
-        generalised_forces += self._applied(terms, v, w) - terms.bias
+        generalised_forces += self.applied(terms, v, w) - terms.bias
         return np.linalg.solve(terms.mass, generalised_forces[..., None]).reshape((*shape, 3))
 
     def required(
         self, coordinates: Any, rates: Any, accelerations: Any, wrench: Any = None
     ) -> FloatArray:
         """Return the generalised forces `(..., 3)` that the actuators must bring for a motion."""
-        shape, (q, v, a, w) = self._together(
+        shape, (q, v, a, w) = self.together(
             coordinates, rates=rates, accelerations=accelerations, wrench=wrench
         )
         terms = exact_terms(self.pillars, q, v)
-        required_forces = _times(terms.mass, a) + terms.bias - self._applied(terms, v, w)
+        required_forces = _times(terms.mass, a) + terms.bias - self.applied(terms, v, w)
         return required_forces.reshape((*shape, 3))
 
     def forces(
@@ -459,7 +457,7 @@ class DerivedModel:
         forces[..., pushing_pillars] = _times(shares, required_forces)
         return forces
 
-    def _together(self, coordinates: Any, **given: Any) -> tuple[tuple[int, ...], list[FloatArray]]:
+    def together(self, coordinates: Any, **given: Any) -> tuple[tuple[int, ...], list[FloatArray]]:
         """Return the batch shape, and coordinates and all others checked and flattened."""
         fields = {"coordinates": checked_coordinates(coordinates)}
         for name, value in given.items():
@@ -467,7 +465,7 @@ class DerivedModel:
             fields[name] = as_floats(filled_value, name, FIELD_SIZES.get(name))
         return flatten_batch(**fields)
 
-    def _applied(self, terms: ExactTerms, rates: FloatArray, wrench: FloatArray) -> FloatArray:
+    def applied(self, terms: ExactTerms, rates: FloatArray, wrench: FloatArray) -> FloatArray:
         """Return the generalised forces `(k, 3)` of friction and wrench."""
         foot_slide_jacobian = terms.foot_jacobian[..., :2, :]
         drag = self._drag(_times(foot_slide_jacobian, rates[:, None]))
@@ -488,23 +486,23 @@ class WholeModel(DerivedModel):
 
     def pose(self, coordinates: Any) -> FloatArray:
         """Return the poses `(..., 7)` of coordinates."""
-        shape, (q,) = self._together(coordinates)
+        shape, (q,) = self.together(coordinates)
         place = exact_terms(self.pillars, q, np.zeros_like(q)).place
         return pose_from_angles(place, q[:, 1:], "roll_pitch").reshape((*shape, 7))
 
     def twist(self, coordinates: Any, rates: Any) -> FloatArray:
         """Return the twists `(..., 6)` of the plate."""
-        shape, (q, v) = self._together(coordinates, rates=rates)
+        shape, (q, v) = self.together(coordinates, rates=rates)
         terms = exact_terms(self.pillars, q, v)
         return np.einsum("kij,kj->ki", terms.twist_map, v).reshape((*shape, 6))
 
     def lengths(self, coordinates: Any) -> FloatArray:
         """Return the lengths `(..., n)` [m] of the pillars."""
-        shape, (q,) = self._together(coordinates)
+        shape, (q,) = self.together(coordinates)
         lengths = exact_terms(self.pillars, q, np.zeros_like(q)).lengths
         return lengths.reshape((*shape, *lengths.shape[1:]))
 
     def mass_matrix(self, coordinates: Any) -> FloatArray:
         """Return the mass matrices `(..., 3, 3)`."""
-        shape, (q,) = self._together(coordinates)
+        shape, (q,) = self.together(coordinates)
         return exact_terms(self.pillars, q, np.zeros_like(q)).mass.reshape((*shape, 3, 3))

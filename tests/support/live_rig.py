@@ -27,15 +27,15 @@ class Live:
     def __init__(self, machine: str) -> None:
         """Let the machine run; `close` it."""
         self.session = MachineSession(machine)
-        self._server = PageServer(port=0, title=machine)
-        self.page = machine_page(self._server.viser, self.session)
-        self.url = self._server.url
+        self.server = PageServer(port=0, title=machine)
+        self.page = machine_page(self.server.viser, self.session)
+        self.url = self.server.url
         self.page.runner.start()
 
     def close(self) -> None:
         """End the run, then the server."""
         self.page.close()
-        self._server.close()
+        self.server.close()
 
     def ask(self, function: Callable[[], T]) -> T:
         """Return what a function returns on the run's thread."""
@@ -67,7 +67,7 @@ class Live:
     @property
     def clients(self) -> int:
         """Browser windows that are connected."""
-        return len(self._server.viser.get_clients())
+        return len(self.server.viser.get_clients())
 
     @property
     def height(self) -> float:

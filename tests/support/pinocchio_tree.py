@@ -142,23 +142,24 @@ class Tree:
         legs = leg_tables(content)
         cranked = legs[0]["kind"] == "rss"
         self.actuated = np.arange(6 if cranked else 8, 24, 3)
-        add = self._add_cranked_leg if cranked else self._add_straight_leg
-        self.tips = [self._add_tip(i, *add(i, leg)) for i, leg in enumerate(legs)]
+        add = self.add_cranked_leg if cranked else self.add_straight_leg
+        self.tips = [self.add_tip(i, *add(i, leg)) for i, leg in enumerate(legs)]
 
     def _add(self, parent: int, joint: Any, place: Array, name: str) -> int:
         return int(
             self.model.addJoint(parent, joint, pinocchio.SE3(np.eye(3), np.array(place)), name)
         )
 
-    def _add_hinge(self, parent: int, axis: Array, place: Array, name: str) -> int:
+    def add_hinge(self, parent: int, axis: Array, place: Array, name: str) -> int:
         return self._add(parent, pinocchio.JointModelRevoluteUnaligned(axis), place, name)
 
-    def _add_tip(self, i: int, joint: int, place: Array) -> int:
+    def add_tip(self, i: int, joint: int, place: Array) -> int:
         frame = pinocchio.SE3(np.eye(3), place)
         kind = pinocchio.FrameType.OP_FRAME
         return int(self.model.addFrame(pinocchio.Frame(f"tip_{i}", joint, 0, frame, kind)))
 
-    def _add_straight_leg(self, i: int, leg: dict[str, Any]) -> tuple[int, Array]:
+    def add_straight_leg(self, i: int, leg: dict[str, Any]) -> tuple[int, Array]:
+        """Add a leg that changes its length; return its last joint and the place of its tip."""
         length = float(np.linalg.norm(self.home_vectors[i]))
         along = self.home_vectors[i] / length
         first = leg["first_axis"]
@@ -172,8 +173,8 @@ class Tree:
         x = math.cos(angle) * second + math.sin(angle) * np.cross(along, second)
         mirror = -1.0 if i + 1 in leg.get("mirrored", []) else 1.0
         turn = np.column_stack([mirror * x, np.cross(along, x), along])
-        hinge = self._add_hinge(0, first, self.base[i], f"first_{i}")
-        cross = self._add_hinge(hinge, second, np.zeros(3), f"second_{i}")
+        hinge = self.add_hinge(0, first, self.base[i], f"first_{i}")
+        cross = self.add_hinge(hinge, second, np.zeros(3), f"second_{i}")
         slide = self._add(
             cross, pinocchio.JointModelPrismaticUnaligned(along), length * along, f"slide_{i}"
         )
@@ -186,7 +187,8 @@ class Tree:
         self._springs[i] = number(axial["stiffness"]), number(axial["damping"]), rest
         return slide, np.zeros(3)
 
-    def _add_cranked_leg(self, i: int, leg: dict[str, Any]) -> tuple[int, Array]:
+    def add_cranked_leg(self, i: int, leg: dict[str, Any]) -> tuple[int, Array]:
+        """Add a crank and a rod; return the rod's last joint and the place of its tip."""
         axis = leg["axis"]
         axis = np.cross([0.0, 0.0, 1.0], self.base[i]) if axis == "tangential" else np.array(axis)
         axis = axis / np.linalg.norm(axis)
@@ -201,9 +203,9 @@ class Tree:
         reach = self.home_vectors[i] - elbow
         second = np.cross(axis, reach)
         second /= np.linalg.norm(second)
-        hinge = self._add_hinge(0, axis, self.base[i], f"crank_{i}")
-        cross = self._add_hinge(hinge, axis, elbow, f"first_{i}")
-        last = self._add_hinge(cross, second, np.zeros(3), f"second_{i}")
+        hinge = self.add_hinge(0, axis, self.base[i], f"crank_{i}")
+        cross = self.add_hinge(hinge, axis, elbow, f"first_{i}")
+        last = self.add_hinge(cross, second, np.zeros(3), f"second_{i}")
         turn = np.column_stack([axis, np.cross(along, axis), along])
         identity = pinocchio.SE3.Identity()
         self.model.appendBodyToJoint(hinge, body_inertia(leg["crank"], turn), identity)
@@ -237,14 +239,15 @@ class Tree:
         """Work space of the model."""
         return self.model.createData()
 
-    def _update(self, q: Array, v: Array | None = None) -> None:
+    def update(self, q: Array, v: Array | None = None) -> None:
+        """Evaluate Jacobians and frames at coordinates, and with rates the drifts of the tips too."""
         pinocchio.computeJointJacobians(self.model, self.data, q)
         if v is not None:
             pinocchio.forwardKinematics(self.model, self.data, q, v, np.zeros(self.model.nv))
         pinocchio.updateFramePlacements(self.model, self.data)
 
     def tip_jacobian(self, i: int) -> Array:
-        """Return `(3, 3)` from the rates of leg i to its tip's velocity; `_update` comes first."""
+        """Return `(3, 3)` from the rates of leg i to its tip's velocity; `update` comes first."""
         full = pinocchio.getFrameJacobian(self.model, self.data, self.tips[i], FRAME)
         return np.array(full[:3, 6 + 3 * i : 9 + 3 * i])
 
@@ -267,7 +270,7 @@ class Tree:
         rotation = pinocchio.Quaternion(pose[3], *pose[4:]).toRotationMatrix()
         goals = pose[:3] + self.top @ rotation.T
         for _ in range(50):
-            self._update(q)
+            self.update(q)
             miss = goals - np.array([self.data.oMf[tip].translation for tip in self.tips])
             for i in range(6):
                 q[7 + 3 * i : 10 + 3 * i] += np.linalg.solve(self.tip_jacobian(i), miss[i])
@@ -282,12 +285,12 @@ class Tree:
         into_body = np.kron(np.eye(2), rotation.T)
         transform = np.zeros((24, 6))
         transform[:6] = into_body
-        self._update(q)
+        self.update(q)
         for i in range(6):
             reach = np.hstack([np.eye(3), -pinocchio.skew(arms[i])])
             transform[6 + 3 * i : 9 + 3 * i] = np.linalg.solve(self.tip_jacobian(i), reach)
         v = transform @ twist
-        self._update(q, v)
+        self.update(q, v)
         omega, bias = twist[3:], np.zeros(24)
         # A constant velocity of the base frame turns in the platform's axes.
         bias[:3] = -rotation.T @ np.cross(omega, twist[:3])

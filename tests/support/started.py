@@ -23,39 +23,40 @@ class Started:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         """Read what a process prints."""
-        self._process, self.lines = process, list[str]()
-        self._reader = Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self.process, self.lines = process, list[str]()
+        self.reader = Thread(target=self.read, daemon=True)
+        self.reader.start()
 
     def wait_for(self, pattern: str) -> str:
         """Return the first group of a pattern, once a line has it."""
         wait = PATIENCE
         while (found := re.search(pattern, self.output)) is None:
             assert wait > 0.0, f"waited for {pattern!r}, found {self.output!r}"
-            assert self._reader.is_alive() or re.search(pattern, self.output), self.output
-            self._reader.join(0.05)
+            assert self.reader.is_alive() or re.search(pattern, self.output), self.output
+            self.reader.join(0.05)
             wait -= 0.05
         return found[1]
 
     def wait_end(self) -> int:
         """Return the exit code, once the command has ended."""
-        code = self._process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        code = self.process.wait(PATIENCE)
+        self.reader.join(PATIENCE)
         return code
 
     def has_ended(self, within: float) -> bool:
         """Return whether the command ends within a time [s]."""
-        self._reader.join(within)
-        return not self._reader.is_alive()
+        self.reader.join(within)
+        return not self.reader.is_alive()
 
     @property
     def output(self) -> str:
         """All lines so far."""
         return "".join(self.lines)
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+    def read(self) -> None:
+        """Keep the lines that the command prints, until it ends."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
             self.lines.append(line)
 
 

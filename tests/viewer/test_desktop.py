@@ -60,7 +60,7 @@ class FakeWindow:
     def open(self, platform: Any, **options: Any) -> FakeWindow:
         """Stand in for the window's constructor."""
         self.on_key, self.dark = options["on_key"], options["dark"]
-        self._press()
+        self.press()
         return self
 
     @property
@@ -72,7 +72,7 @@ class FakeWindow:
         """Take note of what is shown; a key "interrupt" is Ctrl-C."""
         self.ghosts.append(scene["ghost"])
         self.poses.append(scene["pose"])
-        self._press()
+        self.press()
 
     def write(self, names: str, values: str) -> None:
         """Check the text."""
@@ -82,7 +82,8 @@ class FakeWindow:
         """Take note."""
         self.closed = True
 
-    def _press(self) -> None:
+    def press(self) -> None:
+        """Press the key that comes before the next picture."""
         name = self.keys.get(len(self.ghosts))
         if name == "interrupt":
             raise KeyboardInterrupt

@@ -15,11 +15,11 @@ class Request:
     def __init__(self, path: str = "/", **headers: str) -> None:
         self.path = path
         self.headers = self
-        self._values = {"Host": "machine:8080"} | headers
+        self.values = {"Host": "machine:8080"} | headers
 
     def get_all(self, key: str) -> list[str]:
         """Return the values of a header."""
-        return [self._values[key]] if key in self._values else []
+        return [self.values[key]] if key in self.values else []
 
 
 def test_what_cannot_be_read_is_refused_and_raises_nothing(subtests: pytest.Subtests) -> None:

@@ -25,12 +25,12 @@ class Clockwork:
         self.real_time_factor = float("nan")
         self.closed = False
         self.threads: set[str] = set()
-        self._cost = cost
+        self.cost = cost
 
     def advance(self, duration: float) -> None:
         """Count."""
         self.threads.add(threading.current_thread().name)
-        time.sleep(self._cost * duration)
+        time.sleep(self.cost * duration)
         self.time += duration
 
     def reset(self) -> None:
