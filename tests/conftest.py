@@ -58,7 +58,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark tests in a browser; keep two machines, the reference and what is fast in the quick tier."""
+    """Mark tests in a browser; keep two machines and what is fast in the quick tier."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker("pages")

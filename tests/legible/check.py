@@ -75,10 +75,12 @@ class Reader:
         self.page.set_viewport_size({"width": size[0], "height": size[1]})
 
     def note(self, message: ConsoleMessage) -> None:
+        """Keep warnings and errors."""
         if message.type in ("error", "warning"):
             self.said.append(message.text)
 
     def count(self, request: Request) -> None:
+        """Keep the files that are loaded, without pictures."""
         if request.resource_type != "image" and request.url.startswith("file:"):
             self.files.add(Path(unquote(urlsplit(request.url).path)))
 

@@ -280,6 +280,7 @@ class Visitor:
         self.page.evaluate("new Promise(done => setTimeout(done, 100))")
 
     def note(self, message: ConsoleMessage) -> None:
+        """Keep what the page says, and count errors among its problems."""
         self.said.append(message.text)
         if message.type == "error":
             self.problems.append(message.text)

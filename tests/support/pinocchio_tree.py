@@ -151,9 +151,11 @@ class Tree:
         )
 
     def add_hinge(self, parent: int, axis: Array, place: Array, name: str) -> int:
+        """Add a joint that turns about an axis; return its number."""
         return self._add(parent, pinocchio.JointModelRevoluteUnaligned(axis), place, name)
 
     def add_tip(self, i: int, joint: int, place: Array) -> int:
+        """Add the frame of leg i's tip; return its number."""
         frame = pinocchio.SE3(np.eye(3), place)
         kind = pinocchio.FrameType.OP_FRAME
         return int(self.model.addFrame(pinocchio.Frame(f"tip_{i}", joint, 0, frame, kind)))
@@ -240,7 +242,7 @@ class Tree:
         return self.model.createData()
 
     def update(self, q: Array, v: Array | None = None) -> None:
-        """Evaluate Jacobians and frames at coordinates, and with rates the drifts of the tips too."""
+        """Evaluate Jacobians and frames at coordinates, and with rates the drifts of tips too."""
         pinocchio.computeJointJacobians(self.model, self.data, q)
         if v is not None:
             pinocchio.forwardKinematics(self.model, self.data, q, v, np.zeros(self.model.nv))
