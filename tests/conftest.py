@@ -9,6 +9,7 @@ import temporary_files  # noqa: F401
 import re
 import tomllib
 from collections.abc import Callable
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -144,6 +145,18 @@ def derivative() -> Callable[..., NDArray[np.float64]]:
         return np.asarray((16 * second[1] - second[0]) / 15)
 
     return differentiate
+
+
+@pytest.fixture
+def constants(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Set constants of a module: a bound that takes long to reach is made small for a test."""
+
+    def change(module: Any, **values: Any) -> None:
+        module = import_module(module) if isinstance(module, str) else module
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
+
+    return change
 
 
 @pytest.fixture(scope="session")

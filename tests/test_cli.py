@@ -287,13 +287,10 @@ def test_validate_ends_with_one_when_a_case_fails(monkeypatch: pytest.MonkeyPatc
     assert "fail: 0 of 2 cases, 0 of 1 judged measures" in result.output
 
 
-def test_bench_times_every_function_and_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_times_every_function_and_engine(constants: Any) -> None:
     from twin.analysis import benchmark
 
-    monkeypatch.setattr(benchmark, "MIN_ROUND_TIME", 1e-4)
-    monkeypatch.setattr(benchmark, "TIMING_ROUNDS", 1)
-    monkeypatch.setattr(benchmark, "ENGINE_STEPS", 2)
-    monkeypatch.setattr(benchmark, "BATCH_SIZE", 16)
+    constants(benchmark, MIN_ROUND_TIME=1e-4, TIMING_ROUNDS=1, ENGINE_STEPS=2, BATCH_SIZE=16)
     result = run("bench", "srspm")
     assert result.exit_code == 0, result.output
     for name in ("forward dynamics", "inverse kinematics", "analytic", "mujoco", "bullet"):

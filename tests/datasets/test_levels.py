@@ -32,8 +32,8 @@ def test_every_task_has_an_expert_among_its_baselines() -> None:
         assert expert.name in baseline_names(environment)
 
 
-def test_medium_lies_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twin.datasets.record.PROBE_EPISODES", 2)
+def test_medium_lies_between(constants: Any) -> None:
+    constants("twin.datasets.record", PROBE_EPISODES=2)
     env = gymnasium.make(ISOLATION, max_episode_steps=100)
     expert = make_actor("isolation_law", env, None)
     medium = halfway(env, expert, False)

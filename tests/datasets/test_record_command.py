@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,10 +52,9 @@ def test_record(datasets: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("environment", environment_ids())
 def test_levels_are_three_datasets(
-    environment: str, datasets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    environment: str, datasets: Path, tmp_path: Path, constants: Any
 ) -> None:
-    monkeypatch.setattr("twin.datasets.record.PROBE_EPISODES", 1)
-    monkeypatch.setattr("twin.datasets.record.NOISE_HALVINGS", 2)
+    constants("twin.datasets.record", PROBE_EPISODES=1, NOISE_HALVINGS=2)
     words = f"record {environment} --dataset test/task-v0 --levels --episodes 1"
     words += f" --option max_episode_steps=20 --log {tmp_path / 'run.csv'}"
     run = CliRunner().invoke(app, words.split())

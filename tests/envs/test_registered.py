@@ -155,11 +155,9 @@ def test_resets_close_the_loops(name: str, engine: str, env: PlatformEnv) -> Non
 
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
 @pytest.mark.parametrize("engine", ["mujoco", "bullet"])
-def test_open_loops_end_the_episode(
-    name: str, engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_open_loops_end_the_episode(name: str, engine: str, constants: Any) -> None:
     """With a limit that any motion exceeds; the next reset closes the loops again."""
-    monkeypatch.setattr(f"twin.simulation.batched.{engine}.LARGEST_GAP", 1e-14)
+    constants(f"twin.simulation.batched.{engine}", LARGEST_GAP=1e-14)
     env = make(name, engine)
     env.reset(seed=1)
     for _ in range(STEPS):

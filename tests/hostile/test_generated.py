@@ -75,7 +75,7 @@ def endless() -> None:
         pass
 
 
-def test_the_judge(subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_judge(subtests: pytest.Subtests, constants: Any) -> None:
     for call, kind in [
         (lambda: 3.0, RESULT),
         (refused, REFUSED),
@@ -86,7 +86,7 @@ def test_the_judge(subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch) -
         (endless, "takes too long"),
     ]:
         with subtests.test(f"{call}"):
-            monkeypatch.setattr(outcomes, "PATIENCE", 0.2)
+            constants(outcomes, PATIENCE=0.2)
             with warnings.catch_warnings():
                 found = outcome(call)
             assert found.kind.startswith(kind)

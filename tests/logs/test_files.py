@@ -71,13 +71,13 @@ def test_saved_trajectories_are_logs(
 
 
 def test_blocks_make_the_whole(
-    subtests: pytest.Subtests, log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    subtests: pytest.Subtests, log: Log, tmp_path: Path, constants: Any
 ) -> None:
     for ending in ENDINGS:
         with subtests.test(f"{ending}"):
             needed(ending)
-            monkeypatch.setattr("twin.logs.files.table.BLOCK_ROWS", 7)
-            monkeypatch.setattr("twin.logs.files.mcap_file.BLOCK_SIZE", 11)
+            constants("twin.logs.files.table", BLOCK_ROWS=7)
+            constants("twin.logs.files.mcap_file", BLOCK_SIZE=11)
             path = write_log(log, tmp_path / f"run.{ending}")
             assert_same(log, read_log(path), 5e-10)
             part = read_log(path, signals=("pose", "nothing"))
@@ -85,13 +85,13 @@ def test_blocks_make_the_whole(
 
 
 def test_channels_that_begin_late_are_mapped(
-    stewart: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stewart: Platform, tmp_path: Path, constants: Any
 ) -> None:
     """What never comes is an error."""
     needed("mcap")
     from mcap.writer import Writer
 
-    monkeypatch.setattr("twin.logs.files.mcap_file.BLOCK_SIZE", 11)
+    constants("twin.logs.files.mcap_file", BLOCK_SIZE=11)
     path = tmp_path / "other.mcap"
     with path.open("wb") as file:
         writer = Writer(file)
@@ -371,9 +371,9 @@ GUESSED = (("Beinlänge", "mm"), ("Soll", "mm"), ("Kraft", "N"), ("Strom", "A"))
 """Names and units of the channels of a controller, legs 2 and 1 exchanged."""
 
 
-def test_logs_may_be_larger_than_motions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logs_may_be_larger_than_motions(tmp_path: Path, constants: Any) -> None:
     """A log is read in windows; a motion is held whole, so its file has a largest size."""
-    monkeypatch.setattr(table_file, "MAX_FILE_SIZE", 20)
+    constants(table_file, MAX_FILE_SIZE=20)
     path = tmp_path / "run.csv"
     path.write_text("time [s],z [m]\n" + "".join(f"{k},0\n" for k in range(10)))
     assert len(read_log(path)["z"]) == 10

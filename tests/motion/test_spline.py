@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
@@ -12,13 +14,12 @@ from twin.motion.profiles import spline_through
 pytestmark = pytest.mark.quick
 
 
-def test_pieces_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_are_the_whole(constants: Any) -> None:
     random = np.random.default_rng(5)
     time = np.cumsum(random.uniform(0.5e-3, 1.5e-3, 3000))
     values = np.sin(20.0 * time) + 1e-3 * random.normal(size=3000)
     whole = make_interp_spline(time, values, k=5)
-    monkeypatch.setattr(spline, "SEGMENT_SIZE", 700)
-    monkeypatch.setattr(spline, "SEGMENT_OVERLAP", 100)
+    constants(spline, SEGMENT_SIZE=700, SEGMENT_OVERLAP=100)
     found = spline_through(time, values, "z")
     np.testing.assert_array_equal(found.t, whole.t)
     np.testing.assert_allclose(found.c, whole.c, rtol=0.0, atol=1e-12)
@@ -27,9 +28,8 @@ def test_pieces_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         assert np.abs(error).max() < 1e-12 * np.abs(whole.derivative(order)(time)).max() * 1e3
 
 
-def test_coefficients_pass_through_the_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spline, "SEGMENT_SIZE", 500)
-    monkeypatch.setattr(spline, "SEGMENT_OVERLAP", 100)
+def test_coefficients_pass_through_the_samples(constants: Any) -> None:
+    constants(spline, SEGMENT_SIZE=500, SEGMENT_OVERLAP=100)
     time = np.linspace(0.0, 2.0, 2001)
     values = np.cos(7.0 * time)
     np.testing.assert_allclose(

@@ -58,16 +58,16 @@ def test_a_page_in_its_own_process() -> None:
     assert apart == pytest.approx(lost - state.coordinates, abs=1e-7)
 
     window = ShadowWindow(stewart, 0, browser=False)
-    process = window._process
+    process, connection = window._process, window._connection
     try:
         with urlopen(window.url) as page:
             assert page.status == 200
         until = time.monotonic() + PATIENCE
-        while not window._connection.poll() and time.monotonic() < until:
+        while not connection.poll() and time.monotonic() < until:
             time.sleep(0.01)
         window.offer(session)
-        assert not window._connection.poll()  # it has been answered
-        while not window._connection.poll() and time.monotonic() < until:
+        assert not connection.poll()  # it has been answered
+        while not connection.poll() and time.monotonic() < until:
             time.sleep(0.01)
         assert process.is_alive()  # it has drawn the picture, and asks for the next one
     finally:

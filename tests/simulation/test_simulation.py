@@ -160,7 +160,7 @@ def test_loaded_motion_can_be_continued(platform: Platform, tmp_path: Path) -> N
 
 
 def test_progress_appears_only_when_asked_or_slow(
-    stewart: Platform, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    stewart: Platform, capsys: pytest.CaptureFixture[str], constants: Any
 ) -> None:
     expected = stewart.simulate(0.2, progress=False)
     assert capsys.readouterr() == ("", "")
@@ -173,7 +173,7 @@ def test_progress_appears_only_when_asked_or_slow(
     assert "100%" in shown.err
     from twin.basics import progress
 
-    monkeypatch.setattr(progress, "DELAY_OF_BAR", 0.0)
+    constants(progress, DELAY_OF_BAR=0.0)
     assert_same(stewart.simulate(0.2), expected)
     assert capsys.readouterr() == ("", ""), "a log file is no terminal"
 

@@ -392,7 +392,7 @@ class DerivedModel:
         terms = exact_terms(self.pillars, q, v)
         velocity = _times(terms.foot_jacobian[..., :2, :], v[:, None])
         velocity_shape = (*shape, *velocity.shape[1:])
-        return velocity.reshape(velocity_shape), self._drag(velocity).reshape(velocity_shape)
+        return velocity.reshape(velocity_shape), self.viscous_drag(velocity).reshape(velocity_shape)
 
     def accelerations(
         self, coordinates: Any, rates: Any, forces: Any, wrench: Any = None
@@ -468,11 +468,12 @@ class DerivedModel:
     def applied(self, terms: ExactTerms, rates: FloatArray, wrench: FloatArray) -> FloatArray:
         """Return the generalised forces `(k, 3)` of friction and wrench."""
         foot_slide_jacobian = terms.foot_jacobian[..., :2, :]
-        drag = self._drag(_times(foot_slide_jacobian, rates[:, None]))
+        drag = self.viscous_drag(_times(foot_slide_jacobian, rates[:, None]))
         generalised_wrench = np.einsum("kji,kj->ki", terms.twist_map, wrench)
         return np.asarray(generalised_wrench + np.einsum("knji,knj->ki", foot_slide_jacobian, drag))
 
-    def _drag(self, velocity: FloatArray) -> FloatArray:
+    def viscous_drag(self, velocity: FloatArray) -> FloatArray:
+        """Return the friction [N] of feet that slide with a velocity."""
         return self.friction.force(velocity) if self.friction else np.zeros_like(velocity)
 
 

@@ -131,28 +131,31 @@ class Tree:
         self.home_vectors = position + self.top @ rotation.T - self.base
         self.model = pinocchio.Model()
         self.model.gravity.linear[:] = [0.0, 0.0, -content["gravity"]]
-        self.platform_joint = self._add(0, pinocchio.JointModelFreeFlyer(), np.zeros(3), "platform")
+        self.platform_joint = self.add_joint(
+            0, pinocchio.JointModelFreeFlyer(), np.zeros(3), "platform"
+        )
         self.model.appendBodyToJoint(
             self.platform_joint,
             body_inertia(content["platform"]["body"], np.eye(3)),
             pinocchio.SE3.Identity(),
         )
         self.at_zero = np.zeros(6)
-        self._springs = np.zeros((6, 3))
+        self.spring_table = np.zeros((6, 3))
         legs = leg_tables(content)
         cranked = legs[0]["kind"] == "rss"
         self.actuated = np.arange(6 if cranked else 8, 24, 3)
         add = self.add_cranked_leg if cranked else self.add_straight_leg
         self.tips = [self.add_tip(i, *add(i, leg)) for i, leg in enumerate(legs)]
 
-    def _add(self, parent: int, joint: Any, place: Array, name: str) -> int:
+    def add_joint(self, parent: int, joint: Any, place: Array, name: str) -> int:
+        """Add a joint at a place of its parent's frame; return its number."""
         return int(
             self.model.addJoint(parent, joint, pinocchio.SE3(np.eye(3), np.array(place)), name)
         )
 
     def add_hinge(self, parent: int, axis: Array, place: Array, name: str) -> int:
         """Add a joint that turns about an axis; return its number."""
-        return self._add(parent, pinocchio.JointModelRevoluteUnaligned(axis), place, name)
+        return self.add_joint(parent, pinocchio.JointModelRevoluteUnaligned(axis), place, name)
 
     def add_tip(self, i: int, joint: int, place: Array) -> int:
         """Add the frame of leg i's tip; return its number."""
@@ -177,7 +180,7 @@ class Tree:
         turn = np.column_stack([mirror * x, np.cross(along, x), along])
         hinge = self.add_hinge(0, first, self.base[i], f"first_{i}")
         cross = self.add_hinge(hinge, second, np.zeros(3), f"second_{i}")
-        slide = self._add(
+        slide = self.add_joint(
             cross, pinocchio.JointModelPrismaticUnaligned(along), length * along, f"slide_{i}"
         )
         identity = pinocchio.SE3.Identity()
@@ -186,7 +189,7 @@ class Tree:
         self.at_zero[i] = length
         axial = leg.get("axial", {"stiffness": 0.0, "damping": 0.0})
         rest = number(axial.get("rest_length", length)) - length
-        self._springs[i] = number(axial["stiffness"]), number(axial["damping"]), rest
+        self.spring_table[i] = number(axial["stiffness"]), number(axial["damping"]), rest
         return slide, np.zeros(3)
 
     def add_cranked_leg(self, i: int, leg: dict[str, Any]) -> tuple[int, Array]:
@@ -221,7 +224,7 @@ class Tree:
 
     def passive(self, q: Array, v: Array) -> Array:
         """Return the forces `(24,)` of springs and dampers along the legs."""
-        stiffness, damping, rest = self._springs.T
+        stiffness, damping, rest = self.spring_table.T
         forces = np.zeros(24)
         forces[self.actuated] = stiffness * (rest - q[self.actuated + 1])
         forces[self.actuated] -= damping * v[self.actuated]
@@ -229,11 +232,11 @@ class Tree:
 
     def springs(self) -> tuple[Array, Array]:
         """Return stiffness [N/m] and damping [N s/m] `(6,)` along the legs."""
-        return self._springs[:, 0], self._springs[:, 1]
+        return self.spring_table[:, 0], self.spring_table[:, 1]
 
     def spring_energy(self, q: Array) -> float:
         """Return the energy [J] in the springs along the legs."""
-        stiffness, _, rest = self._springs.T
+        stiffness, _, rest = self.spring_table.T
         return float(0.5 * stiffness @ (q[self.actuated + 1] - rest) ** 2)
 
     @cached_property
@@ -263,10 +266,10 @@ class Tree:
         for share in np.linspace(0.0, 1.0, 6):
             between = (1.0 - share) * start + share * pose
             between[3:] /= np.linalg.norm(between[3:])
-            self._close(q, between)
+            self.close_loop(q, between)
         return np.asarray(q)
 
-    def _close(self, q: Array, pose: Array) -> None:
+    def close_loop(self, q: Array, pose: Array) -> None:
         """Correct coordinates until the tips are on the platform joints of a pose nearby."""
         q[:3], q[3:7] = pose[:3], pose[[4, 5, 6, 3]]
         rotation = pinocchio.Quaternion(pose[3], *pose[4:]).toRotationMatrix()

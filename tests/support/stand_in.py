@@ -39,8 +39,8 @@ class Points(VectorEnv):
             seeds = seed if isinstance(seed, list) else [seed + k for k in range(self.num_envs)]
             self.generators = [np.random.default_rng(each) for each in seeds]
         for row in range(self.num_envs):
-            self._begin(row)
-        return self._observation(), self._info()
+            self.begin_episode(row)
+        return self.observed(), self.information()
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Do one step in all rows."""
@@ -48,21 +48,24 @@ class Points(VectorEnv):
         self.steps = self.steps + 1
         rewards, terminated = -np.abs(self.at), np.abs(self.at) > 2.0
         truncated = (self.steps >= EPISODE) & ~terminated
-        info, done = self._info(), terminated | truncated
+        info, done = self.information(), terminated | truncated
         if done.any() and self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
-            last, final = self._observation(), self._info()
+            last, final = self.observed(), self.information()
             for row in np.flatnonzero(done):
-                self._begin(row)
-            info = {**self._info(), "final_obs": last, "final_info": final}
-        return self._observation(), rewards, terminated, truncated, info
+                self.begin_episode(row)
+            info = {**self.information(), "final_obs": last, "final_info": final}
+        return self.observed(), rewards, terminated, truncated, info
 
-    def _begin(self, row: int) -> None:
+    def begin_episode(self, row: int) -> None:
+        """Put a point to a random place."""
         self.at[row], self.steps[row] = self.generators[row].uniform(-1.0, 1.0), 0
 
-    def _observation(self) -> Any:
+    def observed(self) -> Any:
+        """Return places and wind, one row per point."""
         return np.stack([self.at, np.full(self.num_envs, self.wind)], axis=1).astype(np.float32)
 
-    def _info(self) -> dict[str, Any]:
+    def information(self) -> dict[str, Any]:
+        """Return the distances from the goal, as vector environments do."""
         return {"distance": np.abs(self.at), "_distance": np.ones(self.num_envs, dtype=bool)}
 
 

@@ -294,9 +294,7 @@ def test_elbow_angle_of_a_crank() -> None:
     assert angle.required == pytest.approx(np.degrees(np.arccos(cosine)))
 
 
-def test_steps_on_the_way_home_are_small_enough(
-    stewart: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_on_the_way_home_are_small_enough(stewart: Platform, constants: Any) -> None:
     """Of 60 poses turned by up to 170 degrees, ten times as many steps judge none otherwise."""
     generator = np.random.default_rng(5)
     shifts, turns = generator.uniform(-1.0, 1.0, (2, 60, 3))
@@ -313,9 +311,9 @@ def test_steps_on_the_way_home_are_small_enough(
 
     found = crossed()
     assert 0 < found.sum() < 60
-    monkeypatch.setattr(collisions, "PATH_STEPS", 10 * collisions.PATH_STEPS)
+    constants(collisions, PATH_STEPS=10 * collisions.PATH_STEPS)
     np.testing.assert_array_equal(crossed(), found)
-    monkeypatch.setattr(collisions, "PATH_STEPS", 1)
+    constants(collisions, PATH_STEPS=1)
     assert not np.array_equal(crossed(), found)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -92,10 +94,8 @@ def test_yaw_of_a_quarter_turn_is_singular(srspm: Platform) -> None:
     np.testing.assert_allclose(radii, 0.5 * np.pi, rtol=0, atol=1e-9)
 
 
-def test_determinant_changes_sign_at_the_distance(
-    platform: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(analysis, "SINGULAR_LEVEL", 8)
+def test_determinant_changes_sign_at_the_distance(platform: Platform, constants: Any) -> None:
+    constants(analysis, SINGULAR_LEVEL=8)
     if not square(platform):
         with pytest.raises(InputError, match="no square Jacobian"):
             singular_distance(Chart.about(platform, ("z",)), np.array([[1.0]]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +19,11 @@ from twin.errors import InputError
 
 
 @pytest.fixture(autouse=True)
-def few_rays(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_rays(monkeypatch: pytest.MonkeyPatch, constants: Any) -> None:
     """Keep the page as it is with less work in it."""
     plane, region = analysis.plane_map, analysis.region
     monkeypatch.setattr(analysis, "region", lambda chart, levels: region(chart, (4, 6)))
-    monkeypatch.setattr(analysis, "SINGULAR_LEVEL", 4)
+    constants(analysis, SINGULAR_LEVEL=4)
     monkeypatch.setattr(
         analysis, "plane_map", lambda *given, **named: plane(*given, **named, points=9)
     )

@@ -67,9 +67,9 @@ assert len(IN_LANES) == 8, "a kernel in lanes has no call here"
 
 
 @pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_chunks(constants: Any) -> None:
     """Split batches of this size, for fewer states."""
-    monkeypatch.setattr(batch, "MIN_STATES_PER_THREAD", 256)
+    constants(batch, MIN_STATES_PER_THREAD=256)
 
 
 def test_batch_equals_single(subtests: pytest.Subtests, platform: Platform, states: Any) -> None:

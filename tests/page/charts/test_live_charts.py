@@ -68,8 +68,13 @@ def history_of(seconds: float) -> History:
     return history
 
 
+def plots(charts: LiveCharts) -> dict[str, Any]:
+    """Return what is sent to the page, which no public name gives."""
+    return charts._plots
+
+
 def data(charts: LiveCharts, name: str) -> tuple[Any, ...]:
-    return charts._plots[name].data
+    return plots(charts)[name].data
 
 
 def control(charts: LiveCharts, name: str) -> Any:
@@ -83,7 +88,7 @@ def test_only_what_is_shown_is_drawn(charts: LiveCharts) -> None:
     assert len(data(charts, "lengths")[0]) == 0
     charts.show(["lengths"])
     assert charts.update(history_of(12.0))
-    assert [name for name, plot in charts._plots.items() if plot.visible] == ["lengths"]
+    assert [name for name, plot in plots(charts).items() if plot.visible] == ["lengths"]
     assert len(data(charts, "lengths")[0]) > 100
     with pytest.raises(InputError, match="known: position, lengths"):
         charts.show(["speed"])
@@ -155,7 +160,7 @@ def test_held_charts_stay_but_still_scroll(charts: LiveCharts) -> None:
 def test_curves_without_values_are_hidden_and_gaps_not_joined(charts: LiveCharts) -> None:
     history = history_of(6.0)
     charts.update(history)
-    shown = [entry.get("show", True) for entry in charts._plots["forces"].series]
+    shown = [entry.get("show", True) for entry in plots(charts)["forces"].series]
     assert shown == [True, True, False, True, True, True, True]
     history.append(6.1, {})
     for k in range(10):
@@ -170,7 +175,7 @@ def test_fitting_to_curves_leaves_limits_out_of_the_range(charts: LiveCharts) ->
     for fitted in (True, False):
         control(charts, "fitted").value = fitted
         charts.update(history_of(6.0))
-        entries = charts._plots["forces"].series
+        entries = plots(charts)["forces"].series
         assert [entry["auto"] for entry in entries[-4:]] == [not fitted] * 2 + [fitted] * 2
     *_, low, high = data(charts, "forces")
     assert (low == low[0]).all() and (high == high[0]).all()
@@ -221,8 +226,8 @@ def test_the_difference_opens_first_when_a_second_engine_begins(
     assert "difference" not in usual
     session.configure(comparison="bullet")
     assert shown_after(0.1) == ("difference", *usual)
-    orders = [made._plots[name].order for name in made.shown]
-    assert orders == sorted(orders) and made._plots["difference"].visible
+    orders = [plots(made)[name].order for name in made.shown]
+    assert orders == sorted(orders) and plots(made)["difference"].visible
     made.show(usual)
     assert shown_after(0.1) == usual
     session.configure(comparison=None)

@@ -30,6 +30,11 @@ def gui() -> Iterator[Any]:
         yield server.viser.gui
 
 
+def text_of(panel: FeasibilityPanel) -> str:
+    """Return what the panel shows."""
+    return panel._text.content
+
+
 def test_verdicts_follow_the_controls(gui: Any) -> None:
     session = MachineSession("stewart")
     motions = MotionPanel(gui, Requests(lambda function: function()), session)
@@ -37,18 +42,18 @@ def test_verdicts_follow_the_controls(gui: Any) -> None:
 
     def shown(words: str) -> bool:
         until = monotonic() + 60.0
-        while words not in panel._text.content and monotonic() < until:
+        while words not in text_of(panel) and monotonic() < until:
             panel.refresh()
             sleep(0.01)
-        return words in panel._text.content
+        return words in text_of(panel)
 
     assert shown("Motion: ")
     assert shown("Rest at the setpoint: ")
-    assert "not feasible" not in panel._text.content
+    assert "not feasible" not in text_of(panel)
     assert all(margin is not None and margin.holds for margin in panel.closest.values())
     motions._amplitude.value = 400.0
     assert shown("not feasible")
-    assert "speed" in panel._text.content
+    assert "speed" in text_of(panel)
     motion, rest = panel.closest["motion"], panel.closest["at rest"]
     assert motion is not None and rest is not None and rest.holds and not motion.holds
     session.close()
@@ -67,7 +72,7 @@ def test_a_motion_is_judged_while_it_is_played(gui: Any) -> None:
         panel.refresh()
         sleep(0.02)
     assert panel.closest["motion"] is not None and panel.closest["at rest"] is None
-    assert session.playing and "Rest" not in panel._text.content
+    assert session.playing and "Rest" not in text_of(panel)
     session.close()
 
 

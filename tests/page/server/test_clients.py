@@ -200,8 +200,8 @@ def test_stalled_clients_cost_little_and_hold_up_nobody(
         assert max(waiting[100:]) <= 1.01 * max(waiting[:100])
 
 
-def test_stalled_clients_are_ended_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_server, "STALL_TIMEOUT", 1.0)
+def test_stalled_clients_are_ended_and_others_are_not(constants: Any) -> None:
+    constants(page_server, STALL_TIMEOUT=1.0)
     with PageServer(port=0) as server, connection(server) as well, ExitStack() as stack:
         stack.callback(stalled_client(server).close)
         wait(lambda: len(connections(server)) == 2)

@@ -211,13 +211,13 @@ def test_port_that_is_asked_for_is_the_one_or_an_error(server: PageServer) -> No
         assert opened.port == port
 
 
-def test_next_free_port_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_next_free_port_is_taken(constants: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        monkeypatch.setattr("twin.page.server.page_server.FIRST_PORT", port)
+        constants("twin.page.server.page_server", FIRST_PORT=port)
         with PageServer() as opened:
             assert port < opened.port < port + 100
-        monkeypatch.setattr("twin.page.server.page_server.PORTS_TRIED", 1)
+        constants("twin.page.server.page_server", PORTS_TRIED=1)
         with pytest.raises(StateError, match="no free port"):
             PageServer()
 

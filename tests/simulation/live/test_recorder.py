@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import pytest
 
 from twin.model.engine import State
 from twin.simulation.live import replay as recorder
@@ -17,8 +18,8 @@ def row(k: int) -> tuple[State, dict[str, np.ndarray]]:
     return state, told | {"reference_pose": pose}
 
 
-def test_the_oldest_row_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "MAX_ROWS", 100)
+def test_the_oldest_row_goes_first(constants: Any) -> None:
+    constants(recorder, MAX_ROWS=100)
     kept = Recorder(2, 0)
     assert len(kept) == 0
     assert kept.rows().shape == (0, 35)

@@ -72,9 +72,8 @@ def test_a_run_keeps_pace_with_the_clock() -> None:
     assert source.threads == {"twin-runner"}
 
 
-def test_a_run_that_nobody_looks_at_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twin.simulation.live.runner.UNWATCHED_TIMEOUT", 0.05)
-    monkeypatch.setattr("twin.simulation.live.runner.IDLE_POLL_INTERVAL", 0.01)
+def test_a_run_that_nobody_looks_at_waits(constants: Any) -> None:
+    constants("twin.simulation.live.runner", UNWATCHED_TIMEOUT=0.05, IDLE_POLL_INTERVAL=0.01)
     source, looking = Clockwork(), threading.Event()
     with running(source, watched=looking.is_set) as runner:
         wait(lambda: runner.waiting)
@@ -100,8 +99,8 @@ def test_slow_motion_is_slow() -> None:
             runner.set_speed(0.0)
 
 
-def test_a_source_that_is_too_slow_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twin.simulation.live.runner.MAX_CATCH_UP", 0.01)
+def test_a_source_that_is_too_slow_tells_so(constants: Any) -> None:
+    constants("twin.simulation.live.runner", MAX_CATCH_UP=0.01)
     source = Clockwork(cost=4.0)
     with running(source) as runner:
         wait(lambda: runner.real_time_factor == runner.real_time_factor)

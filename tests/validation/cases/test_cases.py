@@ -247,14 +247,14 @@ def test_exact_model_notices_a_mass_off_by_a_millionth() -> None:
     assert [m for m in module.against_kernels("", machine, states) if m.verdict == "fail"]
 
 
-def test_multipliers_notice_a_misread_term(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_multipliers_notice_a_misread_term(constants: Any) -> None:
     pytest.importorskip("sympy")
     plate = PlateModel.from_parameters(twin.load("driving_simulator").parameters)
     reduction = reduce_index(plate.lumped())
     assert simulator_multipliers.wrong_terms(reduction, plate) == []
     first, *others = simulator_multipliers.PRINTED_TERMS
     misread = first._replace(coefficient=(-30, 1))
-    monkeypatch.setattr(simulator_multipliers, "PRINTED_TERMS", (misread, *others))
+    constants(simulator_multipliers, PRINTED_TERMS=(misread, *others))
     assert simulator_multipliers.wrong_terms(reduction, plate) == [misread]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from case_outcomes import failed_names
@@ -27,7 +29,7 @@ def slow_loops() -> Platform:
 
 
 def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(
-    monkeypatch: pytest.MonkeyPatch,
+    constants: Any,
 ) -> None:
     machine = slow_loops()
     (fault,) = (one for one in faults.INJECTED_FAULTS if one.name == "unstable position gain")
@@ -40,7 +42,7 @@ def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(
         return failed_names(stop_measures(machine, fault, run))  # type: ignore[arg-type]
 
     assert not failures()
-    monkeypatch.setattr(faults, "DIVERGENT_LOOP_GAIN", 0.0)
+    constants(faults, DIVERGENT_LOOP_GAIN=0.0)
     assert failures()
 
 

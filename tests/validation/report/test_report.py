@@ -103,7 +103,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.raw: dict[str, list[str]] = {"script": [], "style": []}
         self.text = ""
-        self._inside = ""
+        self.inside = ""
         self.feed(text)
         self.close()
 
@@ -111,18 +111,18 @@ class Page(HTMLParser):
         """Remember an element."""
         self.elements.append((tag, dict(attrs)))
         if tag in self.raw:
-            self._inside = tag
+            self.inside = tag
             self.raw[tag].append("")
 
     def handle_endtag(self, tag: str) -> None:
         """Leave a script or a style."""
-        if tag == self._inside:
-            self._inside = ""
+        if tag == self.inside:
+            self.inside = ""
 
     def handle_data(self, data: str) -> None:
         """Collect text where it belongs."""
-        if self._inside:
-            self.raw[self._inside][-1] += data
+        if self.inside:
+            self.raw[self.inside][-1] += data
         else:
             self.text += data
 
