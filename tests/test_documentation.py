@@ -111,6 +111,7 @@ def report() -> dict[str, Any]:
     return json.loads(json.dumps(content))  # type: ignore[no-any-return]
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_machine_pages_have_every_table_and_number(name: str, report: dict[str, Any]) -> None:
     platform = twin.load(name)
@@ -135,6 +136,7 @@ def test_machine_pages_have_every_table_and_number(name: str, report: dict[str, 
     assert not [line for line in derived if " " in line.split("|")[2].strip()]
 
 
+@pytest.mark.pages
 def test_every_row_of_a_page_has_as_many_cells_as_its_table(report: dict[str, Any]) -> None:
     pages = [
         machine_page(twin.load(name), machine_report(report, name), {})
@@ -148,6 +150,7 @@ def test_every_row_of_a_page_has_as_many_cells_as_its_table(report: dict[str, An
             assert len(counts) == 1, block
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_code_of_machine_pages_runs(name: str) -> None:
     code = use(twin.load(name))
@@ -155,6 +158,7 @@ def test_code_of_machine_pages_runs(name: str) -> None:
     exec(code, {})
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_sketches_show_every_leg_and_the_height(name: str) -> None:
     platform = twin.load(name)
@@ -167,6 +171,7 @@ def test_sketches_show_every_leg_and_the_height(name: str) -> None:
     assert f"{width:.4g}" in texts
 
 
+@pytest.mark.pages
 def test_gallery_shows_every_machine(report: dict[str, Any]) -> None:
     pictures = {name: Path(f"{name}.png") for name in twin.machine_names()}
     text = gallery(report["machines"], pictures)
@@ -232,6 +237,7 @@ def test_errors_page_has_every_error() -> None:
         waiting += kind.__subclasses__()
 
 
+@pytest.mark.pages
 def test_interface_has_every_public_package() -> None:
     names = {part.name for part in parts()}
     packages = {name for name in MODULES if name.count(".") == 1 and MODULES[name].stem != name}
@@ -257,6 +263,7 @@ def test_no_line_of_a_text_is_taken_for_a_comment(subtests: pytest.Subtests) -> 
             )
 
 
+@pytest.mark.pages
 def test_formulae_are_drawn_as_they_are_written() -> None:
     found = []
     for name in PAGES:

@@ -116,6 +116,7 @@ def parse(words: list[str]) -> None:
     command.make_context(name, rest, parent=context)
 
 
+@pytest.mark.pages
 def test_commands_have_the_options_that_pages_give_them(subtests: pytest.Subtests) -> None:
     count = 0
     for page in PAGES.keys() - {"CHANGELOG.md"}:
@@ -126,6 +127,7 @@ def test_commands_have_the_options_that_pages_give_them(subtests: pytest.Subtest
     assert count > 80
 
 
+@pytest.mark.pages
 def test_commands_inside_a_text_name_known_options(subtests: pytest.Subtests) -> None:
     """They leave out arguments, and some a value."""
     for page in PAGES.keys() - {"CHANGELOG.md"}:
@@ -197,6 +199,7 @@ def test_engines_page_names_every_option() -> None:
             assert f"`{option}`" in text, f"{name}: {option}"
 
 
+@pytest.mark.pages
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES_WITH_CODE)
 def test_python_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

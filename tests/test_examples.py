@@ -44,6 +44,7 @@ def test_scripts_import_what_the_package_has(subtests: pytest.Subtests) -> None:
                             assert hasattr(import_module(node.module or ""), each.name), each.name
 
 
+@pytest.mark.pages
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_ends_in_what_it_promises(

@@ -77,6 +77,7 @@ def test_readme_prints_the_figures_of_the_page() -> None:
         assert FIGURE.findall(cells(line)[1]) == figures
 
 
+@pytest.mark.pages
 @pytest.mark.slow
 def test_the_tracking_table_is_printed_by_the_code_above_it(
     capsys: pytest.CaptureFixture[str],

@@ -81,6 +81,7 @@ def view(command: list[str], folder: Path) -> None:
         server.wait()
 
 
+@pytest.mark.pages
 @pytest.mark.slow
 def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
     found = blocks(README, "python")
@@ -90,6 +91,7 @@ def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
     runpy.run_path(str(script), run_name="__main__")
 
 
+@pytest.mark.pages
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_succeed_one_after_the_other(

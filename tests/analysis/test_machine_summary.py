@@ -34,6 +34,7 @@ def moved(platform: Platform, axis: str, shift: float) -> Any:
     return platform.constrain(pose).pose
 
 
+@pytest.mark.slow
 def test_ranges_end_at_limits_or_singular_poses(platform: Platform) -> None:
     ranges = axis_ranges(platform)
     assert tuple(one.axis for one in ranges) == (AXES if platform.dof == 6 else PILLARS)
@@ -117,6 +118,7 @@ def test_closest_legs_against_minimised_distance(platform: Platform) -> None:
     assert found == pytest.approx(wanted, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_summary_agrees_with_the_platform(platform: Platform) -> None:
     rows = {row.name: row for row in machine_summary(platform)}
     coordinates = platform.inverse_kinematics(platform.home)

@@ -20,6 +20,7 @@ from twin.machine import MachineParameters
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_a_visible_text_has_no_control_characters(text: str) -> None:
     assert not CONTROL_CHARACTERS.search(visible(text))

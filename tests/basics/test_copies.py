@@ -27,6 +27,7 @@ def camera() -> Any:
     return Camera(twin.load("stewart"), width=16, height=16)
 
 
+@pytest.mark.slow
 def test_copies_are_refused(subtests: pytest.Subtests) -> None:
     for copied in [copy, deepcopy, pickle.dumps]:
         for make in [link, camera]:

@@ -79,6 +79,7 @@ def test_ideal_machines_are_held(name: str, machine: str) -> None:
     assert_held(name, machine, None, 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine"), PAIRS)
 def test_machines_with_drives_are_held(name: str, machine: str) -> None:
     assert_held(name, machine, "hardware", 0.1)
@@ -92,6 +93,7 @@ assert {(name, engine) for name, _, engine in SPREAD} == set(product(FITTING, OT
 assert {(machine, engine) for _, machine, engine in SPREAD} == set(product(RIGID | SPRINGS, OTHERS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine", "engine"), SPREAD)
 def test_other_engines_are_held(name: str, machine: str, engine: str) -> None:
     assert_held(name, machine, "hardware", 0.02, engine)

@@ -168,6 +168,7 @@ def test_trained_policies_act_in_the_environment_they_know(tmp_path: Path) -> No
         record_dataset(TRACKING, str(file), episodes=1, dataset="test/other-v0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("controller", "options"),
     [
@@ -272,6 +273,7 @@ def test_an_error_in_the_middle_leaves_nothing(datasets: Path) -> None:
     assert not list(datasets.iterdir())
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_no_minari() -> None:
     code = "import sys, twin, twin.datasets; assert not {'minari', 'h5py'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -287,6 +289,7 @@ record_dataset("twin/PoseTracking-v0", act, episodes=1, dataset="killed-v0")
 """
 
 
+@pytest.mark.slow
 def test_leftovers_of_a_killed_recording_are_removed_by_the_next(datasets: Path) -> None:
     datasets.mkdir()
     command = [sys.executable, "-c", KILLED, str(datasets)]

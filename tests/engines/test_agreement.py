@@ -243,6 +243,7 @@ def test_own_defaults_cost_accuracy(
     assert untuned > (10 if platform.kind == "strut" else 1e3) * tuned
 
 
+@pytest.mark.slow
 def test_order_of_convergence(
     subtests: pytest.Subtests,
     make: Callable[..., Engine],

@@ -80,6 +80,7 @@ print("end")
 """
 
 
+@pytest.mark.slow
 def test_threads_that_make_engines_leave_the_output_alone() -> None:
     done = subprocess.run(
         [sys.executable, "-c", THREADS], capture_output=True, text=True, check=True

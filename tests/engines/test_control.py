@@ -46,6 +46,7 @@ def controller(platform: Platform, still: Any) -> Callable[[float, State], Float
     return forces
 
 
+@pytest.mark.slow
 def test_position_control_holds_a_pose(
     engine_name: str,
     fidelity: Any,
@@ -69,6 +70,7 @@ def test_position_control_holds_a_pose(
     assert np.abs(motion.twist[-500:]).max() < 100.0 * STILL[engine_name]
 
 
+@pytest.mark.slow
 def test_saved_state_continues_after_copies_were_joined(
     fresh: Callable[..., Engine], controller: Callable[[float, State], FloatArray], same_bits: Any
 ) -> None:

@@ -32,6 +32,7 @@ def stop(engine: Engine, forces: Any) -> dict[str, Any]:
     return caught.value.data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e15, 1e300])
 def test_absurd_forces_stop_with_a_dump_that_replays(
     fresh: Fresh, size: float, free_fall: Any, same_bits: Any, own_folder: Path
@@ -75,6 +76,7 @@ def test_forces_that_open_the_loops_stop(fresh: Fresh, own_folder: Path) -> None
     assert data["state"].time < 20.5 * engine.timestep
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
 def test_settings_are_part_of_the_replay(
     fresh: Fresh, push: Any, same_bits: Any, own_folder: Path
@@ -98,6 +100,7 @@ def test_settings_are_part_of_the_replay(
     assert same_bits(replay(data["dump"])[-1], data["state"])
 
 
+@pytest.mark.slow
 def test_long_runs_replay_their_last_steps(fresh: Fresh, same_bits: Any, own_folder: Path) -> None:
     """The steps are kept by what engines share; how a replay begins is each engine's own."""
     engine = fresh()

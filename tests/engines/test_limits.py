@@ -45,6 +45,7 @@ def fall(model: mujoco.MjModel, watch: Any) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", (*twin.machine_names(), *gallery_names()))
 def test_machines_fall_onto_the_ends_of_their_strokes(name: str, tmp_path: Path) -> None:
     """Gravity acts and no drive; without limits they fall through their strokes."""
@@ -80,6 +81,7 @@ def body_angle(data: mujoco.MjData, body: str, carrier: str, direction: Any, neu
     return float(angle_between(ends[0] @ direction, ends[1] @ neutral))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "field", "body", "sign"),
     [

@@ -47,6 +47,7 @@ def motion(engine: Engine, loaded: Platform, steps: int = 200) -> Any:
     return state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", [*CARRIERS, "general_ups"], indirect=True)
 @pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
 def test_frozen_occupant_is_added_rigid_mass(

@@ -109,6 +109,7 @@ def test_restored_state_continues_with_the_same_bits(
         assert all(map(same_bits, continued, after))
 
 
+@pytest.mark.slow
 def test_copies_continue_alone_with_the_same_bits(
     subtests: pytest.Subtests, fresh: Fresh, push: Any, same_bits: Any
 ) -> None:

@@ -83,6 +83,7 @@ BAD_VECTORS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(bad=BAD_VECTORS)
 def test_bad_vectors_are_refused_and_leave_the_state(engine_name: str, bad: Any) -> None:
     engine, before = shared_engine(engine_name)

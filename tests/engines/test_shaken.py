@@ -117,6 +117,7 @@ def test_a_saved_engine_goes_on_shaking(fresh: Fresh, push: Any, same_bits: Any)
     assert not same_bits(engine.step(motion.forces, motion.wrench), after[0])
 
 
+@pytest.mark.slow
 def test_dumps_replay_the_shaking(
     subtests: pytest.Subtests, fresh: Fresh, push: Any, same_bits: Any, own_folder: Path
 ) -> None:

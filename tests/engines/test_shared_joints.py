@@ -73,6 +73,7 @@ def test_each_leg_has_its_own_joint(subtests: pytest.Subtests, tmp_path: Path) -
             assert len({loop.name for loop in machine.loops}) == platform.n_actuators
 
 
+@pytest.mark.slow
 def test_picture_and_distance_of_legs(subtests: pytest.Subtests) -> None:
     for layout in LAYOUTS:
         with subtests.test(f"{layout}"):

@@ -110,6 +110,7 @@ def test_a_circling_target_is_followed() -> None:
     env.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", twin.machine_names())
 def test_observation_is_what_it_says(machine: str) -> None:
     env = make(machine=machine)

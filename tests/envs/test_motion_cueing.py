@@ -68,6 +68,7 @@ COMPARED = [
 assert {pair[:2] for pair in COMPARED} == set(product(MACHINES, ENGINES))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "engine", "configuration"), COMPARED)
 def test_classical_washout_scores_as_in_the_comparison(
     name: str, engine: str, configuration: str | None

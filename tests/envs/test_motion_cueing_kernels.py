@@ -252,6 +252,7 @@ def test_axes_are_those_of_the_cueing_package(name: str) -> None:
             np.testing.assert_allclose(found[free], value[free], rtol=0.02, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "action"),
     [

@@ -45,6 +45,7 @@ def run(env: gym.Env[Any, Any], action: Any, steps: int) -> list[dict[str, Any]]
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_errors_lead_from_the_platform_to_the_reference(name: str) -> None:
     env = make(machine=name)

@@ -16,7 +16,6 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import twin
 import twin.envs
-from twin.engines.bullet.world import bullet
 from twin.envs.environment import PlatformEnv
 from twin.errors import ClosedEngineError, InputError, StateError
 
@@ -207,11 +206,15 @@ CLIENTS = 64
 
 def connected() -> int:
     """Return how many clients of Bullet are open."""
+    from twin.engines.bullet.world import bullet
+
     return sum(bool(bullet.isConnected(number)) for number in range(CLIENTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
 def test_closing_frees_the_engine(name: str) -> None:
+    pytest.importorskip("pybullet")
     gc.collect()
     before = connected()
     for _ in range(2):
@@ -222,6 +225,7 @@ def test_closing_frees_the_engine(name: str) -> None:
         assert connected() == before
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
 def test_pictures_of_all_kinds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("twin.viewer.window.Window", Screen)

@@ -30,6 +30,7 @@ CANNOT = {
 """Machines that a task accepts, and that cannot do what its actions ask for."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [

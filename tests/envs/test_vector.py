@@ -104,6 +104,7 @@ def run_both(
     return cut, ended
 
 
+@pytest.mark.slow
 def test_a_vector_is_its_single_environments(subtests: pytest.Subtests) -> None:
     for name, engine, mode in COMBINATIONS:
         with subtests.test(f"{name}"):
@@ -177,6 +178,7 @@ def test_returned_arrays_are_the_callers() -> None:
     assert data_equivalence(calls, kept, exact=True)
 
 
+@pytest.mark.pages
 def test_pictures_of_all_rows() -> None:
     env = native("twin/PoseTracking-v0", render_mode="rgb_array")
     env.reset(seed=3)
@@ -288,6 +290,7 @@ def test_without_info_the_rest_is_the_same() -> None:
     its.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
 def test_scales_change_what_numbers_mean_and_nothing_else(name: str) -> None:
     """Observations in other scales, and actions in half: twice the action does the same."""

@@ -89,6 +89,7 @@ def test_the_usual_shaking_stays_within_the_actuators(name: str) -> None:
         assert (np.abs(speed @ jacobian.T) < scales.speed).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["compliant_stewart", "stewart", "driving_simulator"])
 def test_observation_is_what_the_sensors_tell(name: str) -> None:
     env = VibrationIsolationEnv(name, **QUIET)
@@ -135,6 +136,7 @@ def test_observation_is_what_the_sensors_tell(name: str) -> None:
     env.close()
 
 
+@pytest.mark.slow
 def test_noise_is_that_of_the_readings() -> None:
     env = VibrationIsolationVectorEnv(16, accelerometer_noise=0.3, gyroscope_noise=0.02)
     still = VibrationIsolationVectorEnv(16, **QUIET)

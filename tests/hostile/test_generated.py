@@ -37,6 +37,7 @@ def test_generated_input_ends_in_a_result_or_an_error() -> None:
         assert sum(each.outcome.kind == kind for each in found) > QUICK // 20
 
 
+@pytest.mark.slow
 def test_good_arguments_are_good() -> None:
     for name, call in calls().items():
         try:

@@ -12,6 +12,7 @@ from hostile.links import QUICK, SIGNALS, killed
 from hostile.outcome import outcome
 
 
+@pytest.mark.slow
 @pytest.mark.quick
 @pytest.mark.parametrize("name", sorted(QUICK))
 def test_links_that_go_wrong_end_in_no_fault(name: str) -> None:

@@ -45,6 +45,7 @@ def parts() -> tuple[int, Part, tuple[bool, float]]:
     return 7, Part(constant, big[2:4], 2.5, (0,) * 8, single, flags, np.zeros((0, 3))), (True, 0.5)
 
 
+@pytest.mark.slow
 def test_kernels_read_and_write_the_arrays_of_a_bundle() -> None:
     given = parts()
     bundle = Bundle(*given)

@@ -100,6 +100,7 @@ def test_cache_survives_a_type_that_moved(tmp_path: Path) -> None:
     assert run(tmp_path) == "3.0"
 
 
+@pytest.mark.slow
 @pytest.mark.quick
 def test_a_kernel_links_functions_from_the_cache(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(LINKED)
@@ -107,6 +108,7 @@ def test_a_kernel_links_functions_from_the_cache(tmp_path: Path) -> None:
     assert run(tmp_path, "second") == "2.0 1"
 
 
+@pytest.mark.slow
 @pytest.mark.quick
 def test_functions_of_one_name_from_several_processes_stay_apart(tmp_path: Path) -> None:
     """`abs` and `sqrt` of lanes are functions of one name, told apart by numba's numbers alone."""
@@ -235,6 +237,7 @@ with warnings.catch_warnings(record=True) as said:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.quick
 def test_a_full_disk_ends_no_call(tmp_path: Path) -> None:
     """It is said once, for all kernels."""

@@ -10,10 +10,13 @@ from browser_rig import browser_command
 
 from legible.__main__ import faults_of, pages_of
 
-pytestmark = pytest.mark.skipif(
-    browser_command() is None and "TWIN_TESTS_NEED_CHROMIUM" not in os.environ,
-    reason="no Chromium",
-)
+pytestmark = [
+    pytest.mark.pages,
+    pytest.mark.skipif(
+        browser_command() is None and "TWIN_TESTS_NEED_CHROMIUM" not in os.environ,
+        reason="no Chromium",
+    ),
+]
 
 PAGE = (
     "<!doctype html><html lang=en><meta charset=utf-8>"

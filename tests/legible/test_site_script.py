@@ -9,10 +9,13 @@ import pytest
 from browser_rig import browser_command, open_browser
 from package_walk import ROOT
 
-pytestmark = pytest.mark.skipif(
-    browser_command() is None and "TWIN_TESTS_NEED_CHROMIUM" not in os.environ,
-    reason="no Chromium",
-)
+pytestmark = [
+    pytest.mark.pages,
+    pytest.mark.skipif(
+        browser_command() is None and "TWIN_TESTS_NEED_CHROMIUM" not in os.environ,
+        reason="no Chromium",
+    ),
+]
 
 PAGE = (
     "<!doctype html><title>page</title>"

@@ -54,6 +54,7 @@ def test_columns_of_any_title_are_axes_about_home_or_in_the_base_frame(tmp_path:
         read_motion(path, stewart)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_poses_and_leg_coordinates_give_the_motion_back(name: str, tmp_path: Path) -> None:
     """The way to a controller and back: coordinates of the legs, then forward kinematics."""

@@ -54,6 +54,7 @@ def outcome(call: Callable[..., Any], platform: Platform, state: dict[str, Any])
         return str(error).replace("(0, ", "(").replace("entry 0 ", "entry ")
 
 
+@pytest.mark.slow
 @pytest.mark.quick
 def test_a_state_is_a_batch_of_one(subtests: pytest.Subtests, platform: Platform) -> None:
     state = state_of(platform)

@@ -352,6 +352,7 @@ print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["z [m]", "az [m/s2]"])
 def test_a_large_file_takes_at_most_eight_times_its_size(tmp_path, name):
     """Values of one or two characters: the text is as short as it can be."""

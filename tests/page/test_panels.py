@@ -553,6 +553,7 @@ def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServe
     view.remove()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

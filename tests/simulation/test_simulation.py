@@ -68,6 +68,7 @@ def test_steps_are_the_integral_of_the_held_forces(platform: Platform) -> None:
     np.testing.assert_allclose(motion.twist[-1], solution.twist[-1], rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_fast_fidelity_is_one_runge_kutta_step(platform: Platform) -> None:
     twist, step = start_twist(platform), step_of(platform)
     motion = platform.simulate(50 * step, twist=twist, fidelity="fast", timestep=step)

@@ -19,6 +19,7 @@ MASSES = [1.0, 160.0, 2.0, 3.0, 4.0]
 """[kg]; the second kills its worker the first time."""
 
 
+@pytest.mark.slow
 def test_workers_compute_what_one_process_does(tmp_path: Path) -> None:
     sweep = small(measure="own_measures:mass")
     apart = run_sweep(sweep, tmp_path / "loky", workers=2)
@@ -29,6 +30,7 @@ def test_workers_compute_what_one_process_does(tmp_path: Path) -> None:
     assert apart.drop(own).equals(here.drop(own))
 
 
+@pytest.mark.slow
 def test_a_killed_worker_takes_only_its_own_run(tmp_path: Path, notes: Path) -> None:
     sweep = small(parameters={"platform.body.mass": MASSES}, measure="own_measures:deadly")
     table = run_sweep(sweep, tmp_path / "out", workers=2)

@@ -39,6 +39,8 @@ from twin.viewer.camera import (
 from twin.viewer.scene_model import HIDDEN_GROUP, SceneModel
 from twin.viewer.window import Window
 
+pytestmark = pytest.mark.pages
+
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
 
 SIZE = {"width": 96, "height": 72}

@@ -17,6 +17,8 @@ from twin.basics.arrays import FloatArray
 from twin.cli import desktop
 from twin.simulation.scene import Scene
 
+pytestmark = pytest.mark.pages
+
 CODES = {name: code for code, name in desktop.KEY_ACTIONS.items()}
 
 

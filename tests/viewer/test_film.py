@@ -24,6 +24,8 @@ from twin.viewer.film import Look, write_film, write_picture
 from twin.viewer.picture_files import write_images
 from twin.viewer.scene_model import HIDDEN_GROUP
 
+pytestmark = pytest.mark.pages
+
 SMALL = Look(width=96, height=72)
 
 Pictures = NDArray[np.uint8]

@@ -11,7 +11,7 @@ import pytest
 from twin.errors import StateError
 from twin.viewer.picture_files import write_images
 
-pytestmark = pytest.mark.quick
+pytestmark = pytest.mark.pages
 
 PROGRAM = f"""#!{sys.executable}
 import pathlib, sys

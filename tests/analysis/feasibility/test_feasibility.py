@@ -62,6 +62,7 @@ def test_legs_of_ten_newtons_are_thirty_times_too_weak() -> None:
     assert "not feasible, 1 of" in found.summary
 
 
+@pytest.mark.slow
 def test_shipped_machines_rest_at_home_and_over_their_ranges(platform: Platform) -> None:
     for found in (feasibility(platform), range_feasibility(platform)):
         assert found.feasible, found.remedies

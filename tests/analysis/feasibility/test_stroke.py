@@ -29,6 +29,7 @@ def box(machine: twin.Platform, widths: list[tuple[float, float]], name: str) ->
     return Mobility.about(machine.home, pairs, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 @settings(max_examples=4)
 @given(st.lists(WIDTH, min_size=6, max_size=6), CONVENTION, st.integers(0, 1000))

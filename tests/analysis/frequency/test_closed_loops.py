@@ -196,6 +196,7 @@ def test_servos_are_excited_below_their_update_rate_and_within_their_travel() ->
         with_drives(platform.linearise())
 
 
+@pytest.mark.slow
 def test_the_default_speed_is_seen_beside_friction_and_counts(subtests: pytest.Subtests) -> None:
     """Half of the frequencies and more were lost at a tenth of the effort at 300 Hz."""
     for name in ["moog_6dof2000e", "pi_h824", "esa_hydra"]:
@@ -208,6 +209,7 @@ def test_the_default_speed_is_seen_beside_friction_and_counts(subtests: pytest.S
             assert (rates < 0.5 * limit).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "axis"), [("linuxcnc_hexapod", "z"), ("stewart", "x")])
 def test_friction_at_lower_frequencies_does_not_hide_the_response(name: str, axis: str) -> None:
     """Of 150 frequencies 29 and 129 were lost to harmonics of lower ones."""

@@ -47,6 +47,7 @@ def forces_along(
     return machine.inverse_dynamics(poses, sample.twist, sample.acceleration)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "limit", "sense", "backwards"),
     [
@@ -95,6 +96,7 @@ def test_backwards_motion_is_the_inverse_rotation_in_time() -> None:
     np.testing.assert_allclose(omega[2:-2], backwards.twist[2:-2, 3:], rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_thesis_criterion_needs_more_speed_than_there_is(
     stewart: Platform, shaken: DynamicPayload
 ) -> None:
@@ -204,6 +206,7 @@ def test_criteria_are_checked(subtests: pytest.Subtests) -> None:
             Criterion.of(accelerations, frequencies)
 
 
+@pytest.mark.slow
 def test_command_shakes_too(tmp_path: Path) -> None:
     file, page = tmp_path / "payload.json", tmp_path / "payload.html"
     arguments = ["payload", "stewart", "--dynamic", "--json", str(file), "--plot", str(page)]

@@ -24,6 +24,7 @@ def body(platform: twin.Platform) -> tuple[Any, ...]:
     return part.mass, part.center_of_mass_vector, part.inertia_tensor
 
 
+@pytest.mark.slow
 @given(MASS, PLACE, MASS, PLACE)
 def test_order_does_not_matter(m1: float, c1: list[float], m2: float, c2: list[float]) -> None:
     machine = twin.load("stewart")

@@ -68,6 +68,7 @@ def test_conditioning_by_differences(platform: Platform) -> None:
     assert values[-1] == pytest.approx(float(found.smallest), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_means_over_a_region(platform: Platform) -> None:
     found = region(Chart.about(platform, dof_axes(platform)[:3]), (6, 8))
     poses, weights = volume_nodes(found)
@@ -113,6 +114,7 @@ def test_determinant_changes_sign_at_the_distance(platform: Platform, constants:
     assert closest_singular(platform).translation <= radii.min() * chart.scale[0] * 1.05  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_stiffness_is_the_elastic_part(platform: Platform, states: object) -> None:
     poses = states.pose[:10]  # type: ignore[attr-defined]
     if platform.dof < 6 or platform.n_deflections:
@@ -155,6 +157,7 @@ def test_where_stiffness_is_from() -> None:
                     leg_stiffness(machine, wrong)
 
 
+@pytest.mark.slow
 def test_maps_hold_what_is_inside(platform: Platform) -> None:
     axes = dof_axes(platform)
     for pair in (axes[:2], axes[-2:]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import twin
 from twin.analysis.machine_summary import axis_ranges
@@ -12,6 +13,7 @@ from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import exact_ranges
 
 
+@pytest.mark.slow
 def test_ranges_are_those_of_the_summary(platform: Platform) -> None:
     found = motion_ranges(platform)
     known = {one.axis: one.span for one in axis_ranges(platform)}

@@ -29,6 +29,7 @@ def few_rays(monkeypatch: pytest.MonkeyPatch, constants: Any) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rss", "driving_simulator"])
 def test_page_and_content(name: str, tmp_path: Path) -> None:
     machine = twin.load(name)

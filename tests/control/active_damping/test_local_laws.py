@@ -187,6 +187,7 @@ def test_free_decay_has_the_predicted_damping(name: str, kind: str, engine: str)
     assert -found.real / abs(found) == pytest.approx(-wanted.real / abs(wanted), rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inner", ["iff", "dvf"])
 @pytest.mark.parametrize("name", SPRUNG)
 def test_outer_loop_holds_against_a_load(name: str, inner: str) -> None:

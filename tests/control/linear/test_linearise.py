@@ -44,6 +44,7 @@ def test_nothing_moves_at_rest(platform: Platform) -> None:
     np.testing.assert_allclose(found, 0.0, rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_accelerations_of_a_small_state(platform: Platform, linear: LinearMachine) -> None:
     """The nonlinear acceleration differs by the square of the state."""
     random = np.random.default_rng(2)
@@ -65,6 +66,7 @@ def test_accelerations_of_a_small_state(platform: Platform, linear: LinearMachin
     assert errors[1] < 0.15 * errors[0] + 1e-8
 
 
+@pytest.mark.slow
 def test_a_motion_is_linearised(stewart: Platform, derivative: Callable[..., Any]) -> None:
     """Rates of displacement and twist, and what is read, near a state that moves."""
     twist = np.array([0.1, -0.05, 0.08, 0.6, -0.4, 0.9])

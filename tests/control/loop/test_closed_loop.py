@@ -113,6 +113,7 @@ def test_wrenches_can_follow_the_time(stewart: Platform) -> None:
     assert later.pose[-1][2] > stewart.home[2] + 1e-6
 
 
+@pytest.mark.slow
 def test_references_hold_what_actuators_have_to_do(platform: Platform) -> None:
     """Rates and accelerations of the reference are derivatives of its coordinates."""
     motion = SineMotion(

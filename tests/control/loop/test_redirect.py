@@ -118,6 +118,7 @@ def steered(platform: Platform, name: str, duration: float, past: int) -> tuple[
     return at_once, parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine"), PAIRS)
 def test_windows_of_a_motion_are_the_motion(name: str, machine: str) -> None:
     """What is summed up, estimated, limited and faded in is kept; nothing else depends on rows."""
@@ -151,6 +152,7 @@ def bent(platform: Platform, period: float, at: float) -> tuple[Reference, Refer
     return whole, reference_of(platform, period, time, pose, twist, acceleration)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine"), [pair for pair in PAIRS if pair[0] != "dvf"])
 def test_another_target_half_way_makes_no_jump(name: str, machine: str) -> None:
     """Redirected to it, a machine moves as if it had always known the other motion.
@@ -191,6 +193,7 @@ def alone(configuration: str | None, name: str, options: Options = ()) -> Run:
     return run(platform, make_controller(name, platform, motion, **dict(options)), LENGTH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("configuration", "name", "other", "options"),
     [

@@ -60,6 +60,7 @@ class Broken(Controller):
         return Command(np.full(len(command), np.nan))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "configuration"),
     [("analytic", None), ("analytic", "hardware"), ("mujoco", None), ("bullet", "hardware")],

@@ -73,6 +73,7 @@ def test_forces_are_kept(stewart: Platform) -> None:
 OTHERS = ("srspm", "rss", "driving_simulator")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", OTHERS)
 def test_limits_of_other_machines_are_kept(machine: str) -> None:
     """A heave that takes a quarter more than their largest speed, and more than their forces."""

@@ -25,6 +25,7 @@ from twin.errors import InputError, MissingDependencyError, StateError
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.slow
 def test_is_valid(unit: UnitFile) -> None:
     assert validate_fmu(str(unit.file)) == []
     n, springs = unit.platform.n_actuators, unit.platform.n_deflections

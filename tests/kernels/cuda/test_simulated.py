@@ -8,10 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 LEAST = 20
 """Tests that have to run."""
 
 
+@pytest.mark.slow
 def test_simulated_kernels_equal_the_processor() -> None:
     file = Path(__file__).with_name("simulated.py")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(file)]

@@ -108,6 +108,7 @@ def test_horns_do_not_cross() -> None:
     assert closest_legs(platform, platform.home[None])[0] > 0.03
 
 
+@pytest.mark.slow
 def test_horns_point_where_they_are_told_to(subtests: pytest.Subtests) -> None:
     for horns in ["mirrored", "same"]:
         for towards in [0.0, 40.0, 90.0, -90.0]:
@@ -173,6 +174,7 @@ def test_height_in_place_of_the_shortest_length() -> None:
     assert machine.home.position[2] == 0.45
 
 
+@pytest.mark.slow
 @given(
     base=st.floats(0.02, 3.0),
     share=st.floats(0.4, 1.0),

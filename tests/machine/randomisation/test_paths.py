@@ -124,6 +124,7 @@ def test_setting_what_is_there_changes_nothing(parameters: MachineParameters) ->
     assert with_values(parameters, {}) == parameters
 
 
+@pytest.mark.slow
 def test_a_changed_number_is_read_like_a_changed_file(parameters: MachineParameters) -> None:
     """The quick way for tables that no check of the whole reads gives what the long one does."""
     changed = 0

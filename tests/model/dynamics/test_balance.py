@@ -47,6 +47,7 @@ def test_free_fall_of_the_rss_machine_keeps_its_energy() -> None:
     assert solution.pose[-1, 2] < 0.0
 
 
+@pytest.mark.slow
 def test_energy_is_kept_in_free_motion(subtests: pytest.Subtests, platform: Platform) -> None:
     for method in ["dormand_prince", "rk4"]:
         with subtests.test(f"{method}"):
@@ -66,6 +67,7 @@ def test_energy_is_kept_in_free_motion(subtests: pytest.Subtests, platform: Plat
             )
 
 
+@pytest.mark.slow
 def test_energy_grows_by_the_work_done(start: Start) -> None:
     balanced(start, start.run(0.7, forces=1.05 * start.holding, wrench=start.wrench))
 

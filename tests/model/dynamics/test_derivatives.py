@@ -79,6 +79,7 @@ def test_by_gravity(platform: Platform) -> None:
     np.testing.assert_allclose(here + found.gravity @ lighter, there, rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_inverse_dynamics_is_the_inverse(states: Any, platform: Platform) -> None:
     """Along forces that follow the state such that the acceleration stays, nothing changes."""
     if platform.n_actuators != 6 or platform.dof < 6 or platform.n_deflections:
@@ -108,6 +109,7 @@ PARAMETERS = {
 """Of joints, bodies and springs; what is zero of a symmetric body too."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_by_parameters(name: str, derivative: Callable[..., Any]) -> None:
     platform, paths = twin.load(name), PARAMETERS[name]

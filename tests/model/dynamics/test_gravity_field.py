@@ -83,6 +83,7 @@ def test_a_falling_machine_is_weightless(platform: Platform, states: Any) -> Non
     )
 
 
+@pytest.mark.slow
 def test_every_formulation_feels_the_field(subtests: pytest.Subtests, stewart: Platform) -> None:
     for name in formulation_names():
         with subtests.test(f"{name}"):

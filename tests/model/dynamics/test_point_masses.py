@@ -147,6 +147,7 @@ def friction(platform: Platform, velocities: Array) -> Array:
     return forces
 
 
+@pytest.mark.slow
 def test_forward_dynamics(samples: list[Sample]) -> None:
     """Virtual power of all forces and of the masses' inertia, for each freedom on its own."""
     for sample in samples:
@@ -171,6 +172,7 @@ def test_forward_dynamics(samples: list[Sample]) -> None:
             assert abs(terms.sum()) <= CLOSE * np.abs(terms).sum()
 
 
+@pytest.mark.slow
 def test_mass_matrix(samples: list[Sample]) -> None:
     for sample in samples:
         platform = sample.platform

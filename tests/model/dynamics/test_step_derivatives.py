@@ -69,6 +69,7 @@ def test_stewart() -> None:
     assert_derivatives(twin.load("stewart"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["driving_simulator", "compliant_stewart"])
 def test_constraints_and_springs(name: str) -> None:
     assert_derivatives(twin.load(name))

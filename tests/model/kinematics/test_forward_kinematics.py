@@ -124,6 +124,7 @@ def test_random_box_stays_on_the_branch_of_home(platform: Platform, states: Any)
     assert (branch(found) == branch(platform.home)).all()
 
 
+@pytest.mark.slow
 def test_coordinates_out_of_reach_never_end_on_another_branch(subtests: pytest.Subtests) -> None:
     """Most of these cannot be reached; Newton alone would find poses behind singular ones."""
     for name in SIX_FREEDOMS:
@@ -133,16 +134,17 @@ def test_coordinates_out_of_reach_never_end_on_another_branch(subtests: pytest.S
             spread = 0.4 * platform.home_coordinates if platform.coordinate_unit == "m" else 0.6
             branch = np.sign(np.linalg.det(platform.jacobian(platform.home)))
             reached = []
-            for share in random.uniform(-1.0, 1.0, (500, 6)):
+            for share in random.uniform(-1.0, 1.0, (200, 6)):
                 try:
                     pose = platform.forward_kinematics(platform.home_coordinates + share * spread)
                 except ForwardKinematicsError:
                     continue
                 reached.append(pose)
-            assert 20 < len(reached) < 480, "the draw must hold coordinates of both kinds"
+            assert 8 < len(reached) < 192, "the draw must hold coordinates of both kinds"
             assert (np.sign(np.linalg.det(platform.jacobian(reached))) == branch).all()
 
 
+@pytest.mark.slow
 def test_poses_reached_by_walking_inside_the_limits(platform: Platform, scale: Any) -> None:
     """Walks go where boxes of random poses do not: into the corners of the workspace.
 
@@ -192,6 +194,7 @@ def test_guesses_broadcast(platform: Platform, states: Any) -> None:
     np.testing.assert_array_equal(found[2], platform.forward_kinematics(coordinates))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["long", "short"])
 def test_unreachable_coordinates_are_an_error_with_data(platform: Platform, end: str) -> None:
     coordinates = np.stack([platform.home_coordinates, platform.home_coordinates])
@@ -363,6 +366,7 @@ FORTY_LENGTHS = [1.0, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071]
 """Joints and lengths [m] with 40 real assembly modes: Dietmaier 1998."""
 
 
+@pytest.mark.slow
 def test_forty_assembly_modes() -> None:
     platform = machine_on(FORTY_BASE, FORTY_TOP, 1.0, (0.1, 5.0))
     poses = twin.forward_kinematics_all(platform, FORTY_LENGTHS)
@@ -376,6 +380,7 @@ def test_forty_assembly_modes() -> None:
     assert sides.sum() == 0.0
 
 
+@pytest.mark.slow
 def test_all_modes_hold_the_machine_itself(platform: Platform) -> None:
     poses = platform.forward_kinematics_all(platform.home_coordinates)
     np.testing.assert_allclose(poses[0], platform.home, rtol=0, atol=1e-12)
@@ -388,6 +393,7 @@ def test_all_modes_hold_the_machine_itself(platform: Platform) -> None:
         assert np.abs(poses[:, 2] + platform.home[2]).min() < 1e-9
 
 
+@pytest.mark.slow
 def test_long_legs_have_no_mode_twice(stewart: Platform) -> None:
     """Far away, rounding moves the solutions of one pose apart by more than a micrometre."""
     near, far = (stewart.forward_kinematics_all([length] * 6) for length in (10.0, 100.0))

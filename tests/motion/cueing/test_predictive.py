@@ -57,6 +57,7 @@ def violent(seed, seconds=2.0):
     return Manoeuvre("violent", time, force, random.normal(size=(len(time), 3)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*SIMULATORS, "rss", "micro_hexapod"])
 def test_no_manoeuvre_takes_an_actuator_beyond_its_limits(name):
     platform = twin.load(name)

@@ -130,6 +130,7 @@ def test_coordinated_turn_tilts_nothing(name):
     assert wrong.tilt.value[1] == pytest.approx(wrong.settings.tilt_limit, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_steady_force_becomes_tilt_and_only_tilt():
     platform = twin.load("stewart")
     force, angle = np.array([1.0, -0.8, GRAVITY]), []

@@ -271,6 +271,7 @@ def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, 
     panel.remove()
 
 
+@pytest.mark.slow
 def test_held_charts_zoom_and_go_back(server: PageServer, visit: Any) -> None:
     """A drag across a chart widens what it crosses; a double click shows all again."""
     panel = server.viser.gui.add_panel()

@@ -74,6 +74,7 @@ def assert_in_place(machine: MachineScene) -> None:
             np.testing.assert_allclose(node.wxyz, scene_model.data.body(body).xquat, **CLOSE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_bodies_are_where_an_engine_has_them(server: Any, name: str) -> None:
     """Meshes included: their middles, moved by their nodes, against MuJoCo's own kinematics."""
@@ -212,6 +213,7 @@ def test_legs_take_the_colours_of_their_values(server: Any, sent: list[Any]) -> 
     assert {tube.color for tube in tubes} == {own}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_leg_can_be_coloured(server: Any, name: str) -> None:
     platform = twin.load(name)

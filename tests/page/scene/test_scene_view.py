@@ -99,6 +99,7 @@ def test_what_lies_inside_is_seen(view: SceneView) -> None:
     assert plate.opacity is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_machine_has_its_marks(server: Any, name: str) -> None:
     platform = twin.load(name)
@@ -157,6 +158,7 @@ def test_a_second_machine_comes_and_goes(server: Any, view: SceneView, stewart: 
     assert view.overlay.root.visible
 
 
+@pytest.mark.slow
 def test_another_machine_replaces_the_first(server: Any, view: SceneView) -> None:
     view.show("leg_numbers", True)
     view.show("ground", False)
@@ -286,6 +288,7 @@ def test_stronger_pushes_are_longer(server: Any, view: SceneView) -> None:
 # Cameras.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_views_show_the_whole_machine(server: Any, name: str) -> None:
     """Its corners are within the angle of view, around the middle."""

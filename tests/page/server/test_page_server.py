@@ -303,6 +303,7 @@ def test_close_leaves_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_program_that_forgets_to_close_ends_quietly() -> None:
     code = "from twin.page.server.page_server import PageServer; print(PageServer(port=0).port > 0)"
     done = subprocess.run(

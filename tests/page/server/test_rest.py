@@ -28,6 +28,7 @@ def sent(live: Live) -> int:
     return sum(buffer.message_counter for buffer in buffers)
 
 
+@pytest.mark.slow
 def test_nothing_is_sent_while_a_run_is_paused(live: Live, visit: Callable[..., Visitor]) -> None:
     visitor = visit(live.url)
     visitor.page.locator(".twin-strip").get_by_text("at rest").wait_for()

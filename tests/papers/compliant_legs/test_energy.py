@@ -76,6 +76,7 @@ def test_energy_is_kept_without_damping_and_forces(unequal: CompliantMachine) ->
     assert np.abs(total - total[0]).max() < 1e-10 * abs(total[0])
 
 
+@pytest.mark.slow
 def test_energy_is_kept_without_damping_and_locked(unequal: CompliantMachine) -> None:
     machine = undamped(unequal)
     twist = [0.1, -0.2, 0.3, 0.2, 0.1, -0.3]

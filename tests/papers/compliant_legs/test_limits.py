@@ -134,6 +134,7 @@ def test_accelerations_tend_to_the_rigid_machine(shipped, rigid) -> None:
     assert errors[-1] < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relaxed", [True, False])
 def test_motions_tend_to_the_rigid_machine(shipped, rigid, relaxed: bool) -> None:
     """Actuators push, springs start relaxed or loaded: the platform's path in 0.1 s."""

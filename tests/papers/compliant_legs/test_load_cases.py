@@ -95,6 +95,7 @@ def test_frames_differ_where_the_platform_is_tilted(responses) -> None:
         assert np.abs(by_frame["platform"] - by_frame["base"]).max() > 1e-4
 
 
+@pytest.mark.slow
 def test_the_step_response_ends_at_the_quasi_static_displacement(responses, tilted) -> None:
     start, answers = responses
     chosen = [answers[0], answers[4], answers[11]]

@@ -160,6 +160,7 @@ def test_held_forces_do_not_hold(shipped: CompliantMachine) -> None:
     assert np.log(size[-1] / size[0]) / 0.8 == pytest.approx(slow, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_machine_settles_where_newton_says(shipped: CompliantMachine) -> None:
     at = locked_equilibrium(shipped, shipped.home_extension)
     found = modes_of(locked_linearisation(shipped, at))

@@ -29,6 +29,7 @@ def machine(request: pytest.FixtureRequest) -> Platform:
     return twin.load("rss")
 
 
+@pytest.mark.slow
 def test_inverse_dynamics_is_that_of_the_reference(machine: Platform) -> None:
     random = np.random.default_rng(3)
     poses = poses_within_limits(machine, 20, 4)

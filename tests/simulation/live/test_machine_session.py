@@ -67,6 +67,7 @@ def test_a_live_run_is_the_simulated_one(controller: str) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_machine_goes_where_it_is_sent(name: str) -> None:
     with session(name) as run:
@@ -84,6 +85,7 @@ def test_every_machine_goes_where_it_is_sent(name: str) -> None:
         assert not run.stopped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["setpoint", "forces"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_beside_itself_is_the_same(engine: str, kind: str) -> None:

@@ -91,6 +91,7 @@ def test_effective_forces_accelerate_as_the_given_ones() -> None:
     assert same == pytest.approx(given, abs=1e-12 * np.abs(given).max())
 
 
+@pytest.mark.slow
 def test_work_notices_forces_that_are_off(platform: Platform) -> None:
     motion = sines(platform)
     time = np.linspace(0.0, motion.duration, 1001)

@@ -106,6 +106,7 @@ def test_second_order_terms_are_twice_too_large(part: str, axis: str, printed: f
     assert square(ExactKinematics) == pytest.approx(printed / 2, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_sideways_motion_is_missing_in_the_kinetic_energy() -> None:
     """x_mp = hmp_rr theta moves 270 kg by 0.3549 m per radian: 34 kg m2 in roll and in pitch."""
     inertia = home_inertia(PAPER)
@@ -200,6 +201,7 @@ def test_linear_vectors_of_the_pilot_are_in_base_axes() -> None:
     assert off[0].coeff(theta * z.diff(t)) == 1  # of first order in the angles
 
 
+@pytest.mark.slow
 def test_friction_cannot_be_seen_in_prescribed_motion() -> None:
     """With friction and without, with right energies and wrong ones: the motion is the same."""
     inputs = sinusoidal_inputs(PLATE)

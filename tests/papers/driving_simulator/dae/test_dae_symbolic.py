@@ -169,6 +169,7 @@ def test_leading_terms_of_the_multipliers_as_printed(
                 assert multiplier.coeff_monomial(monomial) == expected, term
 
 
+@pytest.mark.slow
 def test_multipliers_satisfy_the_second_derivative(reduction: IndexReduction) -> None:
     s = symbolic_dae(PAPER).symbols
     values = dict(zip(s.multipliers, reduction.multipliers, strict=True))
