@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from inspect import cleandoc
 
 from twin.analysis.platform import Platform
 from twin.errors import InputError
@@ -16,7 +16,7 @@ Condition = Callable[[Platform], str]
 
 @dataclass(frozen=True)
 class Case:
-    """The description of a case; every module in `CASES` has one as `CASE`, and a function `run`.
+    """A comparison of engines, models or published numbers, which `run` makes for one machine.
 
     Raises:
         InputError: machines or kinds of legs are left out without a reason.
@@ -25,7 +25,9 @@ class Case:
     key: str
     """name of the case, also its anchor in the report"""
     text: str
-    """docstring of the module: the title, then what is compared with what, for an engineer"""
+    """the title, then what is compared with what, for an engineer"""
+    run: Callable[[Platform], CaseResult]
+    """returns the result on one machine"""
     machines: tuple[str, ...] = ()
     """names of the only machines it applies to; empty: every machine"""
     kinds: tuple[str, ...] = ()
@@ -90,11 +92,35 @@ class Case:
         )
 
 
-class CaseModule(Protocol):
-    """A module in `cases`: a `CASE` and a function `run`."""
+def validation_case(
+    *,
+    machines: tuple[str, ...] = (),
+    kinds: tuple[str, ...] = (),
+    because: str = "",
+    needs_gravity: bool = False,
+    condition: Condition | None = None,
+    cost: float = 1.0,
+) -> Callable[[Callable[[Platform], CaseResult]], Case]:
+    """Return a decorator that makes a case of a function `check_<name>(platform)`.
 
-    CASE: Case
+    The case is called what follows `check_`; the function's docstring is its text. The arguments
+    are fields of `Case`.
 
-    def run(self, platform: Platform) -> CaseResult:
-        """Run the case on one machine."""
-        ...
+    Raises:
+        InputError: machines or kinds of legs are left out without a reason.
+    """
+
+    def decorate(run: Callable[[Platform], CaseResult]) -> Case:
+        return Case(
+            run.__name__.removeprefix("check_"),
+            cleandoc(run.__doc__ or ""),
+            run,
+            machines,
+            kinds,
+            because,
+            needs_gravity,
+            condition,
+            cost,
+        )
+
+    return decorate

@@ -72,7 +72,7 @@ def test_cases_left_out_are_the_others_with_a_reason(tmp_path: Path) -> None:
     for platform in platforms:
         without = left_out([platform])
         shipped = platform.name in twin.machine_names()
-        cases = {key: load_case(key).CASE for key in CASES}
+        cases = {key: load_case(key) for key in CASES}
         assert {case.case for case in without} == {
             key
             for key, case in cases.items()
@@ -117,7 +117,7 @@ def test_costly_cases_start_first_and_results_keep_their_order(
 
     monkeypatch.setattr(runner, "ProcessPoolExecutor", Pool)
     results = run("stewart", progress=False, jobs=2)
-    costs = [load_case(key).CASE.cost for key in started]
+    costs = [load_case(key).cost for key in started]
     assert costs == sorted(costs, reverse=True)
     assert [result.case for result in results] == [key for key in CASES if key in started]
 
@@ -166,7 +166,7 @@ def test_errors_of_a_case_become_its_result(
     monkeypatch.setattr(load_case("projection"), "run", broken)
     first, second = run("srspm", QUICK, progress=False)
     assert (first.verdict, first.error, first.measures) == ("fail", text, ())
-    assert first.title == load_case("projection").CASE.title
+    assert first.title == load_case("projection").title
     assert second.verdict == "pass"
 
 

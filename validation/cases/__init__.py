@@ -1,4 +1,4 @@
-"""The validation cases: each is a module, or a folder with the case and its parts."""
+"""The validation cases: functions `check_<name>` of the modules listed here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import cast
 
 from twin.basics.arrays import one_of
-from twin.validation.case import CaseModule
+from twin.validation.case import Case
 
 CASES = {
     "feasibility": "feasibility",
@@ -53,11 +53,11 @@ CASES = {
 """Modules of all cases by the case's name, in the order of the report."""
 
 
-def load_case(name: str) -> CaseModule:
-    """Return the module of a case, with `CASE` and `run`.
+def load_case(name: str) -> Case:
+    """Return a case; only its module is imported.
 
     Raises:
         InputError: unknown name; the message lists the known ones.
     """
     module = CASES[one_of(name, "case", tuple(CASES))]
-    return cast(CaseModule, import_module(f"{__name__}.{module}"))
+    return cast(Case, getattr(import_module(f"{__name__}.{module}"), f"check_{name}"))

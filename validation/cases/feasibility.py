@@ -1,11 +1,4 @@
-"""Feasibility at rest.
-
-The machine rests at home, and half way to both ends of each range that `twin info` prints. It has
-to keep the limits that its file gives: force or torque, angles of joints, distances of legs,
-singular poses. A machine that simulates well but cannot hold itself fails here. Limits that the
-file does not give are not judged, nor are the ends themselves: the stroke alone may let legs turn
-the platform beyond a singular pose.
-"""
+"""Feasibility at rest."""
 
 from __future__ import annotations
 
@@ -14,10 +7,8 @@ from twin.analysis.feasibility.verdict import Feasibility
 from twin.analysis.machine_summary import axis_ranges
 from twin.analysis.platform import Platform
 from twin.model.machine_base import without_compiling
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.results import CaseResult, Measure
-
-CASE = Case("feasibility", __doc__, cost=0.5)
 
 MAX_LIMIT_FRACTION = 1.0 + 1e-9
 """Largest fraction of a limit that may be used: all of it, and rounding."""
@@ -26,8 +17,16 @@ RANGE_FRACTION = 0.5
 """Fraction of each range, from home to its ends, within which the machine is judged."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(cost=0.5)
+def check_feasibility(platform: Platform) -> CaseResult:
+    """Feasibility at rest.
+
+    The machine rests at home, and half way to both ends of each range that `twin info` prints. It
+    has to keep the limits that its file gives: force or torque, angles of joints, distances of
+    legs, singular poses. A machine that simulates well but cannot hold itself fails here. Limits
+    that the file does not give are not judged, nor are the ends themselves: the stroke alone may
+    let legs turn the platform beyond a singular pose.
+    """
     with without_compiling():
         ranges = axis_ranges(platform)
     results = (
@@ -35,7 +34,7 @@ def run(platform: Platform) -> CaseResult:
         range_feasibility(platform, ranges=ranges, part=RANGE_FRACTION),
     )
     measures = [measure for result in results for measure in _measures(result)]
-    return CASE.result(platform, measures)
+    return check_feasibility.result(platform, measures)
 
 
 def _measures(found: Feasibility) -> list[Measure]:

@@ -1,9 +1,4 @@
-"""Printed numbers of the Stewart thesis.
-
-What the thesis prints as numbers is computed from platform.toml: joint positions and leg lengths,
-and the number of degrees of freedom. Its rotation matrix (2.2) is compared with our rotation by the
-same angles.
-"""
+"""Printed numbers of the Stewart thesis."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.engines.mujoco import MujocoEngine
 from twin.rotations import quaternion_from_angles
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.published.printed import (
     STEWART_BASE_JOINTS,
     STEWART_DOF,
@@ -25,24 +20,26 @@ from twin.validation.published.printed import (
 )
 from twin.validation.results import CaseResult, Entry, Measure, Statement
 
-CASE = Case(
-    "published",
-    __doc__,
-    machines=("stewart",),
-    because="the thesis gives these numbers for its own machine, stewart",
-    cost=0.5,
-)
-
 YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
 """[rad] Yaw psi, pitch theta and roll phi at which (2.2) is compared."""
 
 DIGIT_REASON = "half a unit of the last printed digit"
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart",),
+    because="the thesis gives these numbers for its own machine, stewart",
+    cost=0.5,
+)
+def check_published(platform: Platform) -> CaseResult:
+    """Printed numbers of the Stewart thesis.
+
+    What the thesis prints as numbers is computed from platform.toml: joint positions and leg
+    lengths, and the number of degrees of freedom. Its rotation matrix (2.2) is compared with our
+    rotation by the same angles.
+    """
     measures = (*_geometry(platform), _rotation(), _degrees_of_freedom(platform))
-    return CASE.result(platform, measures, (), (_mobility(platform),))
+    return check_published.result(platform, measures, (), (_mobility(platform),))
 
 
 def _geometry(platform: Platform) -> Iterator[Entry]:

@@ -1,12 +1,4 @@
-"""Tank-track motion.
-
-A tracked vehicle crosses barriers: pitch, heave and roll about home with content from 0.5 to 70 Hz,
-as in thesis figures 2.4 and 3.5. The recorded track of the thesis is not published; this one is
-generated. It is scaled until pitch uses a tenth of the stroke, or an actuator 80 percent of its
-speed or of its range on one side of home. Each engine's own inverse dynamics is compared with the
-thrusts. Then both engines are driven by the thrusts, held over each step, for 0.3 s in the middle
-of the course.
-"""
+"""Tank-track motion."""
 
 from __future__ import annotations
 
@@ -17,7 +9,7 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.motion import TankTrackMotion
 from twin.motion.specification import fitted_tank_course
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.measures.comparison import (
     DrivenMotion,
     driven,
@@ -27,14 +19,6 @@ from twin.validation.measures.comparison import (
 )
 from twin.validation.published.printed import STEWART_THESIS
 from twin.validation.results import CaseResult, Statement
-
-CASE = Case(
-    "tank_motion",
-    __doc__,
-    machines=("stewart",),
-    because="the thesis tests its own machine, stewart; others make the driven motion about home",
-    cost=1.5,
-)
 
 TANK_DURATION = 8.0
 """[s] Duration of the tank motion."""
@@ -49,8 +33,21 @@ PITCH_FRACTION = 0.1
 """Fraction of the stroke that pitch alone may use."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart",),
+    because="the thesis tests its own machine, stewart; others make the driven motion about home",
+    cost=1.5,
+)
+def check_tank_motion(platform: Platform) -> CaseResult:
+    """Tank-track motion.
+
+    A tracked vehicle crosses barriers: pitch, heave and roll about home with content from 0.5 to 70
+    Hz, as in thesis figures 2.4 and 3.5. The recorded track of the thesis is not published; this
+    one is generated. It is scaled until pitch uses a tenth of the stroke, or an actuator 80 percent
+    of its speed or of its range on one side of home. Each engine's own inverse dynamics is compared
+    with the thrusts. Then both engines are driven by the thrusts, held over each step, for 0.3 s in
+    the middle of the course.
+    """
     motion = tank_motion(platform)
     driven_motion = driven(platform, motion)
     caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
@@ -68,7 +65,7 @@ def run(platform: Platform) -> CaseResult:
         end_work_measure(platform, driven_motion, 1e-8),
         *engines,
     ]
-    return CASE.result(platform, measures, plots, _statements(driven_motion))
+    return check_tank_motion.result(platform, measures, plots, _statements(driven_motion))
 
 
 @lru_cache(maxsize=4)

@@ -1,11 +1,4 @@
-"""Pitch sine of the Stewart thesis.
-
-The motion is (0, 3 deg sin(2 pi t), 0, 0, 0, 0.74 m) of thesis figures 2.6 and 3.6. Leg lengths are
-compared with their closed form, and thrusts with each engine's own inverse dynamics along the
-motion. Then both engines are driven by the thrusts, held over each step, for 0.3 s. 0.74 m is the
-fully retracted position: whatever shortens a leg there takes it below its minimum, as in the
-thesis.
-"""
+"""Pitch sine of the Stewart thesis."""
 
 from __future__ import annotations
 
@@ -17,7 +10,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.measures.comparison import (
     DrivenMotion,
     driven,
@@ -29,14 +22,6 @@ from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_PITCH_SINE, STEWART_THESIS
 from twin.validation.results import CaseResult, Entry, Measure, Statement
 
-CASE = Case(
-    "thesis_motion",
-    __doc__,
-    machines=("stewart",),
-    because="the thesis moves its own machine, stewart; others make the driven motion about home",
-    cost=1.0,
-)
-
 MOTION_PERIOD = 1.0 / STEWART_PITCH_SINE.frequency
 LENGTH_ROUNDING = 1e-14
 """[m] Rounding of a leg length."""
@@ -45,8 +30,19 @@ ENGINE_TIME = 0.3
 """[s] Duration of the engines' runs."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart",),
+    because="the thesis moves its own machine, stewart; others make the driven motion about home",
+)
+def check_thesis_motion(platform: Platform) -> CaseResult:
+    """Pitch sine of the Stewart thesis.
+
+    The motion is (0, 3 deg sin(2 pi t), 0, 0, 0, 0.74 m) of thesis figures 2.6 and 3.6. Leg lengths
+    are compared with their closed form, and thrusts with each engine's own inverse dynamics along
+    the motion. Then both engines are driven by the thrusts, held over each step, for 0.3 s. 0.74 m
+    is the fully retracted position: whatever shortens a leg there takes it below its minimum, as in
+    the thesis.
+    """
     motion = pitch_sine()
     driven_motion = driven(platform, motion)
     caption = "Thesis figures 2.6 and 3.6. Positive pitch turns the platform's x axis down."
@@ -59,7 +55,7 @@ def run(platform: Platform) -> CaseResult:
         *engines,
     ]
     statements = _statements(platform, motion, driven_motion)
-    return CASE.result(platform, measures, plots, statements)
+    return check_thesis_motion.result(platform, measures, plots, statements)
 
 
 def pitch_sine() -> SineMotion:

@@ -1,11 +1,4 @@
-"""Workspace.
-
-Rays from home find where the machine leaves its workspace and integrate its volume. Straight legs
-have a closed form that uses no kinematics of the platform: shells about shifted base joints; random
-points in them give the same volume and mean conditioning. Pillars have one too: the shares of the
-stroke add up to one. Machines that look the same after a third of a turn have a workspace that
-does. Condition number and stiffness are compared with differences of the inverse kinematics.
-"""
+"""Workspace."""
 
 from __future__ import annotations
 
@@ -42,7 +35,7 @@ from twin.model.integrate import integrate
 from twin.papers.driving_simulator.kinematics import ExactKinematics, PlateModel
 from twin.papers.driving_simulator.studies import exact_ranges, stroke_fractions
 from twin.rotations import displaced
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.general.free_fall import singular_time
 from twin.validation.measures.sampling import largest
 from twin.validation.results import CaseResult, Entry, Measure
@@ -217,16 +210,20 @@ def _volume(found: Region, fraction: float, box: float, what: str) -> Measure:
     )
 
 
-CASE = Case(
-    "workspace",
-    __doc__,
+@validation_case(
     condition=lambda platform: SAME_MACHINE_REASON if platform.name == "compliant_stewart" else "",
     cost=3.0,
 )
+def check_workspace(platform: Platform) -> CaseResult:
+    """Workspace.
 
-
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+    Rays from home find where the machine leaves its workspace and integrate its volume. Straight
+    legs have a closed form that uses no kinematics of the platform: shells about shifted base
+    joints; random points in them give the same volume and mean conditioning. Pillars have one too:
+    the shares of the stroke add up to one. Machines that look the same after a third of a turn have
+    a workspace that does. Condition number and stiffness are compared with differences of the
+    inverse kinematics.
+    """
     chart = Chart.about(platform, dof_axes(platform)[:3])
     found = region(chart, RAY_LEVELS)
     ranges = motion_ranges(platform)
@@ -237,7 +234,7 @@ def run(platform: Platform) -> CaseResult:
         *_differences(platform, found),
         *(_fall(platform) if platform.name == "srspm" else ()),
     ]
-    return CASE.result(platform, measures)
+    return check_workspace.result(platform, measures)
 
 
 def _symmetry(platform: Platform) -> Iterator[Entry]:

@@ -264,7 +264,7 @@ def test_cases_of_some_machines_are_not_left_out_of_the_reports_of_others(
 ) -> None:
     own = Platform(parameters_from(description | {"name": "mine"}, "platform.toml"))
     without = {entry.case for entry in left_out([own])}
-    assert not without & {key for key in CASES if load_case(key).CASE.machines}
+    assert not without & {key for key in CASES if load_case(key).machines}
 
 
 def test_names_of_errors_are_those_of_the_headline(srspm: Platform) -> None:

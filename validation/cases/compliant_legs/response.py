@@ -1,11 +1,4 @@
-"""Sag, modes, load cases and occupant of the compliant platform.
-
-Actuators are locked. The platform settles under gravity where statics has it. Without gravity its
-stiffness is J' k J. As the springs stiffen, the sag falls as 1 / k. Modes are computed about the
-settled pose. Twelve load cases (a force or a moment, in base or in platform axes) are compared with
-the stiffness matrix. The mass of a seated occupant, with or without a wheelchair, is compared with
-point masses.
-"""
+"""Sag, modes, load cases and occupant of the compliant platform."""
 
 from __future__ import annotations
 
@@ -31,7 +24,7 @@ from twin.papers.compliant_legs.rest import (
     modes_of,
 )
 from twin.rotations import displacement
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.compliant_legs.systems import seated_sum
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import VISCOELASTIC_PAPER
@@ -40,14 +33,6 @@ from twin.validation.results import (
     Entry,
     Measure,
     Statement,
-)
-
-CASE = Case(
-    "compliant_response",
-    __doc__,
-    machines=("compliant_stewart",),
-    because="a person on the platform and loads of 100 N belong to a machine of that size",
-    cost=4.0,
 )
 
 STIFFNESS_FACTORS = (1.0, 10.0, 100.0, 1000.0)
@@ -64,8 +49,20 @@ STUDIED_OCCUPANTS = {
 SEGMENTS_REASON = "typed a second time from de Leva's table, no tensor is moved: rounding alone"
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("compliant_stewart",),
+    because="a person on the platform and loads of 100 N belong to a machine of that size",
+    cost=4.0,
+)
+def check_compliant_response(platform: Platform) -> CaseResult:
+    """Sag, modes, load cases and occupant of the compliant platform.
+
+    Actuators are locked. The platform settles under gravity where statics has it. Without gravity
+    its stiffness is J' k J. As the springs stiffen, the sag falls as 1 / k. Modes are computed
+    about the settled pose. Twelve load cases (a force or a moment, in base or in platform axes) are
+    compared with the stiffness matrix. The mass of a seated occupant, with or without a wheelchair,
+    is compared with point masses.
+    """
     machine = from_parameters(platform.parameters)
     equilibrium = locked_equilibrium(machine, machine.home_extension)
     modes = modes_of(locked_linearisation(machine, equilibrium))
@@ -80,7 +77,7 @@ def run(platform: Platform) -> CaseResult:
         _loads(responses),
         *_occupants(platform.parameters),
     ]
-    return CASE.result(platform, measures, statements=_statements())
+    return check_compliant_response.result(platform, measures, statements=_statements())
 
 
 def _settling(away: FloatArray) -> Measure:

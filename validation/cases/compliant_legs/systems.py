@@ -1,9 +1,4 @@
-"""Linear systems of the viscoelastic legs.
-
-The paper has three systems: 24 equations for accelerations and joint reactions, 30 with locked
-actuators, 36 for the springs' rest lengths of a still platform. They are written in numpy, without
-a line of the compiled kernels, and compared with these at random states.
-"""
+"""Linear systems of the viscoelastic legs."""
 
 from __future__ import annotations
 
@@ -28,19 +23,11 @@ from twin.papers.compliant_legs.equations import (
     still_system,
 )
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.measures.sampling import RandomStates, largest, random_states, relative_error
 from twin.validation.published.people import BODY_SEGMENTS
 from twin.validation.published.printed import VISCOELASTIC_PAPER, read_errata
 from twin.validation.results import CaseResult, Entry, Measure, Statement
-
-CASE = Case(
-    "compliant_systems",
-    __doc__,
-    kinds=("viscoelastic",),
-    because="the paper's systems are those of legs with a spring and a damper in series",
-    cost=2.0,
-)
 
 STATE_COUNT = 200
 """Number of random states at which the accelerations of the free system are compared."""
@@ -64,8 +51,18 @@ CHAIR_SIZE = np.array([1.05, 0.62, 0.90])
 """[m] Length, width and height of the wheelchair. Engineering choice."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    kinds=("viscoelastic",),
+    because="the paper's systems are those of legs with a spring and a damper in series",
+    cost=2.0,
+)
+def check_compliant_systems(platform: Platform) -> CaseResult:
+    """Linear systems of the viscoelastic legs.
+
+    The paper has three systems: 24 equations for accelerations and joint reactions, 30 with locked
+    actuators, 36 for the springs' rest lengths of a still platform. They are written in numpy,
+    without a line of the compiled kernels, and compared with these at random states.
+    """
     machine = from_parameters(platform.parameters)
     states = random_states(platform, STATE_COUNT)
     rng = np.random.default_rng(5)
@@ -91,7 +88,7 @@ def run(platform: Platform) -> CaseResult:
     ]
     # The paper's statements are about six legs.
     statements = _statements(platform, machine) if machine.n_legs == PAPER_LEGS else ()
-    return CASE.result(platform, measures, statements=statements)
+    return check_compliant_systems.result(platform, measures, statements=statements)
 
 
 def _energies(platform: Platform, machine: CompliantMachine, states: RandomStates) -> Measure:

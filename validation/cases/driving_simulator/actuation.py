@@ -1,10 +1,4 @@
-"""Exact model, redundant actuation and friction of the driving simulator.
-
-Equations of motion in heave, roll and pitch are derived with sympy from the energies. They are
-compared with the machine's own dynamics at random states, with and without friction under the feet.
-Four actuators drive three degrees of freedom: forces in the pattern (1, -1, 1, -1) move nothing.
-Last comes the cost of friction along the paper's sines, viscous as in configuration hardware.
-"""
+"""Exact model, redundant actuation and friction of the driving simulator."""
 
 from __future__ import annotations
 
@@ -21,7 +15,7 @@ from twin.papers.driving_simulator.studies import (
     friction_effect,
     split_forces,
 )
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.driving_simulator.engines import MACHINE_REASON
 from twin.validation.cases.driving_simulator.figures import (
     accelerations_of,
@@ -31,14 +25,6 @@ from twin.validation.cases.driving_simulator.figures import (
 from twin.validation.measures.sampling import RandomStates, largest, random_states, relative_error
 from twin.validation.published.printed import SIMULATOR_PAPER
 from twin.validation.results import CaseResult, Entry, Measure, Statement
-
-CASE = Case(
-    "simulator_actuation",
-    __doc__,
-    machines=("driving_simulator",),
-    because=MACHINE_REASON,
-    cost=1.0,
-)
 
 STATE_COUNT = 200
 """Number of random states at which the equations are compared."""
@@ -52,8 +38,16 @@ RUN_DURATION = 10.0
 """[s] Duration of the runs with friction."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(machines=("driving_simulator",), because=MACHINE_REASON)
+def check_simulator_actuation(platform: Platform) -> CaseResult:
+    """Exact model, redundant actuation and friction of the driving simulator.
+
+    Equations of motion in heave, roll and pitch are derived with sympy from the energies. They are
+    compared with the machine's own dynamics at random states, with and without friction under the
+    feet. Four actuators drive three degrees of freedom: forces in the pattern (1, -1, 1, -1) move
+    nothing. Last comes the cost of friction along the paper's sines, viscous as in configuration
+    hardware.
+    """
     plate = PlateModel.from_parameters(platform.parameters)
     states = random_states(platform, STATE_COUNT)
     with_friction = load(platform.name, configuration="hardware")
@@ -65,7 +59,9 @@ def run(platform: Platform) -> CaseResult:
         *against_kernels(", with friction", with_friction, states),
         *_redundancy(platform, states),
     ]
-    return CASE.result(platform, measures, statements=(_statement(viscous, effect),))
+    return check_simulator_actuation.result(
+        platform, measures, statements=(_statement(viscous, effect),)
+    )
 
 
 def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iterator[Entry]:

@@ -1,13 +1,4 @@
-"""Driving simulator: actuator forces as inputs.
-
-Prescribed lengths give the motion for any masses; prescribed forces do not. The forces that the
-exact model needs for the paper's sines and sigmoids drive three pillars. The fourth follows, and
-nothing corrects the motion. The forces drive our reference, MuJoCo and PyBullet, which must return
-to the prescribed lengths. They also drive the paper's Lagrangian with its index reduced. It runs
-once as printed (with the errata that its own solutions demand), and once with the two terms that
-its energies leave out. The error from those terms is derived beside it, and inputs of a half and a
-quarter show the order.
-"""
+"""Driving simulator: actuator forces as inputs."""
 
 from __future__ import annotations
 
@@ -23,7 +14,7 @@ from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import Released, driven_motion, exact_forces, released
 from twin.simulation.simulate import simulate
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.driving_simulator.engines import LINE_WIDTH, MACHINE_REASON
 from twin.validation.cases.driving_simulator.figures import (
     SIGMOID_INPUTS,
@@ -38,10 +29,6 @@ from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import fitted_order, largest
 from twin.validation.published.printed import SIMULATOR_PAPER
 from twin.validation.results import CaseResult, Entry, Measure, Statement
-
-CASE = Case(
-    "simulator_forced", __doc__, machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0
-)
 
 RUN_DURATIONS = {SINE_INPUTS: 1.0, SIGMOID_INPUTS: 1.5}
 """[s] Durations of the runs. A plate under constant forces is unstable: its tilt grows by a factor
@@ -61,8 +48,18 @@ POSE_TOLERANCES = {
 """Largest distance [m], [rad] from the prescribed motion, by engine."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0)
+def check_simulator_forced(platform: Platform) -> CaseResult:
+    """Driving simulator: actuator forces as inputs.
+
+    Prescribed lengths give the motion for any masses; prescribed forces do not. The forces that the
+    exact model needs for the paper's sines and sigmoids drive three pillars. The fourth follows,
+    and nothing corrects the motion. The forces drive our reference, MuJoCo and PyBullet, which must
+    return to the prescribed lengths. They also drive the paper's Lagrangian with its index reduced.
+    It runs once as printed (with the errata that its own solutions demand), and once with the two
+    terms that its energies leave out. The error from those terms is derived beside it, and inputs
+    of a half and a quarter show the order.
+    """
     machine = paper_machine(platform)
     plate = PlateModel.from_parameters(machine.parameters)
     measures: list[Entry] = []
@@ -75,7 +72,9 @@ def run(platform: Platform) -> CaseResult:
         }
         measures += [*_engines(machine, plate, inputs, name), *_models(name, responses)]
         full_inputs[name] = responses[1.0]
-    return CASE.result(platform, measures, statements=(_statement(plate, full_inputs),))
+    return check_simulator_forced.result(
+        platform, measures, statements=(_statement(plate, full_inputs),)
+    )
 
 
 def _engines(

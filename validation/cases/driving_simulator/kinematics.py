@@ -1,11 +1,4 @@
-"""Kinematics of the driving simulator.
-
-The paper's closed forms for small angles are evaluated as printed and compared with ours. Direct
-and inverse kinematics are compared in both models, and the exact closed forms with the machine's
-own kinematics. Motion ranges are compared with the printed ones. Over the whole workspace the
-small-angle model is compared with the exact one, in millimetres: the paper calls this model
-verified.
-"""
+"""Kinematics of the driving simulator."""
 
 from __future__ import annotations
 
@@ -22,7 +15,7 @@ from twin.papers.driving_simulator.studies import (
     small_angle_ranges,
     worst_small_angle_errors,
 )
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.driving_simulator.engines import (
     MACHINE_REASON,
     MOTION_RANGES,
@@ -40,18 +33,22 @@ from twin.validation.measures.sampling import largest, random_states
 from twin.validation.published.printed import Comparison, compared
 from twin.validation.results import CaseResult, Entry, Measure
 
-CASE = Case(
-    "simulator_kinematics", __doc__, machines=("driving_simulator",), because=MACHINE_REASON
-)
-
 STATE_COUNT = 200
 """Number of random poses at which the kinematics are compared."""
 
 ROUNDING_REASON = "rounding of some ten operations on lengths below a metre"
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(machines=("driving_simulator",), because=MACHINE_REASON)
+def check_simulator_kinematics(platform: Platform) -> CaseResult:
+    """Kinematics of the driving simulator.
+
+    The paper's closed forms for small angles are evaluated as printed and compared with ours.
+    Direct and inverse kinematics are compared in both models, and the exact closed forms with the
+    machine's own kinematics. Motion ranges are compared with the printed ones. Over the whole
+    workspace the small-angle model is compared with the exact one, in millimetres: the paper calls
+    this model verified.
+    """
     plate = PlateModel.from_parameters(platform.parameters)
     poses = random_states(platform, STATE_COUNT).pose
     worst = worst_small_angle_errors(plate)
@@ -67,7 +64,9 @@ def run(platform: Platform) -> CaseResult:
         *kinematics_statements(plate, worst),
         *pilot_statements(platform, plate),
     )
-    return CASE.result(platform, measures, (envelope_plot(plate),), statements)
+    return check_simulator_kinematics.result(
+        platform, measures, (envelope_plot(plate),), statements
+    )
 
 
 def _ranges(plate: PlateModel) -> tuple[Comparison, ...]:

@@ -1,28 +1,12 @@
-"""Physics of the environments.
-
-Each of the four environments runs short episodes, and equations that know nothing of its code are
-solved along them. A car in the frame of the road gives what its driver feels. Newton's and Euler's
-laws with rolling as a constraint move the ball, in the environment and in three engines. A rigid
-body in a room at rest shows what a shaking base does. Simulations of the inner ear, sums of sines
-and work balances check the rest. Observations and rewards are computed again from the poses and the
-formulae of the documentation.
-"""
+"""Physics of the environments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from twin.analysis.platform import Platform
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.results import CaseResult, Entry
-
-CASE = Case(
-    "environments",
-    __doc__,
-    machines=("stewart", "compliant_stewart", "driving_simulator"),
-    because="the machines of the shipped environments and policies",
-    cost=1.0,
-)
 
 MACHINE_TASKS = {
     "stewart": ("car", "tracking", "cueing", "ball", "shaking"),
@@ -32,9 +16,21 @@ MACHINE_TASKS = {
 """Parts of the case by machine."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
-    return CASE.result(platform, _measures(platform))
+@validation_case(
+    machines=("stewart", "compliant_stewart", "driving_simulator"),
+    because="the machines of the shipped environments and policies",
+)
+def check_environments(platform: Platform) -> CaseResult:
+    """Physics of the environments.
+
+    Each of the four environments runs short episodes, and equations that know nothing of its code
+    are solved along them. A car in the frame of the road gives what its driver feels. Newton's and
+    Euler's laws with rolling as a constraint move the ball, in the environment and in three
+    engines. A rigid body in a room at rest shows what a shaking base does. Simulations of the inner
+    ear, sums of sines and work balances check the rest. Observations and rewards are computed again
+    from the poses and the formulae of the documentation.
+    """
+    return check_environments.result(platform, _measures(platform))
 
 
 def _measures(platform: Platform) -> Iterator[Entry]:

@@ -1,11 +1,4 @@
-"""Five formulations of the dynamics.
-
-The platform falls freely from home. The fall is computed by the configuration-space,
-actuator-space, task-space, extended-to-task-space and extended-to-actuator-space formulations.
-Accelerations and motion are compared with the reference, also at the singular pose in the plane of
-the base. Errors of the loop closure (e1 position, e2 velocity, e3 acceleration), energy and run
-time stand beside the paper's tables. All use Dormand-Prince 5(4) at 1e-13 per step.
-"""
+"""Five formulations of the dynamics."""
 
 from __future__ import annotations
 
@@ -17,7 +10,7 @@ from twin.analysis.platform import Platform
 from twin.errors import IntegrationError
 from twin.model.integrate import integrate
 from twin.papers.formulations import Formulation, FormulationRun
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.formulations.runs import (
     ERROR_ROUNDINGS,
     FALL_TIME,
@@ -42,14 +35,6 @@ from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.sampling import largest, random_states
 from twin.validation.results import CaseResult, Measure, Panel, Plot
 
-CASE = Case(
-    "formulations",
-    __doc__,
-    machines=("srspm",),
-    because="the paper's tables are about its benchmark machine, srspm",
-    cost=1.5,
-)
-
 AGREEMENT_TIME = 0.3
 """[s] Duration in which engines are compared."""
 
@@ -66,8 +51,20 @@ ENERGY_GAIN = 100.0
 """Ratio by which the energy error has to be smaller than the printed one."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("srspm",),
+    because="the paper's tables are about its benchmark machine, srspm",
+    cost=1.5,
+)
+def check_formulations(platform: Platform) -> CaseResult:
+    """Five formulations of the dynamics.
+
+    The platform falls freely from home. The fall is computed by the configuration-space,
+    actuator-space, task-space, extended-to-task-space and extended-to-actuator-space formulations.
+    Accelerations and motion are compared with the reference, also at the singular pose in the plane
+    of the base. Errors of the loop closure (e1 position, e2 velocity, e3 acceleration), energy and
+    run time stand beside the paper's tables. All use Dormand-Prince 5(4) at 1e-13 per step.
+    """
     runs, stops = falls(platform)
     by_tolerance = {value: falls(platform, value)[0] for value in STEP_TOLERANCES} | {1e-13: runs}
     times = run_times(platform)
@@ -85,7 +82,7 @@ def run(platform: Platform) -> CaseResult:
     )
     plots = (_plot(runs), box_plot(times))
     tables = (error_table(by_tolerance), time_table(times))
-    return CASE.result(platform, measures, plots, statements, tables)
+    return check_formulations.result(platform, measures, plots, statements, tables)
 
 
 def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[Measure]:

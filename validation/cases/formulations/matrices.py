@@ -1,10 +1,4 @@
-"""Matrices of the formulations.
-
-The case measures sizes, structure and operations behind tables 1 to 4 and figure 6 of the
-extended-configuration-space paper. The paper's tables give the sizes of symbolic expressions. Here
-the matrices themselves are measured: their zero, constant and varying entries at states with closed
-loops. The operations of one evaluation of each formulation are counted.
-"""
+"""Matrices of the formulations."""
 
 from __future__ import annotations
 
@@ -16,7 +10,7 @@ from scipy.linalg import null_space
 from twin.analysis.platform import Platform
 from twin.papers.formulations import Formulation, formulation_names
 from twin.papers.formulations.formulation import Operations, operations
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.formulations.runs import (
     PRINTED_RESULTS,
     Structure,
@@ -26,14 +20,6 @@ from twin.validation.cases.formulations.runs import (
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 from twin.validation.results import CaseResult, Measure, Statement, Table
-
-CASE = Case(
-    "formulation_matrices",
-    __doc__,
-    machines=("srspm",),
-    because="the paper's tables are about its benchmark machine, srspm",
-    cost=1.0,
-)
 
 EXPRESSION_SIZES = {
     "M, extended": ("4.1", "35.515"),
@@ -58,11 +44,21 @@ DIFFERENCE_TOLERANCE = 1e-7
 """Relative error that central differences of a mass matrix leave."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("srspm",),
+    because="the paper's tables are about its benchmark machine, srspm",
+)
+def check_formulation_matrices(platform: Platform) -> CaseResult:
+    """Matrices of the formulations.
+
+    The case measures sizes, structure and operations behind tables 1 to 4 and figure 6 of the
+    extended-configuration-space paper. The paper's tables give the sizes of symbolic expressions.
+    Here the matrices themselves are measured: their zero, constant and varying entries at states
+    with closed loops. The operations of one evaluation of each formulation are counted.
+    """
     matrices = structures(platform)
     counts = {name: operations(Formulation(platform, name)) for name in formulation_names()}
-    return CASE.result(
+    return check_formulation_matrices.result(
         platform,
         _measures(matrices, counts),
         statements=_statements(matrices, counts),

@@ -1,9 +1,4 @@
-"""Default and tuned constraint settings.
-
-A motion of at most 0.3 s under sinusoidal forces runs with each engine's default settings of
-constraints and with those of the fidelities. The time step is 1 ms, less in a small machine or a
-stiff one. The loop gap is the largest distance between two points that a constraint holds together.
-"""
+"""Default and tuned constraint settings."""
 
 from __future__ import annotations
 
@@ -19,14 +14,12 @@ from twin.errors import MissingDependencyError, SimulationStoppedError
 from twin.model.engine import State
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.general.sinusoidal_forces import followed_sines, sinusoidal_forces
 from twin.validation.measures.comparison import ENGINE_LABELS, log_curve, missing
 from twin.validation.measures.equilibrium import COMPARED_TIMESTEP, rest, step_for
 from twin.validation.measures.sampling import platform_radius, position_error
 from twin.validation.results import CaseResult, Entry, Measure, Panel, Plot
-
-CASE = Case("constraint_settings", __doc__, cost=0.6)
 
 MAX_DURATION = 0.3
 """[s] Longest duration of a run."""
@@ -74,8 +67,15 @@ class Outcome(NamedTuple):
     largest_gap: float | None
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(cost=0.6)
+def check_constraint_settings(platform: Platform) -> CaseResult:
+    """Default and tuned constraint settings.
+
+    A motion of at most 0.3 s under sinusoidal forces runs with each engine's default settings of
+    constraints and with those of the fidelities. The time step is 1 ms, less in a small machine or
+    a stiff one. The loop gap is the largest distance between two points that a constraint holds
+    together.
+    """
     duration = followed_sines(platform, MAX_DURATION)
     step = step_for(platform, COMPARED_TIMESTEP)
     forces = sinusoidal_forces(platform, duration, step)
@@ -103,7 +103,7 @@ def run(platform: Platform) -> CaseResult:
         ),
     )
     plot = Plot("Loop gap and error of position", "time [s]", *panels)
-    return CASE.result(platform, measures, (plot,))
+    return check_constraint_settings.result(platform, measures, (plot,))
 
 
 def _outcome(

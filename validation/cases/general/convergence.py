@@ -1,10 +1,4 @@
-"""Convergence in the time step.
-
-Motion under constant actuator forces, from rest at home, with time steps from 4 ms to 0.5 ms (all
-shorter in a stiff machine). The largest position error against the reference has to fall with the
-step at the order that belongs to the method. Orders are fitted above the floor, where a smaller
-step still reduces the error.
-"""
+"""Convergence in the time step."""
 
 from __future__ import annotations
 
@@ -17,7 +11,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.general.constant_forces import constant_forces
 from twin.validation.measures.comparison import (
     ENGINE_BARS,
@@ -38,8 +32,6 @@ from twin.validation.results import (
     Plot,
     Quantity,
 )
-
-CASE = Case("convergence", __doc__, cost=2.5)
 
 MAX_DURATION = 0.2
 """[s] Longest duration of a run."""
@@ -108,8 +100,15 @@ COMPARED_METHODS = (
 )
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(cost=2.5)
+def check_convergence(platform: Platform) -> CaseResult:
+    """Convergence in the time step.
+
+    Motion under constant actuator forces, from rest at home, with time steps from 4 ms to 0.5 ms
+    (all shorter in a stiff machine). The largest position error against the reference has to fall
+    with the step at the order that belongs to the method. Orders are fitted above the floor, where
+    a smaller step still reduces the error.
+    """
     forces = constant_forces(platform)
     duration = followed_duration(platform, duration_for(platform, MAX_DURATION), forces)
     steps = TIME_STEPS * stiff_scale(platform)
@@ -142,7 +141,7 @@ def run(platform: Platform) -> CaseResult:
         log_x=True,
         caption="Largest errors over the motion. The two first-order methods lie on each other.",
     )
-    return CASE.result(platform, measures, (plot,))
+    return check_convergence.result(platform, measures, (plot,))
 
 
 def _integrator(method: Method) -> str:

@@ -1,12 +1,4 @@
-"""Sines in all degrees of freedom about home.
-
-The platform is carried through sines in all its degrees of freedom at once. They have 1 and 2 Hz
-and some 8 % of the stroke each, less where actuators would be too slow or cranks would line up with
-their rods. The work of the actuators' forces has to be the gain of energy and the loss in
-dampers and friction. Each engine's own inverse dynamics has to give the forces along the motion.
-Then both engines are driven by the forces, held over each step, for 0.3 s (less in small machines
-and in stiff ones).
-"""
+"""Sines in all degrees of freedom about home."""
 
 from __future__ import annotations
 
@@ -14,7 +6,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.motion import SineMotion, axis_names
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.measures.comparison import (
     DrivenMotion,
     actuator_measures,
@@ -32,8 +24,6 @@ from twin.validation.measures.sampling import (
     stroke,
 )
 from twin.validation.results import CaseResult, Quantity
-
-CASE = Case("driven_motion", __doc__, cost=1.5)
 
 AMPLITUDE_FRACTION = 0.08
 """Amplitude of each of the six sines, as a fraction of the stroke."""
@@ -64,8 +54,17 @@ ENGINE_TIME = 0.3
 """[s] Longest duration of the engines' runs."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(cost=1.5)
+def check_driven_motion(platform: Platform) -> CaseResult:
+    """Sines in all degrees of freedom about home.
+
+    The platform is carried through sines in all its degrees of freedom at once. They have 1 and 2
+    Hz and some 8 % of the stroke each, less where actuators would be too slow or cranks would line
+    up with their rods. The work of the actuators' forces has to be the gain of energy and the loss
+    in dampers and friction. Each engine's own inverse dynamics has to give the forces along the
+    motion. Then both engines are driven by the forces, held over each step, for 0.3 s (less in
+    small machines and in stiff ones).
+    """
     motion = sines(platform)
     count = round(MOTION_DURATION / sample_step(platform))
     driven_sines = driven(platform, motion, np.linspace(0.0, MOTION_DURATION, count + 1))
@@ -78,7 +77,7 @@ def run(platform: Platform) -> CaseResult:
         *actuator_measures(platform, driven_sines),
         *engines,
     ]
-    return CASE.result(platform, measures, plots)
+    return check_driven_motion.result(platform, measures, plots)
 
 
 def sample_step(platform: Platform) -> float:

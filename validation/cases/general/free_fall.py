@@ -1,14 +1,4 @@
-"""Free fall from rest.
-
-The machine falls without actuator forces. It starts tilted, as symmetric machines would otherwise
-only sink straight down. Where springs between platform and base carry it, it is let go a hundredth
-of the stroke beside home. Where a paper prints the end of a fall, it starts as there, and the end
-is compared. Both engines are compared with the reference over the first 0.3 s (less in small
-machines and in stiff ones). The reference alone goes on to 1 s (less in stiff machines), through
-the base and through the singular pose in its plane, which task-space equations pass unharmed. On
-pillars it ends with the first part, before a strut has no length left. Its energy has to stay
-constant except for losses in dampers and friction.
-"""
+"""Free fall from rest."""
 
 from __future__ import annotations
 
@@ -20,7 +10,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import ForwardKinematicsError
 from twin.model.integrate import Solution
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.measures.comparison import trajectory_comparison
 from twin.validation.measures.equilibrium import (
     duration_for,
@@ -41,8 +31,6 @@ from twin.validation.published.printed import (
 )
 from twin.validation.results import CaseResult, Statement
 
-CASE = Case("free_fall", __doc__, needs_gravity=True, cost=0.7)
-
 ENGINE_TIME = 0.3
 """[s] Longest duration of the engines' falls."""
 
@@ -61,8 +49,19 @@ OFFSET_FRACTION = 0.01
 along them."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(needs_gravity=True, cost=0.7)
+def check_free_fall(platform: Platform) -> CaseResult:
+    """Free fall from rest.
+
+    The machine falls without actuator forces. It starts tilted, as symmetric machines would
+    otherwise only sink straight down. Where springs between platform and base carry it, it is let
+    go a hundredth of the stroke beside home. Where a paper prints the end of a fall, it starts as
+    there, and the end is compared. Both engines are compared with the reference over the first 0.3
+    s (less in small machines and in stiff ones). The reference alone goes on to 1 s (less in stiff
+    machines), through the base and through the singular pose in its plane, which task-space
+    equations pass unharmed. On pillars it ends with the first part, before a strut has no length
+    left. Its energy has to stay constant except for losses in dampers and friction.
+    """
     initial = {"pose": start_pose(platform), "deflection": rest(platform).deflection}
     fall = free_fall(platform)
     duration = duration_for(platform, ENGINE_TIME)
@@ -81,7 +80,7 @@ def run(platform: Platform) -> CaseResult:
             *(comparison.statement for comparison in benchmark),
             *_statements(platform, printed, fall, crossing, balance.total),
         )
-    return CASE.result(platform, measures, plots, statements)
+    return check_free_fall.result(platform, measures, plots, statements)
 
 
 def start_pose(platform: Platform) -> FloatArray:

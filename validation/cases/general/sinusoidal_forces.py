@@ -1,10 +1,4 @@
-"""Motion under sinusoidal actuator forces.
-
-From rest at home, each actuator adds a sine of its own frequency to its holding force. Frequencies
-are 3 to 8 Hz; in stiff machines they rise as the time step falls. The run takes 0.5 s, less in
-small machines and in those that topple. Forces are sampled at the start of each step and held over
-it, in the reference as in the engines, so that the errors are those of the engines alone.
-"""
+"""Motion under sinusoidal actuator forces."""
 
 from __future__ import annotations
 
@@ -12,7 +6,7 @@ import numpy as np
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.measures.comparison import force_name, leg_curves, trajectory_comparison
 from twin.validation.measures.equilibrium import (
     compared_step,
@@ -23,8 +17,6 @@ from twin.validation.measures.equilibrium import (
 )
 from twin.validation.results import CaseResult, Panel, Plot
 
-CASE = Case("sinusoidal_forces", __doc__, cost=0.6)
-
 MAX_DURATION = 0.5
 """[s] Longest duration of the run."""
 
@@ -33,8 +25,16 @@ FREQUENCY_RANGE = (3.0, 8.0)
 evenly spaced between them."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(cost=0.6)
+def check_sinusoidal_forces(platform: Platform) -> CaseResult:
+    """Motion under sinusoidal actuator forces.
+
+    From rest at home, each actuator adds a sine of its own frequency to its holding force.
+    Frequencies are 3 to 8 Hz; in stiff machines they rise as the time step falls. The run takes 0.5
+    s, less in small machines and in those that topple. Forces are sampled at the start of each step
+    and held over it, in the reference as in the engines, so that the errors are those of the
+    engines alone.
+    """
     duration = followed_sines(platform, MAX_DURATION)
     step = compared_step(platform)
     forces = sinusoidal_forces(platform, duration, step)
@@ -45,7 +45,7 @@ def run(platform: Platform) -> CaseResult:
     curves = leg_curves(time, forces)
     label = f"{force_name(platform)} [{platform.force_unit}]"
     plots.append(Plot(f"Applied {force_name(platform)}s", "time [s]", Panel(label, *curves)))
-    return CASE.result(platform, measures, plots)
+    return check_sinusoidal_forces.result(platform, measures, plots)
 
 
 def followed_sines(platform: Platform, longest: float) -> float:

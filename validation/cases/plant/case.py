@@ -1,13 +1,4 @@
-"""Drives of the hardware configuration on a test bench.
-
-The drive of the first leg in configuration hardware runs alone on a test bench. The expected values
-follow from the machine's file, for stewart also from the data sheet of its motor, and never from
-the code of the drives. The mechanics are tested for inertia, friction, backlash and the coupling of
-motor and leg. The electronics are tested for delay, current loop, converter, velocity loop and
-thermal limit. Limit switches, speed limit, brake, end stops and encoders follow, and the takeover
-of a machine at rest. Cranks have two more drives, a hobby servo and a stepper motor. What a drive
-does not have, such as backlash, is left out.
-"""
+"""Drives of the hardware configuration on a test bench."""
 
 from __future__ import annotations
 
@@ -26,7 +17,7 @@ from twin.machine.hardware.drive import ScrewDrive
 from twin.model.machine_base import ZERO_VECTOR
 from twin.plant.drives import drive_constants, equivalent_inertia
 from twin.plant.plant import Plant
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.closed_loop import with_drives
 from twin.validation.cases.plant.electronics import (
     converter_measures,
@@ -274,11 +265,18 @@ def missing_hardware(platform: Platform) -> str:
     return ""
 
 
-CASE = Case("plant", __doc__, condition=missing_hardware, cost=0.6)
+@validation_case(condition=missing_hardware, cost=0.6)
+def check_plant(platform: Platform) -> CaseResult:
+    """Drives of the hardware configuration on a test bench.
 
-
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+    The drive of the first leg in configuration hardware runs alone on a test bench. The expected
+    values follow from the machine's file, for stewart also from the data sheet of its motor, and
+    never from the code of the drives. The mechanics are tested for inertia, friction, backlash and
+    the coupling of motor and leg. The electronics are tested for delay, current loop, converter,
+    velocity loop and thermal limit. Limit switches, speed limit, brake, end stops and encoders
+    follow, and the takeover of a machine at rest. Cranks have two more drives, a hobby servo and a
+    stepper motor. What a drive does not have, such as backlash, is left out.
+    """
     machine = with_drives(platform)
     constants = drive_constants(machine, ENGINE_STEP)
     drive, leg_drive = constants[0], machine.parameters.legs[0].drive
@@ -311,7 +309,7 @@ def run(platform: Platform) -> CaseResult:
     if heating is not None:
         measures += fold_back_measures(heating, numbers)
     statements = thesis_statements(machine) if platform.name == "stewart" else ()
-    return CASE.result(platform, measures, statements=statements)
+    return check_plant.result(platform, measures, statements=statements)
 
 
 def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:

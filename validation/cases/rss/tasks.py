@@ -1,11 +1,4 @@
-"""Heave task of the 6-RSS manipulator.
-
-From 0.3 to 0.4 m, at rest at both ends, with a peak acceleration of 0.8 g (section 6.1). Stroke and
-peak give each of four usual laws its duration, and inverse dynamics the torques. The paper's law is
-the cubic, as the case of its torque profile finds. Both engines' own inverse dynamics are held
-against its torques, and both engines are driven by them. The same task under payloads gives the
-size of the motors.
-"""
+"""Heave task of the 6-RSS manipulator."""
 
 from __future__ import annotations
 
@@ -23,7 +16,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.motion.profiles import LAWS, RestToRestMotion, shortest_rise
 from twin.papers.formulations import Formulation
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.rss.free_fall import END_HEIGHT, PEAK_ACCELERATION, START_HEIGHT
 from twin.validation.measures.comparison import driven, engines_along, work_measure
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
@@ -31,13 +24,6 @@ from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Sta
 
 HEAVE_FILE = Path(twin.validation.published.__path__[0]) / "rss_heave.csv"
 
-CASE = Case(
-    "rss_tasks",
-    __doc__,
-    machines=("rss",),
-    because="the paper states the task for its 6-RSS manipulator",
-    cost=4.0,
-)
 
 PRINTED_DURATION = 0.3
 """[s] Duration of the task; section 6.1: 'a real-time of 0.3 s'."""
@@ -137,8 +123,18 @@ def torques(platform: Platform, heave: Heave, cranks: FloatArray) -> FloatArray:
     return np.asarray(forces.mean(axis=1))
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("rss",), because="the paper states the task for its 6-RSS manipulator", cost=4.0
+)
+def check_rss_tasks(platform: Platform) -> CaseResult:
+    """Heave task of the 6-RSS manipulator.
+
+    From 0.3 to 0.4 m, at rest at both ends, with a peak acceleration of 0.8 g (section 6.1). Stroke
+    and peak give each of four usual laws its duration, and inverse dynamics the torques. The
+    paper's law is the cubic, as the case of its torque profile finds. Both engines' own inverse
+    dynamics are held against its torques, and both engines are driven by them. The same task under
+    payloads gives the size of the motors.
+    """
     tasks = {law: heave(platform, law) for law in LAWS}
     requirements = {law: motor_requirement(platform, task) for law, task in tasks.items()}
     main_task = tasks[MAIN_LAW]
@@ -157,7 +153,9 @@ def run(platform: Platform) -> CaseResult:
         *engines,
     ]
     plots.insert(0, _laws_plot(requirements))
-    return CASE.result(platform, measures, plots, _statements(platform, tasks, requirements))
+    return check_rss_tasks.result(
+        platform, measures, plots, _statements(platform, tasks, requirements)
+    )
 
 
 def heave(platform: Platform, law: str) -> RestToRestMotion:

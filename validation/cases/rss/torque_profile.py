@@ -1,10 +1,4 @@
-"""Torque profile of the 6-RSS manipulator's heave task.
-
-The points of figure 16 of the paper are in the published notebook. They show three strokes between
-0.3 and 0.4 m: the height, the acceleration of a crank and the mean torque of the motors. The law of
-motion is identified from the height, and the torque is computed by the extended-to-actuator-space
-formulation.
-"""
+"""Torque profile of the 6-RSS manipulator's heave task."""
 
 from __future__ import annotations
 
@@ -15,7 +9,7 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.motion.profiles import LAWS
-from twin.validation.case import Case
+from twin.validation.case import validation_case
 from twin.validation.cases.rss.free_fall import PEAK_ACCELERATION, stroke
 from twin.validation.cases.rss.tasks import (
     PublishedHeave,
@@ -28,14 +22,6 @@ from twin.validation.cases.rss.tasks import (
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
-
-CASE = Case(
-    "rss_torque_profile",
-    __doc__,
-    machines=("rss",),
-    because="the figure is about the paper's 6-RSS manipulator",
-    cost=1.0,
-)
 
 STROKE_POINTS = 28
 """Number of points of a stroke, 10 ms apart, both ends included."""
@@ -56,12 +42,21 @@ class Profiles:
         self.ordinary = platform.inverse_dynamics(*heave).mean(axis=1)
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("rss",), because="the figure is about the paper's 6-RSS manipulator"
+)
+def check_rss_torque_profile(platform: Platform) -> CaseResult:
+    """Torque profile of the 6-RSS manipulator's heave task.
+
+    The points of figure 16 of the paper are in the published notebook. They show three strokes
+    between 0.3 and 0.4 m: the height, the acceleration of a crank and the mean torque of the
+    motors. The law of motion is identified from the height, and the torque is computed by the
+    extended-to-actuator-space formulation.
+    """
     points = PublishedHeave(*(column[:STROKE_POINTS] for column in published_heave()))
     gravity = platform.parameters.gravity
     profiles = Profiles(platform, "cubic", gravity, points.time)
-    return CASE.result(
+    return check_rss_torque_profile.result(
         platform,
         _measures(points, profiles, gravity),
         (_plot(points, profiles),),
