@@ -1,4 +1,7 @@
-"""Workspace."""
+"""Workspace.
+
+Feasibility at rest.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
+from twin.analysis.feasibility.verdict import Feasibility
+from twin.analysis.machine_summary import axis_ranges
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import characteristic_scale
 from twin.analysis.workspace.admissible import (
@@ -32,6 +38,7 @@ from twin.analysis.workspace.search import search, singular_distance, sphere
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.integrate import integrate
+from twin.model.machine_base import without_compiling
 from twin.papers.driving_simulator.kinematics import ExactKinematics, PlateModel
 from twin.papers.driving_simulator.studies import exact_ranges, stroke_fractions
 from twin.rotations import displaced
@@ -39,6 +46,45 @@ from twin.validation.case import validation_case
 from twin.validation.cases.general.free_fall import singular_time
 from twin.validation.measures.sampling import largest
 from twin.validation.results import CaseResult, Entry, Measure
+
+MAX_LIMIT_FRACTION = 1.0 + 1e-9
+"""Largest fraction of a limit that may be used: all of it, and rounding."""
+
+RANGE_FRACTION = 0.5
+"""Fraction of each range, from home to its ends, within which the machine is judged."""
+
+
+@validation_case(cost=0.5)
+def check_feasibility(platform: Platform) -> CaseResult:
+    """Feasibility at rest.
+
+    The machine rests at home, and half way to both ends of each range that `twin info` prints. It
+    has to keep the limits that its file gives: force or torque, angles of joints, distances of
+    legs, singular poses. A machine that simulates well but cannot hold itself fails here. Limits
+    that the file does not give are not judged, nor are the ends themselves: the stroke alone may
+    let legs turn the platform beyond a singular pose.
+    """
+    with without_compiling():
+        ranges = axis_ranges(platform)
+    results = (
+        feasibility(platform),
+        range_feasibility(platform, ranges=ranges, part=RANGE_FRACTION),
+    )
+    measures = [measure for result in results for measure in _measures(result)]
+    return check_feasibility.result(platform, measures)
+
+
+def _measures(found: Feasibility) -> list[Measure]:
+    return [
+        Measure(
+            f"{found.task}: {margin.quantity}, share of its limit",
+            margin.share,
+            MAX_LIMIT_FRACTION,
+            margin.remedy or "the limit itself",
+        )
+        for margin in found.margins
+    ]
+
 
 RADIUS_TOLERANCE = 1e-9
 """Largest error of rays' radii, relative to the platform joints' radius: 44 halvings of a step

@@ -11,6 +11,15 @@ from twin.errors import IntegrationError
 from twin.model.integrate import integrate
 from twin.papers.formulations import Formulation, FormulationRun
 from twin.validation.case import validation_case
+from twin.validation.cases.formulations.matrices import (
+    branch_statement,
+    error_statements,
+    error_table,
+    leg_inertia_statement,
+    modelling_statement,
+    stop_statement,
+    time_statements,
+)
 from twin.validation.cases.formulations.runs import (
     ERROR_ROUNDINGS,
     FALL_TIME,
@@ -21,15 +30,6 @@ from twin.validation.cases.formulations.runs import (
     falls,
     run_times,
     time_table,
-)
-from twin.validation.cases.formulations.statements import (
-    branch_statement,
-    error_statements,
-    error_table,
-    leg_inertia_statement,
-    modelling_statement,
-    stop_statement,
-    time_statements,
 )
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.sampling import largest, random_states
