@@ -152,7 +152,8 @@ def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> lis
 
 def _selected(cases: Sequence[str] | str | None) -> dict[str, Case]:
     keys = list(CASES) if cases is None else _several(cases, "cases")
-    return {key: load_case(key) for key in CASES if key in {*keys}}
+    selected = {key: load_case(key) for key in keys}
+    return {key: selected[key] for key in CASES if key in selected}
 
 
 def _failed(name: str, key: str, error: str) -> CaseResult:

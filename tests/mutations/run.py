@@ -30,7 +30,7 @@ MODEL_MAKERS = {
 SHORTER: dict[str, dict[str, Any]] = {
     "reference": {"STATE_COUNT": 4, "FREE_MOTION": 0.1},
     "projection": {"STATE_COUNT": 4},
-    "constant_forces": {"MAX_DURATION": 0.1},
+    "constant_forces": {"CONSTANT_FORCE_DURATION": 0.1},
     "inertial_sensor": {"PLATFORM_RUNS": False},
 }
 """Constants of cases that make them short."""

@@ -25,7 +25,7 @@ from twin.rotations import displacement
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import validation_case
-from twin.validation.cases.tank_motion import tank_motion
+from twin.validation.cases.thesis import tank_motion
 from twin.validation.measures.comparison import ENGINE_BARS, FULL_MOTION
 from twin.validation.published.printed import STEWART_THESIS
 from twin.validation.results import (

@@ -1,7 +1,4 @@
-"""Workspace.
-
-Feasibility at rest.
-"""
+"""Feasible ranges and the workspace."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ from twin.papers.driving_simulator.kinematics import ExactKinematics, PlateModel
 from twin.papers.driving_simulator.studies import exact_ranges, stroke_fractions
 from twin.rotations import displaced
 from twin.validation.case import validation_case
-from twin.validation.cases.general.free_fall import singular_time
+from twin.validation.cases.general.motions import singular_time
 from twin.validation.measures.sampling import largest
 from twin.validation.results import CaseResult, Entry, Measure
 

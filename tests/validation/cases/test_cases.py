@@ -20,8 +20,9 @@ from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.kinematics import PlateModel
-from twin.validation.cases import CASES, load_case
+from twin.validation.cases import CASES, compliant_legs, load_case
 from twin.validation.cases.driving_simulator import dae as simulator_multipliers
+from twin.validation.cases.driving_simulator.kinematics import against_kernels
 from twin.validation.measures import comparison
 from twin.validation.measures.sampling import random_states
 from twin.validation.results import Plot
@@ -227,14 +228,16 @@ def test_a_value_that_is_not_a_number_fails(srspm: Platform, outcome: Outcome) -
 
 
 def test_linear_systems_notice_a_mass_off_by_a_millionth(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = compliant_systems.from_parameters
+    honest = compliant_legs.from_parameters
 
     def heavier(parameters: Any) -> Any:
         machine = honest(parameters)
         return replace(machine, housing_mass=machine.housing_mass * (1.0 + 1e-6))
 
-    monkeypatch.setattr(compliant_systems, "from_parameters", heavier)
-    names = failed_names(load_case("compliant_systems").run(twin.load("compliant_stewart")).measures)
+    monkeypatch.setattr(compliant_legs, "from_parameters", heavier)
+    names = failed_names(
+        load_case("compliant_systems").run(twin.load("compliant_stewart")).measures
+    )
     assert any(name.startswith("free system") for name in names)
     assert any(name.startswith("energies") for name in names)
 
@@ -242,11 +245,11 @@ def test_linear_systems_notice_a_mass_off_by_a_millionth(monkeypatch: pytest.Mon
 def test_exact_model_notices_a_mass_off_by_a_millionth() -> None:
     machine = twin.load("driving_simulator")
     states = random_states(machine, 20)
-    assert not [m for m in simulator_actuation.against_kernels("", machine, states) if m.verdict == "fail"]
+    assert not [m for m in against_kernels("", machine, states) if m.verdict == "fail"]
     honest = machine.inverse_dynamics
     machine = altered(machine, 1.0)
     machine.inverse_dynamics = lambda *a: (1.0 + 1e-6) * honest(*a)  # type: ignore[method-assign]
-    assert [m for m in simulator_actuation.against_kernels("", machine, states) if m.verdict == "fail"]
+    assert [m for m in against_kernels("", machine, states) if m.verdict == "fail"]
 
 
 def test_multipliers_notice_a_misread_term(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,4 @@
-"""Physics of the environments.
-
-The motion, the commands and the errors of twin/PoseTracking-v0 against their formulae.
-"""
+"""Environments against independent simulations."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""Matrices of the formulations.
-
-Statements of the extended-configuration-space paper about the formulations.
-"""
+"""Runs and matrices of the formulations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from time import thread_time
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import null_space
@@ -13,7 +12,6 @@ from scipy.linalg import null_space
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
-from twin.model.machine_base import changed
 from twin.papers.formulations import (
     Formulation,
     FormulationRun,
@@ -21,21 +19,285 @@ from twin.papers.formulations import (
     simulate_formulation,
 )
 from twin.papers.formulations.formulation import Operations, operations
+from twin.papers.formulations.model import CoefficientMatrices, coriolis, extended_joints
 from twin.validation.case import validation_case
-from twin.validation.cases.formulations.runs import (
-    ERROR_ROUNDINGS,
-    OUTPUT_STEP,
-    PRINTED_RESULTS,
-    PRINTED_STOP,
-    Structure,
-    Structures,
-    rigidity_ranks,
-    structures,
-    tips_of,
-)
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, random_states
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
-from twin.validation.results import CaseResult, Measure, Statement, Table
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement, Table
+
+STRUCTURE_STATES = 4
+"""Number of random states at which the structure of the matrices is examined."""
+
+ERROR_ROUNDINGS = {
+    "configuration": (150.0, 150.0, 4.0),
+    "actuator": (20.0, 4.0, 1000.0),
+    "task": (4.0, 4.0, 4.0),
+    "extended_to_task": (4.0, 4.0, 4.0),
+    "extended_to_actuator": (20.0, 4.0, 1000.0),
+}
+"""Rounding errors of the largest terms that e1, e2 and e3 may contain: of integrated constraints,
+of a root that is tracked, of a Jacobian that becomes singular at the end, alike in both actuator
+spaces. Processors round differently: of five kinds, one left 235 in e3 of the actuator space of the
+6-RSS machine, which ends at the singular pose."""
+
+PRINTED_STOP = 0.48
+"""[s] Time at which actuator-space simulations end; section 5.2, table 6."""
+
+FALL_TIME = 1.0
+"""[s] Duration of the fall."""
+
+OUTPUT_STEP = 0.01
+"""[s] Time between outputs: the paper has 100 equal steps."""
+
+RUN_COUNT = 11
+"""Number of runs of each formulation; their median counts."""
+
+TIME_QUANTILES = {"fastest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
+"""Quantiles of the run times in the table."""
+
+ZERO_TOLERANCE = 1e-8
+"""Largest entry, relative to the largest of the matrix, that counts as zero: differences of eq.
+(15) leave as much."""
+
+CONSTANT_TOLERANCE = 1e-8
+"""Largest change of an entry over the states, relative to the largest of the matrix, that counts as
+constant."""
+
+
+class Structure(NamedTuple):
+    """One matrix, evaluated at several states."""
+
+    values: FloatArray
+    """`(states, m, k)`"""
+
+    @property
+    def kinds(self) -> FloatArray:
+        """0 where an entry is zero, 1 where it is constant, 2 where it varies `(m, k)`."""
+        largest_entry = np.abs(self.values).max()
+        nonzero = np.abs(self.values).max(axis=0) > ZERO_TOLERANCE * largest_entry
+        varies = np.ptp(self.values, axis=0) > CONSTANT_TOLERANCE * largest_entry
+        return np.asarray(nonzero.astype(float) + (nonzero & varies))
+
+    @property
+    def filled(self) -> int:
+        """Number of entries other than zero."""
+        return int(np.count_nonzero(self.kinds))
+
+    @property
+    def constant(self) -> int:
+        """Number of entries that are constant and not zero."""
+        return int((self.kinds == 1.0).sum())
+
+    @property
+    def share(self) -> float:
+        """Fraction of entries other than zero."""
+        return self.filled / self.kinds.size
+
+
+class Structures(NamedTuple):
+    """The matrices of tables 1, 2 and 4 and of figure 6, at several states."""
+
+    extended_mass: Structure
+    extended_coriolis: Structure
+    configuration_mass: Structure
+    configuration_coriolis: Structure
+    closure: Structure
+    rates: FloatArray
+    """`(states, 24)` rates of the extended coordinates"""
+    leg_forces: FloatArray
+    """`(states, 18)` Coriolis and centrifugal forces of the legs by the formulations"""
+    configuration_forces: FloatArray
+    """`(states, 18)` Coriolis and centrifugal forces of the configuration space"""
+    kinetic: FloatArray
+    """`(states,)` kinetic energy [J] of the reference"""
+
+
+def structures(platform: Platform) -> Structures:
+    """Return the matrices at random states with closed loops."""
+    matrices = CoefficientMatrices(platform)
+    states = random_states(platform, STRUCTURE_STATES, seed=23)
+
+    def at(pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, ...]:
+        coordinates = matrices.coordinates(pose)
+        rates = extended_rates(platform, pose, twist)
+        joints, joint_rates = coordinates[6:], rates[6:]
+        return (
+            matrices.extended_mass(coordinates),
+            coriolis(matrices.extended_mass, coordinates, rates),
+            matrices.configuration_mass(joints),
+            coriolis(matrices.configuration_mass, joints, joint_rates),
+            matrices.closure(joints),
+            rates,
+            matrices.leg_forces(joints, joint_rates),
+            matrices.configuration_forces(joints, joint_rates),
+        )
+
+    samples = zip(*map(at, states.pose, states.twist), strict=True)
+    arrays = [np.stack(values) for values in samples]
+    kinetic = platform.energy(states.pose, states.twist)[0]
+    mass, coriolis_matrix, joint_mass, joint_coriolis, closure = map(Structure, arrays[:5])
+    rates, leg_forces, joint_forces = arrays[5:]
+    return Structures(
+        mass,
+        coriolis_matrix,
+        joint_mass,
+        joint_coriolis,
+        closure,
+        rates,
+        leg_forces,
+        joint_forces,
+        kinetic,
+    )
+
+
+def extended_rates(platform: Platform, pose: FloatArray, twist: FloatArray) -> FloatArray:
+    """Return the rates `(24,)` of position, Rodrigues parameters and joint coordinates."""
+    parameters, omega = pose[4:] / pose[3], twist[3:]
+    rodrigues_rate = omega + np.cross(omega, parameters) + parameters * (parameters @ omega)
+    joints = extended_joints(platform, platform.leg_coordinates(pose, twist).rates)
+    return np.concatenate([twist[:3], 0.5 * rodrigues_rate, joints.ravel()])
+
+
+class Printed(NamedTuple):
+    """Printed values of one formulation's free fall."""
+
+    title: str
+    real_time: float
+    """[s] simulated, table 6"""
+    mathematica: float
+    """simulation time per real time, table 5"""
+    compiled: float
+    """simulation time per real time in C++, table 6"""
+    errors: tuple[float, float, float]
+    """orders of e1 [m], e2 [m/s], e3 [m/s2], table 7"""
+    energy: float
+    """order of the energy error [percent], table 7"""
+
+
+PRINTED_RESULTS = {
+    "configuration": Printed("configuration", 1.0, 0.705, 0.794, (1e-7, 1e-6, 1e-4), 1e-8),
+    "actuator": Printed("actuator", 0.48, 0.717, 1.619, (1e-15, 1e-15, 1e-13), 1e-7),
+    "task": Printed("task", 1.0, 0.469, 0.721, (1e-15, 1e-14, 1e-13), 1e-6),
+    "extended_to_task": Printed("extended-to-task", 1.0, 0.289, 0.042, (1e-16, 1e-21, 1e-20), 1e-8),
+    "extended_to_actuator": Printed(
+        "extended-to-actuator", 0.48, 0.423, 0.143, (1e-16, 1e-15, 1e-13), 1e-7
+    ),
+}
+"""Printed results by the name that the formulation has in this project."""
+
+
+def falls(
+    platform: Platform, tolerance: float = 1e-13
+) -> tuple[dict[str, FormulationRun], dict[str, IntegrationError]]:
+    """Return the fall by each formulation as far as it goes, and the errors of those that stop.
+
+    `tolerance` is relative and absolute, per step.
+    """
+    options = {"relative_tolerance": tolerance, "absolute_tolerance": tolerance}
+    runs, stops = {}, {}
+    for name in formulation_names():
+        try:
+            runs[name] = simulate_formulation(platform, name, FALL_TIME, OUTPUT_STEP, **options)
+        except IntegrationError as error:
+            runs[name], stops[name] = error.data["run"], error
+    return runs, stops
+
+
+def run_times(platform: Platform) -> dict[str, FloatArray]:
+    """Return processor seconds per simulated second `(RUNS,)`, for runs as long as the paper's.
+
+    The formulations run in turn, so that a busy moment of the computer affects all of them.
+    """
+    names = formulation_names()
+    formulations = {name: Formulation(platform, name) for name in names}
+    times = {name: np.empty(RUN_COUNT) for name in names}
+    for index in range(RUN_COUNT):
+        for name in names:
+            start_time = thread_time()
+            formulations[name].integrate(PRINTED_RESULTS[name].real_time, OUTPUT_STEP)
+            times[name][index] = (thread_time() - start_time) / PRINTED_RESULTS[name].real_time
+    return times
+
+
+def rigidity_ranks(tips: FloatArray) -> FloatArray:
+    """Return the ratios of smallest to largest singular value of twelve rigidity constraints.
+
+    The rows are nine distances and three triple products (coplanarity) of the tips `(k, 6, 3)`,
+    """
+    pairs = [(i, (i + 1) % 6) for i in range(6)] + [(0, 2), (2, 4), (4, 0)]
+    ratios = []
+    for points in tips:
+        jacobian = np.zeros((12, 6, 3))
+        for row, (i, j) in enumerate(pairs):
+            side = points[j] - points[i]
+            jacobian[row, i], jacobian[row, j] = -side, side
+        corner, first_edge, second_edge = points[0], points[2] - points[0], points[4] - points[0]
+        for row, m in enumerate((1, 3, 5), start=9):
+            arm = points[m] - corner
+            gradients = (
+                np.cross(first_edge, second_edge),
+                np.cross(second_edge, arm),
+                np.cross(arm, first_edge),
+            )
+            jacobian[row, m], jacobian[row, 2], jacobian[row, 4] = gradients
+            jacobian[row, 0] = -sum(gradients)
+        values = np.linalg.svd(jacobian.reshape(12, 18), compute_uv=False)
+        ratios.append(values[-1] / values[0])
+    return np.array(ratios)
+
+
+def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
+    """Return the tips of the legs `(k, 6, 3)` [m] at poses `(k, 7)`."""
+    from scipy.spatial.transform import Rotation
+
+    # SciPy expects the scalar part last; a pose has it first, in column 3.
+    rotations = Rotation.from_quat(pose[:, [4, 5, 6, 3]]).as_matrix()
+    return np.asarray(
+        pose[:, None, :3] + np.einsum("kab,ib->kia", rotations, platform.platform_joints)
+    )
+
+
+def box_plot(times: Mapping[str, FloatArray]) -> Plot:
+    """Return figure 10: the quartiles of the run times, one place of the x axis per formulation."""
+    positions = np.arange(1.0, len(times) + 1.0)
+    curves = [
+        Curve(
+            name,
+            positions,
+            np.array([np.quantile(values, quantile) for values in times.values()]),
+            "markers",
+        )
+        for name, quantile in TIME_QUANTILES.items()
+    ]
+    printed = np.array([PRINTED_RESULTS[name].compiled for name in times])
+    panel = Panel(
+        "run time per real time",
+        *curves,
+        Curve("printed, C++", positions, printed, "markers"),
+        log_y=True,
+    )
+    names = [PRINTED_RESULTS[name].title for name in times]
+    title = "Run times of the formulations (figure 10)"
+    return Plot(title, "formulation", panel, names=names)
+
+
+def time_table(times: Mapping[str, FloatArray]) -> Table:
+    """Return tables 5 and 6 with our times."""
+    reference_time = float(np.median(times["extended_to_task"]))
+    rows = tuple(
+        (
+            PRINTED_RESULTS[name].title,
+            f"{PRINTED_RESULTS[name].mathematica:g}",
+            f"{PRINTED_RESULTS[name].compiled:g}",
+            *(f"{np.quantile(values, quantile):.4f}" for quantile in TIME_QUANTILES.values()),
+            f"{np.median(values) / reference_time:.2f}",
+        )
+        for name, values in times.items()
+    )
+    columns = ("table 5, Mathematica", "table 6, C++", *TIME_QUANTILES, "per extended-to-task")
+    caption = "Seconds per simulated second, of one processor, here and now."
+    return Table("Run times per real time", ("formulation", *columns), rows, caption)
+
 
 EXPRESSION_SIZES = {
     "M, extended": ("4.1", "35.515"),
@@ -235,276 +497,3 @@ def _statements(found: Structures, counts: Mapping[str, Operations]) -> tuple[St
             "the paper compares lengths of expressions, and those of the entries differ",
         ),
     )
-
-
-def stop_statement(stops: dict[str, IntegrationError]) -> Statement:
-    """Return the statement about the end of the actuator spaces."""
-    times = {PRINTED_RESULTS[name].title: error.data["time"] for name, error in stops.items()}
-    times_text = ", ".join(f"{title} at {time:.5f} s" for title, time in times.items())
-    last_times = [error.data["run"].time[-1] for error in stops.values()]
-    as_printed = len(last_times) == 2 and bool(
-        np.abs(np.array(last_times) - PRINTED_STOP).max() < 1e-9
-    )
-    return EXTENDED_SPACE_PAPER["end_of_actuator_spaces"].judged(
-        f"They stop at the singular pose: {times_text}; the last of the paper's output times "
-        f"before is {PRINTED_STOP} s.",
-        as_printed,
-    )
-
-
-def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
-    """Return the statement about configuration space behind the singular pose."""
-    ranks = rigidity_ranks(tips_of(platform, fall.pose))
-    variation = largest(ranks / ranks[0] - 1.0)
-    passes_base = fall.pose[-1, 2] < 0.0
-    branch_text = "goes on through the base" if passes_base else "turns back"
-    return EXTENDED_SPACE_PAPER["configuration_space_branch"].judged(
-        f"It {branch_text}.",
-        not passes_base,
-        "what loses rank at the singular pose is the constraint Jacobian of the passive angles, "
-        "which this formulation does not invert. That of all joints keeps its rank as long as no "
-        "leg lies along its first axis: it is a matter of the platform's shape. For twelve "
-        "constraints as the paper's (nine distances, three of coplanarity) the ratio of extreme "
-        f"singular values is {ranks.min():.3g}, the same all along to {variation:.0e}",
-    )
-
-
-def time_statements(seconds: dict[str, float]) -> tuple[Statement, ...]:
-    """Return the statements about tables 5 and 6, given seconds per simulated second."""
-    extended_time, fastest_first = seconds["extended_to_task"], _order(seconds)
-    times_text = "; ".join(
-        f"{PRINTED_RESULTS[name].title} {seconds[name]:.2g}" for name in fastest_first
-    )
-    ratios = ", ".join(
-        f"{PRINTED_RESULTS[name].title} {seconds[name] / extended_time:.1f}"
-        for name in fastest_first
-    )
-    tables = {
-        "times_in_mathematica": {name: row.mathematica for name, row in PRINTED_RESULTS.items()},
-        "times_compiled": {name: row.compiled for name, row in PRINTED_RESULTS.items()},
-    }
-    reason = (
-        "the paper times how long symbolic expressions take to evaluate, largest for the Coriolis "
-        "matrix of configuration space; here each term is a short recursion, and what costs is to "
-        "track a root, in configuration space to solve with 18 and 12 unknowns"
-    )
-    orders = EXTENDED_SPACE_PAPER["times_in_mathematica"], EXTENDED_SPACE_PAPER["times_compiled"]
-    return (
-        EXTENDED_SPACE_PAPER["fastest_formulation"].judged(
-            f"Run time per real time: {times_text}.", fastest_first[0] == "extended_to_task"
-        ),
-        *(
-            order.judged(f"Per extended-to-task: {ratios}.", fastest_first == _order(table), reason)
-            for order, table in zip(orders, tables.values(), strict=True)
-        ),
-        EXTENDED_SPACE_PAPER["larger_matrices_faster"].judged(
-            f"Extended-to-task {extended_time:.2g} against configuration space "
-            f"{seconds['configuration']:.2g}; extended-to-actuator, which tracks its root in small "
-            f"steps towards the singular pose, {seconds['extended_to_actuator']:.2g}.",
-            extended_time < 0.5 * seconds["configuration"],
-        ),
-    )
-
-
-def _order(seconds: dict[str, float]) -> list[str]:
-    """Return the formulations from the fastest to the slowest."""
-    return sorted(seconds, key=lambda name: seconds[name])
-
-
-ERRORS_TEMPLATE = "e1 {0:.0e} m, e2 {1:.0e} m/s, e3 {2:.0e} m/s2, energy {3:.0e} percent"
-
-
-def error_statements(
-    runs: dict[str, FormulationRun], loose: dict[str, FormulationRun]
-) -> Iterator[Statement]:
-    """Yield the statements about table 7 and what the paper concludes from it.
-
-    `loose` are the runs with a tolerance of 1e-7 per step.
-    """
-    error_ratio = float(runs["configuration"].e1.max() / runs["actuator"].e1.max())
-    loose_ratio = float(loose["configuration"].e1.max() / loose["actuator"].e1.max())
-    sentences = {
-        "configuration": EXTENDED_SPACE_PAPER["errors_configuration"],
-        "actuator": EXTENDED_SPACE_PAPER["errors_actuator"],
-        "task": EXTENDED_SPACE_PAPER["errors_task"],
-        "extended_to_task": EXTENDED_SPACE_PAPER["errors_extended_to_task"],
-        "extended_to_actuator": EXTENDED_SPACE_PAPER["errors_extended_to_actuator"],
-    }
-    for name, fall in runs.items():
-        errors, printed_errors = (
-            _errors(fall),
-            (*PRINTED_RESULTS[name].errors, PRINTED_RESULTS[name].energy),
-        )
-        resolution_text = ", ".join(f"{value:.0e}" for value in fall.resolution.max(axis=0))
-        same_orders = all(
-            _same_order(error, printed_error)
-            for error, printed_error in zip(errors, printed_errors, strict=True)
-        )
-        yield sentences[name].judged(
-            ERRORS_TEMPLATE.format(*errors)
-            + f"; one rounding of the terms that cancel is {resolution_text}",
-            same_orders,
-            ERROR_REASONS[name],
-        )
-    yield EXTENDED_SPACE_PAPER["configuration_error_ratio"].judged(
-        f"{error_ratio:.0f} times at a tolerance of 1e-13 per step, {loose_ratio:.0e} times at "
-        "1e-7.",
-        _same_order(error_ratio, 1e8),
-        "configuration space integrates its constraints: the conclusion is about the tolerance "
-        "of the integration, not about formulations",
-    )
-    task, actuator = runs["extended_to_task"], runs["actuator"]
-    yield EXTENDED_SPACE_PAPER["extended_is_more_precise"].judged(
-        f"e1 {task.e1.max():.1e} m against {actuator.e1.max():.1e} m; one rounding is "
-        f"{task.resolution[:, 0].max():.0e} m",
-        bool(5.0 * task.e1.max() < actuator.e1.max()),
-        "both are at one rounding of the terms that cancel: neither is more precise",
-    )
-
-
-ERROR_REASONS = {
-    "configuration": "the fall is integrated to 1e-13 per step, which keeps the constraints by six "
-    "orders better than printed; with 1e-7 per step e1 and e2 are of the printed order, see the "
-    "table",
-    "actuator": "e1, e2 and e3 are at rounding in both; the energy shows the integrator's "
-    "tolerance, here tighter",
-    "task": "e1, e2 and e3 are at rounding in both; the energy shows the integrator's tolerance, "
-    "here tighter",
-    "extended_to_task": "1e-21 m/s and 1e-20 m/s2 are below what double precision resolves of "
-    "terms of this size: such values occur where both sides are the same expression",
-    "extended_to_actuator": "e1, e2 and e3 are at rounding in both; the energy shows the "
-    "integrator's tolerance, here tighter",
-}
-"""Reasons why an error differs from the printed order of magnitude, by formulation."""
-
-
-def error_table(by_tolerance: dict[float, dict[str, FormulationRun]]) -> Table:
-    """Return table 7 with the errors of runs with several tolerances per step."""
-    rows = []
-    for name, row in PRINTED_RESULTS.items():
-        rows.append((row.title, "printed", *(f"{v:.0e}" for v in (*row.errors, row.energy))))
-        for tolerance, runs in by_tolerance.items():
-            error_texts = (f"{value:.0e}" for value in _errors(runs[name]))
-            rows.append((row.title, f"{tolerance:.0e}", *error_texts))
-    columns = ("formulation", "tolerance", "e1 [m]", "e2 [m/s]", "e3 [m/s2]", "energy [%]")
-    return Table("Errors of the free fall (table 7)", columns, tuple(rows))
-
-
-def _errors(fall: FormulationRun) -> tuple[float, float, float, float]:
-    return (
-        float(fall.e1.max()),
-        float(fall.e2.max()),
-        float(fall.e3.max()),
-        largest(fall.energy_error),
-    )
-
-
-def _same_order(ours: float, printed: float) -> bool:
-    """Return whether a number is of a printed order of magnitude: within a factor of ten."""
-    return 0.1 * printed < ours < 10.0 * printed
-
-
-WRONG_DENSITY = 1.1
-"""Density of the legs in a wrong model, relative to the true density."""
-
-WRONG_ANGLE = 0.1
-"""[rad] Rotation of the platform's joints about its axis in a wrong model."""
-
-WRONG_MODEL_TIME = 0.4
-"""[s] Free fall of the wrong models, before the singular pose."""
-
-ENERGY_TOLERANCE = 1e-10
-"""[percent] Bound of the energy error, as for the true model."""
-
-PAYLOAD_MASSES = (2.0, 20.0, 200.0)
-"""[kg] Masses of the platform; table A.9 has about 200 kg."""
-
-MOTION_FREQUENCIES = (0.5, 1.0, 2.0)
-"""[Hz] Frequencies of a sinusoidal motion about home."""
-
-MOTION_AMPLITUDE = np.array([0.05, 0.03, 0.05, 0.0, 0.0, 0.0])
-"""[m] Amplitude of that motion; it does not rotate."""
-
-
-def modelling_statement(platform: Platform) -> Statement:
-    """Return the statement about modelling errors that e1, e2, e3 and the energy do not show."""
-    content = platform.parameters.model_dump()
-    for part in ("housing", "rod"):
-        content["leg"][part]["density"] *= WRONG_DENSITY
-    rotated_content = platform.parameters.model_dump()
-    rotated_content["platform"]["joints"]["center_angle"] += WRONG_ANGLE
-    machines = (platform, changed(platform, content), changed(platform, rotated_content))
-    falls = [_fall(machine) for machine in machines]
-    differences = [largest(fall.pose[-1] - falls[0].pose[-1]) for fall in falls[1:]]
-    return EXTENDED_SPACE_PAPER["unseen_modelling_errors"].judged(
-        f"One model has legs {100.0 * (WRONG_DENSITY - 1.0):.0f} percent denser, one a platform "
-        f"frame rotated by {WRONG_ANGLE:g} rad. After {WRONG_MODEL_TIME:g} s of free fall their "
-        f"poses differ by {differences[0]:.1g} and {differences[1]:.1g} (m, quaternion) from the "
-        f"true model's, but e1 is {falls[1].e1.max():.0e} and {falls[2].e1.max():.0e} m, the true "
-        f"model's {falls[0].e1.max():.0e} m. e2, e3 and the energy keep its bounds too.",
-        all(map(_consistent, falls)) and min(differences) > 1e-6,
-    )
-
-
-def _fall(machine: Platform) -> FormulationRun:
-    options = {"relative_tolerance": 1e-13, "absolute_tolerance": 1e-13}
-    return simulate_formulation(
-        machine, "extended_to_task", WRONG_MODEL_TIME, OUTPUT_STEP, **options
-    )
-
-
-def _consistent(fall: FormulationRun) -> bool:
-    """Return whether a fall keeps the bounds that the case sets for the true model."""
-    bounds = np.array(ERROR_ROUNDINGS["extended_to_task"]) * fall.resolution.max(axis=0)
-    errors = np.array([fall.e1.max(), fall.e2.max(), fall.e3.max()])
-    return bool((errors <= bounds).all()) and largest(fall.energy_error) <= ENERGY_TOLERANCE
-
-
-def leg_inertia_statement(platform: Platform) -> Statement:
-    """Return the statement about the influence of the legs' inertia."""
-    fractions = np.array(
-        [[_leg_fraction(platform, mass, f) for f in MOTION_FREQUENCIES] for mass in PAYLOAD_MASSES]
-    )
-    by_mass, by_speed = fractions[:, -1], fractions[0]
-    percent = [
-        ", ".join(f"{100.0 * number:.1f}" for number in values) for values in (by_mass, by_speed)
-    ]
-    masses, speeds = (
-        ", ".join(f"{number:g}" for number in values)
-        for values in (PAYLOAD_MASSES, MOTION_FREQUENCIES)
-    )
-    return EXTENDED_SPACE_PAPER["leg_inertia"].judged(
-        f"The share of the legs' inertial forces in the actuator forces is {percent[0]} percent "
-        f"with platforms of {masses} kg at {MOTION_FREQUENCIES[-1]:g} Hz, and {percent[1]} percent "
-        f"at {speeds} Hz with {PAYLOAD_MASSES[0]:g} kg.",
-        bool((np.diff(by_mass) > 0.0).all() and (np.diff(by_speed) > 0.0).all()),
-        "the share grows with speed, but falls with the payload's mass, which increases the "
-        "actuator forces and not those of the legs. The legs' mass has to be comparably high",
-    )
-
-
-def _leg_fraction(platform: Platform, mass: float, frequency: float) -> float:
-    """Return the rms of the legs' inertial forces per rms of the actuator forces, over one period.
-
-    The legs' forces are the actuator forces less those at rest, and less those that
-    accelerate the platform by Newton's law.
-    """
-    content = platform.parameters.model_dump()
-    content["platform"]["body"]["mass"] = mass
-    machine = changed(platform, content)
-    omega = 2.0 * np.pi * frequency
-    phase = np.arange(24)[:, None] * (2.0 * np.pi / 24.0)
-    pose = np.tile(machine.home, (24, 1))
-    pose[:, :6] += np.sin(phase) * MOTION_AMPLITUDE
-    twist, acceleration = (
-        omega * np.cos(phase) * MOTION_AMPLITUDE,
-        -(omega**2) * np.sin(phase) * MOTION_AMPLITUDE,
-    )
-    no_motion = np.zeros_like(twist)
-    forces = machine.inverse_dynamics(pose, twist, acceleration)
-    wrench: FloatArray = mass * acceleration
-    platform_forces = np.linalg.solve(np.swapaxes(machine.jacobian(pose), 1, 2), wrench[..., None])[
-        ..., 0
-    ]
-    leg_forces = forces - machine.inverse_dynamics(pose, no_motion, no_motion) - platform_forces
-    return float(np.sqrt(np.mean(leg_forces**2) / np.mean(forces**2)))

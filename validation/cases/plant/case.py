@@ -1,7 +1,4 @@
-"""Drives of the hardware configuration on a test bench.
-
-Limits of an actuator: breakaway friction, brake, limit switches, speed and end stops.
-"""
+"""Drives, sensors, limits and homing of the plant."""
 
 from __future__ import annotations
 

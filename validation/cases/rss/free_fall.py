@@ -21,7 +21,7 @@ from twin.papers.formulations import (
     simulate_formulation,
 )
 from twin.validation.case import validation_case
-from twin.validation.cases.formulations.runs import ERROR_ROUNDINGS
+from twin.validation.cases.formulations.matrices import ERROR_ROUNDINGS
 from twin.validation.measures.comparison import log_curve, trajectory_comparison
 from twin.validation.measures.laws import EnergyBalance, balance_of
 from twin.validation.measures.sampling import largest
