@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.analysis.inertial.response import read_inertial_log
+from twin.analysis.inertial import read_inertial_log
 from twin.analysis.tracking import TrackingErrors
 from twin.cli.options import ControllerName
 from twin.control import controller_names

@@ -16,7 +16,7 @@ from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
 from twin.engines import make_engine
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
 from twin.machine.file.read import parameters_from

@@ -6,7 +6,7 @@ from typing import Any
 
 from twin.analysis.platform import Platform
 from twin.control.controller import Controller
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.motion import SineMotion, StepMotion
 from twin.simulation.trajectory import Trajectory
 

@@ -12,7 +12,7 @@ def bench(machines: options.Machines = None) -> None:
     """Time the main functions and the engines' steps on this computer."""
     from twin.analysis.benchmark import BATCH_SIZE, function_times, step_times
     from twin.analysis.platform import load
-    from twin.engines.stability import suitable_timestep
+    from twin.engines.base import suitable_timestep
     from twin.machine.machine import machine_names
 
     for name in machines or machine_names():

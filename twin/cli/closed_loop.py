@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from twin.control.controller import Controller
-from twin.engines.stability import dividing_step
+from twin.engines.base import dividing_step
 from twin.machine.file.read import GENERIC_SOURCE
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant

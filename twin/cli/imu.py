@@ -54,12 +54,13 @@ def imu(
     The JSON file holds rate, offset, correlation, lost, duration, and per channel rms values and
     lists of frequency, amplification, uncertainty, coherence.
     """
-    from twin.analysis.inertial.report import inertial_results, summary
-    from twin.analysis.inertial.response import (
+    from twin.analysis.inertial import (
         compare_log,
         compensate,
+        inertial_results,
         read_inertial_log,
         read_thesis_log,
+        summary,
         write_compensation,
     )
     from twin.analysis.platform import load

@@ -65,7 +65,7 @@ def simulate(
     """Simulate a machine from a pose under constant actuator forces; print the final state."""
     from twin.analysis.platform import load
     from twin.charts.panels import number
-    from twin.engines.stability import suitable_timestep
+    from twin.engines.base import suitable_timestep
 
     check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING))
     platform = load(machine, configuration)

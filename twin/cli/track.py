@@ -55,7 +55,7 @@ def track(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
-    from twin.analysis.inertial.response import write_inertial_log
+    from twin.analysis.inertial import write_inertial_log
     from twin.analysis.platform import load
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
@@ -137,7 +137,7 @@ def _print_errors(run: Trajectory, platform: Platform) -> None:
     import numpy as np
 
     from twin.analysis.tracking import TrackingErrors
-    from twin.control.position_loop import has_encoders, takes_positions
+    from twin.control.cascade import has_encoders, takes_positions
 
     errors, unit = TrackingErrors(run), platform.coordinate_unit
     rms_errors = errors.root_mean_square()

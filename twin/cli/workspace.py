@@ -36,8 +36,11 @@ def workspace(
     ranges, workspace, orientation_workspace, dexterity, singularity, stiffness.
     """
     from twin.analysis.platform import load
-    from twin.analysis.workspace.analysis import workspace_analysis
-    from twin.analysis.workspace.results import workspace_content, workspace_results
+    from twin.analysis.workspace.analysis import (
+        workspace_analysis,
+        workspace_content,
+        workspace_results,
+    )
 
     check_files(plot=(plot, PAGE_ENDING), json=(json, ""))
     platform = load(machine, configuration)

@@ -11,14 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from twin.analysis.payload.body import Payload, with_payload
 from twin.basics.arrays import LARGEST_ENTRY, FloatArray, not_negative, positive
-from twin.control.controller import still_reference
-from twin.control.gains import suitable_position_loop
-from twin.control.position_loop import (
+from twin.control.cascade import (
     LoadSharing,
     PositionLoop,
     needs_load_sharing,
     takes_positions,
 )
+from twin.control.controller import still_reference
+from twin.control.gains import suitable_position_loop
 from twin.engines import make_engine
 from twin.errors import InputError, SimulationStoppedError, brief
 from twin.link.protocol import MachineState, Sample

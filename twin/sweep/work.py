@@ -13,7 +13,7 @@ from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
 from twin.basics.arrays import positive
 from twin.control import make_controller
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.errors import MissingDependencyError, TwinError
 from twin.machine.payload import Occupant, Wheelchair, seated_on
 from twin.machine.randomisation.sampler import with_values

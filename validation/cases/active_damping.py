@@ -8,12 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.linear import (
-    compliance,
-    decay_poles,
-    linear_modes,
-    slowest_shape,
-)
+from twin.analysis.frequency.linear import compliance, decay_poles, linear_modes, slowest_shape
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import with_gravity
 from twin.basics.arrays import FloatArray
@@ -24,19 +19,15 @@ from twin.control.active_damping import (
     closed_loop,
     smallest_damping,
 )
-from twin.control.active_damping.laws import (
+from twin.control.active_damping.closed_loop import (
     continuous_force_feedback,
     continuous_velocity_feedback,
 )
-from twin.control.active_damping.local import (
-    LocalFeedback,
-    series_stiffness,
-    suitable_leak,
-)
+from twin.control.active_damping.local import LocalFeedback, series_stiffness, suitable_leak
 from twin.control.gains import drive_model
 from twin.control.linear import LinearMachine, linearise
 from twin.control.linear.machine import spring_constants
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
 from twin.validation.case import validation_case

@@ -9,10 +9,9 @@ import numpy as np
 
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
-from twin.control.cascade import Cascade
+from twin.control.cascade import Cascade, takes_positions
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
-from twin.control.position_loop import takes_positions
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.errors import MissingDependencyError
 from twin.machine.legs.strut import StrutLeg
 from twin.machine.machine import MachineParameters, machine_names

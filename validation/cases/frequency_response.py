@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import axis_path
 from twin.analysis.frequency.linear import (
     SweepSettings,
     SweptResponse,
@@ -14,7 +13,7 @@ from twin.analysis.frequency.linear import (
     measure_transmissibility,
 )
 from twin.analysis.frequency.measured import MeasuredResponse, measure_response
-from twin.analysis.frequency.response import FrequencyResponse
+from twin.analysis.frequency.response import FrequencyResponse, axis_path
 from twin.analysis.platform import Platform, load
 from twin.errors import MissingDependencyError
 from twin.papers.stewart_thesis import (

@@ -10,9 +10,8 @@ import numpy as np
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
-from twin.control.computed_torque import ComputedTorque
+from twin.control.computed_torque import ComputedTorque, InverseDynamicsFeedforward
 from twin.control.controller import Controller, Reference, reference_of, sample_reference
-from twin.control.feedforward import InverseDynamicsFeedforward
 from twin.control.observer.cascade import ObserverCascade
 from twin.control.observer.kalman_observer import lumped_mass
 from twin.engines import make_engine

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import axis_path
+from twin.analysis.frequency.response import axis_path
 from twin.analysis.platform import Platform, load
 from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
 from twin.analysis.tuning.tuning import VELOCITY_STEP, StepFigures, Tuning, step_figures

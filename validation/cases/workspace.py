@@ -6,24 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
-from twin.analysis.feasibility.verdict import Feasibility
+from twin.analysis.feasibility.feasibility import Feasibility, feasibility, range_feasibility
 from twin.analysis.machine_summary import axis_ranges
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import characteristic_scale
-from twin.analysis.workspace.admissible import (
-    Admissible,
-    Cause,
-    bounding_box,
-    coordinates,
-    plane_exits,
-    shell_centers,
-    shell_exits,
-    square,
-    third_turn,
-    within_shells,
-)
-from twin.analysis.workspace.chart import Chart, dof_axes
 from twin.analysis.workspace.dexterity import (
     conditioning_over,
     dexterity,
@@ -31,7 +17,23 @@ from twin.analysis.workspace.dexterity import (
     stiffness_range,
 )
 from twin.analysis.workspace.region import AxisRange, Region, motion_ranges, region
-from twin.analysis.workspace.search import search, singular_distance, sphere
+from twin.analysis.workspace.search import (
+    Admissible,
+    Cause,
+    Chart,
+    bounding_box,
+    coordinates,
+    dof_axes,
+    plane_exits,
+    search,
+    shell_centers,
+    shell_exits,
+    singular_distance,
+    sphere,
+    square,
+    third_turn,
+    within_shells,
+)
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.integrate import integrate

@@ -11,12 +11,7 @@ from resonant import LEAD, SENSOR, followed, logged, pitch_rates, response, trac
 from scipy.signal import welch
 
 import twin
-from twin.analysis.inertial.report import (
-    peak_amplification,
-    summary,
-    table_rows,
-)
-from twin.analysis.inertial.response import (
+from twin.analysis.inertial import (
     InertialComparison,
     align,
     channel_of_axis,
@@ -24,7 +19,10 @@ from twin.analysis.inertial.response import (
     compensate,
     even_log,
     inverse_gain,
+    peak_amplification,
     sensor_filter,
+    summary,
+    table_rows,
     write_compensation,
 )
 from twin.errors import InputError

@@ -13,9 +13,8 @@ from closed_loops import heave, lift, run
 
 import twin
 from twin.analysis.platform import Platform
-from twin.control.cascade import Cascade
+from twin.control.cascade import Cascade, PositionLoop
 from twin.control.controller import Controller, Supervisor
-from twin.control.position_loop import PositionLoop
 from twin.errors import ControlError, InputError
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from twin.analysis.feasibility.course import TIGHT_FRACTION, Margin, amount, share_text
-from twin.analysis.feasibility.feasibility import feasibility
-from twin.analysis.feasibility.verdict import Feasibility
+from twin.analysis.feasibility.feasibility import Feasibility, feasibility
 from twin.cli.console import line, paragraph, table
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import AXES, MOVING_RATE_FRACTION
 from twin.analysis.frequency.measured import MeasuredResponse, measured_figure
 from twin.analysis.frequency.response import (
+    AXES,
     CUT_OFF,
     MIN_COHERENCE,
+    MOVING_RATE_FRACTION,
     FrequencyResponse,
     ResponseFigures,
     response_figures,

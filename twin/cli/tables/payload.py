@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.machine_summary import pose_name
 from twin.analysis.payload.dynamic import DynamicPayload, static_figure
 from twin.analysis.payload.static import ANGLE_CONVENTION, DependentActuators, StaticPayload
 from twin.analysis.platform import Platform
-from twin.analysis.pose_names import pose_name
 from twin.charts.panels import number, value_text
 from twin.charts.results import Figure, Results, Table
 from twin.motion.motion import axis_names

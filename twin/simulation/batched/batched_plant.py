@@ -463,7 +463,7 @@ class BatchedPlant(ABC):
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
         """Raise InputError where the engine cannot step a machine by `timestep` [s]."""
-        from twin.engines.stability import check_timestep
+        from twin.engines.base import check_timestep
 
         check_timestep(platform, timestep, self.name, "rk4")
 

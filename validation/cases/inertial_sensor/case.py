@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import spectra
-from twin.analysis.inertial.report import decibels
+from twin.analysis.frequency.response import spectra
+from twin.analysis.inertial import decibels
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.machine.hardware.sensors import InertialSensor

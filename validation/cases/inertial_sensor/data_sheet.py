@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import spectra
-from twin.analysis.inertial.response import (
+from twin.analysis.frequency.response import spectra
+from twin.analysis.inertial import (
     ChannelResponse,
     Compensation,
     InertialComparison,
