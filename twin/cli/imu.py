@@ -9,8 +9,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, show
 from twin.cli.options import argument, file_option, option
-from twin.cli.quantities import quantity_option
-from twin.cli.values import PAGE_ENDING, check_files, write_json
+from twin.cli.values import PAGE_ENDING, check_files, quantity_option, write_json
 
 LayoutName = Literal["csv", "thesis"]
 

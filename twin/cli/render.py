@@ -11,8 +11,7 @@ from twin.cli.application import app
 from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_specification
 from twin.cli.options import file_option, option
-from twin.cli.quantities import quantity_option
-from twin.cli.values import renamed_fields
+from twin.cli.values import quantity_option, renamed_fields
 from twin.errors import InputError
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def _saved(
 ) -> tuple[MachineModel, Occupant | None, Trajectory]:
     """Return the machine of a saved run, the person on it, and the run."""
     from twin.analysis.platform import load
-    from twin.simulation.recorded.motion import machine_of
+    from twin.simulation.recorded.files import machine_of
     from twin.simulation.trajectory import Trajectory
 
     with renamed_fields(path="trajectory"):

@@ -9,13 +9,15 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
 from twin.cli.options import option
-from twin.cli.quantities import pose_of, quantities, quantity_option
 from twin.cli.values import (
     HOLDING_FORCES,
     PAGE_ENDING,
     TRAJECTORY_ENDINGS,
     check_files,
     constant_forces,
+    pose_of,
+    quantities,
+    quantity_option,
     save,
     write_plot,
 )

@@ -60,7 +60,7 @@ def track(
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
     from twin.cli.closed_loop import closed_loop, generic_note
-    from twin.cli.tables.feasible import print_banner
+    from twin.cli.tables.analysis import print_banner
     from twin.control import make_controller
 
     check_files(

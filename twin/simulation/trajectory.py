@@ -1,15 +1,21 @@
-"""A simulated motion with its origin: plotted, animated, saved, loaded, given to other programs."""
+"""A simulated motion with its origin: plotted, animated, saved, loaded, given to other programs.
+
+Scene of a machine at one instant, and the scenes of a recorded run between its rows.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+import numpy as np
+
+from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
+from twin.errors import InputError
 from twin.simulation.recorded import files
 from twin.simulation.recorded.figures import comparison_figure, notebook_html, trajectory_figure
-from twin.simulation.recorded.files import metadata_of, table_of
-from twin.simulation.recorded.motion import RecordedMotion
+from twin.simulation.recorded.files import RecordedMotion, metadata_of, table_of
 
 
 class Trajectory(RecordedMotion):
@@ -90,3 +96,92 @@ class Trajectory(RecordedMotion):
 
     def _repr_html_(self) -> str:
         return notebook_html(self)
+
+
+class Scene(NamedTuple):
+    """Poses of all moving parts, as `SceneModel.place` takes them."""
+
+    pose: FloatArray
+    """`(7,)` of the platform in the base frame"""
+    deflection: FloatArray | None = None
+    """`(2k,)` deflections of springs, then their rates"""
+    ghost: FloatArray | None = None
+    """`(7,)` pose of the setpoint"""
+    ball: FloatArray | None = None
+    """`(7,)` pose of the ball in the base frame; further entries, such as its twist, are ignored"""
+    base_displacement: FloatArray | None = None
+    """`(3,)` [m] of the base in the world"""
+
+
+class RecordedScenes:
+    """Scenes of a trajectory, straight between its rows.
+
+    Attributes:
+        trajectory: that is shown.
+        start: [s] of its first row.
+        end: [s] of its last row.
+    """
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        """Prepare a trajectory; where a closed loop made it, scenes have the setpoint pose.
+
+        Raises:
+            InputError: not a trajectory, or one without rows.
+        """
+        if not isinstance(trajectory, Trajectory):
+            name = type(trajectory).__name__
+            raise InputError("trajectory", f"must be a Trajectory, not {name}")
+        if not len(trajectory):
+            raise InputError("trajectory", "has no rows")
+        self.trajectory = trajectory
+        self.start, self.end = (float(trajectory.time[k]) for k in (0, -1))
+        self._reference: FloatArray | None = trajectory.signals.get("reference_pose")
+
+    def at(self, time: float) -> Scene:
+        """Return the scene at a time [s]; times outside the run give its first or last scene."""
+        run = self.trajectory
+        deflection = row_at(run.time, run.deflection, time) if run.deflection.size else None
+        ghost = None
+        if self._reference is not None:
+            ghost = pose_at(run.signals["time"], self._reference, time)
+        return Scene(pose_at(run.time, run.pose, time), deflection, ghost)
+
+    def widest(self) -> float:
+        """Return the time [s] at which the platform's joints are farthest from the start.
+
+        A radian counts as a metre, about the displacement that a rotation causes at the machine's
+        edge.
+        """
+        pose = self.trajectory.pose
+        rotation_angles = 2.0 * np.arccos(np.clip(np.abs(pose[:, 3:] @ pose[0, 3:]), 0.0, 1.0))
+        distances = np.linalg.norm(pose[:, :3] - pose[0, :3], axis=1) + rotation_angles
+        return float(self.trajectory.time[int(np.argmax(distances))])
+
+
+def rows_around(times: FloatArray, time: float) -> tuple[int, int, float]:
+    """Return the rows before and after a time, and the second one's fraction."""
+    index_after = int(np.searchsorted(times, time, side="right"))
+    row_after = min(index_after, len(times) - 1)
+    row_before = max(row_after - 1, 0)
+    interval = times[row_after] - times[row_before]
+    fraction = (
+        float(np.clip((time - times[row_before]) / interval, 0.0, 1.0)) if interval > 0.0 else 0.0
+    )
+    return row_before, row_after, fraction
+
+
+def row_at(times: FloatArray, values: FloatArray, time: float) -> FloatArray:
+    """Return the row `(m,)` of `values` `(k, m)` at a time."""
+    row_before, row_after, fraction = rows_around(times, time)
+    return np.asarray((1.0 - fraction) * values[row_before] + fraction * values[row_after])
+
+
+def pose_at(times: FloatArray, poses: FloatArray, time: float) -> FloatArray:
+    """Return the pose `(7,)` at a time; a quaternion and its opposite are the same rotation."""
+    row_before, row_after, fraction = rows_around(times, time)
+    pose_before, pose_after = poses[row_before], poses[row_after].copy()
+    if pose_before[3:] @ pose_after[3:] < 0.0:
+        pose_after[3:] *= -1.0
+    pose = (1.0 - fraction) * pose_before + fraction * pose_after
+    pose[3:] /= np.linalg.norm(pose[3:])
+    return np.asarray(pose)

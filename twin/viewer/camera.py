@@ -25,7 +25,7 @@ from twin.engines.mujoco import mujoco
 from twin.errors import InputError, MissingDependencyError, StateError
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
-from twin.simulation.scene import Scene
+from twin.simulation.trajectory import Scene
 from twin.viewer.scene_model import SceneModel
 
 GL_BACKENDS = ("egl", "osmesa", "glfw")

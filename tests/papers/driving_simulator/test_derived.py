@@ -10,7 +10,7 @@ import sympy
 from numpy.testing import assert_allclose
 
 from twin.papers.driving_simulator import derived
-from twin.papers.driving_simulator.derived import cached_derivation, code_of, function_of
+from twin.papers.driving_simulator.exact import cached_derivation, code_of, function_of
 
 pytestmark = pytest.mark.quick
 

@@ -47,8 +47,7 @@ from twin.simulation.live.settings import (
     occupant,
 )
 from twin.simulation.live.steering import Axis, Steering
-from twin.simulation.scene import Scene
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.trajectory import Scene, Trajectory
 
 
 class MachineSession:

@@ -16,9 +16,8 @@ from twin.model.machine_model import MachineModel
 from twin.simulation.live.machine_charts import History, MachineCharts
 from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
 from twin.simulation.live.steering import Axes
-from twin.simulation.recorded.motion import check_machine, machine_of
-from twin.simulation.scene import RecordedScenes, Scene, row_at, rows_around
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.recorded.files import check_machine, machine_of
+from twin.simulation.trajectory import RecordedScenes, Scene, Trajectory, row_at, rows_around
 
 MAX_ROWS = 300_000
 """Control periods that are kept: five minutes at 1 kHz."""

@@ -14,7 +14,7 @@ from twin.basics.arrays import positive
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.simulation.live.machine_charts import History
-from twin.simulation.scene import Scene
+from twin.simulation.trajectory import Scene
 
 
 class Source(Protocol):

@@ -14,8 +14,7 @@ from twin.errors import MissingDependencyError
 from twin.model.engine import State
 from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES
-from twin.papers.driving_simulator.exact import exact_head_motion
-from twin.papers.driving_simulator.inputs import DrivenLengths
+from twin.papers.driving_simulator.exact import DrivenLengths, exact_head_motion
 from twin.papers.driving_simulator.kinematics import (
     CORNERS,
     ExactKinematics,

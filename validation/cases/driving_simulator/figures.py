@@ -15,8 +15,12 @@ from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.papers.driving_simulator.dae.integration import DaeRun
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_PILLARS
-from twin.papers.driving_simulator.exact import exact_head_motion
-from twin.papers.driving_simulator.inputs import DrivenLengths, sigmoid_inputs, sinusoidal_inputs
+from twin.papers.driving_simulator.exact import (
+    DrivenLengths,
+    exact_head_motion,
+    sigmoid_inputs,
+    sinusoidal_inputs,
+)
 from twin.papers.driving_simulator.kinematics import (
     ExactKinematics,
     PlateModel,

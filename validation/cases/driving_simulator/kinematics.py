@@ -10,8 +10,12 @@ from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.papers.driving_simulator.dae.lagrange import home_inertia
-from twin.papers.driving_simulator.exact import ExactModel, SlidingFriction
-from twin.papers.driving_simulator.inputs import DrivenLengths, sinusoidal_inputs
+from twin.papers.driving_simulator.exact import (
+    DrivenLengths,
+    ExactModel,
+    SlidingFriction,
+    sinusoidal_inputs,
+)
 from twin.papers.driving_simulator.kinematics import (
     ExactKinematics,
     PlateModel,

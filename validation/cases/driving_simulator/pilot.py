@@ -15,8 +15,7 @@ from twin.basics.arrays import FloatArray
 from twin.motion import SineMotion
 from twin.motion.cueing import ALGORITHMS, Manoeuvre, workspace_use
 from twin.motion.cueing.run import outcome
-from twin.papers.driving_simulator.exact import HeadMotion, exact_head_motion
-from twin.papers.driving_simulator.inputs import sinusoidal_inputs
+from twin.papers.driving_simulator.exact import HeadMotion, exact_head_motion, sinusoidal_inputs
 from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import (
     driven_motion,
