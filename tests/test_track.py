@@ -16,7 +16,7 @@ from twin.analysis.tracking import TrackingErrors
 from twin.cli.options import ControllerName
 from twin.control import controller_names
 from twin.logs import check_log, read_log, signal_units
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 DAMPING = ("iff", "dvf", "hac_lac")
 MACHINES = {name: "micro_hexapod" if name in DAMPING else "stewart" for name in controller_names()}

@@ -18,9 +18,8 @@ from twin.analysis.platform import Platform, load
 from twin.engines.mechanism import least_mass_note, make_mechanism
 from twin.errors import InputError, MissingDependencyError, TwinError, TwinWarning
 from twin.machine.machine import machine_names
-from twin.validation.case import Case
+from twin.validation.case import Case, CaseResult, LeftOut, Quantity, slowest
 from twin.validation.cases import CASES, load_case
-from twin.validation.results import CaseResult, LeftOut, Quantity, slowest
 
 Task = tuple[str, str, str]
 """Machine as it was requested, its name, and the case."""

@@ -10,8 +10,8 @@ from typing import Any
 import twin
 from handbook.log_chart import log_chart
 from handbook.markdown import plain, table
+from twin.validation.case import Plot
 from twin.validation.cases.general.convergence import check_convergence
-from twin.validation.results import Plot
 
 CHARTED = ("stewart", "micro_hexapod")
 """A soft machine and the stiffest."""

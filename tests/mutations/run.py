@@ -15,9 +15,9 @@ from twin.engines.mechanism import make_mechanism
 from twin.kernels.integrators import dormand_prince
 from twin.kernels.jit import interpreted
 from twin.machine import MachineParameters
+from twin.validation.case import Measure
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import Measure
 
 Side = Literal["reference", "mujoco", "bullet", "both"]
 

@@ -22,8 +22,8 @@ from twin.kernels.plant import columns as column
 from twin.machine.file.read import parameters_from
 from twin.model import machine_base as evaluation
 from twin.model.engine import State
+from twin.model.integrate import static_deflection
 from twin.model.machine_base import for_many_machines
-from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant, forces_at_home, holding_forces
 from twin.plant.signals import Command, Measurement
 

@@ -23,9 +23,8 @@ from twin.errors import (
 from twin.machine.machine import parameters_path
 from twin.model.batch import usable_cores
 from twin.validation import runner
-from twin.validation.case import Case, validation_case
+from twin.validation.case import Case, CaseResult, validation_case
 from twin.validation.cases import CASES, load_case
-from twin.validation.results import CaseResult
 from twin.validation.runner import left_out, run
 
 QUICK = ["projection", "constant_forces"]

@@ -15,7 +15,7 @@ import twin
 from twin import cli
 from twin.basics.arrays import FloatArray
 from twin.cli import desktop
-from twin.simulation.trajectory import Scene
+from twin.simulation.simulate import Scene
 
 CODES = {name: code for code, name in desktop.KEY_ACTIONS.items()}
 

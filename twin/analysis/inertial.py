@@ -26,7 +26,7 @@ from twin.basics.files import as_path, write_text
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.results import Figure, Results, Table
 from twin.errors import InputError
-from twin.machine.hardware.sensors import InertialSensor
+from twin.machine.hardware.drive import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.motion.motion import POSITION_AXES

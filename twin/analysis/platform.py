@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from twin.model.engine import Engine
     from twin.motion import Motion
     from twin.plant.plant import Plant
-    from twin.simulation.trajectory import Trajectory
+    from twin.simulation.simulate import Trajectory
 
 
 class Platform(MachineModel):

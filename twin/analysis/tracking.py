@@ -16,7 +16,7 @@ from twin.model.machine_model import MachineModel
 from twin.plant.drives import equivalent_inertia
 from twin.rotations import angle_between
 from twin.simulation.recorded.figures import ANGLE_NAMES, POSITION_NAMES, degrees
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 
 class TrackingErrors:

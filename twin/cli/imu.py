@@ -63,7 +63,7 @@ def imu(
         write_compensation,
     )
     from twin.analysis.platform import load
-    from twin.machine.hardware.sensors import InertialSensor
+    from twin.machine.hardware.drive import InertialSensor
     from twin.motion import read_recording
 
     check_files(

@@ -18,7 +18,7 @@ from twin.cli.values import PAGE_ENDING, TRAJECTORY_ENDINGS, check_files, save, 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.plant.inertial_sensor import InertialLog
-    from twin.simulation.trajectory import Trajectory
+    from twin.simulation.simulate import Trajectory
 
 
 Log = Annotated[

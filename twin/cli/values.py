@@ -22,7 +22,7 @@ from twin.errors import InputError, brief
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.basics.arrays import FloatArray
-    from twin.simulation.trajectory import Trajectory
+    from twin.simulation.simulate import Trajectory
 
 HOLDING_FORCES = "hold"
 """Value of --force that stands for the forces that hold a machine at its initial pose."""

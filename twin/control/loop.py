@@ -19,8 +19,8 @@ from twin.control.controller import (
 )
 from twin.control.gains import derived_velocity_loop, unstable_velocity_loop
 from twin.errors import InputError, SimulationStoppedError, StateError, brief
+from twin.model.integrate import resting_deflection
 from twin.model.machine_model import MachineModel
-from twin.model.static_deflection import resting_deflection
 from twin.plant.drives import actuator_limit, at_limits
 from twin.plant.plant import Plant
 from twin.plant.signals import COMMAND_MODES, Command, Measurement

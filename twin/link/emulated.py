@@ -26,8 +26,8 @@ from twin.machine.machine import MachineParameters
 from twin.machine.quantity import MAX_MAGNITUDE, Force, Mass, Number, Time, Torque, Whole, is_number
 from twin.machine.randomisation.sampler import nominal_value, numeric_paths, with_values
 from twin.model.engine import Engine, State
+from twin.model.integrate import resting_deflection
 from twin.model.machine_model import MachineModel
-from twin.model.static_deflection import resting_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement, seed_sequence
 from twin.rotations import displaced

@@ -22,7 +22,7 @@ from twin.errors import InputError, brief
 from twin.kernels.plant import inertial_sensor as layout
 from twin.kernels.plant.inertial_sensor import MotionSamples, advance_many, begin
 from twin.kernels.plant.inertial_sensor import advance as advance_sensor
-from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSensor
+from twin.machine.hardware.drive import Accelerometers, Gyroscopes, InertialSensor
 from twin.plant.signals import seed_sequence
 
 STANDARD_GRAVITY = 9.80665

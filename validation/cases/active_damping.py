@@ -30,10 +30,7 @@ from twin.control.linear.machine import spring_constants
 from twin.engines.base import suitable_timestep
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
-from twin.validation.case import validation_case
-from twin.validation.cases.closed_loop import with_drives, without_drives
-from twin.validation.measures.sampling import largest, length_scale, stroke
-from twin.validation.results import (
+from twin.validation.case import (
     CaseResult,
     Curve,
     CurveStyle,
@@ -41,7 +38,10 @@ from twin.validation.results import (
     Measure,
     Panel,
     Plot,
+    validation_case,
 )
+from twin.validation.cases.closed_loop import with_drives, without_drives
+from twin.validation.measures.sampling import largest, length_scale, stroke
 
 DISPLAY_NAMES = {
     "iff": "integral force feedback",

@@ -19,9 +19,8 @@ from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import Motion, SineMotion, StepMotion
 from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
-from twin.validation.case import validation_case
+from twin.simulation.simulate import Trajectory, simulate
+from twin.validation.case import CaseResult, Entry, Measure, validation_case
 from twin.validation.measures.comparison import ENGINE_BARS, missing
 from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
@@ -31,7 +30,6 @@ from twin.validation.measures.sampling import (
     position_error,
     rotation_error,
 )
-from twin.validation.results import CaseResult, Entry, Measure
 
 CONTROL_PERIOD = 1e-3
 """[s] Control period."""

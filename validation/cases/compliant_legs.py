@@ -37,11 +37,10 @@ from twin.papers.compliant_legs.rest import (
     modes_of,
 )
 from twin.rotations import displacement
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.measures.sampling import RandomStates, largest, random_states, relative_error
 from twin.validation.published.people import BODY_SEGMENTS
 from twin.validation.published.printed import VISCOELASTIC_PAPER, read_errata
-from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 STATE_COUNT = 200
 """Number of random states at which the accelerations of the free system are compared."""

@@ -27,11 +27,7 @@ from twin.papers.stewart_thesis import (
     modelled_response,
     path_mass,
 )
-from twin.validation.case import validation_case
-from twin.validation.measures.comparison import ENGINE_LABELS, missing
-from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import STEWART_THESIS, PrintedValue
-from twin.validation.results import (
+from twin.validation.case import (
     CaseResult,
     Curve,
     CurveStyle,
@@ -40,7 +36,11 @@ from twin.validation.results import (
     Panel,
     Plot,
     Statement,
+    validation_case,
 )
+from twin.validation.measures.comparison import ENGINE_LABELS, missing
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import STEWART_THESIS, PrintedValue
 
 COMPARED_ENGINES = ("analytic", "mujoco")
 

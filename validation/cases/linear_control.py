@@ -20,9 +20,8 @@ from twin.control.linear.lqr import Lqr, accumulated_cost, predicted_cost
 from twin.model.machine_base import ZERO_VECTOR
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Entry, Measure, validation_case
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Entry, Measure
 
 START_DIRECTION = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
 """Direction of the initial displacement from home, x, y, z and rotation vector, in parts of its

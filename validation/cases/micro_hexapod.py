@@ -28,17 +28,17 @@ from twin.rotations import (
     pose_from_angles,
     quaternion_from_angles,
 )
-from twin.simulation.trajectory import Trajectory
-from twin.validation.case import validation_case
-from twin.validation.measures.comparison import ENGINE_LABELS, missing
-from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import HEXAPOD_PAPER
-from twin.validation.results import (
+from twin.simulation.simulate import Trajectory
+from twin.validation.case import (
     CaseResult,
     Entry,
     Measure,
     Statement,
+    validation_case,
 )
+from twin.validation.measures.comparison import ENGINE_LABELS, missing
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import HEXAPOD_PAPER
 
 TEST_POSITION = (0.01, 0.02, 0.03)
 """[m] Paper, Matlab implementation: AP."""

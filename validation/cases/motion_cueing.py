@@ -25,9 +25,8 @@ from twin.motion.cueing.perception import CANAL_MODEL, FORCE_THRESHOLD, OTOLITH_
 from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
 from twin.motion.cueing.workspace_use import sensed_manoeuvre
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Entry, Measure, validation_case
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Entry, Measure
 
 MAX_FREQUENCY = 5.0
 """[Hz] Highest frequency at which filters are compared."""

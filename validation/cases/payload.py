@@ -17,7 +17,13 @@ from twin.analysis.payload.static import (
 )
 from twin.analysis.platform import Platform
 from twin.model.machine_base import ZERO_VECTOR
-from twin.validation.case import validation_case
+from twin.validation.case import (
+    CaseResult,
+    Entry,
+    Measure,
+    Statement,
+    validation_case,
+)
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
     STEWART_DYNAMIC_PAYLOAD,
@@ -25,12 +31,6 @@ from twin.validation.published.printed import (
     STEWART_SPEED_CHECK,
     STEWART_STATIC_PAYLOAD,
     STEWART_THESIS,
-)
-from twin.validation.results import (
-    CaseResult,
-    Entry,
-    Measure,
-    Statement,
 )
 
 PHASE_DRAWS = 20_000

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from twin.analysis.platform import Platform
 from twin.training import evaluate, policies
-from twin.validation.case import validation_case
-from twin.validation.results import CaseResult, Measure
+from twin.validation.case import CaseResult, Measure, validation_case
 
 HARDWARE_SETTINGS = {"configuration": "hardware", "randomisation": "hardware_spread"}
 

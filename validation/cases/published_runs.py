@@ -8,7 +8,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.model.integrate import Solution, integrate
 from twin.rotations import angles_from_quaternion, pose_from_angles
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Curve, Measure, Panel, Plot, Statement, validation_case
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
     EXTENDED_SPACE_PAPER,
@@ -18,7 +18,6 @@ from twin.validation.published.printed import (
     TILTED_FALL,
     TILTED_START,
 )
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
 
 DIGIT_TOLERANCE = 1.0
 """Largest error in units of the last printed digit."""

@@ -14,7 +14,7 @@ from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion, TankTrackMotion
 from twin.motion.specification import fitted_tank_course
 from twin.rotations import quaternion_from_angles
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.measures.comparison import (
     DrivenMotion,
     driven,
@@ -32,7 +32,6 @@ from twin.validation.published.printed import (
     STEWART_RETRACTED_LENGTH,
     STEWART_THESIS,
 )
-from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 YAW_PITCH_ROLL = (0.2, -0.1, 0.15)
 """[rad] Yaw psi, pitch theta and roll phi at which (2.2) is compared."""

@@ -21,13 +21,8 @@ from twin.motion.motion import AxisSample, Motion
 from twin.plant.plant import Plant
 from twin.plant.signals import Measurement
 from twin.rotations import displacement
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
-from twin.validation.case import validation_case
-from twin.validation.cases.thesis import tank_motion
-from twin.validation.measures.comparison import ENGINE_BARS, FULL_MOTION
-from twin.validation.published.printed import STEWART_THESIS
-from twin.validation.results import (
+from twin.simulation.simulate import Trajectory, simulate
+from twin.validation.case import (
     CaseResult,
     Curve,
     Entry,
@@ -36,7 +31,11 @@ from twin.validation.results import (
     Plot,
     Statement,
     Table,
+    validation_case,
 )
+from twin.validation.cases.thesis import tank_motion
+from twin.validation.measures.comparison import ENGINE_BARS, FULL_MOTION
+from twin.validation.published.printed import STEWART_THESIS
 
 FEEDFORWARD_OPTIONS: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
 """Options of cascades: velocity feedforward from the start, since runs rise fast from rest."""

@@ -28,10 +28,7 @@ from twin.papers.stewart_thesis import (
     with_armature,
 )
 from twin.simulation.simulate import simulate
-from twin.validation.case import validation_case
-from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import STEWART_THESIS, PrintedValue
-from twin.validation.results import (
+from twin.validation.case import (
     CaseResult,
     Curve,
     Entry,
@@ -40,7 +37,10 @@ from twin.validation.results import (
     Plot,
     Statement,
     Table,
+    validation_case,
 )
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import STEWART_THESIS, PrintedValue
 
 DRIVE_STEPS = (1e-4, 5e-5)
 """[s] Time steps of the drive model whose errors give the order of convergence."""

@@ -41,10 +41,9 @@ from twin.model.machine_base import without_compiling
 from twin.papers.driving_simulator.kinematics import ExactKinematics, PlateModel
 from twin.papers.driving_simulator.studies import exact_ranges, stroke_fractions
 from twin.rotations import displaced
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Entry, Measure, validation_case
 from twin.validation.cases.general.motions import singular_time
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Entry, Measure
 
 MAX_LIMIT_FRACTION = 1.0 + 1e-9
 """Largest fraction of a limit that may be used: all of it, and rounding."""

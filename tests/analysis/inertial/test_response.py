@@ -26,7 +26,7 @@ from twin.analysis.inertial import (
     write_compensation,
 )
 from twin.errors import InputError
-from twin.machine.hardware.sensors import InertialSensor
+from twin.machine.hardware.drive import InertialSensor
 from twin.motion import Motion, RecordedMotion, StepMotion, read_recording
 from twin.plant.inertial_sensor import InertialLog, InertialUnit
 

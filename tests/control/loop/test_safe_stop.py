@@ -20,7 +20,7 @@ from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 AT_REST = {None: 1e-4, "hardware": 1e-6}
 """[m/s] of the actuators at the end: brakes hold still, loops nearly."""

@@ -20,12 +20,12 @@ from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.kinematics import PlateModel
+from twin.validation.case import Plot
 from twin.validation.cases import CASES, compliant_legs, load_case
 from twin.validation.cases.driving_simulator import dae as simulator_multipliers
 from twin.validation.cases.driving_simulator.kinematics import against_kernels
 from twin.validation.measures import comparison
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import Plot
 
 GENERAL_CASES = [name for name in CASES if not load_case(name).because and name != "plant"]
 assert GENERAL_CASES

@@ -17,6 +17,17 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.file.read import parameters_from
+from twin.validation.case import (
+    Agreement,
+    CaseResult,
+    Curve,
+    LeftOut,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+    Statement,
+)
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.comparison import ENGINE_LABELS, error_name, trajectory_comparison
 from twin.validation.published.printed import PrintedValue, compared, read_errata
@@ -29,17 +40,6 @@ from twin.validation.report.page import (
     overall,
     summary,
     unpacked,
-)
-from twin.validation.results import (
-    Agreement,
-    CaseResult,
-    Curve,
-    LeftOut,
-    Measure,
-    Panel,
-    Plot,
-    Quantity,
-    Statement,
 )
 from twin.validation.runner import left_out
 

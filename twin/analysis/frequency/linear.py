@@ -46,8 +46,7 @@ from twin.engines import make_engine
 from twin.errors import InputError, brief
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory, simulate
 
 
 class LinearModes(NamedTuple):

@@ -41,8 +41,7 @@ from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 from twin.rotations import displaced
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory, simulate
 
 MIN_FREQUENCY = 1.0
 """[Hz] Lowest frequency where none is given."""

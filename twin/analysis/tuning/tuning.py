@@ -35,8 +35,7 @@ from twin.control.gains import configured_gains, suitable_position_loop, suitabl
 from twin.errors import InputError, SimulationStoppedError
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.plant import Plant
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory, simulate
 
 TIME_TOLERANCE = 1e-9
 """[s] Distance from a corner of the bounds at which a sample counts as on it: sums of steps leave

@@ -22,8 +22,8 @@ from twin.control.gains import drive_model
 from twin.control.linear.lqr import linearise
 from twin.control.linear.machine import LinearMachine, spring_constants
 from twin.errors import InputError
+from twin.model.integrate import static_deflection
 from twin.model.machine_model import MachineModel
-from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
 

@@ -13,7 +13,7 @@ from twin.papers.driving_simulator.dae.integration import DaeRun, integrate_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, symbolic_dae
 from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import exact_forces
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.cases.driving_simulator.engines import (
     CONSTRAINT_RANK,
     LEVEL_RANKS,
@@ -26,7 +26,6 @@ from twin.validation.cases.driving_simulator.figures import (
     response_plot,
 )
 from twin.validation.published.printed import SIMULATOR_PAPER
-from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 RUN_DURATIONS = {SINE_INPUTS: 10.0, SIGMOID_INPUTS: 3.0}
 """[s] Duration of the run with each input."""

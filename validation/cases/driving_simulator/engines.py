@@ -27,9 +27,8 @@ from twin.papers.driving_simulator.studies import (
     driven_motion,
     exact_forces,
 )
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
-from twin.validation.case import validation_case
+from twin.simulation.simulate import Trajectory, simulate
+from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.cases.driving_simulator.figures import (
     DEGREES_PER_RADIAN,
     SIGMOID_INPUTS,
@@ -50,7 +49,6 @@ from twin.validation.measures.comparison import (
 )
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import SIMULATOR_PAPER, PrintedValue
-from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 PAPER_NAME = "Driving simulator"
 

@@ -33,7 +33,7 @@ from twin.papers.driving_simulator.studies import (
     worst_small_angle_errors,
 )
 from twin.simulation.simulate import simulate
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.cases.driving_simulator.engines import (
     LINE_WIDTH,
     MACHINE_REASON,
@@ -65,7 +65,6 @@ from twin.validation.measures.sampling import (
     relative_error,
 )
 from twin.validation.published.printed import SIMULATOR_PAPER, Comparison, compared
-from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 STATE_COUNT = 200
 """Number of random poses at which the kinematics are compared."""

@@ -21,9 +21,9 @@ from twin.papers.driving_simulator.studies import (
     driven_motion,
     small_angle_head_motion,
 )
+from twin.validation.case import Entry, Measure, Statement
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import SIMULATOR_PAPER
-from twin.validation.results import Entry, Measure, Statement
 
 HEAD_POSITION = (0.0, 0.0, 1.1)
 """[m] Head in the platform frame. Engineering choice: the paper leaves xp, yp, zp open."""

@@ -15,7 +15,7 @@ from twin.basics.arrays import FloatArray, as_instance
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.pose_tracking.task import PoseTracking
 from twin.motion import MultiSineMotion
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Entry, Measure, validation_case
 from twin.validation.cases.environments.cueing import (
     EPISODE_SEED,
     Instant,
@@ -29,7 +29,6 @@ from twin.validation.cases.environments.cueing import (
     smoothness,
 )
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Entry, Measure
 
 CONTROL_PERIOD = 0.01
 """[s] Control period."""

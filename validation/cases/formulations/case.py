@@ -12,7 +12,7 @@ from twin.errors import IntegrationError
 from twin.model.integrate import integrate
 from twin.model.machine_base import changed
 from twin.papers.formulations import Formulation, FormulationRun, simulate_formulation
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Measure, Panel, Plot, Statement, Table, validation_case
 from twin.validation.cases.formulations.matrices import (
     ERROR_ROUNDINGS,
     FALL_TIME,
@@ -29,7 +29,6 @@ from twin.validation.cases.formulations.matrices import (
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.sampling import largest, random_states
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
-from twin.validation.results import CaseResult, Measure, Panel, Plot, Statement, Table
 
 
 def stop_statement(stops: dict[str, IntegrationError]) -> Statement:

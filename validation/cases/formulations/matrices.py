@@ -20,10 +20,18 @@ from twin.papers.formulations import (
 )
 from twin.papers.formulations.formulation import Operations, operations
 from twin.papers.formulations.model import CoefficientMatrices, coriolis, extended_joints
-from twin.validation.case import validation_case
+from twin.validation.case import (
+    CaseResult,
+    Curve,
+    Measure,
+    Panel,
+    Plot,
+    Statement,
+    Table,
+    validation_case,
+)
 from twin.validation.measures.sampling import largest, random_states
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement, Table
 
 STRUCTURE_STATES = 4
 """Number of random states at which the structure of the matrices is examined."""

@@ -12,9 +12,18 @@ from twin.basics.arrays import FloatArray
 from twin.engines import make_engine
 from twin.errors import MissingDependencyError, SimulationStoppedError
 from twin.model.engine import State
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
-from twin.validation.case import validation_case
+from twin.simulation.simulate import Trajectory, simulate
+from twin.validation.case import (
+    CaseResult,
+    Curve,
+    CurveStyle,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+    validation_case,
+)
 from twin.validation.cases.general.motions import constant_forces, followed_sines, sinusoidal_forces
 from twin.validation.measures.comparison import (
     ENGINE_BARS,
@@ -36,16 +45,6 @@ from twin.validation.measures.sampling import (
     platform_radius,
     position_error,
     rotation_error,
-)
-from twin.validation.results import (
-    CaseResult,
-    Curve,
-    CurveStyle,
-    Entry,
-    Measure,
-    Panel,
-    Plot,
-    Quantity,
 )
 
 CONVERGENCE_DURATION = 0.2

@@ -11,7 +11,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import ForwardKinematicsError
 from twin.model.integrate import Solution
 from twin.motion import SineMotion, axis_names
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Panel, Plot, Quantity, Statement, validation_case
 from twin.validation.measures.comparison import (
     DrivenMotion,
     actuator_measures,
@@ -51,7 +51,6 @@ from twin.validation.published.printed import (
     PrintedValue,
     compared,
 )
-from twin.validation.results import CaseResult, Panel, Plot, Quantity, Statement
 
 CONSTANT_FORCE_DURATION = 0.3
 """[s] Longest duration of the run."""

@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from twin.analysis.platform import Platform
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Panel, Plot, validation_case
 from twin.validation.measures.comparison import projection_errors
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import CaseResult, Panel, Plot
 
 STATE_COUNT = 50
 """Number of random states put into the open tree of each engine."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from twin.analysis.platform import Platform
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Plot, validation_case
 from twin.validation.measures.equilibrium import duration_for, fall_scale, rest
 from twin.validation.measures.laws import balance_of, dynamic_laws, free_motion, kinematic_laws
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import CaseResult, Plot
 
 STATE_COUNT = 1000
 """Number of random states at which the laws are checked."""

@@ -11,13 +11,19 @@ from twin.analysis.frequency.response import spectra
 from twin.analysis.inertial import decibels
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
-from twin.machine.hardware.sensors import InertialSensor
+from twin.machine.hardware.drive import InertialSensor
 from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion
 from twin.plant.encoder import EncoderDecoder, Encoders
 from twin.plant.homing import Homing, HomingInputs, homing_settings
 from twin.plant.inertial_sensor import InertialUnit
-from twin.validation.case import validation_case
+from twin.validation.case import (
+    CaseResult,
+    Entry,
+    Measure,
+    Statement,
+    validation_case,
+)
 from twin.validation.cases.inertial_sensor.data_sheet import (
     CASCADE_PERIOD,
     DAMPING_RATIO,
@@ -32,12 +38,6 @@ from twin.validation.cases.inertial_sensor.data_sheet import (
 )
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_THESIS
-from twin.validation.results import (
-    CaseResult,
-    Entry,
-    Measure,
-    Statement,
-)
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

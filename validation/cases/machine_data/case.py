@@ -13,12 +13,11 @@ from twin.basics.arrays import FloatArray
 from twin.charts.panels import value_text
 from twin.engines.mechanism import make_mechanism
 from twin.model.machine_base import ZERO_VECTOR
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Entry, Measure, Table, validation_case
 from twin.validation.cases.machine_data.composition import Composition, Piece
 from twin.validation.measures.equilibrium import free_rates, rest
 from twin.validation.measures.sampling import largest
 from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
-from twin.validation.results import CaseResult, Entry, Measure, Table
 
 POSE_SHIFT = np.array([0.004, -0.006, 0.005])
 """[m] Displacement of a pose away from home, where no symmetry can conceal an error."""

@@ -19,7 +19,13 @@ from twin.machine.hardware.drive import ScrewDrive
 from twin.model.machine_base import ZERO_VECTOR
 from twin.plant.drives import drive_constants, equivalent_inertia
 from twin.plant.plant import Plant
-from twin.validation.case import validation_case
+from twin.validation.case import (
+    CaseResult,
+    Entry,
+    Measure,
+    Statement,
+    validation_case,
+)
 from twin.validation.cases.closed_loop import with_drives
 from twin.validation.cases.plant.electronics import (
     converter_measures,
@@ -49,12 +55,6 @@ from twin.validation.cases.plant.trials import (
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_THESIS, PrintedValue
-from twin.validation.results import (
-    CaseResult,
-    Entry,
-    Measure,
-    Statement,
-)
 
 BISECTION_STEPS = 45
 """Number of bisections for the breakaway effort."""

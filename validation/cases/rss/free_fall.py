@@ -20,7 +20,7 @@ from twin.papers.formulations import (
     formulation_names,
     simulate_formulation,
 )
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Curve, Measure, Panel, Plot, Statement, validation_case
 from twin.validation.cases.formulations.matrices import ERROR_ROUNDINGS
 from twin.validation.measures.comparison import log_curve, trajectory_comparison
 from twin.validation.measures.laws import EnergyBalance, balance_of
@@ -31,7 +31,6 @@ from twin.validation.published.printed import (
     RSS_FIRST_ACCELERATION,
     RSS_START_HEIGHT,
 )
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
 
 PEAK_ACCELERATION = 0.8
 """[g] Peak acceleration of the task; section 6.1."""

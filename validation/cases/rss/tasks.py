@@ -16,12 +16,11 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.motion.profiles import LAWS, RestToRestMotion, shortest_rise
 from twin.papers.formulations import Formulation
-from twin.validation.case import validation_case
+from twin.validation.case import CaseResult, Curve, Measure, Panel, Plot, Statement, validation_case
 from twin.validation.cases.rss.free_fall import END_HEIGHT, PEAK_ACCELERATION, START_HEIGHT, stroke
 from twin.validation.measures.comparison import driven, engines_along, work_measure
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
 
 STROKE_POINTS = 28
 """Number of points of a stroke, 10 ms apart, both ends included."""
