@@ -18,7 +18,7 @@ import numpy as np
 
 import twin
 from twin.analysis.platform import Platform
-from twin.analysis.workspace.admissible import BoolArray
+from twin.analysis.workspace.dexterity import BoolArray
 from twin.basics.arrays import FloatArray
 from twin.calibration import (
     Calibration,

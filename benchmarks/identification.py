@@ -37,7 +37,7 @@ from twin.machine.randomisation import hardware_spread
 from twin.machine.randomisation.sampler import nominal_value
 from twin.motion import Motion
 from twin.motion.profiles import MultiSineMotion
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 RESULTS = Path(__file__).parent / "results"
 ESTIMATES, EXCITED = RESULTS / "identification.csv", RESULTS / "identification_excited.csv"

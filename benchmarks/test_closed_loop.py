@@ -6,7 +6,7 @@ import pytest
 
 import twin
 from twin.control.cascade import Cascade
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.motion import SineMotion
 
 STEP = 5e-4

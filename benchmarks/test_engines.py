@@ -6,7 +6,7 @@ import pytest
 
 import twin
 from twin.engines import engine_names
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.model.engine import FIDELITIES
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.kernels.dynamics.forward import forward_dynamics_batch, inverse_dynamics_batch
 from twin.kernels.kinematics import forward_kinematics_batch
 from twin.model.integrate import integrate

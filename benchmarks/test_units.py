@@ -7,8 +7,8 @@ import pytest
 from fmpy.fmi3 import FMU3Slave
 
 import twin
+from twin.engines.base import suitable_timestep
 from twin.engines.fmu.unit import write_unit
-from twin.engines.stability import suitable_timestep
 
 
 @pytest.fixture

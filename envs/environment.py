@@ -21,7 +21,7 @@ from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.kernels.tasks.task import OBSERVATION_BOUND
 from twin.simulation.batched.batched_plant import BatchedPlant
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 from twin.viewer.camera import MAX_PIXELS
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from twin.kernels.tasks.task import OBSERVATION_BOUND, History, Results, Scales
 from twin.plant.drives import actuator_limit
 from twin.plant.plant import forces_at_home
 from twin.simulation.batched import make_batched_plant
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 
 SHARE_OF_WEIGHT = 2.0
 """Effort scale of an actuator without limit, relative to the largest force that holds the machine

@@ -37,7 +37,7 @@ from twin.kernels.tasks.vibration_isolation import (
     fill_command,
 )
 from twin.model.machine_base import characteristic_length, without_compiling
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 
 SHARE_OF_EFFORT = 0.2
 """Default force of an action of 1, at most, as a fraction of an actuator's effort."""

@@ -13,7 +13,7 @@ import numpy as np
 import twin
 from twin.cli.console import line, table
 from twin.model.engine import State
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 DURATION = 0.3
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {

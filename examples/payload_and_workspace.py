@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 import twin
 from twin.analysis.payload.static import static_payload
-from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.region import region
+from twin.analysis.workspace.search import Chart
 from twin.cli.console import line, table
 
 platform = twin.load("stewart")

@@ -24,8 +24,8 @@ from twin.errors import ParameterError
 from twin.machine import machine as catalogue
 from twin.machine.file.read import LEG_KINDS
 from twin.model.engine import FIDELITIES
+from twin.validation.case import CaseResult, Measure
 from twin.validation.report import page as report
-from twin.validation.results import CaseResult, Measure
 
 COMMANDS = (
     *(

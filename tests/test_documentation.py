@@ -34,9 +34,9 @@ from twin.cli import app
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
 from twin.machine.file.read import describe
+from twin.validation.case import CaseResult, Curve, Measure, Quantity, Statement, Table
 from twin.validation.published.printed import read_errata
 from twin.validation.report.page import summary
-from twin.validation.results import CaseResult, Curve, Measure, Quantity, Statement, Table
 
 DOCS = ROOT / "docs"
 HANDBOOK = sorted((DOCS / "handbook").glob("*.py"))

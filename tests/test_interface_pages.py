@@ -72,8 +72,8 @@ def test_pages_of_the_handbook_become_links() -> None:
 
 def test_names_mean_what_they_mean_in_their_module(subtests: pytest.Subtests) -> None:
     for module, name, whole in [
-        ("twin.datasets.episode", "Path", "pathlib.Path"),
-        ("twin.analysis.frequency.estimate", "Path", "twin.analysis.frequency.estimate.Path"),
+        ("twin.datasets.record", "Path", "pathlib.Path"),
+        ("twin.analysis.frequency.response", "Path", "twin.analysis.frequency.response.Path"),
         ("twin.control.controller", "twin.motion", "twin.motion"),
         ("twin.control.controller", "Reference.at", None),
         ("twin.control.controller", "Nothing", None),

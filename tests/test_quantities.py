@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from twin import cli
 from twin.analysis.platform import Platform
-from twin.cli.quantities import in_unit, pose_of, quantities, quantity
+from twin.cli.values import in_unit, pose_of, quantities, quantity
 from twin.errors import InputError
 from twin.rotations import angles_from_quaternion
 

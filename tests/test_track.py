@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.analysis.inertial.response import read_inertial_log
+from twin.analysis.inertial import read_inertial_log
 from twin.analysis.tracking import TrackingErrors
 from twin.cli.options import ControllerName
 from twin.control import controller_names
 from twin.logs import check_log, read_log, signal_units
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 DAMPING = ("iff", "dvf", "hac_lac")
 MACHINES = {name: "micro_hexapod" if name in DAMPING else "stewart" for name in controller_names()}

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from twin.model.machine_model import forward_kinematics_all
     from twin.plant.signals import Command
     from twin.rotations import angles, pose
-    from twin.simulation.simulate import simulate
-    from twin.simulation.trajectory import Trajectory
+    from twin.simulation.simulate import Trajectory, simulate
 
 __version__ = "0.1.0"
 
@@ -28,7 +27,7 @@ _HOMES = {
     "Command": "twin.plant.signals",
     "ForceTable": "twin.model.integrate",
     "Platform": "twin.analysis.platform",
-    "Trajectory": "twin.simulation.trajectory",
+    "Trajectory": "twin.simulation.simulate",
     "angles": "twin.rotations",
     "forward_kinematics_all": "twin.model.machine_model",
     "gallery_names": "twin.machine.machine",

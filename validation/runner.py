@@ -18,9 +18,8 @@ from twin.analysis.platform import Platform, load
 from twin.engines.mechanism import least_mass_note, make_mechanism
 from twin.errors import InputError, MissingDependencyError, TwinError, TwinWarning
 from twin.machine.machine import machine_names
-from twin.validation.case import CaseModule
+from twin.validation.case import Case, CaseResult, LeftOut, Quantity, slowest
 from twin.validation.cases import CASES, load_case
-from twin.validation.results import CaseResult, LeftOut, Quantity, slowest
 
 Task = tuple[str, str, str]
 """Machine as it was requested, its name, and the case."""
@@ -74,11 +73,11 @@ def left_out(
         InputError: unknown case.
     """
     return [
-        LeftOut(platform.name, key, module.CASE.title, reason)
+        LeftOut(platform.name, key, case.title, reason)
         for platform in platforms
-        for key, module in _modules(cases).items()
-        if not module.CASE.machines or platform.name in machine_names()
-        if (reason := module.CASE.obstacle(platform))
+        for key, case in _selected(cases).items()
+        if not case.machines or platform.name in machine_names()
+        if (reason := case.obstacle(platform))
     ]
 
 
@@ -103,7 +102,7 @@ def run_case(task: Task) -> CaseResult:
             result = case.run(load(machine))
     except MissingDependencyError as error:
         note = Quantity("not run", float("nan"), str(error), "")
-        labels = (name, key, case.CASE.title, case.CASE.description)
+        labels = (name, key, case.title, case.description)
         result = CaseResult(*labels, (), (note,))
     except TwinError as error:
         result = _failed(name, key, str(error))
@@ -122,7 +121,7 @@ def _several(value: Any, field: str) -> list[Any]:
 
 
 def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> list[Task]:
-    modules = _modules(cases)
+    selected = _selected(cases)
     tasks: list[Task] = []
     machine_by_name: dict[str, str | Path] = {}
     obstacles: list[str] = []
@@ -135,8 +134,8 @@ def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> lis
                 f"{platform.name!r}; give one of them another name",
             )
         machine_by_name[platform.name] = machine
-        for key, module in modules.items():
-            reason = module.CASE.obstacle(platform)
+        for key, case in selected.items():
+            reason = case.obstacle(platform)
             if reason:
                 obstacles.append(f"{key}: {reason}")
             else:
@@ -145,19 +144,19 @@ def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> lis
         reasons = "; ".join(dict.fromkeys(obstacles))
         raise InputError(
             "cases",
-            f"{', '.join(modules)} make no sense for {', '.join(machine_by_name)} ({reasons})",
+            f"{', '.join(selected)} make no sense for {', '.join(machine_by_name)} ({reasons})",
         )
     return tasks
 
 
-def _modules(cases: Sequence[str] | str | None) -> dict[str, CaseModule]:
+def _selected(cases: Sequence[str] | str | None) -> dict[str, Case]:
     keys = list(CASES) if cases is None else _several(cases, "cases")
-    modules = {key: load_case(key) for key in keys}
-    return {key: modules[key] for key in CASES if key in modules}
+    selected = {key: load_case(key) for key in keys}
+    return {key: selected[key] for key in CASES if key in selected}
 
 
 def _failed(name: str, key: str, error: str) -> CaseResult:
-    case = load_case(key).CASE
+    case = load_case(key)
     return CaseResult(name, key, case.title, case.description, (), error=error)
 
 
@@ -168,7 +167,7 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]
     # Spawned, not forked: engines and compiled code hold threads that do not survive a fork.
     with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         # A long case started last would run alone on one core.
-        by_cost = sorted(tasks, key=lambda task: -load_case(task[2]).CASE.cost)
+        by_cost = sorted(tasks, key=lambda task: -load_case(task[2]).cost)
         pending = {pool.submit(run_case, task): task for task in by_cost}
         try:
             for future in as_completed(pending):

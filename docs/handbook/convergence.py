@@ -10,8 +10,8 @@ from typing import Any
 import twin
 from handbook.log_chart import log_chart
 from handbook.markdown import plain, table
-from twin.validation.cases.general import convergence
-from twin.validation.results import Plot
+from twin.validation.case import Plot
+from twin.validation.cases.general.convergence import check_convergence
 
 CHARTED = ("stewart", "micro_hexapod")
 """A soft machine and the stiffest."""
@@ -26,7 +26,7 @@ def convergence_fragment(report: dict[str, Any], charts: Path) -> str:
         report: content of report.json.
         charts: folder for the charts, which are drawn again when the report's numbers change.
     """
-    cases = [case for case in report["cases"] if case["case"] == convergence.CASE.key]
+    cases = [case for case in report["cases"] if case["case"] == check_convergence.key]
     parts = [
         _chart(case["machine"], charts, str(_rows(case)))
         for name in CHARTED
@@ -55,7 +55,7 @@ def _chart(name: str, folder: Path, numbers: str) -> str:
     platform = twin.load(name)
     file = folder / f"convergence_{name}_{sha256(numbers.encode()).hexdigest()[:16]}.svg"
     if not file.is_file():
-        (figure,) = convergence.run(platform).plots
+        (figure,) = check_convergence.run(platform).plots
         assert isinstance(figure, Plot)
         panel = figure.panels[0]
         title = f"{name}: error of position over time step"

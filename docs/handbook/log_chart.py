@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from twin.charts.style import curve_color
-from twin.validation.results import Curve
+from twin.validation.case import Curve
 
 WIDTH, HEIGHT = 640.0, 360.0
 """[user units]"""

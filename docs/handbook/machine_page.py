@@ -14,7 +14,7 @@ from handbook.markdown import fenced, plain
 from handbook.parameters import configurations, parameters, summary
 from handbook.validated import published, validated
 from twin.analysis.platform import Platform
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 
 USE = """import twin
 

@@ -12,8 +12,7 @@ from PIL.Image import fromarray
 
 import twin.envs  # noqa: F401  (registers them)
 from twin.charts.style import TEXT_COLOR
-from twin.viewer.camera import Camera, Image
-from twin.viewer.picture_files import write_png
+from twin.viewer.camera import Camera, Image, write_png
 
 STEPS = {"PoseTracking": 100, "MotionCueing": 240, "VibrationIsolation": 60, "BallBalance": 40}
 """Until the platform is well away from home."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from folder import picture_folder
 
 import twin
-from twin.viewer.camera import Camera
-from twin.viewer.picture_files import write_png
+from twin.viewer.camera import Camera, write_png
 
 for name in twin.machine_names():
     platform = twin.load(name)

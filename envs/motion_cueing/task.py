@@ -49,7 +49,7 @@ from twin.motion.cueing.algorithm import machine_ranges, motion_of_axes
 from twin.motion.cueing.perception import PERCEPTION_THRESHOLDS
 from twin.motion.cueing.predictive import CANAL_PERCEIVER, OTOLITH_PERCEIVER
 from twin.motion.motion import AxisSample
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 
 POSE_ACTIONS = {"increments": INCREMENT_ACTIONS, "accelerations": ACCELERATION_ACTIONS}
 """Options for actions on the pose, with their modes in the kernel."""

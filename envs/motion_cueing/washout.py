@@ -14,8 +14,8 @@ from twin.envs.task import LinearLaw
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.motion.cueing import AdaptiveWashout, ClassicalWashout, CuedMotion
-from twin.motion.cueing.adaptive import LEAN_SIGNS
 from twin.motion.cueing.algorithm import REST_FORCE
+from twin.motion.cueing.classical import LEAN_SIGNS
 from twin.motion.motion import AxisSample
 
 WASHOUT_ALGORITHMS = {each.name: each for each in (ClassicalWashout, AdaptiveWashout)}

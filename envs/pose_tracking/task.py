@@ -37,7 +37,7 @@ from twin.model.machine_base import characteristic_length
 from twin.motion import Motion
 from twin.rotations import displacement
 from twin.simulation.batched.batched_plant import BatchedPlant
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 
 ACTION_FRACTION = 0.2
 """Fraction of speed, effort or travel that an action of 1 adds to the motion."""

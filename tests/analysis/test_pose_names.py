@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from twin.analysis.machine_summary import pose_name
 from twin.analysis.platform import Platform
-from twin.analysis.pose_names import pose_name
 from twin.rotations import displaced
 
 pytestmark = pytest.mark.quick

@@ -21,7 +21,7 @@ from twin.errors import InputError, StateError, TwinError
 from twin.logs import LogMapping, read_log
 from twin.machine.file.read import write_template
 from twin.shadow import read_thresholds
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 from twin.sweep import read_results, read_sweep
 from twin.training.policy import Policy, load_policy
 

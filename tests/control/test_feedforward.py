@@ -8,8 +8,8 @@ from short_runs import RIGID, actuator_error, driven, sine
 
 import twin
 from twin.control.cascade import Cascade
+from twin.control.computed_torque import InverseDynamicsFeedforward, ahead, feedforward_table
 from twin.control.controller import sample_reference
-from twin.control.feedforward import InverseDynamicsFeedforward, ahead, feedforward_table
 from twin.control.gains import drive_model
 from twin.errors import InputError
 from twin.motion import StepMotion

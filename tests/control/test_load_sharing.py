@@ -10,7 +10,7 @@ from redundant import redundant_machine
 import twin
 from twin.analysis.platform import Platform
 from twin.control import make_controller
-from twin.control.position_loop import (
+from twin.control.cascade import (
     INTERNAL_FORCE_DROOP,
     LoadSharing,
     internal_forces,

@@ -20,7 +20,7 @@ from twin.control.gains import (
     falling_stiffness,
 )
 from twin.machine.file.read import parameters_from
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 

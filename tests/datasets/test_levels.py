@@ -11,8 +11,7 @@ import pytest
 import twin.envs
 from twin.basics.progress import Progress
 from twin.datasets.actors import Chance, LawActor, Noisy, make_actor
-from twin.datasets.episode import play
-from twin.datasets.record import EXPERT_ACTORS, halfway, of_level
+from twin.datasets.record import EXPERT_ACTORS, halfway, of_level, play
 from twin.errors import InputError
 from twin.training.evaluation import baseline_names
 

@@ -17,7 +17,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.model.engine import FIDELITIES, Engine, State
 from twin.model.machine_base import PlatformMotion
 

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.model.engine import Engine, State
 
 Fresh = Callable[..., Engine]

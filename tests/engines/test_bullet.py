@@ -12,8 +12,8 @@ import pytest
 
 from twin.analysis.platform import Platform
 from twin.engines import make_engine
+from twin.engines.base import suitable_timestep
 from twin.engines.projection import projection
-from twin.engines.stability import suitable_timestep
 from twin.errors import SingularPoseError
 
 pybullet = pytest.importorskip("pybullet")

@@ -10,7 +10,7 @@ import pytest
 
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.model.engine import Engine, State
 
 RISE = 0.01

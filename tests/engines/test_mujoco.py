@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from twin.analysis.platform import Platform
+from twin.engines.base import suitable_timestep
 from twin.engines.mujoco import MujocoEngine
-from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
 
 ROUNDING = 1e-12

@@ -11,8 +11,7 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.engines.base import replay
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import replay, suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
 from twin.machine.payload import Occupant, Wheelchair, rigid_sum, seated_on
 from twin.machine.payload.anthropometry import Segment

@@ -13,7 +13,7 @@ import pytest
 import twin
 from twin.analysis.platform import Platform
 from twin.engines import engine_names
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.errors import ClosedEngineError, InputError
 from twin.model.engine import Engine, State
 

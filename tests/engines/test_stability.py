@@ -11,7 +11,7 @@ from unsymmetric import content_without_symmetry
 
 import twin
 from twin.analysis.platform import Platform
-from twin.engines.stability import (
+from twin.engines.base import (
     STEP_MARGIN,
     Linearisation,
     linearise,

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 import twin
 import twin.envs
 from twin.analysis.frequency.linear import frequency_response
-from twin.control.linear.linearise import linearise
+from twin.control.linear.lqr import linearise
 from twin.envs.channels import channel_slices
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.random_motion import random_lines, shaking_tables, spectrum, usual_acceleration

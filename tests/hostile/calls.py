@@ -37,7 +37,7 @@ from twin.motion import (
 from twin.motion.specification import MotionSpecification
 from twin.plant.plant import Plant
 from twin.simulation.batched import make_batched_plant
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 from twin.sweep import Sweep, plan, read_results
 
 

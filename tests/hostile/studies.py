@@ -25,9 +25,8 @@ from twin.analysis.stiffness import (
 from twin.analysis.tuning.tuning import StepSpecification, step_figures
 from twin.analysis.workspace.dexterity import dexterity
 from twin.control.controller import sample_reference
-from twin.control.linear.linearise import linearise
 from twin.control.linear.loop_shaping import ShapingWeights, loop_shaping
-from twin.control.linear.lqr import RegulatorWeights, regulator
+from twin.control.linear.lqr import RegulatorWeights, linearise, regulator
 from twin.control.linear.machine import sampled
 from twin.envs import environment_ids
 from twin.motion import SineMotion

@@ -23,8 +23,8 @@ from twin.page.shadow_page import Picture, ShadowPage
 from twin.shadow.derive import INFINITE_THRESHOLDS
 from twin.shadow.detectors import Alarm
 from twin.shadow.shadow import Shadow
-from twin.simulation.live.replay import Replay
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.live.runner import Replay
+from twin.simulation.simulate import Trajectory
 
 Window = tuple[tuple[int, int], Literal["light", "dark"]]
 """Size [pixels] and scheme."""

@@ -14,7 +14,7 @@ from twin.analysis.platform import Platform
 from twin.basics.files import BYTES_VARIABLE, COLUMNS_VARIABLE
 from twin.errors import InputError, TwinError, TwinWarning
 from twin.logs import Channel, Log, log_of, read_log, write_log
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 

@@ -15,7 +15,7 @@ import twin
 from twin import cli
 from twin.analysis.platform import Platform
 from twin.control import make_controller
-from twin.engines.stability import dividing_step
+from twin.engines.base import dividing_step
 from twin.machine.file.read import (
     FRICTION_FRACTION,
     GENERIC_SOURCE,

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 import twin
-from twin.machine.hardware.sensors import InertialSensor
+from twin.machine.hardware.drive import InertialSensor
 
 
 def test_the_sheet_of_the_thesis() -> None:

@@ -415,7 +415,7 @@ ENCODERS: tuple[tuple[str, str, Change, str], ...] = (
         "srspm",
         "encoder with one count more per turn",
         Formula(
-            "twin.machine.hardware.sensors.Encoder.resolution",
+            "twin.machine.hardware.drive.Encoder.resolution",
             "turn / self.counts",
             "turn / (self.counts + 1)",
         ),

@@ -15,22 +15,22 @@ from twin.engines.mechanism import make_mechanism
 from twin.kernels.integrators import dormand_prince
 from twin.kernels.jit import interpreted
 from twin.machine import MachineParameters
+from twin.validation.case import Measure
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import Measure
 
 Side = Literal["reference", "mujoco", "bullet", "both"]
 
 MODEL_MAKERS = {
     "mujoco": ("twin.engines.mjcf.robot", "twin.engines.mujoco", "twin.engines.mujoco"),
-    "bullet": ("twin.engines.urdf", "twin.engines.bullet.tree", "twin.engines.bullet.engine"),
+    "bullet": ("twin.engines.urdf", "twin.engines.bullet.engine", "twin.engines.bullet.engine"),
 }
 """Modules in which an engine makes its model of a machine."""
 
 SHORTER: dict[str, dict[str, Any]] = {
     "reference": {"STATE_COUNT": 4, "FREE_MOTION": 0.1},
     "projection": {"STATE_COUNT": 4},
-    "constant_forces": {"MAX_DURATION": 0.1},
+    "constant_forces": {"CONSTANT_FORCE_DURATION": 0.1},
     "inertial_sensor": {"PLATFORM_RUNS": False},
 }
 """Constants of cases that make them short."""

@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 BEGIN, END = "<!-- mutations: written by make mutations -->", "<!-- mutations: end -->"
 SIDES = {"reference": "reference", "mujoco": "MuJoCo", "bullet": "Bullet", "both": "all alike"}
 
-EVERYWHERE = {key for key in CASES if not load_case(key).CASE.because} | {"machine_data"}
+EVERYWHERE = {key for key in CASES if not load_case(key).because} | {"machine_data"}
 """Cases of all machines."""
 
 NUMBER = re.compile(r"\d[\d.e-]*")

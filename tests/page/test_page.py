@@ -17,8 +17,8 @@ from scipy.spatial.transform import Rotation
 
 from twin.page.machine_page import replay_page
 from twin.page.server.page_server import PageServer
-from twin.simulation.live.replay import Replay
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.live.runner import Replay
+from twin.simulation.simulate import Trajectory
 
 MACHINE = "stewart"
 

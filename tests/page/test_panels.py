@@ -24,9 +24,8 @@ from twin.page.requests import Requests
 from twin.page.scene.scene_view import SceneView
 from twin.page.server.page_server import PageServer
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.replay import Replay
-from twin.simulation.live.runner import Runner
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.live.runner import Replay, Runner
+from twin.simulation.simulate import Trajectory
 
 
 class Client:

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import twin
 from twin.errors import InputError
-from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSensor
+from twin.machine.hardware.drive import Accelerometers, Gyroscopes, InertialSensor
 from twin.motion import MultiSineMotion, SineMotion
 from twin.plant.inertial_sensor import InertialUnit
 

@@ -23,7 +23,7 @@ from twin.plant.drives import at_limits, saturation
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
 from twin.simulation.batched import make_batched_plant
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 

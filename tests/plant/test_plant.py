@@ -16,14 +16,14 @@ from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
 from twin.engines import make_engine
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
 from twin.machine.file.read import parameters_from
 from twin.model import machine_base as evaluation
 from twin.model.engine import State
+from twin.model.integrate import static_deflection
 from twin.model.machine_base import for_many_machines
-from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant, forces_at_home, holding_forces
 from twin.plant.signals import Command, Measurement
 

@@ -15,7 +15,7 @@ from twin.engines import make_engine
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.engine import State
 from twin.model.integrate import ForceTable, integrate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 

@@ -15,8 +15,8 @@ import twin
 from twin.analysis.platform import Platform
 from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
-from twin.simulation.recorded.motion import ARRAY_FIELDS, TEXT_FIELDS
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.recorded.files import ARRAY_FIELDS, TEXT_FIELDS
+from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 

@@ -9,8 +9,8 @@ import numpy as np
 import twin
 from twin.analysis.platform import Platform
 from twin.machine.randomisation import with_values
+from twin.model.integrate import static_deflection
 from twin.model.machine_base import ZERO_VECTOR
-from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
 from twin.simulation.batched import make_batched_plant

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from twin.analysis.platform import Platform
-from twin.validation.results import CaseResult, Measure
+from twin.validation.case import CaseResult, Measure
 
 Outcome = Callable[[Platform, str], CaseResult]
 """Runs a case on a machine, once in a session."""

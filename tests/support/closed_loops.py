@@ -6,9 +6,9 @@ from typing import Any
 
 from twin.analysis.platform import Platform
 from twin.control.controller import Controller
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.motion import SineMotion, StepMotion
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 HEAVE = {"micro_hexapod": 1e-4, "compliant_stewart": 0.01, "rss": 0.01}
 """[m] Amplitudes that suit a machine's stroke; 0.02 for the others."""

@@ -22,8 +22,12 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, flatten_batch
 from twin.basics.optional import optional
 from twin.errors import InputError, SingularPoseError
-from twin.papers.driving_simulator.derived import cached_derivation, code_of, function_of
-from twin.papers.driving_simulator.exact import SlidingFriction
+from twin.papers.driving_simulator.exact import (
+    SlidingFriction,
+    cached_derivation,
+    code_of,
+    function_of,
+)
 from twin.papers.driving_simulator.kinematics import (
     CORNERS,
     FIXED_CORNER,

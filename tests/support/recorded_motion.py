@@ -13,7 +13,7 @@ from twin.engines import make_engine
 from twin.identification.parameters import gravity_field, select
 from twin.model.engine import State
 from twin.motion.profiles import MultiSineMotion
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 HIDDEN = {
     "platform.body.mass": 101.3,

@@ -9,7 +9,7 @@ from twin.analysis.platform import Platform
 from twin.control.controller import Controller
 from twin.motion import SineMotion
 from twin.motion.motion import Motion
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 RIGID = ("stewart", "srspm", "rss", "driving_simulator")
 """Machines whose actuators alone move the platform."""

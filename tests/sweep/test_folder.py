@@ -13,8 +13,7 @@ from small_sweeps import small
 
 from twin.errors import InputError
 from twin.sweep import MEASURE_UNITS, Sweep, plan, read_results, run, run_sweep, workers
-from twin.sweep.folder import SweepFolder
-from twin.sweep.work import run_task
+from twin.sweep.folder import SweepFolder, run_task
 
 
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:

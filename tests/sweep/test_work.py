@@ -18,7 +18,7 @@ from twin.machine.randomisation.sampler import with_values
 from twin.motion.specification import MotionSpecification
 from twin.plant.plant import Plant
 from twin.sweep import PayloadChoice, plan
-from twin.sweep.work import Row, loaded, run_task, simulated
+from twin.sweep.folder import Row, loaded, run_task, simulated
 
 
 def row_of(**changes: Any) -> Row:

@@ -15,9 +15,8 @@ from twin.training import Policy, train
 from twin.training.environments import make_environments
 from twin.training.learning_curve import LearningCurve
 from twin.training.policy import Residual
-from twin.training.random_search import RandomSearch
+from twin.training.random_search import CONSTANT_DIRECTION, RandomSearch, shared_directions
 from twin.training.settings import SearchSettings, linear_gains
-from twin.training.shared_numbers import CONSTANT_DIRECTION, shared_directions
 
 pytest.importorskip("matplotlib")
 from stand_in import Points

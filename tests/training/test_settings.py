@@ -9,8 +9,8 @@ from twin import cli
 from twin.envs import environment_ids
 from twin.training.environments import make_environments
 from twin.training.evaluation import TRACKING_ENVIRONMENT, roll_out
+from twin.training.random_search import shared_directions
 from twin.training.settings import ENVIRONMENT_DEFAULTS, linear_gains, make_law, training_settings
-from twin.training.shared_numbers import shared_directions
 
 pytestmark = pytest.mark.quick
 

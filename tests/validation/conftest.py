@@ -6,8 +6,8 @@ import pytest
 from case_outcomes import Outcome
 
 from twin.analysis.platform import Platform
+from twin.validation.case import CaseResult
 from twin.validation.cases import load_case
-from twin.validation.results import CaseResult
 
 
 @pytest.fixture(scope="session")

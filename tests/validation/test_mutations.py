@@ -11,8 +11,8 @@ from mutations.change import Formula, changed_source, times
 from mutations.run import Mutation, Outcome, outcome, shorter
 
 import twin
+from twin.validation.case import Measure
 from twin.validation.cases import load_case
-from twin.validation.results import Measure
 
 pytestmark = pytest.mark.quick
 

@@ -26,12 +26,11 @@ LOOPS = ("closed_loop", "active_damping")
 
 def check(platform: Platform, cases: tuple[str, ...]) -> None:
     """Check that a machine passes every case that applies to it."""
-    modules = {key: load_case(key) for key in cases}
-    own = {key: module for key, module in modules.items() if not module.CASE.machines}
+    own = [case for case in map(load_case, cases) if not case.machines]
     assert own
-    for key, module in own.items():
-        if module.CASE.applies(platform):
-            assert not failed(module.run(platform).measures), key
+    for case in own:
+        if case.applies(platform):
+            assert not failed(case.run(platform).measures), case.key
 
 
 @pytest.mark.gallery

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,8 @@ from twin.errors import (
 from twin.machine.machine import parameters_path
 from twin.model.batch import usable_cores
 from twin.validation import runner
-from twin.validation.case import Case
+from twin.validation.case import Case, CaseResult, validation_case
 from twin.validation.cases import CASES, load_case
-from twin.validation.results import CaseResult
 from twin.validation.runner import left_out, run
 
 QUICK = ["projection", "constant_forces"]
@@ -72,7 +72,7 @@ def test_cases_left_out_are_the_others_with_a_reason(tmp_path: Path) -> None:
     for platform in platforms:
         without = left_out([platform])
         shipped = platform.name in twin.machine_names()
-        cases = {key: load_case(key).CASE for key in CASES}
+        cases = {key: load_case(key) for key in CASES}
         assert {case.case for case in without} == {
             key
             for key, case in cases.items()
@@ -84,9 +84,12 @@ def test_cases_left_out_are_the_others_with_a_reason(tmp_path: Path) -> None:
 
 
 def test_a_case_that_leaves_machines_out_says_why() -> None:
+    def anything(_: Platform) -> CaseResult:
+        raise AssertionError
+
     with pytest.raises(InputError, match="does not say why"):
-        Case("key", "Title.\n\nText.", machines=("stewart",))
-    case = Case("key", "Title.\n\nText.", condition=lambda platform: f"not {platform.name}")
+        validation_case(machines=("stewart",))(anything)
+    case = validation_case(condition=lambda platform: f"not {platform.name}")(anything)
     assert case.obstacle(twin.load("srspm")) == "not srspm"
 
 
@@ -117,7 +120,7 @@ def test_costly_cases_start_first_and_results_keep_their_order(
 
     monkeypatch.setattr(runner, "ProcessPoolExecutor", Pool)
     results = run("stewart", progress=False, jobs=2)
-    costs = [load_case(key).CASE.cost for key in started]
+    costs = [load_case(key).cost for key in started]
     assert costs == sorted(costs, reverse=True)
     assert [result.case for result in results] == [key for key in CASES if key in started]
 
@@ -150,6 +153,19 @@ def test_two_machines_of_one_name_are_refused(tmp_path: Path) -> None:
         run(["stewart", described(tmp_path, "stewart")], "projection")
 
 
+def fails_in_projection(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Let the case `projection` raise an error."""
+
+    def broken(_: Platform) -> CaseResult:
+        raise error
+
+    def load(key: str) -> Case:
+        case = load_case(key)
+        return replace(case, run=broken) if key == "projection" else case
+
+    monkeypatch.setattr(runner, "load_case", load)
+
+
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -160,21 +176,16 @@ def test_two_machines_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_errors_of_a_case_become_its_result(
     error: Exception, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Platform) -> CaseResult:
-        raise error
-
-    monkeypatch.setattr(load_case("projection"), "run", broken)
+    fails_in_projection(monkeypatch, error)
     first, second = run("srspm", QUICK, progress=False)
     assert (first.verdict, first.error, first.measures) == ("fail", text, ())
-    assert first.title == load_case("projection").CASE.title
+    assert first.title == load_case("projection").title
     assert second.verdict == "pass"
 
 
 def test_a_missing_library_is_told_and_does_not_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without(_: Platform) -> CaseResult:
-        raise MissingDependencyError("sympy", "Deriving equations", "pip install sympy")
-
-    monkeypatch.setattr(load_case("projection"), "run", without)
+    error = MissingDependencyError("sympy", "Deriving equations", "pip install sympy")
+    fails_in_projection(monkeypatch, error)
     (result,) = run("srspm", "projection", progress=False)
     assert result.verdict == "info"
     assert "pip install sympy" in result.quantities[0].note

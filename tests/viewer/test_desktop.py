@@ -15,7 +15,7 @@ import twin
 from twin import cli
 from twin.basics.arrays import FloatArray
 from twin.cli import desktop
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 
 pytestmark = pytest.mark.pages
 

@@ -17,11 +17,10 @@ from twin import cli
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.payload.occupant import Occupant
-from twin.simulation.scene import RecordedScenes
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import RecordedScenes, Trajectory
 from twin.viewer import film
+from twin.viewer.camera import write_images
 from twin.viewer.film import Look, write_film, write_picture
-from twin.viewer.picture_files import write_images
 from twin.viewer.scene_model import HIDDEN_GROUP
 
 pytestmark = pytest.mark.pages

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from twin.errors import StateError
-from twin.viewer.picture_files import write_images
+from twin.viewer.camera import write_images
 
 pytestmark = pytest.mark.pages
 

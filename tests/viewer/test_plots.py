@@ -14,7 +14,7 @@ from twin.analysis.platform import Platform
 from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text, write_figure
 from twin.errors import InputError
 from twin.simulation.recorded.figures import comparison_figure, trajectory_figure
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 # Figures hold float32: seven digits.
 SINGLE = {"rtol": 3e-7, "atol": 1e-9}

@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.errors import MissingDependencyError
 from twin.model.engine import FIDELITIES
 from twin.model.machine_base import ZERO_VECTOR, PlatformMotion

@@ -12,7 +12,7 @@ from twin.machine.machine import parameters_path
 from twin.model.machine_model import MachineModel
 
 if TYPE_CHECKING:
-    from twin.analysis.feasibility.verdict import Feasibility
+    from twin.analysis.feasibility.feasibility import Feasibility
     from twin.analysis.payload.body import Payload
     from twin.analysis.payload.static import StaticPayload
     from twin.analysis.workspace.analysis import Workspace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from twin.model.engine import Engine
     from twin.motion import Motion
     from twin.plant.plant import Plant
-    from twin.simulation.trajectory import Trajectory
+    from twin.simulation.simulate import Trajectory
 
 
 class Platform(MachineModel):
@@ -217,7 +217,7 @@ class Platform(MachineModel):
 
         `linearise().system("forces", "displacement")` has the matrices A, B, C and D; its
         `to_control()` is a state space of python-control. Options and errors are those of
-        `twin.control.linear.linearise`.
+        `twin.control.linear.lqr`.
         """
         from twin.control.linear import linearise
 

@@ -8,15 +8,15 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, columns, legs, panels_figure
+from twin.control.cascade import takes_positions
 from twin.control.controller import DEFAULT_PERIOD
 from twin.control.gains import POSITION_LAG_FACTOR, drive_model, loop_lag
-from twin.control.position_loop import takes_positions
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import equivalent_inertia
 from twin.rotations import angle_between
 from twin.simulation.recorded.figures import ANGLE_NAMES, POSITION_NAMES, degrees
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 
 class TrackingErrors:

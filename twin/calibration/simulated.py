@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.analysis.feasibility.course import leg_points
 from twin.analysis.feasibility.joint_angles import JOINT_NAMES, angle_between, directions
-from twin.analysis.workspace.admissible import Admissible
+from twin.analysis.workspace.search import Admissible
 from twin.basics.arrays import (
     BoolArray,
     FloatArray,

@@ -110,7 +110,7 @@ def round_below(value: float) -> float:
 
 
 class Line(NamedTuple):
-    """One curve: `x` and `y` `(k,)`; `style` as in `twin.validation.results.Curve`, or "steps"."""
+    """One curve: `x` and `y` `(k,)`; `style` as in `twin.validation.case.Curve`, or "steps"."""
 
     name: str
     x: FloatArray

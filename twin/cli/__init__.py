@@ -1,11 +1,9 @@
 """The console command `twin`: a file per command, which imports its libraries when it runs."""
 
 from twin.cli import (
-    bench,
     calibrate,
     cue,
     emulate,
-    evaluate,
     excite,
     feasible,
     frequency,
@@ -26,8 +24,6 @@ from twin.cli import (
     tune,
     validate,
     view,
-    warm,
-    workspace,
 )
 from twin.cli.application import app, one_line
 

@@ -9,8 +9,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, show
 from twin.cli.options import argument, file_option, option
-from twin.cli.quantities import in_unit, quantity_option
-from twin.cli.values import check_files, write
+from twin.cli.values import check_files, in_unit, quantity_option, write
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform

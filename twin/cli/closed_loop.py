@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from twin.control.controller import Controller
-from twin.engines.stability import dividing_step
+from twin.engines.base import dividing_step
 from twin.machine.file.read import GENERIC_SOURCE
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory, simulate
 
 
 def closed_loop(

@@ -10,8 +10,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
 from twin.cli.options import file_option, option
-from twin.cli.quantities import quantities
-from twin.cli.values import PAGE_ENDING, check_files, write_plot
+from twin.cli.values import PAGE_ENDING, check_files, quantities, write_plot
 
 if TYPE_CHECKING:
     from twin.motion.cueing import Outcome

@@ -12,9 +12,8 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Notices, interruption, line, table
 from twin.cli.options import file_option, option
-from twin.cli.quantities import quantity_option
 from twin.cli.tables.shadow import refused_lines
-from twin.cli.values import check_files, settings_from
+from twin.cli.values import check_files, quantity_option, settings_from
 from twin.errors import InputError
 
 if TYPE_CHECKING:

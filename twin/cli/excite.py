@@ -10,8 +10,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, paragraph, table
 from twin.cli.options import file_option, option
-from twin.cli.quantities import quantity_option
-from twin.cli.values import check_files, settings_from, write
+from twin.cli.values import check_files, quantity_option, settings_from, write
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
@@ -62,7 +61,7 @@ def excite(
             exists.
     """
     from twin.analysis.platform import load
-    from twin.cli.quantities import in_unit
+    from twin.cli.values import in_unit
     from twin.identification.excitation import excite as make
     from twin.identification.excitation import motion_table
     from twin.identification.parameters import select

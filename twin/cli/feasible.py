@@ -11,8 +11,14 @@ from twin.cli.application import app
 from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.options import option
-from twin.cli.quantities import quantities
-from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json, write_plot
+from twin.cli.values import (
+    PAGE_ENDING,
+    check_files,
+    quantities,
+    renamed_fields,
+    write_json,
+    write_plot,
+)
 
 if TYPE_CHECKING:
     from twin.analysis.payload.body import Payload
@@ -57,7 +63,7 @@ def feasible(
     """
     from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
     from twin.analysis.platform import load
-    from twin.cli.tables.feasible import print_feasibility
+    from twin.cli.tables.analysis import print_feasibility
     from twin.errors import InputError
 
     check_files(reads=(machine, motion), plot=(plot, PAGE_ENDING), json=(json, ""))

@@ -8,8 +8,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import show
 from twin.cli.options import option
-from twin.cli.quantities import quantity_option
-from twin.cli.values import PAGE_ENDING, check_files, write_json
+from twin.cli.values import PAGE_ENDING, check_files, quantity_option, write_json
 
 AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
 MethodName = Literal["chirp", "stepped"]
@@ -73,7 +72,7 @@ def frequency(
 
     from twin.analysis.frequency.measured import measure_response
     from twin.analysis.platform import load
-    from twin.cli.tables.frequency import response_content, response_results
+    from twin.cli.tables.analysis import response_content, response_results
     from twin.control import make_controller
 
     check_files(reads=(machine,), json=(json, ".json"), plot=(plot, PAGE_ENDING))

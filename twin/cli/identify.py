@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.options import argument, file_option, option
-from twin.cli.quantities import quantity_option
+from twin.cli.values import quantity_option
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
@@ -83,8 +83,7 @@ def identify(
     from twin.basics.optional import optional
     from twin.basics.progress import Progress
     from twin.cli.console import line, show
-    from twin.cli.quantities import in_unit, quantities
-    from twin.cli.values import check_files, settings_from
+    from twin.cli.values import check_files, in_unit, quantities, settings_from
     from twin.identification.result.identify import TYPICAL_EVALUATIONS, identify, write_identified
     from twin.identification.result.report import identification_results
 

@@ -9,8 +9,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, show
 from twin.cli.options import argument, file_option, option
-from twin.cli.quantities import quantity_option
-from twin.cli.values import PAGE_ENDING, check_files, write_json
+from twin.cli.values import PAGE_ENDING, check_files, quantity_option, write_json
 
 LayoutName = Literal["csv", "thesis"]
 
@@ -54,16 +53,17 @@ def imu(
     The JSON file holds rate, offset, correlation, lost, duration, and per channel rms values and
     lists of frequency, amplification, uncertainty, coherence.
     """
-    from twin.analysis.inertial.report import inertial_results, summary
-    from twin.analysis.inertial.response import (
+    from twin.analysis.inertial import (
         compare_log,
         compensate,
+        inertial_results,
         read_inertial_log,
         read_thesis_log,
+        summary,
         write_compensation,
     )
     from twin.analysis.platform import load
-    from twin.machine.hardware.sensors import InertialSensor
+    from twin.machine.hardware.drive import InertialSensor
     from twin.motion import read_recording
 
     check_files(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twin.cli.quantities import NUMBERED_AXES, in_unit
+from twin.cli.values import NUMBERED_AXES, in_unit
 from twin.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from twin.cli.quantities import quantity_option
+from twin.cli.values import quantity_option
 
 EngineName = Literal["analytic", "mujoco", "bullet"]
 FidelityName = Literal["accurate", "fast"]

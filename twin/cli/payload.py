@@ -1,4 +1,7 @@
-"""The command `payload`."""
+"""The command `payload`.
+
+The command `workspace`.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,15 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import progress_bar, show
 from twin.cli.options import option
-from twin.cli.quantities import in_unit, quantity_option
-from twin.cli.values import PAGE_ENDING, check_files, renamed_fields, write_json
+from twin.cli.values import (
+    PAGE_ENDING,
+    check_files,
+    in_unit,
+    pose_of,
+    quantity_option,
+    renamed_fields,
+    write_json,
+)
 
 SenseName = Literal["magnitude", "signed"]
 
@@ -61,7 +71,7 @@ def payload(
     from twin.analysis.payload.dynamic import dynamic_payload, payload_record
     from twin.analysis.payload.static import THESIS_CRITERION, THESIS_MACHINE, static_payload
     from twin.analysis.platform import load
-    from twin.cli.tables.payload import payload_results
+    from twin.cli.tables.analysis import payload_results
 
     check_files(reads=(machine,), json=(json, ""), plot=(plot, PAGE_ENDING))
     platform = load(machine, configuration)
@@ -79,3 +89,45 @@ def payload(
             shaken[name] = dynamic_payload(platform, criterion, checked=not unchecked, **search)
     show(payload_results(platform, still, shaken), plot)
     write_json(json, payload_record(platform, still, *shaken.values()))
+
+
+@app.command()
+def workspace(
+    machine: options.Machine,
+    *,
+    pose: options.Pose = None,
+    stiffness: Annotated[
+        float | None,
+        quantity_option(
+            "Stiffness of every actuator in N/m, for cranks N m/rad; default: the machine's own "
+            "springs, else stiffness relative to that of an actuator.",
+            "stiffness",
+            "N/m",
+            "N m/rad",
+        ),
+    ] = None,
+    configuration: options.Configuration = None,
+    plot: options.Plot = None,
+    json: options.Json = None,
+) -> None:
+    """Analyse the workspace: ranges, volumes, dexterity, singular poses, stiffness.
+
+    --pose is the centre. The JSON file holds, in SI units and rad: machine, parameters, center,
+    ranges, workspace, orientation_workspace, dexterity, singularity, stiffness.
+    """
+    from twin.analysis.platform import load
+    from twin.analysis.workspace.analysis import (
+        workspace_analysis,
+        workspace_content,
+        workspace_results,
+    )
+
+    check_files(plot=(plot, PAGE_ENDING), json=(json, ""))
+    platform = load(machine, configuration)
+    center = pose_of(platform, pose)
+    unit = "N/m" if platform.coordinate_unit == "m" else "N m/rad"
+    in_unit(stiffness, "stiffness", unit, f"that of {platform.name}")
+    with renamed_fields(center="pose"):
+        analysis = workspace_analysis(platform, center, stiffness=stiffness)
+    show(workspace_results(analysis), plot)
+    write_json(json, workspace_content(analysis))

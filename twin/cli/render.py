@@ -11,14 +11,13 @@ from twin.cli.application import app
 from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_specification
 from twin.cli.options import file_option, option
-from twin.cli.quantities import quantity_option
-from twin.cli.values import renamed_fields
+from twin.cli.values import quantity_option, renamed_fields
 from twin.errors import InputError
 
 if TYPE_CHECKING:
     from twin.machine.payload import Occupant
     from twin.model.machine_model import MachineModel
-    from twin.simulation.trajectory import Trajectory
+    from twin.simulation.simulate import Trajectory
     from twin.viewer.camera import View
 
 QualityName = Literal["fast", "fine"]
@@ -84,8 +83,8 @@ def render(
     from twin.analysis.platform import load
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
+    from twin.viewer.camera import PICTURE_SUFFIX
     from twin.viewer.film import Look, write_film, write_picture
-    from twin.viewer.picture_files import PICTURE_SUFFIX
 
     width, height = _size(size)
     look = Look(width, height, _view(view), quality, ghost, dark)
@@ -123,8 +122,8 @@ def _saved(
 ) -> tuple[MachineModel, Occupant | None, Trajectory]:
     """Return the machine of a saved run, the person on it, and the run."""
     from twin.analysis.platform import load
-    from twin.simulation.recorded.motion import machine_of
-    from twin.simulation.trajectory import Trajectory
+    from twin.simulation.recorded.files import machine_of
+    from twin.simulation.simulate import Trajectory
 
     with renamed_fields(path="trajectory"):
         trajectory = Trajectory.load(file)
@@ -136,7 +135,7 @@ def _saved(
 
 def _check(out: Path, width: int, height: int) -> None:
     """Check that the file of a film or a picture can probably be written."""
-    from twin.viewer.picture_files import DEFAULT_RATES, PICTURE_SUFFIX, check_film, check_picture
+    from twin.viewer.camera import DEFAULT_RATES, PICTURE_SUFFIX, check_film, check_picture
 
     if out.suffix not in (*DEFAULT_RATES, PICTURE_SUFFIX):
         raise InputError(

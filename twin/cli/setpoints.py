@@ -10,8 +10,7 @@ from twin.cli.application import app
 from twin.cli.console import line
 from twin.cli.motion import given_motion, motion_notes, motion_specification
 from twin.cli.options import argument, file_option, option
-from twin.cli.quantities import quantity_option
-from twin.cli.values import check_files, write
+from twin.cli.values import check_files, quantity_option, write
 
 Motion = Annotated[str, argument(f"{options.MOTION_HELP}.", metavar="MOTION")]
 Cycle = Annotated[float, quantity_option("Time between two rows in s.", "cycle", "s")]
@@ -53,7 +52,7 @@ def setpoints(
     import numpy as np
 
     from twin.analysis.platform import load
-    from twin.cli.tables.feasible import print_banner
+    from twin.cli.tables.analysis import print_banner
     from twin.control.controller import sample_reference
     from twin.errors import InputError
     from twin.machine.quantity import UNITS

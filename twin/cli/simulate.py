@@ -9,13 +9,15 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
 from twin.cli.options import option
-from twin.cli.quantities import pose_of, quantities, quantity_option
 from twin.cli.values import (
     HOLDING_FORCES,
     PAGE_ENDING,
     TRAJECTORY_ENDINGS,
     check_files,
     constant_forces,
+    pose_of,
+    quantities,
+    quantity_option,
     save,
     write_plot,
 )
@@ -65,7 +67,7 @@ def simulate(
     """Simulate a machine from a pose under constant actuator forces; print the final state."""
     from twin.analysis.platform import load
     from twin.charts.panels import number
-    from twin.engines.stability import suitable_timestep
+    from twin.engines.base import suitable_timestep
 
     check_files(reads=(machine,), out=(out, *TRAJECTORY_ENDINGS), plot=(plot, PAGE_ENDING))
     platform = load(machine, configuration)

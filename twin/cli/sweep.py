@@ -130,7 +130,7 @@ def sweep(
     The JSON file holds sweep (the description) and runs (column to value, null for none).
     """
     from twin.sweep import run_sweep
-    from twin.sweep.work import DONE_STATUS, STOPPED_STATUS
+    from twin.sweep.folder import DONE_STATUS, STOPPED_STATUS
 
     check_files(json=(json, ""))
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
@@ -209,7 +209,7 @@ def _value(text: str) -> tuple[str, str]:
 def _print_means(sweep: Sweep, rows: list[dict[str, Any]]) -> None:
     """Print the means over the seeds of all runs that were not stopped."""
     from twin.analysis.platform import load
-    from twin.sweep.work import DONE_STATUS
+    from twin.sweep.folder import DONE_STATUS
 
     inputs = ("configuration", "engine", "controller", "payload")
     names = [name for name in inputs if len({row[name] for row in rows}) > 1]

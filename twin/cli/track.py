@@ -18,7 +18,7 @@ from twin.cli.values import PAGE_ENDING, TRAJECTORY_ENDINGS, check_files, save, 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
     from twin.plant.inertial_sensor import InertialLog
-    from twin.simulation.trajectory import Trajectory
+    from twin.simulation.simulate import Trajectory
 
 
 Log = Annotated[
@@ -55,12 +55,12 @@ def track(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
-    from twin.analysis.inertial.response import write_inertial_log
+    from twin.analysis.inertial import write_inertial_log
     from twin.analysis.platform import load
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
     from twin.cli.closed_loop import closed_loop, generic_note
-    from twin.cli.tables.feasible import print_banner
+    from twin.cli.tables.analysis import print_banner
     from twin.control import make_controller
 
     check_files(
@@ -137,7 +137,7 @@ def _print_errors(run: Trajectory, platform: Platform) -> None:
     import numpy as np
 
     from twin.analysis.tracking import TrackingErrors
-    from twin.control.position_loop import has_encoders, takes_positions
+    from twin.control.cascade import has_encoders, takes_positions
 
     errors, unit = TrackingErrors(run), platform.coordinate_unit
     rms_errors = errors.root_mean_square()

@@ -14,8 +14,15 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, table
 from twin.cli.options import file_option, option
-from twin.cli.quantities import in_unit, quantities, quantity_option
-from twin.cli.values import PAGE_ENDING, check_files, write, write_plot
+from twin.cli.values import (
+    PAGE_ENDING,
+    check_files,
+    in_unit,
+    quantities,
+    quantity_option,
+    write,
+    write_plot,
+)
 
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform

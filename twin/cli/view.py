@@ -160,8 +160,8 @@ def _replay(machine: str | None, configuration: str | None, file: Path) -> Shown
     """Return a saved run and its page."""
     from twin.analysis.platform import load
     from twin.page.machine_page import replay_page
-    from twin.simulation.live.replay import Replay
-    from twin.simulation.trajectory import Trajectory
+    from twin.simulation.live.runner import Replay
+    from twin.simulation.simulate import Trajectory
 
     machine_or_platform = (
         machine if machine is None or configuration is None else load(machine, configuration)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 CONTROLLERS = {
     "cascade": ("twin.control.cascade", "Cascade"),
     "observer": ("twin.control.observer.cascade", "ObserverCascade"),
-    "feedforward": ("twin.control.feedforward", "InverseDynamicsFeedforward"),
+    "feedforward": ("twin.control.computed_torque", "InverseDynamicsFeedforward"),
     "computed_torque": ("twin.control.computed_torque", "ComputedTorque"),
     "lqr": ("twin.control.linear.lqr", "Lqr"),
     "loop_shaping": ("twin.control.linear.loop_shaping", "LoopShaping"),

@@ -24,8 +24,8 @@ from twin.control.gains import suitable_velocity_loop
 from twin.errors import InputError, brief
 from twin.kernels.control.controllers import all_near, all_within, any_reaches
 from twin.kernels.kinematics import inverse_kinematics_batch
+from twin.model.integrate import static_deflection
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.motion.recording import followed
 from twin.plant.drives import actuator_limit

@@ -17,9 +17,9 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.machine.hardware.drive import CascadeGains
+from twin.model.integrate import static_deflection
 from twin.model.machine_base import characteristic_length
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.static_deflection import static_deflection
 from twin.plant.drives import equivalent_inertia, mobility
 from twin.rotations import displaced
 

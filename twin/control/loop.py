@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, whole_number
+from twin.control.cascade import has_encoders, takes_positions
 from twin.control.controller import (
     ControlFunction,
     Controller,
@@ -17,10 +18,9 @@ from twin.control.controller import (
     as_controller,
 )
 from twin.control.gains import derived_velocity_loop, unstable_velocity_loop
-from twin.control.position_loop import has_encoders, takes_positions
 from twin.errors import InputError, SimulationStoppedError, StateError, brief
+from twin.model.integrate import resting_deflection
 from twin.model.machine_model import MachineModel
-from twin.model.static_deflection import resting_deflection
 from twin.plant.drives import actuator_limit, at_limits
 from twin.plant.plant import Plant
 from twin.plant.signals import COMMAND_MODES, Command, Measurement

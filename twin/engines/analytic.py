@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.engines.base import LARGEST_GAP, BaseEngine
-from twin.engines.stability import check_timestep
+from twin.engines.base import LARGEST_GAP, BaseEngine, check_timestep
 from twin.kernels.ball import BALL_ROLLING, BALL_SIZE, fill_balls, put_balls, rolling_steps
 from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.kernels.dynamics.forward import STATE_SIZE, Load

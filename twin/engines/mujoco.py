@@ -16,7 +16,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray, as_flag, as_floats, as_vector, one_of
 from twin.basics.optional import optional
-from twin.engines.base import LARGEST_GAP, BaseEngine
+from twin.engines.base import LARGEST_GAP, BaseEngine, Scheme, check_timestep
 from twin.engines.mechanism import (
     JointForces,
     JointMotion,
@@ -30,9 +30,8 @@ from twin.engines.mechanism import (
 from twin.engines.mjcf.ball import BALL_NAME
 from twin.engines.mjcf.robot import LOOP_SOLIMP, REFERENCE_BODY, loop_solref, mechanism_xml
 from twin.engines.projection import OpenTree
-from twin.engines.stability import Scheme, check_timestep
 from twin.errors import InputError
-from twin.kernels.loop_gaps import largest_distance
+from twin.kernels.kinematics import largest_distance
 from twin.machine.mechanism import PLATFORM_NAME
 from twin.model.ball import Ball, place_on_plate
 from twin.model.engine import Fidelity, State

@@ -21,7 +21,7 @@ from twin.engines.mechanism import Mechanism, joint_motion, make_mechanism
 from twin.errors import InputError, SingularPoseError
 from twin.model.machine_model import MachineModel
 
-TREE_MODULES = {"mujoco": "twin.engines.mujoco", "bullet": "twin.engines.bullet.tree"}
+TREE_MODULES = {"mujoco": "twin.engines.mujoco", "bullet": "twin.engines.bullet.engine"}
 
 RANK_TOLERANCE = 1e-9
 """Relative size of the smallest singular value below which a matrix counts as singular."""

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.feasibility.feasibility import feasibility
-from twin.analysis.feasibility.verdict import Feasibility
+from twin.analysis.feasibility.feasibility import Feasibility, feasibility
 from twin.basics.arrays import FloatArray, as_floats, bounded, one_or_each, whole_number
 from twin.basics.progress import Progress
 from twin.control import make_controller
-from twin.engines.stability import dividing_step
+from twin.engines.base import dividing_step
 from twin.errors import InputError, StateError, listed
 from twin.identification.linear.model import linear_model, linear_part
 from twin.identification.linear.samples import ForceSamples, Where

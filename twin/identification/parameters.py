@@ -14,7 +14,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_vector
 from twin.errors import InputError, brief
 from twin.logs.log import TWIST_UNITS, is_per_leg, signal_units
-from twin.machine.hardware.sensors import Accelerometers, Gyroscopes
+from twin.machine.hardware.drive import Accelerometers, Gyroscopes
 from twin.machine.machine import MachineParameters
 from twin.machine.quantity import to_si
 from twin.machine.randomisation.sampler import nominal_values, numeric_paths, unit_at, with_values

@@ -11,14 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from twin.analysis.payload.body import Payload, with_payload
 from twin.basics.arrays import LARGEST_ENTRY, FloatArray, not_negative, positive
-from twin.control.controller import still_reference
-from twin.control.gains import suitable_position_loop
-from twin.control.position_loop import (
+from twin.control.cascade import (
     LoadSharing,
     PositionLoop,
     needs_load_sharing,
     takes_positions,
 )
+from twin.control.controller import still_reference
+from twin.control.gains import suitable_position_loop
 from twin.engines import make_engine
 from twin.errors import InputError, SimulationStoppedError, brief
 from twin.link.protocol import MachineState, Sample
@@ -26,8 +26,8 @@ from twin.machine.machine import MachineParameters
 from twin.machine.quantity import MAX_MAGNITUDE, Force, Mass, Number, Time, Torque, Whole, is_number
 from twin.machine.randomisation.sampler import nominal_value, numeric_paths, with_values
 from twin.model.engine import Engine, State
+from twin.model.integrate import resting_deflection
 from twin.model.machine_model import MachineModel
-from twin.model.static_deflection import resting_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement, seed_sequence
 from twin.rotations import displaced

@@ -7,7 +7,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_instance
 from twin.kernels.plant.columns import FORCE_MODE, VELOCITY_MODE
 from twin.logs.log import POSE_UNITS, TWIST_UNITS, Channel, Log
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 
 def log_of(trajectory: Trajectory) -> Log:

@@ -15,8 +15,7 @@ from twin.basics.arrays import FloatArray, read_only, rotation_matrix
 from twin.machine.body import RigidBody
 from twin.machine.file.configuration import Configurations
 from twin.machine.file.drawing import Appearance
-from twin.machine.hardware.drive import CascadeGains
-from twin.machine.hardware.sensors import InertialSensor
+from twin.machine.hardware.drive import CascadeGains, InertialSensor
 from twin.machine.layout.joints import Home, JointLayout
 from twin.machine.legs import LEG_KINDS
 from twin.machine.legs.leg import Leg, LegGeometry

@@ -1,6 +1,5 @@
 """Reference motions: time to pose, twist and acceleration, with exact derivatives."""
 
-from twin.motion.barriers import Barriers, barrier_course
 from twin.motion.motion import (
     AxisSample,
     Motion,
@@ -19,7 +18,7 @@ from twin.motion.profiles import (
     shortest_rise,
 )
 from twin.motion.recording import RecordedMotion, read_recording
-from twin.motion.tank_track import TankTrackMotion, TrackedVehicle
+from twin.motion.tank_track import Barriers, TankTrackMotion, TrackedVehicle, barrier_course
 
 __all__ = [
     "LAWS",

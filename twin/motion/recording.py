@@ -15,9 +15,9 @@ from numpy.polynomial.legendre import legvander
 
 from twin.basics.arrays import FloatArray, as_flag, bounded, one_of, positive, read_only
 from twin.errors import InputError, StateError
+from twin.model.integrate import static_deflection
 from twin.model.machine_base import PlatformMotion
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.static_deflection import static_deflection
 from twin.motion.motion import POSITION_AXES, AxisSample, Motion
 from twin.motion.profiles import StepMotion, integrals, knots_of, spline_through
 from twin.motion.table import (

@@ -26,7 +26,7 @@ from twin.page.panels.state import note
 from twin.page.requests import Requests
 from twin.simulation.live.machine_charts import Chart, History, actuator_limits
 from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 from twin.training.environments import (
     change_text,
     check_fit,

@@ -18,7 +18,7 @@ from twin.page.panels.state import FeasibilityPanel, PushPanel, StatePanel, note
 from twin.page.panels.view import ComparePanel
 from twin.page.requests import Requests
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.replay import Replay
+from twin.simulation.live.runner import Replay
 
 SLIDER_HOLD_TIME = 1.0
 """[s] Time after a change by a person before the slider follows the recording again."""

@@ -33,7 +33,7 @@ from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import ShadowState
 from twin.simulation.live.machine_charts import MICRO_SCALE, Chart, History
 from twin.simulation.live.runner import HISTORY_LENGTH
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 
 FRAME_PERIOD = 0.1
 """[s] Time between two pictures."""

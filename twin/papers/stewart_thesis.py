@@ -62,8 +62,15 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import AXES, MOVING_RATE_FRACTION, Path, axis_path
-from twin.analysis.frequency.response import FrequencyResponse, exact_response, response_figures
+from twin.analysis.frequency.response import (
+    AXES,
+    MOVING_RATE_FRACTION,
+    FrequencyResponse,
+    Path,
+    axis_path,
+    exact_response,
+    response_figures,
+)
 from twin.analysis.platform import Platform
 from twin.analysis.tuning.steps import VelocityStep, VelocityStudy, heave_direction, leg_speeds
 from twin.basics import canonical

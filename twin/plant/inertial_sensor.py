@@ -19,11 +19,10 @@ from twin.basics.arrays import (
     read_only,
 )
 from twin.errors import InputError, brief
-from twin.kernels.plant.inertial import columns as column
-from twin.kernels.plant.inertial import columns as entry
-from twin.kernels.plant.inertial.sensor import MotionSamples, advance_many, begin
-from twin.kernels.plant.inertial.sensor import advance as advance_sensor
-from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSensor
+from twin.kernels.plant import inertial_sensor as layout
+from twin.kernels.plant.inertial_sensor import MotionSamples, advance_many, begin
+from twin.kernels.plant.inertial_sensor import advance as advance_sensor
+from twin.machine.hardware.drive import Accelerometers, Gyroscopes, InertialSensor
 from twin.plant.signals import seed_sequence
 
 STANDARD_GRAVITY = 9.80665
@@ -52,13 +51,13 @@ class InertialErrors(NamedTuple):
 
     def model(self) -> FloatArray:
         """Return the table `(6, COLUMNS)` that the kernel takes."""
-        model = np.empty((6, column.COLUMN_COUNT))
+        model = np.empty((6, layout.COLUMN_COUNT))
         model[:, :6] = self.matrix
-        model[:, column.BIAS] = self.bias
-        model[:, column.NOISE] = self.noise
-        model[:, column.INSTABILITY] = self.instability
-        model[:, column.FORGETTING] = self.forgetting
-        model[:, column.RANGE] = self.range
+        model[:, layout.BIAS] = self.bias
+        model[:, layout.NOISE] = self.noise
+        model[:, layout.INSTABILITY] = self.instability
+        model[:, layout.FORGETTING] = self.forgetting
+        model[:, layout.RANGE] = self.range
         return model
 
 
@@ -166,15 +165,15 @@ class InertialUnit:
         errors, self._noise = seed_sequence(seed, "inertial sensor").spawn(2)
         self.errors = draw_errors(parameters, np.random.default_rng(errors))
         self.rotation = read_only(Rotation.from_euler("ZYX", parameters.attitude).as_matrix())
-        settings = np.zeros(entry.SETTING_COUNT)
-        settings[entry.FREQUENCY] = 2.0 * pi * (parameters.bandwidth or 0.0)
-        settings[entry.DAMPING] = parameters.damping_ratio
-        settings[entry.PERIOD] = 1.0 / parameters.output_rate if parameters.output_rate else 0.0
-        settings[entry.GRAVITY] = self.gravity
-        settings[entry.PLACE : entry.PLACE + 3] = parameters.position
-        settings[entry.AXES : entry.AXES + 9] = self.rotation.ravel()
+        settings = np.zeros(layout.SETTING_COUNT)
+        settings[layout.FREQUENCY] = 2.0 * pi * (parameters.bandwidth or 0.0)
+        settings[layout.DAMPING] = parameters.damping_ratio
+        settings[layout.PERIOD] = 1.0 / parameters.output_rate if parameters.output_rate else 0.0
+        settings[layout.GRAVITY] = self.gravity
+        settings[layout.PLACE : layout.PLACE + 3] = parameters.position
+        settings[layout.AXES : layout.AXES + 9] = self.rotation.ravel()
         self._model, self._settings = self.errors.model(), settings
-        self._states, self._felt = np.zeros(entry.STATE_COUNT), np.empty(6)
+        self._states, self._felt = np.zeros(layout.STATE_COUNT), np.empty(6)
         self._started = False
 
     def __repr__(self) -> str:
@@ -183,7 +182,7 @@ class InertialUnit:
     @property
     def reading(self) -> FloatArray:
         """The last reading `(6,)`: specific force [m/s2], angular rate [rad/s], sensor axes."""
-        return self._states[entry.READING : entry.READING + 6].copy()
+        return self._states[layout.READING : layout.READING + 6].copy()
 
     def start(self, pose: Any, twist: Any) -> FloatArray:
         """Start in the steady state of a platform with this pose and twist; return the reading.
@@ -197,7 +196,7 @@ class InertialUnit:
         """
         self._random = np.random.default_rng(self._noise)
         self._draws, self._next = (
-            self._random.standard_normal((DRAWS_PER_BLOCK, entry.DRAW_COUNT)),
+            self._random.standard_normal((DRAWS_PER_BLOCK, layout.DRAW_COUNT)),
             1,
         )
         unit_pose = _unit_poses(as_vector(pose, "pose", 7))
@@ -233,7 +232,7 @@ class InertialUnit:
             raise InputError("interval", "must be above zero, and the sensor started")
         if self._next == DRAWS_PER_BLOCK:
             self._draws, self._next = (
-                self._random.standard_normal((DRAWS_PER_BLOCK, entry.DRAW_COUNT)),
+                self._random.standard_normal((DRAWS_PER_BLOCK, layout.DRAW_COUNT)),
                 0,
             )
         draws = self._draws[self._next]
@@ -272,13 +271,13 @@ class InertialUnit:
         random = np.random.default_rng(self._noise)
         states = self._states.copy()
         self._begin(
-            states, poses[0], rates[0], accelerations[0], random.standard_normal(entry.DRAW_COUNT)
+            states, poses[0], rates[0], accelerations[0], random.standard_normal(layout.DRAW_COUNT)
         )
         readings, is_new = np.empty((len(times), 6)), np.ones(len(times))
-        readings[0] = states[entry.READING : entry.READING + 6]
+        readings[0] = states[layout.READING : layout.READING + 6]
         for block_start in range(0, len(times) - 1, DRAWS_PER_BLOCK):
             block = slice(block_start, min(block_start + DRAWS_PER_BLOCK + 1, len(times)))
-            draws = random.standard_normal((len(times[block]) - 1, entry.DRAW_COUNT))
+            draws = random.standard_normal((len(times[block]) - 1, layout.DRAW_COUNT))
             motion = MotionSamples(times[block], poses[block], rates[block], accelerations[block])
             is_refused = advance_many(
                 self._model, self._settings, states, motion,

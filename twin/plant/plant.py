@@ -18,9 +18,9 @@ from twin.kernels.plant import columns as column
 from twin.kernels.plant import reading
 from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.reading import read_actuators
+from twin.model.integrate import resting_deflection
 from twin.model.machine_base import FOR_MANY, ZERO_VECTOR, run_checked, without_compiling
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.static_deflection import resting_deflection
 from twin.plant.drives import bound, drawn_lead, drive_constants, follow, motor_parts, take_over
 from twin.plant.encoder import machine_encoders
 from twin.plant.inertial_sensor import InertialUnit

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.control.cascade import has_encoders
 from twin.control.gains import drive_model, transmission_ratio
 from twin.control.observer.cascade import SWING_MASS_RATIO, suitable_design
 from twin.control.observer.kalman_observer import ObserverDesign, steady_gains
-from twin.control.position_loop import has_encoders
 from twin.errors import InputError
 from twin.kernels.kinematics import inverse_kinematics_batch, jacobian_batch
 from twin.kernels.plant import columns as column

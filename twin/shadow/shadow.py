@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import BoolArray, FloatArray, as_instance, bounded, not_negative, one_of
+from twin.control.cascade import PositionLoop, takes_positions
 from twin.control.gains import suitable_position_loop
-from twin.control.position_loop import PositionLoop, takes_positions
 from twin.errors import TwinError
 from twin.link.protocol import FIELD_WIDTHS, MAX_TIME, NORM_TOLERANCE, POSE_FIELDS, Sample, width_of
 from twin.model.machine_model import MachineModel, as_model

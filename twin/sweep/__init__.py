@@ -2,10 +2,8 @@
 
 from twin.sweep.description import ControllerChoice, PayloadChoice, Person, Sweep, read_sweep
 from twin.sweep.folder import read_results
-from twin.sweep.measures import MEASURE_UNITS
-from twin.sweep.plan import Task, plan
-from twin.sweep.run import run_sweep
-from twin.sweep.workers import BACKEND_NAMES
+from twin.sweep.plan import MEASURE_UNITS, Task, plan
+from twin.sweep.workers import BACKEND_NAMES, run_sweep
 
 __all__ = [
     "BACKEND_NAMES",

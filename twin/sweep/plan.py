@@ -1,25 +1,35 @@
-"""The runs of a sweep: everything a worker needs for each, and the key it is known by."""
+"""The runs of a sweep: everything a worker needs for each, and the key it is known by.
+
+What a sweep measures of a run: the errors of the closed loop, and a user's own numbers.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
+import sys
+from collections.abc import Callable
 from functools import cached_property
 from itertools import product
 from math import isfinite
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin import __version__
+from twin.analysis.platform import Platform
+from twin.analysis.tracking import TrackingErrors
 from twin.basics.arrays import FloatArray
-from twin.errors import InputError, ParameterError
+from twin.errors import InputError, ParameterError, brief
 from twin.machine.file.read import parameters_hash, read_parameters
 from twin.machine.machine import MachineParameters, parameters_path
 from twin.machine.randomisation.sampler import unit_at
 from twin.motion.motion import POSITION_AXES
 from twin.motion.specification import MotionSpecification
+from twin.simulation.simulate import Trajectory
 from twin.sweep.description import (
     LARGEST_COUNT,
     ControllerChoice,
@@ -28,7 +38,6 @@ from twin.sweep.description import (
     Sweep,
     si_number,
 )
-from twin.sweep.measures import measure_source
 
 SPACINGS = ("linear", "logarithmic")
 """Spacings of the numbers of a range."""
@@ -264,3 +273,90 @@ def _recording(name: str) -> str | None:
         return Path(name).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise ParameterError(name, [("motion", f"cannot be read ({error})")]) from None
+
+
+MEASURE_UNITS = {
+    "position_rms": "m",
+    "position_peak": "m",
+    "rotation_rms": "rad",
+    "rotation_peak": "rad",
+    "actuator_rms": "m or rad",
+    "actuator_peak": "m or rad",
+    "force_peak": "N or N m",
+    "force_rms": "N or N m",
+    "rate_peak": "m/s or rad/s",
+    "end_time": "s",
+}
+"""Columns of every run -> unit. Errors are evaluated at the control instants; a run that was
+stopped counts up to its end."""
+
+
+def measures(trajectory: Trajectory) -> dict[str, float]:
+    """Return the `MEASURE_UNITS` of a closed loop.
+
+    Raises:
+        InputError: not the trajectory of a closed loop.
+    """
+    errors = TrackingErrors(trajectory)
+    position, rotation, actuators = errors.root_mean_square()
+    return {
+        "position_rms": position,
+        "position_peak": float(errors.position.max()),
+        "rotation_rms": rotation,
+        "rotation_peak": float(errors.rotation.max()),
+        "actuator_rms": actuators,
+        "actuator_peak": float(np.abs(errors.actuators).max()),
+        "force_peak": float(np.abs(trajectory.forces).max()),
+        "force_rms": float(np.sqrt(np.mean(trajectory.forces**2))),
+        "rate_peak": float(np.abs(trajectory.rates).max()),
+        "end_time": float(trajectory.time[-1]),
+    }
+
+
+def user_measures(name: str, trajectory: Trajectory, platform: Platform) -> dict[str, float]:
+    """Return the numbers that a user's function computes from a run.
+
+    Args:
+        name: `package.module:function`.
+        trajectory: trajectory of the closed loop.
+        platform: the machine of the run, with values and payload.
+
+    Raises:
+        InputError: the function cannot be imported, or returns something else than numbers by
+            names that are free.
+    """
+    returned = _function(name)(trajectory, platform)
+    try:
+        numbers = {str(column): float(value) for column, value in dict(returned).items()}
+    except (TypeError, ValueError):
+        message = f"{name} must return numbers by name, not {brief(returned)}"
+        raise InputError("measure", message) from None
+    if taken := numbers.keys() & MEASURE_UNITS.keys():
+        raise InputError("measure", f"{name}: {', '.join(taken)} is no free name of a column")
+    return numbers
+
+
+def measure_source(name: str) -> str:
+    """Return the source of a user's function; empty where it is not available.
+
+    Raises:
+        InputError: it cannot be imported, or is no function.
+    """
+    try:
+        return inspect.getsource(_function(name))
+    except (OSError, TypeError):
+        return ""
+
+
+def _function(name: str) -> Callable[[Trajectory, Platform], Any]:
+    """Return the function `package.module:function`; modules of the working folder are found."""
+    working_folder = str(Path.cwd())
+    if working_folder not in sys.path:
+        sys.path.append(working_folder)
+    try:
+        function: Callable[[Trajectory, Platform], Any] = resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError("measure", f"{name} cannot be imported ({error})") from None
+    if not callable(function):
+        raise InputError("measure", f"{name} is no function")
+    return function

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from twin.training.evaluation import Evaluation, evaluate
-    from twin.training.export import export_policy, write_onnx
-    from twin.training.policy import Policy, load_policy, policy_names
+    from twin.training.policy import Policy, export_policy, load_policy, policy_names, write_onnx
     from twin.training.run import Training, train
 
 __all__ = [

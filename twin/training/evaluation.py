@@ -23,8 +23,7 @@ from twin.errors import InputError
 from twin.motion import Motion
 from twin.plant.plant import Plant
 from twin.rotations import angle_between
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory, simulate
 from twin.training.environments import (
     ENVIRONMENT_METRICS,
     Accumulator,

@@ -31,9 +31,8 @@ from twin.training.environments import (
     channels,
     make_environments,
 )
-from twin.training.export import export_policy
 from twin.training.learning_curve import Callback, LearningCurve
-from twin.training.policy import Policy, PolicyOrigin, Residual
+from twin.training.policy import Policy, PolicyOrigin, Residual, export_policy
 from twin.training.random_search import RandomSearch
 from twin.training.settings import (
     NO_LAW,

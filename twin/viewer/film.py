@@ -12,10 +12,12 @@ from twin.basics.arrays import FloatArray, as_flag, as_instance, positive
 from twin.basics.progress import Progress
 from twin.errors import InputError, MissingDependencyError, brief
 from twin.model.machine_model import MachineModel, as_model
-from twin.simulation.scene import RecordedScenes
-from twin.simulation.trajectory import Trajectory
-from twin.viewer.camera import Camera, Image, Quality, View
-from twin.viewer.picture_files import (
+from twin.simulation.simulate import RecordedScenes, Trajectory
+from twin.viewer.camera import (
+    Camera,
+    Image,
+    Quality,
+    View,
     check_film,
     check_picture,
     picture_rate,

@@ -1,4 +1,4 @@
-"""The validation cases: each is a module, or a folder with the case and its parts."""
+"""The validation cases: functions `check_<name>` of the modules listed here."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from importlib import import_module
 from typing import cast
 
 from twin.basics.arrays import one_of
-from twin.validation.case import CaseModule
+from twin.validation.case import Case
 
 CASES = {
-    "feasibility": "feasibility",
+    "feasibility": "workspace",
     "reference": "general.reference",
     "machine_data": "machine_data.case",
-    "published": "published",
+    "published": "thesis",
     "payload": "payload",
     "workspace": "workspace",
     "published_runs": "published_runs",
     "projection": "general.projection",
-    "driven_motion": "general.driven_motion",
-    "thesis_motion": "thesis_motion",
-    "tank_motion": "tank_motion",
-    "free_fall": "general.free_fall",
+    "driven_motion": "general.motions",
+    "thesis_motion": "thesis",
+    "tank_motion": "thesis",
+    "free_fall": "general.motions",
     "rss_free_fall": "rss.free_fall",
     "rss_tasks": "rss.tasks",
-    "rss_torque_profile": "rss.torque_profile",
+    "rss_torque_profile": "rss.tasks",
     "simulator_kinematics": "driving_simulator.kinematics",
     "simulator_dae": "driving_simulator.dae",
     "simulator_engines": "driving_simulator.engines",
-    "simulator_forced": "driving_simulator.forced",
-    "simulator_actuation": "driving_simulator.actuation",
-    "compliant_systems": "compliant_legs.systems",
-    "compliant_response": "compliant_legs.response",
+    "simulator_forced": "driving_simulator.kinematics",
+    "simulator_actuation": "driving_simulator.kinematics",
+    "compliant_systems": "compliant_legs",
+    "compliant_response": "compliant_legs",
     "micro_hexapod": "micro_hexapod",
     "formulations": "formulations.case",
     "formulation_matrices": "formulations.matrices",
-    "constant_forces": "general.constant_forces",
-    "sinusoidal_forces": "general.sinusoidal_forces",
+    "constant_forces": "general.motions",
+    "sinusoidal_forces": "general.motions",
     "plant": "plant.case",
     "inertial_sensor": "inertial_sensor.case",
     "closed_loop": "closed_loop",
@@ -48,16 +48,16 @@ CASES = {
     "environments": "environments.case",
     "policies": "policies",
     "convergence": "general.convergence",
-    "constraint_settings": "general.constraint_settings",
+    "constraint_settings": "general.convergence",
 }
 """Modules of all cases by the case's name, in the order of the report."""
 
 
-def load_case(name: str) -> CaseModule:
-    """Return the module of a case, with `CASE` and `run`.
+def load_case(name: str) -> Case:
+    """Return a case; only its module is imported.
 
     Raises:
         InputError: unknown name; the message lists the known ones.
     """
     module = CASES[one_of(name, "case", tuple(CASES))]
-    return cast(CaseModule, import_module(f"{__name__}.{module}"))
+    return cast(Case, getattr(import_module(f"{__name__}.{module}"), f"check_{name}"))

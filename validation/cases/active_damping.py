@@ -1,13 +1,4 @@
-"""Active damping: force feedback, velocity feedback, HAC-LAC.
-
-Local loops in every leg damp the modes: integral force feedback and direct velocity feedback. Their
-gains damp the worst mode best. The slowest mode's free decay is measured on the nonlinear machine
-without drives, in the analytic engine and in MuJoCo. Its pole is compared with that of the sampled
-linear loop's decay from the same release, found in the same way. An outer loop on the pose then
-removes the displacement that the local loops allow. In configuration hardware all of it runs
-through delay, lag, motors on transmissions, dry friction and encoders. The case measures the
-damping that is left.
-"""
+"""Active damping: force feedback, velocity feedback, HAC-LAC."""
 
 from __future__ import annotations
 
@@ -17,12 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.linear import (
-    compliance,
-    decay_poles,
-    linear_modes,
-    slowest_shape,
-)
+from twin.analysis.frequency.linear import compliance, decay_poles, linear_modes, slowest_shape
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import with_gravity
 from twin.basics.arrays import FloatArray
@@ -33,25 +19,18 @@ from twin.control.active_damping import (
     closed_loop,
     smallest_damping,
 )
-from twin.control.active_damping.laws import (
+from twin.control.active_damping.closed_loop import (
     continuous_force_feedback,
     continuous_velocity_feedback,
 )
-from twin.control.active_damping.local import (
-    LocalFeedback,
-    series_stiffness,
-    suitable_leak,
-)
+from twin.control.active_damping.local import LocalFeedback, series_stiffness, suitable_leak
 from twin.control.gains import drive_model
 from twin.control.linear import LinearMachine, linearise
 from twin.control.linear.machine import spring_constants
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
-from twin.validation.case import Case
-from twin.validation.cases.closed_loop import with_drives, without_drives
-from twin.validation.measures.sampling import largest, length_scale, stroke
-from twin.validation.results import (
+from twin.validation.case import (
     CaseResult,
     Curve,
     CurveStyle,
@@ -59,7 +38,10 @@ from twin.validation.results import (
     Measure,
     Panel,
     Plot,
+    validation_case,
 )
+from twin.validation.cases.closed_loop import with_drives, without_drives
+from twin.validation.measures.sampling import largest, length_scale, stroke
 
 DISPLAY_NAMES = {
     "iff": "integral force feedback",
@@ -239,16 +221,6 @@ def pole_error(
     return float(abs(decay_pole - predicted_pole) / abs(predicted_pole)), *ratios
 
 
-CASE = Case(
-    "active_damping",
-    __doc__,
-    kinds=("strut", "viscoelastic"),
-    because="only legs with springs have modes to be damped",
-    condition=lambda platform: "" if platform.n_actuators == 6 else SIX_ACTUATORS_REASON,
-    cost=2.5,
-)
-
-
 class Release(NamedTuple):
     """A release of the machine from rest along its slowest mode, and how its decay is sampled."""
 
@@ -269,8 +241,23 @@ class Damped(NamedTuple):
     controllers: dict[str, LocalFeedback]
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    kinds=("strut", "viscoelastic"),
+    because="only legs with springs have modes to be damped",
+    condition=lambda platform: "" if platform.n_actuators == 6 else SIX_ACTUATORS_REASON,
+    cost=2.5,
+)
+def check_active_damping(platform: Platform) -> CaseResult:
+    """Active damping: force feedback, velocity feedback, HAC-LAC.
+
+    Local loops in every leg damp the modes: integral force feedback and direct velocity feedback.
+    Their gains damp the worst mode best. The slowest mode's free decay is measured on the nonlinear
+    machine without drives, in the analytic engine and in MuJoCo. Its pole is compared with that of
+    the sampled linear loop's decay from the same release, found in the same way. An outer loop on
+    the pose then removes the displacement that the local loops allow. In configuration hardware all
+    of it runs through delay, lag, motors on transmissions, dry friction and encoders. The case
+    measures the damping that is left.
+    """
     driven_machine = with_drives(platform)
     shipped_with_drives = driven_machine is not platform
     platform = without_drives(platform)
@@ -284,7 +271,7 @@ def run(platform: Platform) -> CaseResult:
     measures: list[Entry] = [_all_gains(platform), *decays, *_outer(damped)]
     if shipped_with_drives:
         measures += driven_measures(driven_machine)
-    return CASE.result(platform, measures, (plot,))
+    return check_active_damping.result(platform, measures, (plot,))
 
 
 def _all_gains(platform: Platform) -> Measure:

@@ -1,11 +1,4 @@
-"""Closed loop, drives and safe stops.
-
-The machine follows a heave in closed loop. The position loops of the cascade run at 1 kHz over a
-shorter engine step. Their gains are the machine's own or derived from its masses. Without drives
-all engines must show one behaviour. In configuration hardware (motors, friction, delay, encoders)
-the errors are shown and not judged. Then come faults: each must end at rest, with a reason, and
-without a number that is not finite.
-"""
+"""Closed loop, drives and safe stops."""
 
 from __future__ import annotations
 
@@ -16,10 +9,9 @@ import numpy as np
 
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
-from twin.control.cascade import Cascade
+from twin.control.cascade import Cascade, takes_positions
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
-from twin.control.position_loop import takes_positions
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.errors import MissingDependencyError
 from twin.machine.legs.strut import StrutLeg
 from twin.machine.machine import MachineParameters, machine_names
@@ -27,9 +19,8 @@ from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import Motion, SineMotion, StepMotion
 from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
-from twin.validation.case import Case
+from twin.simulation.simulate import Trajectory, simulate
+from twin.validation.case import CaseResult, Entry, Measure, validation_case
 from twin.validation.measures.comparison import ENGINE_BARS, missing
 from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
@@ -39,7 +30,6 @@ from twin.validation.measures.sampling import (
     position_error,
     rotation_error,
 )
-from twin.validation.results import CaseResult, Entry, Measure
 
 CONTROL_PERIOD = 1e-3
 """[s] Control period."""
@@ -54,7 +44,6 @@ DIVERGENT_LOOP_GAIN = 10.0
 """Position gain times control period: each period multiplies an error by 1 minus this number.
 Beyond 2 a loop diverges, whatever the gain of the machine."""
 
-CASE = Case("closed_loop", __doc__, cost=2.5)
 
 ENGINE_STEP = 5e-4
 """[s] Time step of the engines."""
@@ -159,8 +148,16 @@ AGREEMENT_TIME = 0.2
 """[s] Duration of the runs in which engines are compared."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(cost=2.5)
+def check_closed_loop(platform: Platform) -> CaseResult:
+    """Closed loop, drives and safe stops.
+
+    The machine follows a heave in closed loop. The position loops of the cascade run at 1 kHz over
+    a shorter engine step. Their gains are the machine's own or derived from its masses. Without
+    drives all engines must show one behaviour. In configuration hardware (motors, friction, delay,
+    encoders) the errors are shown and not judged. Then come faults: each must end at rest, with a
+    reason, and without a number that is not finite.
+    """
     driven_platform = with_drives(platform)
     controller = Cascade(driven_platform, heave(driven_platform, COURSE_DURATION))
     trajectory = _run(driven_platform, controller, COURSE_DURATION)
@@ -169,7 +166,7 @@ def run(platform: Platform) -> CaseResult:
         stopped = stopped_run(driven_platform, fault)
         if stopped is not None:
             measures.extend(stop_measures(driven_platform, fault, stopped))
-    return CASE.result(platform, measures)
+    return check_closed_loop.result(platform, measures)
 
 
 def with_drives(platform: Platform) -> Platform:

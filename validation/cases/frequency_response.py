@@ -1,11 +1,4 @@
-"""Frequency responses against exact and linear models.
-
-On stewart, sines in pitch run through the thesis' cascade, in the analytic engine and MuJoCo, with
-a lag in the velocity loop. They are compared with an exact sampled model of the loop around the
-mass that the machine moves in pitch. The case also shows the effects that bring this model to the
-thesis' figure 4.30. On machines with springs, the compliance from a swept wrench on the nonlinear
-engines is compared with the linearised machine.
-"""
+"""Frequency responses against exact and linear models."""
 
 from __future__ import annotations
 
@@ -13,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import axis_path
 from twin.analysis.frequency.linear import (
     SweepSettings,
     SweptResponse,
@@ -21,7 +13,7 @@ from twin.analysis.frequency.linear import (
     measure_transmissibility,
 )
 from twin.analysis.frequency.measured import MeasuredResponse, measure_response
-from twin.analysis.frequency.response import FrequencyResponse
+from twin.analysis.frequency.response import FrequencyResponse, axis_path
 from twin.analysis.platform import Platform, load
 from twin.errors import MissingDependencyError
 from twin.papers.stewart_thesis import (
@@ -35,11 +27,7 @@ from twin.papers.stewart_thesis import (
     modelled_response,
     path_mass,
 )
-from twin.validation.case import Case
-from twin.validation.measures.comparison import ENGINE_LABELS, missing
-from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import STEWART_THESIS, PrintedValue
-from twin.validation.results import (
+from twin.validation.case import (
     CaseResult,
     Curve,
     CurveStyle,
@@ -48,7 +36,11 @@ from twin.validation.results import (
     Panel,
     Plot,
     Statement,
+    validation_case,
 )
+from twin.validation.measures.comparison import ENGINE_LABELS, missing
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import STEWART_THESIS, PrintedValue
 
 COMPARED_ENGINES = ("analytic", "mujoco")
 
@@ -60,13 +52,6 @@ MUJOCO_BAR = 3e-3
 
 SHIFT_REASON = "the engine's constraints of finite stiffness shift its resonances"
 
-CASE = Case(
-    "frequency_response",
-    __doc__,
-    machines=("stewart", "micro_hexapod", "compliant_stewart"),
-    because="the thesis' own machine, and those with springs in or beside their actuators",
-    cost=4.0,
-)
 
 SINE_FREQUENCIES = {
     "analytic": (40.0, 70.0, 100.0, 140.0, 180.0, 220.0),
@@ -217,13 +202,25 @@ def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
     return [measure], [plot]
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart", "micro_hexapod", "compliant_stewart"),
+    because="the thesis' own machine, and those with springs in or beside their actuators",
+    cost=4.0,
+)
+def check_frequency_response(platform: Platform) -> CaseResult:
+    """Frequency responses against exact and linear models.
+
+    On stewart, sines in pitch run through the thesis' cascade, in the analytic engine and MuJoCo,
+    with a lag in the velocity loop. They are compared with an exact sampled model of the loop
+    around the mass that the machine moves in pitch. The case also shows the effects that bring this
+    model to the thesis' figure 4.30. On machines with springs, the compliance from a swept wrench
+    on the nonlinear engines is compared with the linearised machine.
+    """
     if platform.name == "stewart":
         return _loop(platform)
     measures, plot = swept(platform)
     base_measures, plots = shaken(platform)
-    return CASE.result(platform, [*measures, *base_measures], [plot, *plots])
+    return check_frequency_response.result(platform, [*measures, *base_measures], [plot, *plots])
 
 
 def _loop(platform: Platform) -> CaseResult:
@@ -259,7 +256,9 @@ def _loop(platform: Platform) -> CaseResult:
                 "the machine turns by 0.1 deg at most; the model is linear about home",
             )
         )
-    return CASE.result(platform, measures, (_figure(candidates, runs),), _statements(candidates))
+    return check_frequency_response.result(
+        platform, measures, (_figure(candidates, runs),), _statements(candidates)
+    )
 
 
 def _figure(found: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> Plot:

@@ -1,10 +1,4 @@
-"""LQR and loop shaping on the linearised machine.
-
-The machine is linearised about home. Its small free motion is compared with the nonlinear one. The
-cost that the linear quadratic regulator promises is compared with the cost of the nonlinear
-machine, from a micrometre beside home. The H-infinity loop shaping design is held against its own
-promises: margins, and stability under all coprime factor changes below epsilon.
-"""
+"""LQR and loop shaping on the linearised machine."""
 
 from __future__ import annotations
 
@@ -26,17 +20,8 @@ from twin.control.linear.lqr import Lqr, accumulated_cost, predicted_cost
 from twin.model.machine_base import ZERO_VECTOR
 from twin.rotations import displaced, displacement
 from twin.simulation.simulate import simulate
-from twin.validation.case import Case
+from twin.validation.case import CaseResult, Entry, Measure, validation_case
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Entry, Measure
-
-CASE = Case(
-    "linear_control",
-    __doc__,
-    machines=("stewart", "srspm"),
-    because="the designs are shown on two rigid machines with six prismatic actuators",
-    cost=2.0,
-)
 
 START_DIRECTION = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
 """Direction of the initial displacement from home, x, y, z and rotation vector, in parts of its
@@ -65,8 +50,19 @@ RANDOM_SEED = 7
 """Seed of the random changes."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart", "srspm"),
+    because="the designs are shown on two rigid machines with six prismatic actuators",
+    cost=2.0,
+)
+def check_linear_control(platform: Platform) -> CaseResult:
+    """LQR and loop shaping on the linearised machine.
+
+    The machine is linearised about home. Its small free motion is compared with the nonlinear one.
+    The cost that the linear quadratic regulator promises is compared with the cost of the nonlinear
+    machine, from a micrometre beside home. The H-infinity loop shaping design is held against its
+    own promises: margins, and stability under all coprime factor changes below epsilon.
+    """
     linear = linearise(platform)
     nonlinear_motion, predicted = _free_motion(platform, linear)
     measures = [
@@ -78,7 +74,9 @@ def run(platform: Platform) -> CaseResult:
             "over as the unstable motion grows",
         ),
     ]
-    return CASE.result(platform, [*measures, _regulator(platform), *_loop_shaping(platform)])
+    return check_linear_control.result(
+        platform, [*measures, _regulator(platform), *_loop_shaping(platform)]
+    )
 
 
 def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:

@@ -1,12 +1,4 @@
-"""Pose test, conventions and sag of the positioning hexapod.
-
-The paper's pose test has no gravity. The lengths of the pose (10, 20, 30) mm and (0.1, 0.2, 0.05)
-rad about fixed axes are commanded as rest lengths. Statics and simulations of the reference and of
-both engines have to settle there. With gravity on, the sag is compared with the prediction of the
-stiffness matrix. Fixed axes are compared with those of the bushing joint, and leg lengths with the
-printed equation. Natural frequencies are compared, too, and the stroke that a mobility of 10 mm and
-0.05 rad requires.
-"""
+"""Pose test, conventions and sag of the positioning hexapod."""
 
 from __future__ import annotations
 
@@ -36,17 +28,17 @@ from twin.rotations import (
     pose_from_angles,
     quaternion_from_angles,
 )
-from twin.simulation.trajectory import Trajectory
-from twin.validation.case import Case
-from twin.validation.measures.comparison import ENGINE_LABELS, missing
-from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import HEXAPOD_PAPER
-from twin.validation.results import (
+from twin.simulation.simulate import Trajectory
+from twin.validation.case import (
     CaseResult,
     Entry,
     Measure,
     Statement,
+    validation_case,
 )
+from twin.validation.measures.comparison import ENGINE_LABELS, missing
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import HEXAPOD_PAPER
 
 TEST_POSITION = (0.01, 0.02, 0.03)
 """[m] Paper, Matlab implementation: AP."""
@@ -87,13 +79,6 @@ faster fidelity and twice the suitable step will do."""
 SAMPLE_COUNT = 500
 """Number of samples that a simulation records."""
 
-CASE = Case(
-    "micro_hexapod",
-    __doc__,
-    machines=("micro_hexapod",),
-    because="the paper states the test for its own machine, micro_hexapod",
-    cost=5.0,
-)
 
 POSE_REASON = "bar of 1e-10; the paper prints 1.6e-10 m and 6.2e-10 in an entry of R"
 
@@ -320,8 +305,21 @@ def _translation_statement(platform: Platform, target: FloatArray) -> Statement:
     )
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("micro_hexapod",),
+    because="the paper states the test for its own machine, micro_hexapod",
+    cost=5.0,
+)
+def check_micro_hexapod(platform: Platform) -> CaseResult:
+    """Pose test, conventions and sag of the positioning hexapod.
+
+    The paper's pose test has no gravity. The lengths of the pose (10, 20, 30) mm and (0.1, 0.2,
+    0.05) rad about fixed axes are commanded as rest lengths. Statics and simulations of the
+    reference and of both engines have to settle there. With gravity on, the sag is compared with
+    the prediction of the stiffness matrix. Fixed axes are compared with those of the bushing joint,
+    and leg lengths with the printed equation. Natural frequencies are compared, too, and the stroke
+    that a mobility of 10 mm and 0.05 rad requires.
+    """
     target = pose_from_angles(platform.home[:3] + TEST_POSITION, TEST_ANGLES, "fixed_xyz")
     floating = with_gravity(platform, 0.0)
     lengths = platform.inverse_kinematics(target)
@@ -342,7 +340,7 @@ def run(platform: Platform) -> CaseResult:
         _design(platform, stroke),
     ]
     statements = hexapod_statements(platform, floating, target, settling["reference"], nominal_sag)
-    return CASE.result(platform, measures, statements=statements)
+    return check_micro_hexapod.result(platform, measures, statements=statements)
 
 
 def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[Entry]:

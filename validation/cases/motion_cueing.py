@@ -1,13 +1,4 @@
-"""Motion cueing: classical, adaptive and predictive.
-
-Three manoeuvres (braking, double lane change, coordinated turn; their first 4 to 7 s) are cued by
-classical washout, adaptive washout and predictive cueing. The case compares the motion that the
-platform's driver perceives with the one that the vehicle's driver perceives, and the actuators with
-their limits. It checks the tilt rate, and the turn that must not be cued as a side force. The
-discrete filters are compared with their transfer functions, the force at a moving head with its
-path, and the quadratic program with an active-set solution. The coordinated turn has no chart, as
-nothing is to be felt along surge and sway there.
-"""
+"""Motion cueing: classical, adaptive and predictive."""
 
 from __future__ import annotations
 
@@ -34,9 +25,8 @@ from twin.motion.cueing.perception import CANAL_MODEL, FORCE_THRESHOLD, OTOLITH_
 from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
 from twin.motion.cueing.workspace_use import sensed_manoeuvre
-from twin.validation.case import Case
+from twin.validation.case import CaseResult, Entry, Measure, validation_case
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Entry, Measure
 
 MAX_FREQUENCY = 5.0
 """[Hz] Highest frequency at which filters are compared."""
@@ -82,13 +72,6 @@ SPLINE_DEGREE = 7
 END_SAMPLES = 12
 """Samples at either end that are not compared, where a spline is less exact."""
 
-CASE = Case(
-    "motion_cueing",
-    __doc__,
-    machines=("stewart", "driving_simulator"),
-    because="the two machines that are motion simulators; the others have no driver",
-    cost=3.5,
-)
 
 CUED_DURATIONS = {"braking": 4.0, "double_lane_change": 4.0, "coordinated_turn": 7.0}
 """[s] Cued part of each manoeuvre, from its beginning."""
@@ -256,8 +239,22 @@ def head_measures(platform: Platform) -> Iterator[Measure]:
     )
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart", "driving_simulator"),
+    because="the two machines that are motion simulators; the others have no driver",
+    cost=3.5,
+)
+def check_motion_cueing(platform: Platform) -> CaseResult:
+    """Motion cueing: classical, adaptive and predictive.
+
+    Three manoeuvres (braking, double lane change, coordinated turn; their first 4 to 7 s) are cued
+    by classical washout, adaptive washout and predictive cueing. The case compares the motion that
+    the platform's driver perceives with the one that the vehicle's driver perceives, and the
+    actuators with their limits. It checks the tilt rate, and the turn that must not be cued as a
+    side force. The discrete filters are compared with their transfer functions, the force at a
+    moving head with its path, and the quadratic program with an active-set solution. The
+    coordinated turn has no chart, as nothing is to be felt along surge and sway there.
+    """
     manoeuvres = {
         name: first_seconds(make_manoeuvre(name), duration)
         for name, duration in CUED_DURATIONS.items()
@@ -272,7 +269,7 @@ def run(platform: Platform) -> CaseResult:
         *head_measures(platform),
         *program_measures(platform, manoeuvres["braking"]),
     ]
-    return CASE.result(platform, measures)
+    return check_motion_cueing.result(platform, measures)
 
 
 def first_seconds(manoeuvre: Manoeuvre, seconds: float) -> Manoeuvre:

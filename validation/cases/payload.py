@@ -1,10 +1,4 @@
-"""Largest payloads of the Stewart thesis.
-
-The case repeats the searches of thesis 4.2 over actuator positions. The first finds the largest
-payload at rest, with the very position at which the search stops. The second finds the largest
-payload while all axes shake at 2 to 70 Hz. Axes are in phase, or rotations run backwards as in
-(2.3). Masses are exact: forces are affine in the payload's mass.
-"""
+"""Largest payloads of the Stewart thesis."""
 
 from __future__ import annotations
 
@@ -23,7 +17,13 @@ from twin.analysis.payload.static import (
 )
 from twin.analysis.platform import Platform
 from twin.model.machine_base import ZERO_VECTOR
-from twin.validation.case import Case
+from twin.validation.case import (
+    CaseResult,
+    Entry,
+    Measure,
+    Statement,
+    validation_case,
+)
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
     STEWART_DYNAMIC_PAYLOAD,
@@ -32,12 +32,6 @@ from twin.validation.published.printed import (
     STEWART_STATIC_PAYLOAD,
     STEWART_THESIS,
 )
-from twin.validation.results import (
-    CaseResult,
-    Entry,
-    Measure,
-    Statement,
-)
 
 PHASE_DRAWS = 20_000
 """Number of random draws of the phases of six axes."""
@@ -45,13 +39,6 @@ PHASE_DRAWS = 20_000
 CURVE_TOLERANCE = 0.01
 """Relative distance of a curve from a limit that counts as close: the width of a drawn line."""
 
-CASE = Case(
-    "payload",
-    __doc__,
-    machines=("stewart",),
-    because="the thesis gives these numbers for its own machine; `twin payload` takes others",
-    cost=3.0,
-)
 
 DIGIT_REASON = "half a unit of the last printed digit"
 
@@ -180,8 +167,19 @@ def _numbers(values: object) -> str:
     return ", ".join(f"{value:.4g}" for value in np.asarray(values, dtype=np.float64))
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart",),
+    because="the thesis gives these numbers for its own machine; `twin payload` takes others",
+    cost=3.0,
+)
+def check_payload(platform: Platform) -> CaseResult:
+    """Largest payloads of the Stewart thesis.
+
+    The case repeats the searches of thesis 4.2 over actuator positions. The first finds the largest
+    payload at rest, with the very position at which the search stops. The second finds the largest
+    payload while all axes shake at 2 to 70 Hz. Axes are in phase, or rotations run backwards as in
+    (2.3). Masses are exact: forces are affine in the payload's mass.
+    """
     at_rest = static_payload(platform, limit=STEWART_STATIC_PAYLOAD.thrust)
     forwards = dynamic_payload(platform)
     backwards = dynamic_payload(platform, THESIS_CRITERION.backwards())
@@ -190,7 +188,7 @@ def run(platform: Platform) -> CaseResult:
         *speed_statements(platform),
         dynamic_statement(platform, forwards, backwards),
     )
-    return CASE.result(platform, tuple(_static(platform, at_rest)), statements=statements)
+    return check_payload.result(platform, tuple(_static(platform, at_rest)), statements=statements)
 
 
 def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:

@@ -1,10 +1,4 @@
-"""Trained policies.
-
-Policies were trained on the analytic engine, with parameters drawn anew for every episode. Here
-they run in MuJoCo, which they never saw: a few episodes, of the same seeds for policy and baseline.
-A table is shipped with each policy, of conditions that differ from those of its training: where it
-reaches its goal, and where it does not, is on record.
-"""
+"""Trained policies."""
 
 from __future__ import annotations
 
@@ -14,18 +8,10 @@ from typing import Any, NamedTuple
 
 from twin.analysis.platform import Platform
 from twin.training import evaluate, policies
-from twin.validation.case import Case
-from twin.validation.results import CaseResult, Measure
+from twin.validation.case import CaseResult, Measure, validation_case
 
 HARDWARE_SETTINGS = {"configuration": "hardware", "randomisation": "hardware_spread"}
 
-CASE = Case(
-    "policies",
-    __doc__,
-    machines=("stewart", "compliant_stewart"),
-    because="policies are shipped for stewart and compliant_stewart",
-    cost=6.0,
-)
 
 FIRST_SEED = 3_000_000
 """Seed of the first episode; no training and no shipped evaluation has used it."""
@@ -148,11 +134,22 @@ def falls_short(row: dict[str, Any], within: float | None) -> bool:
     return bool((gain if row["title"] == "return" else -gain) <= half_width)
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart", "compliant_stewart"),
+    because="policies are shipped for stewart and compliant_stewart",
+    cost=6.0,
+)
+def check_policies(platform: Platform) -> CaseResult:
+    """Trained policies.
+
+    Policies were trained on the analytic engine, with parameters drawn anew for every episode. Here
+    they run in MuJoCo, which they never saw: a few episodes, of the same seeds for policy and
+    baseline. A table is shipped with each policy, of conditions that differ from those of its
+    training: where it reaches its goal, and where it does not, is on record.
+    """
     policies = SHIPPED_POLICIES[platform.name]
     measures = [judge(policy) for policy in policies for judge in (_better, robustness)]
-    return CASE.result(platform, measures)
+    return check_policies.result(platform, measures)
 
 
 def _better(shipped: Shipped) -> Measure:

@@ -1,10 +1,4 @@
-"""Published simulation output.
-
-Output files of the published C++ programs are compared with the reference. The actuator-space
-program gives leg lengths of the fall from home up to the singular pose. The extended-to-task-space
-program gives the whole pose of a fall from a tilted start over 1 s. Differences are in units of the
-last printed digit.
-"""
+"""Published simulation output."""
 
 from __future__ import annotations
 
@@ -14,7 +8,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.model.integrate import Solution, integrate
 from twin.rotations import angles_from_quaternion, pose_from_angles
-from twin.validation.case import Case
+from twin.validation.case import CaseResult, Curve, Measure, Panel, Plot, Statement, validation_case
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import (
     EXTENDED_SPACE_PAPER,
@@ -23,14 +17,6 @@ from twin.validation.published.printed import (
     TILTED_END_TASK_SPACE,
     TILTED_FALL,
     TILTED_START,
-)
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
-
-CASE = Case(
-    "published_runs",
-    __doc__,
-    machines=("srspm",),
-    because="the programs were published for the paper's benchmark machine, srspm",
 )
 
 DIGIT_TOLERANCE = 1.0
@@ -42,8 +28,18 @@ TOLERANCE_REASON = (
 )
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("srspm",),
+    because="the programs were published for the paper's benchmark machine, srspm",
+)
+def check_published_runs(platform: Platform) -> CaseResult:
+    """Published simulation output.
+
+    Output files of the published C++ programs are compared with the reference. The actuator-space
+    program gives leg lengths of the fall from home up to the singular pose. The
+    extended-to-task-space program gives the whole pose of a fall from a tilted start over 1 s.
+    Differences are in units of the last printed digit.
+    """
     # The first column of both tables is the time [s].
     level, tilted = np.array(LEVEL_FALL), np.array(TILTED_FALL)
     lengths = platform.inverse_kinematics(integrate(platform, 0.5)(level[:, 0])[0])
@@ -95,7 +91,9 @@ def run(platform: Platform) -> CaseResult:
             "differs",
         ),
     )
-    return CASE.result(platform, measures, (_plot(fall, tilted, tilted_errors),), statements)
+    return check_published_runs.result(
+        platform, measures, (_plot(fall, tilted, tilted_errors),), statements
+    )
 
 
 def rodrigues_from_pose(pose: FloatArray) -> FloatArray:

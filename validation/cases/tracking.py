@@ -1,13 +1,4 @@
-"""Tank motion under control.
-
-Part of the tank-track motion runs at its full size, faded in from rest, with controllers at 1 kHz
-in MuJoCo at 0.5 ms. The controllers are the thesis' cascade, the cascade with a Kalman observer in
-torque mode, feedforward by inverse dynamics, and computed torque. They run on the ideal plant and
-on the hardware one, with armature inertia, delay, friction, backlash and encoders. One table has
-the root mean squares of the platform's and the actuators' errors. Then the case shows the gain from
-the observer's estimates with and without friction and backlash. Last, each controller runs a short
-course of the ideal plant in all three engines.
-"""
+"""Tank motion under control."""
 
 from __future__ import annotations
 
@@ -19,9 +10,8 @@ import numpy as np
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
-from twin.control.computed_torque import ComputedTorque
+from twin.control.computed_torque import ComputedTorque, InverseDynamicsFeedforward
 from twin.control.controller import Controller, Reference, reference_of, sample_reference
-from twin.control.feedforward import InverseDynamicsFeedforward
 from twin.control.observer.cascade import ObserverCascade
 from twin.control.observer.kalman_observer import lumped_mass
 from twin.engines import make_engine
@@ -31,13 +21,8 @@ from twin.motion.motion import AxisSample, Motion
 from twin.plant.plant import Plant
 from twin.plant.signals import Measurement
 from twin.rotations import displacement
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
-from twin.validation.case import Case
-from twin.validation.cases.tank_motion import tank_motion
-from twin.validation.measures.comparison import ENGINE_BARS, FULL_MOTION
-from twin.validation.published.printed import STEWART_THESIS
-from twin.validation.results import (
+from twin.simulation.simulate import Trajectory, simulate
+from twin.validation.case import (
     CaseResult,
     Curve,
     Entry,
@@ -46,7 +31,11 @@ from twin.validation.results import (
     Plot,
     Statement,
     Table,
+    validation_case,
 )
+from twin.validation.cases.thesis import tank_motion
+from twin.validation.measures.comparison import ENGINE_BARS, FULL_MOTION
+from twin.validation.published.printed import STEWART_THESIS
 
 FEEDFORWARD_OPTIONS: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
 """Options of cascades: velocity feedforward from the start, since runs rise fast from rest."""
@@ -61,13 +50,6 @@ CASCADE_VARIANTS: dict[str, dict[str, Any]] = {
 REDUCED_PLANTS = ("hardware, no friction", "hardware, no backlash")
 """Plants without friction or backlash, on which only the disturbance fed forward is judged."""
 
-CASE = Case(
-    "tracking",
-    __doc__,
-    machines=("stewart",),
-    because="the thesis controls its own machine, stewart; other machines' controllers are tested",
-    cost=5.0,
-)
 
 CONTROL_PERIOD = 1e-3
 """[s] Control period."""
@@ -464,8 +446,22 @@ def _error_ratio(found: Evidence, plant: str) -> float:
     return found[plant]["estimated speed"][1] / found[plant]["estimated disturbance too"][1]
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart",),
+    because="the thesis controls its own machine, stewart; other machines' controllers are tested",
+    cost=5.0,
+)
+def check_tracking(platform: Platform) -> CaseResult:
+    """Tank motion under control.
+
+    Part of the tank-track motion runs at its full size, faded in from rest, with controllers at 1
+    kHz in MuJoCo at 0.5 ms. The controllers are the thesis' cascade, the cascade with a Kalman
+    observer in torque mode, feedforward by inverse dynamics, and computed torque. They run on the
+    ideal plant and on the hardware one, with armature inertia, delay, friction, backlash and
+    encoders. One table has the root mean squares of the platform's and the actuators' errors. Then
+    the case shows the gain from the observer's estimates with and without friction and backlash.
+    Last, each controller runs a short course of the ideal plant in all three engines.
+    """
     machines = {"ideal": platform, "hardware": load(platform.name, "hardware")}
     motion = Excerpt(tank_motion(platform), EXCERPT_BEGIN, RUN_TIME + LOOK_AHEAD_TIME, FADE_TIME)
     references = {
@@ -488,7 +484,7 @@ def run(platform: Platform) -> CaseResult:
         evidence_measure(errors),
         *_engines(platform, part(platform, references["ideal"], *ENGINE_PERIODS)),
     ]
-    return CASE.result(
+    return check_tracking.result(
         platform,
         measures,
         tracking_plots(runs, ERROR_UNITS, tuple(COMPARED_CONTROLLERS)),

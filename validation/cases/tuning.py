@@ -1,12 +1,4 @@
-"""Step responses and tuning of the Stewart thesis.
-
-All actuators are commanded to 20 mm/s at once, so that the platform rises. The velocity loops are
-closed by Kp (1 + 1/(Ti s)). The response shall reach 99.5 percent in 6 ms, stay within 0.5 percent
-from 20 ms on, and overshoot by 10 percent at most. The search starts where that of the thesis does.
-Then the platform steps up by 50 mm under the thesis' cascade. Both steps are repeated on the
-machine with its drives, the first seen at its motors. Armature and gain are scanned for the
-response that the thesis measured.
-"""
+"""Step responses and tuning of the Stewart thesis."""
 
 from __future__ import annotations
 
@@ -17,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import axis_path
+from twin.analysis.frequency.response import axis_path
 from twin.analysis.platform import Platform, load
 from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
 from twin.analysis.tuning.tuning import VELOCITY_STEP, StepFigures, Tuning, step_figures
@@ -36,10 +28,7 @@ from twin.papers.stewart_thesis import (
     with_armature,
 )
 from twin.simulation.simulate import simulate
-from twin.validation.case import Case
-from twin.validation.measures.sampling import largest
-from twin.validation.published.printed import STEWART_THESIS, PrintedValue
-from twin.validation.results import (
+from twin.validation.case import (
     CaseResult,
     Curve,
     Entry,
@@ -48,7 +37,10 @@ from twin.validation.results import (
     Plot,
     Statement,
     Table,
+    validation_case,
 )
+from twin.validation.measures.sampling import largest
+from twin.validation.published.printed import STEWART_THESIS, PrintedValue
 
 DRIVE_STEPS = (1e-4, 5e-5)
 """[s] Time steps of the drive model whose errors give the order of convergence."""
@@ -114,13 +106,6 @@ STEADY_TIME = 25e-3
 SETTLING_LIMIT = 20e-3
 """[s] Settling time of the thesis' specification."""
 
-CASE = Case(
-    "tuning",
-    __doc__,
-    machines=("stewart",),
-    because="specification, gains and results are those of the thesis' machine",
-    cost=2.5,
-)
 
 FOUND_GAINS = (21.6e3, 3e-3)
 """[N s/m], [s] Gains that the thesis found. Section 4.3.1.1.2: Kp about 21.6, Ti about 0.003."""
@@ -502,8 +487,21 @@ def _settled(figures: StepFigures) -> str:
     return f"settled after {1e3 * figures.settling_time:.1f} ms"
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart",),
+    because="specification, gains and results are those of the thesis' machine",
+    cost=2.5,
+)
+def check_tuning(platform: Platform) -> CaseResult:
+    """Step responses and tuning of the Stewart thesis.
+
+    All actuators are commanded to 20 mm/s at once, so that the platform rises. The velocity loops
+    are closed by Kp (1 + 1/(Ti s)). The response shall reach 99.5 percent in 6 ms, stay within 0.5
+    percent from 20 ms on, and overshoot by 10 percent at most. The search starts where that of the
+    thesis does. Then the platform steps up by 50 mm under the thesis' cascade. Both steps are
+    repeated on the machine with its drives, the first seen at its motors. Armature and gain are
+    scanned for the response that the thesis measured.
+    """
     study, loaded_study = VelocityStudy(), VelocityStudy(carried=True)
     tuning = study.tune(platform)
     responses = {
@@ -534,7 +532,7 @@ def run(platform: Platform) -> CaseResult:
         *_statements(platform, tuning, responses),
         *hardware_statements(steps, ideal_position),
     )
-    return CASE.result(platform, measures, plots, statements, (hardware_table(steps),))
+    return check_tuning.result(platform, measures, plots, statements, (hardware_table(steps),))
 
 
 def _velocity(tuning: Tuning, responses: dict[str, FloatArray]) -> Iterator[Entry]:

@@ -1,11 +1,4 @@
-"""Workspace.
-
-Rays from home find where the machine leaves its workspace and integrate its volume. Straight legs
-have a closed form that uses no kinematics of the platform: shells about shifted base joints; random
-points in them give the same volume and mean conditioning. Pillars have one too: the shares of the
-stroke add up to one. Machines that look the same after a third of a turn have a workspace that
-does. Condition number and stiffness are compared with differences of the inverse kinematics.
-"""
+"""Feasible ranges and the workspace."""
 
 from __future__ import annotations
 
@@ -13,21 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.feasibility.feasibility import Feasibility, feasibility, range_feasibility
+from twin.analysis.machine_summary import axis_ranges
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import characteristic_scale
-from twin.analysis.workspace.admissible import (
-    Admissible,
-    Cause,
-    bounding_box,
-    coordinates,
-    plane_exits,
-    shell_centers,
-    shell_exits,
-    square,
-    third_turn,
-    within_shells,
-)
-from twin.analysis.workspace.chart import Chart, dof_axes
 from twin.analysis.workspace.dexterity import (
     conditioning_over,
     dexterity,
@@ -35,17 +17,72 @@ from twin.analysis.workspace.dexterity import (
     stiffness_range,
 )
 from twin.analysis.workspace.region import AxisRange, Region, motion_ranges, region
-from twin.analysis.workspace.search import search, singular_distance, sphere
+from twin.analysis.workspace.search import (
+    Admissible,
+    Cause,
+    Chart,
+    bounding_box,
+    coordinates,
+    dof_axes,
+    plane_exits,
+    search,
+    shell_centers,
+    shell_exits,
+    singular_distance,
+    sphere,
+    square,
+    third_turn,
+    within_shells,
+)
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.integrate import integrate
+from twin.model.machine_base import without_compiling
 from twin.papers.driving_simulator.kinematics import ExactKinematics, PlateModel
 from twin.papers.driving_simulator.studies import exact_ranges, stroke_fractions
 from twin.rotations import displaced
-from twin.validation.case import Case
-from twin.validation.cases.general.free_fall import singular_time
+from twin.validation.case import CaseResult, Entry, Measure, validation_case
+from twin.validation.cases.general.motions import singular_time
 from twin.validation.measures.sampling import largest
-from twin.validation.results import CaseResult, Entry, Measure
+
+MAX_LIMIT_FRACTION = 1.0 + 1e-9
+"""Largest fraction of a limit that may be used: all of it, and rounding."""
+
+RANGE_FRACTION = 0.5
+"""Fraction of each range, from home to its ends, within which the machine is judged."""
+
+
+@validation_case(cost=0.5)
+def check_feasibility(platform: Platform) -> CaseResult:
+    """Feasibility at rest.
+
+    The machine rests at home, and half way to both ends of each range that `twin info` prints. It
+    has to keep the limits that its file gives: force or torque, angles of joints, distances of
+    legs, singular poses. A machine that simulates well but cannot hold itself fails here. Limits
+    that the file does not give are not judged, nor are the ends themselves: the stroke alone may
+    let legs turn the platform beyond a singular pose.
+    """
+    with without_compiling():
+        ranges = axis_ranges(platform)
+    results = (
+        feasibility(platform),
+        range_feasibility(platform, ranges=ranges, part=RANGE_FRACTION),
+    )
+    measures = [measure for result in results for measure in _measures(result)]
+    return check_feasibility.result(platform, measures)
+
+
+def _measures(found: Feasibility) -> list[Measure]:
+    return [
+        Measure(
+            f"{found.task}: {margin.quantity}, share of its limit",
+            margin.share,
+            MAX_LIMIT_FRACTION,
+            margin.remedy or "the limit itself",
+        )
+        for margin in found.margins
+    ]
+
 
 RADIUS_TOLERANCE = 1e-9
 """Largest error of rays' radii, relative to the platform joints' radius: 44 halvings of a step
@@ -217,16 +254,20 @@ def _volume(found: Region, fraction: float, box: float, what: str) -> Measure:
     )
 
 
-CASE = Case(
-    "workspace",
-    __doc__,
+@validation_case(
     condition=lambda platform: SAME_MACHINE_REASON if platform.name == "compliant_stewart" else "",
     cost=3.0,
 )
+def check_workspace(platform: Platform) -> CaseResult:
+    """Workspace.
 
-
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+    Rays from home find where the machine leaves its workspace and integrate its volume. Straight
+    legs have a closed form that uses no kinematics of the platform: shells about shifted base
+    joints; random points in them give the same volume and mean conditioning. Pillars have one too:
+    the shares of the stroke add up to one. Machines that look the same after a third of a turn have
+    a workspace that does. Condition number and stiffness are compared with differences of the
+    inverse kinematics.
+    """
     chart = Chart.about(platform, dof_axes(platform)[:3])
     found = region(chart, RAY_LEVELS)
     ranges = motion_ranges(platform)
@@ -237,7 +278,7 @@ def run(platform: Platform) -> CaseResult:
         *_differences(platform, found),
         *(_fall(platform) if platform.name == "srspm" else ()),
     ]
-    return CASE.result(platform, measures)
+    return check_workspace.result(platform, measures)
 
 
 def _symmetry(platform: Platform) -> Iterator[Entry]:

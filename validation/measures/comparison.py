@@ -13,11 +13,11 @@ from twin.basics.arrays import FloatArray
 from twin.engines.mjcf.elements import MIN_INERTIA as LEAST_MOMENT
 from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
-from twin.model.static_deflection import static_deflection
+from twin.model.integrate import static_deflection
 from twin.motion import Motion
 from twin.rotations import displacement
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory, simulate
+from twin.validation.case import Curve, CurveStyle, Entry, Measure, Panel, Plot, Quantity
 from twin.validation.measures.equilibrium import (
     COMPARED_TIMESTEP,
     compared_step,
@@ -32,7 +32,6 @@ from twin.validation.measures.sampling import (
     relative_error,
     rotation_error,
 )
-from twin.validation.results import Curve, CurveStyle, Entry, Measure, Panel, Plot, Quantity
 
 LOG_FLOOR = 1e-17
 """Value at which errors of zero are drawn, so that logarithmic axes can show them."""

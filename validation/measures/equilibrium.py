@@ -11,8 +11,8 @@ import numpy as np
 from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import SimulationStoppedError
+from twin.model.integrate import static_deflection
 from twin.model.machine_base import ZERO_VECTOR
-from twin.model.static_deflection import static_deflection
 from twin.simulation.simulate import simulate
 from twin.validation.measures.sampling import (
     MAX_CONDITION_RATIO,

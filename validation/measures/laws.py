@@ -11,6 +11,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError
 from twin.model.integrate import Solution, integrate
+from twin.validation.case import Entry, Measure, Panel
 from twin.validation.measures.comparison import actuator_rates, coordinate_name, log_curve
 from twin.validation.measures.equilibrium import fall_scale, fastest_rate
 from twin.validation.measures.sampling import (
@@ -21,7 +22,6 @@ from twin.validation.measures.sampling import (
     platform_radius,
     relative_error,
 )
-from twin.validation.results import Entry, Measure, Panel
 
 MAX_DRIFT = 1e-10
 """Energy drift, relative to the largest kinetic energy, that the integrator's tolerance of 1e-12

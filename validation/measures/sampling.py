@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.platform import Platform
-from twin.analysis.workspace.admissible import Admissible
+from twin.analysis.workspace.search import Admissible
 from twin.basics.arrays import FloatArray, quaternion_product
 from twin.errors import InputError, SingularPoseError, UnreachablePoseError
 from twin.model.machine_model import MachineModel

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from twin.errors import InputError
-from twin.validation.results import AGREEMENT_KINDS, Agreement, Measure, Statement
+from twin.validation.case import AGREEMENT_KINDS, Agreement, Measure, Statement
 
 ERRATA_FILE = Path(__file__).parents[1] / "errata.md"
 

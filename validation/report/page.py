@@ -29,10 +29,7 @@ from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, valu
 from twin.machine.file.read import describe
 from twin.machine.machine import machine_names
 from twin.model.batch import usable_cores
-from twin.validation.cases import CASES
-from twin.validation.measures.comparison import ENGINE_LABELS, error_name
-from twin.validation.published.printed import read_errata
-from twin.validation.results import (
+from twin.validation.case import (
     CaseResult,
     Curve,
     LeftOut,
@@ -42,6 +39,9 @@ from twin.validation.results import (
     Verdict,
     slowest,
 )
+from twin.validation.cases import CASES
+from twin.validation.measures.comparison import ENGINE_LABELS, error_name
+from twin.validation.published.printed import read_errata
 from twin.validation.runner import left_out, run
 from twin.viewer.film import home_png
 

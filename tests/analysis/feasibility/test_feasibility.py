@@ -13,8 +13,12 @@ from shared_joints import LAYOUTS, machine_with_shared_joints
 import twin
 from twin.analysis.feasibility import collisions
 from twin.analysis.feasibility.course import Margin, leg_points, motion_course, rest_course
-from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
-from twin.analysis.feasibility.verdict import Feasibility, verdict
+from twin.analysis.feasibility.feasibility import (
+    Feasibility,
+    feasibility,
+    range_feasibility,
+    verdict,
+)
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
 from twin.basics.arrays import rotated

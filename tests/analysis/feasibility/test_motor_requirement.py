@@ -13,8 +13,8 @@ from twin.analysis.feasibility.actuators import (
 from twin.analysis.payload.body import Payload
 from twin.analysis.stiffness import holding_forces, springs_of
 from twin.errors import InputError
+from twin.model.integrate import static_deflection
 from twin.model.machine_base import ZERO_VECTOR
-from twin.model.static_deflection import static_deflection
 from twin.motion import Motion, SineMotion, StepMotion
 
 MACHINES = [name for name in twin.machine_names() if not twin.load(name).n_deflections]

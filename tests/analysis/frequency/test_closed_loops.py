@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.frequency.estimate import actuator_path, axis_path, suitable_speed
 from twin.analysis.frequency.linear import SweepSettings, measure_compliance
 from twin.analysis.frequency.measured import ExcitationError, measure_response, measured_figure
-from twin.analysis.frequency.response import delay_of, exact_response, response_figures
+from twin.analysis.frequency.response import (
+    actuator_path,
+    axis_path,
+    delay_of,
+    exact_response,
+    response_figures,
+    suitable_speed,
+)
 from twin.control.cascade import Cascade
 from twin.control.linear import with_drives
 from twin.errors import InputError

@@ -12,12 +12,11 @@ from typer.testing import CliRunner
 
 import twin.cli.frequency
 import twin.cli.tune  # noqa: F401
-from twin.analysis.frequency.estimate import SweptSine
 from twin.analysis.frequency.measured import MeasuredResponse
-from twin.analysis.frequency.response import FrequencyResponse
+from twin.analysis.frequency.response import FrequencyResponse, SweptSine
 from twin.charts.results import cell_text
 from twin.cli.application import app
-from twin.cli.tables.frequency import _figure_cells, response_results
+from twin.cli.tables.analysis import _figure_cells, response_results
 
 
 def run(*arguments: str) -> tuple[int, str]:

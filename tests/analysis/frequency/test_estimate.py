@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from twin.analysis.frequency.estimate import (
+from twin.analysis.frequency.response import (
     LEAD_IN,
+    MIN_COHERENCE,
     SteppedSine,
     SweptSine,
     joined,
@@ -15,7 +16,6 @@ from twin.analysis.frequency.estimate import (
     sine_response,
     sweep_response,
 )
-from twin.analysis.frequency.response import MIN_COHERENCE
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 

@@ -11,12 +11,12 @@ import typer
 from resonant import STEP, followed, logged, wanted
 from typer.testing import CliRunner
 
-from twin.analysis.inertial.report import response_figure
-from twin.analysis.inertial.response import (
+from twin.analysis.inertial import (
     channel_of_axis,
     compare_log,
     compensate,
     read_inertial_log,
+    response_figure,
     table_text,
     write_inertial_log,
 )

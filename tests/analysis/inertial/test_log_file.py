@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from twin.analysis.inertial.response import (
+from twin.analysis.inertial import (
     read_inertial_log,
     read_thesis_log,
     write_inertial_log,

@@ -11,12 +11,7 @@ from resonant import LEAD, SENSOR, followed, logged, pitch_rates, response, trac
 from scipy.signal import welch
 
 import twin
-from twin.analysis.inertial.report import (
-    peak_amplification,
-    summary,
-    table_rows,
-)
-from twin.analysis.inertial.response import (
+from twin.analysis.inertial import (
     InertialComparison,
     align,
     channel_of_axis,
@@ -24,11 +19,14 @@ from twin.analysis.inertial.response import (
     compensate,
     even_log,
     inverse_gain,
+    peak_amplification,
     sensor_filter,
+    summary,
+    table_rows,
     write_compensation,
 )
 from twin.errors import InputError
-from twin.machine.hardware.sensors import InertialSensor
+from twin.machine.hardware.drive import InertialSensor
 from twin.motion import Motion, RecordedMotion, StepMotion, read_recording
 from twin.plant.inertial_sensor import InertialLog, InertialUnit
 

@@ -12,11 +12,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin.analysis.payload.body import scaled_payload
-from twin.analysis.payload.dynamic import (
-    DynamicPayload,
-    dynamic_payload,
-    phase_bounds,
-)
+from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload, phase_bounds
 from twin.analysis.payload.static import THESIS_CRITERION, Criterion, VibrationTest
 from twin.analysis.platform import Platform
 from twin.basics.arrays import quaternion_product

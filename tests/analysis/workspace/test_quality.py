@@ -11,9 +11,7 @@ import twin
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import stiffness_matrix
 from twin.analysis.workspace import analysis
-from twin.analysis.workspace.admissible import Admissible, determinants, square
 from twin.analysis.workspace.analysis import closest_singular
-from twin.analysis.workspace.chart import Chart, dof_axes
 from twin.analysis.workspace.dexterity import (
     conditioning_over,
     dexterity,
@@ -22,7 +20,15 @@ from twin.analysis.workspace.dexterity import (
     stiffness_range,
 )
 from twin.analysis.workspace.region import region, volume_nodes
-from twin.analysis.workspace.search import singular_distance, sphere
+from twin.analysis.workspace.search import (
+    Admissible,
+    Chart,
+    determinants,
+    dof_axes,
+    singular_distance,
+    sphere,
+    square,
+)
 from twin.errors import InputError
 
 

@@ -7,18 +7,22 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.analysis.workspace.admissible import (
+from twin.analysis.workspace.region import region
+from twin.analysis.workspace.search import (
     Admissible,
     Cause,
+    Chart,
     bounding_box,
+    circle,
+    dof_axes,
+    extent,
+    search,
     shell_centers,
     shell_exits,
+    sphere,
     third_turn,
     within_shells,
 )
-from twin.analysis.workspace.chart import Chart, dof_axes
-from twin.analysis.workspace.region import region
-from twin.analysis.workspace.search import circle, extent, search, sphere
 from twin.errors import InputError
 
 

@@ -11,10 +11,10 @@ import pytest
 
 import twin
 from twin.analysis.workspace import analysis
-from twin.analysis.workspace.results import workspace_content, workspace_results
+from twin.analysis.workspace.analysis import workspace_content, workspace_results
 from twin.charts.results import write_page
+from twin.cli.payload import workspace
 from twin.cli.values import json_content
-from twin.cli.workspace import workspace
 from twin.errors import InputError
 
 

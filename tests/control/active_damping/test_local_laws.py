@@ -23,7 +23,7 @@ from twin.control.active_damping import (
     root_locus,
     smallest_damping,
 )
-from twin.control.active_damping.laws import (
+from twin.control.active_damping.closed_loop import (
     continuous_force_feedback,
     continuous_velocity_feedback,
     force_feedback,

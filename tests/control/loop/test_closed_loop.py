@@ -15,7 +15,7 @@ from twin.control.controller import sample_reference
 from twin.errors import InputError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 

@@ -23,7 +23,7 @@ from twin.control.controller import (
     sample_reference,
 )
 from twin.control.loop import FADE_TIME, ClosedLoop
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.errors import InputError, StateError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant

@@ -13,15 +13,14 @@ from closed_loops import heave, lift, run
 
 import twin
 from twin.analysis.platform import Platform
-from twin.control.cascade import Cascade
+from twin.control.cascade import Cascade, PositionLoop
 from twin.control.controller import Controller, Supervisor
-from twin.control.position_loop import PositionLoop
 from twin.errors import ControlError, InputError
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 AT_REST = {None: 1e-4, "hardware": 1e-6}
 """[m/s] of the actuators at the end: brakes hold still, loops nearly."""

@@ -19,7 +19,7 @@ import twin
 from twin.analysis.payload.body import Payload
 from twin.analysis.platform import Platform
 from twin.engines import make_engine
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.machine.body import six
 
 pytestmark = pytest.mark.quick

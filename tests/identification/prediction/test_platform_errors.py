@@ -23,7 +23,7 @@ from twin.identification.prediction.recording import (
 from twin.identification.result.identify import identify
 from twin.identification.visibility import visibility
 from twin.logs import Channel, Log, log_of
-from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSensor
+from twin.machine.hardware.drive import Accelerometers, Gyroscopes, InertialSensor
 from twin.motion.profiles import MultiSineMotion
 from twin.plant.inertial_sensor import InertialUnit
 from twin.rotations import displaced

@@ -18,13 +18,15 @@ from twin.machine.payload.anthropometry import (
     origins,
     rigid_sum,
 )
-from twin.machine.payload.compliance import JOINT_TUNINGS, JointTuning, tuned
 from twin.machine.payload.occupant import (
+    JOINT_TUNINGS,
     PARENT_SEGMENTS,
     SEAT_HEIGHT,
+    JointTuning,
     Occupant,
     SeatedPosture,
     Wheelchair,
+    tuned,
 )
 
 OCCUPANTS = (

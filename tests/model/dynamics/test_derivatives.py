@@ -10,7 +10,7 @@ import pytest
 
 import twin
 from twin.analysis.platform import Platform
-from twin.control.linear.linearise import free_directions
+from twin.control.linear.lqr import free_directions
 from twin.errors import InputError, UnreachablePoseError
 from twin.machine.randomisation.sampler import nominal_value
 from twin.model.derivatives import Derivatives

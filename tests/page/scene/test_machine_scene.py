@@ -24,7 +24,7 @@ from twin.page.scene.machine_scene import (
     as_bytes,
     palette,
 )
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 
 CLOSE = {"rtol": 3e-5, "atol": 3e-8}
 """Pages are not told of moves that are smaller."""

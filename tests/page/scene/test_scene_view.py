@@ -19,7 +19,7 @@ from twin.machine.payload import Occupant, seated_on
 from twin.page.scene import machine_scene as trace_file
 from twin.page.scene.machine_scene import centre_of_mass
 from twin.page.scene.scene_view import FIELD_OF_VIEW, LAYERS, SceneView, viewpoint
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 from twin.viewer.camera import VIEWS
 
 CLOSE = {"rtol": 3e-5, "atol": 1e-7}

@@ -9,8 +9,8 @@ import pytest
 import sympy
 from numpy.testing import assert_allclose
 
-from twin.papers.driving_simulator import derived
-from twin.papers.driving_simulator.derived import cached_derivation, code_of, function_of
+from twin.papers.driving_simulator import exact
+from twin.papers.driving_simulator.exact import cached_derivation, code_of, function_of
 
 pytestmark = pytest.mark.quick
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.quick
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder that takes the results."""
-    monkeypatch.setattr(derived, "cache_from_source", lambda _: str(tmp_path / "module.pyc"))
+    monkeypatch.setattr(exact, "cache_from_source", lambda _: str(tmp_path / "module.pyc"))
     return tmp_path
 
 
@@ -45,7 +45,7 @@ def test_another_source_text_is_another_result(
         return len(calls)
 
     first = cached_derivation()(derive)()
-    monkeypatch.setattr(derived, "_source", lambda module: f"changed {module}")
+    monkeypatch.setattr(exact, "_source", lambda module: f"changed {module}")
     assert cached_derivation()(derive)() == first + 1
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_was_cut_off_is_derived_again(folder: Path) -> None:
 def test_a_folder_that_cannot_be_written_to_is_no_obstacle(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(derived, "cache_from_source", lambda _: "/proc/none/module.pyc")
+    monkeypatch.setattr(exact, "cache_from_source", lambda _: "/proc/none/module.pyc")
     assert cached_derivation()(lambda: 5)() == 5
 
 

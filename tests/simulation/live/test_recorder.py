@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from twin.model.engine import State
-from twin.simulation.live import replay as recorder
-from twin.simulation.live.replay import Recorder
+from twin.simulation.live import runner as recorder
+from twin.simulation.live.runner import Recorder
 
 
 def row(k: int) -> tuple[State, dict[str, np.ndarray]]:

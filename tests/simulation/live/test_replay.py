@@ -13,10 +13,9 @@ import twin
 from twin.errors import InputError, MachineNotFoundError
 from twin.machine.machine import parameters_path
 from twin.rotations import angle_between, pose_from_angles
-from twin.simulation.live.replay import Replay
-from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
+from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH, Replay
 from twin.simulation.live.settings import loaded_machine
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 STEWART = twin.load("stewart")
 

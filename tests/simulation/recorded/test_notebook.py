@@ -12,7 +12,7 @@ import pytest
 import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 

@@ -17,7 +17,7 @@ from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
 from twin.simulation.recorded.files import content_of, metadata_of, shapes_of, table_of
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 

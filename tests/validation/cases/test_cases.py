@@ -20,13 +20,14 @@ from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.kinematics import PlateModel
-from twin.validation.cases import CASES, load_case
+from twin.validation.case import Plot
+from twin.validation.cases import CASES, compliant_legs, load_case
 from twin.validation.cases.driving_simulator import dae as simulator_multipliers
+from twin.validation.cases.driving_simulator.kinematics import against_kernels
 from twin.validation.measures import comparison
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import Plot
 
-GENERAL_CASES = [name for name in CASES if not load_case(name).CASE.because and name != "plant"]
+GENERAL_CASES = [name for name in CASES if not load_case(name).because and name != "plant"]
 assert GENERAL_CASES
 
 LEFT_TO_THE_REPORT = (
@@ -64,9 +65,9 @@ PAIRS = [
     ("stewart", "linear_control"),
     ("stewart", "environments"),
     *(
-        (load_case(name).CASE.machines[0], name)
+        (load_case(name).machines[0], name)
         for name in CASES
-        if len(load_case(name).CASE.machines) == 1 and name not in LEFT_TO_THE_REPORT
+        if len(load_case(name).machines) == 1 and name not in LEFT_TO_THE_REPORT
     ),
     ("compliant_stewart", "machine_data"),
 ]
@@ -89,16 +90,20 @@ def altered(platform: Platform, factor: float) -> Platform:
     return Platform(MachineParameters.model_validate(content))
 
 
-def test_every_case_module_is_in_the_list_under_its_name() -> None:
+def test_every_case_is_in_the_list_under_its_name() -> None:
     folder = Path(twin.validation.cases.__path__[0])
-    modules = {
-        ".".join(path.relative_to(folder).with_suffix("").parts)
+    cases = {
+        (name, ".".join(path.relative_to(folder).with_suffix("").parts))
         for path in folder.rglob("*.py")
-        if re.search("^CASE = ", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for name in re.findall(
+            r"^@validation_case\(.*?^def check_(\w+)\(",
+            path.read_text(encoding="utf-8"),
+            re.DOTALL | re.MULTILINE,
+        )
     }
-    assert modules == set(CASES.values())
+    assert cases == set(CASES.items())
     for name in CASES:
-        case = load_case(name).CASE
+        case = load_case(name)
         assert case.key == name
         assert case.title
         assert case.description
@@ -114,7 +119,7 @@ def test_unknown_case_is_an_input_error(subtests: pytest.Subtests) -> None:
 def test_every_case_says_to_which_machines_it_applies() -> None:
     machines = {name: twin.load(name) for name in twin.machine_names()}
     for name in CASES:
-        case = load_case(name).CASE
+        case = load_case(name)
         for machine, platform in machines.items():
             excluded = bool(case.machines) and machine not in case.machines
             assert case.applies(platform) == (not case.obstacle(platform))
@@ -223,28 +228,28 @@ def test_a_value_that_is_not_a_number_fails(srspm: Platform, outcome: Outcome) -
 
 
 def test_linear_systems_notice_a_mass_off_by_a_millionth(monkeypatch: pytest.MonkeyPatch) -> None:
-    module: Any = load_case("compliant_systems")
-    honest = module.from_parameters
+    honest = compliant_legs.from_parameters
 
     def heavier(parameters: Any) -> Any:
         machine = honest(parameters)
         return replace(machine, housing_mass=machine.housing_mass * (1.0 + 1e-6))
 
-    monkeypatch.setattr(module, "from_parameters", heavier)
-    names = failed_names(module.run(twin.load("compliant_stewart")).measures)
+    monkeypatch.setattr(compliant_legs, "from_parameters", heavier)
+    names = failed_names(
+        load_case("compliant_systems").run(twin.load("compliant_stewart")).measures
+    )
     assert any(name.startswith("free system") for name in names)
     assert any(name.startswith("energies") for name in names)
 
 
 def test_exact_model_notices_a_mass_off_by_a_millionth() -> None:
-    module: Any = load_case("simulator_actuation")
     machine = twin.load("driving_simulator")
     states = random_states(machine, 20)
-    assert not [m for m in module.against_kernels("", machine, states) if m.verdict == "fail"]
+    assert not [m for m in against_kernels("", machine, states) if m.verdict == "fail"]
     honest = machine.inverse_dynamics
     machine = altered(machine, 1.0)
     machine.inverse_dynamics = lambda *a: (1.0 + 1e-6) * honest(*a)  # type: ignore[method-assign]
-    assert [m for m in module.against_kernels("", machine, states) if m.verdict == "fail"]
+    assert [m for m in against_kernels("", machine, states) if m.verdict == "fail"]
 
 
 def test_multipliers_notice_a_misread_term(constants: Any) -> None:

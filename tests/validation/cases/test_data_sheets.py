@@ -13,7 +13,7 @@ from twin.plant.drives import drive_constants
 from twin.plant.inertial_sensor import InertialUnit
 from twin.validation.cases.inertial_sensor.case import thesis_sensor
 from twin.validation.cases.inertial_sensor.data_sheet import separated_errors, sheet_measures
-from twin.validation.cases.plant.limits import (
+from twin.validation.cases.plant.case import (
     breakaway_measures,
     impact_measures,
     impact_of_leg,

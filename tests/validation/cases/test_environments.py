@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import twin
 from twin.model.ball import Ball
 from twin.motion.cueing import Car
-from twin.validation.cases.environments import ball, cueing, shaking, tracking
+from twin.validation.cases.environments import ball, case, cueing, shaking
 
 pytestmark = pytest.mark.quick
 
@@ -56,4 +56,4 @@ def test_formulae_of_rewards() -> None:
     half = (np.sqrt(101.0) - 1.0) * 1e-3
     assert cueing.closeness(half, 1e-3, 0.1) == pytest.approx(0.5)
     assert cueing.smoothness(np.array([1.0, 0.0]), np.zeros(2)) == -0.5
-    np.testing.assert_allclose(tracking.smooth_step(np.array([-1.0, 0.5, 2.0])), [0.0, 0.5, 1.0])
+    np.testing.assert_allclose(case.smooth_step(np.array([-1.0, 0.5, 2.0])), [0.0, 0.5, 1.0])

@@ -12,8 +12,7 @@ from twin.validation.cases.rss.free_fall import (
     START_HEIGHT,
     stroke,
 )
-from twin.validation.cases.rss.tasks import published_heave
-from twin.validation.cases.rss.torque_profile import landmarks
+from twin.validation.cases.rss.tasks import landmarks, published_heave
 
 pytestmark = pytest.mark.quick
 

@@ -60,7 +60,7 @@ PAIRS = [
     (machine, key)
     for machine in MACHINES
     for key in CASES
-    if not load_case(key).CASE.because and (machine, key) not in LEFT_OUT
+    if not load_case(key).because and (machine, key) not in LEFT_OUT
 ]
 assert {"reference", "projection", "convergence"} <= {key for _, key in PAIRS}
 
@@ -69,17 +69,17 @@ assert {"reference", "projection", "convergence"} <= {key for _, key in PAIRS}
 @pytest.mark.parametrize(("machine", "key"), PAIRS)
 def test_every_case_passes_on_machines_of_any_size(machine: str, key: str) -> None:
     pytest.importorskip("pybullet")
-    platform, module = resized(*MACHINES[machine]), load_case(key)
-    if not module.CASE.applies(platform):
-        assert module.CASE.condition
+    platform, case = resized(*MACHINES[machine]), load_case(key)
+    if not case.applies(platform):
+        assert case.condition
         return
-    result = module.run(platform)
+    result = case.run(platform)
     assert not failed(result.measures)
     assert result.verdict == "pass"
 
 
 def test_a_free_fall_needs_gravity() -> None:
-    assert "no gravity" in load_case("free_fall").CASE.obstacle(resized(*MACHINES["weightless"]))
+    assert "no gravity" in load_case("free_fall").obstacle(resized(*MACHINES["weightless"]))
 
 
 def test_durations_shrink_with_the_machine_on_the_grid() -> None:

@@ -10,8 +10,8 @@ from case_outcomes import failed, failed_names
 from redundant import machine_on, machine_tool
 
 from twin.analysis.platform import Platform
-from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.region import Region, region
+from twin.analysis.workspace.search import Chart
 from twin.validation.cases import workspace as closed_forms
 from twin.validation.cases.workspace import RAY_LEVELS, shell_measures
 

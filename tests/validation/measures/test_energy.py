@@ -10,7 +10,7 @@ from case_outcomes import failed
 
 import twin
 from twin.analysis.platform import Platform
-from twin.validation.cases.general.driven_motion import sines
+from twin.validation.cases.general.motions import sines
 from twin.validation.measures.comparison import driven, work_measure
 from twin.validation.measures.laws import (
     balance_of,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import twin.validation.cases
+from twin.validation.case import AGREEMENT_KINDS
 from twin.validation.published import printed as papers
 from twin.validation.published.printed import Paper
-from twin.validation.results import AGREEMENT_KINDS
 
 NAMES = {name: value for name, value in vars(papers).items() if isinstance(value, Paper)}
 

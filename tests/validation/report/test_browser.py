@@ -14,9 +14,9 @@ from browser_rig import TABLET, browser_command, open_browser
 from playwright.sync_api import Page
 
 import twin
+from twin.validation.case import CaseResult, Measure, Quantity, Statement, Table
 from twin.validation.cases import CASES
 from twin.validation.report.page import environment, html_page, summary
-from twin.validation.results import CaseResult, Measure, Quantity, Statement, Table
 
 LONGEST_PRINT = 12
 """Pages of a summary on A4."""

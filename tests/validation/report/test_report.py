@@ -17,6 +17,17 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.file.read import parameters_from
+from twin.validation.case import (
+    Agreement,
+    CaseResult,
+    Curve,
+    LeftOut,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+    Statement,
+)
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.comparison import ENGINE_LABELS, error_name, trajectory_comparison
 from twin.validation.published.printed import PrintedValue, compared, read_errata
@@ -29,17 +40,6 @@ from twin.validation.report.page import (
     overall,
     summary,
     unpacked,
-)
-from twin.validation.results import (
-    Agreement,
-    CaseResult,
-    Curve,
-    LeftOut,
-    Measure,
-    Panel,
-    Plot,
-    Quantity,
-    Statement,
 )
 from twin.validation.runner import left_out
 
@@ -264,7 +264,7 @@ def test_cases_of_some_machines_are_not_left_out_of_the_reports_of_others(
 ) -> None:
     own = Platform(parameters_from(description | {"name": "mine"}, "platform.toml"))
     without = {entry.case for entry in left_out([own])}
-    assert not without & {key for key in CASES if load_case(key).CASE.machines}
+    assert not without & {key for key in CASES if load_case(key).machines}
 
 
 def test_names_of_errors_are_those_of_the_headline(srspm: Platform) -> None:

@@ -16,11 +16,11 @@ from twin.analysis.feasibility.course import (
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.stiffness import strut_springs
 from twin.basics.arrays import FloatArray
-from twin.control.position_loop import internal_forces
+from twin.control.cascade import internal_forces
 from twin.errors import InputError
+from twin.model.integrate import static_deflection
 from twin.model.machine_base import PlatformMotion
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
 

@@ -15,7 +15,7 @@ from twin.analysis.feasibility.course import (
     check_convention,
     crank_frames,
 )
-from twin.analysis.workspace.admissible import coordinates
+from twin.analysis.workspace.search import coordinates
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError

@@ -29,9 +29,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import AXES, record_response
 from twin.analysis.frequency.measured import SWEEP_MARGIN, small_displacements
-from twin.analysis.frequency.response import FrequencyResponse
+from twin.analysis.frequency.response import AXES, FrequencyResponse, record_response
 from twin.basics.arrays import (
     ComplexArray,
     FloatArray,
@@ -41,14 +40,13 @@ from twin.basics.arrays import (
     positive,
 )
 from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
-from twin.control.linear.linearise import linearise
+from twin.control.linear.lqr import linearise
 from twin.control.linear.machine import LinearMachine, OperatingPoint
 from twin.engines import make_engine
 from twin.errors import InputError, brief
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory, simulate
 
 
 class LinearModes(NamedTuple):

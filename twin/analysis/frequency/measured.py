@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import (
+from twin.analysis.frequency.response import (
     AXES,
     EXCITATION_METHODS,
     LEAD_IN,
     MAX_SPEED_FRACTION,
     MOVING_RATE_FRACTION,
     Excitation,
+    FrequencyResponse,
     Path,
     SteppedSine,
     SuitableSpeed,
@@ -28,21 +29,19 @@ from twin.analysis.frequency.estimate import (
     axis_path,
     highest_frequency,
     joined,
+    response_figure,
     sine_response,
     suitable_speed,
     sweep_response,
 )
-from twin.analysis.frequency.response import FrequencyResponse, response_figure
 from twin.basics.arrays import FloatArray, one_of, positive, quaternion_product
-from twin.control.cascade import Cascade
+from twin.control.cascade import Cascade, has_encoders, takes_positions
 from twin.control.controller import DEFAULT_PERIOD, Controller, Reference, reference_of
-from twin.control.position_loop import has_encoders, takes_positions
 from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 from twin.rotations import displaced
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory, simulate
 
 MIN_FREQUENCY = 1.0
 """[Hz] Lowest frequency where none is given."""

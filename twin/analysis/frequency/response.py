@@ -1,16 +1,64 @@
-"""Frequency response: complex gain over frequency with coherence, bandwidth, peak, delay."""
+"""Frequency response: complex gain over frequency with coherence, bandwidth, peak, delay.
+
+Frequency responses from records of input and output, and the excitation that makes them.
+
+Sweep (H1): with the spectra X, Y of Hann windows that overlap by half,
+
+    G = sum X* Y / sum |X|^2,   coherence = 1 - sum n / (n - 1) |Y - G X|^2 / sum |Y|^2,
+
+unbiased by noise of the output. The sums are over the n windows in which the sweep passes a
+frequency: in the others friction brings harmonics of lower frequencies, which are larger than the
+response to higher ones. The coherence is that of a frequency with its neighbours, as a few windows
+alone show little of the noise. The standard deviation of G per magnitude is
+sqrt((1 - coherence) / (2 n coherence)).
+
+Whole record: for an excitation from rest to rest whose response has died away at the end, the
+response is the ratio of the two spectra without any window: no leakage, whatever the damping. The
+coherence is that of each line with its neighbours.
+
+Stepped sine: a sine, a cosine, a constant and a drift are fitted to both signals by least squares
+over the settled part of a dwell. The ratio is the gain; what else the output has gives coherence
+and deviation.
+
+Reference:
+    Bendat and Piersol, Random Data, 4th edition (2010), sections 6.1 and 9.2.
+
+Excitation of a machine: sines of one peak speed, swept or stepped over frequencies. With a constant
+peak speed v a sine of frequency f has the amplitude v / (2 pi f): small where it could overload the
+drives, large where it could vanish in the encoders. The sweep is logarithmic,
+omega = omega_0 exp(a t):
+
+    x = (v / omega) sin(phi),   x' = v cos(phi) - a x,   x'' = -v omega sin(phi) - a x'.
+
+Stepped sines dwell on every frequency for whole periods, so that the reference and its speed go on
+without a jump from one to the next.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import ComplexArray, FloatArray, as_floats, positive
+from twin.basics.arrays import (
+    ComplexArray,
+    FloatArray,
+    IndexArray,
+    as_floats,
+    one_of,
+    positive,
+)
 from twin.charts.panels import Axes, Line, panels_figure
-from twin.errors import InputError
+from twin.control.cascade import takes_positions
+from twin.control.controller import DEFAULT_PERIOD
+from twin.control.gains import drive_model, suitable_velocity_loop
+from twin.errors import InputError, brief
+from twin.model.machine_model import MachineModel, as_model
+from twin.motion.motion import Fade
+from twin.plant.drives import actuator_limit, equivalent_inertia
 
 CUT_OFF = -3.0
 """[dB] Magnitude at which the bandwidth ends."""
@@ -170,3 +218,581 @@ def response_figure(responses: Mapping[str, FrequencyResponse], title: str = "")
         lines = [Line(name, item.frequency, item.coherence) for name, item in responses.items()]
         panels.append(Axes("coherence", lines))
     return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)
+
+
+EXCITATION_METHODS = ("chirp", "stepped")
+"""Excitations of a machine: one logarithmic sweep, or sines one after the other."""
+
+LEAD_IN = 0.3
+"""[s] Rest before an excitation: feedforward of the thesis' controller rises, springs and friction
+settle."""
+
+FADE_FRACTION = 0.02
+"""Fraction of the length of a sweep in which it fades in and out; at most `MAX_FADE`."""
+
+MAX_FADE = 0.1
+"""[s] Longest fade of a sweep at its beginning and end."""
+
+MIN_SETTLING_TIME = 0.1
+"""[s] Shortest part of a dwell that is left out while the motion settles."""
+
+SETTLING_PERIODS = 2
+"""Periods of a sine that are left out at least."""
+
+MIN_EVALUATED_TIME = 0.1
+"""[s] Shortest part of a dwell that is evaluated."""
+
+EVALUATED_PERIODS = 4
+"""Periods of a sine that are evaluated at least."""
+
+AXES = ("x", "y", "z", "roll", "pitch", "yaw")
+"""Directions along and about the base axes; about them in the order x, y, z."""
+
+MAX_SPEED_FRACTION = 0.5
+"""Largest fraction of an actuator's speed limit that an excitation uses to be measurable
+(engineering choice).
+"""
+
+MAX_EFFORT_FRACTION = 0.5
+"""Largest fraction of an actuator's effort that the velocity loop gives (engineering choice)."""
+
+MAX_ACCELERATION_RATIO = 2.0
+"""Largest acceleration over the actuator's limit (engineering choice); the limit then acts only in
+the highest octave.
+"""
+
+FRICTION_RATIO = 10.0
+"""Velocity gain over the describing-function gain of dry friction at the peak speed (engineering
+choice).
+"""
+
+NOISE_RATIO = 2.0
+"""Amplitude at the highest frequency in encoder steps (engineering choice)."""
+
+POSITION_FREQUENCY_RATIO = 0.4
+"""Highest frequency that servos and steppers can follow, over their position update rate."""
+
+TASK_SPEED = 0.01
+"""[1/s] Strokes per second that an excitation may use where limits are not known (engineering
+choice).
+"""
+
+MOVING_RATE_FRACTION = 0.05
+"""Rate, relative to that of the fastest actuator, from which an actuator counts as moving."""
+
+WINDOW_OVERLAP = 0.5
+"""Fraction by which neighbouring windows overlap."""
+
+MIN_INPUT_POWER = 1e-12
+"""Power of the input, relative to its largest, at which a frequency counts as not excited."""
+
+COHERENCE_LINES = 3
+"""Number of lines over which the coherence of a whole record is averaged."""
+
+SWEEP_NEIGHBOURS = 7
+"""Number of lines over which the coherence of a sweep is averaged (engineering choice)."""
+
+PASSING_POWER = 0.05
+"""Power of the input in a window, relative to the largest of its line, from which the sweep passes
+the line (engineering choice).
+"""
+
+MIN_WINDOWS = 2
+"""Minimum number of windows per frequency: those with the largest input power are used."""
+
+MIN_SAMPLES = 8
+"""Minimum number of samples of a window or of a dwell."""
+
+
+class Excitation(ABC):
+    """A displacement over time, from rest.
+
+    Attributes:
+        speed: peak [m/s], [rad/s].
+        length: [s] without the rest before.
+    """
+
+    speed: float
+    length: float
+
+    @property
+    def duration(self) -> float:
+        """Time [s] with the rest before."""
+        return LEAD_IN + self.length
+
+    @abstractmethod
+    def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
+
+    def sample(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return displacement, speed and acceleration `(k,)` at times `(k,)` [s]."""
+        is_excited = (time >= LEAD_IN) & (time <= self.duration)
+        derivatives = np.zeros((3, len(time)))
+        derivatives[:, is_excited] = self.moving(time[is_excited] - LEAD_IN)
+        return derivatives[0], derivatives[1], derivatives[2]
+
+
+class SweptSine(Excitation):
+    """A logarithmic sweep of constant peak speed."""
+
+    def __init__(self, low: Any, high: Any, speed: Any, length: Any) -> None:
+        """Describe the sweep.
+
+        Args:
+            low: frequency at its start [Hz].
+            high: frequency at its end [Hz].
+            speed: peak [m/s], [rad/s].
+            length: [s] without the rest before.
+
+        Raises:
+            InputError: not above zero, or not increasing.
+        """
+        self.speed, self.length = positive(speed, "speed"), positive(length, "length")
+        self._low, self._high = positive(low, "low"), positive(high, "high")
+        if not self._low < self._high:
+            raise InputError("low, high", "must increase")
+        fade_time = min(MAX_FADE, FADE_FRACTION * self.length)
+        self._fade = Fade(fade_time, fade_time, self.length)
+
+    def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
+        start_omega = 2.0 * np.pi * self._low
+        growth_rate = np.log(self._high / self._low) / self.length
+        omega = start_omega * np.exp(growth_rate * time)
+        phase = start_omega * np.expm1(growth_rate * time) / growth_rate
+        x = self.speed / omega * np.sin(phase)
+        x1 = self.speed * np.cos(phase) - growth_rate * x
+        x2 = -self.speed * omega * np.sin(phase) - growth_rate * x1
+        w, w1, w2 = self._fade.window(time)
+        return w * x, w1 * x + w * x1, w2 * x + 2.0 * w1 * x1 + w * x2
+
+
+class SteppedSine(Excitation):
+    """One sine after the other, all of the same peak speed.
+
+    Attributes:
+        frequencies: `(m,)` [Hz].
+    """
+
+    def __init__(self, frequencies: Any, speed: Any) -> None:
+        """Describe the sines.
+
+        Args:
+            frequencies: `(m,)` [Hz], increasing.
+            speed: peak [m/s], [rad/s].
+
+        Raises:
+            InputError: not above zero, or not increasing.
+        """
+        hertz = as_floats(frequencies, "frequencies")
+        if hertz.ndim != 1 or not hertz.size or not (np.diff(hertz, prepend=0.0) > 0.0).all():
+            raise InputError("frequencies", "must be a list [Hz] that increases from above zero")
+        settling = np.maximum(np.ceil(MIN_SETTLING_TIME * hertz), SETTLING_PERIODS) / hertz
+        evaluated = np.maximum(np.ceil(MIN_EVALUATED_TIME * hertz), EVALUATED_PERIODS) / hertz
+        self._ends = np.cumsum(settling + evaluated)
+        self._starts = np.concatenate([[0.0], self._ends[:-1]])
+        self._settled = self._starts + settling
+        self.frequencies, self.speed = hertz, positive(speed, "speed")
+        self.length = float(self._ends[-1])
+
+    def dwells(self) -> list[tuple[float, float, float]]:
+        """Return frequency [Hz], begin and end [s] of the settled part of every dwell."""
+        columns = (self.frequencies, LEAD_IN + self._settled, LEAD_IN + self._ends)
+        return [tuple(row) for row in np.stack(columns, axis=1).tolist()]
+
+    def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
+        dwell_index = np.searchsorted(self._starts, time, side="right") - 1
+        omega = 2.0 * np.pi * self.frequencies[dwell_index]
+        phase = omega * (time - self._starts[dwell_index])
+        sine = np.sin(phase)
+        return self.speed / omega * sine, self.speed * np.cos(phase), -self.speed * omega * sine
+
+
+SPEED_FRACTION = 0.02
+"""Fraction of an actuator's speed limit that an excitation uses (engineering choice)."""
+
+EFFORT_FRACTION = 0.1
+"""Fraction of an actuator's effort limit that an excitation uses (engineering choice)."""
+
+POSITION_SPEED = 0.25
+"""Fraction of a servo's or stepper's speed limit that an excitation uses (engineering choice)."""
+
+POSITION_EFFORT = 0.3
+"""Fraction of a servo's or stepper's effort limit that an excitation uses (engineering choice)."""
+
+POSITION_TRAVEL = 0.2
+"""Fraction of the travel from home to a servo's or stepper's nearer end (engineering choice)."""
+
+
+class Path(NamedTuple):
+    """A straight path through home: twist and actuator rates per unit of path."""
+
+    name: str
+    twist: FloatArray
+    """`(6,)` twist of the platform per unit of the path, base axes"""
+    rates: FloatArray
+    """`(n,)` rates of the actuators per unit of the path"""
+
+
+def axis_path(platform: MachineModel, axis: str) -> Path:
+    """Return the path along or about a base axis through home.
+
+    Raises:
+        InputError: unknown axis, or one that the machine cannot move along.
+    """
+    column = AXES.index(one_of(axis, "axis", AXES))
+    home = as_model(platform).home
+    unit = np.eye(6)[column]
+    twist = platform.constrain(home, unit, np.zeros(6)).twist
+    if abs(twist[column]) < 1e-9:
+        raise InputError("axis", f"{platform.name} cannot move along {axis}")
+    twist = twist / twist[column]
+    return Path(axis, twist, platform.jacobian(home) @ twist)
+
+
+def actuator_path(platform: MachineModel, actuator: int) -> Path:
+    """Return the path through home on which one actuator moves and the others rest.
+
+    Raises:
+        InputError: no such actuator, or actuators that cannot move one at a time.
+    """
+    n = as_model(platform).n_actuators
+    if type(actuator) is not int or not 1 <= actuator <= n:
+        raise InputError("actuator", f"must be a number from 1 to {n}, not {brief(actuator)}")
+    if platform.dof != n:
+        raise InputError(
+            "actuator", f"the actuators of {platform.name} cannot move one at a time; give an axis"
+        )
+    rates = np.eye(n)[actuator - 1]
+    return Path(
+        f"actuator {actuator}", np.linalg.solve(platform.jacobian(platform.home), rates), rates
+    )
+
+
+def highest_frequency(platform: MachineModel, most: float) -> float:
+    """Return the frequency [Hz], at most `most`, up to which a machine's drives can follow."""
+    drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
+    position_loops = [drive.positioning() for drive in drives]
+    rates = [loop.update_rate for loop in position_loops if loop is not None]
+    return min([most, *(POSITION_FREQUENCY_RATIO * rate for rate in rates)])
+
+
+class SuitableSpeed(NamedTuple):
+    """Peak speed of an excitation along a path."""
+
+    value: float
+    """peak speed along the path [m/s], [rad/s]"""
+    limit: str
+    """limit of the actuators that keeps it below what friction and encoders ask for; else empty"""
+
+
+def suitable_speed(platform: MachineModel, path: Path, low: float, high: float) -> SuitableSpeed:
+    """Return a peak speed along a path, far below the drives' limits yet large enough to measure.
+
+    Dry friction F acts on a sine of peak speed v like a gain 4 F / (pi v), and encoders read in
+    steps. The speed is raised to where the velocity loop's gain K is `FRICTION_RATIO` times as
+    much, and the amplitude at the highest frequency `NOISE_RATIO` steps. It uses no more than
+    `MAX_SPEED_FRACTION` of the speed, `MAX_ACCELERATION_RATIO` of the acceleration at the highest
+    frequency, and `POSITION_TRAVEL` of the way to an end; K v takes no more than
+    `MAX_EFFORT_FRACTION` of the effort. Springs in the legs, which take more speed than the
+    platform, are left out of this.
+
+    Servos and steppers have dead bands and resolutions in which small motions vanish: their speed
+    is as large as their travel allows at the lowest frequency.
+
+    Args:
+        platform: the machine.
+        path: the straight path through home.
+        low: lowest frequency [Hz].
+        high: highest frequency [Hz].
+
+    Raises:
+        InputError: not a machine, or a frequency not above zero.
+    """
+    omega = 2.0 * np.pi * positive(high, "high")
+    coordinates = as_model(platform).inverse_kinematics(platform.home)
+    lowest, highest = platform.minimum_coordinates, platform.maximum_coordinates
+    free_travel = np.minimum(coordinates - lowest, highest - coordinates)
+    speed, effort, travel = SPEED_FRACTION, EFFORT_FRACTION, TASK_SPEED * (highest - lowest)
+    if takes_positions(platform):
+        speed, effort = POSITION_SPEED, POSITION_EFFORT
+        travel = POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * free_travel
+    bounds = [
+        travel,
+        speed * actuator_limit(platform, "speed"),
+        effort * actuator_limit(platform, "effort") / (omega * equivalent_inertia(platform)),
+    ]
+    actuator_speed = np.min(bounds, axis=0)
+    required_speed, speed_limits = (
+        np.zeros_like(actuator_speed),
+        {"speed": np.full_like(actuator_speed, np.inf)},
+    )
+    if not (takes_positions(platform) or platform.n_deflections):
+        drives, gain = drive_model(platform), suitable_velocity_loop(platform, DEFAULT_PERIOD)[0]
+        # Describing function of dry friction F at peak speed v: gain 4 F / (pi v).
+        friction = FRICTION_RATIO * 4.0 * drives.friction / (np.pi * gain)
+        required_speed = np.maximum(friction, NOISE_RATIO * drives.resolution * omega)
+        speed_limits = {
+            "speed": MAX_SPEED_FRACTION * actuator_limit(platform, "speed"),
+            "acceleration": MAX_ACCELERATION_RATIO
+            * actuator_limit(platform, "acceleration")
+            / omega,
+            "force": MAX_EFFORT_FRACTION * actuator_limit(platform, "effort") / gain,
+            "stroke": POSITION_TRAVEL * 2.0 * np.pi * positive(low, "low") * free_travel,
+        }
+    allowed = np.min([*speed_limits.values()], axis=0)
+    actuator_speed = np.maximum(actuator_speed, np.minimum(required_speed, allowed))
+    rates = np.abs(path.rates)
+    moving = np.flatnonzero(rates > MOVING_RATE_FRACTION * rates.max())
+    limiting = moving[np.argmin(actuator_speed[moving] / rates[moving])]
+    limit = ""
+    if actuator_speed[limiting] < required_speed[limiting]:
+        limit = min(speed_limits, key=lambda name: float(speed_limits[name][limiting]))
+    if limit == "force" and platform.coordinate_unit == "rad":
+        limit = "torque"
+    return SuitableSpeed(float(actuator_speed[limiting] / rates[limiting]), limit)
+
+
+class Spectra(NamedTuple):
+    """Spectra of an input and an output, averaged over windows."""
+
+    frequency: FloatArray
+    """`(k,)` frequencies [Hz] from 0 to half the sampling rate"""
+    input_power: FloatArray
+    """`(k,)` power density of the input"""
+    output_power: FloatArray
+    """`(k,)` power density of the output"""
+    cross: ComplexArray
+    """`(k,)` cross power density"""
+
+    @property
+    def transfer(self) -> ComplexArray:
+        """Frequency response `(k,)`, output over input; zero where the input has no power."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num(self.cross / self.input_power, nan=0.0, posinf=0.0, neginf=0.0)
+
+    @property
+    def coherence(self) -> FloatArray:
+        """Fraction of the output that follows linearly from the input `(k,)`, 0 to 1."""
+        return _coherence(self.cross, self.input_power, self.output_power)
+
+
+def spectra(
+    input_signal: FloatArray, output_signal: FloatArray, step: float, size: int, *, detrend: str
+) -> Spectra:
+    """Return the spectra of records `(m,)` over Hann windows that overlap by half.
+
+    Args:
+        input_signal: evenly sampled.
+        output_signal: at the same times.
+        step: between samples [s].
+        size: samples of a window, at most `m`.
+        detrend: "constant" or "linear", taken out of every window.
+    """
+    from scipy.signal import csd, welch
+
+    overlap = size - max(1, round(size * (1.0 - WINDOW_OVERLAP)))
+    options = {"fs": 1.0 / step, "nperseg": size, "noverlap": overlap, "detrend": detrend}
+    frequency, cross = csd(input_signal, output_signal, **options)
+    input_power, output_power = (
+        welch(signal, **options)[1] for signal in (input_signal, output_signal)
+    )
+    return Spectra(frequency, input_power, output_power, cross)
+
+
+def sweep_response(
+    given: Any, received: Any, period: Any, *, window: Any, low: Any, high: Any
+) -> FrequencyResponse:
+    """Return the response from `given` to `received`, between two frequencies.
+
+    Args:
+        given: input `(m,)`, evenly sampled.
+        received: output `(m,)`.
+        period: between samples [s].
+        window: length of a window [s]; its inverse is the distance of the frequencies.
+        low: lowest frequency [Hz].
+        high: highest frequency [Hz], below half the sampling rate.
+
+    Raises:
+        InputError: shapes that differ, a record shorter than a window, frequencies that the samples
+            do not resolve, or an input without any.
+    """
+    x, y = _records(given, received)
+    step, length = positive(period, "period"), positive(window, "window")
+    size = round(length / step)
+    if size < MIN_SAMPLES or size > len(x):
+        raise InputError(
+            "window", f"must hold from {MIN_SAMPLES} samples to the record's {len(x)}, not {size}"
+        )
+    low_frequency, high_frequency = positive(low, "low"), positive(high, "high")
+    if not low_frequency < high_frequency <= 0.5 / step:
+        raise InputError("low, high", f"must increase and stay below {0.5 / step:g} Hz")
+    line_frequencies = np.fft.rfftfreq(size, step)
+    is_in_band = (line_frequencies >= low_frequency * (1.0 - 1e-9)) & (
+        line_frequencies <= high_frequency * (1.0 + 1e-9)
+    )
+    input_spectra, output_spectra = (
+        _window_spectra(record, size)[:, is_in_band] for record in (x, y)
+    )
+    powers = np.abs(input_spectra) ** 2
+    max_powers = powers.max(axis=0, initial=0.0)
+    if not max_powers.max(initial=0.0) > 0.0:
+        raise InputError("given", "has nothing between these frequencies")
+    largest_powers = np.sort(powers, axis=0)[-min(MIN_WINDOWS, len(powers))]
+    passing = powers >= np.minimum(PASSING_POWER * max_powers, largest_powers)
+    excited = max_powers > MIN_INPUT_POWER * max_powers.max()
+    input_spectra, output_spectra = (
+        np.where(passing, spectra_of_signal, 0.0)[:, excited]
+        for spectra_of_signal in (input_spectra, output_spectra)
+    )
+    gain = (input_spectra.conj() * output_spectra).sum(axis=0) / (np.abs(input_spectra) ** 2).sum(
+        axis=0
+    )
+    n_windows = passing[:, excited].sum(axis=0)
+    noise = (
+        (np.abs(output_spectra - gain * input_spectra) ** 2).sum(axis=0)
+        * n_windows
+        / np.maximum(n_windows - 1, 1)
+    )
+    coherence = 1.0 - _ratio(
+        *(_smoothed(power) for power in (noise, (np.abs(output_spectra) ** 2).sum(axis=0)))
+    )
+    return FrequencyResponse(
+        line_frequencies[is_in_band][excited], gain, coherence, deviation(coherence, n_windows)
+    )
+
+
+def _window_spectra(record: FloatArray, size: int) -> ComplexArray:
+    """Return the spectra `(windows, lines)` of Hann windows over a record, without their means."""
+    from scipy.signal.windows import hann
+
+    window_shift = max(1, round(size * (1.0 - WINDOW_OVERLAP)))
+    windows = np.lib.stride_tricks.sliding_window_view(record, size)[::window_shift]
+    centred_windows = windows - windows.mean(axis=1, keepdims=True)
+    return np.asarray(np.fft.rfft(centred_windows * hann(size, sym=False), axis=1))
+
+
+def _smoothed(powers: FloatArray) -> FloatArray:
+    """Return moving sums over `SWEEP_NEIGHBOURS` lines."""
+    half_width = SWEEP_NEIGHBOURS // 2
+    return np.convolve(powers, np.ones(SWEEP_NEIGHBOURS))[half_width : half_width + len(powers)]
+
+
+def _ratio(noise: FloatArray, power: FloatArray) -> FloatArray:
+    """Return the noise fraction of an output's power, 0 to 1; 1 where there is no output."""
+    ratio = np.divide(noise, power, out=np.ones_like(power), where=power > 0.0)
+    return np.clip(ratio, 0.0, 1.0)
+
+
+def record_response(
+    given: Any, received: Any, period: Any, *, low: Any, high: Any
+) -> FrequencyResponse:
+    """Return the response from records that begin at rest and end after all has died away.
+
+    Args:
+        given: input `(m,)`, evenly sampled.
+        received: output `(m,)`.
+        period: between samples [s].
+        low: lowest frequency [Hz].
+        high: highest frequency [Hz], below half the sampling rate.
+
+    Raises:
+        InputError: shapes that differ, frequencies that the samples do not resolve, or an input
+            without any.
+    """
+    x, y = _records(given, received)
+    step, low_frequency, high_frequency = (
+        positive(period, "period"),
+        positive(low, "low"),
+        positive(high, "high"),
+    )
+    frequency = np.fft.rfftfreq(len(x), step)
+    is_in_band = (frequency >= low_frequency) & (frequency <= high_frequency)
+    if not is_in_band.any() or high_frequency > 0.5 / step:
+        raise InputError("low, high", f"must hold a frequency and stay below {0.5 / step:g} Hz")
+    input_spectrum, output_spectrum = np.fft.rfft(x), np.fft.rfft(y)
+    line_frequencies = np.asarray(frequency[is_in_band], dtype=np.float64)
+    if not np.abs(input_spectrum[is_in_band]).min() > 0.0:
+        raise InputError("given", "has nothing at some of these frequencies")
+    window = np.ones(COHERENCE_LINES)
+    cross = np.convolve(input_spectrum.conj() * output_spectrum, window, "same")[is_in_band]
+    powers = [
+        np.convolve(np.abs(line_spectrum) ** 2, window, "same")[is_in_band]
+        for line_spectrum in (input_spectrum, output_spectrum)
+    ]
+    coherence = _coherence(cross, *powers)
+    return FrequencyResponse(
+        line_frequencies,
+        output_spectrum[is_in_band] / input_spectrum[is_in_band],
+        coherence,
+        deviation(coherence, COHERENCE_LINES),
+    )
+
+
+def sine_response(given: Any, received: Any, period: Any, frequency: Any) -> FrequencyResponse:
+    """Return the response at one frequency from a settled record of one sine.
+
+    Args:
+        given: input `(m,)`, evenly sampled.
+        received: output `(m,)`.
+        period: between samples [s].
+        frequency: [Hz], below half the sampling rate.
+
+    Raises:
+        InputError: shapes that differ, less than a period of the sine, a frequency the samples
+            do not resolve, or an input without it.
+    """
+    x, y = _records(given, received)
+    step, hertz = positive(period, "period"), positive(frequency, "frequency")
+    if hertz >= 0.5 / step:
+        raise InputError("frequency", f"must stay below {0.5 / step:g} Hz")
+    if len(x) < MIN_SAMPLES or len(x) * step * hertz < 1.0 - 1e-9:
+        raise InputError("given", f"must hold {MIN_SAMPLES} samples and a period of the sine")
+    time = np.arange(len(x)) * step
+    angle = 2.0 * np.pi * hertz * time
+    regressors = np.column_stack(
+        [np.cos(angle), np.sin(angle), np.ones_like(time), time - time.mean()]
+    )
+    coefficients = np.linalg.lstsq(regressors, np.column_stack([x, y]), rcond=None)[0]
+    input_amplitude, output_amplitude = coefficients[0] - 1j * coefficients[1]
+    if not abs(input_amplitude) > 0.0:
+        raise InputError("given", f"has nothing at {hertz:g} Hz")
+    residual = y - regressors @ coefficients[:, 1]
+    sine, noise = (
+        0.5 * abs(output_amplitude) ** 2,
+        float(residual @ residual) / max(1, len(x) - regressors.shape[1]),
+    )
+    coherence = np.array([sine / (sine + noise) if sine + noise > 0.0 else 0.0])
+    return FrequencyResponse(
+        np.array([hertz]),
+        np.array([output_amplitude / input_amplitude]),
+        coherence,
+        deviation(coherence, 0.5 * len(x)),
+    )
+
+
+def joined(parts: list[FrequencyResponse]) -> FrequencyResponse:
+    """Return several responses as one, in their order; at least one."""
+    return FrequencyResponse(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def deviation(coherence: FloatArray, averages: float | IndexArray) -> FloatArray:
+    """Return the relative standard deviation of a gain; infinite at zero coherence."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.sqrt((1.0 - coherence) / (2.0 * averages * coherence)))
+
+
+def _coherence(
+    cross: ComplexArray, input_power: FloatArray, output_power: FloatArray
+) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.nan_to_num(np.abs(cross) ** 2 / (input_power * output_power))
+    return np.asarray(np.clip(ratio, 0.0, 1.0))
+
+
+def _records(given: Any, received: Any) -> tuple[FloatArray, FloatArray]:
+    x, y = as_floats(given, "given"), as_floats(received, "received")
+    if x.ndim != 1 or y.shape != x.shape:
+        raise InputError("given, received", "must be two lists of the same length")
+    return x, y

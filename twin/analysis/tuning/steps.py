@@ -27,7 +27,7 @@ from twin.model.machine_model import MachineModel, as_model
 from twin.motion import StepMotion
 from twin.plant.drives import actuator_limit, equivalent_inertia
 from twin.plant.signals import Command, Measurement
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 THESIS_GAINS = (5e3, 30e3)
 """[N s/m] Bounds of the thesis, the first its start too; section 4.3.1.1.2."""

@@ -29,14 +29,13 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.charts.panels import Axes, Line, panels_figure
+from twin.control.cascade import takes_positions
 from twin.control.controller import DEFAULT_PERIOD, Controller
 from twin.control.gains import configured_gains, suitable_position_loop, suitable_velocity_loop
-from twin.control.position_loop import takes_positions
 from twin.errors import InputError, SimulationStoppedError
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.plant import Plant
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory, simulate
 
 TIME_TOLERANCE = 1e-9
 """[s] Distance from a corner of the bounds at which a sample counts as on it: sums of steps leave

@@ -1,14 +1,20 @@
-"""The whole workspace analysis of one machine."""
+"""The results of a workspace analysis: table, figures, and plain content for JSON files.
+
+Figures are the surface of the workspace with the machine drawn to scale, and maps of dexterity and
+stiffness over pairs of axes.
+
+The whole workspace analysis of one machine.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import square
-from twin.analysis.workspace.chart import MAX_ANGLE, Chart, dof_axes
 from twin.analysis.workspace.dexterity import (
     Conditioning,
     Dexterity,
@@ -23,9 +29,21 @@ from twin.analysis.workspace.dexterity import (
     stiffness_range,
 )
 from twin.analysis.workspace.region import RAY_LEVELS, AxisRange, Region, motion_ranges, region
-from twin.analysis.workspace.search import singular_distance, sphere
-from twin.basics.arrays import FloatArray
+from twin.analysis.workspace.search import (
+    MAX_ANGLE,
+    Chart,
+    dof_axes,
+    singular_distance,
+    sphere,
+    square,
+)
+from twin.basics import canonical
+from twin.basics.arrays import FloatArray, rotated
+from twin.basics.optional import optional
+from twin.charts.results import Figure, Results, Table
+from twin.charts.style import TEXT_COLOR, axis, curve_color, layout, legend
 from twin.model.machine_model import MachineModel, as_model
+from twin.motion.motion import POSITION_AXES
 
 SINGULAR_LEVEL = 24
 """Heights of directions of the search for the closest singular pose."""
@@ -157,3 +175,353 @@ def closest_singular(platform: MachineModel, center: Any = None) -> SingularDist
             cone *= 0.5
         candidates += [radius * float(chart.scale[0]), best_direction]
     return SingularDistance(*candidates)
+
+
+DEGREES_PER_RADIAN = 180.0 / np.pi
+
+COLOR_SCALE = "Viridis"
+"""Colour scale whose steps look even, also for the colour blind and in grey."""
+
+SURFACE_HEIGHT = 620
+"""[pixels] Height of the figure of surfaces."""
+
+CAMERA_VIEW = {
+    "eye": {"x": 1.65, "y": -2.05, "z": 0.85},
+    "center": {"x": 0.0, "y": 0.0, "z": -0.08},
+}
+
+MAP_HEIGHT = 374
+"""[pixels] Height of one row of maps with the gap below it."""
+
+MAP_GAP = 74
+"""[pixels] Gap between rows of maps, for axis titles and the next row's titles."""
+
+MAP_MARGIN = 70
+"""[pixels] Space above the maps."""
+
+Row = tuple[str, str, str]
+"""Quantity, value and note."""
+
+LIMIT_NAMES = {"minimum": "lower limits", "maximum": "upper limits", "unreachable": "reach"}
+"""Cause that ends the workspace -> its name in the table, where it is another one."""
+
+
+def workspace_results(found: Workspace) -> Results:
+    """Return an analysis as a table and figures."""
+    platform = found.platform
+    position, attitude = (
+        ", ".join(f"{value:.4g}" for value in values)
+        for values in (found.center[:3], found.center[3:])
+    )
+    finding = (
+        f"Seen from the pose ({position}) m, quaternion ({attitude}); parameters {platform.hash}."
+    )
+    rows = [*_range_rows(found), *_volume_rows(found), *_dexterity_rows(found)]
+    rows += _stiffness_rows(found)
+    title = f"{platform.name}: {platform.parameters.title}"
+    surfaces = "All degrees of freedom: height, roll and pitch."
+    if found.attitudes is not None:
+        surfaces = (
+            "Left: positions with the attitude held at the centre's. Right: attitudes with the "
+            "position held."
+        )
+    slices = (
+        "Inside the actuators' limits, the other axes as at the centre. Translational stiffness "
+        "is that with the attitude held, rotational stiffness that with the position held."
+    )
+    orientation = "Attitudes at the centre's position: two angles, the third as at the centre."
+    figures = [Figure("Workspace", surfaces, partial(surface_figure, found))]
+    figures += [
+        Figure(name, text, partial(maps_figure, found, maps))
+        for name, text, maps in (
+            ("Slices", slices, found.maps),
+            ("Orientation", orientation, found.attitude_maps),
+        )
+        if maps
+    ]
+    table = Table(title, ("quantity", "value", "note"), rows)
+    return Results(f"Workspace of {platform.name}", [finding], [table], figures)
+
+
+def _range_rows(found: Workspace) -> Iterator[Row]:
+    for axis_range in found.ranges:
+        scale, unit = (1e3, "mm") if axis_range.unit == "m" else (DEGREES_PER_RADIAN, "deg")
+        low, high = (f"{scale * end:+.4g}" for end in axis_range.span)
+        yield (
+            f"{axis_range.axis}, others held",
+            f"{low} to {high} {unit}",
+            "; ".join(axis_range.ends),
+        )
+
+
+def _volume_rows(found: Workspace) -> Iterator[Row]:
+    volumes = [("workspace over z, roll and pitch", found.region, 1.0, "m rad²")]
+    if found.attitudes is not None:
+        volumes = [
+            ("constant-orientation workspace", found.region, 1e3, "dm³"),
+            (
+                "orientation workspace over yaw, pitch, roll",
+                found.attitudes,
+                DEGREES_PER_RADIAN**3,
+                "deg³",
+            ),
+        ]
+    for name, mapped_region, scale, unit in volumes:
+        note = f"to {100 * mapped_region.uncertainty:.2g} % ({mapped_region.counts[-1]} rays)"
+        hidden_fraction = 1.0 - mapped_region.visible / mapped_region.volume
+        if hidden_fraction > 1e-6:
+            note += f"; {100 * hidden_fraction:.2g} % not seen from the centre"
+        yield name, f"{scale * mapped_region.volume:.4g} {unit}", note
+    causes = ", ".join(
+        f"{LIMIT_NAMES.get(cause, cause)} {100 * fraction:.0f} %"
+        for cause, fraction in found.region.shares.items()
+        if fraction > 0.0
+    )
+    yield "causes of the end", causes, "shares of all directions"
+
+
+def _dexterity_rows(found: Workspace) -> Iterator[Row]:
+    at_center, over_workspace, singular = found.dexterity, found.conditioning, found.singular
+    unit = " rad/m" if found.platform.coordinate_unit == "rad" else ""
+    yield "condition number at the centre", f"{1.0 / at_center.conditioning:.4g}", "1: best"
+    ends = f"{1.0 / over_workspace.highest:.4g} to {1.0 / over_workspace.lowest:.4g}"
+    yield "condition number in the workspace", ends, "infinite at a singular pose"
+    note = "mean of 1/condition number over the workspace"
+    yield "global conditioning index", f"{over_workspace.mean:.4g}", note
+    yield (
+        "smallest singular value",
+        f"{at_center.smallest:.4g}{unit} at the centre, "
+        f"{over_workspace.lowest_singular_value:.4g}{unit} in the workspace",
+        "of the scaled Jacobian, 0 at a singular pose",
+    )
+    if singular.translation is not None:
+        value = f"{singular.translation:.4g} m"
+        yield "closest singular pose, moved", value, f"along {_vector(singular.direction)}"
+    if singular.rotation is not None:
+        value = f"{DEGREES_PER_RADIAN * singular.rotation:.4g} deg"
+        yield "closest singular pose, turned", value, f"about {_vector(singular.axis)}"
+
+
+def _vector(vector: Any) -> str:
+    return f"({', '.join(f'{value:.2f}' for value in np.round(vector, 2) + 0.0)})"
+
+
+def stiffness_units(found: Workspace) -> tuple[str, str]:
+    """Return the units of translational and rotational stiffness."""
+    if found.legs.source != "relative":
+        return "N/m", "N m/rad"
+    return ("1/m²", "1") if found.platform.coordinate_unit == "rad" else ("1", "m²")
+
+
+def _stiffness_rows(found: Workspace) -> Iterator[Row]:
+    relative = found.legs.source == "relative"
+    note = "per stiffness of an actuator" if relative else found.legs.source
+    for name, unit in zip(("translation", "rotation"), stiffness_units(found), strict=True):
+        for place, values in (
+            ("at the centre", found.stiffness),
+            ("in the workspace", found.softest),
+        ):
+            softest, stiffest = (
+                getattr(values, f"{side}_{name}") for side in ("softest", "stiffest")
+            )
+            value = f"{softest:.4g} to {stiffest:.4g}"
+            value += "" if unit == "1" else f" {unit}"
+            yield f"stiffness {place}, {name}", value, note
+
+
+def workspace_content(found: Workspace) -> dict[str, Any]:
+    """Return an analysis as content of a file; SI units and radians, None for what does not exist.
+
+    Keys: `machine`, `parameters`, `center`; `ranges` (axis -> `unit`, `span`, `ends`); `workspace`
+    (`axes`, `volume`, `uncertainty`, `visible`, `low`, `high`, `shares`, `rays`, `volumes`);
+    `orientation_workspace` (likewise); `dexterity` (`at_center`, `over_workspace`);
+    `singularity` (`translation`, `direction`, `rotation`, `axis`); `stiffness` (`source`,
+    `of_actuators`, `at_center`, `over_workspace`).
+    """
+    attitudes = found.attitudes
+    return {
+        "machine": found.platform.name,
+        "parameters": found.platform.hash,
+        "center": found.center,
+        "ranges": {
+            axis_range.axis: {
+                "unit": axis_range.unit,
+                "span": axis_range.span,
+                "ends": axis_range.ends,
+            }
+            for axis_range in found.ranges
+        },
+        "workspace": _region_content(found.region),
+        "orientation_workspace": attitudes and _region_content(attitudes),
+        "dexterity": {
+            "at_center": found.dexterity._asdict(),
+            "over_workspace": found.conditioning._asdict(),
+        },
+        "singularity": found.singular._asdict(),
+        "stiffness": {
+            "source": found.legs.source,
+            "of_actuators": found.legs.values,
+            "at_center": found.stiffness._asdict(),
+            "over_workspace": found.softest._asdict(),
+        },
+    }
+
+
+def _region_content(found: Region) -> dict[str, Any]:
+    low, high = found.extremes
+    return {
+        "axes": found.chart.axes,
+        "volume": found.volume,
+        "uncertainty": found.uncertainty,
+        "visible": found.visible,
+        "low": low,
+        "high": high,
+        "shares": found.shares,
+        "rays": found.counts,
+        "volumes": found.volumes,
+    }
+
+
+def surface_figure(found: Workspace) -> Any:
+    """Return a plotly figure of the workspace: over places with the machine, and over attitudes.
+
+    The colour is the conditioning (1/condition number) on the surface.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    graphs, subplots = optional("plotly.graph_objects"), optional("plotly.subplots")
+    regions = {"attitude held" if found.attitudes else "workspace": found.region}
+    if found.attitudes is not None:
+        regions["place held"] = found.attitudes
+    scenes = [[{"type": "scene"}] * len(regions)]
+    figure = subplots.make_subplots(1, len(regions), specs=scenes, horizontal_spacing=0.0)
+    figure.update_layout(layout(SURFACE_HEIGHT, 40))
+    color_bar = {"title": {"text": "1/condition number", "side": "right"}, "thickness": 12}
+    figure.layout.coloraxis = {"colorscale": COLOR_SCALE, "colorbar": color_bar}
+    for column, (name, mapped_region) in enumerate(regions.items(), start=1):
+        x, y, z = (
+            _closed(values) for values in _shown(mapped_region.chart, mapped_region.surface).T
+        )
+        rays, chart = mapped_region.rays, mapped_region.chart
+        values = dexterity(chart.platform, chart.along(rays.directions, rays.exits)).conditioning
+        surface = graphs.Surface(
+            x=x, y=y, z=z, surfacecolor=_closed(values), coloraxis="coloraxis", name=name,
+            showlegend=True, hovertemplate="%{x:.4~g}, %{y:.4~g}, %{z:.4~g}<br>1/condition number "
+            "%{surfacecolor:.3~g}",
+        )  # fmt: skip
+        figure.add_trace(surface, row=1, col=column)
+        titles = (_axis_title(name) for name in chart.axes)
+        scene: dict[str, Any] = {
+            name: {"title": {"text": title}}
+            for name, title in zip(("xaxis", "yaxis", "zaxis"), titles, strict=True)
+        }
+        scene |= {"aspectmode": "data" if found.attitudes else "cube", "camera": CAMERA_VIEW}
+        figure.update_scenes(scene, row=1, col=column)
+    if found.attitudes is not None:
+        for name, points, color in _machine_lines(found):
+            x, y, z = points.T
+            line = {"color": color, "width": 5}
+            figure.add_scatter3d(
+                x=x, y=y, z=z, mode="lines", line=line, name=name, hoverinfo="skip", row=1, col=1
+            )
+    figure.update_layout(hovermode="closest", legend=legend(1.0))
+    return figure
+
+
+def _closed(values: FloatArray) -> FloatArray:
+    """Return values `(2 k^2,)` of rays as a grid that closes about the axis and at its ends.
+
+    The grid is `(k + 2, 2 k + 1)`; its ends have the mean of the circle next to them.
+    """
+    count = round(np.sqrt(len(values) / 2))
+    grid = values.reshape(count, 2 * count)
+    ends = np.repeat(grid[[0, -1]].mean(axis=1)[:, None], 2 * count, axis=1)
+    grid = np.vstack([ends[0], grid, ends[1]])
+    return np.column_stack([grid, grid[:, 0]]).astype(np.float32)
+
+
+def _machine_lines(found: Workspace) -> Iterator[tuple[str, FloatArray, str]]:
+    """Yield name, points `(k, 3)` and colour of lines: the machine at the centre."""
+    platform, center = found.platform, found.center
+    tips = center[:3] + rotated(center[3:], platform.platform_joints)
+    legs = np.full((3 * len(tips), 3), np.nan)
+    legs[::3], legs[1::3] = platform.base_joints, tips
+    for name, joints, color in (
+        ("base joints", platform.base_joints, TEXT_COLOR),
+        ("platform joints", tips, curve_color(1)),
+    ):
+        relative = joints - joints.mean(axis=0)
+        order = np.argsort(canonical.angles(relative[:, 1], relative[:, 0]))
+        yield name, joints[np.r_[order, order[0]]], color
+    yield "joint to joint", legs, curve_color(0)
+
+
+def _axis_title(name: str) -> str:
+    """Return an axis' name with the unit it is drawn in."""
+    return f"{name} [{'m' if name in POSITION_AXES else 'deg'}]"
+
+
+def _shown(chart: Chart, values: FloatArray) -> FloatArray:
+    """Return axis values `(..., k)` as drawn: places [m] in the base, turns [deg] of the centre."""
+    factors = np.where(chart.columns < 3, 1.0, DEGREES_PER_RADIAN)
+    origin = np.append(chart.center[:3], np.zeros(3))[chart.columns]
+    return np.asarray(origin + values * factors)
+
+
+def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...]) -> Any:
+    """Return a plotly figure: a row per quantity, a column per map, with the boundary.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    graphs, subplots = optional("plotly.graph_objects"), optional("plotly.subplots")
+    translation_unit, rotation_unit = stiffness_units(found)
+    singular_unit = "rad/m" if found.platform.coordinate_unit == "rad" else "1"
+    quantities = {
+        "1/condition number [1]": [plane.dexterity.conditioning for plane in maps],
+        f"smallest singular value [{singular_unit}]": [plane.dexterity.smallest for plane in maps],
+        f"softest translation [{translation_unit}]": [
+            plane.stiffness.softest_translation for plane in maps
+        ],
+        f"softest rotation [{rotation_unit}]": [plane.stiffness.softest_rotation for plane in maps],
+    }
+    inner_height = len(quantities) * MAP_HEIGHT - MAP_GAP
+    figure = subplots.make_subplots(
+        len(quantities),
+        len(maps),
+        vertical_spacing=MAP_GAP / inner_height,
+    )
+    for row, (name, fields) in enumerate(quantities.items(), start=1):
+        bottom, top = figure.get_subplot(row, 1).yaxis.domain
+        bar: dict[str, Any] = {"y": 0.5 * (bottom + top), "len": top - bottom, "thickness": 12}
+        bar["title"] = {"text": name, "side": "right"}
+        figure.layout[f"coloraxis{row}"] = {"colorscale": COLOR_SCALE, "colorbar": bar}
+        for column, (plane, field) in enumerate(zip(maps, fields, strict=True), start=1):
+            place = {"row": row, "col": column}
+            x, y = _shown(plane.chart, np.stack([plane.x, plane.y], axis=1)).T.astype(np.float32)
+            heatmap = graphs.Heatmap(
+                x=x, y=y, z=field.astype(np.float32), coloraxis=f"coloraxis{row}", name=name,
+                hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
+            )  # fmt: skip
+            figure.add_trace(heatmap, **place)
+            _draw_boundaries(figure, plane, row == column == 1, place)
+            x_title, y_title = (axis(_axis_title(name)) for name in plane.chart.axes)
+            figure.update_xaxes(x_title | {"range": [x[0], x[-1]]}, **place)
+            figure.update_yaxes(y_title | {"range": [y[0], y[-1]]}, **place)
+    figure.update_layout(layout(inner_height + 2 * MAP_MARGIN, MAP_MARGIN))
+    figure.update_layout(hovermode="closest", legend=legend(1.0 + 30 / inner_height))
+    return figure
+
+
+def _draw_boundaries(figure: Any, plane: PlaneMap, in_legend: bool, place: dict[str, int]) -> None:
+    """Draw the workspace's boundary on a map, and singular poses where they lie on it."""
+    for name, points, color, dash in (
+        ("boundary seen from the centre", plane.boundary, TEXT_COLOR, "solid"),
+        ("singular poses, limits aside", plane.singular, curve_color(1), "dot"),
+    ):
+        x, y = _shown(plane.chart, points).T
+        figure.add_scatter(
+            x=x, y=y, mode="lines", line={"color": color, "width": 1.4, "dash": dash}, name=name,
+            legendgroup=name, showlegend=in_legend, hoverinfo="skip", **place,
+        )  # fmt: skip

@@ -27,10 +27,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import Admissible, jacobians, square
-from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.region import Region, volume_nodes
-from twin.analysis.workspace.search import circle, search, singular_distance
+from twin.analysis.workspace.search import (
+    Admissible,
+    Chart,
+    circle,
+    jacobians,
+    search,
+    singular_distance,
+    square,
+)
 from twin.basics.arrays import FloatArray, as_pose, one_or_each
 from twin.errors import InputError
 from twin.model.machine_base import characteristic_length, null_space

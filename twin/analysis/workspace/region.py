@@ -14,9 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import Admissible, Cause, cause_text
-from twin.analysis.workspace.chart import Chart, dof_axes
-from twin.analysis.workspace.search import BISECTION_STEPS, Rays, extent, search, sphere
+from twin.analysis.workspace.search import (
+    BISECTION_STEPS,
+    Admissible,
+    Cause,
+    Chart,
+    Rays,
+    cause_text,
+    dof_axes,
+    extent,
+    search,
+    sphere,
+)
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel

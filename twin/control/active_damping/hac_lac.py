@@ -22,8 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import ComplexArray, FloatArray, one_of, positive
-from twin.control.active_damping.closed_loop import closed_loop, driven_plant
-from twin.control.active_damping.laws import LocalLaw
+from twin.control.active_damping.closed_loop import LocalLaw, closed_loop, driven_plant
 from twin.control.active_damping.local import (
     TRACKING_FREQUENCY_FACTOR,
     DirectVelocityFeedback,

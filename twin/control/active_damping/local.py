@@ -8,20 +8,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.control.active_damping.closed_loop import best_gain, closed_loop, structural_damping
-from twin.control.active_damping.laws import (
+from twin.control.active_damping.closed_loop import (
     LocalLaw,
+    best_gain,
+    closed_loop,
     force_feedback,
     position_force_feedback,
+    structural_damping,
     velocity_feedback,
 )
 from twin.control.controller import Controller, Reference
 from twin.control.gains import drive_model
-from twin.control.linear.linearise import linearise
+from twin.control.linear.lqr import linearise
 from twin.control.linear.machine import LinearMachine, spring_constants
 from twin.errors import InputError
+from twin.model.integrate import static_deflection
 from twin.model.machine_model import MachineModel
-from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
 

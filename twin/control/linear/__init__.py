@@ -1,6 +1,6 @@
 """Machines linearised about a pose of rest, and designs on them: LQR, H-infinity loop shaping."""
 
-from twin.control.linear.linearise import linearise
+from twin.control.linear.lqr import linearise
 from twin.control.linear.machine import (
     LinearMachine,
     OperatingPoint,

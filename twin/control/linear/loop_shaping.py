@@ -31,10 +31,10 @@ import numpy as np
 
 from twin.basics.arrays import ComplexArray, FloatArray, as_floats, as_instance, positive
 from twin.basics.optional import optional
+from twin.control.computed_torque import feedforward_table
 from twin.control.controller import DEFAULT_PERIOD, Controller, Reference
-from twin.control.feedforward import feedforward_table
 from twin.control.gains import drive_model
-from twin.control.linear.linearise import linearise
+from twin.control.linear.lqr import linearise
 from twin.control.linear.machine import (
     LinearMachine,
     StateSpace,

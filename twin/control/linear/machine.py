@@ -27,7 +27,7 @@ from twin.basics.arrays import (
     whole_number,
 )
 from twin.basics.optional import optional
-from twin.control.position_loop import takes_positions
+from twin.control.cascade import takes_positions
 from twin.errors import InputError, SingularPoseError, StateError
 from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel, as_model

@@ -22,7 +22,7 @@ from twin.basics.optional import optional
 from twin.engines.mechanism import JointForces, JointMotion, Mechanism
 from twin.errors import InputError
 from twin.kernels.ball import rolling_resistance
-from twin.kernels.loop_gaps import largest_gap
+from twin.kernels.kinematics import largest_gap
 from twin.machine.mechanism import PLATFORM_NAME, Body, Point
 from twin.model.ball import Ball
 from twin.model.machine_base import ZERO_VECTOR

@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from twin import __version__
 from twin.basics.arrays import FloatArray
+from twin.model.integrate import resting_deflection
 from twin.model.machine_base import ZERO_VECTOR
 from twin.model.machine_model import MachineModel
-from twin.model.static_deflection import resting_deflection
 
 POSE_NAMES = [f"pose.{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz")]
 

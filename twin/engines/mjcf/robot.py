@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.engines.base import suitable_timestep
 from twin.engines.mechanism import Mechanism, make_mechanism
 from twin.engines.mjcf.ball import (
     add_ball,
@@ -21,7 +22,6 @@ from twin.engines.mjcf.ball import (
     home_place,
 )
 from twin.engines.mjcf.elements import add, add_inertial, add_mesh, add_shape, document, text
-from twin.engines.stability import suitable_timestep
 from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME, Body, Joint, Plate
 from twin.model.machine_model import MachineModel
 

@@ -13,8 +13,8 @@ from twin.basics.arrays import FloatArray, as_floats, as_instance, one_of, posit
 from twin.errors import InputError
 from twin.logs.log import POSE_UNITS, Channel, Log, check_increasing
 from twin.model.forward_kinematics import poses_along
+from twin.model.integrate import static_deflection
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.static_deflection import static_deflection
 from twin.motion.motion import AxisSample, motion_of_axes
 from twin.rotations import displacement
 

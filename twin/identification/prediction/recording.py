@@ -13,7 +13,7 @@ from twin.basics.arrays import FloatArray, cross, quaternion_product, rotated, t
 from twin.errors import InputError
 from twin.identification.parameters import Parameter, SignalErrors, signal_errors, values_by_path
 from twin.logs import Channel, Log
-from twin.machine.hardware.sensors import InertialSensor
+from twin.machine.hardware.drive import InertialSensor
 from twin.model.machine_model import MachineModel
 
 POSE_SIGNALS = ("pose", "accelerometer", "gyroscope")

@@ -14,7 +14,7 @@ from twin.logs.log import Log, join
 from twin.logs.mapping import LogMapping
 from twin.logs.simulated import log_of
 from twin.model.machine_model import MachineModel
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 LOG_WRITERS: dict[str, Callable[[Log, str | Path], Path]] = {
     ".csv": table.write_csv,

@@ -34,7 +34,7 @@ from twin.logs.log import Channel, Log
 from twin.logs.simulated import log_of
 from twin.machine.quantity import TITLE_PATTERN, to_si
 from twin.simulation.recorded.files import FILE_MARK as TRAJECTORY
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 LAYOUT_MARK = "twin log"
 """Text before the layout: in the first line of a CSV file, as key in other files."""

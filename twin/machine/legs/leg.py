@@ -11,8 +11,7 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from twin.basics.arrays import FloatArray
-from twin.machine.hardware.drive import Actuator, AnyDrive, LinearDrive
-from twin.machine.hardware.sensors import Encoder
+from twin.machine.hardware.drive import Actuator, AnyDrive, Encoder, LinearDrive
 from twin.machine.mechanism import Body, Drawing, Ends, LegMechanism
 from twin.machine.quantity import Angle, Direction, Table, problem
 

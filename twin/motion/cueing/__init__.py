@@ -1,8 +1,12 @@
 """Motion cueing: what a platform does so that its driver perceives a vehicle's manoeuvre."""
 
-from twin.motion.cueing.adaptive import AdaptiveSettings, AdaptiveWashout
 from twin.motion.cueing.algorithm import CuedMotion, CueingAlgorithm
-from twin.motion.cueing.classical import ClassicalWashout, WashoutSettings
+from twin.motion.cueing.classical import (
+    AdaptiveSettings,
+    AdaptiveWashout,
+    ClassicalWashout,
+    WashoutSettings,
+)
 from twin.motion.cueing.manoeuvre import (
     MANOEUVRES,
     Car,

@@ -1,6 +1,10 @@
 """Classical washout: high-passed translation, tilt coordination, high-passed rotation.
 
 The settings of the washout filters follow from how far and how fast the machine moves.
+
+Adaptive washout: gains that follow the steepest descent of a cost, channel by channel.
+
+The channels are surge with pitch, sway with roll, heave, and yaw.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, bounded, read_only
 from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.cues import GRAVITY
 from twin.model.machine_model import MachineModel
@@ -249,3 +253,231 @@ def washout_settings(
     if not checked_settings.free[:2].all():
         algorithm.point = np.zeros(3)
     return checked_settings
+
+
+TILT_MASK = np.array([1.0, 1.0, 0.0])
+"""1 for surge and sway, which the platform imitates by leaning, 0 for heave."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveSettings:
+    """Gains at rest, weights of the cost, rate of the descent; all engineering choices."""
+
+    translation_gain: float = 1.0
+    """[1] p1 at rest"""
+    tilt_gain: float = 0.2
+    """[rad s/m] p2 at rest; g p2 is the corner of tilt coordination in rad/s"""
+    rotation_gain: float = 1.0
+    """[1] p3 at rest, also of yaw"""
+    force_weight: float = 1.0
+    """[s4/m2] weight of the squared error of specific force"""
+    rate_weight: float = 20.0
+    """[s2] weight of the squared error of angular rate"""
+    place_weight: float = 4.0
+    """[1] weight of the squared displacement over what one expected step of acceleration takes"""
+    speed_weight: float = 2.0
+    """[1] weight of the squared speed over that of one expected step of acceleration"""
+    return_weight: float = 4.0
+    """[1] weight of the squared departure of a gain from its value at rest, over that value"""
+    descent: float = 1.0
+    """[1/s] rate of change of a gain over its value at rest, per unit of the cost's gradient"""
+    largest: float = 1.5
+    """[1] largest gain over its value at rest"""
+
+    def __post_init__(self) -> None:
+        """Check the numbers; raises InputError."""
+        for setting in fields(self):
+            value = bounded(getattr(self, setting.name), setting.name, 0.0, 1e3)
+            object.__setattr__(self, setting.name, value)
+
+
+class CoordinatedChannels:
+    """Surge, sway and heave with the lean that gives the steady part of the first two.
+
+    Attributes:
+        place: the channel of x, y, z.
+        gains: `(3, 3)` over their values at rest; rows p1, p2, p3, columns surge, sway, heave.
+        lean_rate: `(3,)` [rad/s] reference; gravity then acts along +x, +y. The last is zero.
+    """
+
+    def __init__(
+        self, frequency: FloatArray, limit: float, cost: AdaptiveSettings, period: float
+    ) -> None:
+        self.frequency, self.limit, self.cost, self.period = frequency, limit, cost, period
+        self.place, self.slopes = Channel(3, period), [Channel(3, period) for _ in range(3)]
+        self.gains = np.ones((3, 3))
+        self.lean_rate = np.zeros(3)
+        self.lean_slopes = np.zeros((3, 3))
+        self.rest = np.array([cost.translation_gain, cost.tilt_gain, cost.rotation_gain])
+        self.size = EXPECTED_FORCE / frequency**2
+        self.speed = EXPECTED_FORCE / (np.e * frequency)
+
+    def step(
+        self, missing: FloatArray, leaning: FloatArray, rate: FloatArray, free: FloatArray
+    ) -> None:
+        """Advance by one period.
+
+        Args:
+            missing: `(3,)` [m/s2] specific force that the lean does not give yet.
+            leaning: `(3,)` [m/s2] the part of it that lean may still give.
+            rate: `(3,)` [rad/s] reference rate of lean.
+            free: `(3,)` 1 where the machine can translate.
+        """
+        p1, p2, p3 = self.rest[:, None] * self.gains
+        p2, p3 = p2 * TILT_MASK, p3 * TILT_MASK
+        tilt = p2 * leaning
+        is_unsaturated = (np.abs(tilt) < self.limit) * TILT_MASK
+        self.lean_rate = np.clip(tilt, -self.limit, self.limit) + p3 * rate
+        w = self.frequency
+        self.place.step(p1 * missing * free, 2.0 * w, w * w)
+        gravity_feedback = GRAVITY * p2 * is_unsaturated * self.lean_slopes
+        lean_rate_slopes = (
+            np.stack([np.zeros(3), leaning * is_unsaturated, rate * TILT_MASK]) - gravity_feedback
+        )
+        self.lean_slopes = self.lean_slopes + self.period * lean_rate_slopes
+        slope_forcings = np.stack([missing, *(-p1 * GRAVITY * self.lean_slopes[1:])]) * free
+        for slope, forcing in zip(self.slopes, slope_forcings, strict=True):
+            slope.step(forcing, 2.0 * w, w * w)
+        self._descend(missing, rate, lean_rate_slopes)
+
+    def _descend(self, missing: FloatArray, rate: FloatArray, lean: FloatArray) -> None:
+        """Move the gains one period along the steepest descent of the cost."""
+        c = self.cost
+        force_error = missing - self.place.acceleration
+        rate_error = (rate - self.lean_rate) * TILT_MASK
+        value, speed, acceleration = (
+            np.stack([getattr(slope, name) for slope in self.slopes])
+            for name in ("value", "rate", "acceleration")
+        )
+        slope = (
+            -c.force_weight * force_error * (acceleration + GRAVITY * self.lean_slopes)
+            - c.rate_weight * rate_error * lean
+            + c.place_weight * self.place.value * value / self.size**2
+            + c.speed_weight * self.place.rate * speed / self.speed**2
+        )
+        descent_direction = self.rest[:, None] * slope + c.return_weight * (self.gains - 1.0)
+        new_gains = self.gains - self.period * c.descent * descent_direction
+        self.gains = np.clip(new_gains, 0.0, c.largest)
+
+
+class YawChannel:
+    """Yaw rate through a high-pass of first order with one gain.
+
+    Attributes:
+        gain: over its value at rest.
+        rate: [rad/s] reference.
+    """
+
+    def __init__(self, frequency: float, cost: AdaptiveSettings, period: float) -> None:
+        self.frequency, self.cost, self.period = frequency, cost, period
+        self.gain, self.rate, self.slope = 1.0, 0.0, 0.0
+        self.size = EXPECTED_RATE / frequency
+
+    def step(self, angle: float, rate: float) -> None:
+        """Advance by one period at a yaw angle [rad] and a reference rate [rad/s]."""
+        c, w = self.cost, self.frequency
+        self.rate = c.rotation_gain * self.gain * rate - w * angle
+        slope_rate = rate - w * self.slope
+        self.slope += self.period * slope_rate
+        descent_direction = (
+            -c.rate_weight * (rate - self.rate) * slope_rate
+            + c.place_weight * angle * self.slope / self.size**2
+        )
+        descent_direction = c.rotation_gain * descent_direction + c.return_weight * (
+            self.gain - 1.0
+        )
+        new_gain = self.gain - self.period * c.descent * descent_direction
+        self.gain = min(max(new_gain, 0.0), c.largest)
+
+
+RATE_GAIN = 25.0
+"""[1/s] Gain with which yaw, pitch and roll rate follow their command; it keeps their curve smooth.
+"""
+
+LEAN_SIGNS = np.array([-1.0, 1.0, 0.0])
+"""Sign of the lean of each axis: pitch up (negative) makes gravity act along +x, roll along +y;
+heave has no lean.
+"""
+
+
+class AdaptiveWashout(CueingAlgorithm):
+    """Coordinated adaptive filters for surge and pitch, sway and roll; single ones else.
+
+    With f the specific force that the lean b does not give yet (in surge f_x - g sin b, b the
+    pitch upwards), q the rate of lean of the manoeuvre, both scaled and cut off, and w the
+    high-pass frequency of the axis:
+
+        x'' = p1 f - 2 w x' - w^2 x
+        b' = clip(p2 f, tilt rate) + p3 q
+        J = (w_f (f - x'')^2 + w_r (q - b')^2 + w_x (x/X)^2 + w_v (x'/V)^2
+             + w_p sum (p/p0 - 1)^2) / 2
+        p' = -descent p0^2 dJ/dp,   0 <= p <= 1.5 p0
+
+    with what the tilt limit can give of f in p2 f. dx/dp and db/dp follow from the equations
+    differentiated by p. Heave has p1 alone; yaw angle' = p q - w angle. What a rotation leaves of
+    gravity enters f, which brings it back.
+
+    Attributes:
+        settings: shared with classical washout: scales, limits, frequencies.
+        channels: surge, sway and heave, with their gains.
+        yaw: the channel of yaw.
+
+    Reference:
+        Parrish, Dieudonne, Bowles and Martin, Coordinated adaptive washout for motion simulators,
+        J. Aircraft 12 (1975); here in specific force and with tilt rate limit.
+    """
+
+    name: ClassVar[str] = "adaptive"
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        head: Any = (0.0, 0.0, 0.0),
+        *,
+        settings: WashoutSettings | None = None,
+        cost: AdaptiveSettings | None = None,
+        period: float = DEFAULT_PERIOD,
+    ) -> None:
+        """Prepare the filters at rest.
+
+        Raises:
+            InputError: not a machine, no settings, no point, period too long for the filters.
+        """
+        super().__init__(platform, head, period)
+        self.settings = washout_settings(self, settings)
+        cost_settings = AdaptiveSettings() if cost is None else cost
+        if not isinstance(cost_settings, AdaptiveSettings):
+            raise InputError("cost", f"must be AdaptiveSettings, not {brief(cost)}")
+        s = self.settings
+        self.channels = CoordinatedChannels(
+            s.translation_frequency, s.tilt_rate, cost_settings, self.period
+        )
+        self.yaw = YawChannel(float(s.rotation_frequency[0]), cost_settings, self.period)
+        self.turning = Channel(3, self.period)
+
+    def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
+        """Advance by one period; the sample `(3,)`, `(3,)` of the manoeuvre is that at its end."""
+        s = self.settings
+        force = saturated(specific_force - REST_FORCE, s.force_scale, s.force_limit)
+        reference = euler_rates(
+            self.values[3:], saturated(angular_rate, s.rate_scale, s.rate_limit)
+        )
+        yaw, pitch, roll = self.values[3:]
+        vertical_cosine = np.cos(pitch) * np.cos(roll)
+        tilt_force = np.array([-np.sin(pitch), np.sin(roll) * np.cos(pitch), vertical_cosine - 1.0])
+        rate = LEAN_SIGNS * [reference[1], reference[2], 0.0]
+        max_tilt_force = GRAVITY * np.sin(s.tilt_limit)
+        tilt_demand = np.clip(force, -max_tilt_force, max_tilt_force) - GRAVITY * tilt_force
+        self.channels.step(force - GRAVITY * tilt_force, tilt_demand, rate, s.free[:3])
+        self.yaw.step(float(yaw), float(reference[0]))
+        command = (
+            np.array([self.yaw.rate, *(LEAN_SIGNS * self.channels.lean_rate)[:2]]) * s.free[3:]
+        )
+        self.turning.step(RATE_GAIN * command, RATE_GAIN, 0.0)
+        translation = self.channels.place
+        for axis_state, translation_values, rotation_values in (
+            (self.values, translation.value, self.turning.value),
+            (self.rates, translation.rate, self.turning.rate),
+            (self.accelerations, translation.acceleration, self.turning.acceleration),
+        ):
+            axis_state[:3], axis_state[3:] = translation_values, rotation_values

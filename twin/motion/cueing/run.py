@@ -11,9 +11,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_flag, one_of, positive
 from twin.errors import InputError, UnreachablePoseError, brief
 from twin.model.machine_model import MachineModel, as_model
-from twin.motion.cueing.adaptive import AdaptiveWashout
 from twin.motion.cueing.algorithm import CuedMotion, CueingAlgorithm
-from twin.motion.cueing.classical import ClassicalWashout
+from twin.motion.cueing.classical import AdaptiveWashout, ClassicalWashout
 from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.perception import PerceivedError, perceived_error
 from twin.motion.cueing.predictive import PredictiveCueing

@@ -21,7 +21,7 @@ from twin.page.requests import Requests, TypingPause
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.runner import Runner
 from twin.simulation.live.settings import Payload, gain_unit
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
 
 MAX_NAME_LENGTH = 100
 """Maximum number of letters of a file name."""

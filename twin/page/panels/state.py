@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.feasibility.course import Margin, legs_text, share_text
-from twin.analysis.feasibility.feasibility import feasibility, rest_feasibility
-from twin.analysis.feasibility.verdict import Feasibility
+from twin.analysis.feasibility.feasibility import Feasibility, feasibility, rest_feasibility
 from twin.basics.arrays import FloatArray
 from twin.errors import TwinError
 from twin.page.panels.motion import MotionPanel

@@ -20,7 +20,7 @@ from twin.machine.payload.anthropometry import rigid_sum
 from twin.machine.payload.occupant import with_body
 from twin.model.ball import Ball
 from twin.model.machine_model import MachineModel
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 from twin.viewer.bodies.machine import SHADOW_MATERIAL
 from twin.viewer.bodies.meshes import Mesh, geom_mesh, joined, quarters, sphere
 from twin.viewer.scene_model import BALL_COLOURS, SceneModel

@@ -25,7 +25,7 @@ from twin.page.scene.machine_scene import (
     add_leg_numbers,
 )
 from twin.page.server.page_server import darken
-from twin.simulation.scene import Scene
+from twin.simulation.simulate import Scene
 from twin.viewer.camera import View, as_view, framing
 from twin.viewer.scene_model import SceneModel
 

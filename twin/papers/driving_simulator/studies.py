@@ -56,8 +56,12 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
 from twin.papers.driving_simulator.dae.integration import ForcedRun, integrate_forced
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
-from twin.papers.driving_simulator.exact import ExactModel, HeadMotion, SlidingFriction
-from twin.papers.driving_simulator.inputs import DrivenLengths
+from twin.papers.driving_simulator.exact import (
+    DrivenLengths,
+    ExactModel,
+    HeadMotion,
+    SlidingFriction,
+)
 from twin.papers.driving_simulator.kinematics import (
     CORNER_SIGNS,
     CORNERS,

@@ -42,9 +42,9 @@ from twin.kernels.plant.reading import ROW_COUNT
 from twin.model.ball import as_ball
 from twin.model.constants import changed_legs
 from twin.model.engine import FIDELITIES, State
+from twin.model.integrate import resting_deflection
 from twin.model.machine_base import ZERO_VECTOR, for_many_machines
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.static_deflection import resting_deflection
 from twin.plant.drives import check_step, drive_constants
 from twin.plant.plant import Plant
 from twin.plant.signals import COMMAND_MODES
@@ -463,7 +463,7 @@ class BatchedPlant(ABC):
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
         """Raise InputError where the engine cannot step a machine by `timestep` [s]."""
-        from twin.engines.stability import check_timestep
+        from twin.engines.base import check_timestep
 
         check_timestep(platform, timestep, self.name, "rk4")
 

@@ -10,9 +10,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.engines.base import LARGEST_GAP
+from twin.engines.base import LARGEST_GAP, check_timestep
 from twin.engines.bullet.engine import RICHARDSON_WEIGHTS, BulletEngine
-from twin.engines.stability import check_timestep
 from twin.errors import InputError
 from twin.kernels.batched.analytic import drive_all, issue_all, read_all
 from twin.model.ball import is_lost, on_plate

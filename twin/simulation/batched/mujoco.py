@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray, NotCopied
-from twin.engines.base import LARGEST_GAP
+from twin.engines.base import LARGEST_GAP, Scheme, check_timestep
 from twin.engines.mechanism import Mechanism, check_masses, joint_motion, make_mechanism
 from twin.engines.mjcf.ball import BALL_NAME
 from twin.engines.mjcf.robot import REFERENCE_BODY
@@ -33,7 +33,6 @@ from twin.engines.mujoco import (
     platform_of,
     velocities,
 )
-from twin.engines.stability import Scheme, check_timestep
 from twin.errors import InputError
 from twin.kernels.batched.analytic import issue_all
 from twin.kernels.batched.mujoco import after_period, before_step, keep_twists, read_balls

@@ -17,7 +17,7 @@ from twin.basics.arrays import FloatArray, as_vector, positive, rotated
 from twin.control.controller import Controller, Reference
 from twin.control.loop import ClosedLoop
 from twin.engines import make_engine
-from twin.engines.stability import suitable_timestep
+from twin.engines.base import suitable_timestep
 from twin.errors import InputError, SimulationStoppedError, TwinError
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel

@@ -35,8 +35,7 @@ from twin.simulation.live.machine_charts import (
     MachineCharts,
     difference,
 )
-from twin.simulation.live.replay import Recorder
-from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH
+from twin.simulation.live.runner import HISTORY_INTERVAL, HISTORY_LENGTH, Recorder
 from twin.simulation.live.settings import (
     Payload,
     Settings,
@@ -47,8 +46,7 @@ from twin.simulation.live.settings import (
     occupant,
 )
 from twin.simulation.live.steering import Axis, Steering
-from twin.simulation.scene import Scene
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Scene, Trajectory
 
 
 class MachineSession:

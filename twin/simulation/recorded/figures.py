@@ -16,7 +16,7 @@ from twin.charts.style import MUTED_COLOR, TEXT_COLOR, curve_color
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.rotations import angle_between, angles_from_quaternion
-from twin.simulation.recorded.motion import RecordedMotion, check_machine, machine_of
+from twin.simulation.recorded.files import RecordedMotion, check_machine, machine_of
 
 POSITION_NAMES = ("x", "y", "z")
 

@@ -1,12 +1,4 @@
-"""Differential-algebraic equations of the driving simulator.
-
-The paper's small-angle model has seven coordinates and seven constraints. It is derived with sympy
-from the printed energies. Checked are the rank of the constraints, the ranks through the two
-differentiations, and every printed term of the multipliers. The index-1 system is integrated for
-both sets of inputs from consistent states. As no freedom is left, the solution is also known
-without integrating. The forces of this model are compared with those of the exact model, which has
-the terms that the printed energies leave out.
-"""
+"""Differential-algebraic equations of the driving simulator."""
 
 from __future__ import annotations
 
@@ -21,7 +13,7 @@ from twin.papers.driving_simulator.dae.integration import DaeRun, integrate_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, symbolic_dae
 from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import exact_forces
-from twin.validation.case import Case
+from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.cases.driving_simulator.engines import (
     CONSTRAINT_RANK,
     LEVEL_RANKS,
@@ -34,11 +26,6 @@ from twin.validation.cases.driving_simulator.figures import (
     response_plot,
 )
 from twin.validation.published.printed import SIMULATOR_PAPER
-from twin.validation.results import CaseResult, Entry, Measure, Statement
-
-CASE = Case(
-    "simulator_dae", __doc__, machines=("driving_simulator",), because=MACHINE_REASON, cost=1.5
-)
 
 RUN_DURATIONS = {SINE_INPUTS: 10.0, SIGMOID_INPUTS: 3.0}
 """[s] Duration of the run with each input."""
@@ -110,8 +97,17 @@ def wrong_terms(reduction: IndexReduction, plate: PlateModel) -> list[PrintedTer
     ]
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(machines=("driving_simulator",), because=MACHINE_REASON, cost=1.5)
+def check_simulator_dae(platform: Platform) -> CaseResult:
+    """Differential-algebraic equations of the driving simulator.
+
+    The paper's small-angle model has seven coordinates and seven constraints. It is derived with
+    sympy from the printed energies. Checked are the rank of the constraints, the ranks through the
+    two differentiations, and every printed term of the multipliers. The index-1 system is
+    integrated for both sets of inputs from consistent states. As no freedom is left, the solution
+    is also known without integrating. The forces of this model are compared with those of the exact
+    model, which has the terms that the printed energies leave out.
+    """
     plate = PlateModel.from_parameters(platform.parameters)
     reduction = reduce_index(plate.lumped())
     rank = symbolic_dae(plate.lumped()).jacobian.rank()
@@ -126,7 +122,9 @@ def run(platform: Platform) -> CaseResult:
     }
     measures = [*_structure(reduction, rank), *_runs(runs)]
     plots = [response_plot(name, runs[name], exact[name]) for name in runs]
-    return CASE.result(platform, measures, plots, _statements(plate, reduction, rank, runs))
+    return check_simulator_dae.result(
+        platform, measures, plots, _statements(plate, reduction, rank, runs)
+    )
 
 
 def _structure(reduction: IndexReduction, rank: int) -> Iterator[Entry]:

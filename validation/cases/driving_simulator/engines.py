@@ -1,12 +1,4 @@
-"""The driving simulator paper's inputs in MuJoCo and PyBullet.
-
-The paper repeats its sines and sigmoids in Simscape. Here both engines do: forces of our inverse
-dynamics and stiff loops hold three lengths on the inputs, the fourth pillar follows. Heave, roll
-and pitch are held against the exact closed forms, and against the paper's small angles, which they
-must miss by the second-order term alone. Beside that each engine's own inverse dynamics runs along
-the motion, without a solver. Its forces are held against the exact model, against the printed
-multipliers, and against those of the completed energies.
-"""
+"""The driving simulator paper's inputs in MuJoCo and PyBullet."""
 
 from __future__ import annotations
 
@@ -22,8 +14,7 @@ from twin.errors import MissingDependencyError
 from twin.model.engine import State
 from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES
-from twin.papers.driving_simulator.exact import exact_head_motion
-from twin.papers.driving_simulator.inputs import DrivenLengths
+from twin.papers.driving_simulator.exact import DrivenLengths, exact_head_motion
 from twin.papers.driving_simulator.kinematics import (
     CORNERS,
     ExactKinematics,
@@ -36,9 +27,8 @@ from twin.papers.driving_simulator.studies import (
     driven_motion,
     exact_forces,
 )
-from twin.simulation.simulate import simulate
-from twin.simulation.trajectory import Trajectory
-from twin.validation.case import Case
+from twin.simulation.simulate import Trajectory, simulate
+from twin.validation.case import CaseResult, Entry, Measure, Statement, validation_case
 from twin.validation.cases.driving_simulator.figures import (
     DEGREES_PER_RADIAN,
     SIGMOID_INPUTS,
@@ -59,7 +49,6 @@ from twin.validation.measures.comparison import (
 )
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import SIMULATOR_PAPER, PrintedValue
-from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 PAPER_NAME = "Driving simulator"
 
@@ -82,9 +71,6 @@ than curves."""
 ZERO_RATES = [0.0, 0.0, 0.0]
 """Rates of heave, roll and pitch."""
 
-CASE = Case(
-    "simulator_engines", __doc__, machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0
-)
 
 RUN_DURATIONS = {SINE_INPUTS: 6.5, SIGMOID_INPUTS: 2.0}
 """[s] Duration of the runs: a period of the sines; the sigmoids to 99 percent."""
@@ -218,8 +204,17 @@ Forces = dict[str, FloatArray]
 """Forces `(k, 3)` [N] of the driven pillars along an input, by their origin."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(machines=("driving_simulator",), because=MACHINE_REASON, cost=3.0)
+def check_simulator_engines(platform: Platform) -> CaseResult:
+    """The driving simulator paper's inputs in MuJoCo and PyBullet.
+
+    The paper repeats its sines and sigmoids in Simscape. Here both engines do: forces of our
+    inverse dynamics and stiff loops hold three lengths on the inputs, the fourth pillar follows.
+    Heave, roll and pitch are held against the exact closed forms, and against the paper's small
+    angles, which they must miss by the second-order term alone. Beside that each engine's own
+    inverse dynamics runs along the motion, without a solver. Its forces are held against the exact
+    model, against the printed multipliers, and against those of the completed energies.
+    """
     machine = paper_machine(platform)
     plate = PlateModel.from_parameters(machine.parameters)
     measures: list[Entry] = []
@@ -249,7 +244,9 @@ def run(platform: Platform) -> CaseResult:
             forces = full_forces
         if trajectories:
             plots.append(engines_plot(name, plate, inputs, trajectories, forces))
-    return CASE.result(platform, measures, plots, (_statement(line_widths),) if line_widths else ())
+    return check_simulator_engines.result(
+        platform, measures, plots, (_statement(line_widths),) if line_widths else ()
+    )
 
 
 def followed(

@@ -15,8 +15,12 @@ from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.papers.driving_simulator.dae.integration import DaeRun
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_PILLARS
-from twin.papers.driving_simulator.exact import exact_head_motion
-from twin.papers.driving_simulator.inputs import DrivenLengths, sigmoid_inputs, sinusoidal_inputs
+from twin.papers.driving_simulator.exact import (
+    DrivenLengths,
+    exact_head_motion,
+    sigmoid_inputs,
+    sinusoidal_inputs,
+)
 from twin.papers.driving_simulator.kinematics import (
     ExactKinematics,
     PlateModel,
@@ -27,10 +31,10 @@ from twin.papers.driving_simulator.studies import (
     translational_envelope,
 )
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
-from twin.simulation.trajectory import Trajectory
+from twin.simulation.simulate import Trajectory
+from twin.validation.case import Curve, Panel, Plot
 from twin.validation.measures.comparison import ENGINE_LABELS, log_curve
 from twin.validation.measures.sampling import RandomStates
-from twin.validation.results import Curve, Panel, Plot
 
 FOOT_MASS = 2.0
 """[kg] Mass of a foot. Engineering choice."""

@@ -15,16 +15,15 @@ from twin.basics.arrays import FloatArray
 from twin.motion import SineMotion
 from twin.motion.cueing import ALGORITHMS, Manoeuvre, workspace_use
 from twin.motion.cueing.run import outcome
-from twin.papers.driving_simulator.exact import HeadMotion, exact_head_motion
-from twin.papers.driving_simulator.inputs import sinusoidal_inputs
+from twin.papers.driving_simulator.exact import HeadMotion, exact_head_motion, sinusoidal_inputs
 from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import (
     driven_motion,
     small_angle_head_motion,
 )
+from twin.validation.case import Entry, Measure, Statement
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import SIMULATOR_PAPER
-from twin.validation.results import Entry, Measure, Statement
 
 HEAD_POSITION = (0.0, 0.0, 1.1)
 """[m] Head in the platform frame. Engineering choice: the paper leaves xp, yp, zp open."""

@@ -23,6 +23,7 @@ from twin.engines import make_engine
 from twin.envs.ball_balance import BallBalanceEnv
 from twin.errors import MissingDependencyError
 from twin.model.ball import Ball, ball_for, rolling
+from twin.validation.case import Entry, Measure
 from twin.validation.cases.environments.cueing import (
     Instant,
     closeness,
@@ -36,7 +37,6 @@ from twin.validation.cases.environments.cueing import (
 )
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import largest
-from twin.validation.results import Entry, Measure
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 """[m/s2] Gravity in the base frame."""

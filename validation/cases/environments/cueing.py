@@ -23,8 +23,8 @@ from twin.envs.motion_cueing.manoeuvres import wheel_angle
 from twin.envs.motion_cueing.task import MotionCueingEnv
 from twin.motion.cueing import Car, Manoeuvre
 from twin.motion.cueing.manoeuvre import TIME_STEP, Tyre
+from twin.validation.case import Entry, Measure
 from twin.validation.measures.sampling import largest
-from twin.validation.results import Entry, Measure
 
 OBSERVATION_CLIP = 10.0
 """Value at which observations are clipped, relative to their scales."""

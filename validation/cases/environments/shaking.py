@@ -21,6 +21,7 @@ from twin.envs.random_motion import random_lines
 from twin.envs.vibration_isolation import VibrationIsolationEnv
 from twin.errors import MissingDependencyError
 from twin.machine import MachineParameters
+from twin.validation.case import Entry, Measure
 from twin.validation.cases.environments.cueing import (
     EPISODE_SEED,
     Instant,
@@ -35,7 +36,6 @@ from twin.validation.cases.environments.cueing import (
 )
 from twin.validation.measures.comparison import ENGINE_LABELS, missing
 from twin.validation.measures.sampling import largest
-from twin.validation.results import Entry, Measure
 
 GRAVITY = 9.81
 """[m/s2] Gravity."""

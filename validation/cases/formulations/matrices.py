@@ -1,39 +1,311 @@
-"""Matrices of the formulations.
-
-The case measures sizes, structure and operations behind tables 1 to 4 and figure 6 of the
-extended-configuration-space paper. The paper's tables give the sizes of symbolic expressions. Here
-the matrices themselves are measured: their zero, constant and varying entries at states with closed
-loops. The operations of one evaluation of each formulation are counted.
-"""
+"""Runs and matrices of the formulations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from time import thread_time
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import null_space
 
 from twin.analysis.platform import Platform
-from twin.papers.formulations import Formulation, formulation_names
+from twin.basics.arrays import FloatArray
+from twin.errors import IntegrationError
+from twin.papers.formulations import (
+    Formulation,
+    FormulationRun,
+    formulation_names,
+    simulate_formulation,
+)
 from twin.papers.formulations.formulation import Operations, operations
-from twin.validation.case import Case
-from twin.validation.cases.formulations.runs import (
-    PRINTED_RESULTS,
-    Structure,
-    Structures,
-    structures,
+from twin.papers.formulations.model import CoefficientMatrices, coriolis, extended_joints
+from twin.validation.case import (
+    CaseResult,
+    Curve,
+    Measure,
+    Panel,
+    Plot,
+    Statement,
+    Table,
+    validation_case,
 )
-from twin.validation.measures.sampling import largest
+from twin.validation.measures.sampling import largest, random_states
 from twin.validation.published.printed import EXTENDED_SPACE_PAPER
-from twin.validation.results import CaseResult, Measure, Statement, Table
 
-CASE = Case(
-    "formulation_matrices",
-    __doc__,
-    machines=("srspm",),
-    because="the paper's tables are about its benchmark machine, srspm",
-    cost=1.0,
-)
+STRUCTURE_STATES = 4
+"""Number of random states at which the structure of the matrices is examined."""
+
+ERROR_ROUNDINGS = {
+    "configuration": (150.0, 150.0, 4.0),
+    "actuator": (20.0, 4.0, 1000.0),
+    "task": (4.0, 4.0, 4.0),
+    "extended_to_task": (4.0, 4.0, 4.0),
+    "extended_to_actuator": (20.0, 4.0, 1000.0),
+}
+"""Rounding errors of the largest terms that e1, e2 and e3 may contain: of integrated constraints,
+of a root that is tracked, of a Jacobian that becomes singular at the end, alike in both actuator
+spaces. Processors round differently: of five kinds, one left 235 in e3 of the actuator space of the
+6-RSS machine, which ends at the singular pose."""
+
+PRINTED_STOP = 0.48
+"""[s] Time at which actuator-space simulations end; section 5.2, table 6."""
+
+FALL_TIME = 1.0
+"""[s] Duration of the fall."""
+
+OUTPUT_STEP = 0.01
+"""[s] Time between outputs: the paper has 100 equal steps."""
+
+RUN_COUNT = 11
+"""Number of runs of each formulation; their median counts."""
+
+TIME_QUANTILES = {"fastest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
+"""Quantiles of the run times in the table."""
+
+ZERO_TOLERANCE = 1e-8
+"""Largest entry, relative to the largest of the matrix, that counts as zero: differences of eq.
+(15) leave as much."""
+
+CONSTANT_TOLERANCE = 1e-8
+"""Largest change of an entry over the states, relative to the largest of the matrix, that counts as
+constant."""
+
+
+class Structure(NamedTuple):
+    """One matrix, evaluated at several states."""
+
+    values: FloatArray
+    """`(states, m, k)`"""
+
+    @property
+    def kinds(self) -> FloatArray:
+        """0 where an entry is zero, 1 where it is constant, 2 where it varies `(m, k)`."""
+        largest_entry = np.abs(self.values).max()
+        nonzero = np.abs(self.values).max(axis=0) > ZERO_TOLERANCE * largest_entry
+        varies = np.ptp(self.values, axis=0) > CONSTANT_TOLERANCE * largest_entry
+        return np.asarray(nonzero.astype(float) + (nonzero & varies))
+
+    @property
+    def filled(self) -> int:
+        """Number of entries other than zero."""
+        return int(np.count_nonzero(self.kinds))
+
+    @property
+    def constant(self) -> int:
+        """Number of entries that are constant and not zero."""
+        return int((self.kinds == 1.0).sum())
+
+    @property
+    def share(self) -> float:
+        """Fraction of entries other than zero."""
+        return self.filled / self.kinds.size
+
+
+class Structures(NamedTuple):
+    """The matrices of tables 1, 2 and 4 and of figure 6, at several states."""
+
+    extended_mass: Structure
+    extended_coriolis: Structure
+    configuration_mass: Structure
+    configuration_coriolis: Structure
+    closure: Structure
+    rates: FloatArray
+    """`(states, 24)` rates of the extended coordinates"""
+    leg_forces: FloatArray
+    """`(states, 18)` Coriolis and centrifugal forces of the legs by the formulations"""
+    configuration_forces: FloatArray
+    """`(states, 18)` Coriolis and centrifugal forces of the configuration space"""
+    kinetic: FloatArray
+    """`(states,)` kinetic energy [J] of the reference"""
+
+
+def structures(platform: Platform) -> Structures:
+    """Return the matrices at random states with closed loops."""
+    matrices = CoefficientMatrices(platform)
+    states = random_states(platform, STRUCTURE_STATES, seed=23)
+
+    def at(pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, ...]:
+        coordinates = matrices.coordinates(pose)
+        rates = extended_rates(platform, pose, twist)
+        joints, joint_rates = coordinates[6:], rates[6:]
+        return (
+            matrices.extended_mass(coordinates),
+            coriolis(matrices.extended_mass, coordinates, rates),
+            matrices.configuration_mass(joints),
+            coriolis(matrices.configuration_mass, joints, joint_rates),
+            matrices.closure(joints),
+            rates,
+            matrices.leg_forces(joints, joint_rates),
+            matrices.configuration_forces(joints, joint_rates),
+        )
+
+    samples = zip(*map(at, states.pose, states.twist), strict=True)
+    arrays = [np.stack(values) for values in samples]
+    kinetic = platform.energy(states.pose, states.twist)[0]
+    mass, coriolis_matrix, joint_mass, joint_coriolis, closure = map(Structure, arrays[:5])
+    rates, leg_forces, joint_forces = arrays[5:]
+    return Structures(
+        mass,
+        coriolis_matrix,
+        joint_mass,
+        joint_coriolis,
+        closure,
+        rates,
+        leg_forces,
+        joint_forces,
+        kinetic,
+    )
+
+
+def extended_rates(platform: Platform, pose: FloatArray, twist: FloatArray) -> FloatArray:
+    """Return the rates `(24,)` of position, Rodrigues parameters and joint coordinates."""
+    parameters, omega = pose[4:] / pose[3], twist[3:]
+    rodrigues_rate = omega + np.cross(omega, parameters) + parameters * (parameters @ omega)
+    joints = extended_joints(platform, platform.leg_coordinates(pose, twist).rates)
+    return np.concatenate([twist[:3], 0.5 * rodrigues_rate, joints.ravel()])
+
+
+class Printed(NamedTuple):
+    """Printed values of one formulation's free fall."""
+
+    title: str
+    real_time: float
+    """[s] simulated, table 6"""
+    mathematica: float
+    """simulation time per real time, table 5"""
+    compiled: float
+    """simulation time per real time in C++, table 6"""
+    errors: tuple[float, float, float]
+    """orders of e1 [m], e2 [m/s], e3 [m/s2], table 7"""
+    energy: float
+    """order of the energy error [percent], table 7"""
+
+
+PRINTED_RESULTS = {
+    "configuration": Printed("configuration", 1.0, 0.705, 0.794, (1e-7, 1e-6, 1e-4), 1e-8),
+    "actuator": Printed("actuator", 0.48, 0.717, 1.619, (1e-15, 1e-15, 1e-13), 1e-7),
+    "task": Printed("task", 1.0, 0.469, 0.721, (1e-15, 1e-14, 1e-13), 1e-6),
+    "extended_to_task": Printed("extended-to-task", 1.0, 0.289, 0.042, (1e-16, 1e-21, 1e-20), 1e-8),
+    "extended_to_actuator": Printed(
+        "extended-to-actuator", 0.48, 0.423, 0.143, (1e-16, 1e-15, 1e-13), 1e-7
+    ),
+}
+"""Printed results by the name that the formulation has in this project."""
+
+
+def falls(
+    platform: Platform, tolerance: float = 1e-13
+) -> tuple[dict[str, FormulationRun], dict[str, IntegrationError]]:
+    """Return the fall by each formulation as far as it goes, and the errors of those that stop.
+
+    `tolerance` is relative and absolute, per step.
+    """
+    options = {"relative_tolerance": tolerance, "absolute_tolerance": tolerance}
+    runs, stops = {}, {}
+    for name in formulation_names():
+        try:
+            runs[name] = simulate_formulation(platform, name, FALL_TIME, OUTPUT_STEP, **options)
+        except IntegrationError as error:
+            runs[name], stops[name] = error.data["run"], error
+    return runs, stops
+
+
+def run_times(platform: Platform) -> dict[str, FloatArray]:
+    """Return processor seconds per simulated second `(RUNS,)`, for runs as long as the paper's.
+
+    The formulations run in turn, so that a busy moment of the computer affects all of them.
+    """
+    names = formulation_names()
+    formulations = {name: Formulation(platform, name) for name in names}
+    times = {name: np.empty(RUN_COUNT) for name in names}
+    for index in range(RUN_COUNT):
+        for name in names:
+            start_time = thread_time()
+            formulations[name].integrate(PRINTED_RESULTS[name].real_time, OUTPUT_STEP)
+            times[name][index] = (thread_time() - start_time) / PRINTED_RESULTS[name].real_time
+    return times
+
+
+def rigidity_ranks(tips: FloatArray) -> FloatArray:
+    """Return the ratios of smallest to largest singular value of twelve rigidity constraints.
+
+    The rows are nine distances and three triple products (coplanarity) of the tips `(k, 6, 3)`,
+    """
+    pairs = [(i, (i + 1) % 6) for i in range(6)] + [(0, 2), (2, 4), (4, 0)]
+    ratios = []
+    for points in tips:
+        jacobian = np.zeros((12, 6, 3))
+        for row, (i, j) in enumerate(pairs):
+            side = points[j] - points[i]
+            jacobian[row, i], jacobian[row, j] = -side, side
+        corner, first_edge, second_edge = points[0], points[2] - points[0], points[4] - points[0]
+        for row, m in enumerate((1, 3, 5), start=9):
+            arm = points[m] - corner
+            gradients = (
+                np.cross(first_edge, second_edge),
+                np.cross(second_edge, arm),
+                np.cross(arm, first_edge),
+            )
+            jacobian[row, m], jacobian[row, 2], jacobian[row, 4] = gradients
+            jacobian[row, 0] = -sum(gradients)
+        values = np.linalg.svd(jacobian.reshape(12, 18), compute_uv=False)
+        ratios.append(values[-1] / values[0])
+    return np.array(ratios)
+
+
+def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
+    """Return the tips of the legs `(k, 6, 3)` [m] at poses `(k, 7)`."""
+    from scipy.spatial.transform import Rotation
+
+    # SciPy expects the scalar part last; a pose has it first, in column 3.
+    rotations = Rotation.from_quat(pose[:, [4, 5, 6, 3]]).as_matrix()
+    return np.asarray(
+        pose[:, None, :3] + np.einsum("kab,ib->kia", rotations, platform.platform_joints)
+    )
+
+
+def box_plot(times: Mapping[str, FloatArray]) -> Plot:
+    """Return figure 10: the quartiles of the run times, one place of the x axis per formulation."""
+    positions = np.arange(1.0, len(times) + 1.0)
+    curves = [
+        Curve(
+            name,
+            positions,
+            np.array([np.quantile(values, quantile) for values in times.values()]),
+            "markers",
+        )
+        for name, quantile in TIME_QUANTILES.items()
+    ]
+    printed = np.array([PRINTED_RESULTS[name].compiled for name in times])
+    panel = Panel(
+        "run time per real time",
+        *curves,
+        Curve("printed, C++", positions, printed, "markers"),
+        log_y=True,
+    )
+    names = [PRINTED_RESULTS[name].title for name in times]
+    title = "Run times of the formulations (figure 10)"
+    return Plot(title, "formulation", panel, names=names)
+
+
+def time_table(times: Mapping[str, FloatArray]) -> Table:
+    """Return tables 5 and 6 with our times."""
+    reference_time = float(np.median(times["extended_to_task"]))
+    rows = tuple(
+        (
+            PRINTED_RESULTS[name].title,
+            f"{PRINTED_RESULTS[name].mathematica:g}",
+            f"{PRINTED_RESULTS[name].compiled:g}",
+            *(f"{np.quantile(values, quantile):.4f}" for quantile in TIME_QUANTILES.values()),
+            f"{np.median(values) / reference_time:.2f}",
+        )
+        for name, values in times.items()
+    )
+    columns = ("table 5, Mathematica", "table 6, C++", *TIME_QUANTILES, "per extended-to-task")
+    caption = "Seconds per simulated second, of one processor, here and now."
+    return Table("Run times per real time", ("formulation", *columns), rows, caption)
+
 
 EXPRESSION_SIZES = {
     "M, extended": ("4.1", "35.515"),
@@ -58,11 +330,21 @@ DIFFERENCE_TOLERANCE = 1e-7
 """Relative error that central differences of a mass matrix leave."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("srspm",),
+    because="the paper's tables are about its benchmark machine, srspm",
+)
+def check_formulation_matrices(platform: Platform) -> CaseResult:
+    """Matrices of the formulations.
+
+    The case measures sizes, structure and operations behind tables 1 to 4 and figure 6 of the
+    extended-configuration-space paper. The paper's tables give the sizes of symbolic expressions.
+    Here the matrices themselves are measured: their zero, constant and varying entries at states
+    with closed loops. The operations of one evaluation of each formulation are counted.
+    """
     matrices = structures(platform)
     counts = {name: operations(Formulation(platform, name)) for name in formulation_names()}
-    return CASE.result(
+    return check_formulation_matrices.result(
         platform,
         _measures(matrices, counts),
         statements=_statements(matrices, counts),

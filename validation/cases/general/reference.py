@@ -1,23 +1,12 @@
-"""Laws of the analytic reference.
-
-The reference is held against laws that do not depend on the derivation of its equations. Inverse
-dynamics undoes forward dynamics. The change of energy is the power of forces and wrench less the
-losses in dampers and friction. The kinetic energy is the quadratic form of a symmetric mass matrix.
-The Jacobian and its derivative are those of the actuator coordinates. Forward kinematics undoes
-inverse kinematics. Free motion keeps its energy except for losses. Poses are random inside the
-actuators' limits, with random velocities, forces and wrenches.
-"""
+"""Laws of the analytic reference."""
 
 from __future__ import annotations
 
 from twin.analysis.platform import Platform
-from twin.validation.case import Case
+from twin.validation.case import CaseResult, Plot, validation_case
 from twin.validation.measures.equilibrium import duration_for, fall_scale, rest
 from twin.validation.measures.laws import balance_of, dynamic_laws, free_motion, kinematic_laws
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import CaseResult, Plot
-
-CASE = Case("reference", __doc__)
 
 STATE_COUNT = 1000
 """Number of random states at which the laws are checked."""
@@ -26,8 +15,17 @@ FREE_MOTION = 0.3
 """[s] Longest free motion: so short that no falling leg reaches the first axis of its joint."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case()
+def check_reference(platform: Platform) -> CaseResult:
+    """Laws of the analytic reference.
+
+    The reference is held against laws that do not depend on the derivation of its equations.
+    Inverse dynamics undoes forward dynamics. The change of energy is the power of forces and wrench
+    less the losses in dampers and friction. The kinetic energy is the quadratic form of a symmetric
+    mass matrix. The Jacobian and its derivative are those of the actuator coordinates. Forward
+    kinematics undoes inverse kinematics. Free motion keeps its energy except for losses. Poses are
+    random inside the actuators' limits, with random velocities, forces and wrenches.
+    """
     states = random_states(platform, STATE_COUNT)
     motion = free_motion(
         platform,
@@ -48,4 +46,4 @@ def run(platform: Platform) -> CaseResult:
         caption="No actuator forces, gravity on, started at home with a random velocity. What "
         "dampers and friction have taken is added.",
     )
-    return CASE.result(platform, measures, (plot,))
+    return check_reference.result(platform, measures, (plot,))

@@ -1,15 +1,4 @@
-"""Inertial sensor, encoders and homing of the Stewart thesis.
-
-The sensor is the SiIMU01 of appendix B.5. Its readings are compared with closed forms, its filter
-and noise with the data sheet. A tumble test of 500 sensors separates scale factor, misalignment,
-bias and sensitivity to specific force, whose standard deviations the data sheet gives. The encoders
-have 4096 counts over 5.08 mm and an index pulse; they are decoded and homed (section 4.3.2).
-
-Then follows section 4.3.2.4. The platform with its drives, encoders and the thesis' cascade moves
-in pitch, from 0.5 to 70 Hz, and carries the sensor with its filter. The log (appendix A.4) gives
-the amplification, by which the reference is corrected beforehand, as chapter 5 suggests. Log and
-reference have one clock: no delay is removed, and the platform's delay stays in every difference.
-"""
+"""Inertial sensor, encoders and homing of the Stewart thesis."""
 
 from __future__ import annotations
 
@@ -18,17 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import spectra
-from twin.analysis.inertial.report import decibels
+from twin.analysis.frequency.response import spectra
+from twin.analysis.inertial import decibels
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
-from twin.machine.hardware.sensors import InertialSensor
+from twin.machine.hardware.drive import InertialSensor
 from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion
 from twin.plant.encoder import EncoderDecoder, Encoders
 from twin.plant.homing import Homing, HomingInputs, homing_settings
 from twin.plant.inertial_sensor import InertialUnit
-from twin.validation.case import Case
+from twin.validation.case import (
+    CaseResult,
+    Entry,
+    Measure,
+    Statement,
+    validation_case,
+)
 from twin.validation.cases.inertial_sensor.data_sheet import (
     CASCADE_PERIOD,
     DAMPING_RATIO,
@@ -43,12 +38,6 @@ from twin.validation.cases.inertial_sensor.data_sheet import (
 )
 from twin.validation.measures.sampling import largest
 from twin.validation.published.printed import STEWART_THESIS
-from twin.validation.results import (
-    CaseResult,
-    Entry,
-    Measure,
-    Statement,
-)
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -65,13 +54,6 @@ CONTROL_PERIOD = 1e-3
 SLOW_BAND = (1.0, 15.0)
 """[Hz] Band far below the filter's 75 Hz, in which its delay does not depend on the frequency."""
 
-CASE = Case(
-    "inertial_sensor",
-    __doc__,
-    machines=("stewart",),
-    because="the thesis describes the sensors of its own machine, stewart",
-    cost=4.0,
-)
 
 PLATFORM_RUNS = True
 """Whether the case also runs the platform with its sensor, which takes most of the time."""
@@ -208,19 +190,37 @@ def amplification_statements(logs: PlatformLogs) -> tuple[Statement, ...]:
     )
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=("stewart",),
+    because="the thesis describes the sensors of its own machine, stewart",
+    cost=4.0,
+)
+def check_inertial_sensor(platform: Platform) -> CaseResult:
+    """Inertial sensor, encoders and homing of the Stewart thesis.
+
+    The sensor is the SiIMU01 of appendix B.5. Its readings are compared with closed forms, its
+    filter and noise with the data sheet. A tumble test of 500 sensors separates scale factor,
+    misalignment, bias and sensitivity to specific force, whose standard deviations the data sheet
+    gives. The encoders have 4096 counts over 5.08 mm and an index pulse; they are decoded and homed
+    (section 4.3.2).
+
+    Then follows section 4.3.2.4. The platform with its drives, encoders and the thesis' cascade
+    moves in pitch, from 0.5 to 70 Hz, and carries the sensor with its filter. The log (appendix
+    A.4) gives the amplification, by which the reference is corrected beforehand, as chapter 5
+    suggests. Log and reference have one clock: no delay is removed, and the platform's delay stays
+    in every difference.
+    """
     measures = [
         *_sensor(platform),
         *sheet_measures(thesis_sensor()),
         *counting_measures(platform),
     ]
     if not PLATFORM_RUNS:
-        return CASE.result(platform, measures)
+        return check_inertial_sensor.result(platform, measures)
     logs = platform_logs()
     measures += amplification_measures(logs)
     statements = (_noise_statement(), *amplification_statements(logs))
-    return CASE.result(platform, measures, statements=statements)
+    return check_inertial_sensor.result(platform, measures, statements=statements)
 
 
 def thesis_sensor() -> InertialSensor:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.estimate import spectra
-from twin.analysis.inertial.response import (
+from twin.analysis.frequency.response import spectra
+from twin.analysis.inertial import (
     ChannelResponse,
     Compensation,
     InertialComparison,
@@ -30,13 +30,13 @@ from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.control.observer.kalman_observer import lumped_mass
 from twin.engines import make_engine
-from twin.machine.hardware.sensors import InertialSensor
+from twin.machine.hardware.drive import InertialSensor
 from twin.motion import Motion, MultiSineMotion, RecordedMotion
 from twin.plant.inertial_sensor import InertialLog, InertialUnit
 from twin.simulation.simulate import simulate
+from twin.validation.case import Entry, Measure
 from twin.validation.measures.sampling import largest
 from twin.validation.published.machines import typed_numbers
-from twin.validation.results import Entry, Measure
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

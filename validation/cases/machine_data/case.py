@@ -1,12 +1,4 @@
-"""The machine's own numbers against the papers.
-
-Reference and engines read the same file and share its derived parameters, so that a wrong number in
-it passes every comparison between them. Here all numbers are held against a table that was typed a
-second time from the papers. It has gravity, joints, actuators, and masses, centres and tensors of
-all bodies in the base frame at home. Mass matrix, holding forces and free motion are composed from
-that table body by body, with derivatives by complex steps. No code of parameters or legs takes
-part.
-"""
+"""The machine's own numbers against the papers."""
 
 from __future__ import annotations
 
@@ -21,20 +13,11 @@ from twin.basics.arrays import FloatArray
 from twin.charts.panels import value_text
 from twin.engines.mechanism import make_mechanism
 from twin.model.machine_base import ZERO_VECTOR
-from twin.validation.case import Case
+from twin.validation.case import CaseResult, Entry, Measure, Table, validation_case
 from twin.validation.cases.machine_data.composition import Composition, Piece
 from twin.validation.measures.equilibrium import free_rates, rest
 from twin.validation.measures.sampling import largest
 from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
-from twin.validation.results import CaseResult, Entry, Measure, Table
-
-CASE = Case(
-    "machine_data",
-    __doc__,
-    machines=MACHINE_NAMES,
-    because="no paper prints this machine's numbers: nothing to hold the file against",
-    cost=1.0,
-)
 
 POSE_SHIFT = np.array([0.004, -0.006, 0.005])
 """[m] Displacement of a pose away from home, where no symmetry can conceal an error."""
@@ -63,8 +46,20 @@ PRINTED_PARTS: dict[str, tuple[str, tuple[int, int] | None]] = {
 """Body, and entry of its tensor or None for its mass, of each number that is printed rounded."""
 
 
-def run(platform: Platform) -> CaseResult:
-    """Run the case on one machine."""
+@validation_case(
+    machines=MACHINE_NAMES,
+    because="no paper prints this machine's numbers: nothing to hold the file against",
+)
+def check_machine_data(platform: Platform) -> CaseResult:
+    """The machine's own numbers against the papers.
+
+    Reference and engines read the same file and share its derived parameters, so that a wrong
+    number in it passes every comparison between them. Here all numbers are held against a table
+    that was typed a second time from the papers. It has gravity, joints, actuators, and masses,
+    centres and tensors of all bodies in the base frame at home. Mass matrix, holding forces and
+    free motion are composed from that table body by body, with derivatives by complex steps. No
+    code of parameters or legs takes part.
+    """
     typed = typed_numbers(platform.name)
     typed_machine = Composition(typed)
     measures = (
@@ -84,7 +79,9 @@ def run(platform: Platform) -> CaseResult:
     ]
     title = "Numbers typed a second time, SI units, angles in degrees unless named otherwise"
     columns = ("number", "value", "place in the paper, or adopted; empty: as above")
-    return CASE.result(platform, measures, tables=(Table(title, columns, tuple(rows)),))
+    return check_machine_data.result(
+        platform, measures, tables=(Table(title, columns, tuple(rows)),)
+    )
 
 
 def _typed_text(value: Any) -> str:

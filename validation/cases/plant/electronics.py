@@ -22,6 +22,7 @@ from twin.plant.drives import drive_constants
 from twin.plant.encoder import machine_encoders
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
+from twin.validation.case import Entry, Measure
 from twin.validation.cases.plant.trials import (
     ENGINE_STEP,
     BenchRecord,
@@ -32,7 +33,6 @@ from twin.validation.cases.plant.trials import (
 )
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.sampling import largest
-from twin.validation.results import Entry, Measure
 
 ENGINE_STEPS = (2.5e-4, 5e-4)
 """[s] Time steps of the engine for drives without delay."""

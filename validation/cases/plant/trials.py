@@ -22,9 +22,9 @@ from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.columns import FORCE_MODE, VELOCITY_MODE
 from twin.machine.hardware.drive import DirectDrive, GearDrive, ScrewDrive
 from twin.plant.drives import motor_parts
+from twin.validation.case import Entry, Measure
 from twin.validation.measures.sampling import largest
 from twin.validation.published.machines import MACHINE_NAMES, typed_numbers
-from twin.validation.results import Entry, Measure
 
 ENGINE_STEP = 1e-4
 """[s] Time step of the engine."""

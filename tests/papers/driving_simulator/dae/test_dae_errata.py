@@ -14,8 +14,12 @@ from paper_plate import PAPER, PLATE
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DaeSymbols, home_inertia, symbolic_dae
-from twin.papers.driving_simulator.exact import SlidingFriction, exact_head_motion
-from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
+from twin.papers.driving_simulator.exact import (
+    SlidingFriction,
+    exact_head_motion,
+    sigmoid_inputs,
+    sinusoidal_inputs,
+)
 from twin.papers.driving_simulator.kinematics import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.studies import friction_effect
 

@@ -14,9 +14,9 @@ from twin.papers.driving_simulator.dae.integration import (
     integrate_dae,
     numeric_dae,
 )
-from twin.papers.driving_simulator.exact import ExactModel
-from twin.papers.driving_simulator.inputs import (
+from twin.papers.driving_simulator.exact import (
     DrivenLengths,
+    ExactModel,
     InputSample,
     LengthInput,
     SineInput,

@@ -17,7 +17,7 @@ from twin.papers.driving_simulator.dae.integration import (
     numeric_dae,
 )
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES
-from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
+from twin.papers.driving_simulator.exact import sigmoid_inputs, sinusoidal_inputs
 from twin.papers.driving_simulator.studies import exact_forces, released
 
 pytestmark = pytest.mark.quick

@@ -11,9 +11,9 @@ from paper_plate import PAPER, PLATE
 
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
-from twin.papers.driving_simulator.exact import SlidingFriction
-from twin.papers.driving_simulator.inputs import (
+from twin.papers.driving_simulator.exact import (
     DrivenLengths,
+    SlidingFriction,
     sigmoid_inputs,
     sinusoidal_inputs,
 )

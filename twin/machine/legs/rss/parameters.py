@@ -11,8 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from twin.basics.arrays import FloatArray
 from twin.machine.body import Cylinder, LegBody
-from twin.machine.hardware.drive import CrankDrive, RotaryActuator
-from twin.machine.hardware.sensors import Encoder
+from twin.machine.hardware.drive import CrankDrive, Encoder, RotaryActuator
 from twin.machine.legs.leg import (
     COINCIDENCE_DISTANCE,
     NEARLY_PARALLEL,

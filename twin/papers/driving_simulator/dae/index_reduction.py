@@ -11,7 +11,7 @@ from typing import Any
 from twin.basics.optional import optional
 from twin.papers.driving_simulator.dae import lagrange
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
-from twin.papers.driving_simulator.derived import cached_derivation
+from twin.papers.driving_simulator.exact import cached_derivation
 from twin.papers.driving_simulator.kinematics import PlateModel
 
 

@@ -39,8 +39,13 @@ from twin.papers.driving_simulator.dae.lagrange import (
     DRIVEN_PILLARS,
     symbolic_dae,
 )
-from twin.papers.driving_simulator.derived import cached_derivation, code_of, function_of
-from twin.papers.driving_simulator.inputs import DrivenLengths, InputSample
+from twin.papers.driving_simulator.exact import (
+    DrivenLengths,
+    InputSample,
+    cached_derivation,
+    code_of,
+    function_of,
+)
 from twin.papers.driving_simulator.kinematics import CORNERS, PlateModel
 
 OUTPUT_SAMPLES = 501

@@ -28,7 +28,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.papers.driving_simulator.derived import cached_derivation
+from twin.papers.driving_simulator.exact import cached_derivation
 from twin.papers.driving_simulator.kinematics import CORNER_SIGNS, CORNERS, FIXED_CORNER, PlateModel
 
 COORDINATE_NAMES = ("z_mp", "phi_mp", "theta_mp", "hmp_rr", "hmp_rl", "hmp_fl", "hmp_fr")

@@ -39,7 +39,7 @@ from twin.papers.formulations.kernels.arrays import (
     Work,
     put,
 )
-from twin.papers.formulations.kernels.legs.universal import (
+from twin.papers.formulations.kernels.legs.ups import (
     angular_motion,
     fill_frame,
     point_along,

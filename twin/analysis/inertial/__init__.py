@@ -1,1 +1,0 @@
-"""Logs of inertial sensors on a platform: read, aligned, compared with the reference motion."""

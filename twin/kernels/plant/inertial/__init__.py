@@ -1,1 +1,0 @@
-"""Inertial sensor: accelerometers and gyroscopes on the platform."""
