@@ -17,7 +17,7 @@ class Registered(NamedTuple):
 
 
 ENVIRONMENTS: dict[str, Registered] = {
-    "twin/PoseTracking-v0": Registered("twin.envs.pose_tracking.task", "PoseTracking", 500),
+    "twin/PoseTracking-v0": Registered("twin.envs.pose_tracking.environment", "PoseTracking", 500),
     "twin/MotionCueing-v0": Registered("twin.envs.motion_cueing.task", "MotionCueing", 1200),
     "twin/VibrationIsolation-v0": Registered(
         "twin.envs.vibration_isolation", "VibrationIsolation", 800

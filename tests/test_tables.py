@@ -65,6 +65,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_tables_of_commands(words: tuple[str, ...], recorded: list[Table], tmp_path: Path) -> None:
     found = [str(own_machine(w, tmp_path)) if w in ("eight", "hobby") else w for w in words]

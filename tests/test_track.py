@@ -31,6 +31,7 @@ def test_every_controller_has_a_name() -> None:
     assert set(get_args(ControllerName)) == set(controller_names())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", controller_names())
 def test_every_controller_holds_its_machine(name: str) -> None:
     machine = MACHINES[name]

@@ -1,6 +1,6 @@
 """A validation case: its name, its text for the report, and the machines it applies to.
 
-Result of a validation case: measures with tolerances, statements, tables and figures.
+Its result has measures with tolerances, statements, tables and figures.
 """
 
 from __future__ import annotations

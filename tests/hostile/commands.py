@@ -136,7 +136,7 @@ def alone() -> Iterator[None]:
         chdir(folder),
         patch.dict(os.environ, {"MINARI_DATASETS_PATH": folder}),
         patch("twin.cli.view._serve", return_value=None),
-        patch("twin.cli.view.watch", return_value=None),
+        patch("twin.cli.desktop.watch", return_value=None),
     ):
         yield
 

@@ -9,7 +9,7 @@ from mutations.change import Formula, inertia, joint, one_leg, times, to
 UPS = "twin.kernels.legs.ups"
 RSS = "twin.kernels.legs.rss"
 SERIES = "twin.kernels.legs.viscoelastic"
-STRUT = "twin.kernels.legs.interface"
+STRUT = "twin.kernels.legs.strut"
 PILLAR = "twin.kernels.legs.pillar"
 
 PROJECTED = (

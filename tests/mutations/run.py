@@ -23,7 +23,7 @@ Side = Literal["reference", "mujoco", "bullet", "both"]
 
 MODEL_MAKERS = {
     "mujoco": ("twin.engines.mjcf.robot", "twin.engines.mujoco", "twin.engines.mujoco"),
-    "bullet": ("twin.engines.urdf", "twin.engines.bullet.engine", "twin.engines.bullet.engine"),
+    "bullet": ("twin.engines.urdf", "twin.engines.bullet.engine"),
 }
 """Modules in which an engine makes its model of a machine."""
 

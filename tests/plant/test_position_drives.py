@@ -254,6 +254,7 @@ def test_a_servo_follows_a_slow_motion_without_any_feedback() -> None:
     assert off.max() < 0.1 * 0.005
 
 
+@pytest.mark.slow
 def test_an_encoder_takes_the_error_away() -> None:
     """Without one a load moves the servo by dead band and slope; then the twist alone is left."""
     errors = []

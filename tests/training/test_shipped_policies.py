@@ -30,6 +30,7 @@ def test_the_ball_policy_returns_more_than_700_and_than_its_law() -> None:
     assert found.difference("stewart_ball", "mujoco", "return").value > 0.0
 
 
+@pytest.mark.slow
 def test_the_cueing_policy_has_a_smaller_perceived_error_than_the_adaptive_washout() -> None:
     found = evaluate(
         "twin/MotionCueing-v0",
@@ -63,6 +64,7 @@ def growth(policy: Policy) -> float:
     return float(np.sqrt(np.mean(np.square(late)) / np.mean(np.square(early))))
 
 
+@pytest.mark.slow
 def test_displacement_under_the_isolation_policy_does_not_grow() -> None:
     """It does where the policy cancels the drives' slow return to the start."""
     shipped = load_policy("stewart_isolation")

@@ -87,6 +87,7 @@ def test_rows_are_for_readers() -> None:
     assert table.unnumbered("gap in 0.3 s") == "gap in ... s"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutation", FIRST, ids=lambda m: f"{m.machine}-{m.side}-{m.case}")
 def test_mutations_are_caught(mutation: Mutation) -> None:
     found = outcome(mutation)
@@ -95,6 +96,7 @@ def test_mutations_are_caught(mutation: Mutation) -> None:
         assert all(name.startswith(WRONG[mutation.side]) for name in found.failed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("machine", "case"), PAIRS)
 def test_right_models_pass_the_shortened_cases(machine: str, case: str) -> None:
     with shorter(case):

@@ -46,6 +46,7 @@ def test_machines_on_massless_legs_pass(seed: int) -> None:
     check(random_machine(seed, massless=True), (*BRIEF, "projection", "driven_motion"))
 
 
+@pytest.mark.slow
 @pytest.mark.quick
 @pytest.mark.parametrize("seed", [0, 4])
 def test_random_machines_pass_the_main_cases(seed: int) -> None:
@@ -53,6 +54,7 @@ def test_random_machines_pass_the_main_cases(seed: int) -> None:
     check(random_machine(seed), BRIEF)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "case"),
     [

@@ -5,9 +5,8 @@ The reference can then be changed by the inverse of the measured response (pre-c
 conclusion of the thesis suggests that "motion demand can be decreased by the amplification
 ratio". Here that is done for every frequency at which the log is coherent.
 
-Comparison of a log with its motion as figures, as a table for the console and as JSON.
-
-The figures show readings over time, and spectra and ratios over frequency.
+A log is compared with its motion in figures (readings over time, spectra and ratios over
+frequency), in a table for the console and in JSON.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Summary of a machine at home: ranges, conditioning, static load, distance between legs.
 
-Descriptions of poses relative to home, such as "12 mm up, pitched forward 8 deg".
+Poses relative to home are described in words, such as "12 mm up, pitched forward 8 deg".
 """
 
 from __future__ import annotations

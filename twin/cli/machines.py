@@ -1,7 +1,4 @@
-"""Commands about machines: list, info and export.
-
-The command `warm`: kernels compiled ahead, so that later programs load them.
-"""
+"""Commands about machines: `list`, `info`, `export`, and `warm`, which compiles kernels ahead."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The command `payload`.
-
-The command `workspace`.
-"""
+"""The commands `payload` and `workspace`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The command `train`.
-
-The command `evaluate`.
-"""
+"""The commands `train` and `evaluate`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The command `validate`.
-
-The command `bench`.
-"""
+"""The commands `validate` and `bench`."""
 
 from __future__ import annotations
 

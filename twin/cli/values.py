@@ -1,6 +1,6 @@
-"""Values of options: lists of numbers, settings such as name=value, files to be written.
+"""Values of options: quantities with units, settings such as name=value, files to be written.
 
-Options that are quantities: a plain number is SI, "3 deg", "20 mm" or "500 ms" is converted.
+A plain number is SI; "3 deg", "20 mm" or "500 ms" is converted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The cascade of the thesis: PI position loop with velocity feedforward around a velocity loop.
+"""Position loops of all actuators within their limits of speed and acceleration, and the cascade.
 
-Position loops of all actuators, within their limits of speed and acceleration.
+The cascade of the thesis is a PI position loop with velocity feedforward around a velocity loop.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Computed torque in task space: the pose error follows a linear second-order equation.
+"""Controllers with the forces of a model: feedforward along a reference, and computed torque.
 
+The feedforward adds the reference's inverse dynamics, drives included, to the cascade. Coordinates,
+rates and forces of the motors along the reference are computed once, before the loop.
+
+With computed torque in task space the pose error follows a linear second-order equation.
 `Prediction` keeps the commanded accelerations that have not acted yet.
-
-The cascade with the forces of a model: inverse dynamics of the reference, drives included.
-
-Coordinates, rates and forces of the motors along a reference are computed once, before the loop.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Recording episodes of an environment as a Minari dataset.
 
-A recorded episode: arrays over its steps, and its metadata.
+A recorded episode has arrays over its steps, and its metadata.
 """
 
 from __future__ import annotations

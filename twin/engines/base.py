@@ -1,7 +1,6 @@
 """Base of all engines: checked arguments, open and closed, time, guard, saved states.
 
-The longest time step at which springs, dampers and friction of a machine stay stable.
-
+The longest time step is that at which springs, dampers and friction of a machine stay stable.
 A fixed step of h multiplies every mode exp(lambda t) of the machine, linearised without gravity, by
 a factor that depends on the integrator. Where it exceeds one the numbers grow although the machine
 does not, until the loops open; with the stiff struts of a positioning hexapod that takes a few

@@ -9,8 +9,6 @@ those of the guess to the given ones in smaller and smaller pieces, each solved 
 
 Constraints on the platform's motion are further rows, and with more rows than unknowns the step is
 a least-squares step; consistent coordinates leave no residual.
-
-Distances between the two points of every loop, measured at every step.
 """
 
 from __future__ import annotations

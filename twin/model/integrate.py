@@ -1,6 +1,6 @@
 """Integrating the equations of motion of a platform over a time span.
 
-Quasi-static deflection of the springs in the legs along a motion.
+Along a given motion the springs of the legs deflect as at rest (quasi-static).
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Tank-track motion: heave, pitch and roll of a tracked vehicle crossing barriers.
 
 The vehicle is a sprung body over two contact patches, in the frequency domain.
-
-A course of barriers under the two tracks of a vehicle.
 """
 
 from __future__ import annotations

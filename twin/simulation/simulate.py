@@ -1,10 +1,8 @@
 """Simulation: any engine under given forces or a controller, to a trajectory.
 
-One loop steps an engine under forces and a wrench, for simulations and live machines alike.
-
-A simulated motion with its origin: plotted, animated, saved, loaded, given to other programs.
-
-Scene of a machine at one instant, and the scenes of a recorded run between its rows.
+One loop steps an engine under forces and a wrench, for simulations and live machines alike. The
+trajectory has its origin with it; it is plotted, animated, saved, loaded and given to other
+programs.
 """
 
 from __future__ import annotations

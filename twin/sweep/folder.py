@@ -1,6 +1,6 @@
 """The folder of a sweep: its description, a line per finished run, and the table of all.
 
-The work of a sweep: one run to one row of results; an error is a row as well.
+One run gives one row of results; an error is a row as well.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The runs of a sweep: everything a worker needs for each, and the key it is known by.
 
-What a sweep measures of a run: the errors of the closed loop, and a user's own numbers.
+A sweep measures the errors of the closed loop, and a user's own numbers.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Every worker of this computer is a pool of one process. A process that is killed takes only its own
 run with it and is replaced; a pool of several would end all of them.
 
-Computing a sweep: what is missing in its folder, row by row, whatever happens to a worker.
+Only what is missing in the sweep's folder is computed, row by row, whatever happens to a worker.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A trained policy: a small network in numpy, its file and origin; shipped ones by name.
 
-Makes a policy that needs no PyTorch from a model of Stable-Baselines3.
+A model of Stable-Baselines3 becomes such a policy, which needs no PyTorch.
 """
 
 from __future__ import annotations

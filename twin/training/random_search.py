@@ -4,7 +4,7 @@ A direction is tried forwards and backwards in episodes of the same seeds, side 
 vector environment. Their difference is due to the policy alone, whatever target or manoeuvre comes,
 and it is that of whole returns: no horizon, and no noise that adds up to a drift.
 
-Directions of a search in which all legs share their numbers: one gain for each channel.
+Where all legs share their numbers, a direction has one gain for each channel.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ ENVIRONMENT_LAWS: dict[str, tuple[str, ...]] = {
 
 OF_TASKS = {
     "isolation_law": ("twin.envs.vibration_isolation", "IsolationLaw"),
-    "tilt_law": ("twin.envs.motion_cueing.task", "TiltLaw"),
+    "tilt_law": ("twin.envs.motion_cueing.washout", "TiltLaw"),
     "balance_law": ("twin.envs.ball_balance", "BalanceLaw"),
 }
 """Static linear laws: module and class, made from a task."""

@@ -4,9 +4,8 @@ The OpenGL library that draws into memory is chosen on first use. MuJoCo itself 
 imported, by the variable MUJOCO_GL, and else one that needs a display. Here the choice is made when
 the first picture is asked for; MUJOCO_GL decides if set.
 
-Files of pictures: one as PNG, many as GIF or as MP4; none is ever seen half written.
-
-The ending of a film's name decides on its format.
+A picture is written as PNG, a film as GIF or MP4 by the ending of its name; no file is ever seen
+half written.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def test_what_was_typed_for_one_controller_is_not_given_to_the_next(
         gui.type("position_gain [1/s]", 3.0, client)
         session.configure(controller=other)
         wanted = session.gains
-        constants("twin.page.page", TYPING_PAUSE=0.0)
+        constants("twin.page.requests", TYPING_PAUSE=0.0)
         for _ in range(2):
             numbers.refresh()
         assert not said

@@ -58,6 +58,7 @@ def test_inverse_dynamics_refuses() -> None:
     assert caught.value.data["index"] == 1
 
 
+@pytest.mark.slow
 def test_fall_from_the_published_height(subtests: pytest.Subtests) -> None:
     """Task spaces and configuration space pass the singular pose, actuator spaces end there."""
     for name in formulation_names():

@@ -140,6 +140,7 @@ def test_rows_do_not_know_of_each_other(configuration: str | None) -> None:
     assert not np.array_equal(many.pose[0], many.pose[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "configuration"), [("stewart", "hardware"), ("driving_simulator", "hardware")]
 )

@@ -26,6 +26,7 @@ CASES = [
 both = pytest.mark.parametrize("engine", ["mujoco", "bullet"])
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("mode", ["velocity", "force"])
 @pytest.mark.parametrize(("name", "configuration"), CASES)

@@ -18,6 +18,8 @@ from twin.validation.case import CaseResult, Measure, Quantity, Statement, Table
 from twin.validation.cases import CASES
 from twin.validation.report.page import environment, html_page, summary
 
+pytestmark = pytest.mark.pages
+
 LONGEST_PRINT = 12
 """Pages of a summary on A4."""
 

@@ -160,6 +160,7 @@ def failed(platforms: list[Platform]) -> tuple[dict[str, Any], Page]:
     return build([*(good_case(name) for name in MACHINES), *bad_cases(MACHINES[0])], platforms)
 
 
+@pytest.mark.slow
 def test_the_page_loads_nothing(failed: tuple[dict[str, Any], Page]) -> None:
     page = failed[1]
     loading = ("src", "srcset", "data", "poster", "action", "background", "xlink:href")
@@ -219,6 +220,7 @@ def test_every_case_measure_reason_and_statement_is_shown(
     assert links <= anchors, "every link leads somewhere on the page"
 
 
+@pytest.mark.slow
 def test_every_parameter_is_shown_with_unit_and_source(
     passed: tuple[dict[str, Any], Page],
 ) -> None:
@@ -393,6 +395,7 @@ def test_machine_index_tells_each_machine_at_a_glance(
     assert len(set(pictures)) == len(MACHINES)
 
 
+@pytest.mark.slow
 def test_cases_that_do_not_apply_are_told_with_their_reason(platforms: list[Platform]) -> None:
     without = [LeftOut(MACHINES[1], "tilting", "Tilting table", f"no tilt {ATTACK}")]
     results = [good_case(name) for name in MACHINES]

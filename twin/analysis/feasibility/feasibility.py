@@ -1,7 +1,4 @@
-"""Verdict on a task: margins to all limits that are known, worst first, and what is not known.
-
-Feasibility: whether a machine does a motion with a load, and what is missing if it does not.
-"""
+"""Feasibility of a motion with a load: a verdict with margins to all known limits, worst first."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Frequency response: complex gain over frequency with coherence, bandwidth, peak, delay.
+"""Frequency responses, their estimation from records, and the excitation that makes the records.
 
-Frequency responses from records of input and output, and the excitation that makes them.
+A response has the complex gain over frequency, its coherence, bandwidth, peak and delay.
 
 Sweep (H1): with the spectra X, Y of Hann windows that overlap by half,
 

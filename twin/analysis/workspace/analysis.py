@@ -1,9 +1,7 @@
-"""The results of a workspace analysis: table, figures, and plain content for JSON files.
+"""The workspace analysis of one machine: table, figures, and plain content for JSON files.
 
 Figures are the surface of the workspace with the machine drawn to scale, and maps of dexterity and
 stiffness over pairs of axes.
-
-The whole workspace analysis of one machine.
 """
 
 from __future__ import annotations

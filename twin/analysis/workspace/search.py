@@ -1,4 +1,4 @@
-"""Searches for the boundary of a workspace and for singular poses along rays.
+"""Admissible poses, and searches for the boundary of a workspace and singular poses along rays.
 
 Rays: from a centre, in directions each of which has its share of the full solid angle, a search
 finds where the workspace ends, and where it begins again.
@@ -8,9 +8,9 @@ actuators' limits do not count here: the question is how far they keep the machi
 with more actuators than degrees of freedom have no determinant; their smallest singular value
 (`twin.analysis.workspace.dexterity`) shows singularity without a distance.
 
-Charts of poses: a few axes about a centre, of the machine's own degrees of freedom.
+Rays run in a chart: a few axes about a centre, of the machine's own degrees of freedom.
 
-Admissible poses: within reach, inside the limits, on home's side of singularity and of the base.
+Poses are admissible within reach, inside the limits, on home's side of singularity and of the base.
 
 A square Jacobian whose determinant has the other sign than at home belongs to another aspect of
 the machine: on every way there, a pose is singular.

@@ -1,9 +1,4 @@
-"""Table of a verdict: margins, the smallest first, then the limits that are missing.
-
-The results of payload searches.
-
-The results of measured frequency responses.
-"""
+"""The tables that the commands `feasible`, `payload` and `frequency` show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Closed loops of a linearised machine with local laws: poles, and the gain that damps most.
+"""Local laws and their closed loops with a linearised machine: poles, and the most damping gain.
+
+With a local law each leg's actuator force follows from the measurements of that leg alone. All laws
+are linear in the deviations from the reference: y = (dq, dq', df) of coordinate, rate and actuator
+force, and the deviation df. Continuous laws serve the theory, sampled ones run.
 
 The plant of a sampled law is the linearised machine between its drives and its sensors.
 
@@ -22,11 +26,6 @@ A real root and a mode of frequency w and damping ratio xi are
 The ratio is largest at
 
     w^2 = p z,   xi = (p - z) / (2 z),   gamma = p sqrt(p / z),   p <= 3 z.
-
-Local laws: each leg's actuator force follows from the measurements of that leg alone.
-
-All are linear in the deviations from the reference: y = (dq, dq', df) of coordinate, rate and
-actuator force, and the deviation df. Continuous laws serve the theory, sampled ones run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""LQR along a reference: inverse dynamics forward, state feedback on the error.
+"""Linearised machines, and LQR along a reference: inverse dynamics and state feedback on the error.
 
 The regulator of a linearised machine is sampled at the control period. It minimises, over the
 sampled motions x[k+1] = A x[k] + B u[k] of the machine about its pose,
@@ -10,10 +10,9 @@ z[k+1] = z[k] + T d[k], the platform's displacement summed up.
 
 Errors along the reference are in task space, by Jacobians that are computed once.
 
-Small motions of any machine about a pose of rest, or about a state of motion.
-
-The state is (q, v): displacement of the platform in the directions its constraints leave free,
-then the deflections of springs; and the changes of their rates,
+A machine is linearised about a pose of rest, or about a state of motion. The state is (q, v):
+displacement of the platform in the directions its constraints leave free, then the deflections of
+springs; and the changes of their rates,
 
     M v' + C v + K q = E_f f + E_w w + E_b a_b,    K = -M dv'/dq,    C = -M dv'/dv,    q' = v + W q,
 

@@ -6,8 +6,7 @@ same held forces, and extrapolates their trajectories to third order. The copies
 were computed from the extrapolated state, not from their own; so that they cannot run away from it,
 all start again from it now and then (`join_time`).
 
-PyBullet's open tree of a machine: its own inverse dynamics and Jacobians, no constraints.
-
+PyBullet's open tree of a machine has its own inverse dynamics and Jacobians, and no constraints.
 Bullet offers these on fixed-base trees of one-dof joints only, which is why `robot_urdf` hangs
 a free platform on three slides and three hinges.
 """

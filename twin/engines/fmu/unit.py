@@ -1,8 +1,7 @@
 """A machine as a file for other simulators: a co-simulation unit of FMI.
 
-The two compiled functions of a unit that C calls: a step, and the measurement of a state.
-
-They get pointers to numbers and allocate nothing, so that they run without Python.
+C calls two compiled functions of a unit: a step, and the measurement of a state. They get pointers
+to numbers and allocate nothing, so that they run without Python.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Drives of legs: actuators, motors with screw, gear or crank, servos, steppers, gains.
+"""Drives and sensors of a machine.
 
-Sensors: encoders of the actuators, and an inertial sensor on the platform.
+Drives are actuators, motors with a screw, gear or crank, servos, steppers, and their gains. Sensors
+are the encoders of the actuators, and an inertial sensor on the platform.
 """
 
 from __future__ import annotations

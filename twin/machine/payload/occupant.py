@@ -1,10 +1,9 @@
 """A seated occupant: a tree of segments from stature, mass and posture.
 
-Springs and dampers of an occupant's joints, derived from frequencies and damping ratios.
-
-The primary resonance of a seated body under vertical vibration is published at 4.5 to 5.5 Hz (M. H.
-Pope, D. G. Wilder, M. Magnusson and others; also ISO 5982): the seat's spring has 5 Hz. All other
-frequencies and the damping ratios are engineering choices.
+Springs and dampers of the joints are derived from frequencies and damping ratios. The primary
+resonance of a seated body under vertical vibration is published at 4.5 to 5.5 Hz (M. H. Pope, D. G.
+Wilder, M. Magnusson and others; also ISO 5982): the seat's spring has 5 Hz. All other frequencies
+and the damping ratios are engineering choices.
 """
 
 from __future__ import annotations

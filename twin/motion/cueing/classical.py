@@ -1,10 +1,10 @@
-"""Classical washout: high-passed translation, tilt coordination, high-passed rotation.
+"""Classical and adaptive washout.
 
-The settings of the washout filters follow from how far and how fast the machine moves.
+The classical washout is high-passed translation, tilt coordination and high-passed rotation. The
+settings of its filters follow from how far and how fast the machine moves.
 
-Adaptive washout: gains that follow the steepest descent of a cost, channel by channel.
-
-The channels are surge with pitch, sway with roll, heave, and yaw.
+The gains of the adaptive washout follow the steepest descent of a cost, channel by channel. The
+channels are surge with pitch, sway with roll, heave, and yaw.
 """
 
 from __future__ import annotations

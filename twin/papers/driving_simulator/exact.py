@@ -8,15 +8,13 @@ generalised forces of a motion are
 
 over the plate and the point masses of the pillars: Newton and Euler, without any energy.
 
-Results of symbolic derivations, kept on disk under the source text that they come from.
-
-Deriving takes seconds, reading milliseconds. A result is read only if the text of the modules that
+Results of symbolic derivations are kept on disk under the source text that they come from. Deriving
+takes seconds, reading milliseconds. A result is read only if the text of the modules that
 derive it, its arguments and the versions of sympy, numpy and Python are those it was made with.
 Files lie next to the modules' bytecode, and whoever may write there may change the program itself.
 
-Prescribed lengths of three pillars as functions of time, with two exact derivatives.
-
-The paper drives its model with two sets. The sines are printed as lengths about 0.3549 m, the home
+The lengths of three pillars are prescribed as functions of time, with two exact derivatives. The
+paper drives its model with two sets. The sines are printed as lengths about 0.3549 m, the home
 length. The sigmoids are printed without such a constant and start near zero, shorter than any
 pillar. They are taken as strokes from the retracted length: all four pillars then stay within their
 stroke, and about the home length three of them would leave it. In the small-angle model the choice

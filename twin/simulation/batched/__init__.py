@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from twin.simulation.batched.batched_plant import BatchedPlant
 
 BATCHED_PLANTS = {
-    "analytic": ("twin.simulation.batched.bullet", "AnalyticBatchedPlant"),
+    "analytic": ("twin.simulation.batched.analytic", "AnalyticBatchedPlant"),
     "mujoco": ("twin.simulation.batched.mujoco", "MujocoBatchedPlant"),
     "bullet": ("twin.simulation.batched.bullet", "BulletBatchedPlant"),
 }

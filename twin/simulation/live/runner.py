@@ -1,7 +1,4 @@
-"""Runs that a page shows, and the thread that advances one in real time.
-
-A recorded run that is played again.
-"""
+"""Runs that a page shows, recorded or live, and the thread that advances one in real time."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""Files of recorded motions: .npz with the arrays, .csv and .parquet with one table.
+"""Recorded motions with their origin, and files of them: .npz, and .csv and .parquet with a table.
 
 The table has columns with units in their names, and metadata. Signals of a closed loop are in the
 rows of their times, empty (NaN) in the others. Where a control instant has no row of its own, all
 signals follow below the motion.
-
-A simulated motion with its origin: arrays and metadata, checked.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Two angles that point a leg or a rod: about an axis fixed in the base, and across it.
+"""A UPS leg in its joint coordinates: the two angles of its universal joint, and its length.
 
-With the second axis x0 at home and the first axis s1, x = cos(phi) x0 - sin(phi) n0 with
-n0 = x0 x s1; the elevation of s1 in the leg frame is that at home less psi.
-
-UPS leg in its joint coordinates: first and second universal angle, and length.
+The two angles point a leg or a rod: about an axis fixed in the base, and across it. With the second
+axis x0 at home and the first axis s1, x = cos(phi) x0 - sin(phi) n0 with n0 = x0 x s1; the
+elevation of s1 in the leg frame is that at home less psi.
 """
 
 from __future__ import annotations
