@@ -8,18 +8,16 @@ import temporary_files  # noqa: F401
 # isort: split
 import re
 import tomllib
-from collections.abc import Callable
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import settings
 from numpy.typing import NDArray
 from paths import poses_within_limits
-from scales import Scale, scale_of
+from scales import scale_of
 from unsymmetric import content_without_symmetry
 
 import twin
@@ -45,12 +43,12 @@ GENERAL = "general"
 STATES = 200
 
 
-def is_quick(config: pytest.Config) -> bool:
+def is_quick(config):
     """Return whether only the quick tier runs: `pytest -m quick`."""
     return str(config.getoption("markexpr")) == "quick"
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+def pytest_ignore_collect(collection_path, config):
     """Leave out files without tests of the quick tier: importing all of them takes longer."""
     if not is_quick(config) or not collection_path.name.startswith("test_"):
         return None
@@ -58,7 +56,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Mark tests in a browser; keep two machines and what is fast in the quick tier."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
@@ -78,7 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     assert len(items) > 100, "the quick tier has lost its tests"
 
 
-def read_description(name: str) -> dict[str, Any]:
+def read_description(name):
     """Return the content of a machine's platform.toml as it is written there."""
     if name == GENERAL:
         return content_without_symmetry("ups") | {"name": GENERAL}
@@ -97,7 +95,7 @@ class States(NamedTuple):
 
 
 @pytest.fixture(scope="session", params=[*MACHINES, GENERAL])
-def platform(request: pytest.FixtureRequest) -> Platform:
+def platform(request):
     """Every machine of the catalogue, and one without any symmetry."""
     if request.param == GENERAL:
         return Platform(parameters_from(read_description(GENERAL), "platform.toml"))
@@ -105,19 +103,19 @@ def platform(request: pytest.FixtureRequest) -> Platform:
 
 
 @pytest.fixture(scope="session")
-def description(platform: Platform) -> dict[str, Any]:
+def description(platform):
     """The machine's platform.toml as it is written, for tests that build their own model."""
     return read_description(platform.name)
 
 
 @pytest.fixture(scope="session")
-def scale(platform: Platform) -> Scale:
+def scale(platform):
     """What is long, fast and strong for the machine."""
     return scale_of(platform)
 
 
 @pytest.fixture(scope="session")
-def states(platform: Platform, scale: Scale) -> States:
+def states(platform, scale):
     """Random states inside the limits, fast enough for all velocity terms to matter."""
     random = np.random.default_rng(20240)
     motion = platform.constrain(
@@ -135,10 +133,10 @@ def states(platform: Platform, scale: Scale) -> States:
 
 
 @pytest.fixture(scope="session")
-def derivative() -> Callable[..., NDArray[np.float64]]:
+def derivative():
     """Numeric d/dt at t = 0 of a function `(t) -> array`, with an error of order step^6."""
 
-    def differentiate(function: Callable[[float], Any], step: float) -> NDArray[np.float64]:
+    def differentiate(function, step):
         steps = (step, step / 2, step / 4)
         first = [(function(h) - function(-h)) / (2 * h) for h in steps]
         second = [(4 * fine - coarse) / 3 for coarse, fine in pairwise(first)]
@@ -148,10 +146,10 @@ def derivative() -> Callable[..., NDArray[np.float64]]:
 
 
 @pytest.fixture
-def constants(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def constants(monkeypatch):
     """Set constants of a module: a bound that takes long to reach is made small for a test."""
 
-    def change(module: Any, **values: Any) -> None:
+    def change(module, **values):
         module = import_module(module) if isinstance(module, str) else module
         for name, value in values.items():
             monkeypatch.setattr(module, name, value)
@@ -160,12 +158,12 @@ def constants(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 @pytest.fixture(scope="session")
-def srspm() -> Platform:
+def srspm():
     """The benchmark machine, for what a paper says about it."""
     return twin.load("srspm")
 
 
 @pytest.fixture(scope="session")
-def stewart() -> Platform:
+def stewart():
     """The thesis' machine, for what the thesis says about it."""
     return twin.load("stewart")

@@ -1,11 +1,8 @@
 """What benchmarks print, and what they have written into pages."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from package_walk import ROOT
@@ -15,13 +12,13 @@ from twin.training import policies
 pytestmark = pytest.mark.quick
 
 
-def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def benchmark(name, monkeypatch):
     """Return a script's module."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     return import_module(name)
 
 
-def test_the_page_has_the_table_of_robustness(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_has_the_table_of_robustness(monkeypatch):
     script = benchmark("robustness", monkeypatch)
     shipped = json.loads((Path(policies.__path__[0]) / "robustness.json").read_text())
     assert shipped["note"] == script.note(8, "5")
@@ -29,9 +26,7 @@ def test_the_page_has_the_table_of_robustness(monkeypatch: pytest.MonkeyPatch) -
     assert text in (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
 
 
-def test_errors_of_identification_stand_beside_their_limits(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_of_identification_stand_beside_their_limits(monkeypatch, capsys):
     script = benchmark("identification", monkeypatch)
     script.summary(script.ESTIMATES)
     header, rule, *rows = capsys.readouterr().out.splitlines()[1:]

@@ -1,12 +1,9 @@
 """The console command: answers, files, exit codes, and one clear line for every error."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -63,12 +60,12 @@ COMMANDS = (
 )
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments):
     """Run the console command in this process."""
     return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
 
 
-def refused(*arguments: object) -> str:
+def refused(*arguments):
     """Return the message of a command that must end with exit code 2 and one line."""
     result = run(*arguments)
     assert result.exit_code == 2, result.output
@@ -80,14 +77,14 @@ def refused(*arguments: object) -> str:
     return str(lines[0])
 
 
-def test_version_and_help() -> None:
+def test_version_and_help():
     assert run("--version").output.strip() == f"platform-twin {twin.__version__}"
     shown = run("--help").output
     assert all(command in shown for command in COMMANDS)
 
 
-def test_every_command_and_option_is_documented() -> None:
-    group: Any = typer.main.get_command(cli.app)
+def test_every_command_and_option_is_documented():
+    group = typer.main.get_command(cli.app)
     assert tuple(group.commands) == COMMANDS
     for name, command in group.commands.items():
         assert command.help, name
@@ -95,7 +92,7 @@ def test_every_command_and_option_is_documented() -> None:
             assert getattr(parameter, "help", None), f"{name}: {parameter.name}"
 
 
-def test_choices_are_all_there_are() -> None:
+def test_choices_are_all_there_are():
     """The command line repeats them, so that `--help` need not import what they choose."""
     assert set(get_args(options.EngineName)) == set(engine_names())
     assert set(get_args(options.FidelityName)) == set(FIDELITIES)
@@ -103,7 +100,7 @@ def test_choices_are_all_there_are() -> None:
     assert set(new.LEG_KINDS) == set(LEG_KINDS)
 
 
-def test_new_writes_a_machine(tmp_path: Path) -> None:
+def test_new_writes_a_machine(tmp_path):
     target = tmp_path / "mine.toml"
     assert run("new", target).exit_code == 0
     assert run("info", target).exit_code == 0
@@ -117,13 +114,13 @@ SHEET = {
 """A data sheet as options of `new`."""
 
 
-def options_of(sheet: dict[str, str]) -> list[str]:
+def options_of(sheet):
     """Return options of the command line."""
     return [word for name, value in sheet.items() for word in (f"--{name}", value)]
 
 
 @pytest.mark.quick
-def test_new_from_a_data_sheet(tmp_path: Path) -> None:
+def test_new_from_a_data_sheet(tmp_path):
     target = tmp_path / "mine.toml"
     result = run("new", target, *options_of(SHEET))
     assert result.exit_code == 0, result.output
@@ -132,7 +129,7 @@ def test_new_from_a_data_sheet(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
-def test_new_names_missing_options(tmp_path: Path) -> None:
+def test_new_names_missing_options(tmp_path):
     message = refused("new", tmp_path / "mine.toml", "--base-radius", "1 m", "--stroke", "1 m")
     assert "--base-spacing: missing; also needed: --platform-radius" in message
     message = refused("new", tmp_path / "mine.toml", *options_of(SHEET | {"stroke": "6 kg"}))
@@ -141,7 +138,7 @@ def test_new_names_missing_options(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
-def test_new_asks_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_asks_on_a_terminal(tmp_path, monkeypatch):
     """Enter takes what is suggested; an answer that does not fit is asked for again."""
     monkeypatch.setattr(new, "_on_a_terminal", lambda: True)
     target = tmp_path / "mine.toml"
@@ -154,7 +151,7 @@ def test_new_asks_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert machine.minimum_coordinates[0] == 0.4
 
 
-def test_help_imports_no_heavy_library() -> None:
+def test_help_imports_no_heavy_library():
     script = (
         "import sys; from typer.testing import CliRunner; from twin.cli import app; "
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0; "
@@ -164,7 +161,7 @@ def test_help_imports_no_heavy_library() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def test_list_names_every_machine() -> None:
+def test_list_names_every_machine():
     result = run("list")
     assert result.exit_code == 0
     for name in twin.machine_names():
@@ -174,7 +171,7 @@ def test_list_names_every_machine() -> None:
 
 
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator"])
-def test_info_shows_parameters_and_facts(machine: str) -> None:
+def test_info_shows_parameters_and_facts(machine):
     platform = twin.load(machine)
     output = run("info", machine).output
     assert platform.hash in output
@@ -183,7 +180,7 @@ def test_info_shows_parameters_and_facts(machine: str) -> None:
     assert f"{float(platform.condition_number(platform.home)):.6g}" in output
 
 
-def test_simulate_saves_and_plots(tmp_path: Path) -> None:
+def test_simulate_saves_and_plots(tmp_path):
     file, page = tmp_path / "motion.npz", tmp_path / "motion.html"
     options = ("--duration", 0.02, "--timestep", 0.002, "--engine", "mujoco", "--fidelity", "fast")
     result = run("simulate", "stewart", *options, "--force", "hold", "--out", file, "--plot", page)
@@ -198,7 +195,7 @@ def test_simulate_saves_and_plots(tmp_path: Path) -> None:
     assert str(file) in result.output.replace("\n", "")
 
 
-def test_simulate_takes_start_and_forces() -> None:
+def test_simulate_takes_start_and_forces():
     platform = twin.load("srspm")
     pose = np.add(platform.home, [0.01, 0, 0, 0, 0, 0, 0])
     twist, forces = np.arange(6) / 10, np.arange(6)
@@ -210,12 +207,12 @@ def test_simulate_takes_start_and_forces() -> None:
         assert f"{round(value, 6) + 0.0:.6f}" in output
 
 
-def test_simulate_says_when_legs_leave_their_limits() -> None:
+def test_simulate_says_when_legs_leave_their_limits():
     assert "limits" in run("simulate", "srspm", "--duration", 0.3, "--force", 0).output
     assert "limits" not in run("simulate", "srspm", "--duration", 0.01).output
 
 
-def test_nothing_that_is_read_is_written_to(tmp_path: Path) -> None:
+def test_nothing_that_is_read_is_written_to(tmp_path):
     motion, content = tmp_path / "motion.csv", "time [s],z [m]\n0,0\n0.1,0.001\n0.2,0\n"
     motion.write_text(content)
     words = {
@@ -231,7 +228,7 @@ def test_nothing_that_is_read_is_written_to(tmp_path: Path) -> None:
         assert motion.read_text() == content
 
 
-def test_gains_do_not_replace_a_file_unasked(tmp_path: Path) -> None:
+def test_gains_do_not_replace_a_file_unasked(tmp_path):
     mine = tmp_path / "mine.toml"
     mine.write_text("mine")
     result = run("tune", "stewart", "--configuration", "hardware", "--out", mine)
@@ -241,7 +238,7 @@ def test_gains_do_not_replace_a_file_unasked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("machine", twin.machine_names())
-def test_export_writes_the_models(machine: str, tmp_path: Path) -> None:
+def test_export_writes_the_models(machine, tmp_path):
     folder = tmp_path / "deep" / "models"
     platform = twin.load(machine)
     assert run("export", machine, "--format", "mjcf", "--out", folder).exit_code == 0
@@ -254,7 +251,7 @@ def test_export_writes_the_models(machine: str, tmp_path: Path) -> None:
     }
 
 
-def test_export_replaces_its_own_files_only(tmp_path: Path) -> None:
+def test_export_replaces_its_own_files_only(tmp_path):
     (tmp_path / "robot.xml").write_text("old")
     (tmp_path / "notes.txt").write_text("mine")
     assert run("export", "stewart", "--out", tmp_path).exit_code == 0
@@ -262,7 +259,7 @@ def test_export_replaces_its_own_files_only(tmp_path: Path) -> None:
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_validate_writes_the_report(tmp_path: Path) -> None:
+def test_validate_writes_the_report(tmp_path):
     html, data = tmp_path / "report.html", tmp_path / "report.json"
     options = ("--case", "projection", "--case", "reference", "--jobs", 1)
     result = run("validate", "stewart", *options, "--out", html, "--json", data)
@@ -273,7 +270,7 @@ def test_validate_writes_the_report(tmp_path: Path) -> None:
     assert "pass: 2 of 2 cases" in result.output
 
 
-def test_validate_ends_with_one_when_a_case_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_validate_ends_with_one_when_a_case_fails(monkeypatch):
     measure = Measure("gap", 2.0, 1.0, "because", unit="m")
     cases = [
         CaseResult("stewart", "gap", "Gap", "Text", (measure,)),
@@ -287,7 +284,7 @@ def test_validate_ends_with_one_when_a_case_fails(monkeypatch: pytest.MonkeyPatc
     assert "fail: 0 of 2 cases, 0 of 1 judged measures" in result.output
 
 
-def test_bench_times_every_function_and_engine(constants: Any) -> None:
+def test_bench_times_every_function_and_engine(constants):
     from twin.analysis import benchmark
 
     constants(benchmark, MIN_ROUND_TIME=1e-4, TIMING_ROUNDS=1, ENGINE_STEPS=2, BATCH_SIZE=16)
@@ -297,7 +294,7 @@ def test_bench_times_every_function_and_engine(constants: Any) -> None:
         assert name in result.output
 
 
-def test_warm_names_every_part() -> None:
+def test_warm_names_every_part():
     result = run("warm", "stewart", "--environment", "twin/PoseTracking-v0")
     assert result.exit_code == 0, result.output
     for part in ("kinematics", "dynamics", "simulation", "drives and cascade", "twin/PoseTracking"):
@@ -305,7 +302,7 @@ def test_warm_names_every_part() -> None:
     assert "environment" in refused("warm", "stewart", "--environment", "twin/Nothing-v0")
 
 
-def test_wrong_arguments_end_in_one_line(subtests: pytest.Subtests) -> None:
+def test_wrong_arguments_end_in_one_line(subtests):
     for arguments, words in [
         (("info", "nosuch"), "known machines: compliant_stewart, driving_simulator"),
         (("validate", "--case", "nosuch"), "nosuch"),
@@ -320,7 +317,7 @@ def test_wrong_arguments_end_in_one_line(subtests: pytest.Subtests) -> None:
             assert words in refused(*arguments)
 
 
-def test_a_bad_description_ends_in_one_line(tmp_path: Path) -> None:
+def test_a_bad_description_ends_in_one_line(tmp_path):
     file = tmp_path / "bad.toml"
     file.write_text('name = "bad"\ntitle = "Bad"\n')
     message = refused("info", file)
@@ -333,12 +330,12 @@ def test_a_bad_description_ends_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [("nosuch",), ("simulate",), ("export", "stewart", "--format", "sdf"), ("--bad",)]
 )
-def test_wrong_usage_ends_with_two(arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_ends_with_two(arguments):
     assert run(*arguments).exit_code == 2
 
 
-def test_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt() -> None:
+def test_interrupt_ends_with_130(monkeypatch):
+    def interrupt():
         raise KeyboardInterrupt
 
     monkeypatch.setattr(catalogue, "machine_names", interrupt)

@@ -1,9 +1,5 @@
 """Default commands on shipped, own and gallery machines: a result, or one line why not."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -58,13 +54,13 @@ VERDICTS = {"tune": 1, "feasible": 1}
 DOES_NOT_APPLY = 2
 
 
-def given(name: str, folder: Path) -> str:
+def given(name, folder):
     """Return the name of a shipped machine, or the file of one's own."""
     return str(own_machine(name, folder)) if name in OWN else name
 
 
 @pytest.mark.parametrize(("name", "command"), PAIRS)
-def test_a_command_has_a_result_or_says_why_not(name: str, command: str, tmp_path: Path) -> None:
+def test_a_command_has_a_result_or_says_why_not(name, command, tmp_path):
     word, *options = command.split()
     result = CliRunner().invoke(cli.app, [word, given(name, tmp_path), *options])
     assert result.exit_code in (0, VERDICTS.get(word, 0), DOES_NOT_APPLY), result.output
@@ -77,7 +73,7 @@ def test_a_command_has_a_result_or_says_why_not(name: str, command: str, tmp_pat
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_files_of_default_commands_are_written(name: str, tmp_path: Path) -> None:
+def test_files_of_default_commands_are_written(name, tmp_path):
     machine = given(name, tmp_path)
     picture, folder = tmp_path / "picture.png", tmp_path / "sweep"
     for words in (
@@ -100,7 +96,7 @@ def test_files_of_default_commands_are_written(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", (*MACHINES, *GALLERY))
-def test_a_live_session_runs(name: str, tmp_path: Path) -> None:
+def test_a_live_session_runs(name, tmp_path):
     session = MachineSession(given(name, tmp_path))
     session.advance(0.2)
     assert not session.stopped
@@ -111,7 +107,7 @@ def test_a_live_session_runs(name: str, tmp_path: Path) -> None:
     "task", ["PoseTracking", "MotionCueing", "VibrationIsolation", "BallBalance"]
 )
 @pytest.mark.parametrize("name", (*MACHINES, *GALLERY))
-def test_environments_run_or_say_why_not(name: str, task: str, tmp_path: Path) -> None:
+def test_environments_run_or_say_why_not(name, task, tmp_path):
     try:
         env = gym.make(f"twin/{task}-v0", machine=given(name, tmp_path))
     except TwinError as error:

@@ -1,7 +1,5 @@
 """Displacements lead from one pose to another, and back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,12 +14,12 @@ STEP = st.lists(NUMBER, min_size=6, max_size=6)
 
 
 @given(STEP, STEP)
-def test_displacement_inverts_displaced(start: list[float], step: list[float]) -> None:
+def test_displacement_inverts_displaced(start, step):
     pose = pose_from_angles(start[:3], start[3:], "rotation_vector")
     np.testing.assert_allclose(displacement(displaced(pose, step), pose), step, rtol=0, atol=1e-14)
 
 
-def test_turns_act_in_base_axes() -> None:
+def test_turns_act_in_base_axes():
     pose = pose_from_angles([0.1, 0.2, 0.3], [0.5, -0.4, 0.3])
     moved = displaced(pose, [1.0, 2.0, 3.0, 0.1, 0.2, -0.3])
     turn = Rotation.from_rotvec([0.1, 0.2, -0.3]) * Rotation.from_quat(pose[[4, 5, 6, 3]])
@@ -30,7 +28,7 @@ def test_turns_act_in_base_axes() -> None:
     assert difference.magnitude() < 1e-15
 
 
-def test_batches_broadcast() -> None:
+def test_batches_broadcast():
     pose = pose_from_angles(np.zeros((4, 1, 3)), np.zeros(3))
     assert displaced(pose, np.zeros((2, 6))).shape == (4, 2, 7)
     assert displacement(pose, pose[0, 0]).shape == (4, 1, 6)

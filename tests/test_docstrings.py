@@ -6,7 +6,6 @@ import ast
 import builtins
 import importlib
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -26,12 +25,12 @@ class Documented(NamedTuple):
     around: str
 
 
-def functions(module: str) -> Iterator[Documented]:
+def functions(module):
     """Yield the public functions, methods and constructors of a module."""
     yield from _functions(tree(module).body, "", "")
 
 
-def _functions(body: list[ast.stmt], prefix: str, around: str) -> Iterator[Documented]:
+def _functions(body, prefix, around):
     for node in body:
         name = getattr(node, "name", "_")
         if name.startswith("_") and name != "__init__":
@@ -42,20 +41,20 @@ def _functions(body: list[ast.stmt], prefix: str, around: str) -> Iterator[Docum
             yield Documented(f"{prefix}{name}", node, ast.get_docstring(node) or "", around)
 
 
-def section(text: str, title: str) -> dict[str, str]:
+def section(text, title):
     """Return the entries of a section of a Google-style docstring: name -> first line."""
     match = re.search(rf"^{title}:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
     return dict(re.findall(r"^    (\w+): (.*)$", match[1], re.MULTILINE)) if match else {}
 
 
-def arguments(node: Function) -> set[str]:
+def arguments(node):
     """Return the names of a function's arguments without the object itself."""
     given = node.args
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     return {argument.arg for argument in every if argument} - {"self", "cls"}
 
 
-def raised(node: ast.AST) -> set[str]:
+def raised(node):
     """Return the names of the errors that leave a function's own `raise` statements."""
     names = set()
     for part in ast.iter_child_nodes(node):
@@ -70,7 +69,7 @@ def raised(node: ast.AST) -> set[str]:
     return {name for name in names if name.endswith("Error")}
 
 
-def is_error(name: str, module: str) -> bool:
+def is_error(name, module):
     """Return whether a name is an exception that a user of the module can catch."""
     places = (importlib.import_module(module), importlib.import_module("twin.errors"), builtins)
     found = next((getattr(place, name) for place in places if hasattr(place, name)), None)
@@ -80,7 +79,7 @@ def is_error(name: str, module: str) -> bool:
 CHECKED = [name for name in MODULES if not name.endswith("__main__")]
 
 
-def test_documented_arguments_are_those_of_the_function() -> None:
+def test_documented_arguments_are_those_of_the_function():
     for module in CHECKED:
         for function in functions(module):
             documented = set(section(function.text, "Args"))
@@ -88,21 +87,21 @@ def test_documented_arguments_are_those_of_the_function() -> None:
                 assert documented == arguments(function.node), function.name
 
 
-def test_documented_errors_exist() -> None:
+def test_documented_errors_exist():
     for module in CHECKED:
         for function in functions(module):
             for name in section(function.text, "Raises"):
                 assert is_error(name, module), f"{function.name}: {name}"
 
 
-def test_raised_errors_are_documented() -> None:
+def test_raised_errors_are_documented():
     for module in CHECKED:
         for function in functions(module):
             for name in raised(function.node):
                 assert name in function.text + function.around, f"{function.name} raises {name}"
 
 
-def test_the_walk_above_sees_methods_and_sections() -> None:
+def test_the_walk_above_sees_methods_and_sections():
     found = {function.name: function for function in functions("twin.model.machine_model")}
     lengths = found["MachineModel.forward_kinematics"]
     names = {"lengths", "guess", "tolerance"}

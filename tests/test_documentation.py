@@ -1,13 +1,9 @@
 """The site's pages: all are reached, what is generated says what its source says."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -45,14 +41,14 @@ PAGES = sorted(page.relative_to(DOCS).with_suffix("").as_posix() for page in WRI
 assert HANDBOOK and PAGES
 
 
-def toctrees(name: str) -> list[str]:
+def toctrees(name):
     """Return the entries of all tables of contents of a page."""
     found = re.findall(r"```\{toctree\}\n(.*?)```", (DOCS / f"{name}.md").read_text(), re.S)
     lines = [line.strip() for block in found for line in block.splitlines()]
     return [line for line in lines if line and not line.startswith(":")]
 
 
-def reached() -> Iterator[str]:
+def reached():
     """Yield what the index leads to, through other pages too."""
     waiting = ["index"]
     while waiting:
@@ -62,12 +58,12 @@ def reached() -> Iterator[str]:
             waiting += toctrees(name)
 
 
-def test_index_leads_to_every_page_once() -> None:
+def test_index_leads_to_every_page_once():
     found = list(reached())
     assert sorted(name for name in found if not name.startswith("_")) == PAGES
 
 
-def test_index_leads_to_every_generated_page() -> None:
+def test_index_leads_to_every_generated_page():
     found = set(reached())
     assert {name.removesuffix(".md") for name in SINGLE} <= {
         name.removeprefix("_generated/") for name in found
@@ -75,7 +71,7 @@ def test_index_leads_to_every_generated_page() -> None:
     assert {"_generated/machines/*", "_generated/interface/*", "_generated/internals/*"} <= found
 
 
-def test_links_of_pages_lead_to_pages_of_the_site(subtests: pytest.Subtests) -> None:
+def test_links_of_pages_lead_to_pages_of_the_site(subtests):
     for name in PAGES:
         with subtests.test(f"{name}"):
             text = inside_the_site((DOCS / f"{name}.md").read_text())
@@ -89,7 +85,7 @@ def test_links_of_pages_lead_to_pages_of_the_site(subtests: pytest.Subtests) -> 
 
 
 @pytest.fixture(scope="module")
-def report() -> dict[str, Any]:
+def report():
     """Return a report of one case that every machine has, made of numbers that can be found."""
     platforms = [twin.load(name) for name in twin.machine_names()]
     results = [
@@ -108,12 +104,12 @@ def report() -> dict[str, Any]:
     from twin.validation.report.page import environment
 
     content = summary(results, platforms, environment("twin validate"), 1.0)
-    return json.loads(json.dumps(content))  # type: ignore[no-any-return]
+    return json.loads(json.dumps(content))
 
 
 @pytest.mark.pages
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_machine_pages_have_every_table_and_number(name: str, report: dict[str, Any]) -> None:
+def test_machine_pages_have_every_table_and_number(name, report):
     platform = twin.load(name)
     text = machine_page(platform, machine_report(report, name), {"side": Path("side.png")})
     known = configurations(platform)
@@ -137,7 +133,7 @@ def test_machine_pages_have_every_table_and_number(name: str, report: dict[str, 
 
 
 @pytest.mark.pages
-def test_every_row_of_a_page_has_as_many_cells_as_its_table(report: dict[str, Any]) -> None:
+def test_every_row_of_a_page_has_as_many_cells_as_its_table(report):
     pages = [
         machine_page(twin.load(name), machine_report(report, name), {})
         for name in twin.machine_names()
@@ -152,7 +148,7 @@ def test_every_row_of_a_page_has_as_many_cells_as_its_table(report: dict[str, An
 
 @pytest.mark.pages
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_code_of_machine_pages_runs(name: str) -> None:
+def test_code_of_machine_pages_runs(name):
     code = use(twin.load(name))
     assert f'twin.load("{name}")' in code
     exec(code, {})
@@ -160,7 +156,7 @@ def test_code_of_machine_pages_runs(name: str) -> None:
 
 @pytest.mark.pages
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_sketches_show_every_leg_and_the_height(name: str) -> None:
+def test_sketches_show_every_leg_and_the_height(name):
     platform = twin.load(name)
     drawn = ElementTree.fromstring(dimensions_svg(platform))
     texts = [part.text for part in drawn.iter("text")]
@@ -172,7 +168,7 @@ def test_sketches_show_every_leg_and_the_height(name: str) -> None:
 
 
 @pytest.mark.pages
-def test_gallery_shows_every_machine(report: dict[str, Any]) -> None:
+def test_gallery_shows_every_machine(report):
     pictures = {name: Path(f"{name}.png") for name in twin.machine_names()}
     text = gallery(report["machines"], pictures)
     for name in twin.machine_names():
@@ -180,18 +176,16 @@ def test_gallery_shows_every_machine(report: dict[str, Any]) -> None:
     assert text.count("1 of 1 judged measures pass") == len(pictures)
 
 
-def test_missing_reports_and_machines_say_what_to_do(
-    tmp_path: Path, report: dict[str, Any]
-) -> None:
+def test_missing_reports_and_machines_say_what_to_do(tmp_path, report):
     with pytest.raises(InputError, match="make report"):
         read_report(tmp_path / "report.json")
     with pytest.raises(InputError, match="make report"):
         machine_report(report, "no_such_machine")
 
 
-def test_command_page_has_every_command_and_option() -> None:
+def test_command_page_has_every_command_and_option():
     text = commands_page()
-    parsers = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    parsers = typer.main.get_command(app).commands
     flags = {
         name: [flag for part in parser.params for flag in part.opts if flag.startswith("-")]
         for name, parser in parsers.items()
@@ -210,7 +204,7 @@ def test_command_page_has_every_command_and_option() -> None:
             assert f"`{cell(part.name)}`" in section, f"{name} {part.name}"
 
 
-def test_environment_page_has_every_environment() -> None:
+def test_environment_page_has_every_environment():
     text = environments_page()
     for name in ENVIRONMENTS:
         assert f"## {name}\n" in text
@@ -220,7 +214,7 @@ def test_environment_page_has_every_environment() -> None:
     )
 
 
-def test_errata_page_has_every_entry() -> None:
+def test_errata_page_has_every_entry():
     entries = [entry for paper in read_errata() for entry in paper.entries]
     text = errata_page()
     assert f"{len(entries)} entries" in text
@@ -228,9 +222,9 @@ def test_errata_page_has_every_entry() -> None:
         assert f"`{entry.test}`" in text
 
 
-def test_errors_page_has_every_error() -> None:
+def test_errors_page_has_every_error():
     text = errors_page()
-    waiting: list[type[TwinError]] = [TwinError]
+    waiting = [TwinError]
     while waiting:
         kind = waiting.pop()
         assert f"`{kind.__name__}`" in text
@@ -238,7 +232,7 @@ def test_errors_page_has_every_error() -> None:
 
 
 @pytest.mark.pages
-def test_interface_has_every_public_package() -> None:
+def test_interface_has_every_public_package():
     names = {part.name for part in parts()}
     packages = {name for name in MODULES if name.count(".") == 1 and MODULES[name].stem != name}
     for name in packages:
@@ -254,7 +248,7 @@ def test_interface_has_every_public_package() -> None:
     assert {f"internals/twin.{name}.md" for name in INTERNAL} <= set(made)
 
 
-def test_no_line_of_a_text_is_taken_for_a_comment(subtests: pytest.Subtests) -> None:
+def test_no_line_of_a_text_is_taken_for_a_comment(subtests):
     for name in PAGES:
         with subtests.test(f"{name}"):
             text = re.sub(r"^```.*?^```", "", (DOCS / f"{name}.md").read_text(), flags=re.M | re.S)
@@ -264,7 +258,7 @@ def test_no_line_of_a_text_is_taken_for_a_comment(subtests: pytest.Subtests) -> 
 
 
 @pytest.mark.pages
-def test_formulae_are_drawn_as_they_are_written() -> None:
+def test_formulae_are_drawn_as_they_are_written():
     found = []
     for name in PAGES:
         text = (DOCS / f"{name}.md").read_text()
@@ -291,7 +285,7 @@ def test_formulae_are_drawn_as_they_are_written() -> None:
         assert as_mathml(formula, as_block=False).count("<mspace") == spaces
 
 
-def test_charts_leave_out_what_has_no_logarithm() -> None:
+def test_charts_leave_out_what_has_no_logarithm():
     import numpy as np
 
     curve = Curve("one & two", np.array([1e-3, 1e-2, 1e-1]), np.array([0.0, 1e-6, 1e-4]))
@@ -301,7 +295,7 @@ def test_charts_leave_out_what_has_no_logarithm() -> None:
     assert "one & two" in [part.text for part in drawn.iter("text")]
 
 
-def test_files_are_small(subtests: pytest.Subtests) -> None:
+def test_files_are_small(subtests):
     for file in HANDBOOK:
         with subtests.test(f"{file}"):
             tree = ast.parse(file.read_text())

@@ -1,16 +1,12 @@
 """The written pages: links lead somewhere, and what they name exists."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import runpy
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
@@ -50,13 +46,13 @@ CODE = re.compile(r"`([^`\n]+)`")
 FOLDERS = ("assets", "benchmarks", "docs", "envs", "examples", "tests", "twin", "validation")
 
 
-def words(page: str) -> list[str]:
+def words(page):
     """Return what a page writes as code inside its text."""
     text = re.sub(r"^```.*?^```", "", PAGES[page].read_text(), flags=re.MULTILINE | re.DOTALL)
     return CODE.findall(text)
 
 
-def test_links_lead_somewhere(subtests: pytest.Subtests) -> None:
+def test_links_lead_somewhere(subtests):
     for page in PAGES:
         with subtests.test(f"{page}"):
             links = re.findall(r"\]\(([^)#\s]+)", PAGES[page].read_text())
@@ -64,7 +60,7 @@ def test_links_lead_somewhere(subtests: pytest.Subtests) -> None:
             assert not [link for link in local if not (PAGES[page].parent / link).exists()]
 
 
-def test_named_files_exist(subtests: pytest.Subtests) -> None:
+def test_named_files_exist(subtests):
     for page in PAGES:
         with subtests.test(f"{page}"):
             for word in words(page):
@@ -72,14 +68,14 @@ def test_named_files_exist(subtests: pytest.Subtests) -> None:
                     assert (ROOT / word).exists(), word
 
 
-def test_named_parts_of_the_package_exist(subtests: pytest.Subtests) -> None:
+def test_named_parts_of_the_package_exist(subtests):
     for page in PAGES:
         with subtests.test(f"{page}"):
             for word in words(page):
                 match = re.match(r"twin((?:\.\w+)+)(?=\(|$)", word)
                 if not match:
                     continue
-                value: object = twin
+                value = twin
                 path = "twin"
                 for name in match[1].strip(".").split("."):
                     path = f"{path}.{name}"
@@ -90,7 +86,7 @@ def test_named_parts_of_the_package_exist(subtests: pytest.Subtests) -> None:
                         value = getattr(value, name)
 
 
-def shell_commands(text: str) -> Iterator[list[str]]:
+def shell_commands(text):
     """Yield the arguments of every `twin` command in the console blocks of a page."""
     for kind, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         if kind in ("python", "text"):
@@ -108,16 +104,16 @@ def shell_commands(text: str) -> Iterator[list[str]]:
             yield words[: min(ends, default=len(words))]
 
 
-def parse(words: list[str]) -> None:
+def parse(words):
     """Parse the arguments of the console command, without running it."""
-    group: Any = typer.main.get_command(app)
+    group = typer.main.get_command(app)
     context = group.context_class(group, info_name="twin")
     name, command, rest = group.resolve_command(context, words)
     command.make_context(name, rest, parent=context)
 
 
 @pytest.mark.pages
-def test_commands_have_the_options_that_pages_give_them(subtests: pytest.Subtests) -> None:
+def test_commands_have_the_options_that_pages_give_them(subtests):
     count = 0
     for page in PAGES.keys() - {"CHANGELOG.md"}:
         for command in shell_commands(PAGES[page].read_text()):
@@ -128,7 +124,7 @@ def test_commands_have_the_options_that_pages_give_them(subtests: pytest.Subtest
 
 
 @pytest.mark.pages
-def test_commands_inside_a_text_name_known_options(subtests: pytest.Subtests) -> None:
+def test_commands_inside_a_text_name_known_options(subtests):
     """They leave out arguments, and some a value."""
     for page in PAGES.keys() - {"CHANGELOG.md"}:
         for code in words(page):
@@ -141,7 +137,7 @@ def test_commands_inside_a_text_name_known_options(subtests: pytest.Subtests) ->
                     assert type(fault).__name__ in ("MissingParameter", "BadOptionUsage"), fault
 
 
-def test_handbook_leads_to_every_page(subtests: pytest.Subtests) -> None:
+def test_handbook_leads_to_every_page(subtests):
     for page in [page for page in PAGES if page.startswith("docs/")]:
         with subtests.test(f"{page}"):
             listed = PAGES["docs/index.md"].read_text().splitlines()
@@ -149,7 +145,7 @@ def test_handbook_leads_to_every_page(subtests: pytest.Subtests) -> None:
             assert name == "index" or name in listed
 
 
-def test_a_script_draws_every_picture_of_the_guides() -> None:
+def test_a_script_draws_every_picture_of_the_guides():
     folder = ROOT / "docs" / "images"
     drawn = {f"{name}_mujoco" for name in twin.machine_names()}
     for file in folder.glob("*.py"):
@@ -164,12 +160,12 @@ def test_a_script_draws_every_picture_of_the_guides() -> None:
     assert not [name for name in scripts if f'"{name}"' not in run], "make docs draws all of them"
 
 
-def test_readme_is_read_in_five_minutes() -> None:
+def test_readme_is_read_in_five_minutes():
     text = PAGES["README.md"].read_text()
     assert len(text.split()) <= 900
 
 
-def test_errata_name_their_tests() -> None:
+def test_errata_name_their_tests():
     rows = re.findall(r"\| `([^`]+)` \|$", PAGES["validation/errata.md"].read_text(), re.M)
     assert len(rows) > 20, "errata are missing"
     for row in rows:
@@ -177,20 +173,17 @@ def test_errata_name_their_tests() -> None:
         assert f"def {name}(" in (ROOT / file).read_text(), row
 
 
-def test_changelog_names_what_users_meet() -> None:
+def test_changelog_names_what_users_meet():
     from twin.cli import app
 
-    commands = [
-        command.name or command.callback.__name__  # type: ignore[union-attr]
-        for command in app.registered_commands
-    ]
+    commands = [command.name or command.callback.__name__ for command in app.registered_commands]
     assert len(commands) > 3
     changes = PAGES["CHANGELOG.md"].read_text()
     for name in (*twin.machine_names(), *engine_names(), *FIDELITIES, *commands):
         assert re.search(rf"\b{name}\b", changes), name
 
 
-def test_engines_page_names_every_option() -> None:
+def test_engines_page_names_every_option():
     text = PAGES["docs/engines.md"].read_text()
     for name in engine_names():
         module, engine = importlib.import_module("twin.engines").ENGINES[name]
@@ -202,7 +195,7 @@ def test_engines_page_names_every_option() -> None:
 @pytest.mark.pages
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES_WITH_CODE)
-def test_python_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_run(page, tmp_path, monkeypatch):
     """In this process, where it can be: a new one for each page imports all libraries again."""
     blocks = re.findall(r"^```python\n(.*?)^```", PAGES[page].read_text(), re.M | re.S)
     assert blocks
@@ -216,13 +209,13 @@ def test_python_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.Monkey
         runpy.run_path(str(script), run_name="__main__")
 
 
-def sources() -> list[Path]:
+def sources():
     """Return the text files that reach a user."""
     code = [*MODULES.values(), *(ROOT / "validation").glob("*.html"), ROOT / "Makefile"]
     return [*code, *PAGES.values(), *(ROOT / "assets").glob("*/*.toml")]
 
 
-def test_no_place_on_one_computer_is_written_down() -> None:
+def test_no_place_on_one_computer_is_written_down():
     private = re.compile(r"(?<![\w.])/(home|root|tmp|usr|opt|mnt|Users)/\w")
     for file in sources():
         assert not private.search(file.read_text()), file

@@ -1,10 +1,7 @@
 """Errors: one root, the fitting builtin, data that survives the way to another process."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +29,7 @@ BUILTINS = {
     "ControlError": RuntimeError,
 }
 
-ARGUMENTS: dict[str, tuple[Any, ...]] = {
+ARGUMENTS = {
     "InputError": ("pose", "must be finite"),
     "UnknownOptionError": ("colour", "is no option of the task"),
     "ParameterError": ("platform.toml", [("leg.rod.mass", "must be above zero")]),
@@ -49,12 +46,12 @@ CLASSES = {
 }
 
 
-def test_every_error_is_listed_here() -> None:
+def test_every_error_is_listed_here():
     assert set(CLASSES) == {"TwinError", *BUILTINS}
     assert twin.TwinError is TwinError
 
 
-def test_errors_are_twin_errors_and_builtin(subtests: pytest.Subtests) -> None:
+def test_errors_are_twin_errors_and_builtin(subtests):
     for name in BUILTINS:
         with subtests.test(f"{name}"):
             assert issubclass(CLASSES[name], TwinError)
@@ -62,7 +59,7 @@ def test_errors_are_twin_errors_and_builtin(subtests: pytest.Subtests) -> None:
             assert CLASSES[name].__doc__
 
 
-def test_errors_pickle_with_their_data(subtests: pytest.Subtests) -> None:
+def test_errors_pickle_with_their_data(subtests):
     for name in BUILTINS:
         with subtests.test(f"{name}"):
             state = State(0.1, np.zeros(7), np.zeros(6), np.ones(6), np.zeros(6))
@@ -81,7 +78,7 @@ def test_errors_pickle_with_their_data(subtests: pytest.Subtests) -> None:
                 np.testing.assert_array_equal(again.data["state"].lengths, state.lengths)
 
 
-def test_messages_hold_the_arguments() -> None:
+def test_messages_hold_the_arguments():
     for name, arguments in ARGUMENTS.items():
         text = str(CLASSES[name](*arguments))
         for argument in arguments:
@@ -89,6 +86,6 @@ def test_messages_hold_the_arguments() -> None:
             assert all(str(word) in text for word in words)
 
 
-def test_state_errors_carry_any_data() -> None:
+def test_state_errors_carry_any_data():
     assert errors.StateError("stopped").data == {}
     assert errors.IntegrationError("stopped", {"time": 0.3}).data["time"] == 0.3

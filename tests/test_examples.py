@@ -1,12 +1,9 @@
 """Every example runs, and leaves the picture or the table that it promises."""
 
-from __future__ import annotations
-
 import ast
 import re
 import runpy
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +22,7 @@ ROWS = re.findall(
 """Script, link and output of every row of the table in the folder's README."""
 
 
-def colours(picture: Path) -> int:
+def colours(picture):
     """Return the number of colours in the first image of a file."""
     with Image.open(picture) as image:
         pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
@@ -33,7 +30,7 @@ def colours(picture: Path) -> int:
 
 
 @pytest.mark.quick
-def test_scripts_import_what_the_package_has(subtests: pytest.Subtests) -> None:
+def test_scripts_import_what_the_package_has(subtests):
     """Those of learning and the benchmarks run only where their libraries are installed."""
     for script in (*FOLDER.rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")):
         with subtests.test(str(script.relative_to(ROOT))):
@@ -47,9 +44,7 @@ def test_scripts_import_what_the_package_has(subtests: pytest.Subtests) -> None:
 @pytest.mark.pages
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example_ends_in_what_it_promises(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_example_ends_in_what_it_promises(name, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", [str(EXAMPLES[name]), str(tmp_path)])
     runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
     promised = {script: output for script, _, output in ROWS}[name]
@@ -66,12 +61,12 @@ def test_example_ends_in_what_it_promises(
     assert "table" in promised or written
 
 
-def test_readme_of_the_examples_lists_each_once() -> None:
+def test_readme_of_the_examples_lists_each_once():
     assert sorted(script for script, _, _ in ROWS) == sorted(EXAMPLES)
     assert all(script == link for script, link, _ in ROWS)
 
 
-def test_example_says_what_one_learns_and_is_short(subtests: pytest.Subtests) -> None:
+def test_example_says_what_one_learns_and_is_short(subtests):
     for name in EXAMPLES:
         with subtests.test(f"{name}"):
             text = EXAMPLES[name].read_text()

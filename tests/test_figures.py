@@ -1,9 +1,6 @@
 """Figures that README and guides print: those of the report, and of the code above them."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import pytest
 from package_walk import ROOT
@@ -22,9 +19,9 @@ README = (ROOT / "README.md").read_text()
 ACCURACY = (ROOT / "docs" / "accuracy_and_speed.md").read_text()
 
 
-def reported(name: str, figures: list[str]) -> list[dict[str, Any]]:
+def reported(name, figures):
     """Return cases of a report that has the figures of a machine."""
-    cases: dict[str, dict[str, Any]] = {}
+    cases = {}
     for figure, (case, (beginning, *_)) in zip(figures, SOURCES, strict=True):
         unit = "m" if "position" in beginning or "gap" in beginning else "1"
         own = cases.setdefault(
@@ -36,7 +33,7 @@ def reported(name: str, figures: list[str]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.quick
-def test_figures_of_pages_are_those_of_the_report() -> None:
+def test_figures_of_pages_are_those_of_the_report():
     machines = machine_figures(ACCURACY)
     assert len(machines) == 6
     cases = [case for name in machines for case in reported(name, machines[name])]
@@ -53,7 +50,7 @@ def test_figures_of_pages_are_those_of_the_report() -> None:
 
 
 @pytest.mark.quick
-def test_a_figure_is_a_rounded_value() -> None:
+def test_a_figure_is_a_rounded_value():
     for printed, value, same in (("0.110", 0.1104, True), ("0.110", 0.111, False)):
         assert agree(printed, value, rounding=False) is same
     assert agree("6e-8", 6.4e-8, rounding=False) and not agree("6e-8", 7e-8, rounding=False)
@@ -61,7 +58,7 @@ def test_a_figure_is_a_rounded_value() -> None:
 
 
 @pytest.mark.quick
-def test_readme_prints_the_figures_of_the_page() -> None:
+def test_readme_prints_the_figures_of_the_page():
     """Those of the report, and the times of the other tables."""
     assert readme_figures(README) == machine_figures(ACCURACY)["stewart"]
     _, calls, times = re.findall(r"^\| `stewart` \| \d.*", ACCURACY, re.M)
@@ -80,8 +77,8 @@ def test_readme_prints_the_figures_of_the_page() -> None:
 @pytest.mark.pages
 @pytest.mark.slow
 def test_the_tracking_table_is_printed_by_the_code_above_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    capsys,
+):
     page = (ROOT / "docs" / "tracking.md").read_text()
     before, _, table = page.partition("| controller | ideal")
     blocks = re.findall(r"^```python\n(.*?)^```", before, re.M | re.S)

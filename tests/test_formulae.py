@@ -1,15 +1,11 @@
 """Formulae of docstrings as mathematics: every public one, and every letter of it."""
 
-from __future__ import annotations
-
 import ast
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
 from xml.etree import ElementTree
 
-import pytest
 from package_walk import MODULES, tree
 
 from handbook import docstrings
@@ -20,7 +16,7 @@ from handbook.mathematics import as_mathml
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
-def test_plain_notation_in_latex() -> None:
+def test_plain_notation_in_latex():
     for plain, latex in {
         "x_1'' / 3": r"\frac{x_{1}\prime \prime }{3}",
         "(a + b) / (2 c)": r"\frac{a + b}{2 c}",
@@ -41,13 +37,13 @@ def test_plain_notation_in_latex() -> None:
         assert as_latex(plain).replace("  ", " ") == latex.replace("  ", " "), plain
 
 
-def test_code_tables_and_matrices_stay_as_they_are() -> None:
+def test_code_tables_and_matrices_stay_as_they_are():
     for block in ("[ M  0 ] = [ 0 ]", "f('x') = \"y\"", "x += 1", "no relation", "f(x = 1"):
         assert formulae([f"    {block}"]) is None, block
     assert formulae(["  a = b", "      + c", "  d = e"]) == r"a &= b + c \\ d &= e"
 
 
-def symbols(drawn: str) -> str:
+def symbols(drawn):
     """Return the text of MathML, Greek letters by their names in docstrings."""
     text = "".join(ElementTree.fromstring(re.sub("&[A-Z][A-Za-z]+;", "", drawn)).itertext())
     found = []
@@ -61,11 +57,11 @@ def symbols(drawn: str) -> str:
     return "".join(found)
 
 
-def test_public_formulae_keep_every_symbol(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_public_formulae_keep_every_symbol(monkeypatch):
     """Letters, figures, primes and signs of each block, counted before and after."""
-    blocks: list[str] = []
+    blocks = []
 
-    def noted(lines: Sequence[str]) -> str | None:
+    def noted(lines):
         blocks.append("\n".join(lines))
         return formulae(lines)
 

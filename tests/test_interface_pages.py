@@ -1,7 +1,5 @@
 """Docstrings and signatures on the pages of the interface: rewritten, shortened and linked."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest
@@ -17,7 +15,7 @@ from twin.control.controller import Reference
 pytestmark = pytest.mark.quick
 
 
-def test_docstrings_become_what_sphinx_reads() -> None:
+def test_docstrings_become_what_sphinx_reads():
     lines = ["Force of `a|b`, x' and y_ * 2.", "", "| a | b |", "| --- | --- |", "| 1 | `c` |"]
     assert as_restructured(lines) == [
         r"Force of ``a|b``, x' and y\_ \* 2.",
@@ -41,7 +39,7 @@ def test_docstrings_become_what_sphinx_reads() -> None:
     assert as_restructured(["Alias for field number 2"]) == []
 
 
-def test_signatures_leave_out_checks_of_types() -> None:
+def test_signatures_leave_out_checks_of_types():
     checked = "~typing.Annotated[{}, Check(a=[1], b={{'unit': 'kg m2'}}), Other()]"
     inner = checked.format("float")
     text = f"(rows: tuple[{inner}, {checked.format(f'dict[str, {inner}]')}] | None, n: int = 3)"
@@ -51,7 +49,7 @@ def test_signatures_leave_out_checks_of_types() -> None:
     assert without_checks(other) == "(x: int | None = None)"
 
 
-def test_docstrings_of_properties_have_sections() -> None:
+def test_docstrings_of_properties_have_sections():
     for kind in ("property", "method"):
         lines = ["Pose: of the ball.", "", "Raises:", "    InputError: there is none."]
         restructure(None, kind, "x", None, None, lines)
@@ -59,7 +57,7 @@ def test_docstrings_of_properties_have_sections() -> None:
         assert ":raises InputError: there is none." in lines, kind
 
 
-def test_pages_of_the_handbook_become_links() -> None:
+def test_pages_of_the_handbook_become_links():
     assert as_restructured(["See docs/ball.md, `docs/x.md`."]) == [
         "See :doc:`/ball`, ``docs/x.md``."
     ]
@@ -70,7 +68,7 @@ def test_pages_of_the_handbook_become_links() -> None:
     assert inside_the_site(text, "ball") == text
 
 
-def test_names_mean_what_they_mean_in_their_module(subtests: pytest.Subtests) -> None:
+def test_names_mean_what_they_mean_in_their_module(subtests):
     for module, name, whole in [
         ("twin.datasets.record", "Path", "pathlib.Path"),
         ("twin.analysis.frequency.response", "Path", "twin.analysis.frequency.response.Path"),
@@ -84,7 +82,7 @@ def test_names_mean_what_they_mean_in_their_module(subtests: pytest.Subtests) ->
             assert (found or "").replace("._local", "") == (whole or "")
 
 
-def test_types_and_names_lead_to_their_own_class() -> None:
+def test_types_and_names_lead_to_their_own_class():
     from docutils import nodes
     from docutils.utils import new_document
     from sphinx import addnodes
@@ -115,7 +113,7 @@ def test_types_and_names_lead_to_their_own_class() -> None:
     assert shown["_toc_name"] == ""
 
 
-def test_code_in_docstrings_ends_on_its_line() -> None:
+def test_code_in_docstrings_ends_on_its_line():
     """Over two lines it would not be code; a table's rows and blocks of code are no sentences."""
     checked = 0
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)

@@ -1,21 +1,11 @@
 """Every Jacobian and every rate against differences of the function it belongs to."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from paths import moved
-from scales import Scale
-
-from twin.analysis.platform import Platform
-from twin.model.machine_base import LegCoordinates
 
 pytestmark = pytest.mark.quick
 
-Array = NDArray[np.float64]
 
 STEP = 3e-3
 """In the machine's own time; three Richardson levels leave the sixth power of the step, 1e-17, and
@@ -25,20 +15,18 @@ CLOSE = 1e-11
 """Relative to the largest entry: rounding of the difference quotients."""
 
 
-def close(found: Array, expected: Array, tolerance: float = CLOSE) -> None:
+def close(found, expected, tolerance=CLOSE):
     """Assert that arrays agree relative to the largest entry."""
     assert np.abs(expected).max() > 0.0
     assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
 
 
-def test_differences_are_exact_on_a_known_function(derivative: Any) -> None:
+def test_differences_are_exact_on_a_known_function(derivative):
     result = derivative(lambda t: np.array([np.sin(3 * t), np.exp(t)]), STEP)
     np.testing.assert_allclose(result, [3.0, 1.0], rtol=0, atol=1e-11)  # rounding / step
 
 
-def test_jacobian_is_the_derivative_of_the_coordinates(
-    platform: Platform, states: Any, derivative: Any, scale: Scale
-) -> None:
+def test_jacobian_is_the_derivative_of_the_coordinates(platform, states, derivative, scale):
     rates = derivative(
         lambda t: platform.inverse_kinematics(
             moved(platform, states.pose, states.twist, states.acceleration, t)
@@ -49,9 +37,7 @@ def test_jacobian_is_the_derivative_of_the_coordinates(
 
 
 @pytest.mark.parametrize("column", range(6))
-def test_each_column_of_the_jacobian(
-    platform: Platform, states: Any, derivative: Any, scale: Scale, column: int
-) -> None:
+def test_each_column_of_the_jacobian(platform, states, derivative, scale, column):
     direction = np.zeros_like(states.twist)
     direction[:, column] = scale.twist[column]
     twist = platform.constrain(states.pose, direction).twist
@@ -69,9 +55,7 @@ def test_each_column_of_the_jacobian(
     close(rates, expected)
 
 
-def test_jacobian_derivative(
-    platform: Platform, states: Any, derivative: Any, scale: Scale
-) -> None:
+def test_jacobian_derivative(platform, states, derivative, scale):
     expected = derivative(
         lambda t: platform.jacobian(
             moved(platform, states.pose, states.twist, states.acceleration, t)
@@ -81,14 +65,14 @@ def test_jacobian_derivative(
     close(platform.jacobian_derivative(states.pose, states.twist), expected)
 
 
-def test_conditions_hold_along_every_motion(platform: Platform, states: Any) -> None:
+def test_conditions_hold_along_every_motion(platform, states):
     rows = platform.constraints(states.pose)
     assert rows.shape == (len(states.pose), 6 - platform.dof, 6)
     off = np.einsum("kij,kj->ki", rows, states.twist)
     np.testing.assert_allclose(off, np.zeros_like(off), rtol=0, atol=1e-14)
 
 
-def test_actuator_accelerations_are_consistent(platform: Platform, states: Any) -> None:
+def test_actuator_accelerations_are_consistent(platform, states):
     """Rates of the joints against those of the Jacobian: two closed forms of the same."""
     legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
     jacobian = platform.jacobian(states.pose)
@@ -102,14 +86,12 @@ def test_actuator_accelerations_are_consistent(platform: Platform, states: Any) 
     close(legs.accelerations[..., actuator], accelerations, 1e-13)
 
 
-def test_leg_coordinate_rates_and_accelerations(
-    platform: Platform, states: Any, derivative: Any, scale: Scale
-) -> None:
+def test_leg_coordinate_rates_and_accelerations(platform, states, derivative, scale):
     k = platform.n_deflections
     spring, rate = states.deflection[:, :k], states.deflection[:, k:]
     second_rate = 30.0 * spring
 
-    def legs_at(time: float) -> LegCoordinates:
+    def legs_at(time):
         """Return the coordinates on a motion of constant acceleration of all degrees of freedom."""
         pose = moved(platform, states.pose, states.twist, states.acceleration, time)
         motion = platform.constrain(

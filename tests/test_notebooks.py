@@ -1,10 +1,7 @@
 """The gallery of notebooks: a card with a picture for each, and none that takes too long."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from package_walk import ROOT
@@ -17,25 +14,25 @@ utils = pytest.importorskip("docutils.utils")
 pytestmark = pytest.mark.quick
 
 
-def test_every_notebook_has_a_card() -> None:
+def test_every_notebook_has_a_card():
     gallery = (ROOT / "docs" / f"{GALLERY}.md").read_text()
     cards = re.findall(r"^\*\*\[[^\]]+\]\((\w+)\.md\)\.\*\* [^\n]{20}", gallery, re.M)
     notebooks = [file.stem for file in (ROOT / "docs" / "notebooks").glob("*.md")]
     assert sorted([*cards, "index"]) == sorted(notebooks)
 
 
-def test_a_card_shows_the_first_picture_of_its_notebook() -> None:
+def test_a_card_shows_the_first_picture_of_its_notebook():
     asked = []
 
-    def doctree(name: str) -> Any:
+    def doctree(name):
         asked.append(name)
         pictures = [nodes.image(uri=f"{name}_{k}.png") for k in range(2)]
         return nodes.container("", nodes.paragraph("", "words"), *pictures)
 
-    page: Any = utils.new_document("index")
+    page = utils.new_document("index")
     link = nodes.reference("", "Control", refuri="control.html")
     page += nodes.container("", nodes.paragraph("", "", link), classes=["card"])
-    app: Any = SimpleNamespace(env=SimpleNamespace(get_doctree=doctree))
+    app = SimpleNamespace(env=SimpleNamespace(get_doctree=doctree))
     add_pictures(app, page, "index")
     assert not list(page.findall(nodes.image))
     add_pictures(app, page, GALLERY)
@@ -44,15 +41,15 @@ def test_a_card_shows_the_first_picture_of_its_notebook() -> None:
     assert "Control" in picture["alt"] and page[0][0][0] is picture
 
 
-def test_a_slow_notebook_ends_the_build() -> None:
+def test_a_slow_notebook_ends_the_build():
     from sphinx.errors import ExtensionError
 
-    def env(time: float) -> Any:
+    def env(time):
         return SimpleNamespace(
             nb_metadata={"notebooks/a": {"exec_data": {"runtime": time}}, "b": {}}
         )
 
     check_durations(env(LONGEST - 1.0))
-    check_durations(SimpleNamespace())  # type: ignore[arg-type]
+    check_durations(SimpleNamespace())
     with pytest.raises(ExtensionError, match="notebooks/a: 181 s"):
         check_durations(env(LONGEST + 1.0))

@@ -1,7 +1,5 @@
 """What is built is complete: every file of the package is in it, every bound is there."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import version
@@ -27,7 +25,7 @@ OPTIONAL = ("ray", "torch", "stable-baselines3", "tensorboard", "matplotlib", "n
 
 
 @pytest.mark.parametrize("package", FOLDERS)
-def test_every_data_file_is_shipped(package: str) -> None:
+def test_every_data_file_is_shipped(package):
     shipped = {
         file
         for name, patterns in settings["package-data"].items()
@@ -42,7 +40,7 @@ def test_every_data_file_is_shipped(package: str) -> None:
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS)
-def test_dependencies_have_a_lower_bound_that_is_installed(requirement: str) -> None:
+def test_dependencies_have_a_lower_bound_that_is_installed(requirement):
     text = requirement.partition(";")[0].strip()
     match = re.fullmatch(r"(?P<name>[\w-]+)(\[\w+\])?>=(?P<bound>[\d.]+)", text)
     if match is None:
@@ -57,7 +55,7 @@ def test_dependencies_have_a_lower_bound_that_is_installed(requirement: str) -> 
     assert have >= bound
 
 
-def test_source_archive_takes_what_is_no_package() -> None:
+def test_source_archive_takes_what_is_no_package():
     manifest = (ROOT / "MANIFEST.in").read_text()
     packages = {"twin", "assets", "envs", "validation"}
     folders = {file.parent.name for file in ROOT.glob("[!.]*/*.py")} | {"docs"}
@@ -72,7 +70,7 @@ LEFT_OUT = re.compile(r'importorskip\(\s*"(torch|torchrl|stable_baselines3|ray|n
 
 
 @pytest.mark.quick
-def test_what_make_test_skips_is_run_by_make_test_rl() -> None:
+def test_what_make_test_skips_is_run_by_make_test_rl():
     recipe = (ROOT / "Makefile").read_text().partition("\ntest-rl:")[2].partition("\n\n")[0]
     run = {file for word in re.findall(r"tests/\S+", recipe) for file in ROOT.glob(word)}
     skipped = {

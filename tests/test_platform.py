@@ -1,9 +1,6 @@
 """The object a user holds: what it says of itself, and that it travels between processes."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +26,7 @@ KINDS = {
 """Kind of leg, actuators, dof, deflections of springs, unit of the actuators."""
 
 
-def test_tells_what_it_is(platform: Platform) -> None:
+def test_tells_what_it_is(platform):
     assert platform.name in repr(platform)
     n = platform.n_actuators
     expected = KINDS.get(platform.name, KINDS["stewart"])
@@ -51,7 +48,7 @@ def test_tells_what_it_is(platform: Platform) -> None:
     assert np.linalg.norm(platform.home[3:]) == pytest.approx(1.0, abs=1e-15)  # rounding
 
 
-def test_all_machines_are_here() -> None:
+def test_all_machines_are_here():
     assert set(twin.machine_names()) == set(KINDS)
     assert {kind for kind, *_ in KINDS.values()} == {
         "ups",
@@ -62,7 +59,7 @@ def test_all_machines_are_here() -> None:
     }
 
 
-def test_pickles(platform: Platform, states: Any) -> None:
+def test_pickles(platform, states):
     again = pickle.loads(pickle.dumps(platform))
     assert again.hash == platform.hash
     arguments = (states.pose, states.twist, states.forces)
@@ -71,7 +68,7 @@ def test_pickles(platform: Platform, states: Any) -> None:
     )
 
 
-def test_springs_are_relaxed_and_at_rest_unless_told(platform: Platform, states: Any) -> None:
+def test_springs_are_relaxed_and_at_rest_unless_told(platform, states):
     k = platform.n_deflections
     inside = platform.as_deflection(None)
     np.testing.assert_array_equal(inside, np.zeros(2 * k))
@@ -85,7 +82,7 @@ def test_springs_are_relaxed_and_at_rest_unless_told(platform: Platform, states:
             platform.forward_dynamics(*arguments, deflection=wrong)
 
 
-def test_loads_by_name_and_by_path(tmp_path: Any) -> None:
+def test_loads_by_name_and_by_path(tmp_path):
     from twin.machine.machine import parameters_path
 
     for name in twin.machine_names():
@@ -95,7 +92,7 @@ def test_loads_by_name_and_by_path(tmp_path: Any) -> None:
         assert twin.load(name).name == name
 
 
-def test_limits_are_those_of_the_design(stewart: Platform) -> None:
+def test_limits_are_those_of_the_design(stewart):
     """Retracted at 0.740 m, stroke 0.230 m, home at mid-stroke (0.8716 m)."""
     stroke = stewart.maximum_coordinates - stewart.minimum_coordinates
     np.testing.assert_allclose(stroke, 0.230, rtol=0, atol=1e-15)
@@ -104,7 +101,7 @@ def test_limits_are_those_of_the_design(stewart: Platform) -> None:
     np.testing.assert_allclose(stewart.home_coordinates, middle, rtol=0, atol=5e-5)
 
 
-def test_motion_range_of_the_driving_simulator() -> None:
+def test_motion_range_of_the_driving_simulator():
     """Paper: +-50 mm; the small angles it gives are 50 mm over half of length and width."""
     platform = twin.load("driving_simulator")
     span = np.array([0.05, np.radians(3.581), np.radians(6.987)])
@@ -119,7 +116,7 @@ def test_motion_range_of_the_driving_simulator() -> None:
     np.testing.assert_allclose(span[1:], 0.05 / arms[:2], rtol=2e-4)
 
 
-def test_changes_make_another_machine(stewart: Platform) -> None:
+def test_changes_make_another_machine(stewart):
     before = stewart.hash
     other = stewart.with_(
         gravity="1620 mm/s2",
@@ -131,16 +128,14 @@ def test_changes_make_another_machine(stewart: Platform) -> None:
     assert stewart.with_().hash == before
 
 
-def test_fields_that_a_file_leaves_out_can_be_given(srspm: Platform) -> None:
+def test_fields_that_a_file_leaves_out_can_be_given(srspm):
     assert srspm.parameters.leg.actuator.effort is None
     changed = srspm.with_(parameters={"leg.actuator.force": "1 kN", "leg.2.actuator.speed": 0.5})
     assert [leg.actuator.effort for leg in changed.parameters.legs] == [1000.0] * 6
     assert [leg.actuator.speed for leg in changed.parameters.legs] == [None, 0.5, *[None] * 4]
 
 
-def test_payloads_of_every_kind_add_their_mass(
-    subtests: pytest.Subtests, stewart: Platform
-) -> None:
+def test_payloads_of_every_kind_add_their_mass(subtests, stewart):
     for payload in [50.0, "50 kg", "50000 g", Payload(50.0)]:
         with subtests.test(f"{payload}"):
             loaded = stewart.with_(payload=payload)
@@ -153,7 +148,7 @@ def test_payloads_of_every_kind_add_their_mass(
             assert seated.center_of_mass[2] > body.center_of_mass_vector[2]
 
 
-def test_changes_are_checked(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_changes_are_checked(subtests, stewart):
     for changes, match in [
         ({"parameters": {"leg.actuator.forc": 1}}, "the nearest are leg.actuator.force"),
         (
@@ -172,7 +167,7 @@ def test_changes_are_checked(subtests: pytest.Subtests, stewart: Platform) -> No
             stewart.with_(**changes)
 
 
-def test_studies_are_methods(stewart: Platform) -> None:
+def test_studies_are_methods(stewart):
     assert stewart.payload(grid=2).exact_limit_kg == static_payload(stewart, grid=2).exact_limit_kg
     raised = np.add(stewart.home, [0.0, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0])
     linear = stewart.linearise(raised)
@@ -183,7 +178,7 @@ def test_studies_are_methods(stewart: Platform) -> None:
         stewart.linearise(np.zeros(6))
 
 
-def test_a_changed_machine_without_limits_stays_without(subtests: pytest.Subtests) -> None:
+def test_a_changed_machine_without_limits_stays_without(subtests):
     for changes in [{"payload": 10.0}, {"gravity": 1.62}, {"payload": Occupant(1.75, 75.0)}]:
         with subtests.test(f"{changes}"):
             free = twin.load("stewart", limits=False)

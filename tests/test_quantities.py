@@ -1,13 +1,10 @@
 """Quantities on the command line: units, plain numbers, poses, and errors that name the option."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from twin import cli
-from twin.analysis.platform import Platform
 from twin.cli.values import in_unit, pose_of, quantities, quantity
 from twin.errors import InputError
 from twin.rotations import angles_from_quaternion
@@ -15,7 +12,7 @@ from twin.rotations import angles_from_quaternion
 pytestmark = pytest.mark.quick
 
 
-def test_quantities_are_si(subtests: pytest.Subtests) -> None:
+def test_quantities_are_si(subtests):
     for text, units, value in [
         ("0.02", ("m", "rad"), 0.02),
         (0.02, ("m",), 0.02),
@@ -31,7 +28,7 @@ def test_quantities_are_si(subtests: pytest.Subtests) -> None:
             assert quantity(text, "amplitude", *units) == pytest.approx(value, rel=1e-12)
 
 
-def test_what_is_no_quantity_is_refused(subtests: pytest.Subtests) -> None:
+def test_what_is_no_quantity_is_refused(subtests):
     for text in ["3 kg", "mm", "", "nan", "inf", "1e300", "3,5 mm", "1 2"]:
         with subtests.test(f"{text}"):
             with pytest.raises(InputError, match=r"^amplitude: ") as caught:
@@ -39,7 +36,7 @@ def test_what_is_no_quantity_is_refused(subtests: pytest.Subtests) -> None:
             assert len(str(caught.value).splitlines()) == 1
 
 
-def test_lists_have_a_unit_each() -> None:
+def test_lists_have_a_unit_each():
     assert quantities("20 N s/mm,3 ms", "start", "N s/m", "s") == pytest.approx([2e4, 3e-3])
     assert quantities("1 mm,2 mm,3", "head", "m") == pytest.approx([1e-3, 2e-3, 3.0])
     assert quantities(None, "head", "m") is None
@@ -47,13 +44,13 @@ def test_lists_have_a_unit_each() -> None:
         quantities("20 N s/mm,3 mm", "start", "N s/m", "s")
 
 
-def test_the_unit_fits_what_it_is_for() -> None:
+def test_the_unit_fits_what_it_is_for():
     assert in_unit(quantity("5", "limit", "N", "N m"), "limit", "N m", "that of rss") == 5.0
     with pytest.raises(InputError, match="limit: has a unit of N, but that of rss is in N m"):
         in_unit(quantity("5 N", "limit", "N", "N m"), "limit", "N m", "that of rss")
 
 
-def test_poses_from_home(stewart: Platform) -> None:
+def test_poses_from_home(stewart):
     pose = pose_of(stewart, "10 mm, 0, 900 mm, pitch=3 deg, yaw=-0.1")
     assert pose is not None
     assert pose[:3] == pytest.approx([0.01, 0.0, 0.9])
@@ -65,13 +62,13 @@ def test_poses_from_home(stewart: Platform) -> None:
     assert pose_of(stewart, None) is None
 
 
-def test_what_is_no_pose_is_refused(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_what_is_no_pose_is_refused(subtests, stewart):
     for text in ["", "1,2,3,4", "tilt=3", "z=3 deg", "yaw=1 m", "0,0,1,1,0,0,1 mm"]:
         with subtests.test(f"{text}"), pytest.raises(InputError, match=r"^pose: "):
             pose_of(stewart, text)
 
 
-def test_wrong_options_end_in_one_line(subtests: pytest.Subtests) -> None:
+def test_wrong_options_end_in_one_line(subtests):
     for words, told in [
         (
             ("track", "stewart", "--axis", "yaw", "--amplitude", "10 m"),

@@ -1,7 +1,5 @@
 """What the README and the guide show works: Python blocks run, `twin` commands succeed."""
 
-from __future__ import annotations
-
 import os
 import re
 import runpy
@@ -27,25 +25,25 @@ FEWER = {"render": ("--size", "160x120"), "evaluate": ("--episodes", "1")}
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def blocks(page: Path, *languages: str) -> list[str]:
+def blocks(page, *languages):
     """Return the fenced blocks of a page in any of the languages."""
     return [text for language, text in FENCE.findall(page.read_text()) if language in languages]
 
 
-def commands(page: Path) -> list[str]:
+def commands(page):
     """Return the command lines that call the package; `make` and `pip` are not run here."""
     found = [text.replace("\\\n", "") for text in blocks(page, "console", "bash", "sh", "shell")]
     lines = [line.removeprefix("$ ").strip() for block in found for line in block.splitlines()]
     return [line for line in lines if line.split()[:1] == ["twin"] or " -m twin" in line]
 
 
-def surroundings() -> dict[str, str]:
+def surroundings():
     """Return the environment with this interpreter's scripts first."""
     paths = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     return {**os.environ, "PATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
 
 
-def run(command: list[str], folder: Path) -> None:
+def run(command, folder):
     """Run a command in a folder of its own, in a process of its own."""
     done = subprocess.run(
         command, cwd=folder, env=surroundings(), capture_output=True, text=True, timeout=300
@@ -53,13 +51,13 @@ def run(command: list[str], folder: Path) -> None:
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
 
 
-def call(command: list[str]) -> None:
+def call(command):
     """Run a command in this process, which has imported all libraries."""
     done = CliRunner().invoke(app, command[1:])
     assert done.exit_code == 0, f"{shlex.join(command)}\n{done.output}\n{done.exception!r}"
 
 
-def view(command: list[str], folder: Path) -> None:
+def view(command, folder):
     """Run a command that shows a page, look at the page, and end it as Ctrl-C does."""
     server = subprocess.Popen(
         [*command, "--no-browser", "--port", "0"],
@@ -83,7 +81,7 @@ def view(command: list[str], folder: Path) -> None:
 
 @pytest.mark.pages
 @pytest.mark.slow
-def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
+def test_python_blocks_run_one_after_the_other(tmp_path):
     found = blocks(README, "python")
     assert found, "no Python block was found"
     script = tmp_path / "readme.py"
@@ -94,9 +92,7 @@ def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
 @pytest.mark.pages
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_succeed_one_after_the_other(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_succeed_one_after_the_other(page, tmp_path, monkeypatch):
     lines = commands(page)
     assert lines, "no command was found"
     monkeypatch.chdir(tmp_path)
@@ -114,7 +110,7 @@ def test_commands_succeed_one_after_the_other(
             call([*command, *FEWER.get(command[1], ())])
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_lead_somewhere():
     text = README.read_text()
     links = [*re.findall(r"\]\(([^)#]+)", text), *re.findall(r'src="([^"]+)"', text)]
     missing = [link for link in links if "://" not in link and not (README.parent / link).exists()]

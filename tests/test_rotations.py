@@ -1,9 +1,5 @@
 """Angle conventions against products of elementary rotations, and there and back."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,7 +22,7 @@ pytestmark = pytest.mark.quick
 angle = st.floats(-1.2, 1.2)  # away from the gimbal lock of every convention
 
 
-def about(axis: str, turn: float) -> Any:
+def about(axis, turn):
     c, s = np.cos(turn), np.sin(turn)
     return {
         "x": np.array([[1, 0, 0], [0, c, -s], [0, s, c]]),
@@ -35,7 +31,7 @@ def about(axis: str, turn: float) -> Any:
     }[axis]
 
 
-def cayley(c: Any) -> Any:
+def cayley(c):
     """Return (I - [c])^-1 (I + [c]): the rotation by twice the arc tangent of |c| about c."""
     skew = np.array([[0, -c[2], c[1]], [c[2], 0, -c[0]], [-c[1], c[0], 0]])
     return np.linalg.solve(np.eye(3) - skew, np.eye(3) + skew)
@@ -54,13 +50,13 @@ PRODUCTS = {
 }
 
 
-def test_every_convention_has_its_product() -> None:
+def test_every_convention_has_its_product():
     assert set(PRODUCTS) == set(CONVENTIONS)
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
 @given(angles=st.tuples(angle, angle, angle))
-def test_convention(name: str, angles: tuple[float, float, float]) -> None:
+def test_convention(name, angles):
     if is_singular_when_level(name):
         angles = (angles[0], 1.3 + 0.5 * angles[1], angles[2])  # 0.7 to 1.9 rad
     given_angles = angles[: len(CONVENTIONS[name].angles)]
@@ -74,7 +70,7 @@ def test_convention(name: str, angles: tuple[float, float, float]) -> None:
     np.testing.assert_allclose(back, given_angles, rtol=0, atol=2e-15)
 
 
-def test_batches(subtests: pytest.Subtests) -> None:
+def test_batches(subtests):
     for name in CONVENTIONS:
         with subtests.test(f"{name}"):
             count = len(CONVENTIONS[name].angles)
@@ -89,7 +85,7 @@ def test_batches(subtests: pytest.Subtests) -> None:
             assert angles_from_quaternion(np.empty((0, 4)), name).shape == (0, count)
 
 
-def test_pose_from_angles_broadcasts() -> None:
+def test_pose_from_angles_broadcasts():
     pose = pose_from_angles([0.0, 0.1, 0.9], np.zeros((4, 3)))
     assert pose.shape == (4, 7)
     np.testing.assert_array_equal(pose[2], [0.0, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0])
@@ -98,7 +94,7 @@ def test_pose_from_angles_broadcasts() -> None:
 
 
 @given(st.floats(0.0, np.pi), st.sampled_from([1.0, -1.0]))
-def test_angle_between_is_the_angle_of_the_turn(angle: float, sign: float) -> None:
+def test_angle_between_is_the_angle_of_the_turn(angle, sign):
     start = quaternion_from_angles([0.3, -0.2, 0.1])
     turn = Rotation.from_rotvec(angle * np.array([0.6, 0.0, 0.8]))
     end = (turn * Rotation.from_quat(start[[1, 2, 3, 0]])).as_quat()[[3, 0, 1, 2]]
@@ -106,7 +102,7 @@ def test_angle_between_is_the_angle_of_the_turn(angle: float, sign: float) -> No
     assert angle_between(sign * end, start) == pytest.approx(angle, abs=2e-15)
 
 
-def test_angle_between_broadcasts_and_refuses() -> None:
+def test_angle_between_broadcasts_and_refuses():
     home, turned = np.eye(4)[0], quaternion_from_angles([[0.1, 0.0, 0.0], [0.2, 0.0, 0.0]])
     # Rounding of angles of order one.
     np.testing.assert_allclose(angle_between(turned, home), [0.1, 0.2], rtol=0, atol=1e-15)
@@ -115,12 +111,12 @@ def test_angle_between_broadcasts_and_refuses() -> None:
             angle_between(turned, bad)
 
 
-def test_rodrigues_cannot_hold_half_a_turn() -> None:
+def test_rodrigues_cannot_hold_half_a_turn():
     with pytest.raises(InputError, match="half a turn"):
         angles_from_quaternion([0.0, 0.0, 1.0, 0.0], "rodrigues")
 
 
-def test_level_platforms_have_no_angles_about_z_twice(subtests: pytest.Subtests) -> None:
+def test_level_platforms_have_no_angles_about_z_twice(subtests):
     for tilt in [0.0, 1e-9, np.pi]:
         for name in ["ZXZ", "ZYZ"]:
             with subtests.test(f"{tilt}, {name}"):
@@ -135,19 +131,19 @@ def test_level_platforms_have_no_angles_about_z_twice(subtests: pytest.Subtests)
                 np.testing.assert_allclose(back, angles, rtol=0, atol=1e-9)
 
 
-def test_roll_pitch_cannot_hold_yaw() -> None:
+def test_roll_pitch_cannot_hold_yaw():
     turned = quaternion_from_angles([0.1, 0.2, 0.3])
     with pytest.raises(InputError, match="roll_pitch"):
         angles_from_quaternion(turned, "roll_pitch")
 
 
-def test_unknown_conventions_are_named(subtests: pytest.Subtests) -> None:
+def test_unknown_conventions_are_named(subtests):
     for name in ["", "euler", None, 5, ["rodrigues"]]:
         with subtests.test(f"{name}"), pytest.raises(InputError, match="yaw_pitch_roll"):
             quaternion_from_angles([0.0, 0.0, 0.0], name)
 
 
-def test_poses_from_places_and_angles() -> None:
+def test_poses_from_places_and_angles():
     turns = np.radians([10.0, -20.0, 30.0])
     expected = about("z", turns[2]) @ about("y", turns[1]) @ about("x", turns[0])
     made = twin.pose(0.1, 0.2, 0.3, roll=10.0, pitch=-20.0, yaw=30.0, degrees=True)
@@ -158,17 +154,17 @@ def test_poses_from_places_and_angles() -> None:
     np.testing.assert_array_equal(twin.pose(), [0, 0, 0, 1, 0, 0, 0])
 
 
-def test_pose_helpers_broadcast() -> None:
+def test_pose_helpers_broadcast():
     made = twin.pose(x=np.zeros((4, 1)), yaw=np.linspace(0.0, 1.0, 3))
     assert made.shape == (4, 3, 7)
     np.testing.assert_allclose(twin.angles(made)[2, :, 2], [0.0, 0.5, 1.0], rtol=0, atol=1e-15)
     assert twin.rotations.pose is twin.pose
 
 
-def test_wrong_places_and_angles_are_refused(subtests: pytest.Subtests) -> None:
+def test_wrong_places_and_angles_are_refused(subtests):
     for wrong in [{"x": "1"}, {"roll": np.nan}, {"x": [1, 2], "y": [1, 2, 3]}]:
         with subtests.test(f"{wrong}"):
             with pytest.raises(InputError, match=next(iter(wrong))):
                 twin.pose(**wrong)
             with pytest.raises(InputError, match="degrees"):
-                twin.pose(degrees=1)  # type: ignore[arg-type]
+                twin.pose(degrees=1)

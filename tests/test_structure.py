@@ -1,7 +1,5 @@
 """The package's shape: import direction, laziness, names, docstrings, size of files."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import io
@@ -10,7 +8,6 @@ import subprocess
 import sys
 import tokenize
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
 from package_walk import MODULES, ROOT, public, tree
@@ -93,12 +90,12 @@ LARGEST_FUNCTION = 60
 IMPORTABLE = [name for name in MODULES if not name.endswith("__main__")]
 
 
-def layer(module: str) -> str:
+def layer(module):
     """Return the layer of a module: the first name below `twin`."""
     return module.split(".")[1] if "." in module else ""
 
 
-def imported(module: str) -> set[str]:
+def imported(module):
     """Return all modules of the package that a module imports: at the top, late, and for types."""
     found = set()
     for node in ast.walk(tree(module)):
@@ -112,17 +109,14 @@ def imported(module: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def graph() -> dict[str, set[str]]:
+def graph():
     """Modules and what they import: read when a test needs it, not by who only lists the tests."""
     found = {module: imported(module) for module in MODULES}
     assert sum(map(len, found.values())) > 1000
     return found
 
 
-Graph = dict[str, set[str]]
-
-
-def test_imports_point_up(graph: Graph) -> None:
+def test_imports_point_up(graph):
     for module in filter(layer, MODULES):
         own = layer(module)
         assert own in ORDER, f"{module} is in no layer: add it to ORDER"
@@ -130,22 +124,22 @@ def test_imports_point_up(graph: Graph) -> None:
             assert ORDER.index(layer(other)) <= ORDER.index(own), f"{module} imports {other}"
 
 
-def test_imports_form_no_circle(graph: Graph) -> None:
+def test_imports_form_no_circle(graph):
     TopologicalSorter(graph).prepare()
 
 
-def test_a_circle_is_found() -> None:
+def test_a_circle_is_found():
     with pytest.raises(CycleError):
         TopologicalSorter({"first": {"second"}, "second": {"first"}}).prepare()
 
 
-def test_papers_are_used_by_the_validation_alone(graph: Graph) -> None:
+def test_papers_are_used_by_the_validation_alone(graph):
     for module in MODULES:
         if any(layer(other) == "papers" for other in graph[module]):
             assert layer(module) in ONLY_FOR_PAPERS, module
 
 
-def test_compiled_code_lives_in_kernels(graph: Graph) -> None:
+def test_compiled_code_lives_in_kernels(graph):
     compiled = {
         module
         for module in MODULES
@@ -159,26 +153,26 @@ def test_compiled_code_lives_in_kernels(graph: Graph) -> None:
         assert "kernels" in module.split("."), module
 
 
-def run(code: str) -> str:
+def run(code):
     """Return the output of Python code in a process of its own."""
     command = [sys.executable, "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_import_loads_no_heavy_library() -> None:
+def test_import_loads_no_heavy_library():
     loaded = json.loads(run("import twin, sys, json; print(json.dumps(list(sys.modules)))"))
     assert "twin" in loaded
     assert not {name.split(".")[0] for name in loaded} & set(HEAVY)
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "bullet"])
-def test_using_the_reference_loads_no_engine(engine: str) -> None:
+def test_using_the_reference_loads_no_engine(engine):
     library = {"mujoco": "mujoco", "bullet": "pybullet"}[engine]
     code = "import twin, sys; twin.load('srspm').simulate(0.001); print(sorted(sys.modules))"
     assert f"'{library}'" not in run(code)
 
 
-def test_public_names_exist() -> None:
+def test_public_names_exist():
     for module in IMPORTABLE:
         loaded = importlib.import_module(module)
         assert loaded.__doc__, f"{module} has no docstring"
@@ -186,33 +180,33 @@ def test_public_names_exist() -> None:
             assert hasattr(loaded, name), f"{module}.__all__ names {name}, which does not exist"
 
 
-def test_interface_is_complete() -> None:
+def test_interface_is_complete():
     promised = {"Platform", "Trajectory", "TwinError", "load", "make_engine", "simulate"}
     assert promised | {"machine_names", "__version__"} <= set(twin.__all__)
     assert set(twin.__all__) <= set(dir(twin))
     with pytest.raises(AttributeError, match="no_such_name"):
-        _ = twin.no_such_name  # type: ignore[attr-defined]
+        _ = twin.no_such_name
 
 
-def test_everything_public_is_documented() -> None:
+def test_everything_public_is_documented():
     for module in IMPORTABLE:
         for name, value in public(importlib.import_module(module)):
             assert (getattr(value, "__doc__", None) or "").strip(), f"{module}.{name}"
 
 
-def test_the_walk_above_sees_methods() -> None:
+def test_the_walk_above_sees_methods():
     from twin.model import machine_model
 
     names = {name for name, _ in public(machine_model)}
     assert {"MachineModel", "MachineModel.forward_dynamics", "as_model"} <= names
 
 
-def test_every_folder_is_a_package() -> None:
+def test_every_folder_is_a_package():
     packages = {file.parent for file in MODULES.values() if file.name == "__init__.py"}
     assert {file.parent for file in MODULES.values()} <= packages
 
 
-def code_lines(file: Path) -> int:
+def code_lines(file):
     """Return the number of lines that hold code: no blank lines, comments or docstrings."""
     source = file.read_text()
     texts = {
@@ -239,13 +233,13 @@ def code_lines(file: Path) -> int:
     return len(lines - texts)
 
 
-def test_files_are_small() -> None:
+def test_files_are_small():
     for module, file in MODULES.items():
         if len(file.read_text(encoding="utf-8").splitlines()) > LARGEST_FILE:
             assert code_lines(file) <= LARGEST_FILE, module
 
 
-def test_functions_are_short() -> None:
+def test_functions_are_short():
     for module in MODULES:
         for node in ast.walk(tree(module)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -256,13 +250,13 @@ def test_functions_are_short() -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_machines_are_complete(name: str) -> None:
+def test_machines_are_complete(name):
     folder = ROOT / "assets" / name
     for file in ("platform.toml", "robot.xml", "scene.xml", "robot.urdf", "README.md"):
         assert (folder / file).is_file(), f"assets/{name}/{file} is missing"
 
 
-def test_stated_tolerances_are_not_loosened() -> None:
+def test_stated_tolerances_are_not_loosened():
     """`assert_allclose` adds its default of 1e-7 relative to an absolute tolerance."""
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
         for node in ast.walk(ast.parse(file.read_text())):

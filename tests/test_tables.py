@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 from own_machines import own_machine
@@ -26,20 +25,20 @@ class Recorded(Table):
 
     made: ClassVar[list[Table]] = []
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         Recorded.made.append(self)
 
 
 @pytest.fixture(autouse=True)
-def recorded(monkeypatch: pytest.MonkeyPatch) -> list[Table]:
+def recorded(monkeypatch):
     """All tables that are printed."""
     monkeypatch.setattr(console, "RichTable", Recorded)
     monkeypatch.setattr(Recorded, "made", [])
     return Recorded.made
 
 
-def assert_units(shown: Table) -> None:
+def assert_units(shown):
     """Check that every number has a unit: in its column's title, in its row's, or beside it."""
     titles = [str(column.header) for column in shown.columns]
     rows = [str(cell) for cell in shown.columns[0].cells]
@@ -67,7 +66,7 @@ COMMANDS = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_tables_of_commands(words: tuple[str, ...], recorded: list[Table], tmp_path: Path) -> None:
+def test_tables_of_commands(words, recorded, tmp_path):
     found = [str(own_machine(w, tmp_path)) if w in ("eight", "hobby") else w for w in words]
     result = CliRunner().invoke(cli.app, found)
     assert result.exit_code == 0, result.output
@@ -83,9 +82,7 @@ def test_tables_of_commands(words: tuple[str, ...], recorded: list[Table], tmp_p
     assert "\N{HORIZONTAL ELLIPSIS}" not in result.stdout
 
 
-def test_numbers_of_wide_tables_are_printed_in_parts(
-    recorded: list[Table], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_numbers_of_wide_tables_are_printed_in_parts(recorded, capsys):
     columns = ["machine", *(f"figure {k} [unit]" for k in range(20))]
     rows = [("name", *(f"{k + 0.123456789:.9f}" for k in range(20))) for _ in range(2)]
     table(columns, rows, "wide")
@@ -96,7 +93,7 @@ def test_numbers_of_wide_tables_are_printed_in_parts(
         assert text.count(cell) >= 2
 
 
-def test_texts_wrap_and_long_words_fold(capsys: pytest.CaptureFixture[str]) -> None:
+def test_texts_wrap_and_long_words_fold(capsys):
     words = " ".join(["words"] * 60)
     table(["quantity", "note", "unit"], [("a" * 150, words, "m")])
     text = capsys.readouterr().out

@@ -1,9 +1,6 @@
 """The command `track`: every controller on the machine it is for, files, and the safe stop."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -22,25 +19,25 @@ DAMPING = ("iff", "dvf", "hac_lac")
 MACHINES = {name: "micro_hexapod" if name in DAMPING else "stewart" for name in controller_names()}
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments):
     """Run the console command in this process."""
     return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
 
 
-def test_every_controller_has_a_name() -> None:
+def test_every_controller_has_a_name():
     assert set(get_args(ControllerName)) == set(controller_names())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", controller_names())
-def test_every_controller_holds_its_machine(name: str) -> None:
+def test_every_controller_holds_its_machine(name):
     machine = MACHINES[name]
     result = run("track", machine, "--controller", name, "--motion", "still", "--duration", 0.1)
     assert result.exit_code == 0, result.output
     assert "position" in result.output
 
 
-def test_motions(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_motions(subtests, tmp_path):
     for motion in ["sine", "step", "lift", "chirp"]:
         with subtests.test(f"{motion}"):
             out, plot = tmp_path / "run.npz", tmp_path / "run.html"
@@ -54,7 +51,7 @@ def test_motions(subtests: pytest.Subtests, tmp_path: Path) -> None:
             assert plot.read_text().startswith("<!")
 
 
-def test_a_run_is_written_as_a_log(tmp_path: Path) -> None:
+def test_a_run_is_written_as_a_log(tmp_path):
     """The signals of the loop, with the commands at the times from which on they are in force."""
     pytest.importorskip("mcap", reason="mcap is not installed")
     options = ["stewart", "--configuration", "hardware", "--duration", 0.1, "--fidelity", "fast"]
@@ -77,7 +74,7 @@ def test_a_run_is_written_as_a_log(tmp_path: Path) -> None:
     assert not [each for each in check_log(log, machine) if each.check in ("clock", "unit")]
 
 
-def write_heave(path: Path, duration: float) -> Path:
+def write_heave(path, duration):
     """Write a recorded heave that begins and ends at rest."""
     time = np.arange(0, duration + 1e-9, 0.01)
     rows = [f"{t:.3f},{5 * np.sin(2 * np.pi * t / duration) ** 2:.6f}" for t in time]
@@ -85,7 +82,7 @@ def write_heave(path: Path, duration: float) -> Path:
     return path
 
 
-def test_recordings_are_followed_to_their_end(tmp_path: Path) -> None:
+def test_recordings_are_followed_to_their_end(tmp_path):
     file, out = write_heave(tmp_path / "run.csv", 5.0), tmp_path / "run.npz"
     result = run("track", "srspm", "--motion", file, "--fidelity", "fast", "--out", out)
     assert result.exit_code == 0, result.output
@@ -95,7 +92,7 @@ def test_recordings_are_followed_to_their_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["track", "feasible"])
-def test_axes_that_a_machine_cannot_move_are_refused(command: str, tmp_path: Path) -> None:
+def test_axes_that_a_machine_cannot_move_are_refused(command, tmp_path):
     result = run(command, "driving_simulator", "--motion", "sine", "--axis", "x")
     assert result.exit_code == 2 and "its axes are z, roll, pitch" in result.output
     file = write_heave(tmp_path / "run.csv", 0.5)
@@ -104,13 +101,13 @@ def test_axes_that_a_machine_cannot_move_are_refused(command: str, tmp_path: Pat
     assert result.exit_code == 2 and "cannot move along x" in result.output
 
 
-def test_a_safe_stop_ends_with_exit_code_1() -> None:
+def test_a_safe_stop_ends_with_exit_code_1():
     result = run("track", "stewart", "--axis", "z", "--amplitude", 0.3, "--fidelity", "fast")
     assert result.exit_code == 1
     assert "stopped: " in result.output
 
 
-def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path: Path) -> None:
+def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path):
     file = tmp_path / "run.csv"
     result = run(
         "track", "stewart", "--configuration", "hardware", "--motion", "sine", "--axis", "pitch",
@@ -123,14 +120,14 @@ def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path: Path) -> None:
     np.testing.assert_allclose(log.specific_force[:, 2].mean(), 9.81, rtol=0.05, atol=0)
 
 
-def test_machines_without_an_inertial_sensor_write_no_log(tmp_path: Path) -> None:
+def test_machines_without_an_inertial_sensor_write_no_log(tmp_path):
     result = run("track", "stewart", "--duration", 0.1, "--log", tmp_path / "run.csv")
     assert result.exit_code == 2
     assert "inertial sensor" in result.stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_too_much_is_said_before(tmp_path: Path) -> None:
+def test_too_much_is_said_before(tmp_path):
     result = run("track", "stewart", "--amplitude", 0.06, "--frequency", 1.5, "--duration", 0.2)
     assert "sine motion of 0.2 s: not feasible" in result.output
     assert "times too slow" in result.output

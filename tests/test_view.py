@@ -1,12 +1,8 @@
 """The command `view`: what it takes, what it refuses, and that its pages are served and end."""
 
-from __future__ import annotations
-
 import re
 import urllib.request
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -19,7 +15,7 @@ pytest.importorskip("viser")
 from twin.cli import view as commands
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments):
     """Run the command in this process."""
     return CliRunner().invoke(cli.app, ["view", *map(str, arguments)])
 
@@ -32,15 +28,15 @@ class Visit:
         page: what was served.
     """
 
-    def __init__(self) -> None:
-        self.printed: list[str] = []
+    def __init__(self):
+        self.printed = []
         self.page = ""
 
-    def note(self, text: str = "", bold: bool = False) -> None:
+    def note(self, text="", bold=False):
         """Take a line of the command."""
         self.printed.append(text)
 
-    def requested(self) -> bool:
+    def requested(self):
         """Fetch the page, then interrupt."""
         address = re.search(r"http://\S+", " ".join(self.printed))
         assert address
@@ -50,7 +46,7 @@ class Visit:
 
 
 @pytest.fixture
-def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
+def visit(monkeypatch):
     """Somebody who visits whatever the command shows."""
     visitor = Visit()
     monkeypatch.setattr(commands, "interruption", lambda: nullcontext(visitor.requested))
@@ -58,7 +54,7 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     return visitor
 
 
-def test_what_cannot_be_shown_is_refused(subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_shown_is_refused(subtests):
     for arguments, told in [
         ((), "machine: "),
         (("nowhere",), "no machine called"),
@@ -81,7 +77,7 @@ def test_what_cannot_be_shown_is_refused(subtests: pytest.Subtests) -> None:
             assert len(result.stderr.strip().splitlines()) == 1
 
 
-def check(visit: Visit, begins: str, *arguments: object) -> None:
+def check(visit, begins, *arguments):
     """Run the command until its page was fetched, and look at what it has printed."""
     result = run(*arguments, "--no-browser", "--port", 0)
     assert result.exit_code == 0, result.output
@@ -90,7 +86,7 @@ def check(visit: Visit, begins: str, *arguments: object) -> None:
     assert visit.printed[-1] == "ended"
 
 
-def test_a_machine_is_shown(visit: Visit) -> None:
+def test_a_machine_is_shown(visit):
     options = ("--engine", "analytic", "--motion", "sine")
     check(
         visit,
@@ -100,11 +96,11 @@ def test_a_machine_is_shown(visit: Visit) -> None:
     )
 
 
-def test_a_recording_is_shown(visit: Visit, tmp_path: Path) -> None:
+def test_a_recording_is_shown(visit, tmp_path):
     file = twin.load("srspm").simulate(0.05).save(tmp_path / "run.npz")
     check(visit, "replay \u00b7 srspm \u00b7 analytic: ", "--replay", file)
 
 
-def test_an_environment_is_shown(visit: Visit) -> None:
+def test_an_environment_is_shown(visit):
     options = ("--env", "twin/BallBalance-v0", "--policy", "random")
     check(visit, "BallBalance-v0 \u00b7 stewart \u00b7 random: ", *options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -32,13 +32,13 @@ class Sprung(NamedTuple):
     """`(5, 7)` about home"""
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self):
         """The stiffness as an argument."""
         return {"stiffness": self.stiffness}
 
 
 @pytest.fixture(scope="session", params=SPRUNG)
-def sprung(request: pytest.FixtureRequest) -> Sprung:
+def sprung(request):
     """Every machine whose stiffness follows from its actuators."""
     machine = twin.load(request.param)
     scale = characteristic_scale(machine)

@@ -1,10 +1,5 @@
 """Figures derived from a machine's numbers, and the flat list of its parameters."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 from redundant import machine_on
@@ -13,7 +8,6 @@ from scipy.optimize import brentq, minimize
 import twin
 from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.machine_summary import axis_ranges, machine_summary
-from twin.analysis.platform import Platform
 from twin.machine.file.read import describe
 from twin.machine.quantity import UNITS
 from twin.rotations import displaced
@@ -23,7 +17,7 @@ PILLARS = ("z", "roll", "pitch")
 """Axes of a machine with three degrees of freedom."""
 
 
-def moved(platform: Platform, axis: str, shift: float) -> Any:
+def moved(platform, axis, shift):
     """Return the home pose moved along one axis, angles in degrees."""
     pose, column = platform.home.copy(), AXES.index(axis)
     if column < 3:
@@ -35,7 +29,7 @@ def moved(platform: Platform, axis: str, shift: float) -> Any:
 
 
 @pytest.mark.slow
-def test_ranges_end_at_limits_or_singular_poses(platform: Platform) -> None:
+def test_ranges_end_at_limits_or_singular_poses(platform):
     ranges = axis_ranges(platform)
     assert tuple(one.axis for one in ranges) == (AXES if platform.dof == 6 else PILLARS)
     for name, _, span, ends in ranges:
@@ -52,7 +46,7 @@ def test_ranges_end_at_limits_or_singular_poses(platform: Platform) -> None:
                 assert not platform.within_limits(beyond), name
 
 
-def test_ranges_end_where_a_turn_is_singular_and_say_so() -> None:
+def test_ranges_end_where_a_turn_is_singular_and_say_so():
     """An octahedron of long legs is singular after a quarter turn about its axis.
 
     Fichter, A Stewart platform-based manipulator, Int. J. of Robotics Research 5, 1986.
@@ -67,7 +61,7 @@ def test_ranges_end_where_a_turn_is_singular_and_say_so() -> None:
     assert yaw.ends == ("singular pose", "singular pose")
 
 
-def test_ranges_of_the_driving_simulator() -> None:
+def test_ranges_of_the_driving_simulator():
     """Heave is the stroke; at the end of roll and pitch z / cos(angle) + arm tan(angle) is longest.
 
     The paper's small angles, 3.581 and 6.987 deg, leave the first cosine out.
@@ -76,7 +70,7 @@ def test_ranges_of_the_driving_simulator() -> None:
     ranges = {one.axis: one.span for one in axis_ranges(platform)}
     height, longest = 0.3549, 0.4049
 
-    def largest(arm: float) -> float:
+    def largest(arm):
         return float(
             np.degrees(brentq(lambda a: height / np.cos(a) + arm * np.tan(a) - longest, 0.0, 0.3))
         )
@@ -86,7 +80,7 @@ def test_ranges_of_the_driving_simulator() -> None:
         np.testing.assert_allclose(ranges[name], [-end, end], rtol=0, atol=1e-9)
 
 
-def lines_of(platform: Platform) -> list[list[tuple[Any, Any]]]:
+def lines_of(platform):
     """Return start and vector of the straight lines that each leg consists of at home."""
     base = platform.base_joints
     vectors = platform.parameters.home_leg_vectors
@@ -99,7 +93,7 @@ def lines_of(platform: Platform) -> list[list[tuple[Any, Any]]]:
     return [[(foot, elbow), (foot + elbow, vector - elbow)] for foot, elbow, vector in pairs]
 
 
-def test_closest_legs_against_minimised_distance(platform: Platform) -> None:
+def test_closest_legs_against_minimised_distance(platform):
     legs = lines_of(platform)
     found, first, second = closest_legs(platform, platform.home[None])
     assert 1 <= first < second <= platform.n_actuators
@@ -119,7 +113,7 @@ def test_closest_legs_against_minimised_distance(platform: Platform) -> None:
 
 
 @pytest.mark.slow
-def test_summary_agrees_with_the_platform(platform: Platform) -> None:
+def test_summary_agrees_with_the_platform(platform):
     rows = {row.name: row for row in machine_summary(platform)}
     coordinates = platform.inverse_kinematics(platform.home)
     name = "crank angles at home" if platform.kind == "rss" else "lengths at home"
@@ -142,7 +136,7 @@ def test_summary_agrees_with_the_platform(platform: Platform) -> None:
     assert 0.1 * all_mass < carried < all_mass
 
 
-def numbers_of(content: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def numbers_of(content, path=""):
     """Yield the path and value of every field of a description."""
     for name, value in content.items():
         inner = f"{path}.{name}".lstrip(".")
@@ -152,9 +146,7 @@ def numbers_of(content: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield inner, value
 
 
-def test_every_field_of_the_file_is_described(
-    platform: Platform, description: dict[str, Any]
-) -> None:
+def test_every_field_of_the_file_is_described(platform, description):
     rows = {f"{row.table}.{row.name}".lstrip("."): row for row in describe(platform.parameters)}
     written = dict(numbers_of(description))
     fields = {
@@ -176,7 +168,7 @@ def test_every_field_of_the_file_is_described(
         assert rows[name].value == written[name]
 
 
-def test_dimensions_carry_their_units(platform: Platform) -> None:
+def test_dimensions_carry_their_units(platform):
     rows = {
         f"{row.table}.{row.name}".lstrip("."): row.unit for row in describe(platform.parameters)
     }
@@ -206,7 +198,7 @@ def test_dimensions_carry_their_units(platform: Platform) -> None:
         assert rows.get(name, unit) == unit
 
 
-def test_friction_is_said_at_the_leg() -> None:
+def test_friction_is_said_at_the_leg():
     """0.23 N m at the motor of a screw with a lead of 5.08 mm."""
     rows = {row.name: row for row in machine_summary(twin.load("stewart", "hardware"))}
     row = rows["friction of the drives"]

@@ -1,18 +1,15 @@
 """Poses in words: signs, units, and no more than what matters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from twin.analysis.machine_summary import pose_name
-from twin.analysis.platform import Platform
 from twin.rotations import displaced
 
 pytestmark = pytest.mark.quick
 
 
-def test_moves_and_turns_from_home(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_moves_and_turns_from_home(subtests, stewart):
     for moved, name in [
         ((0, 0, 0, 0, 0, 0), "home"),
         ((0, 0, 1e-4, 0, 0, 0), "home"),
@@ -27,7 +24,7 @@ def test_moves_and_turns_from_home(subtests: pytest.Subtests, stewart: Platform)
             assert pose_name(stewart, displaced(stewart.home, moved)) == name
 
 
-def test_the_ends_of_all_actuators_have_names(stewart: Platform) -> None:
+def test_the_ends_of_all_actuators_have_names(stewart):
     low, high = stewart.minimum_coordinates, stewart.maximum_coordinates
     assert pose_name(stewart, stewart.forward_kinematics(low)) == "lowest"
     assert pose_name(stewart, stewart.forward_kinematics(high)) == "highest"

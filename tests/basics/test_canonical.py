@@ -1,19 +1,15 @@
 """Canonical choices: right, and the same when rounding errors change."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from twin.basics import canonical
 
 pytestmark = pytest.mark.quick
 
-Array = NDArray[np.float64]
 
 ROUNDING = 1e-14
 NOISE = 1e-15
@@ -23,15 +19,13 @@ seeds = st.integers(0, 10_000)
 moments = st.tuples(*[st.floats(0.1, 10.0)] * 3)
 
 
-def noisy(values: Array, seed: int) -> Array:
+def noisy(values, seed):
     """Return values with other rounding errors."""
     return values * (1.0 + NOISE * np.random.default_rng(seed).uniform(-1, 1, values.shape))
 
 
 @given(seeds, moments)
-def test_principal_axes_are_a_rotation_that_diagonalises(
-    seed: int, sizes: tuple[float, float, float]
-) -> None:
+def test_principal_axes_are_a_rotation_that_diagonalises(seed, sizes):
     turn = Rotation.random(rng=np.random.default_rng(seed)).as_matrix()
     tensor = turn @ np.diag(sizes) @ turn.T
     tensor = 0.5 * (tensor + tensor.T)
@@ -46,7 +40,7 @@ def test_principal_axes_are_a_rotation_that_diagonalises(
 
 
 @given(seeds)
-def test_axes_of_equal_moments_do_not_follow_rounding_errors(seed: int) -> None:
+def test_axes_of_equal_moments_do_not_follow_rounding_errors(seed):
     tensor = np.array([[40.2, 0.088, -0.448], [0.088, 40.2, -0.448], [-0.448, -0.448, 3.24]])
     changed = noisy(tensor, seed)
     changed = 0.5 * (changed + changed.T)
@@ -55,12 +49,12 @@ def test_axes_of_equal_moments_do_not_follow_rounding_errors(seed: int) -> None:
     )
 
 
-def test_axes_of_a_diagonal_tensor_are_the_bodys_own() -> None:
+def test_axes_of_a_diagonal_tensor_are_the_bodys_own():
     np.testing.assert_array_equal(canonical.principal_axes(np.diag([3.0, 1.0, 2.0])), np.eye(3))
 
 
 @given(seeds, st.integers(1, 5))
-def test_basis_depends_on_the_space_alone(seed: int, count: int) -> None:
+def test_basis_depends_on_the_space_alone(seed, count):
     random = np.random.default_rng(seed)
     vectors = np.linalg.qr(random.normal(size=(6, count)))[0]
     mixed = vectors @ np.linalg.qr(random.normal(size=(count, count)))[0]
@@ -71,7 +65,7 @@ def test_basis_depends_on_the_space_alone(seed: int, count: int) -> None:
 
 
 @given(seeds)
-def test_modes_of_equal_frequency_depend_on_their_space_alone(seed: int) -> None:
+def test_modes_of_equal_frequency_depend_on_their_space_alone(seed):
     random = np.random.default_rng(seed)
     vectors = np.linalg.qr(random.normal(size=(4, 4)))[0]
     values = np.array([1.0, 2.0, 2.0, 5.0])
@@ -84,7 +78,7 @@ def test_modes_of_equal_frequency_depend_on_their_space_alone(seed: int) -> None
 
 
 @given(st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=8), seeds)
-def test_order_sorts_and_keeps_ties_in_place(values: list[float], seed: int) -> None:
+def test_order_sorts_and_keeps_ties_in_place(values, seed):
     given_values = np.round(np.array(values), 1)
     np.testing.assert_array_equal(
         canonical.order(noisy(given_values, seed)), np.argsort(given_values, kind="stable")
@@ -92,7 +86,7 @@ def test_order_sorts_and_keeps_ties_in_place(values: list[float], seed: int) -> 
 
 
 @given(st.floats(-3.0, 3.0))
-def test_angles_have_one_branch(angle: float) -> None:
+def test_angles_have_one_branch(angle):
     assume(abs(angle) > 1e-6)
     x, y = np.array([-1.0, -1.0, np.cos(angle)]), np.array([1e-17, -1e-17, np.sin(angle)])
     np.testing.assert_allclose(canonical.angles(y, x), [np.pi, np.pi, angle], rtol=1e-12)

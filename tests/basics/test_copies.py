@@ -1,10 +1,7 @@
 """What holds a connection or a library's memory refuses copies with a sentence."""
 
-from __future__ import annotations
-
 import pickle
 from copy import copy, deepcopy
-from typing import Any
 
 import pytest
 
@@ -17,18 +14,18 @@ from twin.viewer.camera import Camera
 pytestmark = pytest.mark.quick
 
 
-def link() -> Any:
+def link():
     """Return a link on a free port."""
     return UdpLink(Address("127.0.0.1", 0), 6, "command")
 
 
-def camera() -> Any:
+def camera():
     """Return a camera with a small picture."""
     return Camera(twin.load("stewart"), width=16, height=16)
 
 
 @pytest.mark.slow
-def test_copies_are_refused(subtests: pytest.Subtests) -> None:
+def test_copies_are_refused(subtests):
     for copied in [copy, deepcopy, pickle.dumps]:
         for make in [link, camera]:
             with subtests.test(f"{copied}, {make}"):

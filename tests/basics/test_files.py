@@ -1,13 +1,9 @@
 """Files and folders: whole or not there, also where the system refuses to write."""
 
-from __future__ import annotations
-
 import errno
 import resource
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -29,7 +25,7 @@ pytestmark = pytest.mark.quick
 
 
 @contextmanager
-def full_disk() -> Iterator[None]:
+def full_disk():
     """Refuse files beyond 100 bytes, as a full disk does."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
@@ -39,14 +35,14 @@ def full_disk() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_old_file(tmp_path):
     file = write_text(tmp_path / "a.txt", "old")
     with full_disk(), pytest.raises(InputError, match=r"cannot write .*a\.txt .File too large"):
         write_text(file, "new" * 100)
     assert [each.read_text() for each in tmp_path.iterdir()] == ["old"]
 
 
-def test_a_full_disk_leaves_no_half_folder(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_half_folder(tmp_path):
     stewart = twin.load("stewart")
     with full_disk(), pytest.raises(InputError, match="File too large"):
         export(stewart, "mjcf", tmp_path / "new" / "folder")
@@ -57,18 +53,18 @@ def test_a_full_disk_leaves_no_half_folder(tmp_path: Path) -> None:
     assert (tmp_path / "mine").is_dir()
 
 
-def test_other_errors_remove_a_new_folder_too(tmp_path: Path) -> None:
+def test_other_errors_remove_a_new_folder_too(tmp_path):
     with pytest.raises(StateError), new_folder(tmp_path / "a" / "b", "out") as folder:
         (folder / "file").touch()
         raise StateError("stopped")
-    nowhere = new_folder(3, "out")  # type: ignore[arg-type]
+    nowhere = new_folder(3, "out")
     with pytest.raises(InputError, match="out: cannot make the folder 3"), nowhere:
         pass
     assert not list(tmp_path.iterdir())
 
 
-def test_a_full_disk_is_one_line_on_the_console(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any, **__: Any) -> None:
+def test_a_full_disk_is_one_line_on_the_console(monkeypatch):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
 
     monkeypatch.setattr("twin.machine.machine.machine_names", full)
@@ -78,7 +74,7 @@ def test_a_full_disk_is_one_line_on_the_console(monkeypatch: pytest.MonkeyPatch)
     assert result.output == "twin: No space left on device: /tmp/x\n"
 
 
-def test_a_name_too_long_is_refused(subtests: pytest.Subtests) -> None:
+def test_a_name_too_long_is_refused(subtests):
     for use in [
         as_path,
         check_place,
@@ -100,7 +96,7 @@ def test_a_name_too_long_is_refused(subtests: pytest.Subtests) -> None:
                     use(path)
 
 
-def test_commands_refuse_names_too_long() -> None:
+def test_commands_refuse_names_too_long():
     name = "x" * 5000
     for words in (
         ["logs", name],

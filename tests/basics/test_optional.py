@@ -1,11 +1,8 @@
 """Optional libraries: a missing one is named with the command that installs it."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 from package_walk import MODULES, ROOT
@@ -18,7 +15,7 @@ pytestmark = pytest.mark.quick
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
 
-def test_a_missing_library_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named_with_its_command(monkeypatch):
     for library, (purpose, command) in OPTIONAL_LIBRARIES.items():
         monkeypatch.setitem(sys.modules, library, None)
         with pytest.raises(MissingDependencyError) as caught:
@@ -30,7 +27,7 @@ def test_a_missing_library_is_named_with_its_command(monkeypatch: pytest.MonkeyP
             optional(library, "Loop shaping")
 
 
-def test_every_extra_that_a_command_names_exists() -> None:
+def test_every_extra_that_a_command_names_exists():
     found = {
         extra
         for _, command in OPTIONAL_LIBRARIES.values()
@@ -39,15 +36,13 @@ def test_every_extra_that_a_command_names_exists() -> None:
     assert found and found <= set(EXTRAS)
 
 
-def test_every_library_asked_for_is_in_the_table() -> None:
+def test_every_library_asked_for_is_in_the_table():
     sources = [file.read_text() for file in MODULES.values()]
     named = {name for text in sources for name in re.findall(r'\boptional\(\s*"(\w+)', text)}
     assert "plotly" in named and named <= set(OPTIONAL_LIBRARIES)
 
 
-def test_a_fault_inside_a_library_is_shown(
-    subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_inside_a_library_is_shown(subtests, tmp_path, monkeypatch):
     for source, cause in [
         ("import no_such_part", "No module named 'no_such_part'"),
         ("from os import no_such_name", "cannot import name 'no_such_name'"),

@@ -1,7 +1,5 @@
 """The line before the first compilation: once, and on a terminal alone."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -22,7 +20,7 @@ for number in (1, 1.0):
 """
 
 
-def errors_of(code: str, *, terminal: bool) -> str:
+def errors_of(code, *, terminal):
     """Return the text that Python code writes to its standard error, a terminal or a pipe."""
     reader, writer = os.openpty() if terminal else os.pipe()
     subprocess.run([sys.executable, "-c", code], check=True, stderr=writer)
@@ -36,7 +34,7 @@ def errors_of(code: str, *, terminal: bool) -> str:
 
 
 @pytest.mark.slow
-def test_the_first_compilation_is_announced_once_on_a_terminal() -> None:
+def test_the_first_compilation_is_announced_once_on_a_terminal():
     assert errors_of(CODE, terminal=True).splitlines() == [
         "compiling the equations, once on this computer, 5 to 20 s",
         "end",
@@ -44,13 +42,13 @@ def test_the_first_compilation_is_announced_once_on_a_terminal() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_announced_elsewhere() -> None:
+def test_nothing_is_announced_elsewhere():
     assert errors_of(CODE, terminal=False) == "end\n"
     assert errors_of("import twin.kernels", terminal=True).splitlines() == ["end"]
 
 
 @pytest.mark.slow
-def test_garbage_is_collected_again_after_a_compilation() -> None:
+def test_garbage_is_collected_again_after_a_compilation():
     """Also where a kernel compiles another, and where compiling fails."""
     code = """
 import gc
@@ -74,7 +72,7 @@ assert not gc.isenabled()
     assert errors_of(code, terminal=False) == "end\n"
 
 
-def test_other_values_are_refused(subtests: pytest.Subtests) -> None:
+def test_other_values_are_refused(subtests):
     for shown in [np.array([True, False]), "x", 1, []]:
         with (
             subtests.test(f"{shown}"),

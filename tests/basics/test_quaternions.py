@@ -1,7 +1,5 @@
 """Laws of quaternions, rotation matrices and cross products as arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -21,13 +19,13 @@ pytestmark = pytest.mark.quick
 SHAPES = pytest.mark.parametrize("shape", [(), (5,), (2, 3)])
 
 
-def drawn(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def drawn(shape):
     """Return rotation vectors and vectors `(*shape, 3)`."""
     return tuple(np.random.default_rng(4).normal(size=(2, *shape, 3)))
 
 
 @SHAPES
-def test_quaternions_are_those_of_scipy(shape: tuple[int, ...]) -> None:
+def test_quaternions_are_those_of_scipy(shape):
     turns, vectors = drawn(shape)
     theirs = Rotation.from_rotvec(turns.reshape(-1, 3))
     quaternion = quaternion_from_vector(turns)
@@ -38,7 +36,7 @@ def test_quaternions_are_those_of_scipy(shape: tuple[int, ...]) -> None:
 
 
 @SHAPES
-def test_products_rotate_by_the_right_one_first(shape: tuple[int, ...]) -> None:
+def test_products_rotate_by_the_right_one_first(shape):
     first, second = (quaternion_from_vector(each) for each in drawn(shape))
     product = rotation_matrix(quaternion_product(second, first))
     expected = rotation_matrix(second) @ rotation_matrix(first)
@@ -46,7 +44,7 @@ def test_products_rotate_by_the_right_one_first(shape: tuple[int, ...]) -> None:
 
 
 @SHAPES
-def test_cross_products_are_matrices_too(shape: tuple[int, ...]) -> None:
+def test_cross_products_are_matrices_too(shape):
     left, right = drawn(shape)
     np.testing.assert_allclose(cross(left, right), np.cross(left, right), atol=1e-15, rtol=0)
     np.testing.assert_allclose(
@@ -54,7 +52,7 @@ def test_cross_products_are_matrices_too(shape: tuple[int, ...]) -> None:
     )
 
 
-def test_poses_turn_in_base_axes() -> None:
+def test_poses_turn_in_base_axes():
     pose = np.array([0.1, 0.2, 0.3, *quaternion_from_vector(np.array([0.0, 0.0, np.pi / 2]))])
     moved = turned(pose, np.array([0.0, 1.0, 0.0, 0.3, 0.0, 0.0]))
     np.testing.assert_allclose(moved[:3], [0.1, 1.2, 0.3])

@@ -1,13 +1,11 @@
 """Distances of segments against brute force and by symmetry."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.basics.arrays import FloatArray, segment_distance
+from twin.basics.arrays import segment_distance
 
 pytestmark = pytest.mark.quick
 
@@ -15,7 +13,7 @@ POINT = st.tuples(*[st.integers(-4, 4)] * 3)
 """Whole numbers: parallel, crossing, touching and vanishing segments are frequent."""
 
 
-def brute_force(ends: FloatArray, count: int = 201) -> float:
+def brute_force(ends, count=201):
     """Return the smallest distance of points along two segments."""
     along = np.linspace(0.0, 1.0, count)[:, None]
     one = ends[0] + along * (ends[1] - ends[0])
@@ -24,7 +22,7 @@ def brute_force(ends: FloatArray, count: int = 201) -> float:
 
 
 @given(st.tuples(POINT, POINT, POINT, POINT))
-def test_against_points_along_both(points: tuple[tuple[int, int, int], ...]) -> None:
+def test_against_points_along_both(points):
     ends = np.array(points, dtype=float)
     found = float(segment_distance(*ends))
     sampled = brute_force(ends)
@@ -36,7 +34,7 @@ def test_against_points_along_both(points: tuple[tuple[int, int, int], ...]) -> 
     assert found == pytest.approx(float(segment_distance(*ends[[1, 0, 2, 3]])), abs=1e-12)
 
 
-def test_batches_broadcast() -> None:
+def test_batches_broadcast():
     first, up = np.zeros((2, 4, 1, 3))
     up[..., 2] = 1.0
     other = np.array([[1.0, 0.0, 0.5], [0.0, 2.0, 3.0]])

@@ -1,9 +1,5 @@
 """Limits of what a file unpacks to: beyond them an error names the variable that raises them."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -19,7 +15,7 @@ from twin.errors import InputError
 pytestmark = pytest.mark.quick
 
 
-def test_a_limit_holds_up_to_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_holds_up_to_its_value(monkeypatch):
     monkeypatch.setenv(BYTES_VARIABLE, "1e3")
     monkeypatch.setenv(COLUMNS_VARIABLE, "2")
     check_bytes("a.npz", 1000)
@@ -30,9 +26,7 @@ def test_a_limit_holds_up_to_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
         check_columns("a.csv", ["a", "b", "c"])
 
 
-def test_a_limit_that_is_no_number_is_named(
-    subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_limit_that_is_no_number_is_named(subtests, monkeypatch):
     for text in ["much", "0", "-3", "inf", "nan"]:
         with subtests.test(f"{text}"):
             monkeypatch.setenv(BYTES_VARIABLE, text)
@@ -40,9 +34,7 @@ def test_a_limit_that_is_no_number_is_named(
                 check_bytes("a.npz", 1)
 
 
-def test_archives_are_measured_before_they_are_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archives_are_measured_before_they_are_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "zeros.npz"
     np.savez_compressed(path, a=np.zeros(100_000))
     assert path.stat().st_size < 2000

@@ -1,7 +1,5 @@
 """Temporary places: lent, removed, and left by a killed process only until the next one."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os
@@ -26,7 +24,7 @@ with temporary_place(sys.argv[1], "kept-", is_folder=sys.argv[2] == "folder") as
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-def test_places_are_removed(tmp_path: Path, is_folder: bool) -> None:
+def test_places_are_removed(tmp_path, is_folder):
     with temporary_place(tmp_path, "kept-", ".end", is_folder=is_folder) as place:
         assert place.is_dir() is is_folder
         assert place.name.startswith("kept-") and place.suffix == ".end"
@@ -35,14 +33,14 @@ def test_places_are_removed(tmp_path: Path, is_folder: bool) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_renamed_stays(tmp_path: Path) -> None:
+def test_what_is_renamed_stays(tmp_path):
     with temporary_place(tmp_path, "kept-", is_folder=True) as place:
         place.rename(tmp_path / "final")
     assert [each.name for each in tmp_path.iterdir()] == ["final"]
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path, kind: str) -> None:
+def test_leftovers_of_a_killed_process_are_removed(tmp_path, kind):
     command = [sys.executable, "-c", HOLD, str(tmp_path), kind]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -66,7 +64,7 @@ write_atomically(Path(sys.argv[1]) / "run.csv", stop)
 """
 
 
-def test_half_a_file_of_a_killed_process_is_removed_by_the_next_one(tmp_path: Path) -> None:
+def test_half_a_file_of_a_killed_process_is_removed_by_the_next_one(tmp_path):
     """Not by one that writes at the same time, and nothing but what the package has left."""
     others = [tmp_path / ".run.csv.swp", tmp_path / ".twinned"]
     for each in others:
@@ -80,10 +78,8 @@ def test_half_a_file_of_a_killed_process_is_removed_by_the_next_one(tmp_path: Pa
     assert sorted(tmp_path.iterdir()) == sorted([*others, tmp_path / "new.csv"])
 
 
-def test_files_are_written_where_there_are_no_locks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def without(*_: object) -> None:
+def test_files_are_written_where_there_are_no_locks(tmp_path, monkeypatch):
+    def without(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", without)
@@ -92,7 +88,7 @@ def test_files_are_written_where_there_are_no_locks(
     assert (tmp_path / ".twin-left").exists(), "it may be another process's"
 
 
-def test_the_newest_files_of_gone_processes_stay(tmp_path: Path) -> None:
+def test_the_newest_files_of_gone_processes_stay(tmp_path):
     names = [f"twin_a_{4_194_303 - k}_x.npz" for k in range(5)]  # above the largest usual number
     for k, name in enumerate([*names, f"twin_a_{os.getpid()}_x.npz"]):
         (tmp_path / name).touch()

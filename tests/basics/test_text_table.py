@@ -1,9 +1,6 @@
 """Text tables as programs write them: encoding, delimiter, decimals and header are found."""
 
-from __future__ import annotations
-
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -17,15 +14,13 @@ NUMBERS = [(0.0, 1.5, -0.25), (0.5, 2.5, 0.75), (1.0, 3.5, 1.25)]
 PREAMBLES = {"none": "", "comment": "# logged by PLC 7\n", "words": "PLC 7\nMachine;Workshop\n\n"}
 
 
-def written(delimiter: str, decimal: str, preamble: str) -> str:
+def written(delimiter, decimal, preamble):
     """Return a table as a program writes it."""
     rows = [delimiter.join(f"{x:.3f}".replace(".", decimal) for x in row) for row in NUMBERS]
     return preamble + "\n".join([delimiter.join(HEADER), *rows]) + "\n"
 
 
-def test_every_way_of_writing_gives_the_same_table(
-    subtests: pytest.Subtests, tmp_path: Path
-) -> None:
+def test_every_way_of_writing_gives_the_same_table(subtests, tmp_path):
     for preamble in PREAMBLES:
         for encoding in ["utf-8", "utf-8-sig", "utf-16", "cp1252"]:
             with subtests.test(f"{preamble}, {encoding}"):
@@ -52,7 +47,7 @@ def test_every_way_of_writing_gives_the_same_table(
                     ]
 
 
-def test_times_are_numbers_or_dates(subtests: pytest.Subtests) -> None:
+def test_times_are_numbers_or_dates(subtests):
     for cell, seconds in [
         ("12.5", 12.5),
         ("1970-01-02T00:00:01.5Z", 86401.5),
@@ -63,7 +58,7 @@ def test_times_are_numbers_or_dates(subtests: pytest.Subtests) -> None:
             assert parse_time(cell) == seconds
 
 
-def test_only_the_begin_of_a_file_tells_its_encoding(tmp_path: Path) -> None:
+def test_only_the_begin_of_a_file_tells_its_encoding(tmp_path):
     """A large log is read once; what a byte further down means is left to its cell."""
     path = tmp_path / "table.csv"
     rows = b"0.0;1\n" * 200_000
@@ -73,7 +68,7 @@ def test_only_the_begin_of_a_file_tells_its_encoding(tmp_path: Path) -> None:
     assert sum(1 for _ in table.rows()) == 200_001
 
 
-def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_no_tables_are_refused(tmp_path):
     path = tmp_path / "table.csv"
     for content, words in (
         (b"", "is empty"),

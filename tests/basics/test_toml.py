@@ -1,9 +1,5 @@
 """TOML files: whatever they hold, one error names the file and the fault."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 import twin
@@ -28,7 +24,7 @@ FAULTS = {
 }
 
 
-def test_faults_are_named(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_faults_are_named(subtests, tmp_path):
     for name in FAULTS:
         for read in [read_toml, read_sweep, as_randomisation, twin.load]:
             with subtests.test(f"{name}, {read}"):
@@ -39,19 +35,19 @@ def test_faults_are_named(subtests: pytest.Subtests, tmp_path: Path) -> None:
                 assert len(str(caught.value)) < 500
 
 
-def test_content_as_deep_as_allowed_is_read(tmp_path: Path) -> None:
+def test_content_as_deep_as_allowed_is_read(tmp_path):
     file = tmp_path / "file.toml"
     file.write_text("a = " + "[" * (MAX_DEPTH - 2) + "1" + "]" * (MAX_DEPTH - 2))
     assert read_toml(file)
 
 
-def test_places_that_are_none_are_refused(subtests: pytest.Subtests) -> None:
+def test_places_that_are_none_are_refused(subtests):
     for path in [3, None, "", "a\0b", "/no/such.toml"]:
         with subtests.test(f"{path}"), pytest.raises(TwinError):
             read_toml(path)
 
 
-def test_lines_and_letters_of_all_languages_are_texts(tmp_path: Path) -> None:
+def test_lines_and_letters_of_all_languages_are_texts(tmp_path):
     file = tmp_path / "file.toml"
     text = "\u0416\u00a0\u00b5m \U0001f600\ttab\nline"
     file.write_text(f'a = """{text}"""', encoding="utf-8")

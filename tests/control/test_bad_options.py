@@ -1,7 +1,5 @@
 """Options of controllers: each that cannot be used is an InputError that names it."""
 
-from __future__ import annotations
-
 import pytest
 
 import twin
@@ -11,7 +9,7 @@ from twin.errors import InputError
 pytestmark = [pytest.mark.quick, pytest.mark.filterwarnings("error")]
 
 
-def test_faults_name_the_option(subtests: pytest.Subtests) -> None:
+def test_faults_name_the_option(subtests):
     for name, option, value in [
         ("lqr", "design", 3),
         ("lqr", "weights", "x"),

@@ -1,7 +1,5 @@
 """Computed torque: the error decays as chosen, the state is found, delays are predicted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -17,14 +15,14 @@ from twin.kernels.control.controllers import POSE_FOUND, corrected_acceleration,
 from twin.plant.signals import Measurement
 
 
-def at_rest(platform: twin.Platform, coordinates: np.ndarray) -> Measurement:
+def at_rest(platform, coordinates):
     rest = np.zeros(6)
     forces = platform.inverse_dynamics(platform.home, rest, rest)
     return Measurement(0.0, coordinates, np.zeros(len(coordinates)), forces)
 
 
 @pytest.mark.parametrize("name", RIGID)
-def test_reference_is_met_on_the_ideal_plant(name: str) -> None:
+def test_reference_is_met_on_the_ideal_plant(name):
     platform = twin.load(name)
     controller = ComputedTorque(platform, sine(platform))
     run = driven(platform, controller)
@@ -34,7 +32,7 @@ def test_reference_is_met_on_the_ideal_plant(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RIGID)
-def test_three_times_better_than_the_cascade_on_hardware(name: str) -> None:
+def test_three_times_better_than_the_cascade_on_hardware(name):
     platform = twin.load(name, "hardware")
     motion = sine(platform)
     errors = []
@@ -46,7 +44,7 @@ def test_three_times_better_than_the_cascade_on_hardware(name: str) -> None:
     assert errors[1] < errors[0] / 3.0
 
 
-def test_error_decays_as_the_oscillator_that_was_chosen() -> None:
+def test_error_decays_as_the_oscillator_that_was_chosen():
     platform = twin.load("stewart")
     bandwidth, damping = 30.0, 0.5
     controller = ComputedTorque(
@@ -72,7 +70,7 @@ def test_error_decays_as_the_oscillator_that_was_chosen() -> None:
 
 
 @pytest.mark.parametrize("name", RIGID)
-def test_state_is_found_from_the_actuators(name: str) -> None:
+def test_state_is_found_from_the_actuators(name):
     platform = twin.load(name)
     sample = sine(platform)(np.linspace(0.1, 0.4, 12))
     pose, twist, _ = platform.constrain(*sample)
@@ -87,7 +85,7 @@ def test_state_is_found_from_the_actuators(name: str) -> None:
         np.testing.assert_allclose(state[7:], motion, rtol=0, atol=1e-9)
 
 
-def test_redundant_readings_that_do_not_fit_give_the_nearest_pose() -> None:
+def test_redundant_readings_that_do_not_fit_give_the_nearest_pose():
     platform = twin.load("driving_simulator")
     legs = platform.constants.legs
     work = kinematics.make_work(4, 6 - platform.dof)
@@ -97,7 +95,7 @@ def test_redundant_readings_that_do_not_fit_give_the_nearest_pose() -> None:
     np.testing.assert_allclose(state[:3], platform.home[:3], rtol=0, atol=2e-5)
 
 
-def test_orientation_error_is_a_rotation_vector_in_base_axes() -> None:
+def test_orientation_error_is_a_rotation_vector_in_base_axes():
     rng = np.random.default_rng(3)
     for _ in range(20):
         now, turn = Rotation.random(random_state=rng), Rotation.from_rotvec(rng.normal(size=3))
@@ -113,7 +111,7 @@ def test_orientation_error_is_a_rotation_vector_in_base_axes() -> None:
         np.testing.assert_allclose(out, error, rtol=0, atol=1e-14)
 
 
-def test_prediction_moves_a_state_on_as_its_accelerations_do() -> None:
+def test_prediction_moves_a_state_on_as_its_accelerations_do():
     state = np.zeros(13)
     state[3], state[7:] = 1.0, [0.1, 0.0, -0.2, 0.0, 0.0, 0.3]
     spans = np.array([5e-4, 1e-3, 1e-3])
@@ -132,7 +130,7 @@ def test_prediction_moves_a_state_on_as_its_accelerations_do() -> None:
     np.testing.assert_allclose(ahead[3:7], turn, rtol=0, atol=1e-15)
 
 
-def test_what_is_on_its_way_is_kept_in_order() -> None:
+def test_what_is_on_its_way_is_kept_in_order():
     drives = drive_model(twin.load("stewart", "hardware"))
     prediction = Prediction(drives, 1e-3)
     assert prediction.lead == pytest.approx(2e-3 + 0.5e-3 + 0.5e-3)
@@ -145,7 +143,7 @@ def test_what_is_on_its_way_is_kept_in_order() -> None:
     assert Prediction(drives, 1e-3, False).lead == 0.0
 
 
-def test_prediction_is_what_the_delay_needs() -> None:
+def test_prediction_is_what_the_delay_needs():
     platform = twin.load("stewart", "hardware")
     motion = sine(platform)
     errors = []
@@ -156,7 +154,7 @@ def test_prediction_is_what_the_delay_needs() -> None:
 
 
 @pytest.mark.parametrize("name", RIGID)
-def test_first_force_is_the_present_one(name: str) -> None:
+def test_first_force_is_the_present_one(name):
     platform = twin.load(name)
     model = platform
     controller = ComputedTorque(platform, model=model)
@@ -167,7 +165,7 @@ def test_first_force_is_the_present_one(name: str) -> None:
     np.testing.assert_allclose(command.values, measurement.forces, rtol=1e-9, atol=1e-6)
 
 
-def test_wrong_model_is_taken_over_by_the_integral() -> None:
+def test_wrong_model_is_taken_over_by_the_integral():
     platform = twin.load("stewart")
     content = platform.parameters.model_dump()
     content["platform"]["body"]["mass"] *= 0.8
@@ -177,7 +175,7 @@ def test_wrong_model_is_taken_over_by_the_integral() -> None:
     assert np.abs(run.lengths[-1] - platform.home_coordinates).max() < 2e-6
 
 
-def test_bandwidth_falls_with_delay_and_light_motors() -> None:
+def test_bandwidth_falls_with_delay_and_light_motors():
     ideal, hardware = (
         suitable_bandwidth(twin.load("stewart", name)) for name in (None, "hardware")
     )
@@ -187,12 +185,12 @@ def test_bandwidth_falls_with_delay_and_light_motors() -> None:
 
 
 @pytest.mark.parametrize("name", ["compliant_stewart", "micro_hexapod"])
-def test_machines_it_does_not_suit_are_refused_with_a_reason(name: str) -> None:
+def test_machines_it_does_not_suit_are_refused_with_a_reason(name):
     with pytest.raises(InputError, match="springs"):
         ComputedTorque(twin.load(name))
 
 
-def test_readings_that_belong_to_no_pose_stop_the_controller() -> None:
+def test_readings_that_belong_to_no_pose_stop_the_controller():
     platform = twin.load("stewart")
     controller = ComputedTorque(platform)
     measurement = at_rest(platform, platform.home_coordinates)

@@ -1,7 +1,5 @@
 """Every controller on every machine and engine: it holds the machine, or says why it cannot."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -50,19 +48,17 @@ MOVED = {None: 1e-3, "hardware": 0.02}
 transmissions wind up under the weight is an error that only models of the drives know."""
 
 
-def test_the_table_is_complete() -> None:
+def test_the_table_is_complete():
     assert set(FITTING) == set(controller_names())
     assert set(twin.machine_names()) == RIGID | SPRINGS
 
 
-def test_the_readme_says_how_many_pairs_fit() -> None:
+def test_the_readme_says_how_many_pairs_fit():
     count = len(PAIRS) + len(REFUSED)
     assert f"fit {len(PAIRS)} of the {count} pairs" in (ROOT / "README.md").read_text()
 
 
-def assert_held(
-    name: str, machine: str, configuration: str | None, duration: float, engine: str = "analytic"
-) -> None:
+def assert_held(name, machine, configuration, duration, engine="analytic"):
     """Assert that the machine stays at home."""
     platform = twin.load(machine, configuration)
     controller = make_controller(name, platform)
@@ -75,13 +71,13 @@ def assert_held(
 
 
 @pytest.mark.parametrize(("name", "machine"), UNPLANNED)
-def test_ideal_machines_are_held(name: str, machine: str) -> None:
+def test_ideal_machines_are_held(name, machine):
     assert_held(name, machine, None, 0.1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine"), PAIRS)
-def test_machines_with_drives_are_held(name: str, machine: str) -> None:
+def test_machines_with_drives_are_held(name, machine):
     assert_held(name, machine, "hardware", 0.1)
 
 
@@ -95,11 +91,11 @@ assert {(machine, engine) for _, machine, engine in SPREAD} == set(product(RIGID
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine", "engine"), SPREAD)
-def test_other_engines_are_held(name: str, machine: str, engine: str) -> None:
+def test_other_engines_are_held(name, machine, engine):
     assert_held(name, machine, "hardware", 0.02, engine)
 
 
-def test_others_are_refused_with_a_reason(subtests: pytest.Subtests) -> None:
+def test_others_are_refused_with_a_reason(subtests):
     for name, machine in REFUSED:
         with subtests.test(f"{name}"):
             with pytest.raises(InputError) as caught:
@@ -108,7 +104,7 @@ def test_others_are_refused_with_a_reason(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize(("name", "machine"), UNPLANNED)
-def test_motions_are_followed(name: str, machine: str) -> None:
+def test_motions_are_followed(name, machine):
     """With drives: the error at the end of a rise and fall is small against it."""
     platform = twin.load(machine, "hardware")
     motion = heave(platform, 0.6)

@@ -1,7 +1,5 @@
 """Feedforward of inverse dynamics: exact where the model is, ahead by the delay, bumpless."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from short_runs import RIGID, actuator_error, driven, sine
@@ -16,7 +14,7 @@ from twin.motion import StepMotion
 
 
 @pytest.mark.parametrize("name", RIGID)
-def test_reference_is_met_on_the_ideal_plant(name: str) -> None:
+def test_reference_is_met_on_the_ideal_plant(name):
     platform = twin.load(name)
     motion = sine(platform)
     controller = InverseDynamicsFeedforward(platform, motion)
@@ -27,7 +25,7 @@ def test_reference_is_met_on_the_ideal_plant(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RIGID)
-def test_three_times_better_than_the_cascade_on_hardware(name: str) -> None:
+def test_three_times_better_than_the_cascade_on_hardware(name):
     platform = twin.load(name, "hardware")
     motion = sine(platform)
     errors = []
@@ -39,7 +37,7 @@ def test_three_times_better_than_the_cascade_on_hardware(name: str) -> None:
     assert errors[1] < errors[0] / 3.0
 
 
-def test_table_is_what_the_model_says() -> None:
+def test_table_is_what_the_model_says():
     platform = twin.load("stewart", "hardware")
     reference = sample_reference(platform, sine(platform))
     drives = drive_model(platform)
@@ -56,7 +54,7 @@ def test_table_is_what_the_model_says() -> None:
     np.testing.assert_allclose(difference, wound, rtol=0, atol=1e-6)
 
 
-def test_friction_of_the_model_opposes_motion_and_grows_with_speed() -> None:
+def test_friction_of_the_model_opposes_motion_and_grows_with_speed():
     drives = drive_model(twin.load("stewart", "hardware"))
     rates = np.linspace(-0.2, 0.2, 401)[:, None] * np.ones(6)
     force = drives.friction_force(rates)
@@ -71,7 +69,7 @@ def test_friction_of_the_model_opposes_motion_and_grows_with_speed() -> None:
     assert not ideal.wound_up(np.full(6, 1e3)).any()
 
 
-def test_looking_ahead_is_exact_for_parabolas_and_holds_the_end(subtests: pytest.Subtests) -> None:
+def test_looking_ahead_is_exact_for_parabolas_and_holds_the_end(subtests):
     for lead in [0.0, 0.25, 1.0, 2.5]:
         with subtests.test(f"{lead}"):
             time = np.arange(50.0)
@@ -83,7 +81,7 @@ def test_looking_ahead_is_exact_for_parabolas_and_holds_the_end(subtests: pytest
             np.testing.assert_array_equal(found[-1], rows[-1])
 
 
-def test_looking_ahead_is_what_the_delay_needs() -> None:
+def test_looking_ahead_is_what_the_delay_needs():
     platform = twin.load("stewart", "hardware")
     motion = sine(platform)
     errors = []
@@ -93,7 +91,7 @@ def test_looking_ahead_is_what_the_delay_needs() -> None:
     assert errors[0] < 0.1 * errors[1]
 
 
-def test_nothing_jumps_at_the_start() -> None:
+def test_nothing_jumps_at_the_start():
     for configuration in (None, "hardware"):
         platform = twin.load("stewart", configuration)
         controller = InverseDynamicsFeedforward(platform)
@@ -102,7 +100,7 @@ def test_nothing_jumps_at_the_start() -> None:
         assert np.abs(run.signals["feedforward"]).max() < 1e-6
 
 
-def test_prior_and_true_parameters_are_kept_apart() -> None:
+def test_prior_and_true_parameters_are_kept_apart():
     platform, model = twin.load("stewart", "hardware"), twin.load("stewart")
     motion = sine(platform)
     controller = InverseDynamicsFeedforward(platform, motion, model=model)
@@ -112,7 +110,7 @@ def test_prior_and_true_parameters_are_kept_apart() -> None:
     assert np.abs(controller.table.forces).max() < 0.5 * np.abs(ours.table.forces).max()
 
 
-def test_machines_with_springs_inside_their_legs_are_refused() -> None:
+def test_machines_with_springs_inside_their_legs_are_refused():
     with pytest.raises(InputError, match="springs"):
         InverseDynamicsFeedforward(twin.load("compliant_stewart"))
     platform = twin.load("stewart")
@@ -122,7 +120,7 @@ def test_machines_with_springs_inside_their_legs_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "rss"])
-def test_a_motion_wholly_out_of_reach_is_stopped_at_once(name: str) -> None:
+def test_a_motion_wholly_out_of_reach_is_stopped_at_once(name):
     platform = twin.load(name)
     center = platform.home.copy()
     center[2] += 3.0 * float(platform.home_reaches.max())

@@ -1,43 +1,38 @@
 """Functions of a user as controllers: the same as classes, other periods, and mistakes."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 from closed_loops import heave
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.control.controller import FunctionController, sample_reference
 from twin.control.loop import ClosedLoop
 from twin.errors import InputError, SingularPoseError
-from twin.plant.signals import Measurement
 
 pytestmark = pytest.mark.quick
 
 REST = np.zeros(6)
-FAST: dict[str, Any] = {"fidelity": "fast", "progress": False}
+FAST = {"fidelity": "fast", "progress": False}
 
 
-def weight(platform: Platform) -> Any:
+def weight(platform):
     return platform.inverse_dynamics(platform.home, REST, REST)
 
 
-def spring(platform: Platform, time: float, measurement: Measurement) -> Any:
+def spring(platform, time, measurement):
     """Hold the legs at home."""
     error = platform.home_coordinates - measurement.coordinates
     return weight(platform) + 1e5 * error - 2e3 * measurement.rates
 
 
-def test_a_function_does_what_the_same_class_does(stewart: Platform) -> None:
+def test_a_function_does_what_the_same_class_does(stewart):
     controller = Cascade(stewart, heave(stewart))
     begun = []
 
-    def same(time: float, measurement: Measurement) -> Any:
+    def same(time, measurement):
         if not begun:
             controller.start(measurement)
             begun.append(time)
@@ -50,10 +45,10 @@ def test_a_function_does_what_the_same_class_does(stewart: Platform) -> None:
     assert begun == [0.0]
 
 
-def test_it_is_called_once_a_period_with_the_time(stewart: Platform) -> None:
+def test_it_is_called_once_a_period_with_the_time(stewart):
     times = []
 
-    def held(time: float, measurement: Measurement) -> Any:
+    def held(time, measurement):
         assert abs(time - measurement.time) < 1e-12
         times.append(time)
         return weight(stewart)
@@ -64,7 +59,7 @@ def test_it_is_called_once_a_period_with_the_time(stewart: Platform) -> None:
     np.testing.assert_allclose(run.pose[-1], stewart.home, rtol=0, atol=1e-9)
 
 
-def test_plain_arrays_are_forces_or_speeds(stewart: Platform) -> None:
+def test_plain_arrays_are_forces_or_speeds(stewart):
     speeds = np.full(6, 0.01)
     law = FunctionController(stewart, lambda *_: speeds, mode="velocity")
     runs = [
@@ -75,7 +70,7 @@ def test_plain_arrays_are_forces_or_speeds(stewart: Platform) -> None:
     np.testing.assert_allclose(runs[0].rates[-1], speeds, rtol=0.2)
 
 
-def test_a_motion_is_recorded_and_watched(stewart: Platform) -> None:
+def test_a_motion_is_recorded_and_watched(stewart):
     motion = heave(stewart)
     law = FunctionController(stewart, partial(spring, stewart), motion)
     run = stewart.simulate(0.2, controller=law, **FAST)
@@ -87,7 +82,7 @@ def test_a_motion_is_recorded_and_watched(stewart: Platform) -> None:
     np.testing.assert_allclose(aimless.supervisor().following, stroke, rtol=1e-12)
 
 
-def test_loops_take_functions_and_exchange_them(stewart: Platform) -> None:
+def test_loops_take_functions_and_exchange_them(stewart):
     loop = ClosedLoop(stewart, partial(spring, stewart))
     engine = twin.make_engine("analytic", stewart, timestep=1e-3, fidelity="fast")
     state = engine.reset()
@@ -101,21 +96,21 @@ def test_loops_take_functions_and_exchange_them(stewart: Platform) -> None:
     np.testing.assert_allclose(state.pose, stewart.home, rtol=0, atol=1e-6)
 
 
-def too_few(time: float, measurement: Measurement) -> Any:
+def too_few(time, measurement):
     return [1.0, 2.0]
 
 
-def nothing(time: float, measurement: Measurement) -> Any:
+def nothing(time, measurement):
     """Forget to return."""
 
 
-def test_mistakes_name_the_function(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_mistakes_name_the_function(subtests, stewart):
     for function, match in [
         (too_few, r"controller too_few\(time, measurement\).* size 6, got shape \(2,\)"),
         (nothing, "controller nothing.*must be numbers"),
         (lambda *_: np.full(6, np.nan), "controller <lambda>.*must be finite"),
         (lambda *_: twin.Command(np.zeros(5)), r"size 6, got shape \(5,\)"),
-        (lambda *_: twin.Command(np.zeros(6), "speed"), "unknown mode 'speed'"),  # type: ignore[arg-type]
+        (lambda *_: twin.Command(np.zeros(6), "speed"), "unknown mode 'speed'"),
         (lambda time: np.zeros(6), "is called with time and measurement"),
         (Cascade, "must be one of twin.control or a function"),
         ("cascade", "must be one of twin.control or a function"),
@@ -124,11 +119,11 @@ def test_mistakes_name_the_function(subtests: pytest.Subtests, stewart: Platform
             stewart.simulate(0.1, controller=function, **FAST)
 
 
-def test_errors_of_the_function_are_its_own(stewart: Platform) -> None:
-    def broken(time: float, measurement: Measurement) -> Any:
+def test_errors_of_the_function_are_its_own(stewart):
+    def broken(time, measurement):
         raise KeyError("gain")
 
-    def lost(time: float, measurement: Measurement) -> Any:
+    def lost(time, measurement):
         raise SingularPoseError("lost", {})
 
     with pytest.raises(KeyError, match="gain"):
@@ -136,7 +131,7 @@ def test_errors_of_the_function_are_its_own(stewart: Platform) -> None:
     assert stewart.simulate(0.1, controller=lost, **FAST).stopped.startswith("lost")
 
 
-def test_periods_are_checked(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_periods_are_checked(subtests, stewart):
     for period in [0.0, -1.0, np.inf, "1 ms"]:
         with subtests.test(f"{period}"):
             with pytest.raises(InputError, match="period"):

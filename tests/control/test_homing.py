@@ -1,12 +1,9 @@
 """Homing the thesis' machine with its drives, brakes, encoders and switches."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control.homing import HomingController
 from twin.errors import ControlError, InputError
 from twin.plant.encoder import machine_encoders
@@ -18,23 +15,23 @@ COUNT = 5.08e-3 / 4096
 
 
 @pytest.fixture(scope="module")
-def hardware() -> Platform:
+def hardware():
     return twin.load("stewart", "hardware")
 
 
-def retracted(machine: Platform) -> np.ndarray:
+def retracted(machine):
     """Return a pose near the lower switches, every leg at another length."""
     return machine.forward_kinematics(
         machine.minimum_coordinates + np.array([3, 1, 5, 2, 4, 3]) * 1e-3
     )
 
 
-def homing(machine: Platform, **options: float) -> HomingController:
+def homing(machine, **options):
     """Return the controller that knows where this plant's index pulses lie."""
     return HomingController(machine, machine_encoders(machine, SEED).index_coordinates, **options)
 
 
-def test_the_machine_comes_home(hardware: Platform) -> None:
+def test_the_machine_comes_home(hardware):
     controller = homing(hardware)
     run = twin.simulate(
         hardware, 3.6, retracted(hardware), timestep=5e-4, fidelity="fast",
@@ -53,7 +50,7 @@ def test_the_machine_comes_home(hardware: Platform) -> None:
     assert (phases[-1] == 5.0).all()
 
 
-def test_a_lost_reference_ends_in_a_safe_stop(hardware: Platform) -> None:
+def test_a_lost_reference_ends_in_a_safe_stop(hardware):
     controller = homing(hardware, stall_time=1e-2, release_time=1e-2)
     run = twin.simulate(
         hardware, 1.0, retracted(hardware), timestep=5e-4, fidelity="fast",
@@ -65,7 +62,7 @@ def test_a_lost_reference_ends_in_a_safe_stop(hardware: Platform) -> None:
     assert np.isfinite(run.pose).all()
 
 
-def test_machines_that_cannot_be_homed_are_refused(hardware: Platform) -> None:
+def test_machines_that_cannot_be_homed_are_refused(hardware):
     with pytest.raises(InputError, match="encoder"):
         HomingController(twin.load("stewart"))
     with pytest.raises(InputError, match="options"):

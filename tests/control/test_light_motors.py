@@ -1,10 +1,5 @@
 """Motors much lighter than the machine: how fast the loops may be behind a stiff transmission."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from own_machines import own_machine
@@ -35,7 +30,7 @@ armature_inertia = {armature}
 """
 
 
-def light(armature: float, folder: Path) -> Platform:
+def light(armature, folder):
     """Return a hexapod with generic drives whose motors have an `armature` [kg m2]."""
     strong = own_machine("weak", folder)
     strong.write_text(strong.read_text().replace("force = 235.0", "force = 2000.0"))
@@ -44,15 +39,13 @@ def light(armature: float, folder: Path) -> Platform:
     return load(file, "hardware")
 
 
-def swing(machine: Platform) -> SineMotion:
+def swing(machine):
     """Return a sine of 20 mm at 1 Hz along x that begins at rest."""
     sizes = {"amplitude": {"x": 0.02}, "frequency": 1.0}
     return SineMotion(machine.home, duration=3.0, fade_in=0.5, **sizes)
 
 
-def grows(
-    gain: float, motor: float, load: float, coupling: tuple[float, float], lag: float
-) -> bool:
+def grows(gain, motor, load, coupling, lag):
     """Return whether a motor's speed grows under -gain times its own speed `lag` [s] before."""
     step, (stiffness, damping) = lag / 400.0, coupling
     delayed, sizes = np.zeros(400), []
@@ -67,9 +60,7 @@ def grows(
     return max(sizes[-4000:]) > max(sizes[8000:12000])
 
 
-def test_the_limit_of_the_loops_is_that_of_motor_transmission_and_load(
-    subtests: pytest.Subtests, tmp_path: Path
-) -> None:
+def test_the_limit_of_the_loops_is_that_of_motor_transmission_and_load(subtests, tmp_path):
     """Independent of frequencies: two masses, stepped through time behind a dead time."""
     for armature in [1e-6, 3e-6, 7e-6]:
         with subtests.test(f"{armature}"):
@@ -84,7 +75,7 @@ def test_the_limit_of_the_loops_is_that_of_motor_transmission_and_load(
             assert any(grows(1.03 * limit, motor.inertia, m, coupling, lag) for m in loads)
 
 
-def test_gains_do_not_collapse_with_the_motors(tmp_path: Path) -> None:
+def test_gains_do_not_collapse_with_the_motors(tmp_path):
     """Motors a thousand times lighter make the loops slower by less than five times."""
     found = {}
     for armature in (1e-3, 1e-6):
@@ -96,7 +87,7 @@ def test_gains_do_not_collapse_with_the_motors(tmp_path: Path) -> None:
     assert gain > 8.0 * burden(machine).lightest / loop_lag(machine, 1e-3)
 
 
-def test_light_motors_are_tracked(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_light_motors_are_tracked(subtests, tmp_path):
     for armature in [1e-6, 7e-6, 1e-4]:
         with subtests.test(f"{armature}"):
             machine = light(armature, tmp_path)
@@ -109,7 +100,7 @@ def test_light_motors_are_tracked(subtests: pytest.Subtests, tmp_path: Path) -> 
             assert tracking_remark(machine, run) == ""
 
 
-def test_slow_loops_are_said(tmp_path: Path) -> None:
+def test_slow_loops_are_said(tmp_path):
     machine = light(7e-6, tmp_path)
     motion = swing(machine)
     slow = Cascade(machine, motion, velocity_gain=1000.0, velocity_time=0.2, position_gain=2.0)
@@ -119,7 +110,7 @@ def test_slow_loops_are_said(tmp_path: Path) -> None:
     assert "[control]" in remark
 
 
-def light_legs() -> Platform:
+def light_legs():
     """Return `compliant_stewart` with little mass between its actuators and stiffer springs."""
     content = twin.load("compliant_stewart").parameters.model_dump()
     content["leg"] |= {
@@ -132,11 +123,11 @@ def light_legs() -> Platform:
     return Platform(MachineParameters.model_validate(content))
 
 
-def test_loops_before_stiff_springs_hold_the_platform() -> None:
+def test_loops_before_stiff_springs_hold_the_platform():
     """Loops for 0.5 kg alone left home at 12/s and ran beyond the actuators' speed."""
     machine = light_legs()
 
-    def push(time: float, state: Any) -> np.ndarray:
+    def push(time, state):
         return np.array([5.0, 3.0, 0.0, 0.0, 0.0, 0.5]) * (time < 0.05)
 
     run = machine.simulate(
@@ -148,7 +139,7 @@ def test_loops_before_stiff_springs_hold_the_platform() -> None:
     assert off[late].max() < off[~late].max()
 
 
-def test_stiff_springs_take_the_platform_along() -> None:
+def test_stiff_springs_take_the_platform_along():
     """Without a spring that yields, the heaviest motion is that of the whole machine."""
     machine = light_legs()
     jacobian = machine.jacobian(machine.home)
@@ -161,7 +152,7 @@ def test_stiff_springs_take_the_platform_along() -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "driving_simulator"])
-def test_motors_that_carry_most_of_the_mass_are_felt_alone(name: str) -> None:
+def test_motors_that_carry_most_of_the_mass_are_felt_alone(name):
     machine = twin.load(name, configuration="hardware")
     own = burden(machine).lightest
     assert limiting_mass(machine, loop_lag(machine, 1e-3)) == pytest.approx(own, rel=0.25)

@@ -1,14 +1,11 @@
 """Sharing of the load: internal forces decay, and the motion does not feel the law."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from random_machines import random_machine
 from redundant import redundant_machine
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.cascade import (
     INTERNAL_FORCE_DROOP,
@@ -22,12 +19,12 @@ from twin.plant.signals import Measurement
 pytestmark = pytest.mark.quick
 
 
-def redundant(name: str) -> Platform:
+def redundant(name):
     return redundant_machine(8) if name == "eight legs" else twin.load(name)
 
 
 @pytest.mark.parametrize("name", ["driving_simulator", "eight legs"])
-def test_internal_forces_move_nothing(name: str) -> None:
+def test_internal_forces_move_nothing(name):
     machine = redundant(name)
     rest = np.zeros(6)
     pose = machine.constrain(np.add(machine.home, [0.0, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0])).pose
@@ -44,7 +41,7 @@ def test_internal_forces_move_nothing(name: str) -> None:
     np.testing.assert_allclose(internal.T @ held, 0.0, rtol=0.0, atol=1e-9)
 
 
-def test_law_takes_out_what_no_motion_can_mend_and_nothing_else() -> None:
+def test_law_takes_out_what_no_motion_can_mend_and_nothing_else():
     machine = redundant("driving_simulator")
     reference = make_controller("cascade", machine).reference
     gain = np.full(4, 2e4)
@@ -61,7 +58,7 @@ def test_law_takes_out_what_no_motion_can_mend_and_nothing_else() -> None:
     )
 
 
-def test_legs_at_rest_carry_the_same_in_mujoco(subtests: pytest.Subtests) -> None:
+def test_legs_at_rest_carry_the_same_in_mujoco(subtests):
     for name in ["cascade", "observer", "feedforward"]:
         with subtests.test(f"{name}"):
             machine = redundant("driving_simulator")
@@ -71,7 +68,7 @@ def test_legs_at_rest_carry_the_same_in_mujoco(subtests: pytest.Subtests) -> Non
             assert np.ptp(run.forces[-200:]) < 1.0
 
 
-def test_wrong_readings_let_no_integral_grow() -> None:
+def test_wrong_readings_let_no_integral_grow():
     machine = redundant("driving_simulator")
     controller = make_controller("cascade", machine)
     [internal] = internal_forces(machine, machine.home[None])
@@ -82,7 +79,7 @@ def test_wrong_readings_let_no_integral_grow() -> None:
     np.testing.assert_allclose(speeds, 0.0, rtol=0.0, atol=1e-12)
 
 
-def test_a_pose_out_of_reach_ends_in_a_safe_stop(subtests: pytest.Subtests) -> None:
+def test_a_pose_out_of_reach_ends_in_a_safe_stop(subtests):
     """Cranks have no Jacobian there, and so no internal forces."""
     for name in ["cascade", "observer", "feedforward"]:
         with subtests.test(f"{name}"):
@@ -98,16 +95,16 @@ def test_a_pose_out_of_reach_ends_in_a_safe_stop(subtests: pytest.Subtests) -> N
 
 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod", "rss"])
-def test_other_machines_have_no_law(name: str) -> None:
+def test_other_machines_have_no_law(name):
     assert not needs_load_sharing(twin.load(name))
 
 
-def test_motion_does_not_feel_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_motion_does_not_feel_the_law(monkeypatch):
     machine = redundant("driving_simulator")
     size = {"z": 0.02, "roll": 0.02, "pitch": 0.02}
     course = SineMotion(machine.home, amplitude=size, frequency=1.0, duration=1.0)
 
-    def poses() -> np.ndarray:
+    def poses():
         return machine.simulate(1.0, controller=make_controller("cascade", machine, course)).pose
 
     shared = poses()

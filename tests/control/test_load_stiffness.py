@@ -1,9 +1,5 @@
 """Machines that their own weight pushes away from home, and loops that hold them."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hobby import hobby
@@ -20,22 +16,21 @@ from twin.control.gains import (
     falling_stiffness,
 )
 from twin.machine.file.read import parameters_from
-from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 
 
-def pushed(platform: Platform, **gains: Any) -> Trajectory:
+def pushed(platform, **gains):
     """Return two seconds at home after a short push of 0.02 N to the side."""
 
-    def push(time: float, state: Any) -> np.ndarray:
+    def push(time, state):
         return np.array([0.02, 0.01, 0.0, 0.0, 0.0, 2e-4]) * (time < 0.05)
 
     controller = Cascade(platform, **gains)
     return platform.simulate(2.0, controller=controller, timestep=5e-4, wrench=push)
 
 
-def test_it_is_proportional_to_gravity() -> None:
+def test_it_is_proportional_to_gravity():
     content = shipped_content("srspm")
     twice = content | {"gravity": 2.0 * content["gravity"]}
     found = [
@@ -46,7 +41,7 @@ def test_it_is_proportional_to_gravity() -> None:
     assert found[1] == pytest.approx(2.0 * found[0], rel=1e-4)
 
 
-def test_a_light_machine_on_steep_rods_is_held() -> None:
+def test_a_light_machine_on_steep_rods_is_held():
     """Loops that only look at masses let it fall: their integral is slower than the fall."""
     steep = hobby(20.0, 0.128)
     gain, time = (float(values[0]) for values in derived_velocity_loop(steep, 1e-3))
@@ -63,9 +58,7 @@ def test_a_light_machine_on_steep_rods_is_held() -> None:
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_shipped_machines_are_stiff_enough_by_their_masses(
-    name: str, configuration: str | None
-) -> None:
+def test_shipped_machines_are_stiff_enough_by_their_masses(name, configuration):
     platform = twin.load(name, configuration)
     gain, time = derived_velocity_loop(platform, 1e-3)
     assert (gain / time > 10.0 * falling_stiffness(platform)).all()

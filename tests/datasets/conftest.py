@@ -1,21 +1,17 @@
 """Datasets of the tests stay in a folder of their own, and nothing reaches the network."""
 
-from __future__ import annotations
-
 import socket
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 
 @pytest.fixture(autouse=True)
-def datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def datasets(tmp_path, monkeypatch):
     """Return the folder that Minari uses in this test."""
     folder = tmp_path / "datasets"
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(folder))
 
-    def refused(*_: Any, **__: Any) -> None:
+    def refused(*_, **__):
         raise AssertionError("reached for the network")
 
     monkeypatch.setattr(socket.socket, "connect", refused)

@@ -1,9 +1,5 @@
 """Levels: the medium actor lies between random actions and the expert, and repeats itself."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium
 import numpy as np
 import pytest
@@ -20,18 +16,18 @@ pytestmark = pytest.mark.quick
 ISOLATION = "twin/VibrationIsolation-v0"
 
 
-def total(env: Any, actor: Any, seed: int = 5) -> float:
+def total(env, actor, seed=5):
     with Progress("", 1, False) as bar:
         return play(env, actor, seed, bar, 0).total
 
 
-def test_every_task_has_an_expert_among_its_baselines() -> None:
+def test_every_task_has_an_expert_among_its_baselines():
     assert set(EXPERT_ACTORS) == set(twin.envs.environment_ids())
     for environment, expert in EXPERT_ACTORS.items():
         assert expert.name in baseline_names(environment)
 
 
-def test_medium_lies_between(constants: Any) -> None:
+def test_medium_lies_between(constants):
     constants("twin.datasets.record", PROBE_EPISODES=2)
     env = gymnasium.make(ISOLATION, max_episode_steps=100)
     expert = make_actor("isolation_law", env, None)
@@ -43,7 +39,7 @@ def test_medium_lies_between(constants: Any) -> None:
     env.close()
 
 
-def test_noise_has_its_deviation_and_comes_from_the_seed() -> None:
+def test_noise_has_its_deviation_and_comes_from_the_seed():
     env = gymnasium.make(ISOLATION)
     still = make_actor("zero", env, None)
     noisy = Noisy(still, env, 0.1)
@@ -58,7 +54,7 @@ def test_noise_has_its_deviation_and_comes_from_the_seed() -> None:
     env.close()
 
 
-def test_options_of_the_expert_give_way_to_given_ones() -> None:
+def test_options_of_the_expert_give_way_to_given_ones():
     name, options = of_level("twin/PoseTracking-v0", "expert", {"action": "velocities"})
     assert name == "computed_torque" and options is not None
     assert options["action"] == "velocities" and options["residual"] is False
@@ -67,7 +63,7 @@ def test_options_of_the_expert_give_way_to_given_ones() -> None:
         of_level("CartPole-v1", "medium", None)
 
 
-def test_laws_are_actors_of_their_task_alone() -> None:
+def test_laws_are_actors_of_their_task_alone():
     env = gymnasium.make(ISOLATION)
     assert isinstance(make_actor("isolation_law", env, None), LawActor)
     with pytest.raises(InputError, match="classical can act in twin/MotionCueing-v0 only"):

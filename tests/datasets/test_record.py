@@ -1,14 +1,10 @@
 """Recorded datasets: what Minari loads is what happened, and can happen again bit for bit."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -26,10 +22,10 @@ from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin
 minari = pytest.importorskip("minari")
 
 TRACKING = "twin/PoseTracking-v0"
-SHORT: dict[str, Any] = {"max_episode_steps": 30}
+SHORT = {"max_episode_steps": 30}
 
 
-def same_numbers(info: Mapping[str, Any], infos: Mapping[str, Any], instant: int) -> None:
+def same_numbers(info, infos, instant):
     """Check that all numbers of `info` are those recorded at an instant."""
     numbers = {name: value for name, value in info.items() if not isinstance(value, str)}
     assert numbers.keys() == infos.keys()
@@ -40,7 +36,7 @@ def same_numbers(info: Mapping[str, Any], infos: Mapping[str, Any], instant: int
             np.testing.assert_array_equal(value, infos[name][instant])
 
 
-def replayed(dataset: Any) -> int:
+def replayed(dataset):
     """Replay all episodes in the environment that the dataset names; returns their steps."""
     env = dataset.recover_environment()
     metadata = dataset.storage.get_episode_metadata(dataset.episode_indices)
@@ -65,14 +61,14 @@ def replayed(dataset: Any) -> int:
 
 
 @pytest.mark.parametrize("environment", environment_ids())
-def test_a_dataset_replays_bit_for_bit(environment: str) -> None:
+def test_a_dataset_replays_bit_for_bit(environment):
     made = record_dataset(environment, episodes=2, dataset="test/random-v0", seed=3, options=SHORT)
     assert minari.list_local_datasets().keys() == {"test/random-v0"}
     found = minari.load_dataset("test/random-v0")
     assert found.total_episodes == made.total_episodes == 2
     assert replayed(found) == found.total_steps == made.total_steps > 2
     assert found.storage.metadata["algorithm_name"] == "random"
-    task: Any = gymnasium.make(environment).unwrapped.task  # type: ignore[attr-defined]
+    task = gymnasium.make(environment).unwrapped.task
     for kind in ("observation", "action"):
         told = found.storage.metadata[f"{kind}_channels"]
         channels = getattr(task, f"{kind}s")
@@ -81,14 +77,14 @@ def test_a_dataset_replays_bit_for_bit(environment: str) -> None:
 
 
 @pytest.mark.parametrize("engine", engine_names())
-def test_datasets_of_all_engines(engine: str) -> None:
+def test_datasets_of_all_engines(engine):
     options = SHORT | {"engine": engine, "configuration": "hardware"}
     made = record_dataset(TRACKING, episodes=1, dataset="test/engine-v0", options=options)
     assert made.env_spec.kwargs["engine"] == engine
     assert replayed(made) == 30
 
 
-def test_drawn_machines_are_in_the_metadata() -> None:
+def test_drawn_machines_are_in_the_metadata():
     spread = as_randomisation(
         {
             "platform.body.mass": Uniform(low=0.8, high=1.2, relative=True),
@@ -104,7 +100,7 @@ def test_drawn_machines_are_in_the_metadata() -> None:
     assert made.env_spec.kwargs["randomisation"] == spread.as_dict()
 
 
-def test_recordings_repeat_themselves() -> None:
+def test_recordings_repeat_themselves():
     first, second, other = (
         record_dataset(TRACKING, episodes=2, dataset=f"test/d{k}-v0", seed=seed, options=SHORT)
         for k, seed in enumerate((5, 5, 6))
@@ -121,10 +117,10 @@ def test_recordings_repeat_themselves() -> None:
         np.testing.assert_array_equal(one.observations, two.observations)
 
 
-def test_functions_are_policies() -> None:
+def test_functions_are_policies():
     seen = []
 
-    def proportional(observation: Any) -> Any:
+    def proportional(observation):
         seen.append(observation)
         return np.clip(0.5 * observation[:6], -1.0, 1.0)
 
@@ -138,7 +134,7 @@ def test_functions_are_policies() -> None:
     np.testing.assert_array_equal(episode.actions, expected)
 
 
-def linear_policy(environment: str, options: dict[str, Any]) -> Policy:
+def linear_policy(environment, options):
     """Return a policy that answers the first six observations, as training would save it."""
     size = gymnasium.make(environment, **options).observation_space.shape
     assert size is not None
@@ -148,7 +144,7 @@ def linear_policy(environment: str, options: dict[str, Any]) -> Policy:
     return Policy((weight,), (np.zeros(6),), mean, scale, PolicyNetwork(), origin)
 
 
-def test_trained_policies_act_in_the_environment_they_know(tmp_path: Path) -> None:
+def test_trained_policies_act_in_the_environment_they_know(tmp_path):
     policy = linear_policy(TRACKING, {"configuration": "hardware", "preview": 1})
     file = policy.save(tmp_path / "linear.npz")
     made = record_dataset(TRACKING, file, episodes=1, dataset="test/policy-v0")
@@ -179,7 +175,7 @@ def test_trained_policies_act_in_the_environment_they_know(tmp_path: Path) -> No
         ("lqr", {"action": "forces", "period": 0.001}),
     ],
 )
-def test_controllers_act(controller: str, options: dict[str, Any]) -> None:
+def test_controllers_act(controller, options):
     """The recorded actions are the controller's commands in their units, and follow the motion."""
     options = {"max_episode_steps": 100, "residual": False, **options}
     made = record_dataset(
@@ -191,13 +187,13 @@ def test_controllers_act(controller: str, options: dict[str, Any]) -> None:
     assert episode.rewards.mean() > next(still.iterate_episodes()).rewards.mean() + 0.1
 
 
-def test_commands_become_actions_by_the_scale_of_the_space() -> None:
+def test_commands_become_actions_by_the_scale_of_the_space():
     """What the drives are asked after the step is what the controller commanded."""
     env = gymnasium.make(TRACKING, residual=True, action_scale=1.0)
     actor = ControllerActor("cascade", env)
     env.reset(seed=0)
     actor.begin(0)
-    task: Any = env.unwrapped.task  # type: ignore[attr-defined]
+    task = env.unwrapped.task
     asked = []
     for _ in range(20):
         env.step(actor.act(None))
@@ -209,7 +205,7 @@ def test_commands_become_actions_by_the_scale_of_the_space() -> None:
     env.close()
 
 
-def test_refusals_leave_nothing_behind(subtests: pytest.Subtests, datasets: Path) -> None:
+def test_refusals_leave_nothing_behind(subtests, datasets):
     for changes, field, message in [
         ({"environment": "twin/Tracking-v0"}, "environment", "twin/PoseTracking-v0"),
         ({"environment": "CartPole-v1"}, "environment", "no vectors of numbers"),
@@ -251,7 +247,7 @@ def test_refusals_leave_nothing_behind(subtests: pytest.Subtests, datasets: Path
             assert not datasets.exists() or not list(datasets.iterdir())
 
 
-def test_an_existing_dataset_stays(datasets: Path) -> None:
+def test_an_existing_dataset_stays(datasets):
     record_dataset(TRACKING, episodes=1, dataset="test/kept-v0", options=SHORT)
     before = (datasets / "test/kept-v0/data/metadata.json").read_bytes()
     with pytest.raises(InputError, match="test/kept-v0 exists"):
@@ -259,10 +255,10 @@ def test_an_existing_dataset_stays(datasets: Path) -> None:
     assert (datasets / "test/kept-v0/data/metadata.json").read_bytes() == before
 
 
-def test_an_error_in_the_middle_leaves_nothing(datasets: Path) -> None:
+def test_an_error_in_the_middle_leaves_nothing(datasets):
     steps = []
 
-    def fails(observation: Any) -> Any:
+    def fails(observation):
         steps.append(observation)
         if len(steps) > 40:
             raise StateError("enough")
@@ -274,7 +270,7 @@ def test_an_error_in_the_middle_leaves_nothing(datasets: Path) -> None:
 
 
 @pytest.mark.slow
-def test_importing_the_package_imports_no_minari() -> None:
+def test_importing_the_package_imports_no_minari():
     code = "import sys, twin, twin.datasets; assert not {'minari', 'h5py'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -290,7 +286,7 @@ record_dataset("twin/PoseTracking-v0", act, episodes=1, dataset="killed-v0")
 
 
 @pytest.mark.slow
-def test_leftovers_of_a_killed_recording_are_removed_by_the_next(datasets: Path) -> None:
+def test_leftovers_of_a_killed_recording_are_removed_by_the_next(datasets):
     datasets.mkdir()
     command = [sys.executable, "-c", KILLED, str(datasets)]
     killed = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -301,10 +297,8 @@ def test_leftovers_of_a_killed_recording_are_removed_by_the_next(datasets: Path)
     assert not list(datasets.glob(".recording-*"))
 
 
-def test_a_full_disk_is_one_error_and_leaves_nothing(
-    datasets: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: Any, **__: Any) -> None:
+def test_a_full_disk_is_one_error_and_leaves_nothing(datasets, monkeypatch):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     storage = "minari.dataset._storages.hdf5_storage.HDF5Storage"

@@ -1,11 +1,7 @@
 """The command `record`."""
 
-from __future__ import annotations
-
 import importlib
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +20,7 @@ minari = pytest.importorskip("minari")
 importlib.import_module("twin.cli.record")
 
 
-def test_record(datasets: Path, tmp_path: Path) -> None:
+def test_record(datasets, tmp_path):
     words = "record twin/PoseTracking-v0 --policy cascade --episodes 2 --seed 3"
     words += " --configuration hardware --dataset test/cascade-v0"
     words += f" --option residual=false --option max_episode_steps=20 --log {tmp_path / 'run.csv'}"
@@ -51,9 +47,7 @@ def test_record(datasets: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("environment", environment_ids())
-def test_levels_are_three_datasets(
-    environment: str, datasets: Path, tmp_path: Path, constants: Any
-) -> None:
+def test_levels_are_three_datasets(environment, datasets, tmp_path, constants):
     constants("twin.datasets.record", PROBE_EPISODES=1, NOISE_HALVINGS=2)
     words = f"record {environment} --dataset test/task-v0 --levels --episodes 1"
     words += f" --option max_episode_steps=20 --log {tmp_path / 'run.csv'}"
@@ -70,7 +64,7 @@ def test_levels_are_three_datasets(
     assert re.search(rf"expert +{name} +1 +20 ", run.output)
 
 
-def test_faults_end_in_one_line(subtests: pytest.Subtests, datasets: Path) -> None:
+def test_faults_end_in_one_line(subtests, datasets):
     for words, message in [
         ("--dataset test/a-v0 --levels --policy zero", "levels: takes no policy"),
         ("--dataset test/a-v0 --randomisation hardware_spread", "no drives"),

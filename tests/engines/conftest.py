@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,8 +16,7 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.base import suitable_timestep
-from twin.model.engine import FIDELITIES, Engine, State
-from twin.model.machine_base import PlatformMotion
+from twin.model.engine import FIDELITIES
 
 LIBRARIES = {"analytic": "twin", "mujoco": "mujoco", "bullet": "pybullet"}
 assert set(engine_names()) == set(LIBRARIES)
@@ -57,9 +54,9 @@ EVERY_MACHINE = [
 """Fidelity and machine of tests of all bodies, axes and velocities of a motion."""
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+def pytest_generate_tests(metafunc):
     """Run tests that take a fidelity and a machine with pairs of them, others with each in turn."""
-    own: set[str] = set()
+    own = set()
     for mark in metafunc.definition.iter_markers("parametrize"):
         own.update(mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0])
     wanted = {"fidelity", "platform"} & set(metafunc.fixturenames) - own
@@ -74,54 +71,54 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @cache
-def machine(name: str) -> Platform:
+def machine(name):
     """Return a machine of the catalogue, or one without symmetry."""
     return Platform(machine_without_symmetry(GENERAL[name])) if name in GENERAL else twin.load(name)
 
 
 @pytest.fixture
-def platform(request: pytest.FixtureRequest) -> Platform:
+def platform(request):
     """Return the machine of a test, see `pytest_generate_tests`."""
     return machine(request.param)
 
 
 @pytest.fixture(params=[*twin.machine_names(), *GENERAL])
-def any_platform(request: pytest.FixtureRequest) -> Platform:
+def any_platform(request):
     """Return every machine in turn, and one without symmetry of every kind."""
     return machine(request.param)
 
 
 @pytest.fixture
-def machine_of() -> Callable[[str], Platform]:
+def machine_of():
     """Return the function that gives a machine by its name."""
     return machine
 
 
 @pytest.fixture
-def stewart() -> Platform:
+def stewart():
     """Return one machine, for what does not depend on it."""
     return machine("stewart")
 
 
 @pytest.fixture(scope="session", params=engine_names())
-def engine_name(request: pytest.FixtureRequest) -> str:
+def engine_name(request):
     """Return every engine in turn, where its library is installed."""
     pytest.importorskip(LIBRARIES[request.param])
     return str(request.param)
 
 
 @pytest.fixture
-def fidelity(request: pytest.FixtureRequest) -> str:
+def fidelity(request):
     """Return the fidelity of a test, see `pytest_generate_tests`."""
     return str(request.param)
 
 
 @pytest.fixture
-def make() -> Iterator[Callable[..., Engine]]:
+def make():
     """Return `make_engine`; what it made is closed after the test."""
     made = []
 
-    def make(*arguments: Any, **options: Any) -> Engine:
+    def make(*arguments, **options):
         made.append(make_engine(*arguments, **options))
         return made[-1]
 
@@ -131,15 +128,13 @@ def make() -> Iterator[Callable[..., Engine]]:
 
 
 @pytest.fixture
-def fresh(
-    make: Callable[..., Engine], engine_name: str, platform: Platform, fidelity: str
-) -> Callable[..., Engine]:
+def fresh(make, engine_name, platform, fidelity):
     """Return a function that makes the engine under test anew, every fidelity and machine in turn.
 
     Its time step is given in steps that suit the machine, one by default.
     """
 
-    def engine(steps: float = 1.0, **options: Any) -> Engine:
+    def engine(steps=1.0, **options):
         timestep = steps * suitable_timestep(platform)
         return make(engine_name, platform, timestep, fidelity=fidelity, **options)
 
@@ -147,7 +142,7 @@ def fresh(
 
 
 @pytest.fixture
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_folder(tmp_path, monkeypatch):
     """Let dumps and any log file fall into a folder of the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -155,10 +150,10 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def random_motion() -> Any:
+def random_motion():
     """Return a function of (platform, seed) that gives pose, twist, acceleration near home."""
 
-    def motion(platform: Platform, seed: int) -> PlatformMotion:
+    def motion(platform, seed):
         random = np.random.default_rng(seed)
         size = np.r_[np.full(3, platform.home_reaches.mean()), np.ones(4)]
         pose = platform.home + 0.1 * size * random.uniform(-1.0, 1.0, 7)
@@ -170,10 +165,10 @@ def random_motion() -> Any:
 
 
 @pytest.fixture
-def random_internal() -> Any:
+def random_internal():
     """Return a function of (platform, seed) that gives deflections of springs and rates."""
 
-    def deflection(platform: Platform, seed: int) -> FloatArray:
+    def deflection(platform, seed):
         random = np.random.default_rng(seed)
         return 0.02 * random.normal(size=2 * platform.n_deflections)
 
@@ -187,7 +182,7 @@ class Push(NamedTuple):
     wrench: FloatArray | None
     start: tuple[FloatArray, FloatArray, FloatArray]
 
-    def run(self, engine: Engine, duration: float) -> State:
+    def run(self, engine, duration):
         """Return the engine's last state."""
         state = engine.reset(*self.start)
         for _ in range(round(duration / engine.timestep)):
@@ -196,10 +191,10 @@ class Push(NamedTuple):
 
 
 @pytest.fixture
-def push() -> Callable[[Platform], Push]:
+def push():
     """Return a function that gives a motion which stays inside the machine's range for a while."""
 
-    def motion(platform: Platform) -> Push:
+    def motion(platform):
         hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
         mass = platform.parameters.platform.body.mass
         start = platform.constrain(platform.home, [0.1, -0.05, 0.1, 0.2, -0.1, 0.3])
@@ -214,10 +209,10 @@ def push() -> Callable[[Platform], Push]:
 
 
 @pytest.fixture
-def free_fall() -> Callable[[Platform], Push]:
+def free_fall():
     """Return a function that gives the fall from rest at home."""
 
-    def motion(platform: Platform) -> Push:
+    def motion(platform):
         start = (platform.home, np.zeros(6), np.zeros(2 * platform.n_deflections))
         return Push(np.zeros(platform.n_actuators), None, start)
 
@@ -225,16 +220,16 @@ def free_fall() -> Callable[[Platform], Push]:
 
 
 @pytest.fixture
-def still() -> Callable[..., FloatArray]:
+def still():
     """Return a function that gives the state inside the legs in which forces can hold a pose."""
 
-    def inside(platform: Platform, pose: FloatArray | None = None) -> FloatArray:
+    def inside(platform, pose=None):
         k, rest = platform.n_deflections, np.zeros(6)
         place = platform.home if pose is None else pose
         if not k:
             return np.empty(0)
 
-        def acceleration(springs: FloatArray) -> FloatArray:
+        def acceleration(springs):
             state = np.concatenate([springs, np.zeros(k)])
             forces = platform.inverse_dynamics(place, rest, rest, deflection=state)
             return platform.forward_dynamics(place, rest, forces, deflection=state)[6:]
@@ -246,10 +241,10 @@ def still() -> Callable[..., FloatArray]:
 
 
 @pytest.fixture
-def pose_error() -> Callable[[State, State], float]:
+def pose_error():
     """Return the function that gives the larger of distance [m] and angle [rad] of two poses."""
 
-    def error(one: State, other: State) -> float:
+    def error(one, other):
         turn = min(np.linalg.norm(one.pose[3:] - s * other.pose[3:]) for s in (1.0, -1.0))
         return float(max(np.linalg.norm(one.pose[:3] - other.pose[:3]), 2.0 * turn))
 
@@ -257,10 +252,10 @@ def pose_error() -> Callable[[State, State], float]:
 
 
 @pytest.fixture
-def same_bits() -> Callable[[State, State], bool]:
+def same_bits():
     """Return the function that compares two states bit for bit."""
 
-    def same(one: State, other: State) -> bool:
+    def same(one, other):
         pairs = zip(one, other, strict=True)
         return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
 

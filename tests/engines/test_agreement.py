@@ -1,20 +1,11 @@
 """Motions of all engines against the equations of motion, integrated by an independent program."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray
 from twin.engines.base import suitable_timestep
-from twin.model.engine import Engine, State
-
-Fresh = Callable[..., Engine]
+from twin.model.engine import State
 
 BARS = {
     # Rounding of both integrations, which the fall of 0.3 s magnifies.
@@ -55,25 +46,25 @@ EQUILIBRIUM = {"analytic": 1e-14, "mujoco": 1e-7, "bullet": 1e-14}
 loops (1e-8 measured)."""
 
 
-def bar_of(engine: Engine) -> float:
+def bar_of(engine):
     key = engine.name, engine.fidelity
     return STRUT_BARS.get(key, BARS[key]) if engine.platform.kind == "strut" else BARS[key]
 
 
-def steps_of(engine: Engine) -> int:
+def steps_of(engine):
     """Return a number of steps in which a machine falls over a good part of its height."""
     seconds = 0.3 * float(np.sqrt(engine.platform.home_reaches.mean()))
     return min(LONGEST, round(seconds / engine.timestep))
 
 
 @pytest.fixture
-def reference() -> Callable[..., State]:
+def reference():
     """Return a function that integrates the public forward dynamics under held forces."""
 
-    def end(engine: Engine, forces: FloatArray, wrench: Any, start: Any) -> State:
+    def end(engine, forces, wrench, start):
         platform = engine.platform
 
-        def derivative(_: float, y: FloatArray, force: FloatArray) -> FloatArray:
+        def derivative(_, y, force):
             w, x, y_, z = y[3:7]
             turning = 0.5 * np.array([[-x, -y_, -z], [w, z, -y_], [-z, w, x], [y_, -x, w]])
             unit = np.r_[y[:3], y[3:7] / np.linalg.norm(y[3:7])]
@@ -98,12 +89,11 @@ def reference() -> Callable[..., State]:
     return end
 
 
-def run(motion: Any, engine: Engine) -> State:
-    state: State = motion.run(engine, steps_of(engine) * engine.timestep)
-    return state
+def run(motion, engine):
+    return motion.run(engine, steps_of(engine) * engine.timestep)
 
 
-def test_free_fall(fresh: Fresh, free_fall: Any, reference: Any, pose_error: Any) -> None:
+def test_free_fall(fresh, free_fall, reference, pose_error):
     engine = fresh()
     platform, motion = engine.platform, free_fall(engine.platform)
     wanted = reference(engine, *motion)
@@ -114,7 +104,7 @@ def test_free_fall(fresh: Fresh, free_fall: Any, reference: Any, pose_error: Any
 
 
 @pytest.mark.every_machine
-def test_pushed_machine(fresh: Fresh, push: Any, reference: Any, pose_error: Any) -> None:
+def test_pushed_machine(fresh, push, reference, pose_error):
     engine = fresh()
     motion = push(engine.platform)
     wanted = reference(engine, *motion)
@@ -131,9 +121,7 @@ def test_pushed_machine(fresh: Fresh, push: Any, reference: Any, pose_error: Any
     np.testing.assert_allclose(state.deflection, wanted.deflection, rtol=0, atol=slack)
 
 
-def test_forces_are_held_over_each_step(
-    fresh: Fresh, push: Any, reference: Any, pose_error: Any
-) -> None:
+def test_forces_are_held_over_each_step(fresh, push, reference, pose_error):
     """Forces that alternate: an engine that blended neighbours would be late by half a step."""
     engine = fresh()
     hold, _, start = push(engine.platform)
@@ -151,7 +139,7 @@ def test_forces_are_held_over_each_step(
         assert pose_error(shifted, wanted) > 10 * pose_error(state, wanted)
 
 
-def test_wrench_does_the_work_of_the_leg_forces_it_replaces(fresh: Fresh) -> None:
+def test_wrench_does_the_work_of_the_leg_forces_it_replaces(fresh):
     """By virtual work J^T f acts as f does; from rest the difference is of second order."""
     engine = fresh()
     platform = engine.platform
@@ -168,9 +156,7 @@ def test_wrench_does_the_work_of_the_leg_forces_it_replaces(fresh: Fresh) -> Non
         assert np.abs(pushed - driven).max() < slack * np.abs(driven).max()
 
 
-def test_every_axis_of_the_wrench(
-    fresh: Fresh, free_fall: Any, pose_error: Any, make: Callable[..., Engine]
-) -> None:
+def test_every_axis_of_the_wrench(fresh, free_fall, pose_error, make):
     engine = fresh()
     if engine.platform.kind == "strut":
         # Before the springs answer: their phase would have an error of the first order.
@@ -196,7 +182,7 @@ def test_every_axis_of_the_wrench(
     assert acting == (6 if platform.dof == 6 else 5)
 
 
-def test_holding_forces_hold(fresh: Fresh, pose_error: Any, still: Any) -> None:
+def test_holding_forces_hold(fresh, pose_error, still):
     engine = fresh()
     platform = engine.platform
     inside = still(platform)
@@ -210,7 +196,7 @@ def test_holding_forces_hold(fresh: Fresh, pose_error: Any, still: Any) -> None:
     assert falling[2] < -0.1 * engine.timestep * platform.parameters.gravity
 
 
-def test_legs_follow_the_platform(fresh: Fresh, push: Any) -> None:
+def test_legs_follow_the_platform(fresh, push):
     engine = fresh()
     platform, motion = engine.platform, push(engine.platform)
     state = run(motion, engine)
@@ -226,9 +212,7 @@ def test_legs_follow_the_platform(fresh: Fresh, push: Any) -> None:
 
 @pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
 @pytest.mark.parametrize("platform", UNTUNED, indirect=True)
-def test_own_defaults_cost_accuracy(
-    make: Callable[..., Engine], engine_name: str, platform: Platform, push: Any, pose_error: Any
-) -> None:
+def test_own_defaults_cost_accuracy(make, engine_name, platform, push, pose_error):
     """Damping, soft loops and loose solvers, whatever the time step."""
     motion, step = push(platform), suitable_timestep(platform)
     wanted = motion.run(make("analytic", platform, step), 100 * step)
@@ -245,13 +229,13 @@ def test_own_defaults_cost_accuracy(
 
 @pytest.mark.slow
 def test_order_of_convergence(
-    subtests: pytest.Subtests,
-    make: Callable[..., Engine],
-    platform: Platform,
-    fidelity: str,
-    push: Any,
-    pose_error: Any,
-) -> None:
+    subtests,
+    make,
+    platform,
+    fidelity,
+    push,
+    pose_error,
+):
     motion = push(platform)
     # The fastest mode of struts and the turning of cranks have to be resolved well.
     step = {"strut": 8e-6, "rss": 2.5e-4}.get(platform.kind, 1e-3)

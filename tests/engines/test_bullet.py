@@ -1,16 +1,12 @@
 """What only PyBullet has: its tree for projection, its talking library, its clients."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from twin.analysis.platform import Platform
 from twin.engines import make_engine
 from twin.engines.base import suitable_timestep
 from twin.engines.projection import projection
@@ -22,7 +18,7 @@ TREE = 1e-9
 """Relative; the project's bar for the projection. 2e-15 measured."""
 
 
-def test_acceleration_from_rest_is_exact(any_platform: Platform, random_motion: Any) -> None:
+def test_acceleration_from_rest_is_exact(any_platform, random_motion):
     """One step from rest has no error of integration yet: solver, masses and points alone count."""
     platform = any_platform
     pose, wrench, forces = random_motion(platform, 0)
@@ -41,16 +37,14 @@ def test_acceleration_from_rest_is_exact(any_platform: Platform, random_motion: 
     np.testing.assert_allclose(inside, acceleration[6:], rtol=0, atol=slack)
 
 
-def test_platform_turned_by_90_degrees_has_no_tree(stewart: Platform) -> None:
+def test_platform_turned_by_90_degrees_has_no_tree(stewart):
     pose = stewart.home.copy()
     pose[3:] = np.sqrt([0.5, 0.0, 0.5, 0.0])
     with pytest.raises(SingularPoseError, match="90 deg"):
         projection("bullet", stewart, pose, np.zeros(6), np.zeros(6))
 
 
-def test_tree_gives_inverse_dynamics_without_a_word(
-    platform: Platform, random_motion: Any, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_tree_gives_inverse_dynamics_without_a_word(platform, random_motion, capfd):
     motion = random_motion(platform, 100)
     wanted = platform.inverse_dynamics(*motion)
     found = projection("bullet", platform, *motion).forces
@@ -58,7 +52,7 @@ def test_tree_gives_inverse_dynamics_without_a_word(
     assert capfd.readouterr() == ("", "")
 
 
-def test_library_is_silent() -> None:
+def test_library_is_silent():
     code = (
         "import twin; e = twin.make_engine('bullet', twin.load('stewart'));"
         "e.reset(); e.step([0.0] * 6); e.restore(e.save()); e.close(); print('end')"
@@ -81,15 +75,15 @@ print("end")
 
 
 @pytest.mark.slow
-def test_threads_that_make_engines_leave_the_output_alone() -> None:
+def test_threads_that_make_engines_leave_the_output_alone():
     done = subprocess.run(
         [sys.executable, "-c", THREADS], capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
-def test_physics_clients_are_given_back(stewart: Platform) -> None:
-    def connected() -> int:
+def test_physics_clients_are_given_back(stewart):
+    def connected():
         return sum(bool(pybullet.isConnected(client)) for client in range(1024))
 
     before = connected()
@@ -109,7 +103,7 @@ with temporary_file(".urdf", b"<robot/>") as path:
 """
 
 
-def test_files_of_a_killed_process_are_removed() -> None:
+def test_files_of_a_killed_process_are_removed():
     killed = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, check=False)
     path = Path(killed.stdout.decode().strip())
     assert path.is_file()

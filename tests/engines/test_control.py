@@ -1,17 +1,9 @@
 """A controller in the loop: every engine settles where the reference does, and stays there."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
-from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray
 from twin.engines.base import suitable_timestep
-from twin.model.engine import Engine, State
 
 RISE = 0.01
 """[m] by which the set point lies above home."""
@@ -21,12 +13,12 @@ STILL = {"analytic": 1e-8, "bullet": 1e-8, "mujoco": 1e-6}
 MuJoCo's loops are springs that stay bent by 5e-7."""
 
 
-def raised(platform: Platform) -> FloatArray:
+def raised(platform):
     return platform.constrain(platform.home + RISE * np.eye(7)[2]).pose
 
 
 @pytest.fixture
-def controller(platform: Platform, still: Any) -> Callable[[float, State], FloatArray]:
+def controller(platform, still):
     """Return PD control of the actuators about holding forces: all modes 3 Hz, critically damped.
 
     Held pushes of the platform's mass matrix, seen from the actuators.
@@ -39,7 +31,7 @@ def controller(platform: Platform, still: Any) -> Callable[[float, State], Float
     from_actuators = np.linalg.pinv(platform.jacobian(target) @ free)
     masses = from_actuators.T @ free.T @ platform.mass_matrix(target) @ free @ from_actuators
 
-    def forces(_: float, state: State) -> FloatArray:
+    def forces(_, state):
         wanted = 20.0**2 * (lengths - state.lengths) - 2.0 * 20.0 * state.rates
         return np.asarray(hold + masses @ wanted, dtype=float)
 
@@ -48,11 +40,11 @@ def controller(platform: Platform, still: Any) -> Callable[[float, State], Float
 
 @pytest.mark.slow
 def test_position_control_holds_a_pose(
-    engine_name: str,
-    fidelity: Any,
-    platform: Platform,
-    controller: Callable[[float, State], FloatArray],
-) -> None:
+    engine_name,
+    fidelity,
+    platform,
+    controller,
+):
     """Two seconds: an error that grows by ten each 0.15 s, as a falling platform's, would show.
 
     The set point is an equilibrium of the machine, so the time step leaves no error at its end.
@@ -71,9 +63,7 @@ def test_position_control_holds_a_pose(
 
 
 @pytest.mark.slow
-def test_saved_state_continues_after_copies_were_joined(
-    fresh: Callable[..., Engine], controller: Callable[[float, State], FloatArray], same_bits: Any
-) -> None:
+def test_saved_state_continues_after_copies_were_joined(fresh, controller, same_bits):
     """Over a whole join time of PyBullet's copies; other engines have to pass as well."""
     engine, other = fresh(4), fresh(4)
     state = engine.reset()

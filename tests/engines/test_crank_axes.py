@@ -1,7 +1,5 @@
 """Cranks on radial axes in mirrored pairs, in the engines' trees."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from laid_out import CRANK, servos
@@ -12,7 +10,7 @@ from twin.rotations import displaced
 
 
 @pytest.mark.parametrize("engine", TREE_MODULES)
-def test_projection(engine: str) -> None:
+def test_projection(engine):
     pytest.importorskip({"bullet": "pybullet"}.get(engine, engine))
     platform = Platform(servos(crank=CRANK))
     random = np.random.default_rng(0)

@@ -1,10 +1,5 @@
 """Feet that rub: viscous and dry friction of sliding feet in every engine."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from unsymmetric import content_without_symmetry
@@ -12,12 +7,9 @@ from unsymmetric import content_without_symmetry
 from twin.analysis.platform import Platform
 from twin.engines.mechanism import JointForces, make_mechanism
 from twin.machine.file.read import parameters_from
-from twin.model.engine import Engine, State
-
-Make = Callable[..., Engine]
 
 
-def machine(viscous: float, coulomb: float) -> Platform:
+def machine(viscous, coulomb):
     content = content_without_symmetry("pillar")
     content["leg"]["friction"] |= {
         "viscous": viscous,
@@ -27,7 +19,7 @@ def machine(viscous: float, coulomb: float) -> Platform:
     return Platform(parameters_from(content, "platform.toml"))
 
 
-def rocked(make: Make, name: str, platform: Platform, timestep: float, fidelity: str) -> State:
+def rocked(make, name, platform, timestep, fidelity):
     """Return the state after 0.1 s of rocking that the feet resist."""
     rest = np.zeros(6)
     hold = platform.inverse_dynamics(platform.home, rest, rest)
@@ -41,9 +33,7 @@ def rocked(make: Make, name: str, platform: Platform, timestep: float, fidelity:
 
 @pytest.mark.parametrize("name", ["mujoco", "bullet"])
 @pytest.mark.parametrize(("viscous", "coulomb"), [(0.0, 0.0), (2000.0, 0.0), (500.0, 200.0)])
-def test_engines_follow_the_reference(
-    make: Make, name: str, viscous: float, coulomb: float, pose_error: Any
-) -> None:
+def test_engines_follow_the_reference(make, name, viscous, coulomb, pose_error):
     pytest.importorskip({"bullet": "pybullet"}.get(name, name))
     platform = machine(viscous, coulomb)
     wanted = rocked(make, "analytic", platform, 1e-3, "accurate")
@@ -57,7 +47,7 @@ def test_engines_follow_the_reference(
     assert not (viscous or coulomb) or pose_error(free, wanted) > 1e-3
 
 
-def test_force_law() -> None:
+def test_force_law():
     """-(viscous + coulomb / sqrt(|v|^2 + transition_speed^2)) v, and nothing else on pillars."""
     platform = machine(150.0, 20.0)
     mechanism = make_mechanism(platform.parameters)

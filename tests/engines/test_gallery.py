@@ -1,7 +1,5 @@
 """Three engines move the machines of the gallery alike, falling and under their holding forces."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ CLOSE = {"mujoco": 1e-7, "bullet": 1e-8}
 STEPS = 100
 
 
-def test_engines_agree(subtests: pytest.Subtests) -> None:
+def test_engines_agree(subtests):
     for name in twin.gallery_names():
         with subtests.test(f"{name}"):
             platform = twin.load(name)

@@ -1,29 +1,20 @@
 """Engines that stop: with a reason, and a dump that replays the end."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
-from twin.analysis.platform import Platform
 from twin.engines.base import Guard, header, replay
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
-from twin.model.engine import Engine, State
-
-Fresh = Callable[..., Engine]
+from twin.model.engine import State
 
 ALTERNATING = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
 
 
-def alternating(engine: Engine) -> Any:
+def alternating(engine):
     return ALTERNATING[: engine.platform.n_actuators]
 
 
-def stop(engine: Engine, forces: Any) -> dict[str, Any]:
+def stop(engine, forces):
     """Return the data of the error that stops the engine under constant forces."""
     with pytest.raises(SimulationStoppedError) as caught:
         for _ in range(1000):
@@ -34,9 +25,7 @@ def stop(engine: Engine, forces: Any) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1e15, 1e300])
-def test_absurd_forces_stop_with_a_dump_that_replays(
-    fresh: Fresh, size: float, free_fall: Any, same_bits: Any, own_folder: Path
-) -> None:
+def test_absurd_forces_stop_with_a_dump_that_replays(fresh, size, free_fall, same_bits, own_folder):
     engine = fresh()
     wanted = free_fall(engine.platform).run(engine, 20 * engine.timestep)
     engine.reset()
@@ -53,9 +42,7 @@ def test_absurd_forces_stop_with_a_dump_that_replays(
     assert same_bits(free_fall(engine.platform).run(engine, 20 * engine.timestep), wanted)
 
 
-def test_stopped_engine_goes_on_from_a_saved_state(
-    fresh: Fresh, push: Any, same_bits: Any, own_folder: Path
-) -> None:
+def test_stopped_engine_goes_on_from_a_saved_state(fresh, push, same_bits, own_folder):
     engine = fresh()
     motion = push(engine.platform)
     motion.run(engine, 10 * engine.timestep)
@@ -67,7 +54,7 @@ def test_stopped_engine_goes_on_from_a_saved_state(
 
 
 @pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
-def test_forces_that_open_the_loops_stop(fresh: Fresh, own_folder: Path) -> None:
+def test_forces_that_open_the_loops_stop(fresh, own_folder):
     """The analytic engine has no loops to open: there the machine flies off, as it would."""
     engine = fresh()
     engine.reset()
@@ -78,9 +65,7 @@ def test_forces_that_open_the_loops_stop(fresh: Fresh, own_folder: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
-def test_settings_are_part_of_the_replay(
-    fresh: Fresh, push: Any, same_bits: Any, own_folder: Path
-) -> None:
+def test_settings_are_part_of_the_replay(fresh, push, same_bits, own_folder):
     """The engines' own defaults open the loops wider than the fidelities do."""
     tuned, untuned = fresh(), fresh(engine_defaults=True, largest_gap=1.0)
     motion = push(tuned.platform)
@@ -101,14 +86,14 @@ def test_settings_are_part_of_the_replay(
 
 
 @pytest.mark.slow
-def test_long_runs_replay_their_last_steps(fresh: Fresh, same_bits: Any, own_folder: Path) -> None:
+def test_long_runs_replay_their_last_steps(fresh, same_bits, own_folder):
     """The steps are kept by what engines share; how a replay begins is each engine's own."""
     engine = fresh()
     for steps in (5, 100, 250) if engine.name == "analytic" else (250,):
         check_long_run(engine, steps, same_bits)
 
 
-def check_long_run(engine: Engine, steps: int, same_bits: Any) -> None:
+def check_long_run(engine, steps, same_bits):
     """Stop a run after a number of steps, and compare its replay with it."""
     platform = engine.platform
     hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
@@ -124,7 +109,7 @@ def check_long_run(engine: Engine, steps: int, same_bits: Any) -> None:
 
 
 @pytest.fixture
-def guard(stewart: Platform, own_folder: Path) -> Guard:
+def guard(stewart, own_folder):
     """Return a guard of an engine that was just reset."""
     guard = Guard(header("analytic", stewart, 1e-3, "fast"), stewart, 1e-3)
     guard.start(b"saved")
@@ -135,7 +120,7 @@ def guard(stewart: Platform, own_folder: Path) -> Guard:
 SOUND = State(1.0, np.ones(7), np.ones(6), np.ones(6), np.ones(6), np.ones(12))
 
 
-def test_every_number_of_the_state_is_watched(subtests: pytest.Subtests, guard: Guard) -> None:
+def test_every_number_of_the_state_is_watched(subtests, guard):
     for value in [np.nan, np.inf, -np.inf]:
         for field in State._fields[1:]:
             with subtests.test(f"{value}, {field}"):
@@ -147,11 +132,11 @@ def test_every_number_of_the_state_is_watched(subtests: pytest.Subtests, guard: 
                         guard.check(SOUND._replace(**{field: array}), 0.0)
 
 
-def test_large_but_finite_numbers_do_not_stop(guard: Guard) -> None:
+def test_large_but_finite_numbers_do_not_stop(guard):
     guard.check(SOUND._replace(pose=np.full(7, 1e308), rates=np.full(6, -1e308)), 0.0)
 
 
-def test_what_is_recorded_is_a_copy(guard: Guard, stewart: Platform) -> None:
+def test_what_is_recorded_is_a_copy(guard, stewart):
     forces, wrench = np.ones(6), np.ones(6)
     guard.record(None, forces, wrench, np.zeros(3))
     forces[:] = wrench[:] = np.nan
@@ -160,7 +145,7 @@ def test_what_is_recorded_is_a_copy(guard: Guard, stewart: Platform) -> None:
         assert (dump["wrenches"][-1] == 1.0).all()
 
 
-def test_other_files_are_no_dumps(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_other_files_are_no_dumps(subtests, tmp_path):
     for content in [b"", b"text", b"PK\x03\x04"]:
         with subtests.test(f"{content}"):
             path = tmp_path / "file.npz"
@@ -171,10 +156,8 @@ def test_other_files_are_no_dumps(subtests: pytest.Subtests, tmp_path: Path) -> 
                 replay(path)
 
 
-def test_stop_without_a_place_for_the_dump(
-    platform: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(**_: Any) -> None:
+def test_stop_without_a_place_for_the_dump(platform, monkeypatch):
+    def refuse(**_):
         raise OSError("no space left on device")
 
     monkeypatch.setattr("twin.engines.base.mkstemp", refuse)

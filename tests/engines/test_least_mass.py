@@ -1,10 +1,6 @@
 """Massless legs in the engines: the least mass, said once, and motions as in the reference."""
 
-from __future__ import annotations
-
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,9 +20,9 @@ BARS = {"mujoco": 1e-8, "bullet": 1e-8}
 """[m], [rad] after 0.05 s; measured 2e-9 and less. Loops that yield to light legs leave metres."""
 
 
-def with_parts(housing: float, rod: float, platform: float = 97.0) -> Platform:
+def with_parts(housing, rod, platform=97.0):
     """Return a machine with masses [kg] of housings, rods and platform."""
-    content: dict[str, Any] = content_without_symmetry("ups")
+    content = content_without_symmetry("ups")
     for name, mass in (("housing", housing), ("rod", rod)):
         content["leg"][name] = {"source": "Test", "kind": "rigid", "mass": mass}
         content["leg"][name] |= {"inertia": [0.1 * mass] * 3} if mass else {}
@@ -36,7 +32,7 @@ def with_parts(housing: float, rod: float, platform: float = 97.0) -> Platform:
     return Platform(parameters_from(content, "platform.toml"))
 
 
-def test_only_what_moves_no_mass_gets_the_least() -> None:
+def test_only_what_moves_no_mass_gets_the_least():
     """A massless housing that carries a rod moves the rod's mass, and stays without its own."""
     for housing, rod, light in ((0.0, 0.0, 12), (1.0, 0.0, 6), (0.0, 1.0, 0), (1.0, 1.0, 0)):
         platform = with_parts(housing, rod)
@@ -54,14 +50,12 @@ def test_only_what_moves_no_mass_gets_the_least() -> None:
         (20.0, 10.0, 1e-3), (20.0, 10.0, 1e-6),
     ],
 )  # fmt: skip
-def test_engines_move_light_legs_and_platforms_as_the_reference_does(
-    engine: str, parts: tuple[float, ...]
-) -> None:
+def test_engines_move_light_legs_and_platforms_as_the_reference_does(engine, parts):
     pytest.importorskip("pybullet" if engine == "bullet" else "mujoco")
     platform = with_parts(*parts)
     still = np.zeros(6)
     forces = platform.inverse_dynamics(platform.home, still, still) + 20.0 * np.cos(np.arange(6))
-    options: dict[str, Any] = {"forces": forces, "timestep": 1e-3, "progress": False}
+    options = {"forces": forces, "timestep": 1e-3, "progress": False}
     reference = platform.simulate(0.05, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TwinWarning)
@@ -71,7 +65,7 @@ def test_engines_move_light_legs_and_platforms_as_the_reference_does(
 
 
 @pytest.mark.parametrize("engine", BARS)
-def test_the_least_mass_is_said_once(engine: str) -> None:
+def test_the_least_mass_is_said_once(engine):
     pytest.importorskip("pybullet" if engine == "bullet" else "mujoco")
     with pytest.warns(TwinWarning, match=r"leg_1_housing.*have 9.7e-11 kg each") as said:
         make_engine(engine, with_parts(0.0, 0.0)).close()
@@ -82,13 +76,13 @@ def test_the_least_mass_is_said_once(engine: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["mjcf", "urdf"])
-def test_exported_files_say_the_least_mass(form: str, tmp_path: Path) -> None:
+def test_exported_files_say_the_least_mass(form, tmp_path):
     with pytest.warns(TwinWarning, match="have 9.7e-11 kg each"):
         export(with_parts(0.0, 0.0), form, tmp_path)
 
 
 @pytest.mark.parametrize("engine", BARS)
-def test_a_platform_too_light_for_an_engine_is_refused_before_the_run(engine: str) -> None:
+def test_a_platform_too_light_for_an_engine_is_refused_before_the_run(engine):
     pytest.importorskip("pybullet" if engine == "bullet" else "mujoco")
     make_engine(engine, with_parts(10.0, 10.0, 1e-9)).close()
     with pytest.raises(InputError, match=r"platform.body.mass: 1e-11 kg is 8.3e-14 of the mass"):
@@ -96,7 +90,7 @@ def test_a_platform_too_light_for_an_engine_is_refused_before_the_run(engine: st
 
 
 @pytest.mark.parametrize("size", [1.0, 4e3])
-def test_bullet_takes_tensors_of_any_size_and_direction(size: float) -> None:
+def test_bullet_takes_tensors_of_any_size_and_direction(size):
     """Its tree refuses tensors whose rounding is above 1e-15 kg m2, unless masses are scaled."""
     pytest.importorskip("pybullet")
     platform = with_parts(size, size, 97.0 * size)

@@ -1,10 +1,5 @@
 """The written models in plain MuJoCo: legs end at their strokes, joints at their largest angles."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import mujoco
 import numpy as np
 import pytest
@@ -33,7 +28,7 @@ ANGLE_OVERRUN = 0.08
 """Share of the largest angle beyond it at the impact."""
 
 
-def fall(model: mujoco.MjModel, watch: Any) -> list[Any]:
+def fall(model, watch):
     """Return what a function of the data gives after each step of a fall from home."""
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key("home").id)
@@ -47,7 +42,7 @@ def fall(model: mujoco.MjModel, watch: Any) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", (*twin.machine_names(), *gallery_names()))
-def test_machines_fall_onto_the_ends_of_their_strokes(name: str, tmp_path: Path) -> None:
+def test_machines_fall_onto_the_ends_of_their_strokes(name, tmp_path):
     """Gravity acts and no drive; without limits they fall through their strokes."""
     platform = twin.load(name)
     export(platform, "mjcf", tmp_path)
@@ -56,7 +51,7 @@ def test_machines_fall_onto_the_ends_of_their_strokes(name: str, tmp_path: Path)
     adr = [joint.qposadr[0] for joint in joints]
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
 
-    def overrun(data: mujoco.MjData) -> Any:
+    def overrun(data):
         coordinates = data.qpos[adr] + platform.home_coordinates
         return np.maximum(low - coordinates, coordinates - high) / (high - low)
 
@@ -67,7 +62,7 @@ def test_machines_fall_onto_the_ends_of_their_strokes(name: str, tmp_path: Path)
     assert holds_itself or overruns.max() > -1e-3, "it never came to a limit"
 
 
-def limited(platform: Platform, **joint: dict[str, Any]) -> Platform:
+def limited(platform, **joint):
     """Return a machine whose first leg has a limit of a joint."""
     content = platform.parameters.model_dump()
     limits = {name: {"source": "Test", **limit} for name, limit in joint.items()}
@@ -75,7 +70,7 @@ def limited(platform: Platform, **joint: dict[str, Any]) -> Platform:
     return Platform(MachineParameters.model_validate(content))
 
 
-def body_angle(data: mujoco.MjData, body: str, carrier: str, direction: Any, neutral: Any) -> float:
+def body_angle(data, body, carrier, direction, neutral):
     """Return the angle [rad] between directions that are fixed to two bodies."""
     ends = [data.body(name).xmat.reshape(3, 3) for name in (body, carrier)]
     return float(angle_between(ends[0] @ direction, ends[1] @ neutral))
@@ -93,9 +88,7 @@ def body_angle(data: mujoco.MjData, body: str, carrier: str, direction: Any, neu
     ],
 )
 @pytest.mark.parametrize("tilted", [0.0, 0.05])
-def test_joints_end_at_their_largest_angle(
-    name: str, field: str, body: str, sign: float, tilted: float
-) -> None:
+def test_joints_end_at_their_largest_angle(name, field, body, sign, tilted):
     """The cone lies about the direction at home, or about one that is given, here a little off."""
     platform = twin.load(name)
     carrier = {"base": "world", "elbow": "leg_1_crank", "platform": "platform"}[
@@ -113,7 +106,7 @@ def test_joints_end_at_their_largest_angle(
     if free < start + 1e-3:
         pytest.skip("this neutral direction lies where the rod turns to")
     most = 0.5 * (start + free)
-    limit: dict[str, Any] = {"maximum_angle": most}
+    limit = {"maximum_angle": most}
     if tilted:
         limit["neutral"] = neutral.tolist()
     machine = limited(platform, **{field: limit})
@@ -123,7 +116,7 @@ def test_joints_end_at_their_largest_angle(
     assert 0.99 * most < held < (1.0 + ANGLE_OVERRUN) * most < free
 
 
-def test_the_engine_has_no_limits_as_the_equations_have_none() -> None:
+def test_the_engine_has_no_limits_as_the_equations_have_none():
     """`srspm` falls through its base in the benchmark: in the engine as in the reference."""
     platform = twin.load("srspm")
     wanted = platform.simulate(0.3, forces=np.zeros(6)).pose[-1]

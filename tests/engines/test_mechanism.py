@@ -1,24 +1,19 @@
 """The neutral description of machines: complete, named, closed at home, and true to the legs."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
-from twin.analysis.platform import Platform
-from twin.engines.mechanism import Mechanism, make_mechanism
+from twin.engines.mechanism import make_mechanism
 from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME
 
 
 @pytest.fixture
-def mechanism(any_platform: Platform) -> Mechanism:
+def mechanism(any_platform):
     """Every machine's mechanism."""
     return make_mechanism(any_platform.parameters)
 
 
-def test_parents_come_first_and_names_are_unique(mechanism: Mechanism) -> None:
+def test_parents_come_first_and_names_are_unique(mechanism):
     known = {BASE_NAME}
     for body in mechanism.bodies:
         assert body.parent in known
@@ -33,9 +28,7 @@ def test_parents_come_first_and_names_are_unique(mechanism: Mechanism) -> None:
     assert {point.body for point in mechanism.points} <= known
 
 
-def test_joints_are_those_of_the_leg_coordinates(
-    mechanism: Mechanism, any_platform: Platform
-) -> None:
+def test_joints_are_those_of_the_leg_coordinates(mechanism, any_platform):
     values = any_platform.leg_coordinates(any_platform.home).values
     np.testing.assert_allclose(values, 0.0, rtol=0, atol=1e-14)
     assert [len(leg) for leg in mechanism.leg_joints] == [values.shape[1]] * len(values)
@@ -46,7 +39,7 @@ def test_joints_are_those_of_the_leg_coordinates(
         assert np.linalg.norm(joint.axis) == pytest.approx(1.0, abs=1e-14)
 
 
-def test_loops_are_closed_at_home(mechanism: Mechanism, any_platform: Platform) -> None:
+def test_loops_are_closed_at_home(mechanism, any_platform):
     for first, second in mechanism.loop_points():
         apart = mechanism.home_place(first) - mechanism.home_place(second)
         np.testing.assert_allclose(apart, 0.0, rtol=0, atol=1e-14)
@@ -56,9 +49,7 @@ def test_loops_are_closed_at_home(mechanism: Mechanism, any_platform: Platform) 
     np.testing.assert_allclose(turn, wanted, rtol=0, atol=1e-14)
 
 
-def test_loops_leave_the_freedoms_of_the_machine(
-    mechanism: Mechanism, any_platform: Platform
-) -> None:
+def test_loops_leave_the_freedoms_of_the_machine(mechanism, any_platform):
     """Three constraints for each loop, none of them redundant."""
     free = 6 * mechanism.floats + len(mechanism.joint_names) - 3 * len(mechanism.loops)
     assert free == any_platform.dof + any_platform.n_deflections
@@ -67,8 +58,8 @@ def test_loops_leave_the_freedoms_of_the_machine(
 
 
 def test_measured_joints_give_the_actuator_coordinates(
-    mechanism: Mechanism, any_platform: Platform, random_motion: Any, random_internal: Any
-) -> None:
+    mechanism, any_platform, random_motion, random_internal
+):
     for seed in range(3):
         pose, twist, _ = random_motion(any_platform, seed)
         inside = random_internal(any_platform, seed)

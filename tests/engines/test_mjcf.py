@@ -1,10 +1,6 @@
 """The generated MJCF: what MuJoCo makes of it is read back and compared with the parameters."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -34,14 +30,14 @@ EIGENVALUES = 1e-11
 SECTIONS = ("worldbody", "asset", "equality", "actuator", "sensor", "keyframe")
 
 
-def compiled(platform: Platform) -> tuple[mujoco.MjModel, mujoco.MjData]:
+def compiled(platform):
     model = mujoco.MjModel.from_xml_string(robot_xml(platform))
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     return model, data
 
 
-def body_tensor(model: mujoco.MjModel, body: int) -> np.ndarray:
+def body_tensor(model, body):
     turn = np.empty(9)
     mujoco.mju_quat2Mat(turn, model.body_iquat[body])
     turn = turn.reshape(3, 3)
@@ -50,7 +46,7 @@ def body_tensor(model: mujoco.MjModel, body: int) -> np.ndarray:
 
 @pytest.mark.parametrize("file", GENERATORS)
 @pytest.mark.parametrize("machine", twin.machine_names())
-def test_committed_file_is_what_the_parameters_give(machine: str, file: str) -> None:
+def test_committed_file_is_what_the_parameters_give(machine, file):
     number = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
     committed = (assets_folder() / machine / file).read_text(encoding="utf-8")
     generated = GENERATORS[file](twin.load(machine))
@@ -60,7 +56,7 @@ def test_committed_file_is_what_the_parameters_give(machine: str, file: str) -> 
     np.testing.assert_allclose(have, want, rtol=1e-13, atol=1e-14)
 
 
-def test_masses_centres_and_tensors(any_platform: Platform) -> None:
+def test_masses_centres_and_tensors(any_platform):
     model, _ = compiled(any_platform)
     wanted = expected_bodies(any_platform.parameters)
     # Besides the world and the body without mass that wrenches act on.
@@ -76,7 +72,7 @@ def test_masses_centres_and_tensors(any_platform: Platform) -> None:
     assert not reference.pos.any()
 
 
-def test_loops_close_in_every_pose(any_platform: Platform, random_motion: Any) -> None:
+def test_loops_close_in_every_pose(any_platform, random_motion):
     """Points, axes and order of the joints: MuJoCo closes the loops with our joint coordinates."""
     platform = any_platform
     model, data = compiled(platform)
@@ -101,7 +97,7 @@ def test_loops_close_in_every_pose(any_platform: Platform, random_motion: Any) -
 
 
 @pytest.mark.parametrize("machine", ["stewart", "srspm", "micro_hexapod", "general_ups"])
-def test_points_axes_and_frames_at_home(machine: str, machine_of: Any) -> None:
+def test_points_axes_and_frames_at_home(machine, machine_of):
     platform = machine_of(machine)
     _, data = compiled(platform)
     frames, vectors = home_leg_frames(platform.parameters), platform.parameters.home_leg_vectors
@@ -127,7 +123,7 @@ def test_points_axes_and_frames_at_home(machine: str, machine_of: Any) -> None:
             np.testing.assert_allclose(matrix, frames[leg], **close)
 
 
-def test_actuator_ranges(any_platform: Platform) -> None:
+def test_actuator_ranges(any_platform):
     model, _ = compiled(any_platform)
     low, high = any_platform.minimum_coordinates, any_platform.maximum_coordinates
     for i, home in enumerate(any_platform.home_coordinates):
@@ -135,7 +131,7 @@ def test_actuator_ranges(any_platform: Platform) -> None:
         np.testing.assert_allclose(found, [low[i], high[i]], rtol=0, atol=1e-14)
 
 
-def test_springs_and_dampers(any_platform: Platform) -> None:
+def test_springs_and_dampers(any_platform):
     """Every joint is read back: those without a spring have none."""
     platform = any_platform
     model, _ = compiled(platform)
@@ -161,7 +157,7 @@ def test_springs_and_dampers(any_platform: Platform) -> None:
             assert found == pytest.approx(zero, rel=1e-13, abs=1e-14)
 
 
-def test_half_moving_masses_weigh_twice(any_platform: Platform) -> None:
+def test_half_moving_masses_weigh_twice(any_platform):
     """MuJoCo takes negative compensation of gravity, if only besides a positive one."""
     model, data = compiled(any_platform)
     gravity, springs = any_platform.parameters.gravity, 0
@@ -174,12 +170,12 @@ def test_half_moving_masses_weigh_twice(any_platform: Platform) -> None:
     assert np.count_nonzero(model.body_gravcomp) == (springs + 1 if springs else 0)
 
 
-def test_home_keyframe_is_the_initial_state(platform: Platform) -> None:
+def test_home_keyframe_is_the_initial_state(platform):
     model, data = compiled(platform)
     np.testing.assert_array_equal(model.key("home").qpos, data.qpos)
 
 
-def test_every_element_has_its_own_name(subtests: pytest.Subtests, platform: Platform) -> None:
+def test_every_element_has_its_own_name(subtests, platform):
     for file in GENERATORS:
         with subtests.test(f"{file}"):
             root = ElementTree.fromstring(GENERATORS[file](platform))
@@ -195,7 +191,7 @@ def test_every_element_has_its_own_name(subtests: pytest.Subtests, platform: Pla
             assert len(names) == len(set(names))
 
 
-def test_drawing_has_neither_mass_nor_contact(platform: Platform) -> None:
+def test_drawing_has_neither_mass_nor_contact(platform):
     model, _ = compiled(platform)
     total = sum(mass for mass, _, _ in expected_bodies(platform.parameters).values())
     assert model.body_mass.sum() == pytest.approx(total, rel=1e-14)
@@ -204,9 +200,7 @@ def test_drawing_has_neither_mass_nor_contact(platform: Platform) -> None:
 
 
 @pytest.mark.parametrize("machine", twin.machine_names())
-def test_committed_scene_steps_without_any_warning(
-    machine: str, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_committed_scene_steps_without_any_warning(machine, capfd, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = mujoco.MjModel.from_xml_path(str(assets_folder() / machine / "scene.xml"))
     data = mujoco.MjData(model)
@@ -221,7 +215,7 @@ def test_committed_scene_steps_without_any_warning(
         assert np.linalg.norm(apart) < 1e-6
 
 
-def test_flat_bodies_of_any_orientation_are_accepted() -> None:
+def test_flat_bodies_of_any_orientation_are_accepted():
     random = np.random.default_rng(0)
     for _ in range(50):
         turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
@@ -235,7 +229,7 @@ def test_flat_bodies_of_any_orientation_are_accepted() -> None:
         np.testing.assert_allclose(body_tensor(model, 1), tensor, rtol=0, atol=EIGENVALUES)
 
 
-def test_joints_in_one_vertical_plane_still_give_a_plate(stewart: Platform) -> None:
+def test_joints_in_one_vertical_plane_still_give_a_plate(stewart):
     content = stewart.parameters.model_dump()
     heights = (0.0, 0.2, -0.1, 0.1, 0.3, -0.2)
     places = (-0.4, -0.25, -0.1, 0.1, 0.25, 0.4)

@@ -1,15 +1,9 @@
 """What only MuJoCo has: its own settings, sensors, applied forces and warnings."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import mujoco
 import numpy as np
 import pytest
 
-from twin.analysis.platform import Platform
 from twin.engines.base import suitable_timestep
 from twin.engines.mujoco import MujocoEngine
 from twin.errors import InputError, SimulationStoppedError
@@ -18,9 +12,7 @@ ROUNDING = 1e-12
 """Some hundred operations on numbers of order one."""
 
 
-def test_reset_closes_the_constraints(
-    subtests: pytest.Subtests, platform: Platform, random_motion: Any, random_internal: Any
-) -> None:
+def test_reset_closes_the_constraints(subtests, platform, random_motion, random_internal):
     for seed in range(3):
         with subtests.test(f"{seed}"):
             engine = MujocoEngine(platform, suitable_timestep(platform))
@@ -31,9 +23,7 @@ def test_reset_closes_the_constraints(
             np.testing.assert_allclose(engine.data.efc_pos, 0.0, rtol=0, atol=ROUNDING)
 
 
-def test_sensors_tell_the_state(
-    platform: Platform, random_motion: Any, random_internal: Any
-) -> None:
+def test_sensors_tell_the_state(platform, random_motion, random_internal):
     engine = MujocoEngine(platform, suitable_timestep(platform))
     pose, twist, _ = random_motion(platform, 4)
     inside = random_internal(platform, 4)
@@ -71,11 +61,11 @@ def test_sensors_tell_the_state(
     )
 
 
-def _sensor_names(model: mujoco.MjModel) -> list[str]:
+def _sensor_names(model):
     return [model.sensor(i).name for i in range(model.nsensor)]
 
 
-def test_applied_forces_last_one_step(stewart: Platform) -> None:
+def test_applied_forces_last_one_step(stewart):
     engine = MujocoEngine(stewart)
     engine.reset()
     engine.step(np.zeros(6), np.ones(6))
@@ -84,7 +74,7 @@ def test_applied_forces_last_one_step(stewart: Platform) -> None:
     assert not engine.data.xfrc_applied.any()
 
 
-def test_options_reach_the_model(stewart: Platform) -> None:
+def test_options_reach_the_model(stewart):
     engine = MujocoEngine(
         stewart, 2e-3, solref=(0.01, 0.8), solimp=(0.8, 0.9, 0.002), integrator="implicitfast"
     )
@@ -95,7 +85,7 @@ def test_options_reach_the_model(stewart: Platform) -> None:
     np.testing.assert_array_equal(engine.model.eq_solimp, [(0.8, 0.9, 0.002, 0.5, 2.0)] * 6)
 
 
-def test_engine_defaults_are_those_of_an_empty_model(stewart: Platform) -> None:
+def test_engine_defaults_are_those_of_an_empty_model(stewart):
     text = '<mujoco><worldbody><body name="a"><freejoint/><geom size="1"/></body></worldbody>'
     text += '<equality><connect body1="a" anchor="0 0 0"/></equality></mujoco>'
     empty = mujoco.MjModel.from_xml_string(text)
@@ -107,7 +97,7 @@ def test_engine_defaults_are_those_of_an_empty_model(stewart: Platform) -> None:
     assert model.opt.solver == empty.opt.solver
 
 
-def test_bad_settings_are_named(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_bad_settings_are_named(subtests, stewart):
     for arguments, field in [
         ({"integrator": "RK5"}, "integrator"),
         ({"solref": (0.01,)}, "solref"),
@@ -122,8 +112,8 @@ def test_bad_settings_are_named(subtests: pytest.Subtests, stewart: Platform) ->
             assert caught.value.field == field
 
 
-def test_warning_handler_of_the_user_stays(stewart: Platform, own_folder: Path) -> None:
-    heard: list[str] = []
+def test_warning_handler_of_the_user_stays(stewart, own_folder):
+    heard = []
     mujoco.set_mju_user_warning(heard.append)
     try:
         engine = MujocoEngine(stewart)

@@ -1,11 +1,5 @@
 """Occupants in the engines: as bodies on springs, and frozen as the rigid mass of the reference."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -14,10 +8,6 @@ from twin.analysis.platform import Platform
 from twin.engines.base import replay, suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
 from twin.machine.payload import Occupant, Wheelchair, rigid_sum, seated_on
-from twin.machine.payload.anthropometry import Segment
-from twin.model.engine import Engine
-
-Make = Callable[..., Engine]
 
 ENGINES = ("mujoco", "bullet")
 
@@ -30,12 +20,12 @@ CARRIERS = ("stewart", "driving_simulator", "micro_hexapod")
 OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())
 
 
-def frozen(platform: Platform) -> list[Segment]:
+def frozen(platform):
     segments = OCCUPANT.segments(platform.parameters.gravity)
     return [part._replace(joint="fixed", axis=np.zeros(3)) for part in segments]
 
 
-def motion(engine: Engine, loaded: Platform, steps: int = 200) -> Any:
+def motion(engine, loaded, steps=200):
     """Return the last state of a machine that is thrown and nearly held."""
     rest = np.zeros(6)
     forces = 1.02 * loaded.inverse_dynamics(loaded.home, rest, rest)
@@ -49,9 +39,7 @@ def motion(engine: Engine, loaded: Platform, steps: int = 200) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", [*CARRIERS, "general_ups"], indirect=True)
 @pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
-def test_frozen_occupant_is_added_rigid_mass(
-    make: Make, engine_name: str, platform: Platform, pose_error: Any
-) -> None:
+def test_frozen_occupant_is_added_rigid_mass(make, engine_name, platform, pose_error):
     step, loaded = suitable_timestep(platform), Platform(seated_on(platform.parameters, OCCUPANT))
     wanted = motion(make("analytic", loaded, step), loaded)
     found = motion(make(engine_name, platform, step, payload=frozen(platform)), loaded)
@@ -61,9 +49,7 @@ def test_frozen_occupant_is_added_rigid_mass(
 
 
 @pytest.mark.parametrize("platform", CARRIERS, indirect=True)
-def test_engines_agree_on_an_occupant_on_springs(
-    make: Make, platform: Platform, pose_error: Any
-) -> None:
+def test_engines_agree_on_an_occupant_on_springs(make, platform, pose_error):
     pytest.importorskip("pybullet")
     step, loaded = suitable_timestep(platform), Platform(seated_on(platform.parameters, OCCUPANT))
     one, other, rigid = (
@@ -79,7 +65,7 @@ def test_engines_agree_on_an_occupant_on_springs(
     assert pose_error(one, rigid) > 10 * pose_error(one, other)
 
 
-def test_weight_of_a_sitting_occupant(make: Make) -> None:
+def test_weight_of_a_sitting_occupant(make):
     """Forces that hold the occupant as a rigid body hold it: its springs carry its weight."""
     platform = twin.load("stewart")
     rest, loaded = np.zeros(6), Platform(seated_on(platform.parameters, OCCUPANT))
@@ -95,9 +81,7 @@ def test_weight_of_a_sitting_occupant(make: Make) -> None:
 
 
 @pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
-def test_saved_state_holds_the_occupant(
-    make: Make, engine_name: str, fidelity: str, same_bits: Any
-) -> None:
+def test_saved_state_holds_the_occupant(make, engine_name, fidelity, same_bits):
     """Over a whole join time of PyBullet's copies."""
     platform = twin.load("stewart")
     engine, other = (
@@ -113,9 +97,7 @@ def test_saved_state_holds_the_occupant(
 
 
 @pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
-def test_stop_with_an_occupant_replays(
-    make: Make, engine_name: str, same_bits: Any, own_folder: Path
-) -> None:
+def test_stop_with_an_occupant_replays(make, engine_name, same_bits, own_folder):
     engine = make(engine_name, twin.load("stewart"), payload=OCCUPANT)
     engine.reset()
     with pytest.raises(SimulationStoppedError) as caught:
@@ -125,12 +107,12 @@ def test_stop_with_an_occupant_replays(
     assert same_bits(states[-1], caught.value.data["state"])
 
 
-def changed(**fields: Any) -> list[Segment]:
+def changed(**fields):
     first, *others = OCCUPANT.segments()
     return [first._replace(**fields), *others]
 
 
-def test_other_payloads_are_refused(subtests: pytest.Subtests, make: Make) -> None:
+def test_other_payloads_are_refused(subtests, make):
     for bad in [
         5,
         [("pelvis", "platform")],
@@ -143,6 +125,6 @@ def test_other_payloads_are_refused(subtests: pytest.Subtests, make: Make) -> No
             make("mujoco", twin.load("stewart"), payload=bad)
 
 
-def test_reference_has_no_payload(make: Make) -> None:
+def test_reference_has_no_payload(make):
     with pytest.raises(InputError, match="analytic"):
         make("analytic", twin.load("stewart"), payload=OCCUPANT)

@@ -1,9 +1,5 @@
 """Inverse dynamics of the engines' open trees, projected, against the analytic ones."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -25,15 +21,13 @@ BAR = 1e-9
 
 
 @pytest.fixture(params=TREE_MODULES)
-def engine(request: pytest.FixtureRequest) -> str:
+def engine(request):
     """Return every engine with an open tree, where its library is installed."""
     pytest.importorskip({"bullet": "pybullet"}.get(request.param, request.param))
     return str(request.param)
 
 
-def test_projection_equals_inverse_dynamics(
-    engine: str, any_platform: Platform, random_motion: Any, random_internal: Any
-) -> None:
+def test_projection_equals_inverse_dynamics(engine, any_platform, random_motion, random_internal):
     platform = any_platform
     motion, inside = random_motion(platform, 0), random_internal(platform, 0)
     wanted = platform.inverse_dynamics(*motion, deflection=inside)
@@ -41,9 +35,7 @@ def test_projection_equals_inverse_dynamics(
     assert np.abs(found - wanted).max() < BAR * np.abs(wanted).max()
 
 
-def test_all_equations_of_motion_hold(
-    engine: str, any_platform: Platform, random_motion: Any, random_internal: Any
-) -> None:
+def test_all_equations_of_motion_hold(engine, any_platform, random_motion, random_internal):
     """Of the springs in the legs too; and of all forces that move a redundant machine."""
     platform = any_platform
     pose, twist, _ = random_motion(platform, 0)
@@ -58,7 +50,7 @@ def test_all_equations_of_motion_hold(
     assert np.abs(residual).max() < BAR * np.abs(equations.load).max()
 
 
-def test_smallest_forces_of_a_redundant_machine(engine: str, random_motion: Any) -> None:
+def test_smallest_forces_of_a_redundant_machine(engine, random_motion):
     platform = twin.load("driving_simulator")
     equations = projection(engine, platform, *random_motion(platform, 0))
     assert equations.map.shape == (3, 4)
@@ -67,9 +59,7 @@ def test_smallest_forces_of_a_redundant_machine(engine: str, random_motion: Any)
     np.testing.assert_allclose(equations.map @ deflection, 0.0, rtol=0, atol=1e-14)
 
 
-def test_projection_notices_small_differences(
-    subtests: pytest.Subtests, engine: str, stewart: Platform, random_motion: Any
-) -> None:
+def test_projection_notices_small_differences(subtests, engine, stewart, random_motion):
     for table, field in [("platform", "mass"), ("leg", "mass"), ("leg", "center_of_mass")]:
         with subtests.test(f"{table}"):
             content = stewart.parameters.model_dump()
@@ -82,7 +72,7 @@ def test_projection_notices_small_differences(
             assert np.abs(found - wanted).max() > 10 * BAR * np.abs(wanted).max()
 
 
-def test_platform_without_legs_mass_needs_its_own_wrench(stewart: Platform) -> None:
+def test_platform_without_legs_mass_needs_its_own_wrench(stewart):
     """Loops that tie each leg's rates to the twist directly: the map is their transpose."""
     rows = np.random.default_rng(0).normal(size=(18, 6))
     wrench = np.arange(1.0, 7.0)
@@ -93,22 +83,22 @@ def test_platform_without_legs_mass_needs_its_own_wrench(stewart: Platform) -> N
     np.testing.assert_allclose(equations.residual(equations.forces), 0.0, rtol=0, atol=1e-13)
 
 
-def test_singular_legs_are_an_error(stewart: Platform) -> None:
+def test_singular_legs_are_an_error(stewart):
     tree = OpenTree(np.ones(24), np.zeros((18, 24)))
     with pytest.raises(SingularPoseError):
         project(tree, make_mechanism(stewart.parameters))
 
 
-def test_forces_that_cannot_move_the_platform_are_an_error() -> None:
+def test_forces_that_cannot_move_the_platform_are_an_error():
     with pytest.raises(SingularPoseError):
         _ = Projection(np.ones(6), np.zeros((6, 6)), 6).forces
 
 
-def test_bad_motions_are_refused(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_bad_motions_are_refused(subtests, stewart):
     for bad in ["x", np.zeros(5), np.full(7, np.nan), np.zeros((2, 7))]:
         for place in range(3):
             with subtests.test(f"{bad}, {place}"):
-                motion: list[Any] = [stewart.home, np.zeros(6), np.zeros(6)]
+                motion = [stewart.home, np.zeros(6), np.zeros(6)]
                 motion[place] = bad
                 with pytest.raises(InputError):
                     projection("mujoco", stewart, *motion)

@@ -1,21 +1,16 @@
 """What every engine promises: closed loops at reset, repeatable runs, saved states, life cycle."""
 
-from __future__ import annotations
-
 import copy
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.engines import engine_names
 from twin.engines.base import suitable_timestep
 from twin.errors import ClosedEngineError, InputError
-from twin.model.engine import Engine, State
+from twin.model.engine import State
 
 pytestmark = pytest.mark.quick
 
@@ -23,19 +18,16 @@ pytestmark = pytest.mark.quick
 ROUNDING = 1e-12
 """Some hundred operations on numbers of order one."""
 
-Fresh = Callable[..., Engine]
+
+def through_pickle(engine):
+    return pickle.loads(pickle.dumps(engine))
 
 
-def through_pickle(engine: Engine) -> Engine:
-    copied: Engine = pickle.loads(pickle.dumps(engine))
-    return copied
-
-
-def idle(engine: Engine) -> Any:
+def idle(engine):
     return np.zeros(engine.platform.n_actuators)
 
 
-def check_reset(engine: Engine, pose: Any, twist: Any, deflection: Any = None) -> None:
+def check_reset(engine, pose, twist, deflection=None):
     platform, state = engine.platform, engine.reset(pose, twist, deflection)
     close = {"rtol": 0.0, "atol": ROUNDING}
     np.testing.assert_allclose(state.pose, pose, **close)
@@ -48,9 +40,7 @@ def check_reset(engine: Engine, pose: Any, twist: Any, deflection: Any = None) -
     assert engine.loop_gap < ROUNDING
 
 
-def test_reset_closes_the_loops_in_position_and_velocity(
-    fresh: Fresh, random_motion: Any, random_internal: Any
-) -> None:
+def test_reset_closes_the_loops_in_position_and_velocity(fresh, random_motion, random_internal):
     engine = fresh()
     for seed in range(3):
         motion = random_motion(engine.platform, seed)
@@ -60,14 +50,14 @@ def test_reset_closes_the_loops_in_position_and_velocity(
     check_reset(engine, home * other_sign, np.zeros(6))
 
 
-def test_default_start_is_home_at_rest(fresh: Fresh, same_bits: Any) -> None:
+def test_default_start_is_home_at_rest(fresh, same_bits):
     engine = fresh()
     wanted = engine.reset(engine.platform.home, np.zeros(6))
     assert same_bits(engine.reset(), wanted)
     assert same_bits(engine.state, wanted)
 
 
-def test_engine_tells_what_it_is(fresh: Fresh, engine_name: str, fidelity: str) -> None:
+def test_engine_tells_what_it_is(fresh, engine_name, fidelity):
     engine = fresh(2)
     timestep = 2 * suitable_timestep(engine.platform)
     assert (engine.name, engine.timestep, engine.fidelity) == (engine_name, timestep, fidelity)
@@ -75,7 +65,7 @@ def test_engine_tells_what_it_is(fresh: Fresh, engine_name: str, fidelity: str) 
     assert all(word in repr(engine) for word in words)
 
 
-def test_time_is_a_whole_number_of_steps(fresh: Fresh, push: Any) -> None:
+def test_time_is_a_whole_number_of_steps(fresh, push):
     engine = fresh(0.1)
     forces, wrench, _ = push(engine.platform)
     for _ in range(2):
@@ -85,7 +75,7 @@ def test_time_is_a_whole_number_of_steps(fresh: Fresh, push: Any) -> None:
         assert engine.state.time == times[-1]
 
 
-def test_same_start_same_bits(fresh: Fresh, push: Any, same_bits: Any) -> None:
+def test_same_start_same_bits(fresh, push, same_bits):
     used = fresh()
     motion, duration = push(used.platform), 50 * used.timestep
     first = motion.run(used, duration)
@@ -94,9 +84,7 @@ def test_same_start_same_bits(fresh: Fresh, push: Any, same_bits: Any) -> None:
     assert same_bits(motion.run(fresh(), duration), first)
 
 
-def test_restored_state_continues_with_the_same_bits(
-    fresh: Fresh, push: Any, same_bits: Any
-) -> None:
+def test_restored_state_continues_with_the_same_bits(fresh, push, same_bits):
     engine = fresh()
     motion = push(engine.platform)
     before = motion.run(engine, 30 * engine.timestep)
@@ -110,9 +98,7 @@ def test_restored_state_continues_with_the_same_bits(
 
 
 @pytest.mark.slow
-def test_copies_continue_alone_with_the_same_bits(
-    subtests: pytest.Subtests, fresh: Fresh, push: Any, same_bits: Any
-) -> None:
+def test_copies_continue_alone_with_the_same_bits(subtests, fresh, push, same_bits):
     for copied in [copy.copy, copy.deepcopy, through_pickle]:
         with subtests.test(f"{copied}"):
             engine = fresh(ball=True)
@@ -133,9 +119,7 @@ def test_copies_continue_alone_with_the_same_bits(
                 copied(engine).reset()
 
 
-def test_saving_and_reading_do_not_change_the_future(
-    fresh: Fresh, push: Any, same_bits: Any
-) -> None:
+def test_saving_and_reading_do_not_change_the_future(fresh, push, same_bits):
     engine = fresh()
     motion = push(engine.platform)
     wanted = motion.run(engine, 20 * engine.timestep)
@@ -149,7 +133,7 @@ def test_saving_and_reading_do_not_change_the_future(
     assert same_bits(found, wanted)
 
 
-def test_states_are_copies(fresh: Fresh, push: Any, same_bits: Any) -> None:
+def test_states_are_copies(fresh, push, same_bits):
     engine = fresh()
     forces, wrench, start = push(engine.platform)
     first = engine.reset(*start)
@@ -162,7 +146,7 @@ def test_states_are_copies(fresh: Fresh, push: Any, same_bits: Any) -> None:
     assert same_bits(first, kept)
 
 
-def test_arguments_are_not_changed(fresh: Fresh, push: Any) -> None:
+def test_arguments_are_not_changed(fresh, push):
     engine = fresh()
     given = [*push(engine.platform)[:2], *map(np.copy, push(engine.platform).start)]
     kept = [array.copy() for array in given]
@@ -172,7 +156,7 @@ def test_arguments_are_not_changed(fresh: Fresh, push: Any) -> None:
     assert all(map(np.array_equal, given, kept))
 
 
-def test_wrench_lasts_one_step(fresh: Fresh, same_bits: Any) -> None:
+def test_wrench_lasts_one_step(fresh, same_bits):
     engine = fresh()
     engine.reset()
     engine.step(idle(engine), 100.0 * np.ones(6))
@@ -183,9 +167,7 @@ def test_wrench_lasts_one_step(fresh: Fresh, same_bits: Any) -> None:
 
 
 @pytest.mark.slow
-def test_engines_side_by_side_do_not_meet(
-    make: Callable[..., Engine], fidelity: str, push: Any, same_bits: Any
-) -> None:
+def test_engines_side_by_side_do_not_meet(make, fidelity, push, same_bits):
     pytest.importorskip("pybullet")
     machines = [twin.load(name) for name in ("stewart", "rss", "driving_simulator", "stewart")]
     plans = [(name, p) for name in engine_names() for p in machines]
@@ -198,7 +180,7 @@ def test_engines_side_by_side_do_not_meet(
     assert all(map(same_bits, states, alone))
 
 
-def test_quaternion_keeps_its_sign_through_a_turn(fresh: Fresh, same_bits: Any) -> None:
+def test_quaternion_keeps_its_sign_through_a_turn(fresh, same_bits):
     engine = fresh()
     for sign in (1.0, -1.0):
         pose = engine.platform.home * np.r_[np.ones(3), np.full(4, sign)]
@@ -211,9 +193,7 @@ def test_quaternion_keeps_its_sign_through_a_turn(fresh: Fresh, same_bits: Any) 
         assert same_bits(engine.restore(engine.save()), states[-1])
 
 
-def test_states_of_other_engines_and_damaged_ones_are_refused(
-    make: Callable[..., Engine], engine_name: str, fidelity: str, stewart: Platform
-) -> None:
+def test_states_of_other_engines_and_damaged_ones_are_refused(make, engine_name, fidelity, stewart):
     engine = make(engine_name, stewart, fidelity=fidelity)
     engine.reset()
     saved = engine.save()
@@ -226,7 +206,7 @@ def test_states_of_other_engines_and_damaged_ones_are_refused(
     others = [make(*stranger) for stranger in strangers]
     if engine_name != "analytic":
         others.append(make(engine_name, stewart, fidelity=fidelity, engine_defaults=True))
-    bad: list[Any] = [None, 5, "text", b"", b"x" * 100, bytearray(saved), saved[:-8], saved + b"0"]
+    bad = [None, 5, "text", b"", b"x" * 100, bytearray(saved), saved[:-8], saved + b"0"]
     bad += [saved[:k] + bytes([saved[k] ^ 1]) + saved[k + 1 :] for k in (0, 20, 60, -9)]
     for other in others:
         other.reset()
@@ -238,11 +218,11 @@ def test_states_of_other_engines_and_damaged_ones_are_refused(
     assert engine.save() == saved
 
 
-def test_use_before_reset_and_after_close(fresh: Fresh) -> None:
+def test_use_before_reset_and_after_close(fresh):
     engine, used = fresh(), fresh()
     used.reset()
     saved = used.save()
-    calls: list[Callable[[], Any]] = [
+    calls = [
         lambda: engine.step(idle(engine)),
         lambda: engine.state,
         lambda: engine.loop_gap,

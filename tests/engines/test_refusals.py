@@ -1,11 +1,7 @@
 """What engines refuse, when they are made and when they run, and what they say about it."""
 
-from __future__ import annotations
-
 import importlib
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import twin
-from twin.analysis.platform import Platform
 from twin.engines import ENGINES, make_engine
 from twin.errors import InputError, SingularPoseError
-from twin.model.engine import Engine
 
 BAD_ARGUMENTS = [
     ("timestep", 0.0),
@@ -30,14 +24,12 @@ BAD_ARGUMENTS = [
 ]
 
 
-def engine_class(name: str) -> Any:
+def engine_class(name):
     module, class_name = ENGINES[name]
     return getattr(importlib.import_module(module), class_name)
 
 
-def test_bad_arguments_are_named(
-    subtests: pytest.Subtests, engine_name: str, stewart: Platform
-) -> None:
+def test_bad_arguments_are_named(subtests, engine_name, stewart):
     for field, bad in BAD_ARGUMENTS:
         with subtests.test(f"{field}"):
             arguments = {"platform": stewart, field: bad}
@@ -50,7 +42,7 @@ def test_bad_arguments_are_named(
                 assert caught.value.field == field
 
 
-def test_unknown_engine_names_the_known_ones(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_unknown_engine_names_the_known_ones(subtests, stewart):
     for name in ["ode", "", None, 3, ["mujoco"]]:
         with subtests.test(f"{name}"):
             with pytest.raises(InputError, match="analytic, mujoco, bullet") as caught:
@@ -58,7 +50,7 @@ def test_unknown_engine_names_the_known_ones(subtests: pytest.Subtests, stewart:
             assert caught.value.field == "engine"
 
 
-def test_unknown_options_name_the_known_ones(engine_name: str, stewart: Platform) -> None:
+def test_unknown_options_name_the_known_ones(engine_name, stewart):
     for option in ("integratr", "platforms", "gap"):
         with pytest.raises(InputError, match="largest_gap") as caught:
             make_engine(engine_name, stewart, **{option: 1})
@@ -67,7 +59,7 @@ def test_unknown_options_name_the_known_ones(engine_name: str, stewart: Platform
 
 @pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
 @pytest.mark.parametrize("bad", [1, "yes", None])
-def test_engine_defaults_is_yes_or_no(engine_name: str, stewart: Platform, bad: Any) -> None:
+def test_engine_defaults_is_yes_or_no(engine_name, stewart, bad):
     with pytest.raises(InputError, match="True or False") as caught:
         make_engine(engine_name, stewart, engine_defaults=bad)
     assert caught.value.field == "engine_defaults"
@@ -85,9 +77,9 @@ BAD_VECTORS = st.one_of(
 
 @pytest.mark.slow
 @given(bad=BAD_VECTORS)
-def test_bad_vectors_are_refused_and_leave_the_state(engine_name: str, bad: Any) -> None:
+def test_bad_vectors_are_refused_and_leave_the_state(engine_name, bad):
     engine, before = shared_engine(engine_name)
-    calls: list[tuple[str, Callable[[], Any]]] = [
+    calls = [
         ("forces", lambda: engine.step(bad)),
         ("wrench", lambda: engine.step(np.zeros(6), bad)),
         ("twist", lambda: engine.reset(None, bad)),
@@ -101,17 +93,15 @@ def test_bad_vectors_are_refused_and_leave_the_state(engine_name: str, bad: Any)
 
 
 @cache
-def shared_engine(name: str) -> tuple[Engine, bytes]:
+def shared_engine(name):
     engine = make_engine(name, twin.load("stewart"), fidelity="fast")
     engine.reset()
     return engine, engine.save()
 
 
-def test_forces_of_any_kind_that_numpy_reads(
-    make: Callable[..., Engine], engine_name: str, stewart: Platform, same_bits: Any
-) -> None:
+def test_forces_of_any_kind_that_numpy_reads(make, engine_name, stewart, same_bits):
     engine = make(engine_name, stewart, fidelity="fast")
-    kinds: list[Any] = [np.arange(6.0), np.arange(6), list(range(6)), (0, 1, 2, 3, 4, 5)]
+    kinds = [np.arange(6.0), np.arange(6), list(range(6)), (0, 1, 2, 3, 4, 5)]
     kinds += [
         np.arange(6, dtype=np.float32),
         np.arange(12.0)[::2] / 2.0,
@@ -126,9 +116,7 @@ def test_forces_of_any_kind_that_numpy_reads(
     assert all(same_bits(state, states[0]) for state in states[1:])
 
 
-def test_singular_start_is_refused(
-    make: Callable[..., Engine], engine_name: str, stewart: Platform, same_bits: Any
-) -> None:
+def test_singular_start_is_refused(make, engine_name, stewart, same_bits):
     engine = make(engine_name, stewart)
     before = engine.reset()
     along_first_axis = stewart.home.copy()

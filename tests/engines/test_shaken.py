@@ -1,11 +1,5 @@
 """A base that accelerates: one motion in all engines, gravity in its place, saved and replayed."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from fields import in_field
@@ -13,9 +7,6 @@ from fields import in_field
 from twin.analysis.platform import Platform
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.machine import MachineParameters
-from twin.model.engine import Engine, State
-
-Fresh = Callable[..., Engine]
 
 STEPS = 60
 
@@ -24,7 +15,7 @@ BARS = {"analytic": 1e-8, "mujoco": 1e-6, "bullet": 1e-6}
 way in which gravity is written."""
 
 
-def swept(engine: Engine) -> Any:
+def swept(engine):
     """Return accelerations `(STEPS, 3)` that sweep along all three axes."""
     time = np.linspace(0.0, 1.0, STEPS)[:, None]
     frequencies = np.array([2.0, 3.0, 4.0])
@@ -34,7 +25,7 @@ def swept(engine: Engine) -> Any:
     return size * np.sin(2.0 * np.pi * frequencies * (time + time**2) + [0.3, 1.4, 2.5])
 
 
-def run(engine: Engine, motion: Any, accelerations: Any) -> State:
+def run(engine, motion, accelerations):
     """Return the last state of a machine pushed by a motion on a base that accelerates."""
     engine.reset(*motion.start)
     for acceleration in accelerations:
@@ -43,15 +34,13 @@ def run(engine: Engine, motion: Any, accelerations: Any) -> State:
     return state
 
 
-def with_gravity(platform: Platform, gravity: float) -> Platform:
+def with_gravity(platform, gravity):
     content = platform.parameters.model_dump() | {"gravity": gravity}
     return Platform(MachineParameters.model_validate(content))
 
 
 @pytest.mark.every_machine
-def test_engines_agree_on_a_swept_base(
-    fresh: Fresh, make: Callable[..., Engine], push: Any, pose_error: Any
-) -> None:
+def test_engines_agree_on_a_swept_base(fresh, make, push, pose_error):
     engine = fresh()
     motion, accelerations = push(engine.platform), swept(engine)
     exact = make("analytic", engine.platform, engine.timestep)
@@ -68,9 +57,7 @@ def test_engines_agree_on_a_swept_base(
     assert np.abs(change).max() < 0.05 * effect
 
 
-def test_a_steady_acceleration_is_another_gravity(
-    fresh: Fresh, make: Callable[..., Engine], push: Any, pose_error: Any
-) -> None:
+def test_a_steady_acceleration_is_another_gravity(fresh, make, push, pose_error):
     """Up and down it adds to gravity; along all axes to what the kernels were given."""
     engine = fresh()
     platform, motion = engine.platform, push(engine.platform)
@@ -93,7 +80,7 @@ def test_a_steady_acceleration_is_another_gravity(
         assert pose_error(found, wanted) < 1e-12
 
 
-def test_reset_ends_the_shaking(fresh: Fresh, push: Any, same_bits: Any) -> None:
+def test_reset_ends_the_shaking(fresh, push, same_bits):
     engine = fresh()
     motion = push(engine.platform)
     wanted = motion.run(engine, 20 * engine.timestep)
@@ -102,7 +89,7 @@ def test_reset_ends_the_shaking(fresh: Fresh, push: Any, same_bits: Any) -> None
     assert same_bits(motion.run(engine, 20 * engine.timestep), wanted)
 
 
-def test_a_saved_engine_goes_on_shaking(fresh: Fresh, push: Any, same_bits: Any) -> None:
+def test_a_saved_engine_goes_on_shaking(fresh, push, same_bits):
     engine = fresh()
     motion = push(engine.platform)
     run(engine, motion, swept(engine)[:10])
@@ -118,9 +105,7 @@ def test_a_saved_engine_goes_on_shaking(fresh: Fresh, push: Any, same_bits: Any)
 
 
 @pytest.mark.slow
-def test_dumps_replay_the_shaking(
-    subtests: pytest.Subtests, fresh: Fresh, push: Any, same_bits: Any, own_folder: Path
-) -> None:
+def test_dumps_replay_the_shaking(subtests, fresh, push, same_bits, own_folder):
     for steps in [5, 130]:
         with subtests.test(f"{steps}"):
             from twin.engines.base import replay
@@ -140,9 +125,7 @@ def test_dumps_replay_the_shaking(
             assert same_bits(states[-1], caught.value.data["state"])
 
 
-def test_what_is_no_acceleration_is_refused(
-    subtests: pytest.Subtests, make: Callable[..., Engine], stewart: Platform, engine_name: str
-) -> None:
+def test_what_is_no_acceleration_is_refused(subtests, make, stewart, engine_name):
     for wrong in [None, 1.0, [1.0, 2.0], [0.0, np.nan, 0.0], "up", np.zeros(6)]:
         with subtests.test(f"{wrong}"):
             engine = make(engine_name, stewart)

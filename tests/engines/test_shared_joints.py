@@ -1,10 +1,6 @@
 """Two legs on one joint, in every engine and in what is written for other programs."""
 
-from __future__ import annotations
-
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -29,7 +25,7 @@ BARS = {"mujoco": 1e-7, "bullet": 1e-8}
 """[m, rad] of the pose after the fall; a joint that is held at the wrong place shows in 1e-4."""
 
 
-def test_projection(subtests: pytest.Subtests, random_motion: Any) -> None:
+def test_projection(subtests, random_motion):
     for engine in TREE_MODULES:
         for layout in LAYOUTS:
             with subtests.test(f"{engine}, {layout}"):
@@ -41,7 +37,7 @@ def test_projection(subtests: pytest.Subtests, random_motion: Any) -> None:
                 assert np.abs(found - wanted).max() < 1e-9 * np.abs(wanted).max()
 
 
-def test_engines_agree(subtests: pytest.Subtests) -> None:
+def test_engines_agree(subtests):
     for engine in LIBRARIES:
         for layout in LAYOUTS:
             with subtests.test(f"{engine}, {layout}"):
@@ -59,7 +55,7 @@ def test_engines_agree(subtests: pytest.Subtests) -> None:
                 np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=BARS[engine])
 
 
-def test_each_leg_has_its_own_joint(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_each_leg_has_its_own_joint(subtests, tmp_path):
     for layout in LAYOUTS:
         with subtests.test(f"{layout}"):
             platform = machine_with_shared_joints(layout)
@@ -74,7 +70,7 @@ def test_each_leg_has_its_own_joint(subtests: pytest.Subtests, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_picture_and_distance_of_legs(subtests: pytest.Subtests) -> None:
+def test_picture_and_distance_of_legs(subtests):
     for layout in LAYOUTS:
         with subtests.test(f"{layout}"):
             platform = machine_with_shared_joints(layout)

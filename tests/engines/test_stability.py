@@ -1,10 +1,5 @@
 """Time steps that springs and dampers allow: predicted, refused beyond, and kept within."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from unsymmetric import content_without_symmetry
@@ -20,21 +15,18 @@ from twin.engines.base import (
 )
 from twin.errors import InputError
 from twin.machine.file.read import parameters_from
-from twin.model.engine import Engine
-
-Make = Callable[..., Engine]
 
 REAL_LIMIT, IMAGINARY_LIMIT = 2.785293563405282, 2.0 * np.sqrt(2.0)
 """Ends of the stability region of the classical Runge-Kutta method (Hairer and Wanner, IV.2)."""
 
 
-def oscillator(frequency: float, ratio: float) -> Linearisation:
+def oscillator(frequency, ratio):
     stiffness, damping = -(frequency**2), -2.0 * ratio * frequency
     return Linearisation(np.array([[stiffness]]), np.array([[damping]]))
 
 
 @pytest.mark.parametrize("name", ["compliant_stewart", "micro_hexapod"])
-def test_differences_agree_with_exact_derivatives(name: str) -> None:
+def test_differences_agree_with_exact_derivatives(name):
     floating = twin.load(name).with_(gravity=1e-12)
     k, forces = floating.n_deflections, np.zeros(floating.n_actuators)
     exact = floating.forward_dynamics_derivatives(floating.home, np.zeros(6), forces)
@@ -46,7 +38,7 @@ def test_differences_agree_with_exact_derivatives(name: str) -> None:
 
 
 @pytest.mark.parametrize("frequency", [1.0, 2600.0])
-def test_limits_of_an_oscillator(frequency: float) -> None:
+def test_limits_of_an_oscillator(frequency):
     free = oscillator(frequency, 0.0)
     for scheme, limit in (("rk4", IMAGINARY_LIMIT), ("explicit", 2.0)):
         assert free.growth(0.999 * limit / frequency, scheme) < 1.0 + 1e-6
@@ -56,13 +48,13 @@ def test_limits_of_an_oscillator(frequency: float) -> None:
     assert heavy.growth(1.01 * REAL_LIMIT / frequency, "rk4") > 1.0 + 1e-3
 
 
-def test_modes_of_an_oscillator() -> None:
+def test_modes_of_an_oscillator():
     modes = oscillator(10.0, 0.1).modes
     np.testing.assert_allclose(np.abs(modes), 10.0, rtol=1e-14)
     np.testing.assert_allclose(modes.real, -1.0, rtol=1e-13)
 
 
-def test_modes_of_the_hexapod_follow_from_its_stiffness() -> None:
+def test_modes_of_the_hexapod_follow_from_its_stiffness():
     """Generalised eigenvalues of J^T k J and the mass matrix."""
     platform = twin.load("micro_hexapod")
     jacobian = platform.jacobian(platform.home)
@@ -78,9 +70,7 @@ def test_modes_of_the_hexapod_follow_from_its_stiffness() -> None:
     [("analytic", "fast"), *((e, p) for e in ("mujoco", "bullet") for p in ("fast", "accurate"))],
 )
 @pytest.mark.parametrize("machine", ["micro_hexapod", "compliant_stewart", "lopsided_strut"])
-def test_what_is_allowed_stays_together(
-    make: Make, machine: str, name: str, fidelity: Any, push: Any
-) -> None:
+def test_what_is_allowed_stays_together(make, machine, name, fidelity, push):
     """Just inside the limit a thousand steps go well; beyond it the engine is not made."""
     pytest.importorskip({"bullet": "pybullet"}.get(name, "numpy"))
     platform = lopsided() if machine == "lopsided_strut" else twin.load(machine)
@@ -97,26 +87,26 @@ def test_what_is_allowed_stays_together(
     assert f"{suitable_timestep(platform):g} s is a good one" in str(caught.value)
 
 
-def lopsided() -> Platform:
+def lopsided():
     return Platform(parameters_from(content_without_symmetry("strut"), "platform.toml"))
 
 
-def test_adaptive_reference_takes_any_step(make: Make) -> None:
+def test_adaptive_reference_takes_any_step(make):
     assert make("analytic", twin.load("micro_hexapod"), 0.01).timestep == 0.01
 
 
-def test_suitable_steps(platform: Platform) -> None:
+def test_suitable_steps(platform):
     step = suitable_timestep(platform)
     assert step == (1e-4 if platform.kind == "strut" else 1e-3)
     fastest = np.abs(linearise(platform).modes).max()
     assert step * fastest < 2.0 * np.pi / 20.0
 
 
-def test_rigid_machines_have_no_longest_step() -> None:
+def test_rigid_machines_have_no_longest_step():
     assert longest_step(twin.load("stewart"), "rk4") == np.inf
 
 
-def test_dry_friction_limits_the_step(make: Make) -> None:
+def test_dry_friction_limits_the_step(make):
     """A foot that sticks within a thousandth of the usual speed is as stiff as a strut."""
     content = content_without_symmetry("pillar")
     content["leg"]["friction"] |= {"coulomb": 100.0, "transition_speed": 1e-6}

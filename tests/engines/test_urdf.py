@@ -1,10 +1,7 @@
 """The generated URDF: what PyBullet and Pinocchio make of it is compared with the parameters."""
 
-from __future__ import annotations
-
 import math
 import re
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,17 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
-from twin.analysis.platform import Platform
 from twin.engines.mechanism import make_mechanism
 from twin.engines.urdf import legs_urdf, platform_urdf, robot_urdf, roll_pitch_yaw, text
 from twin.machine.machine import assets_folder
 
 
-def legs_text(platform: Platform) -> str:
+def legs_text(platform):
     return legs_urdf(make_mechanism(platform.parameters))
 
 
-def platform_text(platform: Platform) -> str:
+def platform_text(platform):
     return platform_urdf(make_mechanism(platform.parameters))
 
 
@@ -34,7 +30,7 @@ ROUNDING = 1e-14
 """A few operations on numbers of order one."""
 
 
-def rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:
+def rotation(roll, pitch, yaw):
     """Return Rz(yaw) Ry(pitch) Rx(roll)."""
     a, b, c = (math.cos(angle) for angle in (roll, pitch, yaw))
     x, y, z = (math.sin(angle) for angle in (roll, pitch, yaw))
@@ -45,7 +41,7 @@ def rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("machine", twin.machine_names())
-def test_committed_file_is_what_the_parameters_give(machine: str) -> None:
+def test_committed_file_is_what_the_parameters_give(machine):
     number = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
     committed = (assets_folder() / machine / "robot.urdf").read_text(encoding="utf-8")
     generated = robot_urdf(twin.load(machine))
@@ -55,7 +51,7 @@ def test_committed_file_is_what_the_parameters_give(machine: str) -> None:
     np.testing.assert_allclose(have, want, rtol=1e-12, atol=1e-12)
 
 
-def test_every_element_has_a_name_of_its_own(subtests: pytest.Subtests, platform: Platform) -> None:
+def test_every_element_has_a_name_of_its_own(subtests, platform):
     for generate in GENERATORS:
         with subtests.test(f"{generate}"):
             robot = ElementTree.fromstring(generate(platform))
@@ -80,7 +76,7 @@ JOINTS = {
 """Of machines on a kind of leg: the mounts of loops' points and of bodies fixed to others too."""
 
 
-def test_tree_is_complete(any_platform: Platform) -> None:
+def test_tree_is_complete(any_platform):
     robot = ElementTree.fromstring(robot_urdf(any_platform))
     links = {link.get("name") for link in robot.iterfind("link")}
     children = [joint.find("child").get("link") for joint in robot.iterfind("joint")]
@@ -90,7 +86,7 @@ def test_tree_is_complete(any_platform: Platform) -> None:
     assert {kind: kinds.count(kind) for kind in kinds} == JOINTS[any_platform.kind]
 
 
-def test_actuator_limits(any_platform: Platform) -> None:
+def test_actuator_limits(any_platform):
     platform = any_platform
     robot = ElementTree.fromstring(robot_urdf(platform))
     for i, (home, leg) in enumerate(
@@ -109,7 +105,7 @@ def test_actuator_limits(any_platform: Platform) -> None:
             assert limit.keys() == ["effort", "velocity"]
 
 
-def test_masses_centres_and_tensors_are_exact(any_platform: Platform) -> None:
+def test_masses_centres_and_tensors_are_exact(any_platform):
     platform = any_platform
     wanted = expected_bodies(platform.parameters)
     robot = ElementTree.fromstring(robot_urdf(platform))
@@ -133,9 +129,7 @@ def test_masses_centres_and_tensors_are_exact(any_platform: Platform) -> None:
         assert error <= ROUNDING * np.abs(tensor).max()
 
 
-def test_bullet_reads_the_same_bodies_without_a_word(
-    platform: Platform, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_bullet_reads_the_same_bodies_without_a_word(platform, capfd):
     pybullet = pytest.importorskip("pybullet")
     from twin.engines.bullet.world import Client, load
 
@@ -166,7 +160,7 @@ def test_bullet_reads_the_same_bodies_without_a_word(
     assert capfd.readouterr() == ("", "")
 
 
-def test_pinocchio_closes_the_loops(any_platform: Platform, random_motion: Any) -> None:
+def test_pinocchio_closes_the_loops(any_platform, random_motion):
     """Points, axes and joint order: a second reader closes the loops with our joint coordinates."""
     pinocchio = pytest.importorskip("pinocchio")
     platform = any_platform
@@ -183,7 +177,7 @@ def test_pinocchio_closes_the_loops(any_platform: Platform, random_motion: Any) 
         pinocchio.framesForwardKinematics(model, data, q)
         turn = pinocchio.Quaternion(*pose[3:]).toRotationMatrix()
 
-        def place_of(point: Any, q: Any = data, turn: Any = turn, pose: Any = pose) -> Any:
+        def place_of(point, q=data, turn=turn, pose=pose):
             if point.body == "platform" and platform.dof == 6:
                 return pose[:3] + turn @ point.position
             return q.oMf[model.getFrameId(point.name)].translation
@@ -200,12 +194,12 @@ ANGLES = st.floats(-math.pi, math.pi)
 
 
 @given(ANGLES, st.one_of(ANGLES, st.sampled_from([math.pi / 2, -math.pi / 2])), ANGLES)
-def test_angles_reproduce_every_rotation(roll: float, pitch: float, yaw: float) -> None:
+def test_angles_reproduce_every_rotation(roll, pitch, yaw):
     given_rotation = rotation(roll, pitch, yaw)
     angles = roll_pitch_yaw(given_rotation)
     np.testing.assert_allclose(rotation(*angles), given_rotation, rtol=0, atol=ROUNDING)
 
 
 @given(st.lists(st.floats(-1e6, 1e6).filter(lambda value: not 0.0 < abs(value) < 1e-15)))
-def test_numbers_read_back_to_the_same_value(values: list[float]) -> None:
+def test_numbers_read_back_to_the_same_value(values):
     assert [float(word) for word in text(values).split()] == values

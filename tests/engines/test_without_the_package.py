@@ -1,12 +1,9 @@
 """The written models in programs that know nothing of the package."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,7 +11,6 @@ import pytest
 from package_walk import ROOT
 
 import twin
-from twin.analysis.platform import Platform
 from twin.engines.mechanism import make_mechanism
 from twin.engines.urdf import robot_urdf
 from twin.machine.machine import assets_folder
@@ -23,7 +19,7 @@ BALL = "{http://drake.mit.edu}ball_constraint"
 
 
 @pytest.mark.quick
-def test_urdf_says_where_the_loops_close(platform: Platform) -> None:
+def test_urdf_says_where_the_loops_close(platform):
     machine = make_mechanism(platform.parameters)
     loops = ElementTree.fromstring(robot_urdf(platform)).findall(BALL)
     assert len(loops) == len(machine.loops) > 0
@@ -38,7 +34,7 @@ def test_urdf_says_where_the_loops_close(platform: Platform) -> None:
 
 
 @pytest.mark.skipif(shutil.which("check_urdf") is None, reason="needs urdfdom's check_urdf")
-def test_ros_reads_every_link(platform: Platform, tmp_path: Path) -> None:
+def test_ros_reads_every_link(platform, tmp_path):
     file = tmp_path / "robot.urdf"
     file.write_text(robot_urdf(platform))
     said = subprocess.run(["check_urdf", file], capture_output=True, text=True, check=True).stdout
@@ -48,7 +44,7 @@ def test_ros_reads_every_link(platform: Platform, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["srspm", "rss"])
-def test_programs_of_the_page_run_other_machines(name: str, tmp_path: Path) -> None:
+def test_programs_of_the_page_run_other_machines(name, tmp_path):
     """With the machine's gravity and height after the fall in place of those of `stewart`."""
     machine = twin.load(name)
     fallen = machine.simulate(0.1, forces=np.zeros(machine.n_actuators)).pose[-1, 2]
@@ -66,7 +62,7 @@ def test_programs_of_the_page_run_other_machines(name: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_importer_of_isaac_sim_reads_the_machine(name: str, tmp_path: Path) -> None:
+def test_importer_of_isaac_sim_reads_the_machine(name, tmp_path):
     """Needs `isaacsim-asset-isolated`, which is for Python 3.12 alone."""
     pytest.importorskip("isaacsim.asset.importer.urdf", reason="needs Isaac Sim's importer")
     from pxr import Usd, UsdPhysics
@@ -100,7 +96,7 @@ def test_importer_of_isaac_sim_reads_the_machine(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-4])
-def test_drake_moves_as_the_reference(step: float) -> None:
+def test_drake_moves_as_the_reference(step):
     plants = pytest.importorskip("pydrake.multibody.plant", reason="needs Drake")
     from pydrake.multibody.parsing import Parser
     from pydrake.systems.analysis import Simulator

@@ -1,9 +1,6 @@
 """Arguments of environments, resets and steps that cannot be used: each fault names the field."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -18,11 +15,11 @@ pytestmark = [pytest.mark.quick, pytest.mark.filterwarnings("error::RuntimeWarni
 LIST = np.zeros(3)
 
 
-def test_unknown_arguments_are_errors_of_type() -> None:
+def test_unknown_arguments_are_errors_of_type():
     """Libraries that try arguments, such as TorchRL, look for Python's own error and words."""
     for make in (PoseTrackingEnv, PoseTrackingVectorEnv):
         with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
-            make(frameskip=4)  # type: ignore[operator]
+            make(frameskip=4)
     with pytest.raises(UnknownOptionError) as caught:
         gymnasium.make("twin/PoseTracking-v0", frameskip=4)
     assert caught.value.field == "frameskip" and "overtravel" in caught.value.message
@@ -30,7 +27,7 @@ def test_unknown_arguments_are_errors_of_type() -> None:
     assert str(copy) == str(caught.value)
 
 
-def test_scales(subtests: pytest.Subtests) -> None:
+def test_scales(subtests):
     for scales, word in [
         ({"colour": 1.0}, "'colour' is no channel"),
         ({"coordinate": [1.0, 2.0]}, "6 numbers, not 2"),
@@ -40,17 +37,17 @@ def test_scales(subtests: pytest.Subtests) -> None:
             PoseTrackingEnv(scales=scales)
 
 
-def test_an_empty_machine_is_the_usual_one() -> None:
+def test_an_empty_machine_is_the_usual_one():
     for machine in ("", None):
-        env = PoseTrackingEnv(machine)  # type: ignore[arg-type]
+        env = PoseTrackingEnv(machine)
         assert env.platform.name == "stewart"
         env.close()
 
 
 @pytest.mark.parametrize("environment", environment_ids())
-def test_resets_and_steps(environment: str) -> None:
-    env: Any = gymnasium.make(environment).unwrapped
-    vector: Any = gymnasium.make_vec(environment, num_envs=2)
+def test_resets_and_steps(environment):
+    env = gymnasium.make(environment).unwrapped
+    vector = gymnasium.make_vec(environment, num_envs=2)
     for options in (3, "x", LIST, {1: 2}, [("a", 1)]):
         for each in (env, vector):
             with pytest.raises(InputError, match="options"):

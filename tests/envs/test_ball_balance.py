@@ -1,9 +1,5 @@
 """BallBalance: observations, rewards, ends against independent calculations; it can be solved."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -11,7 +7,6 @@ from scipy.spatial.transform import Rotation
 
 import twin
 import twin.envs
-from twin.basics.arrays import FloatArray
 from twin.envs.ball_balance import BalanceLaw, BallBalanceEnv
 from twin.envs.channels import channel_scales, channel_slices
 from twin.errors import InputError
@@ -21,14 +16,14 @@ ID = "twin/BallBalance-v0"
 ENGINES = ("analytic", "mujoco", "bullet")
 
 
-def make(**options: Any) -> Any:
+def make(**options):
     """Return the environment without wrappers."""
     env = gym.make(ID, disable_env_checker=True, **options).unwrapped
     assert isinstance(env, BallBalanceEnv)
     return env
 
 
-def run(env: BallBalanceEnv, law: Any, steps: int, **reset: Any) -> list[dict[str, Any]]:
+def run(env, law, steps, **reset):
     """Return the infos of one episode."""
     observation, _ = env.reset(**reset)
     infos = []
@@ -40,7 +35,7 @@ def run(env: BallBalanceEnv, law: Any, steps: int, **reset: Any) -> list[dict[st
     return infos
 
 
-def away(infos: list[dict[str, Any]]) -> FloatArray:
+def away(infos):
     """Return the distances [m] from the target."""
     return np.array([np.linalg.norm(info["target_error"]) for info in infos])
 
@@ -62,7 +57,7 @@ LAWS = {
         pytest.param("driving_simulator", "mujoco", marks=pytest.mark.slow),
     ],
 )
-def test_a_linear_law_solves_it(machine: str, engine: str) -> None:
+def test_a_linear_law_solves_it(machine, engine):
     pytest.importorskip({"bullet": "pybullet"}.get(engine, "numpy"))
     frequency, share, steps = LAWS[machine]
     env = make(machine=machine, engine=engine, hold=20.0)
@@ -77,7 +72,7 @@ def test_a_linear_law_solves_it(machine: str, engine: str) -> None:
     env.close()
 
 
-def test_a_law_for_one_engine_does_the_same_in_another() -> None:
+def test_a_law_for_one_engine_does_the_same_in_another():
     """Distances of a whole run agree within a millimetre, through a change of the target."""
     pytest.importorskip("mujoco")
     found = []
@@ -88,7 +83,7 @@ def test_a_law_for_one_engine_does_the_same_in_another() -> None:
     np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-3)
 
 
-def test_without_a_law_the_ball_is_lost() -> None:
+def test_without_a_law_the_ball_is_lost():
     env = make()
     infos = run(env, lambda seen: np.zeros(2), 1000, options={"ball": [0.1, 0.0, 0.3, 0.0]})
     assert infos[-1]["termination"] == "ball"
@@ -97,7 +92,7 @@ def test_without_a_law_the_ball_is_lost() -> None:
     env.close()
 
 
-def test_a_circling_target_is_followed() -> None:
+def test_a_circling_target_is_followed():
     env = make(target="circle", lap=8.0)
     infos = run(env, BalanceLaw(env.task, frequency=3.0), 700, seed=2)
     targets = np.array([info["target"] for info in infos])
@@ -112,7 +107,7 @@ def test_a_circling_target_is_followed() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", twin.machine_names())
-def test_observation_is_what_it_says(machine: str) -> None:
+def test_observation_is_what_it_says(machine):
     env = make(machine=machine)
     env.reset(seed=4)
     random = np.random.default_rng(0)
@@ -143,7 +138,7 @@ def test_observation_is_what_it_says(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator", "rss"])
-def test_increments_tilt_the_platform(machine: str) -> None:
+def test_increments_tilt_the_platform(machine):
     """Roll and pitch add up to what was asked for, and stop at their bounds."""
     env = make(machine=machine)
     env.reset(seed=0, options={"ball": [0.0, 0.0, 0.0, 0.0]})
@@ -164,7 +159,7 @@ def test_increments_tilt_the_platform(machine: str) -> None:
     env.close()
 
 
-def test_every_machine_and_action(subtests: pytest.Subtests) -> None:
+def test_every_machine_and_action(subtests):
     for machine in twin.machine_names():
         for action in ["tilt", "pose", "velocities"]:
             with subtests.test(f"{machine}, {action}"):
@@ -179,17 +174,17 @@ def test_every_machine_and_action(subtests: pytest.Subtests) -> None:
                 env.close()
 
 
-def test_targets_change_when_they_are_due() -> None:
+def test_targets_change_when_they_are_due():
     env = make(hold=0.1)
     targets = np.array([info["target"] for info in run(env, BalanceLaw(env.task), 40, seed=5)])
     changes = np.flatnonzero(np.any(np.diff(targets, axis=0) != 0.0, axis=1)) + 2
     np.testing.assert_array_equal(changes, [10, 20, 30, 40])
-    reach = 0.5 * env.task.ball.plate_radius  # type: ignore[attr-defined]
+    reach = 0.5 * env.task.ball.plate_radius
     assert (np.linalg.norm(targets, axis=1) <= reach).all()
     env.close()
 
 
-def test_options_of_reset_and_of_the_ball() -> None:
+def test_options_of_reset_and_of_the_ball():
     own = Ball(radius=0.01, mass=0.05, plate_radius=0.1, plate_height=0.2, inertia_factor=0.5)
     env = make(ball=own)
     start = [0.02, -0.03, 0.1, 0.0]
@@ -206,7 +201,7 @@ def test_options_of_reset_and_of_the_ball() -> None:
             make(**options)
 
 
-def test_the_usual_ball_suits_the_machine() -> None:
+def test_the_usual_ball_suits_the_machine():
     env = make(machine="micro_hexapod")
     assert env.task.batch.rolling_ball == ball_for(env.platform.parameters)
     env.close()

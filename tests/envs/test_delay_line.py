@@ -1,7 +1,5 @@
 """Delay and noise of signals between policies and machines."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,12 +10,12 @@ pytestmark = pytest.mark.quick
 START = np.array([9.0, -9.0])
 
 
-def pushed(line: DelayLine, periods: int) -> np.ndarray:
+def pushed(line, periods):
     """Return what arrives `(periods, 2, 2)` while the numbers of the periods are pushed."""
     return np.array([line.push(np.full((2, 2), float(k))).copy() for k in range(periods)])
 
 
-def test_samples_arrive_late_by_their_environments_delay() -> None:
+def test_samples_arrive_late_by_their_environments_delay():
     line, generator = DelayLine(2, bound=10.0), np.random.default_rng(1)
     for index, delay in ((0, 3), (1, 0)):
         line.reset(index, START, delay_steps=delay, noise_std=0.0, generator=generator)
@@ -28,7 +26,7 @@ def test_samples_arrive_late_by_their_environments_delay() -> None:
     assert generator.random() == np.random.default_rng(1).random()
 
 
-def test_a_longer_delay_of_another_environment_loses_nothing() -> None:
+def test_a_longer_delay_of_another_environment_loses_nothing():
     line, generator = DelayLine(2, bound=100.0), np.random.default_rng(1)
     for index in (0, 1):
         line.reset(index, START, delay_steps=2, noise_std=0.0, generator=generator)
@@ -37,7 +35,7 @@ def test_a_longer_delay_of_another_environment_loses_nothing() -> None:
     np.testing.assert_array_equal(pushed(line, 3)[:, 0, 0], [3.0, 4.0, 0.0])
 
 
-def test_without_delay_and_noise_samples_pass_uncopied() -> None:
+def test_without_delay_and_noise_samples_pass_uncopied():
     line, generator = DelayLine(1, bound=1.0), np.random.default_rng(1)
     line.reset(0, START[:1], delay_steps=2, noise_std=0.1, generator=generator)
     line.reset(0, START[:1], delay_steps=0, noise_std=0.0, generator=generator)
@@ -45,7 +43,7 @@ def test_without_delay_and_noise_samples_pass_uncopied() -> None:
     assert line.is_direct and line.push(samples) is samples
 
 
-def test_noise_has_its_deviation_and_stays_within_the_bound() -> None:
+def test_noise_has_its_deviation_and_stays_within_the_bound():
     line = DelayLine(1, bound=0.5)
     zeros = np.zeros(4000)
     line.reset(0, zeros, delay_steps=0, noise_std=0.1, generator=np.random.default_rng(2))

@@ -9,14 +9,13 @@ from __future__ import annotations
 import inspect
 import re
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
 from twin.envs import ENVIRONMENTS, environment_ids
-from twin.envs.channels import Channel
 from twin.envs.environment import PlatformEnv
 
 TABLES = ("Actions", "Observations", "Reward terms", "Ends", "Info", "Options")
@@ -34,9 +33,9 @@ class Table(NamedTuple):
     rows: list[Row]
 
 
-def tables(text: str) -> dict[str, Table]:
+def tables(text):
     """Return the tables of a docstring, by the beginning of the paragraph before each."""
-    found: dict[str, Table] = {}
+    found = {}
     paragraphs = [part.strip().splitlines() for part in re.split(r"\n\s*\n", text)]
     for before, lines in pairwise(paragraphs):
         if not all(line.strip().startswith("|") for line in lines):
@@ -50,7 +49,7 @@ def tables(text: str) -> dict[str, Table]:
     return found
 
 
-def agrees(written: str, value: float) -> bool:
+def agrees(written, value):
     """Return whether a number is what is written, in the digits that are written."""
     if not np.isfinite(float(written)):
         return float(written) == value
@@ -59,13 +58,13 @@ def agrees(written: str, value: float) -> bool:
     return float(f"{value:.{count}g}") == float(written)
 
 
-def numbers_of(scale: Any) -> list[float]:
+def numbers_of(scale):
     """Return the numbers of a scale, or the one that all are."""
     values = np.atleast_1d(np.asarray(scale, dtype=float)).ravel().tolist()
     return values[:1] if len(set(values)) == 1 else values
 
 
-def assert_is(row: Row, channel: Channel, scale: str) -> None:
+def assert_is(row, channel, scale):
     """Compare a row of a table with a channel; the scale is in the column of that name."""
     assert (row["name"], row["size"], row["unit"]) == (
         channel.name,
@@ -85,13 +84,13 @@ class Documented(NamedTuple):
     kind: type[PlatformEnv]
     tables: dict[str, Table]
 
-    def make(self, **options: Any) -> PlatformEnv:
+    def make(self, **options):
         """Return the environment with its usual machine."""
         return self.kind(**options)
 
 
 @pytest.fixture(scope="module", params=environment_ids())
-def documented(request: pytest.FixtureRequest) -> Documented:
+def documented(request):
     """Every registered environment."""
     entry = gym.spec(request.param).entry_point
     assert isinstance(entry, str)
@@ -100,7 +99,7 @@ def documented(request: pytest.FixtureRequest) -> Documented:
     return Documented(request.param, kind, tables(inspect.getdoc(kind) or ""))
 
 
-def test_all_tables_are_there(documented: Documented) -> None:
+def test_all_tables_are_there(documented):
     assert set(documented.tables) == set(TABLES)
     text = inspect.getdoc(documented.kind) or ""
     assert f"`{documented.make().task.default_machine}`" in text
@@ -108,7 +107,7 @@ def test_all_tables_are_there(documented: Documented) -> None:
     assert re.search(rf"Versions: .*\b{version}\b", text)
 
 
-def test_actions(documented: Documented) -> None:
+def test_actions(documented):
     columns, rows = documented.tables["Actions"]
     choosing = re.fullmatch(r"option `(\w+)`", columns[0])
     if choosing is None:
@@ -119,13 +118,13 @@ def test_actions(documented: Documented) -> None:
         return
     option = choosing[1]
     usual = documented.kind.task_type.settings_type.model_fields[option]
-    assert set(map(str, usual.annotation.__args__)) == {row[columns[0]] for row in rows}  # type: ignore[union-attr]
+    assert set(map(str, usual.annotation.__args__)) == {row[columns[0]] for row in rows}
     for row in rows:
         (channel,) = documented.make(**{option: row[columns[0]]}).task.actions
         assert_is(row, channel, "1 means")
 
 
-def test_observations(documented: Documented) -> None:
+def test_observations(documented):
     env = documented.make()
     rows = documented.tables["Observations"].rows
     assert [row["name"] for row in rows] == [channel.name for channel in env.task.observations]
@@ -134,7 +133,7 @@ def test_observations(documented: Documented) -> None:
     assert env.observation_space.shape == (sum(int(row["size"]) for row in rows),)
 
 
-def test_reward_terms(documented: Documented) -> None:
+def test_reward_terms(documented):
     rows = documented.tables["Reward terms"].rows
     written = {row["name"]: row["weight"] for row in rows}
     real = documented.kind.task_type.terms
@@ -144,7 +143,7 @@ def test_reward_terms(documented: Documented) -> None:
     assert all(row["what"] for row in rows)
 
 
-def test_reward_terms_stay_in_their_ranges(documented: Documented) -> None:
+def test_reward_terms_stay_in_their_ranges(documented):
     env = documented.make()
     ranges = {
         row["name"]: tuple(map(float, row["range"].split(" to ")))
@@ -164,7 +163,7 @@ def test_reward_terms_stay_in_their_ranges(documented: Documented) -> None:
     assert seen == 300
 
 
-def test_ends(documented: Documented) -> None:
+def test_ends(documented):
     rows = documented.tables["Ends"].rows
     reasons = documented.kind.task_type.termination_reasons
     assert reasons[:2] == ("", "engine")
@@ -176,7 +175,7 @@ def test_ends(documented: Documented) -> None:
     assert f"Truncated after {steps} steps" in text
 
 
-def test_info(documented: Documented) -> None:
+def test_info(documented):
     env = documented.make()
     _, began = env.reset(seed=1)
     *_, info = env.step(np.zeros(env.action_space.shape))
@@ -190,7 +189,7 @@ def test_info(documented: Documented) -> None:
     assert all(row["unit"] and row["what"] for row in rows)
 
 
-def test_options(documented: Documented) -> None:
+def test_options(documented):
     rows = documented.tables["Options"].rows
     fields = documented.kind.task_type.settings_type.model_fields
     assert {row["name"]: row["default"] for row in rows} == {
@@ -200,7 +199,7 @@ def test_options(documented: Documented) -> None:
     assert all(field.description for field in fields.values())
 
 
-def test_something_is_documented() -> None:
+def test_something_is_documented():
     assert environment_ids()
     assert agrees("0.0508", 0.05083) and not agrees("0.0508", 0.0509)
     assert agrees("0.5", 0.5) and not agrees("0.5", 0.52)

@@ -1,9 +1,5 @@
 """Duration of episodes: an option, one of `reset`, and drawn for every episode."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -19,7 +15,7 @@ NAME = "twin/PoseTracking-v0"
 DRAWN = {"task.episode_duration": {"kind": "uniform", "low": 0.02, "high": 0.06}}
 
 
-def length(env: Any, **reset: Any) -> int:
+def length(env, **reset):
     """Return the control periods of the next episode, which is truncated."""
     env.reset(**reset)
     for count in range(1, 100):
@@ -31,10 +27,10 @@ def length(env: Any, **reset: Any) -> int:
 
 
 @pytest.mark.parametrize("environment", twin.envs.environment_ids())
-def test_an_episode_ends_after_its_duration(environment: str) -> None:
+def test_an_episode_ends_after_its_duration(environment):
     """The option holds for all, that of a reset for one episode, the shortest limit for each."""
     env = gym.make(environment, episode_duration=0.05)
-    usual = round(0.05 / env.unwrapped.task.settings.period)  # type: ignore[attr-defined]
+    usual = round(0.05 / env.unwrapped.task.settings.period)
     assert length(env, seed=1) == usual
     assert length(env, options={"episode_duration": 0.02}) == round(0.4 * usual)
     assert length(env) == usual
@@ -44,7 +40,7 @@ def test_an_episode_ends_after_its_duration(environment: str) -> None:
             env.reset(options={"episode_duration": refused})
 
 
-def test_drawn_durations_are_those_of_single_environments() -> None:
+def test_drawn_durations_are_those_of_single_environments():
     """Each machine of a vector has its own; the next episode draws again."""
     env = gym.make(NAME, randomisation=DRAWN)
     vectors = PoseTrackingVectorEnv(6, randomisation=DRAWN)
@@ -63,7 +59,7 @@ def test_drawn_durations_are_those_of_single_environments() -> None:
     vectors.close()
 
 
-def test_controllers_have_the_same_episodes() -> None:
+def test_controllers_have_the_same_episodes():
     found = run_controller("cascade", {"randomisation": DRAWN}, (3, 4), ())
     env = gym.make(NAME, randomisation=DRAWN)
     assert found.length.tolist() == [length(env, seed=seed) for seed in (3, 4)]

@@ -1,9 +1,5 @@
 """Goals of PoseTracking: what hindsight replay may exchange, and nothing else depends on it."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -18,16 +14,16 @@ NAME = "twin/PoseTracking-v0"
 assert NAME in twin.envs.environment_ids()
 
 
-def make(**options: Any) -> Any:
+def make(**options):
     """Return an environment with goals, without wrappers."""
     return gym.make(NAME, goal=True, residual=False, **options).unwrapped
 
 
-def test_gymnasium_accepts_it() -> None:
+def test_gymnasium_accepts_it():
     check_env(make(), skip_render_check=True)
 
 
-def test_rewards_are_those_of_the_terms_without_goals() -> None:
+def test_rewards_are_those_of_the_terms_without_goals():
     env, plain = make(), gym.make(NAME, residual=False)
     seen, _ = env.reset(seed=1)
     plain.reset(seed=1)
@@ -50,7 +46,7 @@ def test_rewards_are_those_of_the_terms_without_goals() -> None:
     assert len(rewards) > 10 and np.ptp(rewards) > 0.05
 
 
-def test_observations_do_not_know_the_goal() -> None:
+def test_observations_do_not_know_the_goal():
     """Two motions from the same pose at rest: the same actions show the same but the goals."""
     one, other = make(), make()
     first, second = one.reset(seed=1)[0], other.reset(seed=2)[0]
@@ -62,13 +58,13 @@ def test_observations_do_not_know_the_goal() -> None:
     assert np.abs(first["desired_goal"] - second["desired_goal"]).max() > 1e-3
 
 
-def test_it_is_for_single_environments_that_command_all() -> None:
+def test_it_is_for_single_environments_that_command_all():
     with pytest.raises(InputError, match="goal=True takes residual=False"):
         gym.make(NAME, goal=True)
     with pytest.raises(InputError, match="is for single environments"):
         gym.make_vec(NAME, 2, vectorization_mode="vector_entry_point", goal=True, residual=False)
     several = gym.make_vec(NAME, 2, vectorization_mode="sync", goal=True, residual=False)
     assert several.reset(seed=0)[0]["achieved_goal"].shape == (2, 6)
-    plain: Any = gym.make(NAME).unwrapped
+    plain = gym.make(NAME).unwrapped
     with pytest.raises(StateError, match="goal=True"):
         plain.compute_reward(np.zeros(6), np.zeros(6), {})

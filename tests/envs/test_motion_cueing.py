@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import twin
-from twin.basics.arrays import FloatArray
 from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.motion_cueing.task import MotionCueingEnv, MotionCueingVectorEnv
 from twin.envs.motion_cueing.washout import MotionPolicy, WashoutPolicy
@@ -31,7 +30,7 @@ ENGINES = ("analytic", "mujoco", "bullet")
 REST = [0.0, 0.0, GRAVITY]
 
 
-def beginning(name: str, seconds: float) -> Manoeuvre:
+def beginning(name, seconds):
     """Return the first seconds of a manoeuvre."""
     manoeuvre = make_manoeuvre(name)
     count = int(np.searchsorted(manoeuvre.time, seconds)) + 1
@@ -43,9 +42,7 @@ def beginning(name: str, seconds: float) -> Manoeuvre:
     )
 
 
-def followed(
-    environment: MotionCueingEnv, policy: Any, steps: int
-) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
+def followed(environment, policy, steps):
     """Return what was perceived in the vehicle and on the platform, and the last info."""
     observation, info = environment.reset(seed=1)
     policy.begin()
@@ -70,9 +67,7 @@ assert {pair[:2] for pair in COMPARED} == set(product(MACHINES, ENGINES))
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "engine", "configuration"), COMPARED)
-def test_classical_washout_scores_as_in_the_comparison(
-    name: str, engine: str, configuration: str | None
-) -> None:
+def test_classical_washout_scores_as_in_the_comparison(name, engine, configuration):
     seconds = 3.0
     manoeuvre, machine = beginning("step_steer", seconds), twin.load(name)
     made = cue(machine, manoeuvre, "classical", scale=0.8)
@@ -95,7 +90,7 @@ def test_classical_washout_scores_as_in_the_comparison(
 @pytest.mark.parametrize("action", ["accelerations", "increments"])
 @pytest.mark.parametrize("algorithm", ["classical", "adaptive"])
 @pytest.mark.parametrize("name", MACHINES)
-def test_washouts_beat_a_platform_at_rest(name: str, algorithm: str, action: str) -> None:
+def test_washouts_beat_a_platform_at_rest(name, algorithm, action):
     manoeuvre = beginning("step_steer", 4.0)
     environment = MotionCueingEnv(name, manoeuvre=manoeuvre, action=action)
     score = followed(environment, WashoutPolicy(environment, algorithm), 400)[2]["score"]
@@ -103,7 +98,7 @@ def test_washouts_beat_a_platform_at_rest(name: str, algorithm: str, action: str
     environment.close()
 
 
-def test_washout_about_the_head_moves_the_head() -> None:
+def test_washout_about_the_head_moves_the_head():
     manoeuvre = beginning("braking", 3.0)
     environment = MotionCueingEnv("stewart", manoeuvre=manoeuvre, head=(0.0, 0.0, 0.5))
     made = cue(environment.platform, manoeuvre, "classical", head=(0.0, 0.0, 0.5), period=0.01)
@@ -120,7 +115,7 @@ def test_washout_about_the_head_moves_the_head() -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_score_of_a_platform_at_rest(name: str) -> None:
+def test_score_of_a_platform_at_rest(name):
     manoeuvre = beginning("braking", 3.0)
     environment = MotionCueingEnv(name, manoeuvre=manoeuvre)
     environment.reset(seed=0)
@@ -137,7 +132,7 @@ def test_score_of_a_platform_at_rest(name: str) -> None:
     environment.close()
 
 
-def test_perceived_and_score_follow_from_what_happened(subtests: pytest.Subtests) -> None:
+def test_perceived_and_score_follow_from_what_happened(subtests):
     for action in ["accelerations", "increments", "velocities"]:
         with subtests.test(f"{action}"):
             environment = MotionCueingEnv(
@@ -177,7 +172,7 @@ def test_perceived_and_score_follow_from_what_happened(subtests: pytest.Subtests
             environment.close()
 
 
-def test_preview_shows_the_manoeuvre_to_come() -> None:
+def test_preview_shows_the_manoeuvre_to_come():
     manoeuvre = make_manoeuvre("double_lane_change")
     environment = MotionCueingEnv("stewart", manoeuvre=manoeuvre, preview=3, preview_spacing=20)
     task = environment.task
@@ -196,7 +191,7 @@ def test_preview_shows_the_manoeuvre_to_come() -> None:
     environment.close()
 
 
-def test_manoeuvres_are_drawn_per_episode_and_repeat_with_the_seed() -> None:
+def test_manoeuvres_are_drawn_per_episode_and_repeat_with_the_seed():
     environment = MotionCueingEnv("driving_simulator", configuration="hardware")
     vector = MotionCueingVectorEnv(3, "driving_simulator", configuration="hardware")
     random = np.random.default_rng(5)
@@ -220,7 +215,7 @@ def test_manoeuvres_are_drawn_per_episode_and_repeat_with_the_seed() -> None:
     vector.close()
 
 
-def test_episodes_can_choose_manoeuvre_and_intensity() -> None:
+def test_episodes_can_choose_manoeuvre_and_intensity():
     environment = MotionCueingEnv("stewart", manoeuvre="slalom", intensity=0.7)
     table = environment.task.senses.table[0]
     options: dict[str, Any]
@@ -241,8 +236,8 @@ def test_episodes_can_choose_manoeuvre_and_intensity() -> None:
     environment.close()
 
 
-def test_randomisation_varies_machine_and_manoeuvre() -> None:
-    varied: dict[str, Any] = {
+def test_randomisation_varies_machine_and_manoeuvre():
+    varied = {
         "platform.body.mass": {"kind": "uniform", "low": 80.0, "high": 120.0},
         "task.intensity": {"kind": "uniform", "low": 0.5, "high": 0.9},
     }
@@ -256,7 +251,7 @@ def test_randomisation_varies_machine_and_manoeuvre() -> None:
     environment.close()
 
 
-def test_leaving_the_range_ends_the_episode() -> None:
+def test_leaving_the_range_ends_the_episode():
     environment = MotionCueingEnv("stewart", "hardware", action="velocities", margin=0.0)
     environment.reset(seed=0)
     random = np.random.default_rng(0)
@@ -272,7 +267,7 @@ def test_leaving_the_range_ends_the_episode() -> None:
     environment.close()
 
 
-def test_commands_stay_in_the_workspace_for_any_action() -> None:
+def test_commands_stay_in_the_workspace_for_any_action():
     environment = MotionCueingEnv("stewart")
     environment.reset(seed=0)
     for k in range(600):
@@ -285,7 +280,7 @@ def test_commands_stay_in_the_workspace_for_any_action() -> None:
     environment.close()
 
 
-def test_options_that_cannot_be_used(subtests: pytest.Subtests) -> None:
+def test_options_that_cannot_be_used(subtests):
     for options, field in [
         ({"manoeuvre": "ring"}, "manoeuvre"),
         ({"intensity": 1.5}, "intensity"),
@@ -301,7 +296,7 @@ def test_options_that_cannot_be_used(subtests: pytest.Subtests) -> None:
             assert caught.value.field == field
 
 
-def test_resets_and_policies_that_cannot_be_used() -> None:
+def test_resets_and_policies_that_cannot_be_used():
     environment = MotionCueingEnv("stewart", action="velocities")
     manoeuvre = make_manoeuvre("slalom")
     long = Manoeuvre("long", 2.0 * manoeuvre.time, manoeuvre.specific_force, manoeuvre.angular_rate)
@@ -313,4 +308,4 @@ def test_resets_and_policies_that_cannot_be_used() -> None:
     with pytest.raises(InputError):
         WashoutPolicy(MotionCueingEnv("stewart"), "predictive")
     with pytest.raises(InputError):
-        MotionPolicy(MotionCueingEnv("stewart"), manoeuvre)  # type: ignore[arg-type]
+        MotionPolicy(MotionCueingEnv("stewart"), manoeuvre)

@@ -1,9 +1,5 @@
 """Kernels of MotionCueing against the offline functions of `twin.motion.cueing`."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import car_reference
 import numpy as np
 import pytest
@@ -11,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
-from twin.basics.arrays import FloatArray
 from twin.envs.motion_cueing.manoeuvres import (
     DRIVE_PIECES,
     as_manoeuvre,
@@ -59,14 +54,14 @@ REST = [0.0, 0.0, GRAVITY]
 POSE_ACTIONS = ("accelerations", "increments")
 
 
-def sensed(models: FloatArray, left: FloatArray, right: FloatArray, out: FloatArray) -> None:
+def sensed(models, left, right, out):
     """Fill `out` (n, 6) with what inputs at both ends of periods are perceived as."""
     states = np.zeros((6, 2))
     for k in range(left.shape[0]):
         sense_all(models, states, left[k], right[k], out[k])
 
 
-def test_perception_is_that_of_the_package(subtests: pytest.Subtests) -> None:
+def test_perception_is_that_of_the_package(subtests):
     for period in [0.002, 0.01, 0.05]:
         with subtests.test(f"{period}"):
             random = np.random.default_rng(4)
@@ -77,7 +72,7 @@ def test_perception_is_that_of_the_package(subtests: pytest.Subtests) -> None:
             np.testing.assert_allclose(found, np.hstack([force, rate]), rtol=1e-9, atol=1e-9)
 
 
-def test_perception_of_a_step_has_its_closed_form() -> None:
+def test_perception_of_a_step_has_its_closed_form():
     period, held = 0.01, np.ones((300, 6))
     found = np.empty((300, 6))
     sensed(perception_models(period), held, held, found)
@@ -94,7 +89,7 @@ def test_perception_of_a_step_has_its_closed_form() -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
 
 
-def test_car_drives_as_in_plain_python(subtests: pytest.Subtests) -> None:
+def test_car_drives_as_in_plain_python(subtests):
     for car in [
         Car(),
         Car(mass=900.0, height=0.4, head=(0.3, -0.4, 0.9), rear_tyre=Tyre(6e4, 0.7, 1.6)),
@@ -114,7 +109,7 @@ def test_car_drives_as_in_plain_python(subtests: pytest.Subtests) -> None:
             )
 
 
-def test_drives_are_varied_and_follow_from_the_generator() -> None:
+def test_drives_are_varied_and_follow_from_the_generator():
     drives = [random_drive(np.random.default_rng(seed), 1.0) for seed in range(60)]
     again = random_drive(np.random.default_rng(7), 1.0)
     np.testing.assert_array_equal(
@@ -130,7 +125,7 @@ def test_drives_are_varied_and_follow_from_the_generator() -> None:
     assert np.abs(gentle.specific_force - REST).max() < 1.0
 
 
-def test_wheel_is_turned_for_the_wanted_acceleration() -> None:
+def test_wheel_is_turned_for_the_wanted_acceleration():
     car = Car(front_tyre=Tyre(80e3, linear=True), rear_tyre=Tyre(95e3, linear=True))
     count = 2001
     steer = wheel_angle(car, np.full(count, 20.0), np.full(count, 2.0))
@@ -140,15 +135,15 @@ def test_wheel_is_turned_for_the_wanted_acceleration() -> None:
     assert expected_speed(10.0, np.full(401, 2.0))[-1] == pytest.approx(12.0, rel=0.01)
 
 
-def test_manoeuvres_by_name_file_and_value(tmp_path: Any) -> None:
+def test_manoeuvres_by_name_file_and_value(tmp_path):
     assert as_manoeuvre("drive") is None
-    assert {as_manoeuvre(name).name for name in MANOEUVRES} == set(MANOEUVRES)  # type: ignore[union-attr]
+    assert {as_manoeuvre(name).name for name in MANOEUVRES} == set(MANOEUVRES)
     manoeuvre = make_manoeuvre("slalom")
     assert as_manoeuvre(manoeuvre) is manoeuvre
     file = tmp_path / "lap.csv"
     file.write_text("time [ms],fx [g],fy [g],fz [g]\n0,0,0,1\n10,0.1,0,1\n20,0,0,1\n30,0,0.2,1\n")
     table = np.empty((50, 6))
-    fill_table(as_manoeuvre(str(file)), 0.001, table)  # type: ignore[arg-type]
+    fill_table(as_manoeuvre(str(file)), 0.001, table)
     np.testing.assert_allclose(table[10, :2], [0.980665, 0.0], rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(table[40], table[30], rtol=0.0, atol=0.0)
     for wrong in ("lap", 3, None, str(tmp_path / "none.csv")):
@@ -156,7 +151,7 @@ def test_manoeuvres_by_name_file_and_value(tmp_path: Any) -> None:
             as_manoeuvre(wrong)
 
 
-def test_tables_of_drives_are_those_of_their_manoeuvres(subtests: pytest.Subtests) -> None:
+def test_tables_of_drives_are_those_of_their_manoeuvres(subtests):
     for period in [0.005, 0.01, 0.02, 0.007]:
         with subtests.test(f"{period}"):
             drive = random_drive(np.random.default_rng(3), 1.0)
@@ -171,7 +166,7 @@ numbers = st.floats(-5.0, 5.0)
 
 
 @given(st.lists(numbers, min_size=6, max_size=6), st.lists(numbers, min_size=6, max_size=6))
-def test_false_cues_are_those_of_the_package(ours: list[float], theirs: list[float]) -> None:
+def test_false_cues_are_those_of_the_package(ours, theirs):
     platform, vehicle = np.array(ours), np.array(theirs)
     shown, known = (
         np.hstack(Perceived(values[:3], values[3:]).above_threshold())
@@ -189,7 +184,7 @@ def test_false_cues_are_those_of_the_package(ours: list[float], theirs: list[flo
     assert false_term(vehicle, vehicle, PERCEPTION_THRESHOLDS) == 0.0
 
 
-def test_terms_have_their_closed_forms() -> None:
+def test_terms_have_their_closed_forms():
     error = 10.0 * PERCEPTION_THRESHOLDS * [1.0, 2.0, 3.0, 0.0, 0.0, 3.0]
     assert perception_term(error, PERCEPTION_THRESHOLDS, 0, 3) == pytest.approx(-14.0 / 3.0)
     assert perception_term(error, PERCEPTION_THRESHOLDS, 3, 6) == pytest.approx(-3.0)
@@ -197,7 +192,7 @@ def test_terms_have_their_closed_forms() -> None:
     assert neutral_term(axes, travel, np.array([0, 2])) == pytest.approx(-1.25)
 
 
-def placed(environment: MotionCueingEnv, pose: FloatArray, twist: FloatArray) -> FloatArray:
+def placed(environment, pose, twist):
     """Return what is perceived on a platform that is put to poses, one per period."""
     task = environment.task
     environment.reset(seed=0)
@@ -210,7 +205,7 @@ def placed(environment: MotionCueingEnv, pose: FloatArray, twist: FloatArray) ->
 
 
 @pytest.mark.parametrize("name", ["driving_simulator", "stewart"])
-def test_platform_is_felt_as_by_the_comparison(name: str) -> None:
+def test_platform_is_felt_as_by_the_comparison(name):
     machine, manoeuvre = twin.load(name), make_manoeuvre("step_steer")
     head = (0.2, -0.1, 1.1)
     motion = cue(machine, manoeuvre, "classical", head=head).motion
@@ -233,7 +228,7 @@ def test_platform_is_felt_as_by_the_comparison(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator", "micro_hexapod"])
-def test_axes_are_those_of_the_cueing_package(name: str) -> None:
+def test_axes_are_those_of_the_cueing_package(name):
     environment = MotionCueingEnv(name)
     task, machine = environment.task, twin.load(name)
     random, values = np.random.default_rng(2), np.zeros((5, 6))
@@ -263,7 +258,7 @@ def test_axes_are_those_of_the_cueing_package(name: str) -> None:
         ("micro_hexapod", "accelerations"),
     ],
 )
-def test_command_keeps_range_and_speed(name: str, action: str) -> None:
+def test_command_keeps_range_and_speed(name, action):
     environment = MotionCueingEnv(name, action=action)
     task, machine = environment.task, twin.load(name)
     environment.reset(seed=1)

@@ -1,16 +1,11 @@
 """PoseTracking: errors, rewards, actions and ends against independent calculations."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 import pytest
 
 import twin
 import twin.envs
-from twin.basics.arrays import FloatArray
 from twin.control.controller import sample_reference
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.random_motion import random_motion
@@ -22,11 +17,11 @@ from twin.rotations import displaced, displacement
 ID = "twin/PoseTracking-v0"
 
 
-def make(**options: Any) -> gym.Env[Any, Any]:
+def make(**options):
     return gym.make(ID, **options)
 
 
-def sine(axis: str, amplitude: float, frequency: float, duration: float) -> SineMotion:
+def sine(axis, amplitude, frequency, duration):
     return SineMotion(
         twin.load("stewart").home,
         amplitude={axis: amplitude},
@@ -35,7 +30,7 @@ def sine(axis: str, amplitude: float, frequency: float, duration: float) -> Sine
     )
 
 
-def run(env: gym.Env[Any, Any], action: Any, steps: int) -> list[dict[str, Any]]:
+def run(env, action, steps):
     found = []
     for _ in range(steps):
         _, _, terminated, truncated, info = env.step(action)
@@ -47,7 +42,7 @@ def run(env: gym.Env[Any, Any], action: Any, steps: int) -> list[dict[str, Any]]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_errors_lead_from_the_platform_to_the_reference(name: str) -> None:
+def test_errors_lead_from_the_platform_to_the_reference(name):
     env = make(machine=name)
     env.reset(seed=3)
     random = np.random.default_rng(0)
@@ -60,7 +55,7 @@ def test_errors_lead_from_the_platform_to_the_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_observation_is_what_the_sensors_tell(name: str) -> None:
+def test_observation_is_what_the_sensors_tell(name):
     env = make(machine=name, preview=2)
     env.reset(seed=5)
     task = env.unwrapped.task
@@ -97,7 +92,7 @@ def test_observation_is_what_the_sensors_tell(name: str) -> None:
     env.close()
 
 
-def test_reward_is_the_weighted_sum_of_its_terms() -> None:
+def test_reward_is_the_weighted_sum_of_its_terms():
     weights = {"position": 0.3, "smoothness": 0.2, "economy": 0.7}
     env = make(weights=weights)
     env.reset(seed=0)
@@ -111,7 +106,7 @@ def test_reward_is_the_weighted_sum_of_its_terms() -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm", "driving_simulator"])
-def test_zero_residual_is_almost_right_on_an_ideal_plant(name: str) -> None:
+def test_zero_residual_is_almost_right_on_an_ideal_plant(name):
     env = make(machine=name)
     env.reset(seed=1)
     zero = np.zeros(env.action_space.shape, dtype=np.float32)
@@ -124,7 +119,7 @@ def test_zero_residual_is_almost_right_on_an_ideal_plant(name: str) -> None:
     env.close()
 
 
-def test_pose_increments_move_the_pose() -> None:
+def test_pose_increments_move_the_pose():
     """A displacement from the reference, built up by increments, is where the platform settles."""
     still = sine("z", 1e-9, 1.0, 3.0)
     env = make(action="pose", motion=still)
@@ -138,7 +133,7 @@ def test_pose_increments_move_the_pose() -> None:
     env.close()
 
 
-def test_forces_hold_the_machine_at_home() -> None:
+def test_forces_hold_the_machine_at_home():
     still = sine("z", 1e-9, 1.0, 1.0)
     env = make(action="forces", motion=still)
     env.reset(seed=0)
@@ -147,7 +142,7 @@ def test_forces_hold_the_machine_at_home() -> None:
     env.close()
 
 
-def test_ends_have_reasons(subtests: pytest.Subtests) -> None:
+def test_ends_have_reasons(subtests):
     for options, action, reason in [
         ({"largest_position_error": 0.002}, 1.0, "position"),
         ({"largest_attitude_error": 1e-6}, np.array([1, -1, 1, -1, 1, -1.0]), "attitude"),
@@ -180,7 +175,7 @@ def test_ends_have_reasons(subtests: pytest.Subtests) -> None:
             env.close()
 
 
-def test_random_motions_stay_within_the_limits() -> None:
+def test_random_motions_stay_within_the_limits():
     for name in twin.machine_names():
         platform = twin.load(name)
         scales = machine_scales(platform)
@@ -204,7 +199,7 @@ def test_random_motions_stay_within_the_limits() -> None:
             assert used > 1e-3 * scales.half.min()
 
 
-def test_given_motion_is_followed() -> None:
+def test_given_motion_is_followed():
     motion = sine("x", 0.02, 0.5, 2.0)
     env = make(motion=motion)
     _, info = env.reset(seed=0)
@@ -221,7 +216,7 @@ def test_given_motion_is_followed() -> None:
 
 
 @pytest.mark.parametrize("action", ["velocities", "pose"])
-def test_motions_longer_than_random_ones_are_followed_to_their_end(action: str) -> None:
+def test_motions_longer_than_random_ones_are_followed_to_their_end(action):
     """And the rows beside go on as if alone."""
     motion = sine("x", 0.01, 1.0, 0.5)
     for env in (make(duration=0.2, action=action), make(duration=0.5, action=action)):
@@ -247,7 +242,7 @@ def test_motions_longer_than_random_ones_are_followed_to_their_end(action: str) 
 
 
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator"])
-def test_motions_may_begin_on_the_way(machine: str) -> None:
+def test_motions_may_begin_on_the_way(machine):
     """A machine with three degrees of freedom turns as it moves."""
     home = twin.load(machine).home
     motion = SineMotion(home, amplitude={"z": 0.01, "roll": 0.05}, frequency=0.5, duration=1.0)
@@ -261,7 +256,7 @@ def test_motions_may_begin_on_the_way(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator", "rss"])
 @pytest.mark.parametrize("residual", [True, False])
-def test_pose_increments_begin_where_the_machine_is(machine: str, residual: bool) -> None:
+def test_pose_increments_begin_where_the_machine_is(machine, residual):
     platform = twin.load(machine)
     step = 0.05 * machine_scales(platform).half.min() * (1.0 if machine != "rss" else 0.1)
     begin = platform.constrain(displaced(platform.home, [0, 0, step, step, 0, 0]), np.zeros(6))
@@ -275,7 +270,7 @@ def test_pose_increments_begin_where_the_machine_is(machine: str, residual: bool
     env.close()
 
 
-def test_bad_options_of_an_episode_are_named(subtests: pytest.Subtests) -> None:
+def test_bad_options_of_an_episode_are_named(subtests):
     for value in [-1.0, 0.0, 1e9, np.nan, np.inf, "much"]:
         for name in ["amplitude", "lowest_frequency", "highest_frequency"]:
             with subtests.test(f"{value}, {name}"):
@@ -286,7 +281,7 @@ def test_bad_options_of_an_episode_are_named(subtests: pytest.Subtests) -> None:
                 env.close()
 
 
-def test_bad_options_are_refused(subtests: pytest.Subtests) -> None:
+def test_bad_options_are_refused(subtests):
     for options, field in [
         ({"largest_position_error": np.inf}, "largest_position_error"),
         ({"action": "thoughts"}, "action"),
@@ -302,14 +297,14 @@ def test_bad_options_are_refused(subtests: pytest.Subtests) -> None:
             PoseTrackingEnv(**options)
 
 
-def test_randomised_machines_differ_and_are_logged() -> None:
+def test_randomised_machines_differ_and_are_logged():
     spread = {
         "platform.body.mass": {"kind": "uniform", "low": 0.5, "high": 2.0, "relative": True},
         "task.amplitude": {"kind": "uniform", "low": 0.1, "high": 0.2},
     }
     env = make(randomisation=spread)
-    seen: list[dict[str, float]] = []
-    holding: list[FloatArray] = []
+    seen = []
+    holding = []
     for seed in range(3):
         _, info = env.reset(seed=seed)
         seen.append(info["randomised"])

@@ -1,12 +1,8 @@
 """Laws that every registered environment keeps, on every engine."""
 
-from __future__ import annotations
-
 import gc
 import pickle
 import warnings
-from collections.abc import Iterator
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -40,7 +36,7 @@ every_combination = pytest.mark.parametrize(
 )
 
 
-def make(name: str, engine: str = "analytic", **options: Any) -> PlatformEnv:
+def make(name, engine="analytic", **options):
     """Return an environment without wrappers, as Gymnasium makes it."""
     env = gym.make(name, engine=engine, disable_env_checker=True, **options).unwrapped
     assert isinstance(env, PlatformEnv)
@@ -48,7 +44,7 @@ def make(name: str, engine: str = "analytic", **options: Any) -> PlatformEnv:
 
 
 @pytest.fixture
-def env(request: pytest.FixtureRequest) -> Iterator[PlatformEnv]:
+def env(request):
     """The environment that a test's `name` and `engine` ask for."""
     given = request.node.callspec.params
     opened = make(given["name"], given.get("engine", "analytic"))
@@ -56,10 +52,10 @@ def env(request: pytest.FixtureRequest) -> Iterator[PlatformEnv]:
     opened.close()
 
 
-def drive(env: PlatformEnv, seed: int, steps: int = STEPS) -> list[Any]:
+def drive(env, seed, steps=STEPS):
     """Return all that a seeded run of random actions gives, episode after episode."""
     env.action_space.seed(seed)
-    seen: list[Any] = [env.reset(seed=seed)]
+    seen = [env.reset(seed=seed)]
     for _ in range(steps):
         seen.append(env.step(env.action_space.sample()))
         if seen[-1][2]:
@@ -67,7 +63,7 @@ def drive(env: PlatformEnv, seed: int, steps: int = STEPS) -> list[Any]:
     return seen
 
 
-def same(first: Any, second: Any) -> bool:
+def same(first, second):
     """Return whether two runs are equal in every bit."""
     return bool(data_equivalence(first, second, exact=True))
 
@@ -77,22 +73,20 @@ class Screen:
 
     shown = 0
 
-    def __init__(self, *_: Any, **__: Any) -> None:
+    def __init__(self, *_, **__):
         """Open nothing."""
 
-    def show(self, pose: Any, *_: Any, **__: Any) -> None:
+    def show(self, pose, *_, **__):
         """Count what is shown."""
         assert np.shape(pose) == (7,)
         Screen.shown += 1
 
-    def close(self) -> None:
+    def close(self):
         """Close nothing."""
 
 
 @every_combination
-def test_gymnasium_finds_no_fault(
-    name: str, engine: str, env: PlatformEnv, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gymnasium_finds_no_fault(name, engine, env, monkeypatch):
     monkeypatch.setattr("twin.viewer.window.Window", Screen)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -101,7 +95,7 @@ def test_gymnasium_finds_no_fault(
 
 @pytest.mark.quick
 @every_combination
-def test_the_same_seed_gives_the_same_run(name: str, engine: str, env: PlatformEnv) -> None:
+def test_the_same_seed_gives_the_same_run(name, engine, env):
     other = make(name, engine)
     first, second = drive(env, 11), drive(other, 11)
     assert same(first, second)
@@ -112,7 +106,7 @@ def test_the_same_seed_gives_the_same_run(name: str, engine: str, env: PlatformE
 
 @pytest.mark.quick
 @every_combination
-def test_everything_stays_in_its_space(name: str, engine: str, env: PlatformEnv) -> None:
+def test_everything_stays_in_its_space(name, engine, env):
     """Also under actions at the corners of their space, which end episodes soonest."""
     random = np.random.default_rng(5)
     ended = True
@@ -137,7 +131,7 @@ def test_everything_stays_in_its_space(name: str, engine: str, env: PlatformEnv)
 
 
 @every_combination
-def test_resets_close_the_loops(name: str, engine: str, env: PlatformEnv) -> None:
+def test_resets_close_the_loops(name, engine, env):
     """Coordinates are those of the pose, and the first step finds nothing to pull together."""
     batch = env.task.batch
     reach = float(np.max(batch.platform.maximum_coordinates))
@@ -154,7 +148,7 @@ def test_resets_close_the_loops(name: str, engine: str, env: PlatformEnv) -> Non
 
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
 @pytest.mark.parametrize("engine", ["mujoco", "bullet"])
-def test_open_loops_end_the_episode(name: str, engine: str, constants: Any) -> None:
+def test_open_loops_end_the_episode(name, engine, constants):
     """With a limit that any motion exceeds; the next reset closes the loops again."""
     constants(f"twin.simulation.batched.{engine}", LARGEST_GAP=1e-14)
     env = make(name, engine)
@@ -172,7 +166,7 @@ def test_open_loops_end_the_episode(name: str, engine: str, constants: Any) -> N
 
 
 @every_combination
-def test_copies_begin_the_same_episode(name: str, engine: str, env: PlatformEnv) -> None:
+def test_copies_begin_the_same_episode(name, engine, env):
     """A copy is made anew from what the environment was made of, as Gymnasium's own are."""
     drive(env, 3, 5)
     copy = pickle.loads(pickle.dumps(env))
@@ -182,7 +176,7 @@ def test_copies_begin_the_same_episode(name: str, engine: str, env: PlatformEnv)
     copy.close()
 
 
-def test_wrapped_environments_are_copied(name: str = "twin/PoseTracking-v0") -> None:
+def test_wrapped_environments_are_copied(name="twin/PoseTracking-v0"):
     env = gym.make(name, machine="srspm", period=0.02)
     copy = pickle.loads(pickle.dumps(env))
     assert copy.unwrapped.platform.name == "srspm"
@@ -191,7 +185,7 @@ def test_wrapped_environments_are_copied(name: str = "twin/PoseTracking-v0") -> 
 
 
 @every_combination
-def test_closed_environments_say_so(name: str, engine: str, env: PlatformEnv) -> None:
+def test_closed_environments_say_so(name, engine, env):
     env.reset(seed=0)
     env.close()
     env.close()
@@ -204,7 +198,7 @@ CLIENTS = 64
 """Numbers that Bullet may give its clients in these tests."""
 
 
-def connected() -> int:
+def connected():
     """Return how many clients of Bullet are open."""
     from twin.engines.bullet.world import bullet
 
@@ -213,7 +207,7 @@ def connected() -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
-def test_closing_frees_the_engine(name: str) -> None:
+def test_closing_frees_the_engine(name):
     pytest.importorskip("pybullet")
     gc.collect()
     before = connected()
@@ -227,7 +221,7 @@ def test_closing_frees_the_engine(name: str) -> None:
 
 @pytest.mark.pages
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
-def test_pictures_of_all_kinds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_of_all_kinds(name, monkeypatch):
     monkeypatch.setattr("twin.viewer.window.Window", Screen)
     env = gym.make(name, render_mode="rgb_array")
     env.reset(seed=1)
@@ -260,7 +254,7 @@ def test_pictures_of_all_kinds(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @every_combination
-def test_steps_divide_the_control_period(name: str, engine: str) -> None:
+def test_steps_divide_the_control_period(name, engine):
     with pytest.raises(InputError) as caught:
         make(name, engine, period=0.01, timestep=0.003)
     assert caught.value.field == "timestep"
@@ -269,7 +263,7 @@ def test_steps_divide_the_control_period(name: str, engine: str) -> None:
     env.close()
 
 
-def test_wrong_options_are_named(subtests: pytest.Subtests) -> None:
+def test_wrong_options_are_named(subtests):
     for field, options in [
         ("engine", {"engine": "newton"}),
         ("render_mode", {"render_mode": "ascii"}),
@@ -290,7 +284,7 @@ def test_wrong_options_are_named(subtests: pytest.Subtests) -> None:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
-def test_wrong_actions_are_refused(name: str, env: PlatformEnv) -> None:
+def test_wrong_actions_are_refused(name, env):
     size = env.action_space.shape[0]
     with pytest.raises(StateError, match="reset"):
         env.step(np.zeros(size))
@@ -304,7 +298,7 @@ def test_wrong_actions_are_refused(name: str, env: PlatformEnv) -> None:
     env.step(np.zeros(size))
 
 
-def test_actions_of_all_kinds_of_numbers(subtests: pytest.Subtests) -> None:
+def test_actions_of_all_kinds_of_numbers(subtests):
     for kind in [np.int8, np.int64, np.float16, np.float64, np.longdouble, ">f4"]:
         with subtests.test(f"{kind}"):
             env = make("twin/PoseTracking-v0")
@@ -317,7 +311,7 @@ def test_actions_of_all_kinds_of_numbers(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
-def test_numbers_of_the_task_vary(name: str) -> None:
+def test_numbers_of_the_task_vary(name):
     """All that the docstring promises, relative to the usual value."""
     with make(name) as usual:
         own = usual.task.default_values()
@@ -332,7 +326,7 @@ def test_numbers_of_the_task_vary(name: str) -> None:
             assert 0.8 * value <= drawn[f"task.{each}"] <= 0.9 * value
 
 
-def test_an_episode_that_was_refused_does_not_go_on() -> None:
+def test_an_episode_that_was_refused_does_not_go_on():
     env = make("twin/PoseTracking-v0")
     env.reset(seed=0)
     with pytest.raises(InputError, match="options"):
@@ -344,7 +338,7 @@ def test_an_episode_that_was_refused_does_not_go_on() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("machine", MACHINES)
-def test_every_machine_tracks_poses(machine: str, engine: str) -> None:
+def test_every_machine_tracks_poses(machine, engine):
     env = make("twin/PoseTracking-v0", engine, machine=machine)
     run = drive(env, 1, 10)
     assert all(each[0] in env.observation_space for each in run)

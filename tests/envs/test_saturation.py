@@ -1,7 +1,5 @@
 """Scales of observations: random actions keep nearly all entries inside their bounds."""
 
-from __future__ import annotations
-
 import pytest
 
 from twin.envs import environment_ids
@@ -40,7 +38,7 @@ CANNOT = {
     ],
     ids=lambda case: "-".join(map(str, case)),
 )
-def test_few_entries_are_at_their_bounds(case: tuple[str, str, str | None]) -> None:
+def test_few_entries_are_at_their_bounds(case):
     environment, machine, configuration = case
     shares = saturated_shares(
         environment, steps=150, envs=4, machine=machine, configuration=configuration
@@ -50,7 +48,7 @@ def test_few_entries_are_at_their_bounds(case: tuple[str, str, str | None]) -> N
 
 
 @pytest.mark.quick
-def test_the_check_finds_a_scale_that_is_too_small() -> None:
+def test_the_check_finds_a_scale_that_is_too_small():
     shares = saturated_shares(
         "twin/PoseTracking-v0", steps=40, envs=2, scales={"rate": 1e-4, "coordinate": 1e9}
     )

@@ -1,9 +1,5 @@
 """Signals between policies and machines: late by whole periods, noisy, and as data of a spread."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -17,7 +13,7 @@ LATE = {"observation_delay": 2, "action_delay": 1}
 """Control periods."""
 
 
-def rollout(env: Any, actions: Any, **reset: Any) -> tuple[Any, dict[str, Any]]:
+def rollout(env, actions, **reset):
     """Return the observations `(k, o)` of an episode and the info of its reset."""
     seen, info = env.reset(seed=4, **reset)
     found = [seen, *(env.step(action)[0] for action in actions)]
@@ -26,10 +22,10 @@ def rollout(env: Any, actions: Any, **reset: Any) -> tuple[Any, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("environment", twin.envs.environment_ids())
-def test_signals_are_late_by_whole_periods(environment: str) -> None:
+def test_signals_are_late_by_whole_periods(environment):
     """Late signals are those of the machine that got the actions one period later, shifted."""
 
-    def made(period: float) -> Any:
+    def made(period):
         values = {name: [count * period] for name, count in LATE.items()}
         drawn = {f"task.{name}": {"kind": "choice", "values": values[name]} for name in values}
         return gym.make(environment, randomisation=drawn)
@@ -46,7 +42,7 @@ def test_signals_are_late_by_whole_periods(environment: str) -> None:
     assert info["randomised"]["task.action_delay"] == period
 
 
-def test_noise_has_its_size_and_that_of_a_seed() -> None:
+def test_noise_has_its_size_and_that_of_a_seed():
     still = np.zeros((60, 6), dtype=np.float32)
     name = "twin/PoseTracking-v0"
     plain, _ = rollout(gym.make(name), still)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from twin.basics.arrays import FloatArray
 from twin.envs.channels import Channel
 from twin.envs.environment import PlatformEnv
 from twin.envs.task import Start, Task
@@ -28,7 +27,7 @@ class Level(Task):
     terms: ClassVar[Mapping[str, float]] = {"height": 2.0, "calmness": 0.5}
     termination_reasons: ClassVar[tuple[str, ...]] = ("", "engine")
 
-    def __init__(self, platform: Any, settings: Any, engine: str, size: int) -> None:
+    def __init__(self, platform, settings, engine, size):
         super().__init__(platform, settings, engine, size)
         n, speed = platform.n_actuators, self.scales.speed
         self.actions = (Channel("actuator velocity", n, "m/s", speed),)
@@ -36,15 +35,15 @@ class Level(Task):
         self.signals = {"pose": self.batch.pose}
         self._allocate()
 
-    def begin(self, index: int, generator: Any, platform: Any, options: Any) -> Start:
+    def begin(self, index, generator, platform, options):
         """Start at home."""
         return Start()
 
-    def command(self, actions: FloatArray) -> None:
+    def command(self, actions):
         """Command speeds."""
         self.drive_commands[:] = actions * self.actions[0].scale
 
-    def evaluate(self, indices: Any, actions: FloatArray | None = None) -> None:
+    def evaluate(self, indices, actions=None):
         """Fill observation, reward and end."""
         self.count(actions)
         height = self.batch.pose[:, 2] - self.platform.home[2]
@@ -66,13 +65,13 @@ class LevelVectorEnv(PlatformVectorEnv):
     task_type: ClassVar[type[Task]] = Level
 
 
-def actions() -> FloatArray:
+def actions():
     """Return actions `(steps, 2, 6)`, the same for both machines."""
     drawn = np.random.default_rng(3).uniform(-1.0, 1.0, (STEPS, 1, 6))
     return np.repeat(drawn, 2, axis=1)
 
 
-def test_single_and_vector_environments_are_equal() -> None:
+def test_single_and_vector_environments_are_equal():
     noisy = {"observation_noise": 0.01, "action_delay": 0.02}
     single, vector = LevelEnv(**noisy), LevelVectorEnv(2, **noisy)
     first, _ = single.reset(seed=7)
@@ -88,7 +87,7 @@ def test_single_and_vector_environments_are_equal() -> None:
     assert abs(info["pose"][2] - single.platform.home[2]) > 0.0
 
 
-def test_a_reset_of_one_machine_leaves_the_others_alone() -> None:
+def test_a_reset_of_one_machine_leaves_the_others_alone():
     vector = LevelVectorEnv(2, observation_noise=0.05)
     vector.reset(seed=1)
     before, *_ = vector.step(actions()[0])
@@ -97,7 +96,7 @@ def test_a_reset_of_one_machine_leaves_the_others_alone() -> None:
     assert not np.array_equal(after[0], before[0])
 
 
-def test_observations_are_physical_values_per_scale_within_the_bound() -> None:
+def test_observations_are_physical_values_per_scale_within_the_bound():
     environment = LevelEnv(scales={"height": 1e-9})
     environment.reset(seed=1)
     for action in actions():
@@ -107,7 +106,7 @@ def test_observations_are_physical_values_per_scale_within_the_bound() -> None:
     np.testing.assert_allclose(seen[1:], rates / environment.task.scales.speed, rtol=1e-6)
 
 
-def test_missing_and_unknown_names_are_refused() -> None:
+def test_missing_and_unknown_names_are_refused():
     task = LevelEnv().task
     with pytest.raises(InputError, match="must be height, rate, not height"):
         task.write_observation([0], {"height": 0.0})

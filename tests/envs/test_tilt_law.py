@@ -1,7 +1,5 @@
 """The linear law of motion cueing: its equations, and that it beats doing nothing."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import gymnasium as gym
@@ -21,8 +19,8 @@ TASK = "twin/MotionCueing-v0"
 
 
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator"])
-def test_accelerations_are_those_of_the_equations(machine: str) -> None:
-    task = gym.make(TASK, machine=machine).unwrapped.task  # type: ignore[attr-defined]
+def test_accelerations_are_those_of_the_equations(machine):
+    task = gym.make(TASK, machine=machine).unwrapped.task
     k, free = TiltGains(), task.machine.free
     random, where = np.random.default_rng(4), channel_slices(task.observations)
     seen = np.zeros(task.observation.shape[1])
@@ -54,14 +52,14 @@ def test_accelerations_are_those_of_the_equations(machine: str) -> None:
     np.testing.assert_allclose(found, wanted[free], rtol=1e-9, atol=1e-12)
 
 
-def test_it_is_better_than_nothing_and_than_adaptive_washout() -> None:
+def test_it_is_better_than_nothing_and_than_adaptive_washout():
     laws = [None, *(partial(make_law, name) for name in ("adaptive", "tilt_law"))]
     options = {"max_episode_steps": 600}
     nothing, washout, law = (roll_out(TASK, options, each, range(2), ()).reward for each in laws)
     assert (law > washout).all() and (law > nothing).all()
 
 
-def test_other_actions_are_refused() -> None:
+def test_other_actions_are_refused():
     env = gym.make(TASK, action="increments")
     with pytest.raises(InputError, match="accelerations"):
-        TiltLaw(env.unwrapped.task)  # type: ignore[attr-defined]
+        TiltLaw(env.unwrapped.task)

@@ -1,12 +1,8 @@
 """The native vector environments against single ones, bit for bit, through many episodes."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -42,7 +38,7 @@ assert {(engine, mode) for _, engine, mode in COMBINATIONS} == set(
 )
 
 
-def native(name: str, engine: str = "analytic", rows: int = ROWS, **options: Any) -> Any:
+def native(name, engine="analytic", rows=ROWS, **options):
     """Return the environment's own vector version."""
     made = gym.make_vec(
         name, rows, vectorization_mode="vector_entry_point", engine=engine, **options
@@ -51,16 +47,16 @@ def native(name: str, engine: str = "analytic", rows: int = ROWS, **options: Any
     return made
 
 
-def singles(name: str, engine: str, mode: AutoresetMode, rows: int = ROWS, **options: Any) -> Any:
+def singles(name, engine, mode, rows=ROWS, **options):
     """Return single environments, stepped one after the other by Gymnasium."""
 
-    def one() -> gym.Env[Any, Any]:
+    def one():
         return gym.make(name, engine=engine, disable_env_checker=True, **options)
 
     return SyncVectorEnv([one] * rows, autoreset_mode=mode)
 
 
-def parts(infos: dict[str, Any], row: int) -> dict[str, Any]:
+def parts(infos, row):
     """Return what a vector's infos say of one row."""
     said = {}
     for key, value in infos.items():
@@ -70,7 +66,7 @@ def parts(infos: dict[str, Any], row: int) -> dict[str, Any]:
     return said
 
 
-def assert_same(mine: Any, its: Any, rows: int = ROWS) -> None:
+def assert_same(mine, its, rows=ROWS):
     """Compare what two vectors return: arrays, and the infos of each row."""
     *arrays, infos = mine
     *others, their_infos = its
@@ -85,9 +81,7 @@ def assert_same(mine: Any, its: Any, rows: int = ROWS) -> None:
             )
 
 
-def run_both(
-    mine: Any, its: Any, mode: AutoresetMode, change: Callable[[Any], Any] = np.copy
-) -> tuple[int, int]:
+def run_both(mine, its, mode, change=np.copy):
     """Step two vectors with the same actions; returns how many episodes were cut and ended."""
     cut = ended = 0
     random = np.random.default_rng(8)
@@ -105,7 +99,7 @@ def run_both(
 
 
 @pytest.mark.slow
-def test_a_vector_is_its_single_environments(subtests: pytest.Subtests) -> None:
+def test_a_vector_is_its_single_environments(subtests):
     for name, engine, mode in COMBINATIONS:
         with subtests.test(f"{name}"):
             options = {"max_episode_steps": LIMIT, "randomisation": SPREAD}
@@ -117,7 +111,7 @@ def test_a_vector_is_its_single_environments(subtests: pytest.Subtests) -> None:
             its.close()
 
 
-def test_episodes_that_end_are_the_same(subtests: pytest.Subtests) -> None:
+def test_episodes_that_end_are_the_same(subtests):
     """Rows that leave their reference end at different times."""
     for mode in MODES:
         with subtests.test(f"{mode}"):
@@ -136,7 +130,7 @@ def test_episodes_that_end_are_the_same(subtests: pytest.Subtests) -> None:
         *(("twin/VibrationIsolation-v0", engine) for engine in ENGINES if engine != "analytic"),
     ],
 )
-def test_rows_do_not_know_of_each_other(name: str, engine: str) -> None:
+def test_rows_do_not_know_of_each_other(name, engine):
     """The same seed and actions give the same row, wherever it is and whatever is beside it."""
     few, many = native(name, engine, 2), native(name, engine, 5)
     first, _ = few.reset(seed=[7, 8])
@@ -155,7 +149,7 @@ def test_rows_do_not_know_of_each_other(name: str, engine: str) -> None:
 
 
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
-def test_spaces_and_metadata(name: str) -> None:
+def test_spaces_and_metadata(name):
     env, single = native(name), gym.make(name)
     assert env.num_envs == ROWS
     assert env.single_observation_space == single.observation_space
@@ -168,7 +162,7 @@ def test_spaces_and_metadata(name: str) -> None:
     assert len(env.np_random) == len(env.np_random_seed) == ROWS
 
 
-def test_returned_arrays_are_the_callers() -> None:
+def test_returned_arrays_are_the_callers():
     """What one call returned, the next leaves alone."""
     env = native("twin/PoseTracking-v0")
     env.reset(seed=0)
@@ -179,7 +173,7 @@ def test_returned_arrays_are_the_callers() -> None:
 
 
 @pytest.mark.pages
-def test_pictures_of_all_rows() -> None:
+def test_pictures_of_all_rows():
     env = native("twin/PoseTracking-v0", render_mode="rgb_array")
     env.reset(seed=3)
     for _ in range(10):
@@ -193,7 +187,7 @@ def test_pictures_of_all_rows() -> None:
     env.close()
 
 
-def test_copies_begin_the_same_episodes() -> None:
+def test_copies_begin_the_same_episodes():
     env = native("twin/PoseTracking-v0", "mujoco", max_episode_steps=5, autoreset_mode="SameStep")
     env.reset(seed=0)
     copy = pickle.loads(pickle.dumps(env))
@@ -202,7 +196,7 @@ def test_copies_begin_the_same_episodes() -> None:
     assert data_equivalence(env.reset(seed=4), copy.reset(seed=4), exact=True)
 
 
-def test_seeds_may_be_an_array() -> None:
+def test_seeds_may_be_an_array():
     env = native("twin/PoseTracking-v0")
     wanted, _ = env.reset(seed=[4, 5, 6])
     found, _ = env.reset(seed=np.array([4, 5, 6]))
@@ -210,13 +204,13 @@ def test_seeds_may_be_an_array() -> None:
     env.close()
 
 
-def test_minus_one_is_no_limit_as_in_gymnasium() -> None:
+def test_minus_one_is_no_limit_as_in_gymnasium():
     env = native("twin/PoseTracking-v0", max_episode_steps=-1)
     assert env.max_episode_steps is None
     env.close()
 
 
-def test_rows_whose_reset_was_refused_do_not_go_on() -> None:
+def test_rows_whose_reset_was_refused_do_not_go_on():
     env = native("twin/PoseTracking-v0", render_mode="rgb_array")
     with pytest.raises(StateError, match="reset"):
         env.render()
@@ -228,7 +222,7 @@ def test_rows_whose_reset_was_refused_do_not_go_on() -> None:
     env.close()
 
 
-def test_wrong_use_is_refused() -> None:
+def test_wrong_use_is_refused():
     env = native("twin/PoseTracking-v0", autoreset_mode=AutoresetMode.DISABLED, max_episode_steps=1)
     action = env.action_space.sample()
     with pytest.raises(StateError):
@@ -255,9 +249,9 @@ def test_wrong_use_is_refused() -> None:
             call()
 
 
-def test_rows_have_the_attributes_of_single_environments() -> None:
+def test_rows_have_the_attributes_of_single_environments():
     env = native("twin/PoseTracking-v0", render_mode="rgb_array")
-    single: Any = gym.make("twin/PoseTracking-v0", render_mode="rgb_array").unwrapped
+    single = gym.make("twin/PoseTracking-v0", render_mode="rgb_array").unwrapped
     env.reset(seed=[4, 5, 6])
     single.reset(seed=5)
     assert env.get_attr("platform") == (env.platform,) * ROWS
@@ -278,8 +272,8 @@ def test_rows_have_the_attributes_of_single_environments() -> None:
     single.close()
 
 
-def test_without_info_the_rest_is_the_same() -> None:
-    options: dict[str, Any] = {"max_episode_steps": LIMIT, "info": False}
+def test_without_info_the_rest_is_the_same():
+    options = {"max_episode_steps": LIMIT, "info": False}
     mode = AutoresetMode.SAME_STEP
     mine = native("twin/PoseTracking-v0", autoreset_mode=mode, **options)
     its = singles("twin/PoseTracking-v0", "analytic", mode, **options)
@@ -292,10 +286,10 @@ def test_without_info_the_rest_is_the_same() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
-def test_scales_change_what_numbers_mean_and_nothing_else(name: str) -> None:
+def test_scales_change_what_numbers_mean_and_nothing_else(name):
     """Observations in other scales, and actions in half: twice the action does the same."""
     usual = gym.make(name)
-    task: Any = usual.unwrapped.task  # type: ignore[attr-defined]
+    task = usual.unwrapped.task
     seen = {each.name: 2.0 * np.asarray(each.scale) for each in task.observations}
     seen["last action"] = 1.0
     moved = {each.name: 0.5 * np.asarray(each.scale) for each in task.actions}

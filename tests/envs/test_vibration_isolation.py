@@ -1,10 +1,5 @@
 """VibrationIsolation: shaking, sensors, rewards and ends against independent calculations."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import gymnasium as gym
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -24,10 +19,10 @@ from twin.envs.vibration_isolation import (
 )
 from twin.errors import InputError
 
-QUIET: dict[str, Any] = {"accelerometer_noise": 0.0, "gyroscope_noise": 0.0}
+QUIET = {"accelerometer_noise": 0.0, "gyroscope_noise": 0.0}
 
 
-def run(env: gym.Env[Any, Any], policy: Any, steps: int, **reset: Any) -> list[dict[str, Any]]:
+def run(env, policy, steps, **reset):
     """Return the infos of an episode under a policy, or under an action."""
     observation, info = env.reset(**reset)
     found = []
@@ -40,11 +35,11 @@ def run(env: gym.Env[Any, Any], policy: Any, steps: int, **reset: Any) -> list[d
     return found
 
 
-def stacked(infos: list[dict[str, Any]], name: str) -> Any:
+def stacked(infos, name):
     return np.array([info[name] for info in infos])
 
 
-def test_a_base_swings_from_rest_to_rest() -> None:
+def test_a_base_swings_from_rest_to_rest():
     lines = random_lines(np.random.default_rng(1), 0.7, 2.0, 30.0, 6)
     tables = shaking_tables(lines, 400, 5, 1e-3)
     steps = tables.mean.reshape(-1, 3)
@@ -57,7 +52,7 @@ def test_a_base_swings_from_rest_to_rest() -> None:
     np.testing.assert_allclose(place[::5], tables.place, rtol=0.0, atol=5e-3 * peak)
 
 
-def test_lines_keep_their_band_and_size() -> None:
+def test_lines_keep_their_band_and_size():
     low, high, given = 1.5, 12.0, 0.4
     lines = random_lines(np.random.default_rng(2), given, low, high, 40)
     assert lines[..., 0].min() >= low and lines[..., 0].max() <= high
@@ -75,7 +70,7 @@ def test_lines_keep_their_band_and_size() -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_the_usual_shaking_stays_within_the_actuators(name: str) -> None:
+def test_the_usual_shaking_stays_within_the_actuators(name):
     """What the base does, undone by the legs, takes less than their travel and speed."""
     platform = twin.load(name)
     scales = machine_scales(platform)
@@ -91,7 +86,7 @@ def test_the_usual_shaking_stays_within_the_actuators(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["compliant_stewart", "stewart", "driving_simulator"])
-def test_observation_is_what_the_sensors_tell(name: str) -> None:
+def test_observation_is_what_the_sensors_tell(name):
     env = VibrationIsolationEnv(name, **QUIET)
     task = env.task
     batch, where = task.batch, channel_slices(task.observations)
@@ -137,7 +132,7 @@ def test_observation_is_what_the_sensors_tell(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_noise_is_that_of_the_readings() -> None:
+def test_noise_is_that_of_the_readings():
     env = VibrationIsolationVectorEnv(16, accelerometer_noise=0.3, gyroscope_noise=0.02)
     still = VibrationIsolationVectorEnv(16, **QUIET)
     noisy, clean = (each.reset(seed=1)[0] for each in (env, still))
@@ -156,7 +151,7 @@ def test_noise_is_that_of_the_readings() -> None:
     still.close()
 
 
-def test_what_arrives_is_what_the_linear_model_says(subtests: pytest.Subtests) -> None:
+def test_what_arrives_is_what_the_linear_model_says(subtests):
     """One line of shaking, and the forces with which the drives hold, through the linear model."""
     for frequency in [3.0, 6.5, 14.0]:
         with subtests.test(f"{frequency}"):
@@ -182,7 +177,7 @@ def test_what_arrives_is_what_the_linear_model_says(subtests: pytest.Subtests) -
             env.close()
 
 
-def test_without_actions_the_drives_hold() -> None:
+def test_without_actions_the_drives_hold():
     env = VibrationIsolationEnv(configuration="hardware", **QUIET)
     infos = run(env, np.zeros(6), 400, seed=3)
     away = stacked(infos, "observation")[:, channel_slices(env.task.observations)["coordinate"]]
@@ -192,7 +187,7 @@ def test_without_actions_the_drives_hold() -> None:
     env.close()
 
 
-def test_absolute_motion_is_that_of_base_and_platform() -> None:
+def test_absolute_motion_is_that_of_base_and_platform():
     env = VibrationIsolationEnv(**QUIET)
     infos = run(env, np.zeros(6), 300, seed=0)
     period, home = env.task.batch.period, env.platform.home[:3]
@@ -209,7 +204,7 @@ def test_absolute_motion_is_that_of_base_and_platform() -> None:
     env.close()
 
 
-def test_the_base_rests_after_its_shaking() -> None:
+def test_the_base_rests_after_its_shaking():
     env = VibrationIsolationEnv("stewart", duration=0.5)
     infos = run(env, np.zeros(6), 300, seed=0)
     given = stacked(infos, "base_acceleration")
@@ -218,7 +213,7 @@ def test_the_base_rests_after_its_shaking() -> None:
     env.close()
 
 
-def test_reward_terms() -> None:
+def test_reward_terms():
     weights = {"acceleration": 0.3, "stroke": 0.7}
     env = VibrationIsolationEnv(weights=weights)
     usual = {**env.task.terms, **weights}
@@ -229,7 +224,7 @@ def test_reward_terms() -> None:
 
 
 @pytest.mark.parametrize("machine", ["stewart", "compliant_stewart"])
-def test_forces_hold_the_machine_at_home(machine: str) -> None:
+def test_forces_hold_the_machine_at_home(machine):
     env = VibrationIsolationEnv(machine, action="forces", acceleration=1e-9)
     infos = run(env, np.zeros(6), 40, seed=0)
     assert np.abs(infos[-1]["absolute_displacement"]).max() < 1e-6
@@ -245,9 +240,7 @@ def test_forces_hold_the_machine_at_home(machine: str) -> None:
         pytest.param(None, "bullet", marks=pytest.mark.slow),
     ],
 )
-def test_a_law_keeps_the_platform_stiller_than_the_passive_machine(
-    configuration: str | None, engine: str
-) -> None:
+def test_a_law_keeps_the_platform_stiller_than_the_passive_machine(configuration, engine):
     pytest.importorskip({"bullet": "pybullet"}.get(engine, "mujoco"))
     env = VibrationIsolationEnv(configuration=configuration, engine=engine)
     passive, active = (
@@ -263,7 +256,7 @@ def test_a_law_keeps_the_platform_stiller_than_the_passive_machine(
     env.close()
 
 
-def test_a_rigid_machine_is_kept_still_by_moving_against_its_base() -> None:
+def test_a_rigid_machine_is_kept_still_by_moving_against_its_base():
     env = VibrationIsolationEnv("stewart")
     passive, active = (
         run(env, policy, 250, seed=1)[-1]["transmissibility"]
@@ -273,7 +266,7 @@ def test_a_rigid_machine_is_kept_still_by_moving_against_its_base() -> None:
     env.close()
 
 
-def test_the_law_is_linear_and_within_the_actions() -> None:
+def test_the_law_is_linear_and_within_the_actions():
     env = VibrationIsolationEnv()
     law = IsolationLaw(env.task, base=2.0, delay=0.0, velocity=0.0, acceleration=0.0)
     observation = np.zeros((4, 5, env.observation_space.shape[0]))
@@ -294,7 +287,7 @@ def test_the_law_is_linear_and_within_the_actions() -> None:
             IsolationLaw(env.task, **wrong)
     for task in (VibrationIsolationEnv(action="forces").task, PoseTrackingEnv().task, None):
         with pytest.raises(InputError, match="task"):
-            IsolationLaw(task)  # type: ignore[arg-type]
+            IsolationLaw(task)
     env.close()
 
 
@@ -305,7 +298,7 @@ def test_the_law_is_linear_and_within_the_actions() -> None:
         ({"largest_attitude": 0.01}, np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0]), "attitude"),
     ],
 )
-def test_ends_have_reasons(options: dict[str, Any], action: Any, reason: str) -> None:
+def test_ends_have_reasons(options, action, reason):
     env = VibrationIsolationEnv(**options)
     infos = run(env, np.broadcast_to(np.asarray(action, dtype=float), (6,)), 800, seed=0)
     assert infos[-1]["termination"] == reason and len(infos) < 800
@@ -316,7 +309,7 @@ def test_ends_have_reasons(options: dict[str, Any], action: Any, reason: str) ->
     env.close()
 
 
-def test_bad_options_are_refused(subtests: pytest.Subtests) -> None:
+def test_bad_options_are_refused(subtests):
     for options, field in [
         ({"action": "pose"}, "action"),
         ({"acceleration": -1.0}, "acceleration"),
@@ -331,7 +324,7 @@ def test_bad_options_are_refused(subtests: pytest.Subtests) -> None:
             VibrationIsolationEnv(**options)
 
 
-def test_episodes_may_be_shaken_otherwise() -> None:
+def test_episodes_may_be_shaken_otherwise():
     env = VibrationIsolationEnv(**QUIET)
     sizes = []
     for size in (0.1, 0.2):

@@ -1,7 +1,5 @@
 """A few of the inputs of damaged files, of caches and of files that extend others."""
 
-from __future__ import annotations
-
 import pytest
 
 from hostile import damage
@@ -11,7 +9,7 @@ from hostile.run import judged, table
 pytestmark = pytest.mark.quick
 
 
-def test_damaged_and_odd_files_end_in_no_fault(subtests: pytest.Subtests) -> None:
+def test_damaged_and_odd_files_end_in_no_fault(subtests):
     for kind in ["damage", "caches", "extensions"]:
         with subtests.test(f"{kind}"):
             found = [judged(kind, number, 2) for number in range(40)]
@@ -19,7 +17,7 @@ def test_damaged_and_odd_files_end_in_no_fault(subtests: pytest.Subtests) -> Non
             assert any(each.outcome.kind == RESULT for each in found)
 
 
-def test_good_files_are_read() -> None:
+def test_good_files_are_read():
     for name in damage.good_files():
         read = damage.read_policy if name == "policy.npz" else damage.read_whole
         assert damage.expected(name, read)

@@ -1,10 +1,7 @@
 """Three hundred of the inputs of `make hostile`, and the judge himself."""
 
-from __future__ import annotations
-
 import warnings
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +24,7 @@ STUDIES = {"checked_states", "feasibility", "on", "payload", "step_derivatives",
 
 
 @pytest.mark.slow
-def test_generated_input_ends_in_a_result_or_an_error() -> None:
+def test_generated_input_ends_in_a_result_or_an_error():
     warmed_up()
     chosen = [(kind, number) for kind, number in numbers(2 * QUICK) if kind != "commands"][:QUICK]
     found = [judged(kind, number, SEED) for kind, number in chosen]
@@ -38,7 +35,7 @@ def test_generated_input_ends_in_a_result_or_an_error() -> None:
 
 
 @pytest.mark.slow
-def test_good_arguments_are_good() -> None:
+def test_good_arguments_are_good():
     for name, call in calls().items():
         try:
             call.function(**call.good)
@@ -47,36 +44,36 @@ def test_good_arguments_are_good() -> None:
     assert len(machines()) > 8
 
 
-def test_no_public_method_is_left_out() -> None:
+def test_no_public_method_is_left_out():
     names = (name for name in dir(Platform) if not name.startswith("_"))
     methods = {name for name in names if callable(getattr(Platform, name))}
     assert len(methods) > 10
     assert methods <= {name.partition(" of ")[0] for name in calls()} | STUDIES
 
 
-def test_inputs_are_the_same_again() -> None:
+def test_inputs_are_the_same_again():
     first, again = (file_input(Random("3"))[1] for _ in range(2))
     assert outcome(first).kind == outcome(again).kind
 
 
-def refused() -> None:
+def refused():
     raise InputError("field", "cannot be used")
 
 
-def nothing_said() -> None:
+def nothing_said():
     raise TwinError
 
 
-def warned() -> Any:
+def warned():
     return np.full(3, 1e308) * 1e308
 
 
-def endless() -> None:
+def endless():
     while True:
         pass
 
 
-def test_the_judge(subtests: pytest.Subtests, constants: Any) -> None:
+def test_the_judge(subtests, constants):
     for call, kind in [
         (lambda: 3.0, RESULT),
         (refused, REFUSED),

@@ -1,9 +1,6 @@
 """A few of the inputs of links, and commands that are killed at a few moments."""
 
-from __future__ import annotations
-
 import signal
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -15,7 +12,7 @@ from hostile.outcome import outcome
 @pytest.mark.slow
 @pytest.mark.quick
 @pytest.mark.parametrize("name", sorted(QUICK))
-def test_links_that_go_wrong_end_in_no_fault(name: str) -> None:
+def test_links_that_go_wrong_end_in_no_fault(name):
     random = Random("links")
     QUICK[name](Random("0"))  # compiles what is compiled
     found = [outcome(lambda: QUICK[name](random)) for _ in range(8)]
@@ -25,9 +22,7 @@ def test_links_that_go_wrong_end_in_no_fault(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["emulate", "shadow"])
 @pytest.mark.parametrize("number", SIGNALS)
-def test_what_a_killed_command_has_recorded_is_kept(
-    command: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_what_a_killed_command_has_recorded_is_kept(command, number, tmp_path):
     """All but the last second, by the numbers of the samples; all, where it may end itself."""
     random = Random(f"{command} {number}")
     for k in range(2):

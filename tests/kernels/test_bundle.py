@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
 
 @numba.njit
-def scaled(index: int, bundle: Any) -> Any:
+def scaled(index, bundle):
     """Scale a row in place; return something of every part."""
     number, part, last = unbundled(bundle)
     part.matrix[index] *= part.factor
@@ -36,7 +36,7 @@ def scaled(index: int, bundle: Any) -> Any:
     return number, part.matrix[index, 1], part.flag[1], shapes, last[1]
 
 
-def parts() -> tuple[int, Part, tuple[bool, float]]:
+def parts():
     """Return a number and nested tuples; one array is cut out of another, one cannot be written."""
     constant = np.array([4, 5, 6])
     constant.flags.writeable = False
@@ -46,7 +46,7 @@ def parts() -> tuple[int, Part, tuple[bool, float]]:
 
 
 @pytest.mark.slow
-def test_kernels_read_and_write_the_arrays_of_a_bundle() -> None:
+def test_kernels_read_and_write_the_arrays_of_a_bundle():
     given = parts()
     bundle = Bundle(*given)
     assert scaled(1, bundle) == (7, 13.0 * 2.5, True, ((0, 3), 8), 0.5)
@@ -54,18 +54,18 @@ def test_kernels_read_and_write_the_arrays_of_a_bundle() -> None:
     assert given[1].single[0] == 6.0
 
 
-def test_copies_have_arrays_of_their_own() -> None:
+def test_copies_have_arrays_of_their_own():
     given = parts()
     copied = pickle.loads(pickle.dumps(Bundle(*given)))
     scaled(1, copied)
     assert given[1].matrix[1].tolist() == [12.0, 13.0, 14.0, 15.0]
 
 
-def test_flags_side_by_side_are_refused() -> None:
+def test_flags_side_by_side_are_refused():
     """Compiled code packs them into one word."""
 
     @numba.njit
-    def both(bundle: Any) -> Any:
+    def both(bundle):
         return unbundled(bundle)
 
     with pytest.raises(TypeError, match="words"):

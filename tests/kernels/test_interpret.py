@@ -1,16 +1,11 @@
 """Kernels run by Python: the same numbers, without compiling."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import States
 
-from twin.analysis.platform import Platform
 from twin.kernels.dynamics.forward import inverse_dynamics_batch
 from twin.kernels.jit import interpreted
 from twin.model.machine_base import without_compiling
@@ -18,7 +13,7 @@ from twin.model.machine_base import without_compiling
 pytestmark = pytest.mark.quick
 
 
-def test_python_computes_what_kernels_compute(platform: Platform, states: States) -> None:
+def test_python_computes_what_kernels_compute(platform, states):
     for i in range(3):
         state = (states.pose[i], states.twist[i], states.acceleration[i], states.wrench[i])
         wanted = platform.inverse_dynamics(*state, deflection=states.deflection[i])
@@ -29,7 +24,7 @@ def test_python_computes_what_kernels_compute(platform: Platform, states: States
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
 
 
-def test_nothing_is_compiled(tmp_path: Path) -> None:
+def test_nothing_is_compiled(tmp_path):
     code = """
 import os, sys
 os.environ["NUMBA_CACHE_DIR"] = sys.argv[1]
@@ -44,6 +39,6 @@ assert not inverse_dynamics_batch.signatures
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
 
 
-def test_kernels_stay_as_they_are() -> None:
+def test_kernels_stay_as_they_are():
     assert hasattr(inverse_dynamics_batch, "py_func")
     assert not hasattr(interpreted(inverse_dynamics_batch), "py_func")

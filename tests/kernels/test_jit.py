@@ -1,14 +1,10 @@
 """Kernels' caches: what they depend on, and what they survive."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import pickle
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 from llvmlite import binding
@@ -80,7 +76,7 @@ print(*values[0], sum(sum(each.stats.cache_hits.values()) for each in (size, roo
 """
 
 
-def run(folder: Path, *arguments: str) -> str:
+def run(folder, *arguments):
     """Return what the kernel's file prints in a process of its own."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
     command = [sys.executable, str(folder / "kernel.py"), *arguments]
@@ -90,7 +86,7 @@ def run(folder: Path, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-def test_cache_survives_a_type_that_moved(tmp_path: Path) -> None:
+def test_cache_survives_a_type_that_moved(tmp_path):
     for module in ("before", "after"):
         for old in tmp_path.glob("*.py"):
             old.unlink()
@@ -102,7 +98,7 @@ def test_cache_survives_a_type_that_moved(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.quick
-def test_a_kernel_links_functions_from_the_cache(tmp_path: Path) -> None:
+def test_a_kernel_links_functions_from_the_cache(tmp_path):
     (tmp_path / "kernel.py").write_text(LINKED)
     assert run(tmp_path, "first") == "4.0 0"
     assert run(tmp_path, "second") == "2.0 1"
@@ -110,7 +106,7 @@ def test_a_kernel_links_functions_from_the_cache(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.quick
-def test_functions_of_one_name_from_several_processes_stay_apart(tmp_path: Path) -> None:
+def test_functions_of_one_name_from_several_processes_stay_apart(tmp_path):
     """`abs` and `sqrt` of lanes are functions of one name, told apart by numba's numbers alone."""
     (tmp_path / "kernel.py").write_text(SAME_NAMES)
     assert run(tmp_path, "first") == "16.0 81.0 0"
@@ -119,15 +115,15 @@ def test_functions_of_one_name_from_several_processes_stay_apart(tmp_path: Path)
 
 
 @pytest.mark.quick
-def test_functions_of_kernels_have_no_machine_code() -> None:
-    function: Any = cross
+def test_functions_of_kernels_have_no_machine_code():
+    function = cross
     vector = types.UniTuple(types.float64, 3)
     function.compile((vector, vector))
     result = function.overloads[vector, vector]
     assert result.library.get_pointer_to_function(result.fndesc.llvm_func_name) == 0
 
 
-def keep(folder: Path, mark: str, barrier: Any) -> None:
+def keep(folder, mark, barrier):
     """Write fifty compiled versions, at the same time as another process."""
     barrier.wait()
     for number in range(50):
@@ -135,7 +131,7 @@ def keep(folder: Path, mark: str, barrier: Any) -> None:
 
 
 @pytest.mark.quick
-def test_processes_that_compile_at_once_keep_what_is_theirs(tmp_path: Path) -> None:
+def test_processes_that_compile_at_once_keep_what_is_theirs(tmp_path):
     context = multiprocessing.get_context("fork")
     barrier = context.Barrier(2)
     both = [context.Process(target=keep, args=(tmp_path, mark, barrier)) for mark in "ab"]
@@ -153,7 +149,7 @@ def test_processes_that_compile_at_once_keep_what_is_theirs(tmp_path: Path) -> N
 
 
 @pytest.mark.quick
-def test_damaged_files_are_not_used(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_damaged_files_are_not_used(subtests, tmp_path):
     for content in [b"", b"\x80", pickle.dumps(1), None]:
         with subtests.test(f"{content}"):
             files = KernelFiles(str(tmp_path), "kernel", "stamp")
@@ -170,7 +166,7 @@ define double @kernel(double %x) { %y = call double @helper(double %x) ret doubl
 
 
 @pytest.mark.quick
-def test_kernels_do_not_share_the_functions_that_they_call() -> None:
+def test_kernels_do_not_share_the_functions_that_they_call():
     library = KernelLibrary(cpu_target.target_context.codegen(), "kernel")
     library._final_module.link_in(binding.parse_assembly(HELPER))
     library._optimize_final_module()
@@ -178,7 +174,7 @@ def test_kernels_do_not_share_the_functions_that_they_call() -> None:
     assert found == {"kernel": binding.Linkage.external, "helper": binding.Linkage.internal}
 
 
-def test_cache_depends_on_every_kernel_that_is_called() -> None:
+def test_cache_depends_on_every_kernel_that_is_called():
     called = called_modules("twin.kernels.tasks.pose_tracking")
     assert {"twin.kernels.linear_algebra", "twin.kernels.legs.ups"} <= called
     assert "twin.kernels.tasks.ball_balance" not in called
@@ -190,7 +186,7 @@ def test_cache_depends_on_every_kernel_that_is_called() -> None:
     } <= formulation
 
 
-def test_cache_depends_on_kernels_alone() -> None:
+def test_cache_depends_on_kernels_alone():
     called = called_modules("twin.kernels.dynamics.forward")
     assert called
     assert all(module.startswith("twin.kernels") for module in called)
@@ -198,7 +194,7 @@ def test_cache_depends_on_kernels_alone() -> None:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("change", ["byte", "garbage", "nothing", "folder", "old"])
-def test_a_damaged_file_is_as_good_as_none(change: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_as_good_as_none(change, tmp_path):
     """And the next version that is kept takes its place."""
     files = KernelFiles(str(tmp_path), "kernel", "stamp")
     files.save("key", list(range(1000)))
@@ -239,7 +235,7 @@ with warnings.catch_warnings(record=True) as said:
 
 @pytest.mark.slow
 @pytest.mark.quick
-def test_a_full_disk_ends_no_call(tmp_path: Path) -> None:
+def test_a_full_disk_ends_no_call(tmp_path):
     """It is said once, for all kernels."""
     (tmp_path / "kernel.py").write_text(FULL)
     assert run(tmp_path) == "4.0 1 True"

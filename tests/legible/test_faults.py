@@ -1,9 +1,6 @@
 """Every kind of fault is found on a page that has it, and none on a page that has none."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
 
 import pytest
 from browser_rig import browser_command
@@ -85,7 +82,7 @@ SOUND = (
 )
 
 
-def test_faults_are_found(tmp_path: Path) -> None:
+def test_faults_are_found(tmp_path):
     for name in ("large.js", "searchindex.js", "large.png"):
         (tmp_path / name).write_text("//" + LARGEST * "x")
     for number, (_, text) in enumerate(FAULTS):

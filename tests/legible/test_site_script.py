@@ -1,9 +1,6 @@
 """The script of the handbook's site, on pages that are made like those of the site."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
 
 import pytest
 from browser_rig import browser_command, open_browser
@@ -26,7 +23,7 @@ PAGE = (
 ENTRIES = 100
 
 
-def test_list_shows_the_current_page_and_an_empty_search_says_what_to_do(tmp_path: Path) -> None:
+def test_list_shows_the_current_page_and_an_empty_search_says_what_to_do(tmp_path):
     entries = [
         f"<p{' class=current-page' if k == ENTRIES // 2 else ''}>page {k}</p>"
         for k in range(ENTRIES)

@@ -1,16 +1,13 @@
 """Checks of logs: a sound log has no finding; each fault that is put in is found."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.logs import Channel, Finding, Log, check_log, leg_coordinates
+from twin.logs import Channel, Log, check_log, leg_coordinates
 from twin.logs.log import POSE_UNITS
 
 pytestmark = pytest.mark.quick
@@ -19,7 +16,7 @@ TIME = 1e-3 * np.arange(2001)
 
 
 @pytest.fixture(scope="module")
-def sound() -> Log:
+def sound():
     """Legs at 1 kHz, a tracker at 100 Hz, gravity: of a machine that moves in all directions."""
     machine = twin.load("stewart")
     size = np.array([0.01, 0.02, 0.015, 0.03, 0.02, 0.025])
@@ -39,18 +36,18 @@ def sound() -> Log:
     )
 
 
-def findings(log: Log, channel: str, machine: Platform, **changes: object) -> list[Finding]:
+def findings(log, channel, machine, **changes):
     """Return what is found where a channel is changed."""
-    return check_log(log.with_channels(replace(log[channel], **changes)), machine)  # type: ignore[arg-type]
+    return check_log(log.with_channels(replace(log[channel], **changes)), machine)
 
 
-def test_sound_log_has_no_finding(sound: Log, stewart: Platform) -> None:
+def test_sound_log_has_no_finding(sound, stewart):
     assert check_log(sound, stewart) == []
     legs = leg_coordinates(sound, stewart)
     np.testing.assert_allclose(legs.values, sound["coordinates"].at(legs.time), rtol=0.0, atol=1e-4)
 
 
-def test_faults_of_the_clock_are_found(sound: Log) -> None:
+def test_faults_of_the_clock_are_found(sound):
     legs = sound["coordinates"]
     kept = np.ones(len(TIME), dtype=bool)
     kept[500:600] = False
@@ -69,7 +66,7 @@ def test_faults_of_the_clock_are_found(sound: Log) -> None:
         check_log(sound, largest_gap=0.0)
 
 
-def test_wrong_units_are_named(subtests: pytest.Subtests, sound: Log, stewart: Platform) -> None:
+def test_wrong_units_are_named(subtests, sound, stewart):
     for channel, factor, words in [
         ("coordinates", 1e3, "mm taken for m"),
         ("coordinates", 1e-3, "m taken for mm"),
@@ -87,12 +84,12 @@ def test_wrong_units_are_named(subtests: pytest.Subtests, sound: Log, stewart: P
             assert words in found[0].message
 
 
-def test_channels_of_other_units_are_refused(sound: Log, stewart: Platform) -> None:
+def test_channels_of_other_units_are_refused(sound, stewart):
     [found] = findings(sound, "forces", stewart, units=("kN",) * 6)
     assert "6 columns in kN, not 6 in N" in found.message
 
 
-def test_swapped_legs_are_named(sound: Log, stewart: Platform) -> None:
+def test_swapped_legs_are_named(sound, stewart):
     """With the list that puts the mapping right."""
     legs = sound["coordinates"]
     [found] = findings(sound, "coordinates", stewart, values=legs.values[:, [0, 4, 2, 3, 1, 5]])
@@ -109,7 +106,7 @@ def test_swapped_legs_are_named(sound: Log, stewart: Platform) -> None:
     assert findings(sound, "coordinates", stewart, values=shifted) == []  # zeros that are off
 
 
-def test_saturation_is_found(sound: Log, stewart: Platform) -> None:
+def test_saturation_is_found(sound, stewart):
     limit = stewart.parameters.leg.actuator.effort
     assert limit is not None
     values = np.clip(3.0 * limit * np.sin(np.outer(TIME, np.arange(1, 7))), -limit, limit)
@@ -118,7 +115,7 @@ def test_saturation_is_found(sound: Log, stewart: Platform) -> None:
     assert found.check == "saturation" and "1 (" in found.message and "2 (" not in found.message
 
 
-def test_poses_out_of_reach_are_a_finding(sound: Log, stewart: Platform) -> None:
+def test_poses_out_of_reach_are_a_finding(sound, stewart):
     poses = sound["pose"].values.copy()
     poses[:, 3:] = [1.0, 0.0, 0.0, 0.0]
     late = sound["pose"].time[::-1]

@@ -1,20 +1,15 @@
 """Damaged and oversized logs: a changed bit is refused or said, and bombs are not unpacked."""
 
-from __future__ import annotations
-
 import warnings
 from importlib.util import find_spec
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
-from twin.analysis.platform import Platform
 from twin.basics.files import BYTES_VARIABLE, COLUMNS_VARIABLE
 from twin.errors import InputError, TwinError, TwinWarning
 from twin.logs import Channel, Log, log_of, read_log, write_log
-from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 
@@ -27,19 +22,17 @@ RUNS = [name for name in ("npz", *LOGS) if name != "mcap"]
 
 
 @pytest.fixture(scope="module")
-def run(stewart: Platform) -> Trajectory:
+def run(stewart):
     return stewart.simulate(0.01, twist=[0.0, 0.1, 0.1, 0.0, 0.3, 0.2], progress=False)
 
 
 @pytest.fixture(scope="module", params=[*(f"log.{a}" for a in LOGS), *(f"run.{a}" for a in RUNS)])
-def good(
-    run: Trajectory, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def good(run, request, tmp_path_factory):
     path = tmp_path_factory.mktemp("good") / request.param
     return run.save(path) if path.stem == "run" else write_log(log_of(run), path)
 
 
-def is_same(one: Log, other: Log) -> bool:
+def is_same(one, other):
     """Return whether two logs have the same texts and numbers, to the last bit."""
     return (one.names, one.metadata) == (other.names, other.metadata) and all(
         a.units == b.units and np.array_equal(a.time, b.time) and np.array_equal(a.values, b.values)
@@ -47,7 +40,7 @@ def is_same(one: Log, other: Log) -> bool:
     )
 
 
-def test_no_flipped_bit_changes_a_log_without_a_word(good: Path, tmp_path: Path) -> None:
+def test_no_flipped_bit_changes_a_log_without_a_word(good, tmp_path):
     content, log, random = good.read_bytes(), read_log(good), Random(0)
     for _ in range(60):
         data, bit = bytearray(content), random.randrange(8 * len(content))
@@ -63,7 +56,7 @@ def test_no_flipped_bit_changes_a_log_without_a_word(good: Path, tmp_path: Path)
         assert is_same(found, log) or any(each.category is TwinWarning for each in said), bit
 
 
-def test_what_nobody_changed_is_read_without_a_warning(good: Path, tmp_path: Path) -> None:
+def test_what_nobody_changed_is_read_without_a_warning(good, tmp_path):
     """Nor what other line ends have changed."""
     path = tmp_path / good.name
     ends = b"\r\n" if good.suffix == ".csv" else b"\n"
@@ -74,9 +67,7 @@ def test_what_nobody_changed_is_read_without_a_warning(good: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", ["log", "run"])
-def test_tables_that_people_edit_are_read_with_a_warning(
-    run: Trajectory, tmp_path: Path, kind: str
-) -> None:
+def test_tables_that_people_edit_are_read_with_a_warning(run, tmp_path, kind):
     path = tmp_path / "a.csv"
     _ = run.save(path) if kind == "run" else write_log(log_of(run), path)
     lines = path.read_text().splitlines(keepends=True)
@@ -85,9 +76,7 @@ def test_tables_that_people_edit_are_read_with_a_warning(
         assert len(read_log(path)["pose"]) == 6
 
 
-def test_metadata_may_have_the_name_of_the_checksum(
-    subtests: pytest.Subtests, tmp_path: Path
-) -> None:
+def test_metadata_may_have_the_name_of_the_checksum(subtests, tmp_path):
     for ending in LOGS:
         with subtests.test(f"{ending}"):
             log = Log((Channel("a", [0.0], [1.0], "m"),), {"crc32": "deadbeef"})
@@ -98,7 +87,7 @@ def test_metadata_may_have_the_name_of_the_checksum(
 
 
 @pytest.mark.skipif("mcap" not in LOGS, reason="mcap is not installed")
-def test_files_of_others_need_no_checksums(tmp_path: Path) -> None:
+def test_files_of_others_need_no_checksums(tmp_path):
     from mcap.writer import Writer
 
     path = tmp_path / "other.mcap"
@@ -112,7 +101,7 @@ def test_files_of_others_need_no_checksums(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif("parquet" not in LOGS, reason="pyarrow is not installed")
-def test_tables_of_others_need_no_checksums(tmp_path: Path) -> None:
+def test_tables_of_others_need_no_checksums(tmp_path):
     import pyarrow
     from pyarrow import parquet
 
@@ -121,15 +110,13 @@ def test_tables_of_others_need_no_checksums(tmp_path: Path) -> None:
     assert read_log(path)["x"].values[:, 0].tolist() == [1.5, 2.5]
 
 
-def test_a_log_takes_no_more_memory_than_it_may(
-    good: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_takes_no_more_memory_than_it_may(good, monkeypatch):
     monkeypatch.setenv(BYTES_VARIABLE, "3000")
     with pytest.raises(InputError, match=rf"{good.name}.*{BYTES_VARIABLE}"):
         read_log(good)
 
 
-def test_columns_are_counted(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_are_counted(good, monkeypatch):
     monkeypatch.setenv(COLUMNS_VARIABLE, "4")
     with pytest.raises(InputError, match=rf"{good.name}.*{COLUMNS_VARIABLE}"):
         read_log(good)
@@ -137,9 +124,7 @@ def test_columns_are_counted(good: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.skipif("mcap" not in LOGS, reason="mcap is not installed")
 @pytest.mark.parametrize("declared", [10, 5_000_000])
-def test_chunks_are_measured_before_they_are_unpacked(
-    declared: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chunks_are_measured_before_they_are_unpacked(declared, tmp_path, monkeypatch):
     """Whatever the chunk itself declares."""
     from mcap.data_stream import RecordBuilder
     from mcap.records import Chunk, DataEnd, Footer, Header
@@ -161,7 +146,7 @@ def test_chunks_are_measured_before_they_are_unpacked(
         read_log(path)
 
 
-def test_many_channels_take_no_longer_than_their_number(tmp_path: Path) -> None:
+def test_many_channels_take_no_longer_than_their_number(tmp_path):
     """Names are compared once each: ten times the channels are not a hundred times the work."""
     channels = tuple(Channel(f"c{k}", [0.0], [1.0], "m") for k in range(3000))
     counted = 0
@@ -169,7 +154,7 @@ def test_many_channels_take_no_longer_than_their_number(tmp_path: Path) -> None:
     class Name(str):
         __slots__ = ()
 
-        def __eq__(self, other: object) -> bool:
+        def __eq__(self, other):
             nonlocal counted
             counted += 1
             return str.__eq__(self, other)
@@ -183,9 +168,7 @@ def test_many_channels_take_no_longer_than_their_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1000, 5_000_000])
-def test_bags_are_measured_while_they_are_unpacked(
-    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bags_are_measured_while_they_are_unpacked(size, tmp_path, monkeypatch):
     """Bzip2 does not say beforehand how much it unpacks to."""
     rosbag = pytest.importorskip("rosbags.rosbag1")
     types = pytest.importorskip("rosbags.typesys")

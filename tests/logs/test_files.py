@@ -1,18 +1,13 @@
 """Files of logs: what is written is read; windows make the whole; damaged files are refused."""
 
-from __future__ import annotations
-
 import importlib
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from twin import cli
-from twin.analysis.platform import Platform
 from twin.errors import InputError, TwinError
 from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, write_log
 from twin.logs.files import table
@@ -24,7 +19,7 @@ pytestmark = pytest.mark.quick
 ENDINGS = ("csv", "parquet", "mcap")
 
 
-def needed(ending: str) -> None:
+def needed(ending):
     """Skip where the library of a format is missing."""
     library = {"parquet": "pyarrow", "mcap": "mcap", "bag": "rosbags"}.get(ending)
     if library:
@@ -32,7 +27,7 @@ def needed(ending: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def log(stewart: Platform) -> Log:
+def log(stewart):
     """A simulated run, a slow channel, one that jumps back, one that is empty."""
     run = log_of(stewart.simulate(0.03, twist=[0.0, 0.1, 0.1, 0.0, 0.3, 0.2]))
     slow = Channel("temperatures", [0.0005, 0.0205], [[20.0], [21.5]], "degC")
@@ -41,7 +36,7 @@ def log(stewart: Platform) -> Log:
     return run.with_channels(slow, jumping, empty)
 
 
-def assert_same(one: Log, other: Log, atol: float) -> None:
+def assert_same(one, other, atol):
     """Compare values bit for bit, and times as far as the format holds them."""
     assert one.names == other.names or set(one.names) == set(other.names)
     assert one.metadata == other.metadata
@@ -52,7 +47,7 @@ def assert_same(one: Log, other: Log, atol: float) -> None:
         np.testing.assert_allclose(found.time, channel.time, rtol=0.0, atol=atol)
 
 
-def test_what_is_written_is_read(subtests: pytest.Subtests, log: Log, tmp_path: Path) -> None:
+def test_what_is_written_is_read(subtests, log, tmp_path):
     for ending in ENDINGS:
         with subtests.test(f"{ending}"):
             needed(ending)
@@ -60,9 +55,7 @@ def test_what_is_written_is_read(subtests: pytest.Subtests, log: Log, tmp_path: 
             assert_same(log, read_log(path), 5e-10 if ending == "mcap" else 0.0)
 
 
-def test_saved_trajectories_are_logs(
-    subtests: pytest.Subtests, stewart: Platform, tmp_path: Path
-) -> None:
+def test_saved_trajectories_are_logs(subtests, stewart, tmp_path):
     for ending in ["csv", "parquet", "npz"]:
         with subtests.test(f"{ending}"):
             needed(ending)
@@ -70,9 +63,7 @@ def test_saved_trajectories_are_logs(
             assert_same(log_of(run), read_log(run.save(tmp_path / f"run.{ending}")), 0.0)
 
 
-def test_blocks_make_the_whole(
-    subtests: pytest.Subtests, log: Log, tmp_path: Path, constants: Any
-) -> None:
+def test_blocks_make_the_whole(subtests, log, tmp_path, constants):
     for ending in ENDINGS:
         with subtests.test(f"{ending}"):
             needed(ending)
@@ -84,9 +75,7 @@ def test_blocks_make_the_whole(
             assert_same(Log((log["pose"],), log.metadata), part, 5e-10)
 
 
-def test_channels_that_begin_late_are_mapped(
-    stewart: Platform, tmp_path: Path, constants: Any
-) -> None:
+def test_channels_that_begin_late_are_mapped(stewart, tmp_path, constants):
     """What never comes is an error."""
     needed("mcap")
     from mcap.writer import Writer
@@ -115,7 +104,7 @@ def test_channels_that_begin_late_are_mapped(
         read_log(path, wrong, stewart)
 
 
-def test_tables_of_others_are_read(tmp_path: Path, stewart: Platform) -> None:
+def test_tables_of_others_are_read(tmp_path, stewart):
     """Comments, semicolons, units in brackets, empty cells, times in ms in a column of any name."""
     path = tmp_path / "drive.csv"
     path.write_text(
@@ -134,14 +123,14 @@ def test_tables_of_others_are_read(tmp_path: Path, stewart: Platform) -> None:
     assert len(log["temp"]) == 1
 
 
-def table_blocks(path: Path) -> list[Log]:
+def table_blocks(path):
     """Return the blocks of a CSV file whose time is in `stamp`."""
     from twin.logs.files.table import read_csv_blocks
 
     return list(read_csv_blocks(path, "stamp", None))
 
 
-def test_damaged_tables_name_the_fault(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_damaged_tables_name_the_fault(subtests, tmp_path):
     for text, words in [
         ("", "empty"),
         ("a,b\n1,2\n", "no column 'time'"),
@@ -167,9 +156,7 @@ def test_damaged_tables_name_the_fault(subtests: pytest.Subtests, tmp_path: Path
                 read_log(path)
 
 
-def test_files_that_are_cut_off_are_refused(
-    subtests: pytest.Subtests, log: Log, tmp_path: Path
-) -> None:
+def test_files_that_are_cut_off_are_refused(subtests, log, tmp_path):
     for part in [0.3, 0.999]:
         for ending in ENDINGS:
             with subtests.test(f"{part}, {ending}"):
@@ -181,14 +168,14 @@ def test_files_that_are_cut_off_are_refused(
                     read_log(path)
 
 
-def test_wrong_files_are_refused(log: Log, tmp_path: Path) -> None:
+def test_wrong_files_are_refused(log, tmp_path):
     for path, words in (("a.xyz", "must end in"), ("a.csv", "does not exist"), ("a.bag", "exist")):
         with pytest.raises(InputError, match=words):
             read_log(tmp_path / path)
     with pytest.raises(InputError, match="must end in"):
         write_log(log, tmp_path / "run.npz")
     with pytest.raises(InputError, match="log"):
-        write_log(3, tmp_path / "run.csv")  # type: ignore[arg-type]
+        write_log(3, tmp_path / "run.csv")
     twice = Log((Channel("a 1", [0.0], [1.0], ""), Channel("a", [0.0], [[1.0, 2.0]], "")))
     with pytest.raises(InputError, match="two columns would be called a 1"):
         write_log(twice, tmp_path / "run.csv")
@@ -197,7 +184,7 @@ def test_wrong_files_are_refused(log: Log, tmp_path: Path) -> None:
         read_log(tmp_path / "bytes.csv")
 
 
-def test_rows_are_in_the_order_of_time(log: Log) -> None:
+def test_rows_are_in_the_order_of_time(log):
     """But a channel keeps its own order where its clock steps back."""
     rows = np.vstack(list(table.table_rows(log)))
     steps = np.diff(rows[:, 0])
@@ -205,7 +192,7 @@ def test_rows_are_in_the_order_of_time(log: Log) -> None:
     assert rows.shape[1] == len(table.all_titles(log))
 
 
-def test_foxglove_finds_its_schemas(log: Log, tmp_path: Path) -> None:
+def test_foxglove_finds_its_schemas(log, tmp_path):
     """Names, fields and order of time as Foxglove's own schemas have them."""
     needed("mcap")
     from mcap.reader import make_reader
@@ -230,7 +217,7 @@ def test_foxglove_finds_its_schemas(log: Log, tmp_path: Path) -> None:
     assert [joint["effort"] for joint in joints] == log["forces"].values[0].tolist()
 
 
-def test_messages_and_schemas_are_those_of_foxglove(log: Log, tmp_path: Path) -> None:
+def test_messages_and_schemas_are_those_of_foxglove(log, tmp_path):
     """As Foxglove publishes them for protocol buffers: fields, their types, and what they parse."""
     needed("mcap")
     pytest.importorskip("foxglove_schemas_protobuf", reason="the schemas are not installed")
@@ -251,7 +238,7 @@ def test_messages_and_schemas_are_those_of_foxglove(log: Log, tmp_path: Path) ->
         ParseDict(json.loads(message.data, object_hook=without_stamps), kind())
 
 
-def check_fields(rules: Any, message: Any) -> None:
+def check_fields(rules, message):
     """Check that rules of JSON have the fields and types of a message, but for optional ones."""
     fields = {field.name: field for field in message.fields}
     assert set(rules["properties"]) <= set(fields)
@@ -271,12 +258,12 @@ def check_fields(rules: Any, message: Any) -> None:
             assert rule["type"] == known[field.type], name
 
 
-def without_stamps(content: dict[str, Any]) -> dict[str, Any]:
+def without_stamps(content):
     """Leave out the times, which JSON writes as two whole numbers."""
     return {name: value for name, value in content.items() if name != "timestamp"}
 
 
-def test_topics_of_others_give_their_numbers(tmp_path: Path) -> None:
+def test_topics_of_others_give_their_numbers(tmp_path):
     needed("mcap")
     from mcap.writer import Writer
 
@@ -304,7 +291,7 @@ def test_topics_of_others_give_their_numbers(tmp_path: Path) -> None:
         write_log(Log((Channel("a", [-1.0], [1.0], ""),)), path)
 
 
-def test_bags_of_ros_are_read(tmp_path: Path) -> None:
+def test_bags_of_ros_are_read(tmp_path):
     needed("bag")
     from rosbags.rosbag2 import Writer
     from rosbags.typesys import Stores, get_typestore
@@ -330,9 +317,7 @@ def test_bags_of_ros_are_read(tmp_path: Path) -> None:
         read_log(tmp_path / "bag")
 
 
-def test_times_are_dates_or_counted_since_1970_in_any_unit(
-    subtests: pytest.Subtests, tmp_path: Path
-) -> None:
+def test_times_are_dates_or_counted_since_1970_in_any_unit(subtests, tmp_path):
     for stamps, first in [
         (("2026-11-20T09:15:00.000+01:00", "2026-11-20T09:15:00.002+01:00"), 1795162500.0),
         (("1763626500,000", "1763626500,002"), 1763626500.0),
@@ -349,7 +334,7 @@ def test_times_are_dates_or_counted_since_1970_in_any_unit(
             assert found.time[1] - found.time[0] == pytest.approx(0.002, abs=1e-6)
 
 
-def test_a_mapping_is_guessed_from_names_and_units(tmp_path: Path, stewart: Platform) -> None:
+def test_a_mapping_is_guessed_from_names_and_units(tmp_path, stewart):
     titles = [f"{name} {k} [{unit}]" for name, unit in GUESSED for k in (2, 1, 3, 4, 5, 6)]
     path, out = tmp_path / "plc.csv", tmp_path / "mapping.toml"
     row = ";".join(str(k) for k in range(len(titles) + 2))
@@ -371,7 +356,7 @@ GUESSED = (("Beinlänge", "mm"), ("Soll", "mm"), ("Kraft", "N"), ("Strom", "A"))
 """Names and units of the channels of a controller, legs 2 and 1 exchanged."""
 
 
-def test_logs_may_be_larger_than_motions(tmp_path: Path, constants: Any) -> None:
+def test_logs_may_be_larger_than_motions(tmp_path, constants):
     """A log is read in windows; a motion is held whole, so its file has a largest size."""
     constants(table_file, MAX_FILE_SIZE=20)
     path = tmp_path / "run.csv"

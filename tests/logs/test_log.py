@@ -1,15 +1,10 @@
 """Logs in memory: what they hold, refuse, join and interpolate."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from closed_loops import heave
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
 from twin.logs import Channel, Log, join, log_of, signal_units
@@ -18,7 +13,7 @@ from twin.logs.log import POSE_UNITS
 pytestmark = pytest.mark.quick
 
 
-def test_wrong_channels_name_the_field(subtests: pytest.Subtests) -> None:
+def test_wrong_channels_name_the_field(subtests):
     for change, field in [
         ({"name": ""}, "name"),
         ({"name": "a [m]"}, "name"),
@@ -29,7 +24,7 @@ def test_wrong_channels_name_the_field(subtests: pytest.Subtests) -> None:
         ({"units": "[m"}, "a.units"),
     ]:
         with subtests.test(f"{change}"):
-            right: dict[str, Any] = {
+            right = {
                 "name": "a",
                 "time": [0.0, 1.0],
                 "values": [1.0, 2.0],
@@ -41,7 +36,7 @@ def test_wrong_channels_name_the_field(subtests: pytest.Subtests) -> None:
             assert caught.value.field == field
 
 
-def test_wrong_logs_name_the_field() -> None:
+def test_wrong_logs_name_the_field():
     one = Channel("leg", [0.0], [1.0], "m")
     for channels, metadata, field in (
         ((one, one), {}, "channels"),
@@ -51,7 +46,7 @@ def test_wrong_logs_name_the_field() -> None:
         ((one,), [], "metadata"),
     ):
         with pytest.raises(InputError) as caught:
-            Log(channels, metadata)  # type: ignore[arg-type]
+            Log(channels, metadata)
         assert caught.value.field == field
     with pytest.raises(InputError, match="did you mean 'leg'"):
         Log((one,))["legs"]
@@ -59,7 +54,7 @@ def test_wrong_logs_name_the_field() -> None:
         join([Log((one,)), Log((Channel("leg", [1.0], [1.0], "mm"),))])
 
 
-def test_channels_cannot_be_changed() -> None:
+def test_channels_cannot_be_changed():
     given = np.zeros(3)
     channel = Channel("a", given, given, "m")
     given[0] = 1.0
@@ -68,7 +63,7 @@ def test_channels_cannot_be_changed() -> None:
         channel.time[0] = 1.0
 
 
-def test_parts_join_to_the_whole() -> None:
+def test_parts_join_to_the_whole():
     time = np.linspace(0.0, 1.0, 11)
     log = Log((Channel("a", time, time, "m"), Channel("b", time[::2], time[::2], "N")), {"of": "x"})
     parts = [log.between(0.0, 0.45), log.between(0.45, 2.0)]
@@ -79,7 +74,7 @@ def test_parts_join_to_the_whole() -> None:
         np.testing.assert_array_equal(again[channel.name].values, channel.values)
 
 
-def test_poses_between_samples_are_poses() -> None:
+def test_poses_between_samples_are_poses():
     """Also where the recorded quaternion changes its sign, which is the same attitude."""
     angles = np.linspace(0.0, 1.0, 6)
     poses = twin.pose(z=angles, yaw=angles)
@@ -95,7 +90,7 @@ def test_poses_between_samples_are_poses() -> None:
         channel.kept([0, 0, 1]).at([0.1])
 
 
-def test_closed_loops_give_all_their_signals(stewart: Platform) -> None:
+def test_closed_loops_give_all_their_signals(stewart):
     """Names and units are those of the machine's signals, or empty where nobody knows them."""
     machine = twin.load("stewart", "hardware")
     run = machine.simulate(0.01, controller=Cascade(machine, heave(machine)), timestep=5e-4)
@@ -109,4 +104,4 @@ def test_closed_loops_give_all_their_signals(stewart: Platform) -> None:
     np.testing.assert_array_equal(log["gyroscope"].values, run.signals["inertial"][:, 3:])
     assert log.metadata["machine"] == "stewart"
     with pytest.raises(InputError, match="trajectory"):
-        log_of(3)  # type: ignore[arg-type]
+        log_of(3)

@@ -1,17 +1,11 @@
 """The mapping file: known columns become the machine's signals; faults name their field."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import InputError, ParameterError
 from twin.logs import Channel, Log, LogMapping, read_log
 
@@ -22,7 +16,7 @@ RANDOM = np.random.default_rng(8)
 LEGS = RANDOM.uniform(900.0, 1000.0, size=(5, 6))
 
 
-def recorded() -> Log:
+def recorded():
     """Return legs in mm, one channel each, a pose with angles, and a channel with six columns."""
     legs = [Channel(f"leg{k}", TIME, LEGS[:, k], "mm") for k in range(6)]
     angles = np.tile([1.0, 2.0, 900.0, 5.0, -3.0, 2.0], (5, 1))
@@ -30,7 +24,7 @@ def recorded() -> Log:
     return Log((*legs, tracker, Channel("bus", TIME, LEGS, ""), Channel("late", [0.5], [1], "")))
 
 
-def mapped(machine: Platform, **rules: Any) -> Log:
+def mapped(machine, **rules):
     """Return the recorded log as signals."""
     return LogMapping.of({"signals": rules}).apply(recorded(), machine)
 
@@ -38,7 +32,7 @@ def mapped(machine: Platform, **rules: Any) -> Log:
 NAMES = [f"leg{k}" for k in range(6)]
 
 
-def test_file_maps_all_kinds(stewart: Platform, tmp_path: Path) -> None:
+def test_file_maps_all_kinds(stewart, tmp_path):
     file = tmp_path / "mapping.toml"
     file.write_text(
         """
@@ -72,7 +66,7 @@ def test_file_maps_all_kinds(stewart: Platform, tmp_path: Path) -> None:
     sign=st.lists(st.sampled_from([1, -1]), min_size=6, max_size=6),
     offset=st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6),
 )
-def test_mapping_undoes_any_wiring(legs: list[int], sign: list[int], offset: list[float]) -> None:
+def test_mapping_undoes_any_wiring(legs, sign, offset):
     """A machine whose channels are wired in any order, sign and zero is read as it is."""
     machine = twin.load("stewart")
     order = np.array(legs) - 1
@@ -83,7 +77,7 @@ def test_mapping_undoes_any_wiring(legs: list[int], sign: list[int], offset: lis
     np.testing.assert_allclose(found["coordinates"].values, 1e-3 * LEGS, rtol=0.0, atol=1e-15)
 
 
-def test_faults_of_the_file_name_their_field(subtests: pytest.Subtests) -> None:
+def test_faults_of_the_file_name_their_field(subtests):
     for content, field in [
         ({}, "signals"),
         ({"signals": {"pose": {"channels": []}}}, "signals.pose.channels"),
@@ -99,9 +93,7 @@ def test_faults_of_the_file_name_their_field(subtests: pytest.Subtests) -> None:
             assert caught.value.problems[0][0] == field
 
 
-def test_rules_that_do_not_fit_name_their_field(
-    subtests: pytest.Subtests, stewart: Platform
-) -> None:
+def test_rules_that_do_not_fit_name_their_field(subtests, stewart):
     for name, rule, field, words in [
         ("coordinate", {"channels": NAMES}, "", "did you mean 'coordinates'"),
         ("coordinates", {"channels": ["leg9"]}, ".channels", "no channel 'leg9'"),
@@ -122,7 +114,7 @@ def test_rules_that_do_not_fit_name_their_field(
             assert words in caught.value.message
 
 
-def test_quaternions_with_the_scalar_elsewhere_are_refused(stewart: Platform) -> None:
+def test_quaternions_with_the_scalar_elsewhere_are_refused(stewart):
     """Ones of a few digits are normalised."""
     pose = np.array([[0.0, 0.0, 0.9, 0.999, 0.044, 0.0, 0.0]])
     rule = {"channels": "p", "unit": ["m", "m", "m", "1", "1", "1", "1"]}
@@ -133,7 +125,7 @@ def test_quaternions_with_the_scalar_elsewhere_are_refused(stewart: Platform) ->
         mapping.apply(Log((Channel("p", [0.0], np.roll(pose, 1), ""),)), stewart)
 
 
-def test_a_row_with_an_empty_cell_is_left_out(tmp_path: Path, stewart: Platform) -> None:
+def test_a_row_with_an_empty_cell_is_left_out(tmp_path, stewart):
     """A channel of another rate is still refused: half of the samples would be lost."""
     path = tmp_path / "log.csv"
     titles = ",".join(f"q{k} [mm]" for k in range(6))

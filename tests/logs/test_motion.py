@@ -1,17 +1,11 @@
 """Motions from files of all kinds, and the setpoints that lead back to a controller."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.logs import log_of, write_log
 from twin.logs.motion import motion_of_poses, read_motion
@@ -24,12 +18,12 @@ pytestmark = pytest.mark.quick
 TIME = np.linspace(0.0, 2.0, 201)
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments):
     """Run a command in this process."""
     return CliRunner().invoke(cli.app, [*map(str, arguments)])
 
 
-def swaying(platform: Platform) -> SineMotion:
+def swaying(platform):
     """Return a motion along two axes that all machines have."""
     amplitude = {"z": 0.002, "pitch": 0.004}
     convention = convention_of(platform)
@@ -38,7 +32,7 @@ def swaying(platform: Platform) -> SineMotion:
     )
 
 
-def test_columns_of_any_title_are_axes_about_home_or_in_the_base_frame(tmp_path: Path) -> None:
+def test_columns_of_any_title_are_axes_about_home_or_in_the_base_frame(tmp_path):
     stewart, path = twin.load("stewart"), tmp_path / "plc.csv"
     lift = 5.0 * np.sin(TIME) ** 2
     rows = [f"{t:.2f};{z:.9f};7".replace(".", ",") for t, z in zip(TIME, lift, strict=True)]
@@ -56,7 +50,7 @@ def test_columns_of_any_title_are_axes_about_home_or_in_the_base_frame(tmp_path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_poses_and_leg_coordinates_give_the_motion_back(name: str, tmp_path: Path) -> None:
+def test_poses_and_leg_coordinates_give_the_motion_back(name, tmp_path):
     """The way to a controller and back: coordinates of the legs, then forward kinematics."""
     platform, legs = twin.load(name), tmp_path / "legs.csv"
     wanted = followed(platform, swaying(platform), TIME).pose
@@ -70,7 +64,7 @@ def test_poses_and_leg_coordinates_give_the_motion_back(name: str, tmp_path: Pat
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
 
-def test_saved_runs_and_logs_are_motions(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_saved_runs_and_logs_are_motions(subtests, tmp_path):
     for ending in [".npz", ".csv", ".parquet", ".mcap"]:
         with subtests.test(f"{ending}"):
             srspm, path = twin.load("srspm"), tmp_path / f"run{ending}"
@@ -83,14 +77,14 @@ def test_saved_runs_and_logs_are_motions(subtests: pytest.Subtests, tmp_path: Pa
             np.testing.assert_allclose(motion(fall.time).pose, fall.pose, rtol=0, atol=1e-9)
 
 
-def test_poses_and_legs_have_no_other_frame(tmp_path: Path) -> None:
+def test_poses_and_legs_have_no_other_frame(tmp_path):
     srspm, path = twin.load("srspm"), tmp_path / "run.csv"
     srspm.simulate(0.05).save(path)
     with pytest.raises(InputError, match="absolute: is for tables of axes"):
         read_motion(path, srspm, absolute=True)
 
 
-def test_setpoints_of_a_motion_are_a_motion_again(tmp_path: Path) -> None:
+def test_setpoints_of_a_motion_are_a_motion_again(tmp_path):
     out = tmp_path / "legs.csv"
     options = ("--amplitude", "5 mm", "--cycle", "2 ms", "--units", "mm", "--duration", "1 s")
     result = run("setpoints", "stewart", "sine", *options, "--out", out)
@@ -106,9 +100,7 @@ def test_setpoints_of_a_motion_are_a_motion_again(tmp_path: Path) -> None:
     assert refused.exit_code == 2 and "--replace" in refused.output
 
 
-def test_setpoints_that_no_controller_can_use_are_refused(
-    subtests: pytest.Subtests, tmp_path: Path
-) -> None:
+def test_setpoints_that_no_controller_can_use_are_refused(subtests, tmp_path):
     for arguments, words in [
         (("still",), "no setpoints"),
         (("sine", "--units", "kg"), "units"),

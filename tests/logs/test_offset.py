@@ -1,7 +1,5 @@
 """Time offsets of known truth are estimated well below a sample, and removed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,13 +13,13 @@ pytestmark = pytest.mark.quick
 SPEEDS, PHASES = np.array([2.0, 5.1, 11.3, 23.0]), np.array([0.3, 1.7, 2.9, 4.1])
 
 
-def moved(time: np.ndarray) -> np.ndarray:
+def moved(time):
     """Return two columns of a motion that does not repeat."""
     waves = np.sin(np.multiply.outer(time, SPEEDS) + PHASES)
     return np.column_stack([waves @ [1.0, 0.5, 0.3, 0.1], waves @ [0.2, -0.6, 0.4, 0.1]])
 
 
-def recorded(rate: float, offset: float, noise: float = 0.0, seed: int = 1) -> Channel:
+def recorded(rate, offset, noise=0.0, seed=1):
     """Return the motion, irregularly sampled, stamped too late by `offset`."""
     random = np.random.default_rng(seed)
     time = (np.arange(int(4.0 * rate)) + random.uniform(-0.2, 0.2, int(4.0 * rate))) / rate
@@ -31,21 +29,21 @@ def recorded(rate: float, offset: float, noise: float = 0.0, seed: int = 1) -> C
 
 @settings(max_examples=15)
 @given(offset=st.floats(-0.45, 0.45), rate=st.sampled_from([50.0, 120.0, 333.0]))
-def test_offset_is_known_to_a_hundredth_of_a_sample(offset: float, rate: float) -> None:
+def test_offset_is_known_to_a_hundredth_of_a_sample(offset, rate):
     reference = recorded(100.0, 0.0, seed=2)
     found = time_offset(recorded(rate, offset), reference)
     assert abs(found.seconds - offset) < 1e-4
     assert found.correlation > 0.9999
 
 
-def test_scale_and_zero_do_not_matter() -> None:
+def test_scale_and_zero_do_not_matter():
     channel = recorded(200.0, 0.0123)
     other = Channel("other", channel.time, 7.0 * channel.values + [3.0, -2.0], "m")
     reference = recorded(100.0, 0.0, noise=0.02, seed=2)
     assert time_offset(other, reference).seconds == pytest.approx(0.0123, abs=5e-4)
 
 
-def test_offset_is_removed() -> None:
+def test_offset_is_removed():
     log = Log((recorded(100.0, 0.0, seed=2), Channel("b", *_parts(recorded(120.0, 0.0371)), "m")))
     found = time_offset(log["b"], log["signal"])
     again = aligned(log, "b", found)
@@ -53,11 +51,11 @@ def test_offset_is_removed() -> None:
     np.testing.assert_array_equal(again["b"].values, log["b"].values)
 
 
-def _parts(channel: Channel) -> tuple[np.ndarray, np.ndarray]:
+def _parts(channel):
     return channel.time, channel.values
 
 
-def test_what_cannot_be_compared_is_refused() -> None:
+def test_what_cannot_be_compared_is_refused():
     channel, time = recorded(100.0, 0.0), np.linspace(0.0, 4.0, 401)
     still = Channel("still", time, np.ones((401, 2)), "m")
     noise = Channel("noise", time, np.random.default_rng(5).normal(size=(401, 2)), "m")

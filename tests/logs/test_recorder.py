@@ -1,9 +1,6 @@
 """Logs of runs that are under way: whole after each block, whatever ends them."""
 
-from __future__ import annotations
-
 import errno
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +15,7 @@ pytestmark = pytest.mark.quick
 METADATA = {"machine": "stewart"}
 
 
-def block(start: int, count: int = 10) -> Log:
+def block(start, count=10):
     """Return samples that are numbered."""
     rows = np.arange(start, start + count, dtype=float)
     legs = np.multiply.outer(rows, np.ones(6)) / 3.0
@@ -26,7 +23,7 @@ def block(start: int, count: int = 10) -> Log:
     return Log(channels, METADATA)
 
 
-def rows_of(path: Path) -> list[int]:
+def rows_of(path):
     """Return the numbers of the samples in a file."""
     log = read_log(path)
     assert log.metadata == METADATA
@@ -35,7 +32,7 @@ def rows_of(path: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("ending", [".csv", ".mcap", ".parquet"])
-def test_a_log_is_written_as_it_goes_and_whole_at_its_end(tmp_path: Path, ending: str) -> None:
+def test_a_log_is_written_as_it_goes_and_whole_at_its_end(tmp_path, ending):
     recorder = LogRecorder(tmp_path / f"run{ending}", METADATA)
     for k in range(3):
         recorder.write(block(10 * k))
@@ -46,7 +43,7 @@ def test_a_log_is_written_as_it_goes_and_whole_at_its_end(tmp_path: Path, ending
     assert list(tmp_path.iterdir()) == [recorder.path]
 
 
-def test_a_part_is_read_up_to_its_last_whole_block(tmp_path: Path) -> None:
+def test_a_part_is_read_up_to_its_last_whole_block(tmp_path):
     """However few bytes of the next one a killed process has written."""
     recorder = LogRecorder(tmp_path / "run.csv", METADATA)
     recorder.write(block(0))
@@ -64,7 +61,7 @@ def test_a_part_is_read_up_to_its_last_whole_block(tmp_path: Path) -> None:
         read_log(recorder.part)
 
 
-def test_the_last_seconds_are_kept_in_two_parts(tmp_path: Path) -> None:
+def test_the_last_seconds_are_kept_in_two_parts(tmp_path):
     recorder = LogRecorder(tmp_path / "run.csv", METADATA, keep=2.0)
     for k in range(30):
         recorder.write(block(10 * k))
@@ -76,7 +73,7 @@ def test_the_last_seconds_are_kept_in_two_parts(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [recorder.path]
 
 
-def test_a_part_without_samples_is_in_nobodys_way(tmp_path: Path) -> None:
+def test_a_part_without_samples_is_in_nobodys_way(tmp_path):
     """Such as that of a command that was killed while it waited."""
     ended = LogRecorder(tmp_path / "run.csv", METADATA)
     content = ended.part.read_bytes()
@@ -88,7 +85,7 @@ def test_a_part_without_samples_is_in_nobodys_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])
-def test_nothing_is_replaced_unasked(tmp_path: Path, which: int) -> None:
+def test_nothing_is_replaced_unasked(tmp_path, which):
     """Neither a log nor what a killed process has left."""
     path = tmp_path / "run.csv"
     files_of(path)[which].write_text("precious\n")
@@ -102,7 +99,7 @@ def test_nothing_is_replaced_unasked(tmp_path: Path, which: int) -> None:
     assert rows_of(path) == list(range(10))
 
 
-def test_a_part_belongs_to_one_process(tmp_path: Path) -> None:
+def test_a_part_belongs_to_one_process(tmp_path):
     first = LogRecorder(tmp_path / "run.csv", METADATA)
     first.write(block(0))
     for replace in (False, True):
@@ -112,13 +109,11 @@ def test_a_part_belongs_to_one_process(tmp_path: Path) -> None:
     assert rows_of(first.path) == list(range(10))
 
 
-def test_a_full_disk_loses_nothing_that_fits_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_loses_nothing_that_fits_later(tmp_path, monkeypatch):
     recorder = LogRecorder(tmp_path / "run.csv", METADATA)
     recorder.write(block(0))
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as without:
@@ -131,12 +126,10 @@ def test_a_full_disk_loses_nothing_that_fits_later(
     assert rows_of(recorder.part) == list(range(30))
 
 
-def test_a_part_goes_on_where_no_second_one_can_begin(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_goes_on_where_no_second_one_can_begin(tmp_path, monkeypatch):
     recorder = LogRecorder(tmp_path / "run.csv", METADATA, keep=0.5)
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise InputError("log", "No space left on device")
 
     with monkeypatch.context() as without:
@@ -151,7 +144,7 @@ def test_a_part_goes_on_where_no_second_one_can_begin(
     assert list(tmp_path.iterdir()) == [recorder.path]
 
 
-def test_samples_stay_where_the_log_cannot_be_written(tmp_path: Path) -> None:
+def test_samples_stay_where_the_log_cannot_be_written(tmp_path):
     recorder = LogRecorder(tmp_path / "run.csv", METADATA)
     recorder.write(block(0))
     recorder.path.mkdir()
@@ -160,7 +153,7 @@ def test_samples_stay_where_the_log_cannot_be_written(tmp_path: Path) -> None:
     assert rows_of(recorder.part) == list(range(10))
 
 
-def test_a_run_without_samples_leaves_nothing(tmp_path: Path) -> None:
+def test_a_run_without_samples_leaves_nothing(tmp_path):
     LogRecorder(tmp_path / "run.csv", METADATA).close()
     assert LogRecorder(tmp_path / "run.csv", METADATA).finish() is None
     assert not list(tmp_path.iterdir())

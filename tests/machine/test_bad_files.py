@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import pickle
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -182,7 +181,7 @@ LEG_FAULTS = {
 }
 
 
-def changed(machine: str, changes: dict[str, Any]) -> dict[str, Any]:
+def changed(machine, changes):
     """Return the content of a shipped file with entries replaced or removed."""
     content = shipped_content(machine)
     for path, value in changes.items():
@@ -197,7 +196,7 @@ def changed(machine: str, changes: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def to_toml(value: Any) -> str:
+def to_toml(value):
     """Return a value as TOML; tables become inline tables."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key} = {to_toml(item)}" for key, item in value.items()) + "}"
@@ -208,14 +207,14 @@ def to_toml(value: Any) -> str:
     return json.dumps(value)
 
 
-def write(folder: Path, content: dict[str, Any]) -> Path:
+def write(folder, content):
     """Write a platform.toml and return its path."""
     file = folder / "platform.toml"
     file.write_text("\n".join(f"{key} = {to_toml(value)}" for key, value in content.items()))
     return file
 
 
-def failure(file: Path) -> ParameterError:
+def failure(file):
     """Return the error that loading the file ends in; it names the file and pickles."""
     with pytest.raises(ParameterError) as caught:
         twin.load(file)
@@ -229,13 +228,13 @@ def failure(file: Path) -> ParameterError:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_unchanged_files_load(name: str, tmp_path: Path) -> None:
+def test_unchanged_files_load(name, tmp_path):
     """The faults below must come from the change, not from writing the file."""
     written = read_parameters(write(tmp_path, changed(name, {})))
     assert parameters_hash(written) == parameters_hash(read_parameters(SHIPPED[name]))
 
 
-def test_fault_is_named(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_fault_is_named(subtests, tmp_path):
     for fault in (FAULTS | LEG_FAULTS).values():
         with subtests.test(f"{fault}"):
             error = failure(write(tmp_path, changed(fault.machine, {fault.path: fault.value})))
@@ -250,21 +249,21 @@ def test_fault_is_named(subtests: pytest.Subtests, tmp_path: Path) -> None:
                 assert len(message) > 5
 
 
-def test_leg_along_its_first_axis(tmp_path: Path) -> None:
+def test_leg_along_its_first_axis(tmp_path):
     platform = twin.load("srspm")
     along = platform.platform_joints[0] + platform.home[:3] - platform.base_joints[0]
     file = write(tmp_path, changed("srspm", {"leg.first_axis": along.tolist()}))
     assert failure(file).problems[0][0] == "leg.first_axis"
 
 
-def test_vertical_legs_have_no_horizontal_axis(tmp_path: Path) -> None:
+def test_vertical_legs_have_no_horizontal_axis(tmp_path):
     changes = {"base.joints": ROUND, "platform.joints": ROUND, "leg.first_axis": "horizontal"}
     changes["home.position"] = [0.0, 0.0, 1.2]
     problems = failure(write(tmp_path, changed("srspm", changes))).problems
     assert problems[0][0] == "leg.first_axis"
 
 
-def test_similar_hexagons_are_singular(tmp_path: Path) -> None:
+def test_similar_hexagons_are_singular(tmp_path):
     """Base and platform of the same shape: the platform can turn about z against no resistance."""
     small = {**ROUND, "radius": 0.4}
     changes = {"base.joints": ROUND, "platform.joints": small, "home.position": [0.0, 0.0, 1.18]}
@@ -273,12 +272,12 @@ def test_similar_hexagons_are_singular(tmp_path: Path) -> None:
     assert "singular" in problems[0][1]
 
 
-def test_joints_that_meet_at_home(tmp_path: Path) -> None:
+def test_joints_that_meet_at_home(tmp_path):
     changes = {"base.joints": ROUND, "platform.joints": ROUND, "home.position": [0.0, 0.0, 0.0]}
     assert failure(write(tmp_path, changed("srspm", changes))).problems[0][0] == "home.position"
 
 
-def test_all_problems_are_listed(tmp_path: Path) -> None:
+def test_all_problems_are_listed(tmp_path):
     changes = {"gravity": -1.0, "leg.rod.mass": -1.0, "colour": "red"}
     fields = {field for field, _ in failure(write(tmp_path, changed("stewart", changes))).problems}
     assert fields == {"gravity", "leg.rod.mass", "colour"}
@@ -293,9 +292,7 @@ HINTS = {
 }
 
 
-def test_unknown_fields_are_named_with_what_is_close(
-    subtests: pytest.Subtests, tmp_path: Path
-) -> None:
+def test_unknown_fields_are_named_with_what_is_close(subtests, tmp_path):
     for path, table, key, hint in HINTS.values():
         with subtests.test(f"{path}"):
             problems = dict(failure(write(tmp_path, changed("srspm", {path: table}))).problems)
@@ -341,7 +338,7 @@ MESSAGES = {
 }
 
 
-def test_messages_say_what_is_possible(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_messages_say_what_is_possible(subtests, tmp_path):
     for path, value, field, message in MESSAGES.values():
         with subtests.test(f"{path}"):
             (problem,) = failure(write(tmp_path, changed("stewart", {path: value}))).problems
@@ -349,7 +346,7 @@ def test_messages_say_what_is_possible(subtests: pytest.Subtests, tmp_path: Path
             assert message in problem[1]
 
 
-def test_faults_of_all_legs_are_told_once(tmp_path: Path) -> None:
+def test_faults_of_all_legs_are_told_once(tmp_path):
     changes = {
         "leg.actuator.speed": -1.0,
         "variant": [{"source": "Test", "legs": [2], "actuator": {"force": -1.0}}],
@@ -358,7 +355,7 @@ def test_faults_of_all_legs_are_told_once(tmp_path: Path) -> None:
     assert fields == ["leg.actuator.speed", "variant.0.actuator.force"]
 
 
-def test_an_unreachable_home_lists_all_lengths(tmp_path: Path) -> None:
+def test_an_unreachable_home_lists_all_lengths(tmp_path):
     """Joints in another order than the legs show in lengths that alternate."""
     message = failure(write(tmp_path, changed("stewart", {"platform.joints.shift": 4}))).problems
     assert message[0][0] == "home.position"
@@ -382,7 +379,7 @@ CONTENTS = {
 }
 
 
-def test_files_that_are_no_description(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_files_that_are_no_description(subtests, tmp_path):
     for content in CONTENTS.values():
         with subtests.test(f"{content}"):
             file = tmp_path / "platform.toml"
@@ -390,7 +387,7 @@ def test_files_that_are_no_description(subtests: pytest.Subtests, tmp_path: Path
             failure(file)
 
 
-def test_unknown_machines_are_named(subtests: pytest.Subtests) -> None:
+def test_unknown_machines_are_named(subtests):
     for name in [
         "no_such_machine",
         "/no/such/file.toml",
@@ -406,14 +403,14 @@ def test_unknown_machines_are_named(subtests: pytest.Subtests) -> None:
             assert isinstance(caught.value, FileNotFoundError)
 
 
-def test_folders_are_no_files(tmp_path: Path) -> None:
+def test_folders_are_no_files(tmp_path):
     with pytest.raises(MachineNotFoundError):
         twin.load(tmp_path)
     with pytest.raises(ParameterError, match="file"):
         read_parameters(tmp_path)
 
 
-def test_names_of_another_type(subtests: pytest.Subtests) -> None:
+def test_names_of_another_type(subtests):
     for name in [None, 5, b"stewart", "", "stew\0art", ["stewart"], object()]:
         with subtests.test(f"{name}"):
             with pytest.raises(InputError) as caught:
@@ -421,7 +418,7 @@ def test_names_of_another_type(subtests: pytest.Subtests) -> None:
             assert caught.value.field == "machine"
 
 
-def entries(content: dict[str, Any], prefix: str = "") -> list[str]:
+def entries(content, prefix=""):
     """Return the paths of all entries of a file."""
     found = []
     for key, value in content.items():
@@ -441,7 +438,7 @@ values = st.recursive(
 
 
 @given(data=st.data(), machine=st.sampled_from(twin.machine_names()))
-def test_any_value_loads_or_is_refused(data: st.DataObject, machine: str) -> None:
+def test_any_value_loads_or_is_refused(data, machine):
     """Whatever stands in any place: a machine that can be used, or a TwinError."""
     paths = entries(changed(machine, {}))
     content = changed(machine, {data.draw(st.sampled_from(paths)): data.draw(values)})

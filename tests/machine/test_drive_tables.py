@@ -1,9 +1,6 @@
 """[leg.drive], [leg.encoder] and [control] of a file: units, derived numbers, refusals."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import pytest
 from shipped import OF_KIND, SHIPPED, shipped_content
@@ -11,9 +8,9 @@ from shipped import OF_KIND, SHIPPED, shipped_content
 from twin.errors import ParameterError
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.file.read import parameters_from
-from twin.machine.hardware.drive import AnyDrive, DirectDrive, GearDrive, ScrewDrive
+from twin.machine.hardware.drive import DirectDrive, GearDrive, ScrewDrive
 
-KINDS: dict[str, tuple[type[AnyDrive], dict[str, Any]]] = {
+KINDS = {
     "screw": (ScrewDrive, {"lead": "5 mm", "armature_inertia": "5 kg cm2"}),
     "direct": (DirectDrive, {"moving_mass": "4 kg"}),
     "gear": (GearDrive, {"ratio": 30.0, "armature_inertia": "1e-3 kg m2"}),
@@ -27,7 +24,7 @@ SPRING = {
 }
 
 
-def content(kind: str, **drive: Any) -> dict[str, Any]:
+def content(kind, **drive):
     """Return a shipped file with a drive that is complete but for what is given as None."""
     file = shipped_content(MACHINE[kind])
     table = {"source": "Test", "kind": kind, **KINDS[kind][1], **SPRING[kind], **drive}
@@ -35,14 +32,14 @@ def content(kind: str, **drive: Any) -> dict[str, Any]:
     return file
 
 
-def read(kind: str, **drive: Any) -> AnyDrive:
+def read(kind, **drive):
     """Return a drive as a file with it is read."""
     found = parameters_from(content(kind, **drive), "platform.toml").legs[0].drive
     assert isinstance(found, KINDS[kind][0])
     return found
 
 
-def refusal(file: dict[str, Any]) -> tuple[str, str]:
+def refusal(file):
     """Return the field and the message of the one problem of a file."""
     with pytest.raises(ParameterError) as caught:
         parameters_from(file, "platform.toml")
@@ -53,7 +50,7 @@ def refusal(file: dict[str, Any]) -> tuple[str, str]:
 # Units and what comes of them
 
 
-def test_units_of_the_data_sheet_agree_with_each_other() -> None:
+def test_units_of_the_data_sheet_agree_with_each_other():
     """Thesis, figures B.1 and B.2, print inches and pounds beside SI."""
     inch, pound = 0.0254, 0.45359237 * 9.80665
     assert 0.00416 * pound * inch == pytest.approx(4.70e-4, rel=2e-3)
@@ -63,7 +60,7 @@ def test_units_of_the_data_sheet_agree_with_each_other() -> None:
     assert 10.0 * inch == pytest.approx(0.254, rel=1e-12)
 
 
-def test_a_screw_counts_its_turns_twice_in_inertia_and_once_in_torque() -> None:
+def test_a_screw_counts_its_turns_twice_in_inertia_and_once_in_torque():
     """Energy and power of motor and leg are the same."""
     drive = read(
         "screw",
@@ -85,19 +82,19 @@ def test_a_screw_counts_its_turns_twice_in_inertia_and_once_in_torque() -> None:
     assert seen.brake == pytest.approx(10897.0, abs=0.5)
 
 
-def test_a_gear_turns_its_motor_by_its_ratio() -> None:
+def test_a_gear_turns_its_motor_by_its_ratio():
     seen = read("gear", friction_torque="0.1 N m", viscous_torque=1e-4, brake_torque=20.0)
     assert seen.reflected()[:3] == pytest.approx((0.9, 3.0, 0.09), rel=1e-12)
     assert seen.reflected().brake == pytest.approx(600.0, rel=1e-12)
     assert seen.turn == pytest.approx(2.0 * math.pi / 30.0, rel=1e-12)
 
 
-def test_a_direct_drive_is_what_it_is() -> None:
+def test_a_direct_drive_is_what_it_is():
     seen = read("direct", friction="3 N", viscous="2 N s/m", brake="50 N").reflected()
     assert (seen.inertia, seen.friction, seen.viscous, seen.brake) == (4.0, 3.0, 2.0, 50.0)
 
 
-def test_an_empty_drive_is_an_ideal_one(subtests: pytest.Subtests) -> None:
+def test_an_empty_drive_is_an_ideal_one(subtests):
     for kind in KINDS:
         with subtests.test(f"{kind}"):
             needed = {"lead": 0.005} if kind == "screw" else {}
@@ -108,7 +105,7 @@ def test_an_empty_drive_is_an_ideal_one(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_every_machine_has_hardware(name: str) -> None:
+def test_every_machine_has_hardware(name):
     parameters = read_parameters(SHIPPED[name], "hardware")
     assert all(leg.drive is not None and leg.encoder is not None for leg in parameters.legs)
     plain = read_parameters(SHIPPED[name])
@@ -120,7 +117,7 @@ def test_every_machine_has_hardware(name: str) -> None:
 # Refusals
 
 
-WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
+WRONG = {
     "negative inertia": ("screw", {"armature_inertia": -1e-4}, "armature_inertia"),
     "negative delay": ("direct", {"delay": "-2 ms"}, "delay"),
     "no heating time": ("direct", {"thermal_time": 0.0}, "thermal_time"),
@@ -136,7 +133,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-def test_numbers_that_make_no_sense_are_refused_by_name(subtests: pytest.Subtests) -> None:
+def test_numbers_that_make_no_sense_are_refused_by_name(subtests):
     for name in WRONG:
         with subtests.test(f"{name}"):
             kind, change, field = WRONG[name]
@@ -174,7 +171,7 @@ MECHANISMS = {
 }
 
 
-def test_mechanisms_that_cannot_be_are_refused(subtests: pytest.Subtests) -> None:
+def test_mechanisms_that_cannot_be_are_refused(subtests):
     for name in MECHANISMS:
         with subtests.test(f"{name}"):
             kind, change, words = MECHANISMS[name]
@@ -183,7 +180,7 @@ def test_mechanisms_that_cannot_be_are_refused(subtests: pytest.Subtests) -> Non
             assert words in message
 
 
-def test_unknown_kinds_are_refused_and_the_known_named(subtests: pytest.Subtests) -> None:
+def test_unknown_kinds_are_refused_and_the_known_named(subtests):
     for kind in KINDS:
         with subtests.test(f"{kind}"):
             file = content(kind)
@@ -193,7 +190,7 @@ def test_unknown_kinds_are_refused_and_the_known_named(subtests: pytest.Subtests
             assert (kind if kind == "gear" else "screw") in message
 
 
-def test_cranks_take_gears_and_legs_take_none() -> None:
+def test_cranks_take_gears_and_legs_take_none():
     for machine, kind in (("rss", "screw"), ("stewart", "gear")):
         file = shipped_content(machine)
         file["leg"]["drive"] = content(kind)["leg"]["drive"]
@@ -201,7 +198,7 @@ def test_cranks_take_gears_and_legs_take_none() -> None:
             parameters_from(file, "platform.toml")
 
 
-def test_encoders_count_in_whole_numbers(subtests: pytest.Subtests) -> None:
+def test_encoders_count_in_whole_numbers(subtests):
     for counts in [0, -5, 4096.5, "4096", None, True]:
         with subtests.test(f"{counts}"):
             file = content("screw")
@@ -212,7 +209,7 @@ def test_encoders_count_in_whole_numbers(subtests: pytest.Subtests) -> None:
             assert place == "leg.encoder.counts"
 
 
-def test_gains_that_make_no_sense_are_refused(subtests: pytest.Subtests) -> None:
+def test_gains_that_make_no_sense_are_refused(subtests):
     for change, field in [
         ({"velocity_gain": -1.0}, "velocity_gain"),
         ({"velocity_gain": "20 N/mm"}, "velocity_gain"),
@@ -229,7 +226,7 @@ def test_gains_that_make_no_sense_are_refused(subtests: pytest.Subtests) -> None
             assert place == f"control.{field}"
 
 
-def test_a_table_without_source_is_refused(subtests: pytest.Subtests) -> None:
+def test_a_table_without_source_is_refused(subtests):
     for kind in OF_KIND:
         with subtests.test(f"{kind}"):
             file = shipped_content(OF_KIND[kind])

@@ -1,11 +1,7 @@
 """Machines of the gallery: they load, hold themselves and move; each number has a source."""
 
-from __future__ import annotations
-
 import re
 import tomllib
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,14 +18,14 @@ GALLERY = gallery_names()
 STEP = 2.5e-4
 
 
-def test_the_gallery_is_beside_the_shipped_machines() -> None:
+def test_the_gallery_is_beside_the_shipped_machines():
     assert len(GALLERY) >= 10
     assert not set(GALLERY) & set(machine_names())
     assert {twin.load(name).kind for name in GALLERY} >= {"ups", "rss", "strut"}
     assert {twin.load(name).n_actuators for name in GALLERY} == {6, 8}
 
 
-def test_an_unknown_name_suggests_machines_of_both() -> None:
+def test_an_unknown_name_suggests_machines_of_both():
     with pytest.raises(MachineNotFoundError, match="did you mean 'lsst_m2'") as caught:
         twin.load("lsst_m1")
     assert caught.value.known == machine_names()
@@ -38,7 +34,7 @@ def test_an_unknown_name_suggests_machines_of_both() -> None:
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_every_number_is_public_or_adopted(name: str) -> None:
+def test_every_number_is_public_or_adopted(name):
     content = tomllib.loads(parameters_path(name).read_text(encoding="utf-8"))
     assert content["name"] == name
     sources = list(_sources(content))
@@ -48,7 +44,7 @@ def test_every_number_is_public_or_adopted(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_it_holds_itself_at_home_within_its_limits(name: str) -> None:
+def test_it_holds_itself_at_home_within_its_limits(name):
     platform = twin.load(name)
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
     assert ((low < platform.home_coordinates) & (platform.home_coordinates < high)).all()
@@ -61,12 +57,12 @@ def test_it_holds_itself_at_home_within_its_limits(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_it_is_feasible_at_rest(name: str) -> None:
+def test_it_is_feasible_at_rest(name):
     assert twin.load(name).feasibility().feasible
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_it_rests_under_its_holding_forces_and_falls_without(name: str) -> None:
+def test_it_rests_under_its_holding_forces_and_falls_without(name):
     platform = twin.load(name)
     forces = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
     held = platform.simulate(20 * STEP, timestep=STEP, forces=forces)
@@ -76,7 +72,7 @@ def test_it_rests_under_its_holding_forces_and_falls_without(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["esp32_servo", "sg90_servo"])
-def test_servos_hold_their_platform(name: str) -> None:
+def test_servos_hold_their_platform(name):
     """It sags by what the servos need for their torque: measured 0.07 and 0.002 mm."""
     platform = twin.load(name, "hardware")
     run = platform.simulate(0.2, controller=Cascade(platform), timestep=5e-4, fidelity="fast")
@@ -85,12 +81,12 @@ def test_servos_hold_their_platform(name: str) -> None:
     assert np.abs(run.twist[-1]).max() < 1e-3
 
 
-def test_both_tables_of_the_page_list_every_machine() -> None:
+def test_both_tables_of_the_page_list_every_machine():
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE) == 2 * list(GALLERY)
 
 
-def _sources(table: Any) -> Iterator[str]:
+def _sources(table):
     if isinstance(table, list):
         for entry in table:
             yield from _sources(entry)

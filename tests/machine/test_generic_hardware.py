@@ -1,9 +1,6 @@
 """The configuration `hardware` of files that have none: generic drives, sized and said as such."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,19 +26,19 @@ from twin.motion.specification import MotionSpecification
 pytestmark = pytest.mark.quick
 
 
-def plain(name: str, **actuator: Any) -> dict[str, Any]:
+def plain(name, **actuator):
     """Return a shipped file without configurations."""
     file = {key: value for key, value in shipped_content(name).items() if key != "configuration"}
     file["leg"]["actuator"] |= actuator
     return file
 
 
-def hardware(file: dict[str, Any]) -> Platform:
+def hardware(file):
     """Return the machine of a file with its configuration hardware."""
     return Platform(parameters_from(file, "platform.toml", "hardware"))
 
 
-def test_drives_are_sized_from_force_speed_and_stroke() -> None:
+def test_drives_are_sized_from_force_speed_and_stroke():
     platform = hardware(plain("stewart"))
     leg = platform.parameters.legs[0]
     seen = leg.drive.reflected()
@@ -58,7 +55,7 @@ def test_drives_are_sized_from_force_speed_and_stroke() -> None:
     assert "adopted" not in leg.drive.source
 
 
-def test_numbers_that_are_missing_are_adopted_and_said() -> None:
+def test_numbers_that_are_missing_are_adopted_and_said():
     platform = hardware(plain("rss"))
     drive = platform.parameters.legs[0].drive
     held = np.abs(platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))).max()
@@ -69,7 +66,7 @@ def test_numbers_that_are_missing_are_adopted_and_said() -> None:
     assert 2.0 * math.pi * 50.0 / drive.ratio == pytest.approx(stroke)
 
 
-def test_a_file_keeps_its_own_drives_and_configurations() -> None:
+def test_a_file_keeps_its_own_drives_and_configurations():
     own = hardware(content(drive=SERVO))
     assert own.parameters.legs[0].drive.kind == "servo"
     assert own.parameters.configuration.known == ("hardware",)
@@ -78,7 +75,7 @@ def test_a_file_keeps_its_own_drives_and_configurations() -> None:
         assert not source.startswith(GENERIC_SOURCE)
 
 
-def test_the_gallery_has_hardware(subtests: pytest.Subtests) -> None:
+def test_the_gallery_has_hardware(subtests):
     for name in gallery_names():
         with subtests.test(f"{name}"):
             platform = twin.load(name, "hardware")
@@ -89,7 +86,7 @@ def test_the_gallery_has_hardware(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm", "rss"])
-def test_the_cascade_moves_a_machine_with_generic_drives(name: str) -> None:
+def test_the_cascade_moves_a_machine_with_generic_drives(name):
     platform = hardware(plain(name))
     motion = MotionSpecification("sine", "z", None, 1.0, 0.5).motion_of(platform)
     controller = make_controller("cascade", platform, motion)
@@ -99,7 +96,7 @@ def test_the_cascade_moves_a_machine_with_generic_drives(name: str) -> None:
     assert np.ptp(run.pose[:, 2]) > 0.01
 
 
-def test_track_says_that_drives_are_generic() -> None:
+def test_track_says_that_drives_are_generic():
     name = gallery_names()[0]
     short = ("track", name, "--configuration", "hardware", "--duration", "0.05")
     shown = CliRunner().invoke(cli.app, short)

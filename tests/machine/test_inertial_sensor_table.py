@@ -1,7 +1,5 @@
 """The table of an inertial sensor: units, defaults, refusals, and the data sheet of the thesis."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -11,7 +9,7 @@ import twin
 from twin.machine.hardware.drive import InertialSensor
 
 
-def test_the_sheet_of_the_thesis() -> None:
+def test_the_sheet_of_the_thesis():
     sensor = twin.load("stewart", "hardware").parameters.imu
     assert sensor is not None
     assert (sensor.bandwidth, sensor.output_rate) == (75.0, 200.0)
@@ -31,7 +29,7 @@ def test_the_sheet_of_the_thesis() -> None:
     assert twin.load("stewart").parameters.imu is None
 
 
-def test_units_are_read() -> None:
+def test_units_are_read():
     content = {"position": ["10 cm", 0.0, "2 mm"], "attitude": ["90 deg", 0.0, 0.0]}
     sensor = InertialSensor.model_validate({"source": "test", "bandwidth": "0.1 kHz"} | content)
     assert sensor.bandwidth == 100.0
@@ -39,7 +37,7 @@ def test_units_are_read() -> None:
     assert sensor.attitude[0] == math.radians(90.0)
 
 
-def test_what_is_no_sensor_is_refused(subtests: pytest.Subtests) -> None:
+def test_what_is_no_sensor_is_refused(subtests):
     for content in [
         {"bandwidth": 0.0},
         {"bandwidth": "75 m"},

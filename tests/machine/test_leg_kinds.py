@@ -1,10 +1,6 @@
 """Legs of every kind at home: coordinates, Jacobian rows, constraints and cranks are geometry."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
 
-from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.machine.legs import LEG_KINDS
 from twin.machine.legs.leg import LegGeometry
@@ -23,12 +18,11 @@ from twin.machine.legs.strut import StrutLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 
 Array = NDArray[np.float64]
-Derivative = Callable[[Callable[[float], Any], float], Array]
 
 TWISTS = np.random.default_rng(3).normal(size=(4, 6))
 assert len(TWISTS)
 
-LIMITS: dict[str, dict[str, float]] = {
+LIMITS = {
     "ups": {"minimum": 0.5, "maximum": 2.0},
     "strut": {"minimum": 0.1, "maximum": 1.0},
     "rss": {"minimum": -1.0, "maximum": 1.0},
@@ -37,7 +31,7 @@ LIMITS: dict[str, dict[str, float]] = {
 }
 
 
-def inclined(kind: str) -> MachineParameters:
+def inclined(kind):
     """Return a machine on legs of a kind whose home has no symmetry."""
     content = shipped_content(OF_KIND[kind])
     content["leg"]["actuator"] |= LIMITS[kind]
@@ -59,7 +53,7 @@ def inclined(kind: str) -> MachineParameters:
     return parameters_from(content, "platform.toml")
 
 
-def moved(parameters: MachineParameters, twist: Array, time: float) -> list[LegGeometry]:
+def moved(parameters, twist, time):
     """Return where the legs are after moving from home for a while with a constant twist."""
     turn = Rotation.from_rotvec(twist[3:] * time)
     rotation = turn.as_matrix() @ parameters.home_rotation
@@ -75,12 +69,10 @@ def moved(parameters: MachineParameters, twist: Array, time: float) -> list[LegG
 
 @pytest.mark.parametrize("kind", LEG_KINDS)
 @pytest.mark.parametrize("twist", TWISTS, ids=range(len(TWISTS)))
-def test_rows_are_the_derivatives_of_the_coordinates(
-    kind: str, twist: Array, derivative: Derivative
-) -> None:
+def test_rows_are_the_derivatives_of_the_coordinates(kind, twist, derivative):
     parameters = inclined(kind)
 
-    def coordinates(time: float) -> Array:
+    def coordinates(time):
         pairs = zip(parameters.legs, moved(parameters, twist, time), strict=True)
         return np.array([leg.home_coordinate(place) for leg, place in pairs])
 
@@ -91,7 +83,7 @@ def test_rows_are_the_derivatives_of_the_coordinates(
     )
 
 
-def test_a_fixed_foot_holds_what_its_rows_say(derivative: Derivative) -> None:
+def test_a_fixed_foot_holds_what_its_rows_say(derivative):
     parameters = inclined("pillar")
     leg = parameters.leg
     assert isinstance(leg, PillarLeg)
@@ -99,7 +91,7 @@ def test_a_fixed_foot_holds_what_its_rows_say(derivative: Derivative) -> None:
     home = np.array(parameters.home.position)
     for twist in TWISTS:
 
-        def held(time: float, twist: Array = twist) -> Array:
+        def held(time, twist=twist):
             """Position of the fixed foot in the plane, and x of the base along y of the plate."""
             place = moved(parameters, twist, time)[fixed]
             length = parameters.leg.home_coordinate(place)
@@ -112,7 +104,7 @@ def test_a_fixed_foot_holds_what_its_rows_say(derivative: Derivative) -> None:
         )
 
 
-def test_pillars_leave_heave_roll_and_pitch() -> None:
+def test_pillars_leave_heave_roll_and_pitch():
     """At the level home: four lengths, three constraints, and one way to push in vain."""
     parameters = machine_of_kind("pillar")
     rows = parameters.home_rows
@@ -134,7 +126,7 @@ def test_pillars_leave_heave_roll_and_pitch() -> None:
 
 
 @pytest.mark.parametrize("branch", ["outward", "inward"])
-def test_cranks_and_rods_close(branch: str) -> None:
+def test_cranks_and_rods_close(branch):
     content = shipped_content("rss")
     content["leg"] |= {"branch": branch}
     content["leg"]["actuator"] |= {"minimum": -3.0, "maximum": 3.0}
@@ -159,7 +151,7 @@ def test_cranks_and_rods_close(branch: str) -> None:
     np.testing.assert_array_equal(found.axis, parameters.first_axes)
 
 
-def test_the_outward_elbow_has_the_larger_angle() -> None:
+def test_the_outward_elbow_has_the_larger_angle():
     angles = {}
     for branch in ("outward", "inward"):
         content = shipped_content("rss")
@@ -170,7 +162,7 @@ def test_the_outward_elbow_has_the_larger_angle() -> None:
 
 
 @pytest.mark.parametrize(("height", "angle"), [(0.35, 0.01686), (1.1, 0.17443)])
-def test_crank_angles_of_the_published_code(height: float, angle: float) -> None:
+def test_crank_angles_of_the_published_code(height, angle):
     content = shipped_content("rss")
     content["home"]["position"] = [0.0, 0.0, height]
     content["leg"]["actuator"]["maximum"] = 1.0
@@ -179,7 +171,7 @@ def test_crank_angles_of_the_published_code(height: float, angle: float) -> None
     np.testing.assert_allclose(parameters.home_coordinates, angle, rtol=0, atol=2e-5)
 
 
-def test_masses_of_the_published_table() -> None:
+def test_masses_of_the_published_table():
     """Table A.9: m_l, I_lxx, I_lzz, m_r."""
     leg = machine_of_kind("rss").leg
     assert isinstance(leg, RssLeg)
@@ -190,7 +182,7 @@ def test_masses_of_the_published_table() -> None:
     assert leg.rod_mass == pytest.approx(0.4320, abs=1e-4)
 
 
-def test_a_rod_is_given_by_mass_or_by_density() -> None:
+def test_a_rod_is_given_by_mass_or_by_density():
     leg = shipped_content("rss")["leg"]
     leg["rod"] = {"source": "Test", "mass": 0.4}
     assert RssLeg.model_validate(leg).rod_mass == 0.4
@@ -198,7 +190,7 @@ def test_a_rod_is_given_by_mass_or_by_density() -> None:
     assert RssLeg.model_validate(leg).rod_mass == pytest.approx(1000 * math.pi * 1e-4 * 0.7)
 
 
-def test_crank_angles_stay_near_the_range_of_the_motor() -> None:
+def test_crank_angles_stay_near_the_range_of_the_motor():
     """A motor that is turned half a turn about its axis: same machine, angles pi less."""
     content = shipped_content("rss")
     content["leg"]["zero"] = [0.0, 0.0, -1.0]
@@ -213,13 +205,13 @@ def test_crank_angles_stay_near_the_range_of_the_motor() -> None:
         np.testing.assert_allclose(found, turns * shift + expected, rtol=0, atol=1e-14)
 
 
-def rest_lengths(parameters: MachineParameters) -> list[float]:
+def rest_lengths(parameters):
     """Return the lengths [m] of the struts without spring force."""
     pairs = zip(parameters.legs, parameters.home_places, strict=True)
     return [leg.spring(place).rest for leg, place in pairs]
 
 
-def test_struts_are_relaxed_at_home_unless_stated() -> None:
+def test_struts_are_relaxed_at_home_unless_stated():
     parameters = machine_of_kind("strut")
     np.testing.assert_array_equal(rest_lengths(parameters), parameters.home_coordinates)
     content = shipped_content(OF_KIND["strut"])
@@ -230,7 +222,7 @@ def test_struts_are_relaxed_at_home_unless_stated() -> None:
     assert len(leg_bodies(changed).rod_mass) == 6  # a strut has the bodies of a UPS leg
 
 
-def test_the_spring_is_relaxed_at_home() -> None:
+def test_the_spring_is_relaxed_at_home():
     """The leg of the paper: 2 l1 + l2 + l3 + l4 + delta2 is its length at home."""
     parameters = machine_of_kind("viscoelastic")
     leg = parameters.leg
@@ -247,7 +239,7 @@ def test_the_spring_is_relaxed_at_home() -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_home_is_inside_the_limits(name: str) -> None:
+def test_home_is_inside_the_limits(name):
     parameters = parameters_from(shipped_content(name), name)
     assert parameters.home_coordinates.shape == (len(parameters.legs),)
     for leg, value in zip(parameters.legs, parameters.home_coordinates, strict=True):
@@ -256,7 +248,7 @@ def test_home_is_inside_the_limits(name: str) -> None:
 
 @pytest.mark.parametrize("question", [leg_bodies, cranks])
 def test_questions_for_another_kind_are_refused(
-    question: Callable[[MachineParameters], Any],
-) -> None:
+    question,
+):
     with pytest.raises(TypeError, match="pillar"):
         question(machine_of_kind("pillar"))

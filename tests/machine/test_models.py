@@ -1,15 +1,11 @@
 """The models as a whole: every number has a unit and says what it is, every table its source."""
 
-from __future__ import annotations
-
 import math
 import typing
-from typing import Any
 
 import numpy as np
 import pytest
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 from shipped import SHIPPED, shipped_content
 
 import twin
@@ -38,7 +34,7 @@ PLAIN = {
 """Numbers without a unit: a unit quaternion, directions, counts and ratios."""
 
 
-def tables(model: type[BaseModel]) -> set[type[BaseModel]]:
+def tables(model):
     """Return all models that a model is made of, itself included."""
     found = {model}
     for field in model.model_fields.values():
@@ -48,16 +44,16 @@ def tables(model: type[BaseModel]) -> set[type[BaseModel]]:
     return found
 
 
-def parts(annotation: Any) -> list[Any]:
+def parts(annotation):
     """Return an annotation and everything inside it."""
     return [annotation] + [part for inner in typing.get_args(annotation) for part in parts(inner)]
 
 
-def has_numbers(field: FieldInfo) -> bool:
+def has_numbers(field):
     return any(part in (int, float) for part in parts(field.annotation))
 
 
-def units(field: FieldInfo) -> set[str]:
+def units(field):
     """Return the units in the metadata of a field and of the entries of its tuples."""
     found = set()
     for entry in [field, *parts(field.annotation)]:
@@ -74,14 +70,14 @@ assert len(MODELS) >= 10
 assert len(FIELDS) >= 30
 
 
-def test_tables_state_their_source(subtests: pytest.Subtests) -> None:
+def test_tables_state_their_source(subtests):
     for model in MODELS:
         with subtests.test(f"{model}"):
             assert issubclass(model, Table)
             assert model.model_fields["source"].is_required()
 
 
-def test_fields_say_what_they_are(subtests: pytest.Subtests) -> None:
+def test_fields_say_what_they_are(subtests):
     for model, name in FIELDS:
         with subtests.test(f"{model}"):
             field = model.model_fields[name]
@@ -94,23 +90,23 @@ def test_fields_say_what_they_are(subtests: pytest.Subtests) -> None:
                 assert units(field) <= UNITS.keys()
 
 
-def test_the_walk_above_sees_numbers() -> None:
+def test_the_walk_above_sees_numbers():
     numbers = [name for model, name in FIELDS if has_numbers(model.model_fields[name])]
     assert set(numbers) >= {"mass", "inertia", "radius", "position", "gravity", "speed"} | PLAIN
 
 
-def test_parameters_cannot_be_changed(subtests: pytest.Subtests) -> None:
+def test_parameters_cannot_be_changed(subtests):
     for name in twin.machine_names():
         with subtests.test(f"{name}"):
             parameters = twin.load(name).parameters
             with pytest.raises(ValueError, match="frozen"):
-                parameters.gravity = 1.0  # type: ignore[misc]
+                parameters.gravity = 1.0
             with pytest.raises(ValueError, match="frozen"):
-                parameters.platform.body.mass = 1.0  # type: ignore[misc]
+                parameters.platform.body.mass = 1.0
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_every_leg_answers_the_same_questions(name: str) -> None:
+def test_every_leg_answers_the_same_questions(name):
     """Whatever its kind: what engines, plots and checks ask of a leg and its actuator."""
     parameters = read_parameters(SHIPPED[name])
     assert parameters.legs
@@ -129,7 +125,7 @@ def test_every_leg_answers_the_same_questions(name: str) -> None:
         assert actuator.effort_unit == ("N m" if rotary else "N")
 
 
-def test_efforts_are_forces_or_torques() -> None:
+def test_efforts_are_forces_or_torques():
     linear = LinearActuator(source="Test", minimum=1.0, maximum=2.0, force="3 kN")
     rotary = RotaryActuator(
         source="Test", minimum=-1.0, maximum=1.0, torque="5 N m", speed="60 rpm"
@@ -139,7 +135,7 @@ def test_efforts_are_forces_or_torques() -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_parameters_survive_json(name: str) -> None:
+def test_parameters_survive_json(name):
     """State dumps carry the parameters as JSON."""
     parameters = twin.load(name).parameters
     again = MachineParameters.model_validate_json(parameters.model_dump_json())
@@ -147,19 +143,19 @@ def test_parameters_survive_json(name: str) -> None:
     assert twin.Platform(again).hash == twin.load(name).hash
 
 
-def test_machines_have_different_hashes() -> None:
+def test_machines_have_different_hashes():
     hashes = {twin.load(name).hash for name in twin.machine_names()}
     assert len(hashes) == len(twin.machine_names())
 
 
-def test_any_change_of_a_number_changes_the_hash(stewart: Any) -> None:
+def test_any_change_of_a_number_changes_the_hash(stewart):
     content = stewart.parameters.model_dump()
     content["platform"]["body"]["mass"] = math.nextafter(97.0, 98.0)
     changed = MachineParameters.model_validate(content)
     assert twin.Platform(changed).hash != stewart.hash
 
 
-def test_numbers_with_units(subtests: pytest.Subtests) -> None:
+def test_numbers_with_units(subtests):
     for value, unit, expected in [
         (1, "m", 1.0),
         ("5.275 deg", "rad", math.radians(5.275)),
@@ -180,7 +176,7 @@ def test_numbers_with_units(subtests: pytest.Subtests) -> None:
             assert to_si(value, unit) == pytest.approx(expected, rel=1e-15)  # one rounding
 
 
-def test_other_values_are_refused(subtests: pytest.Subtests) -> None:
+def test_other_values_are_refused(subtests):
     for value, unit in [
         ("5 kg", "m"),
         ("five m", "m"),
@@ -196,10 +192,10 @@ def test_other_values_are_refused(subtests: pytest.Subtests) -> None:
             to_si(value, unit)
 
 
-def leaves(table: dict[str, Any] | list[Any]) -> list[tuple[Any, Any]]:
+def leaves(table):
     """Return where the decimal numbers inside a table are: pairs of their owner and key."""
     pairs = table.items() if isinstance(table, dict) else enumerate(table)
-    found: list[tuple[Any, Any]] = []
+    found = []
     for key, value in pairs:
         if isinstance(value, (dict, list)):
             found += leaves(value)
@@ -209,7 +205,7 @@ def leaves(table: dict[str, Any] | list[Any]) -> list[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_every_number_of_a_leg_counts_in_the_hash(name: str) -> None:
+def test_every_number_of_a_leg_counts_in_the_hash(name):
     content = shipped_content(name)
     usual = parameters_hash(read_parameters(SHIPPED[name]))
     numbers = leaves(content["leg"])

@@ -1,9 +1,6 @@
 """Servos and steppers in a file: what they come to at crank and screw, and refusals."""
 
-from __future__ import annotations
-
 from math import pi, radians
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,14 +25,14 @@ STEPPER = {
 }
 
 
-def on_screws(**others: Any) -> Platform:
+def on_screws(**others):
     """Return a shipped machine with a stepper on every screw."""
     file = shipped_content("srspm")
     file["leg"]["drive"] = STEPPER | others
     return Platform(parameters_from(file, "platform.toml"))
 
 
-def test_a_servo_at_its_crank() -> None:
+def test_a_servo_at_its_crank():
     drive = parameters_from(content(drive=SERVO | {"gear": 2.0}), "platform.toml").legs[0].drive
     assert isinstance(drive, CrankServo)
     seen, how = drive.reflected(), drive.positioning()
@@ -48,7 +45,7 @@ def test_a_servo_at_its_crank() -> None:
     assert drive.turn == pytest.approx(pi)
 
 
-def test_a_stepper_on_a_screw_holds_and_moves_a_machine() -> None:
+def test_a_stepper_on_a_screw_holds_and_moves_a_machine():
     platform = on_screws()
     drive = platform.parameters.legs[0].drive
     assert isinstance(drive, ScrewStepper)
@@ -61,7 +58,7 @@ def test_a_stepper_on_a_screw_holds_and_moves_a_machine() -> None:
     assert np.abs(run.lengths - platform.home_coordinates).max() < 8e-3 / 200.0
 
 
-def test_refusals_name_the_field(subtests: pytest.Subtests) -> None:
+def test_refusals_name_the_field(subtests):
     for change, field in [
         ({"stall_torque": None}, "stall_torque"),
         ({"no_load_speed": "0 deg/s"}, "no_load_speed"),

@@ -1,7 +1,5 @@
 """Units of data sheets: every string is converted to SI."""
 
-from __future__ import annotations
-
 import math
 import re
 
@@ -12,7 +10,7 @@ from twin.machine.quantity import UNIT_QUANTITIES, UNITS, to_si
 pytestmark = pytest.mark.quick
 
 
-def test_units_of_data_sheets(subtests: pytest.Subtests) -> None:
+def test_units_of_data_sheets(subtests):
     for text, unit, value in [
         ("100 lbf", "N", 444.82216152605),
         ("0.14 N m/krpm", "N m s/rad", 0.14 * 0.03 / math.pi),
@@ -38,7 +36,7 @@ def test_units_of_data_sheets(subtests: pytest.Subtests) -> None:
                 to_si(text, "s")
 
 
-def test_other_units_name_the_near_ones(subtests: pytest.Subtests) -> None:
+def test_other_units_name_the_near_ones(subtests):
     for text, unit, words in [
         ("5 kg", "N", "'kg' is a unit of mass, not of force: write the number with one of kgf"),
         ("5 lbs in", "N m", "'lbs in' is no unit of torque: write the number with one of lb in"),
@@ -55,7 +53,7 @@ def test_other_units_name_the_near_ones(subtests: pytest.Subtests) -> None:
             assert words in str(caught.value)
 
 
-def test_every_unit_is_written_as_it_is_read() -> None:
+def test_every_unit_is_written_as_it_is_read():
     """No unit of the table is changed by the spelling rules, and each kind has its SI unit."""
     assert UNITS.keys() == UNIT_QUANTITIES.keys()
     for si, names in UNITS.items():

@@ -1,31 +1,25 @@
 """Machines that their legs cannot hold: refused, with the free motion and the legs by name."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from shipped import OF_KIND, machine_of_kind, shipped_content
 
 from twin.errors import ParameterError
 from twin.machine.file.read import parameters_from
 from twin.machine.mobility import dependent_rows, describe_twists, free_motions, scaled
 
-Array = NDArray[np.float64]
-
 LEGGED = ("ups", "strut", "rss", "viscoelastic")
 """Kinds that hold one freedom with each leg."""
 
 
-def points(coordinates: Any) -> dict[str, Any]:
+def points(coordinates):
     """Return a table of joints listed one by one."""
     return {"source": "Test", "coordinates": np.asarray(coordinates, dtype=float).tolist()}
 
 
-def with_joints(kind: str, base: Any, top: Any, **changes: Any) -> dict[str, Any]:
+def with_joints(kind, base, top, **changes):
     """Return a shipped file with legs of a kind between other joints."""
     content = shipped_content(OF_KIND[kind])
     content["base"]["joints"], content["platform"]["joints"] = points(base), points(top)
@@ -33,7 +27,7 @@ def with_joints(kind: str, base: Any, top: Any, **changes: Any) -> dict[str, Any
     return content | changes
 
 
-def refusal(content: dict[str, Any]) -> tuple[str, str]:
+def refusal(content):
     """Return the field and the message of the one problem of a file."""
     with pytest.raises(ParameterError) as caught:
         parameters_from(content, "platform.toml")
@@ -41,13 +35,13 @@ def refusal(content: dict[str, Any]) -> tuple[str, str]:
     return problem
 
 
-def joints(kind: str, count: int = 6) -> tuple[Array, Array]:
+def joints(kind, count=6):
     """Return the first joints of the machine with legs of a kind."""
     parameters = machine_of_kind(kind)
     return parameters.base.joints.points[:count], parameters.platform.joints.points[:count]
 
 
-def test_too_few_legs_leave_freedoms(subtests: pytest.Subtests) -> None:
+def test_too_few_legs_leave_freedoms(subtests):
     for count in [3, 4, 5]:
         for kind in LEGGED:
             with subtests.test(f"{count}, {kind}"):
@@ -61,7 +55,7 @@ def test_too_few_legs_leave_freedoms(subtests: pytest.Subtests) -> None:
                 assert "6 are the least" in message
 
 
-def test_other_numbers_of_legs(subtests: pytest.Subtests) -> None:
+def test_other_numbers_of_legs(subtests):
     for kind, count in [("ups", 1), ("ups", 2), ("ups", 9), ("pillar", 2)]:
         with subtests.test(f"{kind}"):
             places = np.arange(3 * count).reshape(count, 3) % 7 * 0.1 + np.arange(count)[:, None]
@@ -71,7 +65,7 @@ def test_other_numbers_of_legs(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ups", "pillar"])
-def test_one_joint_is_no_layout(kind: str) -> None:
+def test_one_joint_is_no_layout(kind):
     content = with_joints(kind, [[0.0, 0.0, 0.0]], [])
     with pytest.raises(ParameterError) as caught:
         parameters_from(content, "platform.toml")
@@ -80,7 +74,7 @@ def test_one_joint_is_no_layout(kind: str) -> None:
     )
 
 
-def test_three_vertical_legs_only_hold_the_plate_up() -> None:
+def test_three_vertical_legs_only_hold_the_plate_up():
     triangle = [[0.5, 0.0, 0.0], [-0.3, 0.4, 0.0], [-0.3, -0.4, 0.0]]
     content = with_joints("ups", triangle, triangle)
     content["leg"]["first_axis"] = [0.0, 1.0, 0.0]
@@ -88,7 +82,7 @@ def test_three_vertical_legs_only_hold_the_plate_up() -> None:
     assert "nothing holds moving along x, or moving along y, or turning about z. Add" in message
 
 
-def test_a_hexagon_turns_about_z() -> None:
+def test_a_hexagon_turns_about_z():
     angles = np.arange(6) * np.pi / 3
     ring = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles])
     home = {"source": "Test", "position": [0.0, 0.0, 0.95]}
@@ -99,7 +93,7 @@ def test_a_hexagon_turns_about_z() -> None:
     assert "legs 1, 2, 3, 4, 5, 6 do not act independently" in message
 
 
-def same_line(count: int) -> tuple[Array, Array]:
+def same_line(count):
     """Return joints of a machine whose last leg lies on the line of its first."""
     base, top = joints("ups")
     start = base[0]
@@ -109,19 +103,19 @@ def same_line(count: int) -> tuple[Array, Array]:
     return np.vstack([base[: count - 1], last]), np.vstack([top[: count - 1], above])
 
 
-def test_two_legs_on_one_line_are_named() -> None:
+def test_two_legs_on_one_line_are_named():
     message = refusal(with_joints("ups", *same_line(6)))[1]
     assert "legs 1, 6 do not act independently" in message
     assert message.count("turning about") == 1
 
 
-def test_a_seventh_leg_may_share_the_load_of_one() -> None:
+def test_a_seventh_leg_may_share_the_load_of_one():
     parameters = parameters_from(with_joints("ups", *same_line(7)), "platform.toml")
     assert len(parameters.legs) == 7
     assert parameters.redundant_legs == (1, 7)
 
 
-def test_eight_legs_share_their_load() -> None:
+def test_eight_legs_share_their_load():
     base, top = joints("ups")
     more = np.array([[0.6, 0.2, 0.0], [-0.5, 0.3, 0.0]])
     content = with_joints("ups", np.vstack([base, more]), np.vstack([top, more @ np.eye(3) * 0.6]))
@@ -131,13 +125,13 @@ def test_eight_legs_share_their_load() -> None:
     assert len(parameters.redundant_legs) == 8
 
 
-def test_six_legs_are_not_redundant(subtests: pytest.Subtests) -> None:
+def test_six_legs_are_not_redundant(subtests):
     for kind in LEGGED:
         with subtests.test(f"{kind}"):
             assert machine_of_kind(kind).redundant_legs == ()
 
 
-def test_three_pillars_are_enough() -> None:
+def test_three_pillars_are_enough():
     base, top = joints("pillar", 3)
     parameters = parameters_from(
         with_joints("pillar", base, top, leg=pillar(fixed_foot=2)), "platform.toml"
@@ -146,12 +140,12 @@ def test_three_pillars_are_enough() -> None:
     assert np.linalg.matrix_rank(parameters.home_rows) == 6
 
 
-def pillar(**changes: Any) -> dict[str, Any]:
+def pillar(**changes):
     """Return the shipped pillar with some entries replaced."""
     return {**shipped_content("driving_simulator")["leg"], **changes}
 
 
-def test_pillars_on_a_line_are_refused() -> None:
+def test_pillars_on_a_line_are_refused():
     line = [[0.2 * i, 0.1 * i, 0.0] for i in range(4)]
     field, message = refusal(with_joints("pillar", line, line))
     assert field == "platform.joints"
@@ -159,7 +153,7 @@ def test_pillars_on_a_line_are_refused() -> None:
     assert "[0.894, 0.447, 0]" in message
 
 
-def test_feet_stand_below_their_corners() -> None:
+def test_feet_stand_below_their_corners():
     base, top = joints("pillar")
     moved = base.copy()
     moved[2] += [0.0, 0.02, 0.0]
@@ -169,7 +163,7 @@ def test_feet_stand_below_their_corners() -> None:
     assert "[-0.8, 0.41, 0]" in message
 
 
-def test_feet_stand_in_one_plane() -> None:
+def test_feet_stand_in_one_plane():
     base, top = joints("pillar")
     raised = base + np.array([0.0, 0.0, 0.01]) * (np.arange(4)[:, None] == 1)
     field, message = refusal(with_joints("pillar", raised, top))
@@ -177,7 +171,7 @@ def test_feet_stand_in_one_plane() -> None:
     assert "foot 2 is 0.01 m above foot 1" in message
 
 
-def test_feet_stand_below_the_plate() -> None:
+def test_feet_stand_below_the_plate():
     base, top = joints("pillar")
     field, message = refusal(with_joints("pillar", np.add(base, [0.0, 0.0, 1.0]), top))
     assert field == "home.position"
@@ -185,7 +179,7 @@ def test_feet_stand_below_the_plate() -> None:
 
 
 @pytest.mark.parametrize("axis", [[0.0, 0.0, 1.0], [0.3, 0.4, 0.0]])
-def test_pillars_cannot_yaw(axis: list[float]) -> None:
+def test_pillars_cannot_yaw(axis):
     """Turning about a horizontal axis between x and y yaws too, unlike Rx(roll) Ry(pitch)."""
     content = shipped_content("driving_simulator")
     half = 0.05
@@ -198,7 +192,7 @@ def test_pillars_cannot_yaw(axis: list[float]) -> None:
 @pytest.mark.parametrize(
     ("reach", "word"), [(0.82 + 0.70 - 1e-9, "stretched"), (0.82 - 0.70 + 1e-9, "folded")]
 )
-def test_cranks_do_not_push_along_their_rod(reach: float, word: str) -> None:
+def test_cranks_do_not_push_along_their_rod(reach, word):
     """Joints on top of each other: crank, rod and both joints in one vertical line."""
     content = shipped_content("rss")
     content["platform"]["joints"] = content["base"]["joints"]
@@ -209,7 +203,7 @@ def test_cranks_do_not_push_along_their_rod(reach: float, word: str) -> None:
     assert f"leg 1: crank and rod are {word}" in message
 
 
-def test_a_rod_must_not_lie_along_the_crank_axis() -> None:
+def test_a_rod_must_not_lie_along_the_crank_axis():
     content = shipped_content("rss")
     base = machine_of_kind("rss").base.joints.points
     tilt = 5e-4  # of the rods outwards, less than what is still one line
@@ -221,7 +215,7 @@ def test_a_rod_must_not_lie_along_the_crank_axis() -> None:
     assert "rod lies along the crank's axis" in message
 
 
-def test_a_crank_on_the_z_axis_has_no_tangent() -> None:
+def test_a_crank_on_the_z_axis_has_no_tangent():
     content = shipped_content("rss")
     base = machine_of_kind("rss").base.joints.points.copy()
     base[3] = 0.0
@@ -231,7 +225,7 @@ def test_a_crank_on_the_z_axis_has_no_tangent() -> None:
     assert message.startswith("leg 4: ")
 
 
-def test_the_leg_that_cannot_reach_home_is_named_with_its_own_table() -> None:
+def test_the_leg_that_cannot_reach_home_is_named_with_its_own_table():
     content = shipped_content("stewart")
     content["variant"] = [{"source": "Test", "legs": [5], "actuator": {"maximum": 0.9}}]
     field, message = refusal(content)
@@ -240,7 +234,7 @@ def test_the_leg_that_cannot_reach_home_is_named_with_its_own_table() -> None:
     assert "(variant.0.actuator)" in message
 
 
-TWISTS: dict[str, tuple[list[list[float]], list[str]]] = {
+TWISTS = {
     "along x": ([[1, 0, 0, 0, 0, 0]], ["moving along x"]),
     "about z": ([[0, 0, 0, 0, 0, 2.0]], ["turning about z"]),
     "a plane": (
@@ -259,7 +253,7 @@ TWISTS: dict[str, tuple[list[list[float]], list[str]]] = {
 }
 
 
-def test_motions_in_words(subtests: pytest.Subtests) -> None:
+def test_motions_in_words(subtests):
     """Rows that hold everything but some twists: these are found again and named."""
     for length in [1.0, 0.3]:
         for twists, words in TWISTS.values():
@@ -272,14 +266,14 @@ def test_motions_in_words(subtests: pytest.Subtests) -> None:
                 assert signs == [re.sub("-", "", word) for word in words]
 
 
-def test_rows_that_depend_on_each_other() -> None:
+def test_rows_that_depend_on_each_other():
     rows = np.eye(6)[[0, 1, 2, 1, 4, 5]]
     assert dependent_rows(rows) == [1, 3]
     assert dependent_rows(np.eye(6)) == []
     assert dependent_rows(scaled(np.eye(6)[[0, 1, 2]], 0.1)) == []
 
 
-def test_two_legs_may_not_join_the_same_points() -> None:
+def test_two_legs_may_not_join_the_same_points():
     base, top = (points_of.copy() for points_of in joints("ups"))
     base[4], top[4] = base[1], top[1]
     field, message = refusal(with_joints("ups", base, top))
@@ -287,7 +281,7 @@ def test_two_legs_may_not_join_the_same_points() -> None:
     assert "legs 2 and 5 join the same two points" in message
 
 
-def test_two_points_do_not_hold_a_platform() -> None:
+def test_two_points_do_not_hold_a_platform():
     base, top = joints("ups")
     field, message = refusal(with_joints("ups", base[[0, 0, 2, 2, 2, 0]], top))
     assert field == "base.joints"

@@ -1,7 +1,5 @@
 """Templates load as they are, say what every field means, and never replace a file."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path
@@ -20,7 +18,7 @@ from twin.machine.quantity import merged
 from twin.plant.plant import Plant
 
 
-def test_template_is_a_machine_that_runs(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_template_is_a_machine_that_runs(subtests, tmp_path):
     for legs in LEG_KINDS:
         with subtests.test(f"{legs}"):
             platform = twin.load(write_template(tmp_path / f"my_{legs}.toml", legs))
@@ -35,7 +33,7 @@ def test_template_is_a_machine_that_runs(subtests: pytest.Subtests, tmp_path: Pa
             np.testing.assert_allclose(held.pose[-1], platform.home, rtol=0, atol=1e-6)
 
 
-def test_templates_are_machines_of_their_own(subtests: pytest.Subtests) -> None:
+def test_templates_are_machines_of_their_own(subtests):
     """Nobody should take the numbers of a shipped machine for a start."""
     for legs in LEG_KINDS:
         with subtests.test(f"{legs}"):
@@ -50,7 +48,7 @@ COMMENTED = re.compile(r"^# (\[\[?[a-z_.]+\]\]?|[a-z_.]+ = .*)", re.MULTILINE)
 """Entries that a template shows without using them."""
 
 
-def test_what_templates_only_show_loads_too(subtests: pytest.Subtests) -> None:
+def test_what_templates_only_show_loads_too(subtests):
     for legs in LEG_KINDS:
         with subtests.test(f"{legs}"):
             text, count = COMMENTED.subn(r"\1", template("mine", legs))
@@ -60,13 +58,13 @@ def test_what_templates_only_show_loads_too(subtests: pytest.Subtests) -> None:
             assert made.leg.appearance is not None
 
 
-def test_pillars_show_a_configuration() -> None:
+def test_pillars_show_a_configuration():
     text = COMMENTED.sub(r"\1", template("mine", "pillar"))
     made = parameters_from(tomllib.loads(text), "mine.toml", "frictionless")
     assert made.leg.model_dump()["friction"]["viscous"] == 0.0
 
 
-def test_templates_show_drives_that_run(subtests: pytest.Subtests) -> None:
+def test_templates_show_drives_that_run(subtests):
     for legs in LEG_KINDS:
         with subtests.test(f"{legs}"):
             text = COMMENTED.sub(r"\1", template("mine", legs))
@@ -76,7 +74,7 @@ def test_templates_show_drives_that_run(subtests: pytest.Subtests) -> None:
             assert held.stopped == ""
 
 
-def test_template_names_every_field(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_template_names_every_field(subtests, tmp_path):
     for legs in LEG_KINDS:
         with subtests.test(f"{legs}"):
             text = template("my_platform", legs)
@@ -96,7 +94,7 @@ LAYOUTS = [block for block in SHOWN if "[[variant]]" not in block and "configura
 """Those that replace tables of a template."""
 
 
-def test_what_the_guide_adds_fits_the_template() -> None:
+def test_what_the_guide_adds_fits_the_template():
     blocks = [block for block in SHOWN if block not in LAYOUTS and "extends" not in block]
     assert len(blocks) == 2
     content = tomllib.loads("\n".join([template("mine"), *blocks]))
@@ -106,7 +104,7 @@ def test_what_the_guide_adds_fits_the_template() -> None:
     assert made.legs[1].actuator.minimum == made.legs[0].actuator.minimum
 
 
-def test_what_the_guide_replaces_fits_the_template(subtests: pytest.Subtests) -> None:
+def test_what_the_guide_replaces_fits_the_template(subtests):
     for block in LAYOUTS:
         with subtests.test(f"{block}"):
             change = tomllib.loads(block)
@@ -121,7 +119,7 @@ def test_what_the_guide_replaces_fits_the_template(subtests: pytest.Subtests) ->
             np.testing.assert_allclose(made.home_coordinates, middles, rtol=0, atol=1e-9)
 
 
-def test_existing_files_stay(tmp_path: Path) -> None:
+def test_existing_files_stay(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text("precious")
     with pytest.raises(InputError, match="exists"):
@@ -129,7 +127,7 @@ def test_existing_files_stay(tmp_path: Path) -> None:
     assert path.read_text() == "precious"
 
 
-def test_names_are_plain(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_names_are_plain(subtests, tmp_path):
     for name in ["My Platform.toml", "1st.toml", "ä.toml", ".toml"]:
         with subtests.test(f"{name}"):
             with pytest.raises(InputError, match="name"):
@@ -137,6 +135,6 @@ def test_names_are_plain(subtests: pytest.Subtests, tmp_path: Path) -> None:
             assert not list(tmp_path.iterdir())
 
 
-def test_unknown_legs(tmp_path: Path) -> None:
+def test_unknown_legs(tmp_path):
     with pytest.raises(InputError, match="ups, strut, rss, viscoelastic, pillar"):
         write_template(tmp_path / "mine.toml", "wheels")

@@ -1,10 +1,5 @@
 """Unequal legs, and named changes of a whole file."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from legs_at_home import leg_bodies
@@ -21,7 +16,7 @@ from twin.machine.quantity import merged
 
 pytestmark = pytest.mark.quick
 
-CHANGES: dict[str, dict[str, Any]] = {
+CHANGES = {
     "ups": {"rod": {"mass": 12.0}},
     "strut": {"axial": {"stiffness": "15 N/um"}},
     "rss": {"crank_length": 0.80, "actuator": {"minimum": -1.0, "maximum": 1.0}},
@@ -31,14 +26,14 @@ CHANGES: dict[str, dict[str, Any]] = {
 assert set(CHANGES) == set(LEG_KINDS)
 
 
-def with_variant(kind: str, **variant: Any) -> MachineParameters:
+def with_variant(kind, **variant):
     """Return the machine on legs of a kind whose legs 2 and 4 differ."""
     content = shipped_content(OF_KIND[kind])
     content["variant"] = [{"legs": [2, 4], "source": "Workshop", **variant}]
     return parameters_from(content, "platform.toml")
 
 
-def test_only_the_legs_of_a_variant_differ(subtests: pytest.Subtests) -> None:
+def test_only_the_legs_of_a_variant_differ(subtests):
     for kind in LEG_KINDS:
         with subtests.test(f"{kind}"):
             parameters = with_variant(kind, **CHANGES[kind])
@@ -52,7 +47,7 @@ def test_only_the_legs_of_a_variant_differ(subtests: pytest.Subtests) -> None:
             assert parameters.leg_table(3) == "leg"
 
 
-def test_variants_survive_json(subtests: pytest.Subtests) -> None:
+def test_variants_survive_json(subtests):
     for kind in LEG_KINDS:
         with subtests.test(f"{kind}"):
             parameters = with_variant(kind, **CHANGES[kind])
@@ -62,7 +57,7 @@ def test_variants_survive_json(subtests: pytest.Subtests) -> None:
             assert parameters_hash(parameters) != parameters_hash(machine_of_kind(kind))
 
 
-def test_the_other_entries_of_a_changed_table_stay() -> None:
+def test_the_other_entries_of_a_changed_table_stay():
     parameters = with_variant("ups", rod={"mass": 12.0})
     first, second = parameters.legs[:2]
     assert isinstance(first, UpsLeg)
@@ -74,7 +69,7 @@ def test_the_other_entries_of_a_changed_table_stay() -> None:
     np.testing.assert_array_equal(leg_bodies(parameters).rod_mass[:4], [11.7, 12.0, 11.7, 12.0])
 
 
-def test_a_body_of_another_kind_replaces_the_whole_table() -> None:
+def test_a_body_of_another_kind_replaces_the_whole_table():
     tube = {"kind": "cylinder", "density": 7850.0, "outer_radius": 0.02, "length": 0.7}
     second = with_variant("ups", rod={**tube, "start": -0.7}).legs[1]
     assert isinstance(second, UpsLeg)
@@ -82,7 +77,7 @@ def test_a_body_of_another_kind_replaces_the_whole_table() -> None:
     assert second.rod.source == "Workshop"
 
 
-def test_variants_change_where_legs_are_at_home() -> None:
+def test_variants_change_where_legs_are_at_home():
     """A shorter crank stands at another angle; the other legs do not know."""
     found = with_variant("rss", **CHANGES["rss"]).home_coordinates
     usual = machine_of_kind("rss").home_coordinates
@@ -90,7 +85,7 @@ def test_variants_change_where_legs_are_at_home() -> None:
     assert (np.abs(found[[1, 3]] - usual[[1, 3]]) > 1e-3).all()
 
 
-def test_elbows_may_differ_from_leg_to_leg() -> None:
+def test_elbows_may_differ_from_leg_to_leg():
     motor = {"minimum": -3.0, "maximum": 3.0}
     parameters = with_variant("rss", branch="inward", actuator=motor)
     legs = [leg for leg in parameters.legs if isinstance(leg, RssLeg)]
@@ -99,14 +94,14 @@ def test_elbows_may_differ_from_leg_to_leg() -> None:
     assert (parameters.home_coordinates[[1, 3]] < usual[[1, 3]] - 0.1).all()
 
 
-def test_axes_may_differ_from_leg_to_leg() -> None:
+def test_axes_may_differ_from_leg_to_leg():
     parameters = with_variant("ups", first_axis=[0.0, 2.0, 0.0])
     np.testing.assert_array_equal(parameters.first_axes[[1, 3]], [[0.0, 1.0, 0.0]] * 2)
     usual = machine_of_kind("ups").first_axes
     np.testing.assert_array_equal(parameters.first_axes[[0, 2]], usual[[0, 2]])
 
 
-def test_a_variant_is_described_by_what_differs(subtests: pytest.Subtests) -> None:
+def test_a_variant_is_described_by_what_differs(subtests):
     for kind in LEG_KINDS:
         with subtests.test(f"{kind}"):
             parameters = with_variant(kind, **CHANGES[kind])
@@ -122,14 +117,14 @@ def test_a_variant_is_described_by_what_differs(subtests: pytest.Subtests) -> No
             assert others == describe(machine_of_kind(kind))
 
 
-def simulator(configuration: str | None = None, **changes: Any) -> MachineParameters:
+def simulator(configuration=None, **changes):
     """Return the driving simulator with a configuration."""
     return parameters_from(
         shipped_content("driving_simulator") | changes, "platform.toml", configuration
     )
 
 
-def test_hardware_has_friction() -> None:
+def test_hardware_has_friction():
     plain, hardware = simulator(), simulator("hardware")
     assert plain.leg.model_dump()["friction"] is None
     friction = hardware.leg.model_dump()["friction"]
@@ -141,7 +136,7 @@ def test_hardware_has_friction() -> None:
     assert parameters_hash(hardware) != parameters_hash(plain)
 
 
-def test_configurations_are_listed() -> None:
+def test_configurations_are_listed():
     for configuration in (None, "hardware"):
         parameters = simulator(configuration)
         assert parameters.configuration is not None
@@ -155,7 +150,7 @@ def test_configurations_are_listed() -> None:
     assert rows["leg.friction", "viscous"] == 200.0
 
 
-def test_unknown_configurations_are_refused(subtests: pytest.Subtests) -> None:
+def test_unknown_configurations_are_refused(subtests):
     for name in ["hardwear", "", 5, ["hardware"], "source"]:
         with subtests.test(f"{name}"):
             with pytest.raises(InputError, match="hardware") as caught:
@@ -163,21 +158,21 @@ def test_unknown_configurations_are_refused(subtests: pytest.Subtests) -> None:
             assert caught.value.field == "configuration"
 
 
-def test_a_machine_without_configurations_has_generic_hardware(tmp_path: Path) -> None:
+def test_a_machine_without_configurations_has_generic_hardware(tmp_path):
     file = write_template(tmp_path / "own.toml", "ups")
     assert read_parameters(file, "hardware").leg.drive is not None
     with pytest.raises(InputError, match="known: ideal, hardware"):
         read_parameters(file, "loaded")
 
 
-def test_the_file_as_it_stands_is_called_ideal() -> None:
+def test_the_file_as_it_stands_is_called_ideal():
     assert simulator("ideal") == simulator()
     for name in ("driving_simulator", "rss"):
         parameters = twin.load(name, configuration="ideal").parameters
         assert parameters == twin.load(name).parameters
 
 
-def test_configurations_reach_legs_that_differ() -> None:
+def test_configurations_reach_legs_that_differ():
     """A configuration changes the file; variants are changes of the changed leg."""
     variant = [{"legs": [1], "source": "Workshop", "upper_mass": 30.0}]
     parameters = simulator("hardware", variant=variant)
@@ -186,14 +181,14 @@ def test_configurations_reach_legs_that_differ() -> None:
     assert [leg.model_dump()["upper_mass"] for leg in parameters.legs] == [30.0, 28.0, 28.0, 28.0]
 
 
-def test_configurations_are_read_from_files(tmp_path: Path) -> None:
+def test_configurations_are_read_from_files(tmp_path):
     file = tmp_path / "platform.toml"
     file.write_bytes(SHIPPED["driving_simulator"].read_bytes())
     assert read_parameters(file, "hardware") == simulator("hardware")
 
 
-def test_merging_leaves_its_arguments_alone() -> None:
-    table: dict[str, Any] = {"source": "A", "a": 1, "inner": {"source": "B", "b": 2, "c": 3}}
+def test_merging_leaves_its_arguments_alone():
+    table = {"source": "A", "a": 1, "inner": {"source": "B", "b": 2, "c": 3}}
     change = {"inner": {"c": 4}, "new": {"d": 5}}
     result = merged(table, change, "C")
     assert result == {
@@ -206,7 +201,7 @@ def test_merging_leaves_its_arguments_alone() -> None:
     assert merged(table, {"a": 2, "source": "D"}, "C")["source"] == "D"
 
 
-def test_a_file_is_read_anew_when_its_text_has_changed(tmp_path: Path) -> None:
+def test_a_file_is_read_anew_when_its_text_has_changed(tmp_path):
     file, text = tmp_path / "platform.toml", SHIPPED["stewart"].read_text("utf-8")
     assert text.count("\ngravity = 9.81\n") == 1
     file.write_text(text, "utf-8")

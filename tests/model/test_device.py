@@ -1,18 +1,15 @@
 """Batch calls on a graphics card, where there is none."""
 
-from __future__ import annotations
-
 import gymnasium as gym
 import pytest
 
 import twin.envs
-from twin.analysis.platform import Platform
 from twin.errors import InputError, MissingDependencyError
 
 pytestmark = pytest.mark.quick
 
 
-def test_what_is_missing_is_said(stewart: Platform) -> None:
+def test_what_is_missing_is_said(stewart):
     try:
         from numba import cuda
 

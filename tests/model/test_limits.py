@@ -1,14 +1,9 @@
 """Limits of the actuators, asked with poses or with coordinates."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.model.machine_base import coordinates_given
 
@@ -16,7 +11,7 @@ pytestmark = pytest.mark.quick
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_lengths_are_judged_as_the_poses_they_have(name: str) -> None:
+def test_lengths_are_judged_as_the_poses_they_have(name):
     platform = twin.load(name)
     shift = np.linspace(-0.6, 0.6, 25) * np.min(
         platform.maximum_coordinates - platform.minimum_coordinates
@@ -32,18 +27,18 @@ def test_lengths_are_judged_as_the_poses_they_have(name: str) -> None:
     assert platform.within_limits(beyond).shape == (platform.n_actuators,)
 
 
-def test_seven_numbers_are_a_pose_unless_said() -> None:
+def test_seven_numbers_are_a_pose_unless_said():
     assert coordinates_given(np.zeros((2, 7)), None, 7) == ((2,), None)
     assert coordinates_given(None, np.zeros((2, 7)), 7)[1] is not None
 
 
 @pytest.mark.parametrize("given", [{}, {"pose": [0.0] * 6, "lengths": [0.0] * 6}])
-def test_one_of_the_two_is_needed(stewart: Platform, given: dict[str, Any]) -> None:
+def test_one_of_the_two_is_needed(stewart, given):
     with pytest.raises(InputError, match="give one of the two"):
         stewart.within_limits(**given)
 
 
-def test_a_wrong_shape_says_what_a_pose_is(stewart: Platform) -> None:
+def test_a_wrong_shape_says_what_a_pose_is(stewart):
     with pytest.raises(InputError, match=r"got shape \(5,\): a pose is x y z qw qx qy qz; twin"):
         stewart.within_limits(np.zeros(5))
     for call in (stewart.inverse_kinematics, stewart.jacobian, twin.angles):

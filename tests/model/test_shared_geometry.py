@@ -1,7 +1,5 @@
 """Machines that take the geometry of another one over are those that are made anew."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -21,7 +19,7 @@ CHANGES = {
 """Machine -> factors on its numbers, among them some that geometry depends on."""
 
 
-def test_a_machine_is_the_same_with_and_without_another_one(subtests: pytest.Subtests) -> None:
+def test_a_machine_is_the_same_with_and_without_another_one(subtests):
     for name in CHANGES:
         with subtests.test(f"{name}"):
             nominal = twin.load(name, "hardware") if name == "stewart" else twin.load(name)

@@ -1,19 +1,13 @@
 """One state of arrays is checked and computed by a kernel of its own: as a batch of one is."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
 import twin
 import twin.rotations
-from twin.analysis.platform import Platform
 from twin.errors import TwinError
 
-CALLS: dict[str, Callable[..., Any]] = {
+CALLS = {
     "inverse_kinematics": lambda p, s: p.inverse_kinematics(s["pose"]),
     "jacobian": lambda p, s: p.jacobian(s["pose"]),
     "forward_dynamics": lambda p, s: p.forward_dynamics(
@@ -26,7 +20,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
-def state_of(platform: Platform) -> dict[str, np.ndarray]:
+def state_of(platform):
     """Return the arguments of all calls at a moving state near home."""
     rng = np.random.default_rng(1)
     size = platform.home_reaches.mean()
@@ -46,7 +40,7 @@ def state_of(platform: Platform) -> dict[str, np.ndarray]:
     }
 
 
-def outcome(call: Callable[..., Any], platform: Platform, state: dict[str, Any]) -> Any:
+def outcome(call, platform, state):
     """Return the result of a call, or the text of its error without the number of the entry."""
     try:
         return call(platform, state)
@@ -56,7 +50,7 @@ def outcome(call: Callable[..., Any], platform: Platform, state: dict[str, Any])
 
 @pytest.mark.slow
 @pytest.mark.quick
-def test_a_state_is_a_batch_of_one(subtests: pytest.Subtests, platform: Platform) -> None:
+def test_a_state_is_a_batch_of_one(subtests, platform):
     state = state_of(platform)
     batch = {name: value[None] for name, value in state.items()}
     for name, call in CALLS.items():
@@ -73,7 +67,7 @@ SPOILED = {
 }
 
 
-def test_a_state_keeps_the_rules_of_batches(subtests: pytest.Subtests, platform: Platform) -> None:
+def test_a_state_keeps_the_rules_of_batches(subtests, platform):
     """A wrong entry anywhere has the result, or the error, that it has in a batch."""
     good = state_of(platform)
     for (name, call), field, (what, value) in (
@@ -97,7 +91,7 @@ def test_a_state_keeps_the_rules_of_batches(subtests: pytest.Subtests, platform:
 
 
 @pytest.mark.quick
-def test_other_arrays_are_computed_too(stewart: Platform) -> None:
+def test_other_arrays_are_computed_too(stewart):
     """Lists, single precision and slices with steps are no arrays for the kernel."""
     state = state_of(stewart)
     expected = stewart.inverse_kinematics(state["pose"])

@@ -1,15 +1,10 @@
 """Default motions: within travel, speed and force of shipped machines and of one's own."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from own_machines import OWN, own_machine
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.motion import RecordedMotion, SineMotion
 from twin.motion.recording import (
@@ -28,7 +23,7 @@ pytestmark = pytest.mark.quick
 MOTIONS = (("sine", "z"), ("sine", "yaw"), ("step", "z"), ("lift", "x"), ("chirp", "roll"))
 
 
-def test_default_motions_keep_every_limit(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_default_motions_keep_every_limit(subtests, tmp_path):
     for name in OWN:
         with subtests.test(f"{name}"):
             platform = twin.load(own_machine(name, tmp_path))
@@ -40,7 +35,7 @@ def test_default_motions_keep_every_limit(subtests: pytest.Subtests, tmp_path: P
                 assert platform.within_limits(platform.constrain(motion(shown).pose).pose).all()
 
 
-def test_a_motion_that_fits_is_left_as_it_is(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_a_motion_that_fits_is_left_as_it_is(subtests, stewart):
     for kind in ["sine", "lift", "chirp"]:
         with subtests.test(f"{kind}"):
             usual = default_amplitude(stewart, "z")
@@ -52,8 +47,8 @@ def test_a_motion_that_fits_is_left_as_it_is(subtests: pytest.Subtests, stewart:
             assert np.array_equal(motion(time).pose, asked(time).pose)
 
 
-def test_the_sizes_of_a_fitted_motion_follow_the_limit_that_binds(stewart: Platform) -> None:
-    def make(size: float) -> SineMotion:
+def test_the_sizes_of_a_fitted_motion_follow_the_limit_that_binds(stewart):
+    def make(size):
         return SineMotion(stewart.home, amplitude={"z": size}, frequency=3.0, duration=1.0)
 
     _, half = fitted_motion(stewart, make, 0.1, 0.4)
@@ -64,12 +59,12 @@ def test_the_sizes_of_a_fitted_motion_follow_the_limit_that_binds(stewart: Platf
     assert half == pytest.approx(0.5 * whole, rel=0.1)
 
 
-def test_a_motion_takes_a_share_of_the_force_that_is_left_at_rest(stewart: Platform) -> None:
+def test_a_motion_takes_a_share_of_the_force_that_is_left_at_rest(stewart):
     rest = np.zeros(6)
     held = float(np.abs(stewart.inverse_dynamics(stewart.home, rest, rest)).max())
     weak = stewart.with_(parameters={"leg.actuator.force": 1.1 * held})
 
-    def make(size: float) -> SineMotion:
+    def make(size):
         return SineMotion(weak.home, amplitude={"z": size}, frequency=3.0, duration=1.0)
 
     motion, _ = fitted_motion(weak, make, 0.1)
@@ -78,7 +73,7 @@ def test_a_motion_takes_a_share_of_the_force_that_is_left_at_rest(stewart: Platf
     assert 0.6 < used < MAX_LIMIT_USE
 
 
-def test_near_an_end_a_step_goes_where_there_is_room(tmp_path: Path) -> None:
+def test_near_an_end_a_step_goes_where_there_is_room(tmp_path):
     file = own_machine("low_home", tmp_path)
     low = twin.load(file)
     high = tmp_path / "high.toml"
@@ -95,7 +90,7 @@ def test_near_an_end_a_step_goes_where_there_is_room(tmp_path: Path) -> None:
         assert side * (motion(4.0).pose[2] - platform.home[2]) > 0.015
 
 
-def test_a_home_at_an_end_is_said(tmp_path: Path) -> None:
+def test_a_home_at_an_end_is_said(tmp_path):
     file = own_machine("low_home", tmp_path)
     platform = twin.load(file)
     text = file.read_text(encoding="utf-8")
@@ -106,7 +101,7 @@ def test_a_home_at_an_end_is_said(tmp_path: Path) -> None:
         MotionSpecification("sine", "z").motion_of(twin.load(file))
 
 
-def test_the_peak_of_a_drive_is_a_limit_of_force_too() -> None:
+def test_the_peak_of_a_drive_is_a_limit_of_force_too():
     """Struts of the positioning hexapod are stiff: 2000 N stretch one by 100 um."""
     sizes = []
     for configuration in (None, "hardware"):
@@ -120,7 +115,7 @@ def test_the_peak_of_a_drive_is_a_limit_of_force_too() -> None:
     assert sizes[1] < 2e-4 < sizes[0]
 
 
-def test_only_axes_that_a_machine_can_move_are_followed(subtests: pytest.Subtests) -> None:
+def test_only_axes_that_a_machine_can_move_are_followed(subtests):
     for axis in BASE_AXES:
         with subtests.test(f"{axis}"):
             platform, time = twin.load("driving_simulator"), np.linspace(0.0, 1.0, 21)
@@ -133,7 +128,7 @@ def test_only_axes_that_a_machine_can_move_are_followed(subtests: pytest.Subtest
             assert free_axes(twin.load("stewart")) == BASE_AXES
 
 
-def test_what_constraints_add_to_a_motion_may_be_given_with_it() -> None:
+def test_what_constraints_add_to_a_motion_may_be_given_with_it():
     """A recorded motion of the machine has the x and y that come with roll and pitch."""
     platform, time = twin.load("driving_simulator"), np.linspace(0.0, 1.0, 101)
     tilt = SineMotion(platform.home, amplitude={"pitch": 0.04}, frequency=1.0, duration=1.0)

@@ -123,7 +123,7 @@ def inner_times(motion, count=101):
     return np.linspace(0.01, motion.duration - 0.01, count)
 
 
-def test_derivatives_match_differences(subtests: pytest.Subtests) -> None:
+def test_derivatives_match_differences(subtests):
     for name in MOTIONS:
         with subtests.test(f"{name}"):
             motion = MOTIONS[name]()
@@ -175,7 +175,7 @@ def test_derivatives_match_differences_for_any_parameters(sizes, first, last, fa
     )
 
 
-def test_shapes_follow_time_and_arrays_are_fresh(subtests: pytest.Subtests) -> None:
+def test_shapes_follow_time_and_arrays_are_fresh(subtests):
     for name in MOTIONS:
         with subtests.test(f"{name}"):
             motion = MOTIONS[name]()
@@ -192,7 +192,7 @@ def test_shapes_follow_time_and_arrays_are_fresh(subtests: pytest.Subtests) -> N
             np.testing.assert_allclose(np.linalg.norm(one.pose[3:]), 1.0, rtol=0, atol=1e-15)
 
 
-def test_motions_are_frozen_and_survive_copies(subtests: pytest.Subtests) -> None:
+def test_motions_are_frozen_and_survive_copies(subtests):
     for name in MOTIONS:
         with subtests.test(f"{name}"):
             motion = MOTIONS[name]()
@@ -207,7 +207,7 @@ def test_motions_are_frozen_and_survive_copies(subtests: pytest.Subtests) -> Non
             assert type(motion).__name__ in repr(motion)
 
 
-def test_times_outside_are_refused_but_rounding_is_not(subtests: pytest.Subtests) -> None:
+def test_times_outside_are_refused_but_rounding_is_not(subtests):
     for name in MOTIONS:
         with subtests.test(f"{name}"):
             motion = MOTIONS[name]()
@@ -220,7 +220,7 @@ def test_times_outside_are_refused_but_rounding_is_not(subtests: pytest.Subtests
                 assert error.value.field == "time"
 
 
-def test_fade_in_starts_at_rest_at_the_center(subtests: pytest.Subtests) -> None:
+def test_fade_in_starts_at_rest_at_the_center(subtests):
     for name in [name for name in MOTIONS if MOTIONS[name]().fade.fade_in]:
         with subtests.test(f"{name}"):
             motion = MOTIONS[name]()
@@ -275,7 +275,7 @@ def test_step_profiles():
     np.testing.assert_array_equal(ideal([0.4999, 0.5, 2.0]).twist, 0.0)
 
 
-def test_chirp_frequencies(subtests: pytest.Subtests) -> None:
+def test_chirp_frequencies(subtests):
     for ends in [(0.5, 70.0), (70.0, 0.5), (2.0, 2.0), (2.0, 2.0 + 1e-13)]:
         for sweep in ["linear", "logarithmic"]:
             with subtests.test(f"{ends}, {sweep}"):
@@ -402,7 +402,7 @@ BAD = [
 ]
 
 
-def test_bad_arguments_end_in_an_input_error(subtests: pytest.Subtests) -> None:
+def test_bad_arguments_end_in_an_input_error(subtests):
     for kind, good, bad in BAD:
         with subtests.test(f"{kind}"):
             assert kind(**good)(0.5).pose.shape == (7,)

@@ -70,7 +70,7 @@ def test_units_order_and_line_ends_do_not_matter(write):
     assert plain.time.flags.writeable is False
 
 
-def test_splines_reproduce_polynomials_of_their_degree(subtests: pytest.Subtests) -> None:
+def test_splines_reproduce_polynomials_of_their_degree(subtests):
     for count, degree in [(4, 3), (5, 3), (6, 5), (30, 5)]:
         with subtests.test(f"{count}"):
             curve = np.polynomial.Polynomial([0.01, 0.02, -0.03, 0.02, 0.01, -0.01][: degree + 1])
@@ -109,7 +109,7 @@ def bumpy(time):
     return axes.values[:, 2], axes.accelerations[:, 2]
 
 
-def test_accelerations_integrate_to_the_position(subtests: pytest.Subtests) -> None:
+def test_accelerations_integrate_to_the_position(subtests):
     for drift in DRIFT_METHODS:
         with subtests.test(f"{drift}"):
             time = uneven_times(12.0, 2400)
@@ -298,7 +298,7 @@ def test_the_good_file_is_good(write):
 
 
 @pytest.mark.filterwarnings("error")
-def test_faulty_files_say_where_and_what(subtests: pytest.Subtests, write) -> None:
+def test_faulty_files_say_where_and_what(subtests, write):
     for fault in FAULTY:
         with subtests.test(f"{fault}"):
             text, options, message = FAULTY[fault]
@@ -308,13 +308,13 @@ def test_faulty_files_say_where_and_what(subtests: pytest.Subtests, write) -> No
                 assert "run.csv" in error.value.field
 
 
-def test_bad_paths_are_refused(subtests: pytest.Subtests) -> None:
+def test_bad_paths_are_refused(subtests):
     for path in ["", None, 3, "no/such/file.csv", "a\0b", "/dev/zero", ".", "x" * 9999]:
         with subtests.test(f"{path}"), pytest.raises(InputError):
             read_recording(path, HOME)
 
 
-def test_bad_arrays_are_refused(subtests: pytest.Subtests) -> None:
+def test_bad_arrays_are_refused(subtests):
     for time, columns, options in [
         (np.arange(5.0) / 10, {}, {}),
         (np.arange(5.0) / 10, {"height": np.zeros(5)}, {}),

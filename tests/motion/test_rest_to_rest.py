@@ -1,7 +1,5 @@
 """Transition laws: at rest at both ends, exact derivatives, peak accelerations as stated."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +14,7 @@ SMOOTH = ("cycloidal", "minimum_jerk")
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_ends_are_at_rest(law: str) -> None:
+def test_ends_are_at_rest(law):
     motion = RestToRestMotion(HOME, displacement={"z": 0.1}, rise=0.4, law=law)
     sample = motion([0.0, 0.2, 0.4])
     np.testing.assert_allclose(sample.pose[:, 2], [0.3, 0.35, 0.4], rtol=0, atol=1e-15)
@@ -27,7 +25,7 @@ def test_ends_are_at_rest(law: str) -> None:
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_derivatives(law: str) -> None:
+def test_derivatives(law):
     motion = RestToRestMotion(HOME, displacement=ALL_AXES, rise=0.7, law=law)
     time, step = np.linspace(0.01, 0.69, 50), 1e-5
     middle = motion(time)
@@ -39,14 +37,14 @@ def test_derivatives(law: str) -> None:
 
 
 @given(st.floats(1e-3, 10.0), st.floats(1e-2, 100.0), st.sampled_from(sorted(LAWS)))
-def test_shortest_rise_reaches_the_peak(distance: float, peak: float, law: str) -> None:
+def test_shortest_rise_reaches_the_peak(distance, peak, law):
     rise = shortest_rise(distance, peak, law)
     motion = RestToRestMotion(HOME, displacement={"z": distance}, rise=rise, law=law)
     accelerations = motion(np.linspace(0.0, rise, 4001)).acceleration[:, 2]
     assert np.abs(accelerations).max() == pytest.approx(peak, rel=1e-5)
 
 
-def test_rises_of_the_laws() -> None:
+def test_rises_of_the_laws():
     """0.1 m with 7.84 m/s2: half a cosine wave is the fastest of them, a full sine the slowest."""
     found = {law: shortest_rise(0.1, 7.84, law) for law in LAWS}
     assert found["harmonic"] == pytest.approx(np.pi * np.sqrt(0.1 / (2.0 * 7.84)))
@@ -60,7 +58,7 @@ def test_rises_of_the_laws() -> None:
     ]
 
 
-def test_bad_arguments() -> None:
+def test_bad_arguments():
     good = {"displacement": {"z": 0.1}, "rise": 0.5}
     for bad in ({"law": "square"}, {"rise": 0.0}, {"displacement": {"up": 1.0}}, {"rise": None}):
         with pytest.raises(InputError) as error:

@@ -27,7 +27,7 @@ def path(time, size, seed=0):
     )
 
 
-def test_quaternion_is_that_of_the_convention(subtests: pytest.Subtests) -> None:
+def test_quaternion_is_that_of_the_convention(subtests):
     for name in CONVENTIONS:
         with subtests.test(f"{name}"):
             angles, rates, accelerations = path(

@@ -1,9 +1,5 @@
 """Splines of long records: solved piece by piece, they are those that are solved at once."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
@@ -14,7 +10,7 @@ from twin.motion.profiles import spline_through
 pytestmark = pytest.mark.quick
 
 
-def test_pieces_are_the_whole(constants: Any) -> None:
+def test_pieces_are_the_whole(constants):
     random = np.random.default_rng(5)
     time = np.cumsum(random.uniform(0.5e-3, 1.5e-3, 3000))
     values = np.sin(20.0 * time) + 1e-3 * random.normal(size=3000)
@@ -28,7 +24,7 @@ def test_pieces_are_the_whole(constants: Any) -> None:
         assert np.abs(error).max() < 1e-12 * np.abs(whole.derivative(order)(time)).max() * 1e3
 
 
-def test_coefficients_pass_through_the_samples(constants: Any) -> None:
+def test_coefficients_pass_through_the_samples(constants):
     constants(spline, SEGMENT_SIZE=500, SEGMENT_OVERLAP=100)
     time = np.linspace(0.0, 2.0, 2001)
     values = np.cos(7.0 * time)

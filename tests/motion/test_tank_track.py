@@ -25,7 +25,7 @@ def share_outside(signal, low, high):
     return power[(frequency < low) | (frequency > high)].sum() / power.sum()
 
 
-def test_content_is_inside_the_band_before_the_window(subtests: pytest.Subtests) -> None:
+def test_content_is_inside_the_band_before_the_window(subtests):
     for duration in [4.0, 10.0, 7.3]:
         with subtests.test(f"{duration}"):
             motion = TankTrackMotion(HOME, duration=duration, fade_in=0.0, fade_out=0.0, seed=1)
@@ -208,7 +208,7 @@ def test_longest_run_is_possible():
     assert np.isfinite(motion(np.linspace(0.0, 60.0, 50)).acceleration).all()
 
 
-def test_bad_courses_are_refused(subtests: pytest.Subtests) -> None:
+def test_bad_courses_are_refused(subtests):
     for arguments in [
         {"heights": []},
         {"heights": 0.2},
@@ -228,7 +228,7 @@ def test_bad_courses_are_refused(subtests: pytest.Subtests) -> None:
             barrier_course(**arguments)
 
 
-def test_bad_vehicles_are_refused(subtests: pytest.Subtests) -> None:
+def test_bad_vehicles_are_refused(subtests):
     for arguments in [
         {"contact_length": 0.0},
         {"track_gauge": -1.0},

@@ -1,13 +1,9 @@
 """A real browser for the tests of the page."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable, Iterator
 
 import pytest
 from browser_rig import SMALL, Visitor, browser_command, open_browser
-from playwright.sync_api import Browser
 
 NEEDED = "TWIN_TESTS_NEED_CHROMIUM"
 """Environment variable: set where the browser must not be missing."""
@@ -16,7 +12,7 @@ OWN_HOSTS = {"127.0.0.1", "localhost"}
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def chromium():
     """One browser for a file of tests: it takes a second to start."""
     command = browser_command()
     if command is None:
@@ -27,11 +23,11 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def visit(chromium: Browser) -> Iterator[Callable[..., Visitor]]:
+def visit(chromium):
     """Open windows: `visit(url, size=TABLET)`; none may meet an error or ask another host."""
-    visitors: list[Visitor] = []
+    visitors = []
 
-    def open_window(url: str, size: tuple[int, int] = SMALL) -> Visitor:
+    def open_window(url, size=SMALL):
         visitors.append(Visitor(chromium, size))
         return visitors[-1].open(url)
 

@@ -1,10 +1,6 @@
 """Where the parts of a page go in windows of all shapes."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -17,25 +13,25 @@ from twin.page.server.page_server import PageServer
 class Window:
     """A browser window whose scene has what the panels leave of it."""
 
-    def __init__(self, width: int, height: int) -> None:
+    def __init__(self, width, height):
         self.size, self.columns = (width, height), 0
-        self.moves: list[str] = []
-        self.resized: Callable[[Any], None] = lambda _: None
+        self.moves = []
+        self.resized = lambda _: None
         self.client = SimpleNamespace(
             camera=SimpleNamespace(aspect=width / height, on_update=self.watch),
             gui=SimpleNamespace(main_panel=SimpleNamespace(_set_position=self.place)),
         )
 
-    def watch(self, callback: Callable[[Any], None]) -> None:
+    def watch(self, callback):
         """Take what is called when the camera or the scene's size changes."""
         self.resized = callback
 
-    def place(self, place: dict[str, str]) -> None:
+    def place(self, place):
         """Put the controls above the charts: one column is free again."""
         self.moves.append(place["side"])
         self.dock(1)
 
-    def dock(self, columns: int) -> None:
+    def dock(self, columns):
         """Leave room for columns of panels, and say so."""
         self.columns = columns
         width, height = self.size
@@ -44,14 +40,12 @@ class Window:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[PageServer]:
+def server():
     with PageServer(port=0) as opened:
         yield opened
 
 
-def test_scenes_are_wide_enough(
-    subtests: pytest.Subtests, server: PageServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scenes_are_wide_enough(subtests, server, monkeypatch):
     for size, columns in [
         ((1280, 800), 2),
         ((1920, 1080), 2),
@@ -61,8 +55,8 @@ def test_scenes_are_wide_enough(
         ((768, 1024), 1),
     ]:
         with subtests.test(f"{size}"):
-            opened: list[Callable[[Any], None]] = []
-            looked: list[Any] = []
+            opened = []
+            looked = []
             monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
             lay_out(server.viser, looked.append)
             window = Window(*size)
@@ -75,10 +69,8 @@ def test_scenes_are_wide_enough(
             assert len(looked) == 3 - columns
 
 
-def test_a_page_that_was_laid_out_before_it_is_known(
-    server: PageServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[Callable[[Any], None]] = []
+def test_a_page_that_was_laid_out_before_it_is_known(server, monkeypatch):
+    opened = []
     monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
     lay_out(server.viser, lambda client: None)
     window = Window(820, 1180)
@@ -89,11 +81,9 @@ def test_a_page_that_was_laid_out_before_it_is_known(
     assert window.moves == ["above"], "and stays there"
 
 
-def test_a_scene_that_grows_later_keeps_its_camera(
-    server: PageServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[Callable[[Any], None]] = []
-    looked: list[Any] = []
+def test_a_scene_that_grows_later_keeps_its_camera(server, monkeypatch):
+    opened = []
+    looked = []
     monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
     lay_out(server.viser, looked.append)
     window = Window(1280, 800)

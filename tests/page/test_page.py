@@ -1,18 +1,10 @@
 """The page of a machine in a real browser, used as a person uses it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Literal
-
 import numpy as np
 import pytest
 from browser_rig import SCENE, TABLET, Visitor, background, changed, colours
 from legible.live import faults_of_tab
 from live_rig import Live
-from numpy.typing import NDArray
-from playwright.sync_api import Browser
 from scipy.spatial.transform import Rotation
 
 from twin.page.machine_page import replay_page
@@ -26,7 +18,7 @@ POSITION_GAIN = "position_gain [1/s]"
 
 
 @pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
+def live():
     """A machine that runs behind a page."""
     opened = Live(MACHINE)
     yield opened
@@ -34,7 +26,7 @@ def live() -> Iterator[Live]:
 
 
 @pytest.fixture(scope="module")
-def window(chromium: Browser, live: Live) -> Iterator[Visitor]:
+def window(chromium, live):
     """A browser window with the page, for all tests of this file."""
     visitor = Visitor(chromium).open(live.url)
     visitor.dismiss("Software WebGL rendering detected")
@@ -44,7 +36,7 @@ def window(chromium: Browser, live: Live) -> Iterator[Visitor]:
 
 
 @pytest.fixture
-def desk(live: Live, window: Visitor) -> Iterator[Visitor]:
+def desk(live, window):
     """The window, with the machine at home and all settings as at the beginning."""
     live.begin_anew()
     window.turn_to("Drive")
@@ -54,17 +46,17 @@ def desk(live: Live, window: Visitor) -> Iterator[Visitor]:
     assert not window.problems
 
 
-def state(visitor: Visitor) -> str:
+def state(visitor):
     """Return the word for the run's state."""
     return visitor.page.locator(".twin-state").inner_text()
 
 
-def is_rising(live: Live, to: float, within: float = 0.5) -> Callable[[], bool]:
+def is_rising(live, to, within=0.5):
     """Return what tells whether the platform has come to a height [mm] above home."""
     return lambda: abs(live.height - to) < within
 
 
-def test_machine_is_seen(desk: Visitor, live: Live) -> None:
+def test_machine_is_seen(desk, live):
     desk.wait(lambda: len(colours(desk.scene())) > 500, "the machine is drawn")
     before = desk.scene()
     assert background(before) < 0.9
@@ -74,7 +66,7 @@ def test_machine_is_seen(desk: Visitor, live: Live) -> None:
     desk.wait(lambda: changed(before, desk.scene()) > 0.01, "the picture follows")
 
 
-def test_typed_value_and_slider_move_the_machine(desk: Visitor, live: Live) -> None:
+def test_typed_value_and_slider_move_the_machine(desk, live):
     desk.enter("z [mm]", 12.5)
     desk.wait(is_rising(live, 12.5, 0.1), "the platform is up")
     desk.press("Home")
@@ -85,7 +77,7 @@ def test_typed_value_and_slider_move_the_machine(desk: Visitor, live: Live) -> N
     desk.wait(lambda: abs(live.height - desk.number("z [mm]")) < 0.5, "the platform is up")
 
 
-def test_motion_is_started_and_stopped(desk: Visitor, live: Live) -> None:
+def test_motion_is_started_and_stopped(desk, live):
     desk.choose("Kind", "sine")
     desk.choose("Axis", "z")
     desk.enter("Amplitude [mm]", 15)
@@ -93,9 +85,9 @@ def test_motion_is_started_and_stopped(desk: Visitor, live: Live) -> None:
     desk.enter("Duration [s]", 2)
     desk.tick("Loop")
     desk.press("Start motion")
-    heights: list[float] = []
+    heights = []
 
-    def has_swung() -> bool:
+    def has_swung():
         heights.append(live.height)
         return max(heights) > 8.0 and min(heights) < -8.0
 
@@ -106,11 +98,11 @@ def test_motion_is_started_and_stopped(desk: Visitor, live: Live) -> None:
     desk.tick("Loop", on=False)
 
 
-def test_run_is_paused_and_stepped(desk: Visitor, live: Live) -> None:
+def test_run_is_paused_and_stepped(desk, live):
     charts = desk.page.locator(".uplot")
     assert charts.count() >= 2
 
-    def moves() -> bool:
+    def moves():
         before = desk.picture_of(charts.first)
         desk.page.wait_for_timeout(400.0)
         return changed(before, desk.picture_of(charts.first)) > 0.0
@@ -131,7 +123,7 @@ def test_run_is_paused_and_stepped(desk: Visitor, live: Live) -> None:
     desk.wait(lambda: live.time < before, "it begins anew")
 
 
-def test_engine_and_gain_are_switched(desk: Visitor, live: Live) -> None:
+def test_engine_and_gain_are_switched(desk, live):
     desk.enter("z [mm]", 14)
     desk.wait(is_rising(live, 14.0), "the platform is up")
     desk.turn_to("Machine")
@@ -140,21 +132,21 @@ def test_engine_and_gain_are_switched(desk: Visitor, live: Live) -> None:
         desk.has_text(f"{MACHINE} \u00b7 ideal \u00b7 {engine} \u00b7 cascade")
         assert live.session.settings.engine == engine
         before = live.time
-        desk.wait(lambda before=before: live.time > before + 0.2, "it goes on")  # type: ignore[misc]
+        desk.wait(lambda before=before: live.time > before + 0.2, "it goes on")
         assert live.height == pytest.approx(14.0, abs=1.0)
     gain = live.session.gains["position_gain"]
     desk.enter(POSITION_GAIN, 0.5 * gain)
     desk.wait(lambda: live.session.gains["position_gain"] == 0.5 * gain, "the gain is used")
 
 
-def shares(picture: NDArray[np.uint8]) -> tuple[float, float]:
+def shares(picture):
     """Return the shares of blue and of orange pixels."""
     red, green, blue = picture.astype(int).transpose(2, 0, 1)
     orange = (red - green > 60) & (green - blue > 30)
     return float((blue - red > 60).mean()), float(orange.mean())
 
 
-def test_second_engine_is_drawn_over_the_first(desk: Visitor, live: Live) -> None:
+def test_second_engine_is_drawn_over_the_first(desk, live):
     desk.turn_to("Compare")
     desk.wait(lambda: abs(live.height) < 0.1, "the platform is home")
     before = desk.scene()
@@ -169,7 +161,7 @@ def test_second_engine_is_drawn_over_the_first(desk: Visitor, live: Live) -> Non
     shown = desk.page.locator(".twin-difference")
     desk.wait(lambda: "\u00b5m" in shown.inner_text(), "the difference is told")
 
-    def is_away() -> bool:
+    def is_away():
         found = live.session.difference
         return found is not None and found[0] > 0.05
 
@@ -184,9 +176,7 @@ def test_second_engine_is_drawn_over_the_first(desk: Visitor, live: Live) -> Non
     desk.wait(lambda: changed(before, desk.scene()) < 0.002, "it is gone")
 
 
-def test_run_is_saved_and_replayed(
-    desk: Visitor, live: Live, visit: Callable[..., Visitor], tmp_path: Path
-) -> None:
+def test_run_is_saved_and_replayed(desk, live, visit, tmp_path):
     desk.enter("z [mm]", 18)
     desk.wait(is_rising(live, 18.0), "the platform is up")
     desk.turn_to("Save")
@@ -220,7 +210,7 @@ def test_run_is_saved_and_replayed(
         page.close()
 
 
-def is_within(visitor: Visitor, label: str, size: tuple[int, int]) -> bool:
+def is_within(visitor, label, size):
     """Return whether the line of an input is seen as a whole in a window of a size."""
     row = visitor.row(label)
     box = row.bounding_box() if row.is_visible() else None
@@ -230,20 +220,18 @@ def is_within(visitor: Visitor, label: str, size: tuple[int, int]) -> bool:
     return min(box["x"], box["y"]) >= 0.0 and right <= size[0] and bottom <= size[1]
 
 
-def machine_share(picture: NDArray[np.uint8]) -> float:
+def machine_share(picture):
     """Return the share of a picture that is not like its upper corner, which is background."""
     return float((np.abs(picture.astype(int) - picture[0, 0]).max(axis=-1) > 60).mean())
 
 
-def test_two_windows_show_the_same(
-    desk: Visitor, live: Live, visit: Callable[..., Visitor]
-) -> None:
+def test_two_windows_show_the_same(desk, live, visit):
     """The other is a tablet's, which shows scene and controls side by side."""
     other = visit(live.url, size=TABLET)
     other.wait_laid_out()
     desk.wait(lambda: live.clients == 2, "two are connected")
     for label in ("z [mm]", "Speed [\u00d7]"):
-        other.wait(lambda label=label: is_within(other, label, TABLET), label)  # type: ignore[misc]
+        other.wait(lambda label=label: is_within(other, label, TABLET), label)
     assert other.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
     other.wait(lambda: machine_share(other.scene()) > 0.02, "the machine is drawn")
     other.enter("z [mm]", 9)
@@ -257,13 +245,13 @@ def test_two_windows_show_the_same(
     desk.wait(is_rising(live, 3.0), "the other goes on")
 
 
-def test_controls_are_legible(desk: Visitor) -> None:
+def test_controls_are_legible(desk):
     """`make pages` looks at every tab in all windows."""
     assert not faults_of_tab(desk, "Save")
     assert not faults_of_tab(desk, "Drive")
 
 
-def pixel(desk: Visitor, live: Live, point: NDArray[np.float64]) -> tuple[float, float]:
+def pixel(desk, live, point):
     """Return where a point `(3,)` [m] of the world is seen in a window."""
     camera = next(iter(live.page.server.get_clients().values())).camera
     box = desk.page.locator(SCENE).bounding_box()
@@ -275,7 +263,7 @@ def pixel(desk: Visitor, live: Live, point: NDArray[np.float64]) -> tuple[float,
     return middle[0] + half * right / ahead, middle[1] + half * down / ahead
 
 
-def test_click_on_the_platform_pushes_it(desk: Visitor, live: Live) -> None:
+def test_click_on_the_platform_pushes_it(desk, live):
     top = live.session.platform.home[:3] + np.array([0.0, 0.0, 0.055])
     desk.page.mouse.click(*pixel(desk, live, top))
     desk.turn_to("Push")
@@ -284,7 +272,7 @@ def test_click_on_the_platform_pushes_it(desk: Visitor, live: Live) -> None:
     assert abs(float(desk.input("Point [mm]").first.input_value())) < 10.0
 
 
-def reloaded(desk: Visitor, scheme: Literal["light", "dark"]) -> None:
+def reloaded(desk, scheme):
     """Let the system of a window turn dark or light, which loads the page anew."""
     with desk.page.expect_navigation():
         desk.page.emulate_media(color_scheme=scheme)
@@ -292,7 +280,7 @@ def reloaded(desk: Visitor, scheme: Literal["light", "dark"]) -> None:
     desk.wait_laid_out()
 
 
-def test_reload_restores_the_page_and_links_their_set_up(desk: Visitor, live: Live) -> None:
+def test_reload_restores_the_page_and_links_their_set_up(desk, live):
     desk.enter("z [mm]", 21)
     desk.wait(is_rising(live, 21.0), "the platform is up")
     before = live.time
@@ -325,7 +313,7 @@ def test_reload_restores_the_page_and_links_their_set_up(desk: Visitor, live: Li
     desk.wait(lambda: desk.scene()[:50].mean() > 150.0, "the page is light")
 
 
-def test_keys_pause_and_sliders_fill_from_zero(desk: Visitor, live: Live) -> None:
+def test_keys_pause_and_sliders_fill_from_zero(desk, live):
     """Space pauses and goes on, unless somebody is typing."""
     desk.wait(lambda: state(desk) == "running", "it runs")
     desk.page.keyboard.press(" ")
@@ -334,13 +322,13 @@ def test_keys_pause_and_sliders_fill_from_zero(desk: Visitor, live: Live) -> Non
     desk.wait(lambda: state(desk) == "running", "and lets it go on")
     desk.enter("z [mm]", 20)
     bar = desk.page.locator(".mantine-Slider-bar[style*=twin-left]").nth(2)
-    desk.wait(lambda: bar.bounding_box()["width"] > 5.0, "the bar begins at zero")  # type: ignore[index]
+    desk.wait(lambda: bar.bounding_box()["width"] > 5.0, "the bar begins at zero")
     track = bar.evaluate("node => node.parentElement.getBoundingClientRect().width")
-    assert bar.bounding_box()["width"] < 0.3 * track  # type: ignore[index]
+    assert bar.bounding_box()["width"] < 0.3 * track
     assert desk.page.locator(".twin-strip b").count() == len(live.session.platform.base_joints)
 
 
-def test_keys_reset_and_move_the_slider_that_was_used_last(desk: Visitor, live: Live) -> None:
+def test_keys_reset_and_move_the_slider_that_was_used_last(desk, live):
     """After a click on the scene arrows turn the view, and leave the slider alone."""
     keyboard = desk.page.keyboard
     desk.slide("pitch [deg]", 0.75)
@@ -350,7 +338,7 @@ def test_keys_reset_and_move_the_slider_that_was_used_last(desk: Visitor, live: 
     for key, change in (("ArrowRight", 0.1), ("ArrowUp", 0.1), ("ArrowLeft", -0.1)):
         goal = round(desk.number("pitch [deg]") + change, 6)
         keyboard.press(key)
-        desk.wait(lambda goal=goal: desk.number("pitch [deg]") == goal, key)  # type: ignore[misc]
+        desk.wait(lambda goal=goal: desk.number("pitch [deg]") == goal, key)
     desk.wait(lambda: abs(live.session.target[4] - goal) < 1e-9, "the machine follows")
     camera = next(iter(live.page.server.get_clients().values())).camera
     before = camera.position
@@ -366,7 +354,7 @@ def test_keys_reset_and_move_the_slider_that_was_used_last(desk: Visitor, live: 
     desk.wait(lambda: live.time < ran, "r begins anew")
 
 
-def test_film_is_recorded_and_saved(desk: Visitor, live: Live, tmp_path: Path) -> None:
+def test_film_is_recorded_and_saved(desk, live, tmp_path):
     desk.turn_to("Save")
     desk.press("Record film")
     live.ask(lambda: live.session.move_to([0.0, 0.0, 40.0, 0.0, 0.0, 0.0]))
@@ -381,7 +369,7 @@ def test_film_is_recorded_and_saved(desk: Visitor, live: Live, tmp_path: Path) -
     desk.page.get_by_role("button", name="Record film", exact=True).wait_for()
 
 
-def is_stopped(desk: Visitor, live: Live) -> bool:
+def is_stopped(desk, live):
     """Return whether the run has stopped, and the page says so and why."""
     reason = live.ask(lambda: live.session.stopped)
     banner = desk.page.locator(".twin-banner")
@@ -393,13 +381,13 @@ def is_stopped(desk: Visitor, live: Live) -> bool:
     )
 
 
-def is_well(desk: Visitor, live: Live) -> bool:
+def is_well(desk, live):
     """Return whether the machine runs at home, and the page says nothing else."""
     quiet = not desk.page.locator(".twin-banner").is_visible()
     return quiet and state(desk) == "running" and abs(live.height) < 0.1
 
 
-def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk: Visitor, live: Live) -> None:
+def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk, live):
     desk.turn_to("Push")
     for name, place in zip("xyz", range(3), strict=True):
         heading = desk.page.locator(".twin-columns b").nth(place)

@@ -1,11 +1,6 @@
 """Controls of the page without a browser: what people do with them, and what they show."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,15 +26,15 @@ from twin.simulation.simulate import Trajectory
 class Client:
     """Somebody at the page, who keeps what is said and sent."""
 
-    def __init__(self) -> None:
-        self.said: list[str] = []
-        self.files: dict[str, bytes] = {}
+    def __init__(self):
+        self.said = []
+        self.files = {}
 
-    def add_notification(self, title: str, body: str, **_: Any) -> None:
+    def add_notification(self, title, body, **_):
         """Keep what is said."""
         self.said.append(f"{title}: {body}")
 
-    def send_file_download(self, filename: str, content: bytes, **_: Any) -> None:
+    def send_file_download(self, filename, content, **_):
         """Keep what is sent."""
         self.files[filename] = content
 
@@ -47,7 +42,7 @@ class Client:
 class Gone(Client):
     """Somebody who has closed the page."""
 
-    def add_notification(self, *_: Any, **__: Any) -> None:
+    def add_notification(self, *_, **__):
         """Fail as a closed connection may."""
         raise ConnectionError("closed")
 
@@ -55,17 +50,17 @@ class Gone(Client):
 class Desk:
     """viser's controls, and hands that use them as a browser would."""
 
-    def __init__(self, gui: Any) -> None:
+    def __init__(self, gui):
         self.gui = gui
         self.client = Client()
         self.requests = Requests(lambda function: function())
 
-    def find(self, label: str) -> Any:
+    def find(self, label):
         """Return the newest control with a label."""
         handles = self.gui._gui_input_handle_from_uuid.values()
         return [handle for handle in handles if getattr(handle, "label", None) == label][-1]
 
-    def use(self, label: str, value: Any = True, client: Any = None) -> None:
+    def use(self, label, value=True, client=None):
         """Change a control's value, or press a button."""
         handle = self.find(label)
         handle._impl.value = value
@@ -75,26 +70,26 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[PageServer]:
+def server():
     with PageServer(port=0) as opened:
         yield opened
 
 
 @pytest.fixture
-def desk(server: PageServer) -> Iterator[Desk]:
+def desk(server):
     yield Desk(server.viser.gui)
     server.viser.gui.reset()
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[MachineSession]:
+def shared():
     session = MachineSession("stewart")
     yield session
     session.close()
 
 
 @pytest.fixture
-def session(shared: MachineSession) -> MachineSession:
+def session(shared):
     shared.configure(
         engine="mujoco", controller="cascade", gains={}, comparison=None, configuration=None
     )
@@ -102,14 +97,14 @@ def session(shared: MachineSession) -> MachineSession:
     return shared
 
 
-def later(monkeypatch: pytest.MonkeyPatch, module: str, seconds: float) -> None:
+def later(monkeypatch, module, seconds):
     """Let a module's clock be ahead."""
     from time import monotonic
 
     monkeypatch.setattr(f"twin.page.{module}.monotonic", lambda: monotonic() + seconds)
 
 
-def test_a_slider_moves_the_platform(desk: Desk, session: MachineSession) -> None:
+def test_a_slider_moves_the_platform(desk, session):
     AxisSliders(desk.gui, desk.requests, session)
     desk.use("z [mm]", 40.0)
     np.testing.assert_allclose(session.target, [0, 0, 40, 0, 0, 0], rtol=0, atol=1e-9)
@@ -117,7 +112,7 @@ def test_a_slider_moves_the_platform(desk: Desk, session: MachineSession) -> Non
     assert session.scene.pose[2] - session.platform.home[2] == pytest.approx(0.04, abs=1e-3)
 
 
-def test_sliders_have_the_machine_s_ranges(desk: Desk, session: MachineSession) -> None:
+def test_sliders_have_the_machine_s_ranges(desk, session):
     AxisSliders(desk.gui, desk.requests, session)
     for axis in session.axes:
         slider = desk.find(f"{axis.name} [{axis.unit}]")
@@ -125,17 +120,15 @@ def test_sliders_have_the_machine_s_ranges(desk: Desk, session: MachineSession) 
         assert 100 <= (slider.max - slider.min) / slider.step <= 1001
 
 
-def test_a_number_that_is_being_typed_may_lie_outside(desk: Desk, session: MachineSession) -> None:
+def test_a_number_that_is_being_typed_may_lie_outside(desk, session):
     AxisSliders(desk.gui, desk.requests, session)
     desk.use("z [mm]", 4000.0)
     assert 0.0 < session.target[2] <= session.axes[2].high
 
 
-def test_sliders_follow_without_asking_for_anything(
-    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sliders_follow_without_asking_for_anything(desk, session, monkeypatch):
     sliders = AxisSliders(desk.gui, desk.requests, session)
-    asked: list[Any] = []
+    asked = []
     session.move_to([0, 0, 30, 0, 5, 0])
     monkeypatch.setattr(session, "move_to", asked.append)
     sliders.refresh()
@@ -144,9 +137,7 @@ def test_sliders_follow_without_asking_for_anything(
     assert not asked
 
 
-def test_sliders_do_not_pull_at_a_hand(
-    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sliders_do_not_pull_at_a_hand(desk, session, monkeypatch):
     sliders = AxisSliders(desk.gui, desk.requests, session)
     desk.use("x [mm]", 50.0)
     session.home()
@@ -157,9 +148,7 @@ def test_sliders_do_not_pull_at_a_hand(
     assert desk.find("x [mm]").value == 0.0
 
 
-def test_every_kind_of_motion_plays(
-    subtests: pytest.Subtests, desk: Desk, session: MachineSession
-) -> None:
+def test_every_kind_of_motion_plays(subtests, desk, session):
     for kind in ["sine", "step", "lift", "chirp", "tank"]:
         with subtests.test(f"{kind}"):
             MotionPanel(desk.gui, desk.requests, session)
@@ -171,7 +160,7 @@ def test_every_kind_of_motion_plays(
             assert session.playing
 
 
-def test_the_proposed_amplitude_is_of_the_axis(desk: Desk, session: MachineSession) -> None:
+def test_the_proposed_amplitude_is_of_the_axis(desk, session):
     MotionPanel(desk.gui, desk.requests, session)
     assert desk.find("Amplitude [mm]").value > 5.0
     desk.use("Axis", "pitch")
@@ -182,11 +171,11 @@ def test_the_proposed_amplitude_is_of_the_axis(desk: Desk, session: MachineSessi
     np.testing.assert_allclose(session.setpoint[:3], 0.0, rtol=0, atol=1e-9)
 
 
-def upload(desk: Desk, name: str, content: str) -> None:
+def upload(desk, name, content):
     desk.use("Motion from CSV", SimpleNamespace(name=name, content=content.encode()))
 
 
-def test_an_uploaded_motion_plays(desk: Desk, session: MachineSession) -> None:
+def test_an_uploaded_motion_plays(desk, session):
     """It is in no link, and the page says so."""
     motions = MotionPanel(desk.gui, desk.requests, session)
     set_up = SetUpPanel(desk.gui, desk.requests, session, motions, [])
@@ -203,7 +192,7 @@ def test_an_uploaded_motion_plays(desk: Desk, session: MachineSession) -> None:
     assert session.setpoint[2] == pytest.approx(10.0, abs=2.0)
 
 
-def test_a_bad_upload_is_told_and_loses_nothing(desk: Desk, session: MachineSession) -> None:
+def test_a_bad_upload_is_told_and_loses_nothing(desk, session):
     MotionPanel(desk.gui, desk.requests, session)
     upload(desk, "bad.csv", "time [s],z [mm]\n0,1\n1,oops\n")
     assert desk.client.said[0].startswith("Not possible: bad.csv: line 3")
@@ -212,10 +201,10 @@ def test_a_bad_upload_is_told_and_loses_nothing(desk: Desk, session: MachineSess
     assert session.playing
 
 
-def test_a_push_acts(desk: Desk, session: MachineSession, server: PageServer) -> None:
-    begun: list[Any] = []
+def test_a_push_acts(desk, session, server):
+    begun = []
     push = SimpleNamespace(begin=lambda *a, **k: begun.append((a, k)))
-    view: Any = SimpleNamespace(push=push, on_click=lambda callback: None)
+    view = SimpleNamespace(push=push, on_click=lambda callback: None)
     panel = PushPanel(desk.gui, desk.requests, session, view)
     desk.use("Point [mm]", (100.0, 0.0, 0.0))
     desk.use("Push")
@@ -228,7 +217,7 @@ def test_a_push_acts(desk: Desk, session: MachineSession, server: PageServer) ->
     assert session.disturbance is None
 
 
-def test_another_engine_takes_over(desk: Desk, session: MachineSession) -> None:
+def test_another_engine_takes_over(desk, session):
     panel = MachinePanel(desk.gui, desk.requests, session)
     session.move_to([0, 0, 30, 0, 0, 0])
     session.advance(2.0)
@@ -241,9 +230,9 @@ def test_another_engine_takes_over(desk: Desk, session: MachineSession) -> None:
     assert not desk.client.said
 
 
-def test_choices_made_while_the_run_is_busy_all_count(desk: Desk, session: MachineSession) -> None:
+def test_choices_made_while_the_run_is_busy_all_count(desk, session):
     """What is done for the first sets the controls back before the second has its turn."""
-    waiting: list[Any] = []
+    waiting = []
     MachinePanel(desk.gui, Requests(waiting.append), session)
     compare = ComparePanel(desk.gui, Requests(waiting.append), session)
     for label, value in (("Engine", "bullet"), ("Controller", "computed_torque")):
@@ -257,9 +246,7 @@ def test_choices_made_while_the_run_is_busy_all_count(desk: Desk, session: Machi
     compare.refresh()
 
 
-def test_the_largest_difference_begins_anew_with_the_run(
-    desk: Desk, session: MachineSession
-) -> None:
+def test_the_largest_difference_begins_anew_with_the_run(desk, session):
     panel = ComparePanel(desk.gui, desk.requests, session)
     desk.use("Second engine", "mujoco")
     desk.use("MuJoCo defaults", True)
@@ -271,7 +258,7 @@ def test_the_largest_difference_begins_anew_with_the_run(
     assert panel._largest[0] < 1.0
 
 
-def test_a_refused_choice_is_told_and_taken_back(desk: Desk, session: MachineSession) -> None:
+def test_a_refused_choice_is_told_and_taken_back(desk, session):
     MachinePanel(desk.gui, desk.requests, session)
     desk.use("Controller", "iff")
     assert desk.client.said[0].startswith("Not possible: ")
@@ -279,9 +266,7 @@ def test_a_refused_choice_is_told_and_taken_back(desk: Desk, session: MachineSes
     assert session.settings.controller == "cascade"
 
 
-def test_a_gain_counts_when_typing_has_paused(
-    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gain_counts_when_typing_has_paused(desk, session, monkeypatch):
     numbers = GainNumbers(desk.gui, desk.requests, session)
     numbers.refresh()
     before = session.gains["position_gain"]
@@ -295,7 +280,7 @@ def test_a_gain_counts_when_typing_has_paused(
     assert desk.find("position_gain [1/s]").value == 12.0
 
 
-def test_another_controller_brings_its_gains(desk: Desk, session: MachineSession) -> None:
+def test_another_controller_brings_its_gains(desk, session):
     panel = MachinePanel(desk.gui, desk.requests, session)
     desk.use("Controller", "computed_torque")
     panel.refresh()
@@ -304,7 +289,7 @@ def test_another_controller_brings_its_gains(desk: Desk, session: MachineSession
         assert desk.find(label).value == pytest.approx(session.gains[name], rel=1e-5)
 
 
-def test_a_second_engine_is_compared(desk: Desk, session: MachineSession) -> None:
+def test_a_second_engine_is_compared(desk, session):
     panel = ComparePanel(desk.gui, desk.requests, session)
     assert desk.find("MuJoCo defaults").disabled
     desk.use("Second engine", "mujoco")
@@ -318,7 +303,7 @@ def test_a_second_engine_is_compared(desk: Desk, session: MachineSession) -> Non
     assert session.difference is None
 
 
-def test_a_run_is_saved_for_who_asks(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
+def test_a_run_is_saved_for_who_asks(desk, session, tmp_path):
     SavePanel(desk.gui, desk.requests, lambda: "stewart.npz", session.trajectory)
     session.advance(0.2)
     desk.use("File name", "my run")
@@ -330,9 +315,7 @@ def test_a_run_is_saved_for_who_asks(desk: Desk, session: MachineSession, tmp_pa
     assert (run.machine, len(run)) == ("stewart", 200)
 
 
-def test_a_name_that_is_none_is_told(
-    subtests: pytest.Subtests, desk: Desk, session: MachineSession
-) -> None:
+def test_a_name_that_is_none_is_told(subtests, desk, session):
     for name in ["", "../run", "a" * 200, "C:run"]:
         with subtests.test(f"{name}"):
             SavePanel(desk.gui, desk.requests, lambda: "stewart.npz", session.trajectory)
@@ -343,7 +326,7 @@ def test_a_name_that_is_none_is_told(
             assert not desk.client.files
 
 
-def test_the_run_is_paused_stepped_and_slowed(desk: Desk, session: MachineSession) -> None:
+def test_the_run_is_paused_stepped_and_slowed(desk, session):
     runner = Runner(session)
     panel = RunPanel(desk.gui, desk.requests, runner, session.home)
     desk.use("Run", "Pause")
@@ -364,7 +347,7 @@ def test_the_run_is_paused_stepped_and_slowed(desk: Desk, session: MachineSessio
     assert not desk.find("Reset and run").visible
 
 
-def test_an_unstable_machine_offers_a_new_beginning(desk: Desk, session: MachineSession) -> None:
+def test_an_unstable_machine_offers_a_new_beginning(desk, session):
     runner = Runner(session)
     panel = RunPanel(desk.gui, desk.requests, runner, session.home)
     session.configure(gains={"position_gain": 3000.0})
@@ -381,11 +364,9 @@ def test_an_unstable_machine_offers_a_new_beginning(desk: Desk, session: Machine
     assert not desk.find("Reset and run").visible
 
 
-def test_layers_and_points_are_chosen(
-    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[Any] = []
-    view: Any = SimpleNamespace(
+def test_layers_and_points_are_chosen(desk, session, monkeypatch):
+    done = []
+    view = SimpleNamespace(
         shown=lambda name: False,
         show=lambda name, shown: done.append((name, shown)),
         look=lambda name, clients: done.append((name, clients)),
@@ -409,9 +390,7 @@ def test_layers_and_points_are_chosen(
     np.testing.assert_array_equal(done[0][1], session.utilisation)
 
 
-def test_a_recording_is_sought(
-    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recording_is_sought(desk, session, monkeypatch):
     session.advance(1.0)
     replay = Replay(session.trajectory(), session.platform)
     panel = ReplayPanel(desk.gui, desk.requests, replay)
@@ -425,14 +404,14 @@ def test_a_recording_is_sought(
     assert desk.find("Time [s]").value == pytest.approx(0.75, abs=2e-3)
 
 
-def failing(error: Exception) -> Callable[[Any], None]:
-    def work(_: Any) -> None:
+def failing(error):
+    def work(_):
         raise error
 
     return work
 
 
-def test_errors_reach_who_asked_and_nobody_else(desk: Desk) -> None:
+def test_errors_reach_who_asked_and_nobody_else(desk):
     button, other = desk.gui.add_button("Try"), Client()
     desk.requests.on(button.on_click, failing(InputError("gain", "must be above 0")))
     desk.use("Try")
@@ -440,9 +419,7 @@ def test_errors_reach_who_asked_and_nobody_else(desk: Desk) -> None:
     assert not other.said
 
 
-def test_faults_of_the_program_are_told_and_logged(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_faults_of_the_program_are_told_and_logged(desk, caplog):
     button = desk.gui.add_button("Try")
     desk.requests.on(button.on_click, failing(ZeroDivisionError("by zero")))
     desk.use("Try")
@@ -450,14 +427,14 @@ def test_faults_of_the_program_are_told_and_logged(
     assert "a request of the page failed" in caplog.text
 
 
-def test_who_has_gone_harms_nobody(desk: Desk) -> None:
+def test_who_has_gone_harms_nobody(desk):
     button = desk.gui.add_button("Try")
     desk.requests.on(button.on_click, failing(InputError("gain", "must be above 0")))
     desk.use("Try", client=Gone())
 
 
-def test_what_the_page_sets_itself_is_no_order(desk: Desk) -> None:
-    done: list[Any] = []
+def test_what_the_page_sets_itself_is_no_order(desk):
+    done = []
     box = desk.gui.add_checkbox("Box", False)
     desk.requests.on(box.on_update, done.append)
     box.value = True
@@ -466,7 +443,7 @@ def test_what_the_page_sets_itself_is_no_order(desk: Desk) -> None:
     assert len(done) == 1
 
 
-def test_no_file_of_the_server_is_read(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
+def test_no_file_of_the_server_is_read(desk, session, tmp_path):
     file = tmp_path / "secret.csv"
     file.write_text("time [s],z [mm]\n0,0\n1,1\n2,0\n")
     MotionPanel(desk.gui, desk.requests, session)
@@ -480,12 +457,12 @@ def test_no_file_of_the_server_is_read(desk: Desk, session: MachineSession, tmp_
 
 
 @pytest.fixture
-def moved(session: MachineSession) -> Iterator[MachineSession]:
+def moved(session):
     yield session
     session.exchange("stewart")
 
 
-def test_another_machine_brings_its_own_controls(desk: Desk, moved: MachineSession) -> None:
+def test_another_machine_brings_its_own_controls(desk, moved):
     panels = [
         AxisSliders(desk.gui, desk.requests, moved),
         MotionPanel(desk.gui, desk.requests, moved),
@@ -504,10 +481,10 @@ def test_another_machine_brings_its_own_controls(desk: Desk, moved: MachineSessi
     assert moved.platform.name == "driving_simulator"
 
 
-def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServer) -> None:
+def test_set_up_is_restored(desk, moved, server):
     motions = MotionPanel(desk.gui, desk.requests, moved)
     view = SceneView(server.viser, moved.platform)
-    kept: list[Any] = [
+    kept = [
         RunPanel(desk.gui, desk.requests, Runner(moved)),
         PushPanel(desk.gui, desk.requests, moved, view),
         ViewPanel(desk.gui, desk.requests, moved, view),
@@ -567,12 +544,10 @@ def test_set_up_is_restored(desk: Desk, moved: MachineSession, server: PageServe
         "machine=stewart&charts=none",
     ],
 )
-def test_set_up_of_unknown_names_is_refused(
-    desk: Desk, session: MachineSession, server: PageServer, text: str
-) -> None:
+def test_set_up_of_unknown_names_is_refused(desk, session, server, text):
     motions = MotionPanel(desk.gui, desk.requests, session)
     view = SceneView(server.viser, session.platform)
-    kept: list[Any] = [
+    kept = [
         ViewPanel(desk.gui, desk.requests, session, view),
         LiveCharts(server.viser, session.history.charts, desk.gui.add_folder("Charts")),
     ]
@@ -583,16 +558,14 @@ def test_set_up_of_unknown_names_is_refused(
     assert motions.chosen == before and session.platform.name == "stewart"
 
 
-def test_click_pushes_away_from_the_camera(
-    desk: Desk, session: MachineSession, server: PageServer
-) -> None:
+def test_click_pushes_away_from_the_camera(desk, session, server):
     view = SceneView(server.viser, session.platform)
     PushPanel(desk.gui, desk.requests, session, view)
     home = session.platform.home[:3]
 
-    def click(x: float, y: float) -> None:
+    def click(x, y):
         above = {"ray_origin": home + np.array([x, y, 2.0]), "ray_direction": (0.0, 0.0, -2.0)}
-        callback: Any = next(iter(view.machine.parts["platform", "platform"]._impl.click_cb))
+        callback = next(iter(view.machine.parts["platform", "platform"]._impl.click_cb))
         callback.callback(SimpleNamespace(client=desk.client, **above))
 
     click(0.9, 0.1)

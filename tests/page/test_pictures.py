@@ -1,23 +1,18 @@
 """The script of the guides' pictures waits for what the page computes beside its run."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
-from types import ModuleType
 
 import numpy as np
 import pytest
 from package_walk import ROOT
-from playwright.sync_api import Browser
 
 from twin.analysis.feasibility.feasibility import rest_feasibility
-from twin.analysis.platform import Platform
 from twin.page.panels.state import CHECKED_TASKS, strip
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def script(monkeypatch):
     """Return the script, which is in no package."""
     folder = ROOT / "docs" / "images"
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
@@ -28,9 +23,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_pictures_wait_for_all_verdicts(
-    chromium: Browser, script: ModuleType, stewart: Platform
-) -> None:
+def test_pictures_wait_for_all_verdicts(chromium, script, stewart):
     (margin, *_) = rest_feasibility(stewart, stewart.home[None], ("home",), "at rest").margins
     page, tasks = chromium.new_page(), list(CHECKED_TASKS)
     assert page.evaluate(script.ARE_JUDGED, tasks) is False

@@ -1,17 +1,12 @@
 """The page of a shadow: its process, its pictures, and the pose that is drawn as the machine's."""
 
-from __future__ import annotations
-
 import socket
 import time
-from collections.abc import Callable
-from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from browser_rig import Visitor
 from started import free_port, started
 
 from twin.analysis.platform import load
@@ -38,15 +33,15 @@ class Nothing:
 
     counts, ended = Counts(), True
 
-    def receive(self, timeout: float) -> None:
+    def receive(self, timeout):
         """Return nothing."""
 
-    def close(self) -> None:
+    def close(self):
         """Nothing is open."""
 
 
 @pytest.mark.slow
-def test_a_page_in_its_own_process() -> None:
+def test_a_page_in_its_own_process():
     """It is served, asks for a picture, and ends with the loop; nothing waits for it."""
     stewart = load("stewart", "hardware")
     session = ShadowSession(Shadow(stewart, thresholds=INFINITE_THRESHOLDS), Nothing())
@@ -76,7 +71,7 @@ def test_a_page_in_its_own_process() -> None:
     window.offer(session)  # a page that is gone changes nothing
 
 
-def test_pictures_have_numbers_and_alarms() -> None:
+def test_pictures_have_numbers_and_alarms():
     """The difference in micrometres and the newest alarm first."""
     stewart = load("stewart", "hardware")
     shadow = Shadow(stewart, thresholds=INFINITE_THRESHOLDS)
@@ -93,9 +88,7 @@ def test_pictures_have_numbers_and_alarms() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_shows_its_alarm_in_a_browser(
-    visit: Callable[[str], Visitor], tmp_path: Path
-) -> None:
+def test_the_command_shows_its_alarm_in_a_browser(visit, tmp_path):
     """The page stays while no samples come, and goes with the command."""
     stewart = load("stewart", "hardware")
     limits = write_thresholds(INFINITE_THRESHOLDS._replace(jump=6.0), tmp_path / "limits.toml")

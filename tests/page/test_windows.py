@@ -1,14 +1,9 @@
 """In a large window and on a phone: all text can be read, and nothing lies over the machine."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-
 import numpy as np
 import pytest
-from browser_rig import SCENE, Visitor
+from browser_rig import SCENE
 from live_rig import Live
-from playwright.sync_api import FloatRect, Locator
 
 SMALLEST = 11.0
 """[pixels] of letters."""
@@ -31,30 +26,28 @@ SMALL_TEXTS = """least => {
 
 
 @pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
+def live():
     """A machine that runs behind a page."""
     opened = Live("stewart")
     yield opened
     opened.close()
 
 
-def box(part: Locator) -> FloatRect:
+def box(part):
     """Return where a part of the page is [pixels]."""
     found = part.bounding_box()
     assert found is not None
     return found
 
 
-def covers(over: FloatRect, x: float, y: float) -> bool:
+def covers(over, x, y):
     """Return whether a place lies within a box."""
     within = (x - over["x"], y - over["y"])
     return 0.0 <= within[0] <= over["width"] and 0.0 <= within[1] <= over["height"]
 
 
 @pytest.mark.parametrize("window", SIZES)
-def test_texts_are_legible_and_messages_lie_below_the_machine(
-    live: Live, visit: Callable[..., Visitor], window: str
-) -> None:
+def test_texts_are_legible_and_messages_lie_below_the_machine(live, visit, window):
     visitor = visit(live.url, SIZES[window])
     visitor.page.locator(".twin-strip").wait_for()
     message = visitor.page.get_by_role("alert").first
@@ -74,7 +67,7 @@ def test_texts_are_legible_and_messages_lie_below_the_machine(
         assert not visitor.page.evaluate(SMALL_TEXTS, SMALLEST), tab.inner_text()
 
 
-def test_scroll_bars_lie_beside_the_controls(live: Live, visit: Callable[..., Visitor]) -> None:
+def test_scroll_bars_lie_beside_the_controls(live, visit):
     """At 1280 by 800 the tab Drive is longer than its column."""
     visitor = visit(live.url, SIZES["desktop"])
     bar = visitor.page.locator(".mantine-ScrollArea-scrollbar[data-orientation=vertical]").first

@@ -1,7 +1,5 @@
 """One drive on a test bench, against closed forms and an independent integration."""
 
-from __future__ import annotations
-
 from math import atan2, exp, log, pi, sin, sqrt
 
 import numpy as np
@@ -11,7 +9,6 @@ from scipy.integrate import quad, solve_ivp
 
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.columns import VELOCITY_MODE
-from twin.validation.cases.plant.trials import BenchRecord
 
 FREE = {"inertia": 719.0, "half_backlash": 1.0, "stiffness": 1.0, "damping": 1.0}
 """A motor that never meets its leg."""
@@ -22,7 +19,7 @@ GAIN, TIME = 2e5, 0.02
 """[N s/m], [s] of a velocity loop that is steady on friction that falls with speed."""
 
 
-def energy(record: BenchRecord, mass: float = LEG, inertia: float = 719.0) -> np.ndarray:
+def energy(record, mass=LEG, inertia=719.0):
     """Return kinetic energy of motor and leg."""
     return np.asarray(0.5 * inertia * state(record, "speed") ** 2 + 0.5 * mass * record.rate**2)
 
@@ -30,7 +27,7 @@ def energy(record: BenchRecord, mass: float = LEG, inertia: float = 719.0) -> np
 # Motor and leg together
 
 
-def shaken(step: float, duration: float = 0.0896) -> tuple[BenchRecord, float]:
+def shaken(step, duration=0.0896):
     """Return a free leg on a motor pushed by a sine of 20 Hz, and the impulse it was given."""
     pushed = [2000.0 * sin(40.0 * pi * (k + 0.5) * step) for k in range(round(duration / step))]
     record = Bench(constants(**THESIS), step).run(
@@ -39,7 +36,7 @@ def shaken(step: float, duration: float = 0.0896) -> tuple[BenchRecord, float]:
     return record, step * sum(pushed)
 
 
-def test_the_leg_receives_what_the_motor_loses(subtests: pytest.Subtests) -> None:
+def test_the_leg_receives_what_the_motor_loses(subtests):
     """Momentum of both together is the impulse of the motor, whatever the step."""
     for step in [1e-3, 7e-4, 1e-4]:
         with subtests.test(f"{step}"):
@@ -50,11 +47,11 @@ def test_the_leg_receives_what_the_motor_loses(subtests: pytest.Subtests) -> Non
             assert step * record.force.sum() == pytest.approx(LEG * record.rate[-1], rel=1e-12)
 
 
-def test_motor_and_leg_converge_to_two_masses_on_a_spring() -> None:
+def test_motor_and_leg_converge_to_two_masses_on_a_spring():
     """First order in the engine's step: it is the leg's rate at the start that damping sees."""
     duration = 0.0896
 
-    def slope(time: float, state: np.ndarray) -> list[float]:
+    def slope(time, state):
         motor, speed, leg, rate = state
         force = 2e7 * (motor - leg) + 14e3 * (speed - rate)
         return [speed, (2000.0 * sin(40.0 * pi * time) - force) / 719.0, rate, force / LEG]
@@ -69,7 +66,7 @@ def test_motor_and_leg_converge_to_two_masses_on_a_spring() -> None:
     np.testing.assert_allclose(orders, 1.0, rtol=0, atol=0.2)
 
 
-def test_longest_stable_step_is_that_of_the_closed_form(subtests: pytest.Subtests) -> None:
+def test_longest_stable_step_is_that_of_the_closed_form(subtests):
     """h^2 k/m + 2 h c/m < 4 for a leg whose position takes the mean speed of a step."""
     for damping in [1e3, 7e3, 14e3, 28e3]:
         with subtests.test(f"{damping}"):
@@ -80,7 +77,7 @@ def test_longest_stable_step_is_that_of_the_closed_form(subtests: pytest.Subtest
             assert np.abs(factors(1.01 * limit, damping)).max() > 1.0 + 1e-3
 
 
-def factors(step: float, damping: float) -> np.ndarray:
+def factors(step, damping):
     """Return what one step multiplies the modes of a leg on a heavy motor by."""
     columns = []
     for start in np.eye(4):
@@ -93,8 +90,8 @@ def factors(step: float, damping: float) -> np.ndarray:
 
 
 def test_the_leg_swings_a_little_faster_and_shorter_than_it_should(
-    subtests: pytest.Subtests,
-) -> None:
+    subtests,
+):
     """A step damps by 1 - c h / m instead of e^(-c h / m): 12 percent more at 0.5 ms."""
     for step in [1e-4, 2.5e-4, 5e-4]:
         with subtests.test(f"{step}"):
@@ -110,7 +107,7 @@ def test_the_leg_swings_a_little_faster_and_shorter_than_it_should(
 # Dry friction
 
 
-def test_below_breakaway_a_motor_stays_where_it_is(subtests: pytest.Subtests) -> None:
+def test_below_breakaway_a_motor_stays_where_it_is(subtests):
     for effort in [368.0, -368.0, 0.0]:
         with subtests.test(f"{effort}"):
             record = Bench(constants(**FREE, **RUBS), 5e-4).run(0.05, effort)
@@ -119,7 +116,7 @@ def test_below_breakaway_a_motor_stays_where_it_is(subtests: pytest.Subtests) ->
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_above_breakaway_it_runs_as_if_friction_were_a_force(sign: float) -> None:
+def test_above_breakaway_it_runs_as_if_friction_were_a_force(sign):
     """Well above the Stribeck speed, m v' = F - friction - viscous v."""
     drive = constants(**FREE, friction=284.0, viscous=2045.0)
     record = Bench(drive, 1e-4).run(0.5, 800.0 * sign)
@@ -128,7 +125,7 @@ def test_above_breakaway_it_runs_as_if_friction_were_a_force(sign: float) -> Non
     np.testing.assert_allclose(state(record, "speed"), expected, rtol=0, atol=1e-4 * rest)
 
 
-def test_steady_sliding_takes_the_stribeck_curve(subtests: pytest.Subtests) -> None:
+def test_steady_sliding_takes_the_stribeck_curve(subtests):
     for speed in [2e-4, 1e-3, 3e-3, 0.05, -1e-3, -0.1]:
         with subtests.test(f"{speed}"):
             drive = constants(**FREE, **RUBS, viscous=2045.0)
@@ -140,10 +137,10 @@ def test_steady_sliding_takes_the_stribeck_curve(subtests: pytest.Subtests) -> N
             assert state(record, "effort")[-1] == pytest.approx(expected, rel=1e-5)
 
 
-def stopping(viscous: float, stribeck: bool, speed: float) -> tuple[float, float]:
+def stopping(viscous, stribeck, speed):
     """Return time and distance from `speed` to rest, by quadrature over the speed."""
 
-    def force(at: float) -> float:
+    def force(at):
         return 284.0 + (85.0 * exp(-((at / 1e-3) ** 2)) if stribeck else 0.0) + viscous * at
 
     points = [1e-3, 3e-3] if stribeck else None
@@ -151,7 +148,7 @@ def stopping(viscous: float, stribeck: bool, speed: float) -> tuple[float, float
     return time, quad(lambda at: 719.0 * at / force(at), 0.0, speed, points=points)[0]
 
 
-def test_a_sliding_motor_stops_where_and_when_it_has_to(subtests: pytest.Subtests) -> None:
+def test_a_sliding_motor_stops_where_and_when_it_has_to(subtests):
     for stribeck in [False, True]:
         for viscous in [0.0, 2045.0]:
             for step in [1e-3, 2.5e-4]:
@@ -176,7 +173,7 @@ def test_a_sliding_motor_stops_where_and_when_it_has_to(subtests: pytest.Subtest
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-4])
-def test_nothing_a_drive_has_by_itself_creates_energy(step: float) -> None:
+def test_nothing_a_drive_has_by_itself_creates_energy(step):
     """Friction, play and damping only take; the spring gives back what was put in."""
     drive = constants(**THESIS, **RUBS, half_backlash=5e-5)
     record = Bench(drive, step).set(speed=0.1).run(0.3, mass=LEG, rate=-0.3)
@@ -192,7 +189,7 @@ def test_nothing_a_drive_has_by_itself_creates_energy(step: float) -> None:
 # Backlash
 
 
-def test_reversals_cost_the_play() -> None:
+def test_reversals_cost_the_play():
     """A leg that somebody holds back lags by half the play on either side."""
     wave = 2.0 * pi * 0.5
     drag = 2000.0
@@ -216,7 +213,7 @@ def test_reversals_cost_the_play() -> None:
     assert not record.force[inside].any()
 
 
-def test_a_leg_bounces_between_the_flanks_less_and_less() -> None:
+def test_a_leg_bounces_between_the_flanks_less_and_less():
     """Restitution of a contact that does not pull, by its closed form."""
     slower, natural = 14e3 / (2.0 * LEG), sqrt(2e7 / LEG)
     wave = sqrt(natural**2 - slower**2)
@@ -230,7 +227,7 @@ def test_a_leg_bounces_between_the_flanks_less_and_less() -> None:
     np.testing.assert_allclose(speeds[1:4] / speeds[:3], bounce, rtol=0, atol=0.02)
 
 
-def test_under_a_weight_the_play_does_not_rattle() -> None:
+def test_under_a_weight_the_play_does_not_rattle():
     drive = constants(**THESIS, **RUBS, half_backlash=5e-5)
     bench = Bench(drive, 5e-4, gain=2e4, rate=2e4 / 3e-3)
     bench.set(position=5e-5 + 300.0 / 2e7, effort=300.0, integral=300.0)
@@ -242,7 +239,7 @@ def test_under_a_weight_the_play_does_not_rattle() -> None:
 # Electronics
 
 
-def test_the_current_follows_with_an_exponential(subtests: pytest.Subtests) -> None:
+def test_the_current_follows_with_an_exponential(subtests):
     """At the ends of steps, and in what the leg is given on the way."""
     for step in [2.5e-4, 5e-4, 1e-3]:
         with subtests.test(f"{step}"):
@@ -255,7 +252,7 @@ def test_the_current_follows_with_an_exponential(subtests: pytest.Subtests) -> N
             np.testing.assert_allclose(record.rate, impulse, rtol=0, atol=1e-12)
 
 
-def test_the_motor_folds_back_when_it_is_warm(subtests: pytest.Subtests) -> None:
+def test_the_motor_folds_back_when_it_is_warm(subtests):
     for mode in [0, VELOCITY_MODE]:
         for effort in [6146.0, 4000.0]:
             with subtests.test(f"{mode}, {effort}"):
@@ -276,7 +273,7 @@ def test_the_motor_folds_back_when_it_is_warm(subtests: pytest.Subtests) -> None
                 assert state(record, "limited")[-1] == 1.0
 
 
-def test_at_continuous_effort_it_never_folds_back() -> None:
+def test_at_continuous_effort_it_never_folds_back():
     drive = constants(**FREE, peak=6146.0, continuous=3073.0, warming=1e-3, friction=1e6)
     record = Bench(drive, 5e-4).run(5.0, 3073.0)
     assert (state(record, "effort")[1:] == 3073.0).all()
@@ -284,7 +281,7 @@ def test_at_continuous_effort_it_never_folds_back() -> None:
 
 
 @pytest.mark.parametrize("name", ["speed", "effort"])
-def test_commands_are_codes_of_the_converter(name: str) -> None:
+def test_commands_are_codes_of_the_converter(name):
     full, digit = {"speed": (0.254, 0.254 / 2048), "effort": (6146.0, 6146.0 / 2048)}[name]
     random = np.random.default_rng(7)
     asked = [*random.uniform(-full, full - digit, 200), full, -full, 3.0 * full, -3.0 * full, 0.0]
@@ -301,7 +298,7 @@ def test_commands_are_codes_of_the_converter(name: str) -> None:
     np.testing.assert_allclose(codes[200:], [2047, -2048, 2047, -2048, 0], rtol=0, atol=1e-9)
 
 
-def test_feedforward_passes_the_converter_too() -> None:
+def test_feedforward_passes_the_converter_too():
     drive = constants(peak=2048.0, effort_digit=1.0)
     found = [
         Bench(drive, 1e-3, gain=1.0).force(0.0, 0.0, 0.0, mode=VELOCITY_MODE, feedforward=extra)
@@ -310,7 +307,7 @@ def test_feedforward_passes_the_converter_too() -> None:
     assert found == [0.0, 1.0, -8.0, 2047.0, -2048.0]
 
 
-def test_without_a_drive_forces_pass_bit_for_bit() -> None:
+def test_without_a_drive_forces_pass_bit_for_bit():
     random = np.random.default_rng(11)
     bench = Bench(constants(), 5e-4)
     for force in random.normal(size=300) * 10.0 ** random.integers(-6, 7, 300):
@@ -320,7 +317,7 @@ def test_without_a_drive_forces_pass_bit_for_bit() -> None:
 # Velocity loop
 
 
-def test_the_integral_stops_at_the_limit_and_comes_back_at_once() -> None:
+def test_the_integral_stops_at_the_limit_and_comes_back_at_once():
     """Held by a wall for a second, then let go: without anti-windup it would take as long again."""
     drive = constants(**FREE, peak=1000.0)
     bench = Bench(drive, 5e-4, gain=2e4, rate=2e4 / 3e-3)
@@ -333,7 +330,7 @@ def test_the_integral_stops_at_the_limit_and_comes_back_at_once() -> None:
     assert abs(state(freed, "speed")[-1]) < 1e-6
 
 
-def test_from_force_to_velocity_nothing_jumps() -> None:
+def test_from_force_to_velocity_nothing_jumps():
     bench = Bench(constants(**FREE), 5e-4, gain=2e4, rate=2e4 / 3e-3)
     bench.run(0.01, 123.0)
     speed = float(bench.states[0, column.SPEED])
@@ -344,7 +341,7 @@ def test_from_force_to_velocity_nothing_jumps() -> None:
 # Switches, stops, brake
 
 
-def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests: pytest.Subtests) -> None:
+def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests):
     for mode in [0, VELOCITY_MODE]:
         for side in [1.0, -1.0]:
             with subtests.test(f"{mode}, {side}"):
@@ -361,7 +358,7 @@ def test_a_limit_switch_blocks_the_way_out_and_only_that(subtests: pytest.Subtes
 
 
 @pytest.mark.parametrize("mode", [0, VELOCITY_MODE])
-def test_a_motor_that_runs_into_a_switch_is_brought_to_rest(mode: int) -> None:
+def test_a_motor_that_runs_into_a_switch_is_brought_to_rest(mode):
     bench = Bench(constants(**FREE, upper=0.1, peak=6146.0), 5e-4, gain=2e4, rate=0.0)
     bench.set(position=0.099, speed=0.2)
     record = bench.run(0.5, 300.0 if mode == 0 else 0.25, mode=mode)
@@ -369,13 +366,13 @@ def test_a_motor_that_runs_into_a_switch_is_brought_to_rest(mode: int) -> None:
     assert 0.1 < state(record, "position").max() < 0.1 + 0.2 * 719.0 / 2e4 + 1e-3
 
 
-def test_force_mode_does_not_push_beyond_the_fastest_speed() -> None:
+def test_force_mode_does_not_push_beyond_the_fastest_speed():
     record = Bench(constants(**FREE, fastest=0.254), 5e-4).run(2.0, 1000.0)
     top = state(record, "speed").max()
     assert 0.254 <= top < 0.254 + 1000.0 / 719.0 * 5e-4 * (1 + 1e-9)
 
 
-def test_end_stops_hold(subtests: pytest.Subtests) -> None:
+def test_end_stops_hold(subtests):
     """A leg flung against its stop goes no deeper than its energy presses it, and loses some.
 
     Without damping it comes back as fast; a stop entered within a step is off by 2 percent.
@@ -400,7 +397,7 @@ def test_end_stops_hold(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize("step", [2.5e-4, 1e-3])
-def test_brakes_take_their_time_hold_and_slip(step: float) -> None:
+def test_brakes_take_their_time_hold_and_slip(step):
     drive = constants(
         **FREE, friction=284.0, brake=10900.0, engaging=step / 0.25, releasing=step / 0.05
     )
@@ -421,7 +418,7 @@ def test_brakes_take_their_time_hold_and_slip(step: float) -> None:
     assert not state(opening, "speed")[opening.time < 0.05 - step].any()
 
 
-def test_a_brake_called_off_before_it_holds_never_held() -> None:
+def test_a_brake_called_off_before_it_holds_never_held():
     bench = Bench(constants(**FREE, brake=1e4, engaging=0.002, releasing=0.01), 5e-4)
     record = bench.run(0.2, 100.0, brake=1.0)
     again = bench.run(0.3, 100.0)

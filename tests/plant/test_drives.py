@@ -1,9 +1,6 @@
 """Constants of drives from parameters; what legs weigh to their drives; how long steps may be."""
 
-from __future__ import annotations
-
 from math import exp, inf, pi
-from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +37,7 @@ MOTORS = [
 assert {"stewart", "rss", "driving_simulator"} <= set(MOTORS)
 
 
-def with_drive(name: str, **drive: Any) -> Platform:
+def with_drive(name, **drive):
     """Return a shipped machine with a drive of its own on every leg."""
     content = shipped_content(name)
     content["leg"]["drive"] = {"source": "Test", **drive}
@@ -50,7 +47,7 @@ def with_drive(name: str, **drive: Any) -> Platform:
 # Constants
 
 
-def test_the_motor_of_the_thesis_at_its_leg() -> None:
+def test_the_motor_of_the_thesis_at_its_leg():
     """Data sheet B.1 and B.2 times 2 pi / lead, once or twice."""
     row = drive_constants(twin.load("stewart", "hardware"), 5e-4)[0]
     turns = 2.0 * pi / 5.08e-3
@@ -77,7 +74,7 @@ def test_the_motor_of_the_thesis_at_its_leg() -> None:
     np.testing.assert_allclose(printed, [719.0, 284.5, 2045.2], rtol=1e-4, atol=0)
 
 
-def test_heating_keeps_to_the_continuous_force() -> None:
+def test_heating_keeps_to_the_continuous_force():
     content = shipped_content("stewart")
     content["leg"]["actuator"]["continuous_force"] = "2 kN"
     row = drive_constants(Platform(parameters_from(content, "x.toml", "hardware")), 5e-4)[0]
@@ -86,7 +83,7 @@ def test_heating_keeps_to_the_continuous_force() -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_without_a_drive_nothing_is_added(name: str) -> None:
+def test_without_a_drive_nothing_is_added(name):
     """A drive on the bench passes every force; one with a kind alone does so too."""
     given = np.random.default_rng(3).normal(size=(20, 3)) * [1e3, 0.1, 0.1]
     plain = twin.load(name)
@@ -105,7 +102,7 @@ def test_without_a_drive_nothing_is_added(name: str) -> None:
                 assert bench.force(force, middle + 0.01 * at, slow) == expected
 
 
-def test_constants_are_numbers_that_make_sense(subtests: pytest.Subtests) -> None:
+def test_constants_are_numbers_that_make_sense(subtests):
     for name in HARDWARE:
         with subtests.test(f"{name}"):
             platform = twin.load(name, "hardware")
@@ -122,7 +119,7 @@ def test_constants_are_numbers_that_make_sense(subtests: pytest.Subtests) -> Non
             assert (np.abs(hold) < brake)[brake > 0.0].all()
 
 
-def test_a_lag_much_shorter_than_a_step_is_none() -> None:
+def test_a_lag_much_shorter_than_a_step_is_none():
     row = drive_constants(with_drive("stewart", kind="direct", current_lag=1e-12), 1e-3)[0]
     assert row[column.LAG] == 0.0
     assert row[column.LAG_MEAN] < 1e-8
@@ -132,7 +129,7 @@ def test_a_lag_much_shorter_than_a_step_is_none() -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_mobility_is_what_legs_do_under_forces(name: str) -> None:
+def test_mobility_is_what_legs_do_under_forces(name):
     """From the mass matrix where there is one for six motions, else by its symmetry and rank."""
     platform = twin.load(name)
     response = mobility(platform)
@@ -147,7 +144,7 @@ def test_mobility_is_what_legs_do_under_forces(name: str) -> None:
         np.testing.assert_allclose(response, expected, rtol=0, atol=1e-9 * values[-1])
 
 
-def test_springs_in_series_are_not_what_motors_move() -> None:
+def test_springs_in_series_are_not_what_motors_move():
     """Along a viscoelastic leg the motor parts a follower of 5 kg from a housing of 8 + 2/4 kg."""
     platform = twin.load("compliant_stewart")
     content = shipped_content("compliant_stewart")
@@ -157,7 +154,7 @@ def test_springs_in_series_are_not_what_motors_move() -> None:
     assert (np.diag(mobility(platform)) > 1.0 / 8.5).all()
 
 
-def test_heave_of_the_simulator_is_shared_by_four() -> None:
+def test_heave_of_the_simulator_is_shared_by_four():
     """All four push: plate and what moves with it, a quarter each (plate 150, corners 28 kg)."""
     platform = twin.load("driving_simulator")
     np.testing.assert_allclose(
@@ -168,7 +165,7 @@ def test_heave_of_the_simulator_is_shared_by_four() -> None:
     np.testing.assert_allclose(mobility(platform) @ pattern, 0.0, rtol=0, atol=1e-12)
 
 
-def test_motors_weigh_as_much_as_their_legs_see(subtests: pytest.Subtests) -> None:
+def test_motors_weigh_as_much_as_their_legs_see(subtests):
     for name in HARDWARE:
         with subtests.test(f"{name}"):
             plain, real = twin.load(name), twin.load(name, "hardware")
@@ -183,8 +180,8 @@ def test_motors_weigh_as_much_as_their_legs_see(subtests: pytest.Subtests) -> No
 
 
 def test_an_actuator_the_others_drive_backwards_is_not_infinitely_heavy(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     response = np.diag([1.0, 2.0, 2.0, 2.0])
     response[0, 1:3] = response[1:3, 0] = -0.9
     monkeypatch.setattr(drives, "mobility", lambda platform: response)
@@ -195,7 +192,7 @@ def test_an_actuator_the_others_drive_backwards_is_not_infinitely_heavy(
 # Steps
 
 
-def test_too_long_steps_are_refused_and_the_longest_is_named(subtests: pytest.Subtests) -> None:
+def test_too_long_steps_are_refused_and_the_longest_is_named(subtests):
     for name in MOTORS:
         with subtests.test(f"{name}"):
             platform = twin.load(name, "hardware")
@@ -205,7 +202,7 @@ def test_too_long_steps_are_refused_and_the_longest_is_named(subtests: pytest.Su
                 drive_constants(platform, 1.001 * longest)
 
 
-def calm(platform: Platform, step: float, fidelity: str) -> float:
+def calm(platform, step, fidelity):
     """Return the largest change of a force from step to step, after the motors were pushed."""
     controller = Cascade(platform, period=step)
     gentle = controller.velocity_gain * 0.01
@@ -223,9 +220,7 @@ def calm(platform: Platform, step: float, fidelity: str) -> float:
 
 
 @pytest.mark.parametrize(("fidelity", "factor"), [("accurate", 2.0), ("fast", 1.0)])
-def test_the_limit_is_where_machines_run_away(
-    fidelity: str, factor: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_limit_is_where_machines_run_away(fidelity, factor, monkeypatch):
     """Of the closed form at home: h^2 k/m + h c/m = 2, or twice that where engines take means."""
     plain = with_drive(
         "stewart",
@@ -248,7 +243,7 @@ def test_the_limit_is_where_machines_run_away(
         assert calm(plain, 1.07 * limit, fidelity) > 1000.0
 
 
-def test_light_motors_take_more_steps_until_they_are_too_light() -> None:
+def test_light_motors_take_more_steps_until_they_are_too_light():
     row = np.zeros((1, column.CONSTANT_COUNT))
     row[0, [column.INERTIA, column.STIFFNESS, column.DAMPING]] = 719.0, 2e7, 14e3
     assert motor_parts(row, 5e-4) == 4
@@ -262,7 +257,7 @@ def test_light_motors_take_more_steps_until_they_are_too_light() -> None:
     assert motor_parts(row, 5e-4) == 1
 
 
-def test_viscous_friction_without_a_motor_limits_the_step() -> None:
+def test_viscous_friction_without_a_motor_limits_the_step():
     slow = with_drive("srspm", kind="direct", viscous="50 N s/m")
     assert drive_constants(slow, 1e-3)[0, column.VISCOUS] == 50.0
     assert longest_drive_step(twin.load("srspm"), drive_constants(twin.load("srspm"), 1.0)) == inf

@@ -1,7 +1,5 @@
 """Encoders: quantisation, the sawtooth of the counter, index pulses from either side."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,12 +14,12 @@ LEAD = 5.08e-3
 STEP = LEAD / TURN
 
 
-def bank(n: int = 1, seed: int = 0, turn: int = TURN) -> Encoders:
+def bank(n=1, seed=0, turn=TURN):
     """Return encoders of the thesis' actuators."""
     return Encoders(np.full(n, LEAD / turn), turn, np.full(n, 0.8644), seed=seed)
 
 
-def counter_by_hand(path: list[int], index: int, turn: int) -> list[int]:
+def counter_by_hand(path, index, turn):
     """Return the counter along a path of positions, one count after the other."""
     last, place, values = path[0], path[0], []
     for goal in path:
@@ -37,7 +35,7 @@ def counter_by_hand(path: list[int], index: int, turn: int) -> list[int]:
     path=st.lists(st.integers(-70, 70), min_size=1, max_size=25),
     seed=st.integers(0, 100),
 )
-def test_counter_is_that_of_single_counts(path: list[int], seed: int) -> None:
+def test_counter_is_that_of_single_counts(path, seed):
     turn = 16
     encoders = bank(seed=seed, turn=turn)
     step, first = encoders.resolution[0], encoders.index_coordinates[0]
@@ -45,7 +43,7 @@ def test_counter_is_that_of_single_counts(path: list[int], seed: int) -> None:
     assert raw[:, 0].tolist() == counter_by_hand(path, 0, turn)
 
 
-def test_sawtooth_in_both_directions() -> None:
+def test_sawtooth_in_both_directions():
     encoders = bank()
     first = encoders.index_coordinates[0]
     for sign in (1.0, -1.0):
@@ -54,7 +52,7 @@ def test_sawtooth_in_both_directions() -> None:
         np.testing.assert_array_equal(raw, sign * np.mod(np.abs(travel), TURN))
 
 
-def test_counts_from_power_up_until_the_first_pulse() -> None:
+def test_counts_from_power_up_until_the_first_pulse():
     encoders = bank()
     start = encoders.index_coordinates[0] - 1000.0 * STEP
     raw = encoders.readings(start + STEP * np.arange(1500)[:, None])[:, 0]
@@ -62,7 +60,7 @@ def test_counts_from_power_up_until_the_first_pulse() -> None:
     np.testing.assert_array_equal(raw[1000:], np.arange(500))
 
 
-def test_jitter_and_reversal_at_the_pulse() -> None:
+def test_jitter_and_reversal_at_the_pulse():
     encoders = bank()
     steps = np.array([3, 0, 1, -1, 1, 0, -1, -5, 0, 5, -4095, -4096, -4095, 4, -1])
     raw = encoders.readings(encoders.index_coordinates[0] + STEP * steps[:, None])[:, 0]
@@ -70,7 +68,7 @@ def test_jitter_and_reversal_at_the_pulse() -> None:
     assert raw.tolist() == expected
 
 
-def test_running_counts_are_those_of_the_rows() -> None:
+def test_running_counts_are_those_of_the_rows():
     encoders = bank(6, seed=3)
     rows = 0.9 + 0.02 * np.cumsum(np.random.default_rng(1).normal(size=(400, 6)), axis=0) / 20
     raw = encoders.readings(rows)
@@ -80,7 +78,7 @@ def test_running_counts_are_those_of_the_rows() -> None:
         np.testing.assert_array_equal(encoders.raw, values)
 
 
-def test_places_of_the_pulses_follow_from_the_seed() -> None:
+def test_places_of_the_pulses_follow_from_the_seed():
     first, again, other = bank(6, 1), bank(6, 1), bank(6, 2)
     np.testing.assert_array_equal(first.index_coordinates, again.index_coordinates)
     assert (first.index_coordinates != other.index_coordinates).all()
@@ -89,7 +87,7 @@ def test_places_of_the_pulses_follow_from_the_seed() -> None:
     assert ((away > -STEP) & (away < LEAD)).all()
 
 
-def test_bad_encoders_are_refused(subtests: pytest.Subtests) -> None:
+def test_bad_encoders_are_refused(subtests):
     for arguments, field in [
         ((STEP, TURN, [0.8]), "resolution"),
         (([-STEP], TURN, [0.8]), "resolution"),
@@ -103,7 +101,7 @@ def test_bad_encoders_are_refused(subtests: pytest.Subtests) -> None:
             Encoders(*arguments)
 
 
-def test_bad_use_is_refused() -> None:
+def test_bad_use_is_refused():
     with pytest.raises(InputError, match="seed"):
         bank(seed=-1)
     with pytest.raises(InputError, match="coordinates"):

@@ -1,7 +1,5 @@
 """Decoders: exact below half a turn a sample, and nothing wrong without a word above it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,17 +15,17 @@ FAST = 205
 """Counts in a sample of 1 ms at 0.254 m/s, the largest speed of the thesis' actuators."""
 
 
-def bank(seed: int = 0) -> Encoders:
+def bank(seed=0):
     """Return one encoder of the thesis."""
     return Encoders([STEP], TURN, [0.8644], seed=seed)
 
 
-def decoder(**options: object) -> EncoderDecoder:
+def decoder(**options):
     """Return its decoder."""
     return EncoderDecoder([STEP], [TURN], **options)
 
 
-def indexed_counts(encoders: Encoders, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def indexed_counts(encoders, moves):
     """Return true travel and counter values after the first index pulse, one row per sample."""
     travel = np.concatenate([[-1, 0], np.cumsum(moves)])
     raw = encoders.readings(encoders.index_coordinates[0] + STEP * travel[:, None])
@@ -35,7 +33,7 @@ def indexed_counts(encoders: Encoders, moves: np.ndarray) -> tuple[np.ndarray, n
 
 
 @given(st.lists(st.integers(-HALF, HALF), min_size=1, max_size=60), st.integers(0, 50))
-def test_motion_below_half_a_turn_a_sample_is_exact(moves: list[int], seed: int) -> None:
+def test_motion_below_half_a_turn_a_sample_is_exact(moves, seed):
     travel, raw = indexed_counts(bank(seed), np.array(moves))
     decoding = decoder()
     decoding.start(raw[0], [0.9])
@@ -49,9 +47,7 @@ def test_motion_below_half_a_turn_a_sample_is_exact(moves: list[int], seed: int)
     st.floats(0.0, 1.0, exclude_max=True),
     st.integers(0, 50),
 )
-def test_error_is_half_a_count_at_any_coordinate(
-    moves: list[float], start: float, seed: int
-) -> None:
+def test_error_is_half_a_count_at_any_coordinate(moves, start, seed):
     encoders = bank(seed)
     turn = TURN * STEP
     path = encoders.index_coordinates[0] + turn * (start + np.cumsum([0.0, 1.0, *moves]))
@@ -72,7 +68,7 @@ def test_error_is_half_a_count_at_any_coordinate(
     st.sampled_from([-1, 1]),
     st.integers(0, 50),
 )
-def test_impossible_motion_is_reported(slow: list[int], jump: int, sign: int, seed: int) -> None:
+def test_impossible_motion_is_reported(slow, jump, sign, seed):
     moves = np.array([*slow, sign * jump, 0])
     _, raw = indexed_counts(bank(seed), moves)
     decoding = decoder(largest=FAST)
@@ -83,7 +79,7 @@ def test_impossible_motion_is_reported(slow: list[int], jump: int, sign: int, se
 
 
 @given(st.integers(TURN // 2, 20 * TURN), st.sampled_from([-1, 1]), st.floats(-0.2, 0.2))
-def test_speeds_tell_of_whole_turns(jump: int, sign: int, wrong: float) -> None:
+def test_speeds_tell_of_whole_turns(jump, sign, wrong):
     _, raw = indexed_counts(bank(), np.array([5, sign * jump]))
     decoding = decoder()
     decoding.start(raw[0], [0.9])
@@ -94,7 +90,7 @@ def test_speeds_tell_of_whole_turns(jump: int, sign: int, wrong: float) -> None:
     assert decoding.faulty.tolist() == [1.0]
 
 
-def test_a_pulse_that_could_not_be_reached_is_reported() -> None:
+def test_a_pulse_that_could_not_be_reached_is_reported():
     """A turn upwards from below the last pulse: no net counts, but the counter jumped."""
     _, raw = indexed_counts(bank(), np.array([-100, TURN]))
     decoding = decoder(largest=FAST)
@@ -103,7 +99,7 @@ def test_a_pulse_that_could_not_be_reached_is_reported() -> None:
     assert faults[:, 0].tolist() == [0.0, 1.0]
 
 
-def test_long_records_do_not_drift() -> None:
+def test_long_records_do_not_drift():
     sample = np.arange(100_000)
     travel = np.round(8.0 * TURN * np.sin(0.05 * sample) + 300.0 * np.sin(0.9 * sample))
     assert np.abs(np.diff(travel)).max() < HALF
@@ -116,7 +112,7 @@ def test_long_records_do_not_drift() -> None:
     assert not faults.any()
 
 
-def test_first_pulse_while_homing(subtests: pytest.Subtests) -> None:
+def test_first_pulse_while_homing(subtests):
     for away in [300, 2000, 4000]:
         for sign in [-1, 1]:
             for speed in [1, 4, 33]:
@@ -142,7 +138,7 @@ def test_first_pulse_while_homing(subtests: pytest.Subtests) -> None:
                     assert decoding.fault == ""
 
 
-def test_a_pulse_just_beside_power_up_is_noticed_a_turn_later() -> None:
+def test_a_pulse_just_beside_power_up_is_noticed_a_turn_later():
     encoders = bank()
     path = encoders.index_coordinates[0] + STEP * (np.arange(-10, 2 * TURN, 4.0))
     raw = encoders.readings(path[:, None])
@@ -155,7 +151,7 @@ def test_a_pulse_just_beside_power_up_is_noticed_a_turn_later() -> None:
     assert abs(decoding.coordinates[0] - path[-1]) <= 0.5001 * STEP
 
 
-def test_a_missing_pulse_is_reported() -> None:
+def test_a_missing_pulse_is_reported():
     decoding = decoder()
     decoding.start([0.0])
     for raw in np.arange(0.0, TURN + 1.0, 32.0):
@@ -163,7 +159,7 @@ def test_a_missing_pulse_is_reported() -> None:
     assert decoding.fault == "leg 1 turns without index pulse: check the encoder's cable"
 
 
-def test_next_pulse_lies_above() -> None:
+def test_next_pulse_lies_above():
     encoders = bank()
     decoding = decoder()
     decoding.start([0.0])
@@ -177,7 +173,7 @@ def test_next_pulse_lies_above() -> None:
         assert 0 < pulse - value <= TURN
 
 
-def test_bad_use_is_refused() -> None:
+def test_bad_use_is_refused():
     for options in ({"largest": 2048}, {"slow": 0}, {"largest": np.nan}):
         with pytest.raises(InputError, match=next(iter(options))):
             decoder(**options)

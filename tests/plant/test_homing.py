@@ -1,7 +1,5 @@
 """Homing: from anywhere to the start, exact to a count, or a reason."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from homing_rig import STEP, TURN, Rig
@@ -13,7 +11,7 @@ from twin.plant.homing import PHASE_NAMES, Homing, HomingInputs, homing_settings
 LOW, HIGH = 0.8644, 1.0944
 
 
-def test_from_anywhere_to_the_start_exact_to_a_count(subtests: pytest.Subtests) -> None:
+def test_from_anywhere_to_the_start_exact_to_a_count(subtests):
     for seed in range(6):
         with subtests.test(f"{seed}"):
             random = np.random.default_rng(100 + seed)
@@ -39,7 +37,7 @@ def test_from_anywhere_to_the_start_exact_to_a_count(subtests: pytest.Subtests) 
             assert rig.seen[-1] == ("ready",) * 6
 
 
-def test_every_actuator_goes_its_own_way_and_all_wait_for_the_slowest() -> None:
+def test_every_actuator_goes_its_own_way_and_all_wait_for_the_slowest():
     rig = Rig(LOW + np.array([0.0, 0.01, 0.02, 0.03, 0.04, 0.05]), 7, 0.0)
     told = rig.run(Homing(rig.settings()), 30.0)
     assert told.ready
@@ -54,12 +52,12 @@ def test_every_actuator_goes_its_own_way_and_all_wait_for_the_slowest() -> None:
     assert not any("approach" in phases and len(phases) > 1 for phases in together)
 
 
-def test_the_way_to_the_start_is_smooth_and_within_its_speed() -> None:
+def test_the_way_to_the_start_is_smooth_and_within_its_speed():
     rig = Rig(np.full(6, LOW + 1e-3), 1, 0.0)
     homing = Homing(rig.settings())
     speeds = []
 
-    def watch(_: float, command: np.ndarray) -> np.ndarray:
+    def watch(_, command):
         if homing.phases[0] == "approach":
             speeds.append(command.copy())
         return command
@@ -71,16 +69,16 @@ def test_the_way_to_the_start_is_smooth_and_within_its_speed() -> None:
     assert np.abs(way[0]).max() < 0.01 * np.abs(way).max()
 
 
-def stands(leg: int, since: float = 0.0):
+def stands(leg, since=0.0):
     """Return a drive fault: one leg stands from some time on."""
 
-    def broken(time: float, command: np.ndarray) -> np.ndarray:
+    def broken(time, command):
         return np.where((np.arange(6) == leg) & (time >= since), 0.0, command)
 
     return broken
 
 
-def test_a_leg_that_stands_is_named() -> None:
+def test_a_leg_that_stands_is_named():
     rig = Rig(np.full(6, LOW + 0.05), 2, 0.0)
     told = rig.run(Homing(rig.settings()), 30.0, stands(2))
     assert told.fault == "homing: leg 3 does not move: check brake, drive and encoder"
@@ -90,13 +88,13 @@ def test_a_leg_that_stands_is_named() -> None:
     assert set(told.phases) == {"fault"}
 
 
-def test_a_leg_that_stands_on_its_switch_is_named() -> None:
+def test_a_leg_that_stands_on_its_switch_is_named():
     rig = Rig(np.full(6, LOW - 1e-3), 2, 0.0)
     told = rig.run(Homing(rig.settings()), 30.0, stands(5))
     assert told.fault.startswith("homing: leg 6 does not move")
 
 
-def test_a_switch_that_is_not_reached_in_time_is_named() -> None:
+def test_a_switch_that_is_not_reached_in_time_is_named():
     rig = Rig(np.full(6, LOW + 0.01), 2, 0.0)
     rig.coordinates[1] = HIGH - 0.03
     rig.encoders.power_up(rig.coordinates)
@@ -105,7 +103,7 @@ def test_a_switch_that_is_not_reached_in_time_is_named() -> None:
     assert told.fault.startswith("homing: leg 2 did not reach its lower switch in 25 s")
 
 
-def test_a_lost_index_pulse_is_named() -> None:
+def test_a_lost_index_pulse_is_named():
     rig = Rig(np.full(6, LOW + 0.002), 2, 0.0)
     homing = Homing(rig.settings())
     time, fault, base = 0.0, "", np.zeros(6)
@@ -119,18 +117,18 @@ def test_a_lost_index_pulse_is_named() -> None:
     assert "index pulse" in fault
 
 
-def test_a_start_that_is_not_reached_is_named() -> None:
+def test_a_start_that_is_not_reached_is_named():
     rig = Rig(np.full(6, LOW + 0.002), 2, 0.0)
     homing = Homing(rig.settings(longest_settling=0.5))
 
-    def broken(_: float, command: np.ndarray) -> np.ndarray:
+    def broken(_, command):
         drift = 0.01 if homing.phases[0] == "approach" else 0.0
         return command + drift * (np.arange(6) == 3)
 
     assert "homing: leg 4 stays" in rig.run(homing, 30.0, broken).fault
 
 
-def test_a_fault_stays() -> None:
+def test_a_fault_stays():
     rig = Rig(np.full(6, LOW + 0.05), 2, 0.0)
     homing = Homing(rig.settings())
     first = rig.run(homing, 30.0, stands(0)).fault
@@ -138,7 +136,7 @@ def test_a_fault_stays() -> None:
     assert rig.run(homing, rig.time + 1.0).fault == first
 
 
-def test_bad_settings_are_refused() -> None:
+def test_bad_settings_are_refused():
     stewart = twin.load("stewart")
     numbers = (np.full(6, STEP), np.full(6, float(TURN)), np.full(6, 0.9))
     for options, field in (

@@ -1,9 +1,5 @@
 """Inertial sensor: closed forms of rest, turning and lever arm, both ways of use, errors, noise."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -22,18 +18,18 @@ GRAVITY = 9.81
 REST = np.array([0.0, 0.0, 0.9, 1.0, 0.0, 0.0, 0.0])
 
 
-def exact(**options: Any) -> InertialUnit:
+def exact(**options):
     """Return a sensor without errors, off the reference point and turned."""
     given = {"source": "test", "position": PLACE, "attitude": TURNED} | options
     return InertialUnit(InertialSensor(**given), gravity=GRAVITY)
 
 
-def pose_of(rotation: Rotation) -> np.ndarray:
+def pose_of(rotation):
     """Return the pose at rest, turned."""
     return np.concatenate([REST[:3], rotation.as_quat()[[3, 0, 1, 2]]])
 
 
-def run(duration: float = 2.0) -> MultiSineMotion:
+def run(duration=2.0):
     """Return a motion in all axes."""
     return MultiSineMotion(
         REST,
@@ -46,7 +42,7 @@ def run(duration: float = 2.0) -> MultiSineMotion:
     )
 
 
-def test_a_platform_at_rest_reads_gravity() -> None:
+def test_a_platform_at_rest_reads_gravity():
     random = np.random.default_rng(1)
     for attitude in Rotation.random(20, random):
         reading = exact().start(pose_of(attitude), np.zeros(6))
@@ -54,7 +50,7 @@ def test_a_platform_at_rest_reads_gravity() -> None:
         np.testing.assert_allclose(reading, [*up, 0.0, 0.0, 0.0], rtol=0, atol=1e-13)
 
 
-def test_free_fall_reads_nothing() -> None:
+def test_free_fall_reads_nothing():
     time = np.arange(50) * 1e-3
     pose = np.tile(REST, (50, 1))
     pose[:, 2] -= 0.5 * GRAVITY * time**2
@@ -66,7 +62,7 @@ def test_free_fall_reads_nothing() -> None:
         np.testing.assert_allclose(readings[1:], 0.0, rtol=0, atol=1e-10)
 
 
-def test_steady_turning_reads_the_centripetal_acceleration() -> None:
+def test_steady_turning_reads_the_centripetal_acceleration():
     speed = 3.0
     time = np.arange(1000) * 1e-4
     pose = np.array([pose_of(turn) for turn in Rotation.from_euler("z", speed * time[:, None])])
@@ -84,13 +80,13 @@ def test_steady_turning_reads_the_centripetal_acceleration() -> None:
         np.testing.assert_allclose(readings[1:] - expected, 0.0, rtol=0, atol=1e-8)
 
 
-def test_lever_arm_against_the_path_of_the_point() -> None:
+def test_lever_arm_against_the_path_of_the_point():
     motion = run()
     time = np.linspace(0.3, 1.7, 40)
     step = 2e-3
     mounting = Rotation.from_euler("ZYX", TURNED)
 
-    def path(at: np.ndarray) -> np.ndarray:
+    def path(at):
         pose = motion(at).pose
         return pose[:, :3] + Rotation.from_quat(pose[:, [4, 5, 6, 3]]).apply(PLACE)
 
@@ -109,7 +105,7 @@ def test_lever_arm_against_the_path_of_the_point() -> None:
     )
 
 
-def test_differences_agree_with_accelerations_to_second_order() -> None:
+def test_differences_agree_with_accelerations_to_second_order():
     motion = run()
     errors = []
     for step in (2e-3, 1e-3, 5e-4):
@@ -123,7 +119,7 @@ def test_differences_agree_with_accelerations_to_second_order() -> None:
 
 
 @pytest.mark.parametrize("parameters", [SIIMU01, InertialSensor(source="test", position=PLACE)])
-def test_along_a_loop_and_afterwards_are_the_same(parameters: InertialSensor) -> None:
+def test_along_a_loop_and_afterwards_are_the_same(parameters):
     time = np.cumsum(np.r_[0.0, np.tile([5e-4, 4e-4, 6e-4], 2000)])
     sample = run(4.0)(time)
     unit = InertialUnit(parameters, seed=11)
@@ -137,7 +133,7 @@ def test_along_a_loop_and_afterwards_are_the_same(parameters: InertialSensor) ->
     np.testing.assert_array_equal(unit.start(sample.pose[0], sample.twist[0]), rows[0])
 
 
-def test_output_rate_holds_readings() -> None:
+def test_output_rate_holds_readings():
     unit = exact(output_rate=200.0)
     time = np.arange(4001) * 5e-4
     sample = run()(time)
@@ -151,7 +147,7 @@ def test_output_rate_holds_readings() -> None:
 
 @pytest.mark.parametrize("frequency", [10.0, 40.0, 75.0, 120.0])
 @pytest.mark.parametrize("damping", [0.5, 0.7071])
-def test_frequency_response_is_that_of_the_filter(frequency: float, damping: float) -> None:
+def test_frequency_response_is_that_of_the_filter(frequency, damping):
     periods, step = 40, 1e-4
     motion = SineMotion(
         REST, amplitude={"pitch": 1e-3}, frequency=frequency, duration=periods / frequency + 0.1
@@ -163,7 +159,7 @@ def test_frequency_response_is_that_of_the_filter(frequency: float, damping: flo
     basis = np.exp(2j * np.pi * frequency * time[tail])
     basis = np.column_stack([basis.real, -basis.imag])
 
-    def amplitude(values: np.ndarray) -> complex:
+    def amplitude(values):
         return complex(*np.linalg.lstsq(basis, values[tail], rcond=None)[0])
 
     for acceleration in (None, sample.acceleration):
@@ -177,14 +173,14 @@ def test_frequency_response_is_that_of_the_filter(frequency: float, damping: flo
             assert np.degrees(np.angle(measured)) == pytest.approx(-90.0, abs=0.1)
 
 
-def still(duration: float, step: float, seed: int = 0, parameters: InertialSensor = SIIMU01) -> Any:
+def still(duration, step, seed=0, parameters=SIIMU01):
     """Return what a sensor at rest writes down."""
     count = int(duration / step) + 1
     unit = InertialUnit(parameters, seed=seed)
     return unit.measure(np.arange(count) * step, np.tile(REST, (count, 1)), np.zeros((count, 6)))
 
 
-def test_noise_has_the_stated_size_at_any_step(subtests: pytest.Subtests) -> None:
+def test_noise_has_the_stated_size_at_any_step(subtests):
     for step in [2.5e-4, 5e-4, 5e-3]:
         with subtests.test(f"{step}"):
             log = still(40.0, step)
@@ -193,7 +189,7 @@ def test_noise_has_the_stated_size_at_any_step(subtests: pytest.Subtests) -> Non
             np.testing.assert_allclose(log.readings.std(axis=0), stated, rtol=0.05, atol=0)
 
 
-def test_allan_deviation_falls_as_that_of_white_noise() -> None:
+def test_allan_deviation_falls_as_that_of_white_noise():
     rate = still(1600.0, 5e-3).angular_rate
     deviations = []
     for size in (20, 80, 320):
@@ -207,7 +203,7 @@ def test_allan_deviation_falls_as_that_of_white_noise() -> None:
     np.testing.assert_allclose(deviations, expected, rtol=0.06, atol=0)
 
 
-def test_instability_wanders_with_its_size_and_time() -> None:
+def test_instability_wanders_with_its_size_and_time():
     size = np.radians(5.0) / 3600.0
     parameters = InertialSensor(
         source="test",
@@ -219,7 +215,7 @@ def test_instability_wanders_with_its_size_and_time() -> None:
     assert late == pytest.approx(np.exp(-1.0), abs=0.05)
 
 
-def test_errors_are_drawn_with_their_sizes() -> None:
+def test_errors_are_drawn_with_their_sizes():
     drawn = [InertialUnit(SIIMU01, seed=seed).errors for seed in range(400)]
     matrix = np.array([errors.matrix for errors in drawn]) - np.eye(6)
     bias = np.array([errors.bias for errors in drawn])
@@ -238,7 +234,7 @@ def test_errors_are_drawn_with_their_sizes() -> None:
     assert not matrix[:, :3, 3:].any()
 
 
-def test_readings_are_those_of_the_errors() -> None:
+def test_readings_are_those_of_the_errors():
     parameters = InertialSensor(
         source="test",
         accelerometers=Accelerometers(source="test", bias=0.1, scale_factor=0.01),
@@ -251,7 +247,7 @@ def test_readings_are_those_of_the_errors() -> None:
     np.testing.assert_allclose(unit.start(REST, twist), expected, rtol=0, atol=1e-13)
 
 
-def test_ranges_cut() -> None:
+def test_ranges_cut():
     parameters = InertialSensor(
         source="test",
         accelerometers=Accelerometers(source="test", range=5.0),
@@ -262,7 +258,7 @@ def test_ranges_cut() -> None:
     np.testing.assert_allclose(reading, [0, 0, 5.0, limit, -limit, 0.1], rtol=0, atol=1e-15)
 
 
-def test_bad_input_is_refused() -> None:
+def test_bad_input_is_refused():
     unit = exact()
     time, pose, twist = np.arange(3) * 1e-3, np.tile(REST, (3, 1)), np.zeros((3, 6))
     for arguments, field in (
@@ -286,4 +282,4 @@ def test_bad_input_is_refused() -> None:
         with pytest.raises(InputError, match=field):
             InertialUnit(SIIMU01, **options)
     with pytest.raises(InputError, match="parameters"):
-        InertialUnit("SIIMU01")  # type: ignore[arg-type]
+        InertialUnit("SIIMU01")

@@ -1,9 +1,5 @@
 """Limit switches block what leads out and let pass what leads back."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,11 +9,11 @@ from twin.kernels.plant.actuation import gated as compiled_gated
 
 pytestmark = pytest.mark.quick
 
-gated: Any = getattr(compiled_gated, "py_func", compiled_gated)
+gated = getattr(compiled_gated, "py_func", compiled_gated)
 
 
 @given(st.floats(-1e6, 1e6))
-def test_only_the_outward_direction_is_blocked(command: float) -> None:
+def test_only_the_outward_direction_is_blocked(command):
     assert gated(command, False, False) == command
     assert gated(command, True, False) == max(command, 0.0)
     assert gated(command, False, True) == min(command, 0.0)
@@ -25,5 +21,5 @@ def test_only_the_outward_direction_is_blocked(command: float) -> None:
 
 
 @pytest.mark.parametrize("pressed", [False, True])
-def test_a_command_that_is_no_number_stays_visible(pressed: bool) -> None:
+def test_a_command_that_is_no_number_stays_visible(pressed):
     assert np.isnan(gated(np.nan, pressed, pressed))

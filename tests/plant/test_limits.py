@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from twin.machine.file.read import parameters_from
 from twin.motion import SineMotion
 from twin.plant.drives import at_limits, saturation
 from twin.plant.plant import Plant
-from twin.plant.signals import Command, Measurement
+from twin.plant.signals import Command
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.simulate import Trajectory
 
@@ -30,14 +29,14 @@ pytestmark = pytest.mark.quick
 REST = np.zeros(6)
 
 
-def stewart(**actuator: Any) -> Platform:
+def stewart(**actuator):
     """Return the thesis' machine with other limits."""
     content = shipped_content("stewart")
     content["leg"]["actuator"] |= actuator
     return Platform(parameters_from(content, "platform.toml"))
 
 
-def heave(platform: Platform, amplitude: float) -> SineMotion:
+def heave(platform, amplitude):
     """Return a sine of 1 Hz in height."""
     return SineMotion(
         platform.home, amplitude={"z": amplitude}, frequency=1.0, duration=1.0, fade_in=0.2
@@ -50,22 +49,22 @@ class Pushing(Controller):
     name = "pushing"
     force: Any = 0.0
 
-    def start(self, measurement: Measurement) -> None:
+    def start(self, measurement):
         """Nothing to begin."""
 
-    def update(self, step: int, measurement: Measurement) -> Command:
+    def update(self, step, measurement):
         """Return the forces."""
         return Command(np.zeros(6) + self.force, "force")
 
 
-def pushed(platform: Platform, force: Any, duration: float = 0.05, **options: Any) -> Trajectory:
+def pushed(platform, force, duration=0.05, **options):
     """Return the motion under constant commanded forces."""
     controller = Pushing(platform)
     controller.force = force
     return platform.simulate(duration, controller=controller, timestep=1e-3, **options)
 
 
-def test_a_force_beyond_the_limit_saturates() -> None:
+def test_a_force_beyond_the_limit_saturates():
     """The limit and nothing more is given; without limits the command itself."""
     held = twin.load("stewart").inverse_dynamics(twin.load("stewart").home, REST, REST)
     machine = stewart(force=320.0)
@@ -82,7 +81,7 @@ def test_a_force_beyond_the_limit_saturates() -> None:
     assert not free.saturation
 
 
-def test_a_machine_too_weak_to_hold_itself_is_stopped_and_said() -> None:
+def test_a_machine_too_weak_to_hold_itself_is_stopped_and_said():
     """Just enough holds still; a tenth less falls."""
     platform = twin.load("stewart")
     held = float(np.abs(platform.inverse_dynamics(platform.home, REST, REST)).max())
@@ -97,7 +96,7 @@ def test_a_machine_too_weak_to_hold_itself_is_stopped_and_said() -> None:
     np.testing.assert_allclose(still.pose[-1], enough.home, rtol=0, atol=1e-6)
 
 
-def test_no_force_accelerates_beyond_the_largest_speed() -> None:
+def test_no_force_accelerates_beyond_the_largest_speed():
     """Up to the speed a force works, beyond it none does; without limits there is no end."""
     machine = stewart(speed=0.05, force=1e4)
     held = machine.inverse_dynamics(machine.home, REST, REST)
@@ -110,7 +109,7 @@ def test_no_force_accelerates_beyond_the_largest_speed() -> None:
     assert free.rates.max() > 0.2
 
 
-def test_limits_that_are_not_reached_change_nothing(subtests: pytest.Subtests) -> None:
+def test_limits_that_are_not_reached_change_nothing(subtests):
     for controller in ["cascade", "computed_torque", "lqr"]:
         with subtests.test(f"{controller}"):
             platform, free = twin.load("stewart"), twin.load("stewart", limits=False)
@@ -126,7 +125,7 @@ def test_limits_that_are_not_reached_change_nothing(subtests: pytest.Subtests) -
             np.testing.assert_array_equal(runs[0].pose, runs[1].pose)
 
 
-def test_without_limits_controllers_have_none_either() -> None:
+def test_without_limits_controllers_have_none_either():
     """A motion that needs 0.4 m/s of legs with 0.254 m/s."""
     errors = []
     for limits in (True, False):
@@ -141,7 +140,7 @@ def test_without_limits_controllers_have_none_either() -> None:
     assert twin.load("stewart").hash == twin.load("stewart", limits=False).hash
 
 
-def test_batched_plants_have_the_same_limits() -> None:
+def test_batched_plants_have_the_same_limits():
     machine = stewart(force=300.0, speed=0.05)
     forces = {}
     for limits in (True, False):
@@ -153,7 +152,7 @@ def test_batched_plants_have_the_same_limits() -> None:
     assert forces == {True: 300.0, False: 400.0}
 
 
-def test_sentences_name_legs_and_limits() -> None:
+def test_sentences_name_legs_and_limits():
     limited = np.zeros((8, 6))
     limited[:2, 1], limited[1:3, 4], limited[7, 2] = AT_EFFORT, AT_EFFORT, AT_SPEED
     found = saturation(limited)
@@ -166,14 +165,14 @@ def test_sentences_name_legs_and_limits() -> None:
     assert not saturation(np.zeros((0, 6)))
 
 
-def test_a_saved_run_keeps_its_limits(tmp_path: Path) -> None:
+def test_a_saved_run_keeps_its_limits(tmp_path):
     run = pushed(stewart(force=300.0), 400.0)
     again = Trajectory.load(run.save(tmp_path / "run.npz"))
     assert again.limits
     assert again.saturation.any_drive[0] == run.saturation.any_drive[0] > 0.9
 
 
-def test_track_says_what_saturates() -> None:
+def test_track_says_what_saturates():
     fast = ("track", "stewart", "--amplitude", "0.1", "--duration", "1")
     shown = CliRunner().invoke(cli.app, fast)
     assert shown.exit_code == 0

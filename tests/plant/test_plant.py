@@ -1,9 +1,5 @@
 """Drives and encoders around a machine: starts, delays, readings, ideal plants, bad input."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from closed_loops import run
@@ -21,17 +17,16 @@ from twin.errors import InputError
 from twin.kernels.plant import columns as column
 from twin.machine.file.read import parameters_from
 from twin.model import machine_base as evaluation
-from twin.model.engine import State
 from twin.model.integrate import static_deflection
 from twin.model.machine_base import for_many_machines
 from twin.plant.plant import Plant, forces_at_home, holding_forces
-from twin.plant.signals import Command, Measurement
+from twin.plant.signals import Command
 
 FIDELITIES = (None, "hardware")
 REST = np.zeros(6)
 
 
-def machine(name: str, encoder: dict[str, Any] | None = None, **drive: Any) -> Platform:
+def machine(name, encoder=None, **drive):
     """Return a shipped machine with a drive and an encoder of its own on every leg."""
     content = shipped_content(name)
     content["leg"]["drive"] = {"source": "Test", **drive}
@@ -40,7 +35,7 @@ def machine(name: str, encoder: dict[str, Any] | None = None, **drive: Any) -> P
     return Platform(parameters_from(content, "platform.toml"))
 
 
-def at_home(platform: Platform, twist: Any = None) -> State:
+def at_home(platform, twist=None):
     """Return the state of a machine at home as an engine gives it, springs at rest."""
     engine = make_engine("analytic", platform, 1e-4)
     try:
@@ -49,14 +44,14 @@ def at_home(platform: Platform, twist: Any = None) -> State:
         engine.close()
 
 
-def quiet(platform: Platform) -> Any:
+def quiet(platform):
     """Return where springs in the legs rest, None without them."""
     return (
         static_deflection(platform, platform.home, REST, REST) if platform.n_deflections else None
     )
 
 
-def started(platform: Platform, step: float = 1e-4, twist: Any = None) -> tuple[Plant, State]:
+def started(platform, step=1e-4, twist=None):
     """Return a plant that has taken over its machine at home."""
     plant, state = Plant(platform), at_home(platform, twist)
     controller = Cascade(platform)
@@ -70,16 +65,16 @@ class Swinging(Controller):
 
     name = "swinging"
 
-    def start(self, measurement: Measurement) -> None:
+    def start(self, measurement):
         """Nothing to begin."""
 
-    def at(self, time: float) -> np.ndarray:
+    def at(self, time):
         """Return the forces of a time."""
         held = self.platform.inverse_dynamics(self.platform.home, REST, REST)
         phases = np.arange(len(held))
         return np.asarray(held * (1.0 + 0.03 * np.sin(40.0 * time + phases)))
 
-    def update(self, step: int, measurement: Measurement) -> Command:
+    def update(self, step, measurement):
         """Return the forces of control period `step`."""
         return Command(self.at(measurement.time), "force")
 
@@ -89,7 +84,7 @@ class Swinging(Controller):
 
 @pytest.mark.parametrize("configuration", FIDELITIES)
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_first_forces_are_those_that_hold(name: str, configuration: str | None) -> None:
+def test_first_forces_are_those_that_hold(name, configuration):
     platform = twin.load(name, configuration)
     plant, state = started(platform)
     held = platform.inverse_dynamics(platform.home, REST, REST, deflection=state.deflection)
@@ -102,13 +97,13 @@ def test_first_forces_are_those_that_hold(name: str, configuration: str | None) 
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_a_machine_at_home_is_held_without_compiling(name: str, monkeypatch: Any) -> None:
+def test_a_machine_at_home_is_held_without_compiling(name, monkeypatch):
     platform = twin.load(name)
     _, state = started(platform)
     held = platform.inverse_dynamics(platform.home, REST, REST, deflection=state.deflection)
     size = np.abs(held).max() + 1.0
 
-    def compiled(*_: Any) -> None:
+    def compiled(*_):
         raise AssertionError("a kernel runs")
 
     monkeypatch.setattr(evaluation, "run_batch", compiled)
@@ -123,7 +118,7 @@ def test_a_machine_at_home_is_held_without_compiling(name: str, monkeypatch: Any
     np.testing.assert_array_equal(holding_forces(platform, moving), others[1])
 
 
-def test_a_moving_machine_is_taken_over_without_a_jolt() -> None:
+def test_a_moving_machine_is_taken_over_without_a_jolt():
     """Motors start with what friction takes at their speed: they neither slow down nor gain."""
     platform = twin.load("stewart", "hardware")
     twist = [0.0, 0.0, 0.05, 0.0, 0.0, 0.0]
@@ -137,7 +132,7 @@ def test_a_moving_machine_is_taken_over_without_a_jolt() -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_after_a_start_the_machine_stays(name: str) -> None:
+def test_after_a_start_the_machine_stays(name):
     """Hands off: the command is the present speed, zero, and the loops have nothing to do."""
     platform = twin.load(name, "hardware")
     plant = Plant(platform)
@@ -156,7 +151,7 @@ def test_after_a_start_the_machine_stays(name: str) -> None:
 # Delay and lag
 
 
-def test_a_step_arrives_after_exactly_the_delay(subtests: pytest.Subtests) -> None:
+def test_a_step_arrives_after_exactly_the_delay(subtests):
     for step in [2.5e-4, 5e-4, 1e-3]:
         with subtests.test(f"{step}"):
             platform = machine("srspm", kind="direct", delay="2 ms", peak="1 kN")
@@ -170,7 +165,7 @@ def test_a_step_arrives_after_exactly_the_delay(subtests: pytest.Subtests) -> No
             assert plant.delay == 2e-3
 
 
-def test_commands_arrive_in_their_order() -> None:
+def test_commands_arrive_in_their_order():
     platform = machine("srspm", kind="direct", delay="3 ms")
     plant, state = started(platform, 1e-3)
     seen = []
@@ -180,7 +175,7 @@ def test_commands_arrive_in_their_order() -> None:
     assert seen[3:] == [0.0, 1.0, 2.0, 3.0, 4.0]
 
 
-def test_feedforward_that_ends_stays_in_the_loop() -> None:
+def test_feedforward_that_ends_stays_in_the_loop():
     """As in a safe stop: the controller is gone, its force must not be."""
     platform = twin.load("srspm")
     plant, state = started(platform)
@@ -197,7 +192,7 @@ def test_feedforward_that_ends_stays_in_the_loop() -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_an_ideal_plant_changes_no_bit(name: str) -> None:
+def test_an_ideal_plant_changes_no_bit(name):
     """Forces through controller and plant, and the same forces given directly."""
     platform = twin.load(name)
     assert Plant(platform).ideal
@@ -216,7 +211,7 @@ def test_an_ideal_plant_changes_no_bit(name: str) -> None:
 
 @pytest.mark.parametrize("engine", ["mujoco", "bullet"])
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_engines_agree_on_the_ideal_plant(name: str, engine: str) -> None:
+def test_engines_agree_on_the_ideal_plant(name, engine):
     """Forces along a time; MuJoCo's feet of the simulator give way by 1.5e-7 m under its weight."""
     platform = twin.load(name)
     step = min(5e-4, suitable_timestep(platform))
@@ -231,7 +226,7 @@ def test_engines_agree_on_the_ideal_plant(name: str, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["analytic", "mujoco", "bullet"])
-def test_same_seed_same_bits(engine: str) -> None:
+def test_same_seed_same_bits(engine):
     platform = twin.load("rss", "hardware")
     first, second = (
         run(platform, Cascade(platform), 0.02, plant=Plant(platform, seed=5), engine=engine)
@@ -242,7 +237,7 @@ def test_same_seed_same_bits(engine: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator"])
-def test_engines_agree_with_real_drives(name: str) -> None:
+def test_engines_agree_with_real_drives(name):
     """A creeping platform: friction, play and encoders switch at the same instants, mostly."""
     platform = twin.load(name, "hardware")
     twist = np.array([0.0, 0.0, 0.01, 0.0, 0.0, 0.0])
@@ -257,7 +252,7 @@ def test_engines_agree_with_real_drives(name: str) -> None:
 # Readings
 
 
-def test_readings_are_of_the_motor_and_whole_counts() -> None:
+def test_readings_are_of_the_motor_and_whole_counts():
     platform = twin.load("stewart", "hardware")
     plant, state = started(platform)
     count = 5.08e-3 / 4096
@@ -275,7 +270,7 @@ def test_readings_are_of_the_motor_and_whole_counts() -> None:
     assert not first.rates.any()
 
 
-def test_readings_and_arrays_of_results_are_the_callers() -> None:
+def test_readings_and_arrays_of_results_are_the_callers():
     platform = twin.load("stewart", "hardware")
     plant, state = started(platform)
     reading = plant.measure(state)
@@ -288,7 +283,7 @@ def test_readings_and_arrays_of_results_are_the_callers() -> None:
     assert all(len(part) == platform.n_actuators for part in kept)
 
 
-def test_springs_in_series_are_not_in_the_readings() -> None:
+def test_springs_in_series_are_not_in_the_readings():
     platform = twin.load("compliant_stewart")
     plant, state = Plant(platform), at_home(platform)
     bent = np.array([1e-3] * 6 + [0.2] * 6)
@@ -300,7 +295,7 @@ def test_springs_in_series_are_not_in_the_readings() -> None:
     np.testing.assert_allclose(reading.rates, state.rates - 0.2, rtol=0, atol=1e-15)
 
 
-def test_cranks_count_in_radians() -> None:
+def test_cranks_count_in_radians():
     platform = machine("rss", kind="gear", ratio=10.0, encoder={"counts": 1000})
     plant, state = started(platform)
     count = 2.0 * np.pi / 10.0 / 1000
@@ -308,7 +303,7 @@ def test_cranks_count_in_radians() -> None:
     np.testing.assert_allclose(read, np.round(state.lengths / count), rtol=0, atol=1e-6)
 
 
-def test_rates_after_a_silence_span_all_of_it() -> None:
+def test_rates_after_a_silence_span_all_of_it():
     platform = machine("stewart", kind="screw", lead="5 mm", encoder={"counts": 5000})
     plant, state = Plant(platform, dropouts=[(2e-3, 5e-3)]), at_home(platform)
     plant.prepare(1e-3)
@@ -322,7 +317,7 @@ def test_rates_after_a_silence_span_all_of_it() -> None:
     np.testing.assert_allclose(rates[5:], 0.1, rtol=0, atol=1.01e-3)
 
 
-def test_switches_are_pressed_at_the_limits() -> None:
+def test_switches_are_pressed_at_the_limits():
     platform = twin.load("srspm", "hardware")
     plant, state = Plant(platform), at_home(platform)
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
@@ -348,20 +343,20 @@ def test_switches_are_pressed_at_the_limits() -> None:
         st.lists(st.tuples(st.floats()), min_size=1),
     )
 )
-def test_dropouts_are_spans(dropouts: Any) -> None:
+def test_dropouts_are_spans(dropouts):
     with pytest.raises(InputError, match="dropouts"):
         Plant(twin.load("srspm"), dropouts=dropouts)
 
 
-def test_steps_are_above_zero(subtests: pytest.Subtests, srspm: Platform) -> None:
+def test_steps_are_above_zero(subtests, srspm):
     for value in [0.0, -1e-3, np.nan, np.inf, "fast", None]:
         with subtests.test(f"{value}"), pytest.raises(InputError, match="timestep"):
             Plant(srspm).prepare(value)
 
 
-def test_machines_that_no_plant_can_drive_are_refused() -> None:
+def test_machines_that_no_plant_can_drive_are_refused():
     with pytest.raises(InputError, match="platform"):
-        Plant("stewart")  # type: ignore[arg-type]
+        Plant("stewart")
     with pytest.raises(InputError, match="counts turns of a drive"):
         Plant(machine("stewart", kind="direct", encoder={"counts": 10}))
     content = shipped_content("stewart")

@@ -1,9 +1,6 @@
 """Servos and steppers on the test bench, against closed forms, and in a machine."""
 
-from __future__ import annotations
-
 from math import asin, cos, degrees, pi
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +31,7 @@ pytestmark = pytest.mark.quick
 STALL, FAST, SPAN, DEAD = 0.92, 6.16, 0.12, 4e-3
 TORQUE, STEP, TOP = 0.4, pi / 100.0, 60.0
 
-SERVO_ROW: dict[str, float] = {
+SERVO_ROW = {
     "inertia": 3e-3,
     "viscous": STALL / FAST,
     "stiffness": 20.0,
@@ -46,7 +43,7 @@ SERVO_ROW: dict[str, float] = {
     "top_speed": FAST,
     "fastest": FAST,
 }
-STEPPER_ROW: dict[str, float] = {
+STEPPER_ROW = {
     "inertia": 5e-5,
     "stiffness": 20.0,
     "damping": 0.01,
@@ -70,12 +67,12 @@ STEPPER = {
 }
 
 
-def servo(**others: float) -> Bench:
+def servo(**others):
     """Return a bench with a servo."""
     return Bench(constants(**(SERVO_ROW | others)), 2.5e-4)
 
 
-def stepper(**others: float) -> Bench:
+def stepper(**others):
     """Return a bench with a stepper that takes a position every millisecond."""
     return Bench(constants(**(STEPPER_ROW | {"update": 4.0} | others)), 2.5e-4)
 
@@ -84,8 +81,8 @@ def stepper(**others: float) -> Bench:
 
 
 def test_a_servo_far_from_its_target_runs_on_its_speed_torque_curve(
-    subtests: pytest.Subtests,
-) -> None:
+    subtests,
+):
     """Speed = no-load speed (1 - load / stall); beyond stall it is driven back."""
     for load in [-0.6, 0.0, 0.3, 0.6, 0.9, 1.2]:
         with subtests.test(f"{load}"):
@@ -95,7 +92,7 @@ def test_a_servo_far_from_its_target_runs_on_its_speed_torque_curve(
             assert state(record, "limited")[-1] == expected
 
 
-def test_a_load_moves_a_servo_by_dead_band_and_slope(subtests: pytest.Subtests) -> None:
+def test_a_load_moves_a_servo_by_dead_band_and_slope(subtests):
     for load in [-0.5, -0.1, 0.1, 0.5]:
         with subtests.test(f"{load}"):
             record = servo().run(1.5, 0.0, mode=POSITION_MODE, mass=LEG, load=load * STALL)
@@ -107,14 +104,14 @@ def test_a_load_moves_a_servo_by_dead_band_and_slope(subtests: pytest.Subtests) 
             )
 
 
-def test_inside_the_dead_band_a_servo_gives_nothing() -> None:
+def test_inside_the_dead_band_a_servo_gives_nothing():
     inside = servo().set(position=0.9 * DEAD).run(0.2, 0.0, mode=POSITION_MODE, leg=0.9 * DEAD)
     assert not state(inside, "effort").any()
     outside = servo().set(position=1.1 * DEAD).run(1e-3, 0.0, mode=POSITION_MODE, leg=1.1 * DEAD)
     assert state(outside, "effort")[1] == pytest.approx(-STALL * 0.1 * DEAD / SPAN, rel=1e-2)
 
 
-def test_a_servo_takes_rounded_targets_at_its_update_rate() -> None:
+def test_a_servo_takes_rounded_targets_at_its_update_rate():
     bench = servo(update=80.0, digit=0.01)
     record = bench.run(0.05, lambda time: 0.026 * (time > 1e-3), mode=POSITION_MODE, mass=LEG)
     field = state(record, "field")
@@ -122,7 +119,7 @@ def test_a_servo_takes_rounded_targets_at_its_update_rate() -> None:
     assert field[-1] == pytest.approx(0.03)
 
 
-def test_the_default_slope_damps_the_loop_by_one_half() -> None:
+def test_the_default_slope_damps_the_loop_by_one_half():
     """J e'' + (stall / no-load speed) e' + (stall / span) e = 0."""
     platform = hobby(drive=SERVO)
     row = drive_constants(platform, 2.5e-4)[0]
@@ -134,7 +131,7 @@ def test_the_default_slope_damps_the_loop_by_one_half() -> None:
 
 
 @pytest.mark.parametrize("kind", ["servo", "stepper"])
-def test_commanded_speeds_move_the_target(kind: str) -> None:
+def test_commanded_speeds_move_the_target(kind):
     bench = servo() if kind == "servo" else stepper()
     record = bench.run(0.2, 0.5, mode=VELOCITY_MODE, mass=LEG)
     assert state(record, "target")[-1] == pytest.approx(0.1, rel=1e-9)
@@ -148,7 +145,7 @@ def test_commanded_speeds_move_the_target(kind: str) -> None:
 
 
 @pytest.mark.parametrize("share", [-0.8, -0.5, 0.5, 0.8])
-def test_a_loaded_stepper_lags_by_the_arc_sine(share: float) -> None:
+def test_a_loaded_stepper_lags_by_the_arc_sine(share):
     record = stepper(friction=1e-9).run(
         2.0, 0.0, mode=POSITION_MODE, mass=LEG, load=lambda rate: share * TORQUE - 0.05 * rate
     )
@@ -160,8 +157,8 @@ def test_a_loaded_stepper_lags_by_the_arc_sine(share: float) -> None:
 
 
 @pytest.mark.parametrize("share", [0.95, 1.05])
-def test_a_stepper_slips_beyond_its_holding_torque(share: float) -> None:
-    def pull(rate: float) -> float:
+def test_a_stepper_slips_beyond_its_holding_torque(share):
+    def pull(rate):
         return share * TORQUE - 0.05 * rate
 
     record = stepper().run(2.0, 0.0, mode=POSITION_MODE, mass=LEG, load=pull)
@@ -170,7 +167,7 @@ def test_a_stepper_slips_beyond_its_holding_torque(share: float) -> None:
     assert (record.leg[-1] > 4.0 * STEP) == slipped
 
 
-def test_what_has_slipped_rests_whole_cycles_away() -> None:
+def test_what_has_slipped_rests_whole_cycles_away():
     bench = stepper()
     slipped = bench.run(
         0.05, 0.0, mode=POSITION_MODE, mass=LEG, load=lambda rate: 0.6 - 0.05 * rate
@@ -186,14 +183,14 @@ def test_what_has_slipped_rests_whole_cycles_away() -> None:
 
 
 @pytest.mark.parametrize("share", [0.85, 1.1])
-def test_the_pull_out_torque_falls_with_speed(share: float) -> None:
+def test_the_pull_out_torque_falls_with_speed(share):
     """At half the top speed half of the holding torque is left."""
     speed, ramp = 0.5 * TOP, 0.5
 
-    def target(time: float) -> float:
+    def target(time):
         return 0.5 * speed * time**2 / ramp if time < ramp else speed * (time - 0.5 * ramp)
 
-    def load(rate: float) -> float:
+    def load(rate):
         return -share * 0.5 * TORQUE * rate / speed
 
     later = stepper().run(1.5, target, mode=POSITION_MODE, mass=LEG, load=load)
@@ -201,7 +198,7 @@ def test_the_pull_out_torque_falls_with_speed(share: float) -> None:
     assert lost == (share > 1.0)
 
 
-def test_a_stepper_in_a_still_field_keeps_its_energy() -> None:
+def test_a_stepper_in_a_still_field_keeps_its_energy():
     """Kinetic, of the twisted shaft, and of the field: T 2 step / pi (1 - cos)."""
     drifts = []
     for step in (2.5e-4, 1.25e-4):
@@ -223,13 +220,13 @@ def test_a_stepper_in_a_still_field_keeps_its_energy() -> None:
 # In a machine
 
 
-def push(time: float, state: Any) -> np.ndarray:
+def push(time, state):
     """Return a push of 0.5 N for a tenth of a second."""
     return np.array([0.5, 0.0, -0.3, 0.0, 0.0, 0.0]) * (0.1 < time < 0.2)
 
 
 @pytest.mark.parametrize("drive", [SERVO, STEPPER], ids=["servo", "stepper"])
-def test_the_default_cascade_holds_a_hobby_machine_still(drive: dict[str, Any]) -> None:
+def test_the_default_cascade_holds_a_hobby_machine_still(drive):
     platform = hobby(drive=drive)
     controller = make_controller("cascade", platform)
     run = platform.simulate(0.6, controller=controller, timestep=2e-4, wrench=push)
@@ -241,7 +238,7 @@ def test_the_default_cascade_holds_a_hobby_machine_still(drive: dict[str, Any]) 
         run.signals["measured"] - run.signals["setpoint"])[0])  # fmt: skip
 
 
-def test_a_servo_follows_a_slow_motion_without_any_feedback() -> None:
+def test_a_servo_follows_a_slow_motion_without_any_feedback():
     platform = hobby(drive=SERVO)
     motion = SineMotion(
         platform.home, amplitude={"z": 0.005}, frequency=0.5, duration=2.0, fade_in=0.5
@@ -255,7 +252,7 @@ def test_a_servo_follows_a_slow_motion_without_any_feedback() -> None:
 
 
 @pytest.mark.slow
-def test_an_encoder_takes_the_error_away() -> None:
+def test_an_encoder_takes_the_error_away():
     """Without one a load moves the servo by dead band and slope; then the twist alone is left."""
     errors = []
     for encoder in (False, True):
@@ -275,7 +272,7 @@ def test_an_encoder_takes_the_error_away() -> None:
     assert errors[1] < 0.5 * errors[0]
 
 
-def test_they_take_no_forces_and_all_legs_are_alike() -> None:
+def test_they_take_no_forces_and_all_legs_are_alike():
     platform = hobby(drive=SERVO)
     with pytest.raises(InputError, match="velocity or position"):
         Plant(platform).command(Command(np.zeros(6), "force"))
@@ -291,7 +288,7 @@ def test_they_take_no_forces_and_all_legs_are_alike() -> None:
         Plant(Platform(parameters_from(file, "platform.toml")))
 
 
-def test_a_batched_plant_does_the_same(subtests: pytest.Subtests) -> None:
+def test_a_batched_plant_does_the_same(subtests):
     """The same commands in engine and plant, step by step."""
     for drive in [SERVO, STEPPER]:
         for mode in ["velocity", "position"]:
@@ -315,7 +312,7 @@ def test_a_batched_plant_does_the_same(subtests: pytest.Subtests) -> None:
                         else platform.home_coordinates + 0.004 * k * wave
                     )
                     batch.advance(values[None])
-                    plant.command(Command(values, mode))  # type: ignore[arg-type]
+                    plant.command(Command(values, mode))
                     for _ in range(40):
                         now = engine.step(plant.forces(now).copy())
                 np.testing.assert_allclose(batch.coordinates[0], now.lengths, rtol=0, atol=1e-12)

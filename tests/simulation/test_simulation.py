@@ -1,19 +1,11 @@
 """The stepping loop: forces of every kind, thinning, progress, and stops that replay."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import twin
-from twin.analysis.platform import Platform
 from twin.engines import make_engine
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
-from twin.model.engine import State
 from twin.model.integrate import ForceTable, integrate
 from twin.simulation.simulate import Trajectory
 
@@ -22,24 +14,24 @@ pytestmark = pytest.mark.quick
 TWIST = [0.05, 0.0, 0.1, 0.0, 0.2, 0.0]
 
 
-def start_twist(platform: Platform) -> NDArray[np.float64]:
+def start_twist(platform):
     """Return a twist that the machine can have at home; slow where stiff struts answer it."""
     slow = 1e-3 if platform.kind == "strut" else 1.0
     return platform.constrain(platform.home, slow * np.array(TWIST)).twist
 
 
-def step_of(platform: Platform) -> float:
+def step_of(platform):
     """Return a time step [s] that resolves the machine's fastest mode."""
     return 1e-4 if platform.kind == "strut" else 1e-3
 
 
-def assert_same(found: Trajectory, expected: Trajectory) -> None:
+def assert_same(found, expected):
     """Assert that two motions are equal bit for bit."""
     for name in ("time", "pose", "twist", "lengths", "rates", "forces", "deflection"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
-def test_shape_and_start(platform: Platform) -> None:
+def test_shape_and_start(platform):
     twist, step = start_twist(platform), 2.0 * step_of(platform)
     motion = platform.simulate(10 * step, twist=twist, timestep=step)
     assert motion.pose.shape == (11, 7)
@@ -56,7 +48,7 @@ def test_shape_and_start(platform: Platform) -> None:
     np.testing.assert_allclose(motion.rates, rates, rtol=0, atol=1e-15)
 
 
-def test_steps_are_the_integral_of_the_held_forces(platform: Platform) -> None:
+def test_steps_are_the_integral_of_the_held_forces(platform):
     steps = 50
     twist, step = start_twist(platform), step_of(platform)
     forces = np.random.default_rng(2).normal(size=(steps, platform.n_actuators)) * 100.0
@@ -69,7 +61,7 @@ def test_steps_are_the_integral_of_the_held_forces(platform: Platform) -> None:
 
 
 @pytest.mark.slow
-def test_fast_fidelity_is_one_runge_kutta_step(platform: Platform) -> None:
+def test_fast_fidelity_is_one_runge_kutta_step(platform):
     twist, step = start_twist(platform), step_of(platform)
     motion = platform.simulate(50 * step, twist=twist, fidelity="fast", timestep=step)
     solution = integrate(platform, 50 * step, twist=twist, method="rk4", timestep=step)
@@ -78,19 +70,19 @@ def test_fast_fidelity_is_one_runge_kutta_step(platform: Platform) -> None:
     assert motion.fidelity == "fast"
 
 
-def test_constant_array_and_function_agree(platform: Platform) -> None:
+def test_constant_array_and_function_agree(platform):
     constant = np.linspace(50.0, 100.0, platform.n_actuators)
-    arguments: dict[str, Any] = {"twist": start_twist(platform), "timestep": 1e-3}
+    arguments = {"twist": start_twist(platform), "timestep": 1e-3}
     expected = platform.simulate(0.01, forces=constant, **arguments)
     assert_same(platform.simulate(0.01, forces=np.tile(constant, (10, 1)), **arguments), expected)
     assert_same(platform.simulate(0.01, forces=lambda t, s: constant, **arguments), expected)
     assert_same(platform.simulate(0.01, forces=constant.tolist(), **arguments), expected)
 
 
-def test_function_sees_time_and_state(platform: Platform) -> None:
-    seen: list[tuple[float, State]] = []
+def test_function_sees_time_and_state(platform):
+    seen = []
 
-    def forces(time: float, state: State) -> Any:
+    def forces(time, state):
         seen.append((time, state))
         return 10.0 * state.rates
 
@@ -102,10 +94,10 @@ def test_function_sees_time_and_state(platform: Platform) -> None:
     np.testing.assert_array_equal(motion.forces[-1], motion.forces[-2])
 
 
-def test_function_may_reuse_its_array(stewart: Platform) -> None:
+def test_function_may_reuse_its_array(stewart):
     buffer = np.empty(6)
 
-    def forces(time: float, state: State) -> Any:
+    def forces(time, state):
         buffer[:] = 1e3 * time
         return buffer
 
@@ -113,15 +105,13 @@ def test_function_may_reuse_its_array(stewart: Platform) -> None:
     np.testing.assert_array_equal(motion.forces[:-1, 0], 1e3 * motion.time[:-1])
 
 
-def test_functions_with_other_arguments_are_refused(
-    subtests: pytest.Subtests, stewart: Platform
-) -> None:
+def test_functions_with_other_arguments_are_refused(subtests, stewart):
     for forces in [lambda time: [0.0] * 6, lambda: [0.0] * 6, lambda a, b, c: a]:
         with subtests.test(f"{forces}"), pytest.raises(InputError, match=r"forces\(time, state\)"):
             stewart.simulate(0.01, forces=forces)
 
 
-def test_thinning_keeps_every_so_many_steps(subtests: pytest.Subtests, platform: Platform) -> None:
+def test_thinning_keeps_every_so_many_steps(subtests, platform):
     for every in [2, 5, 10]:
         with subtests.test(f"{every}"):
             twist = start_twist(platform)
@@ -133,7 +123,7 @@ def test_thinning_keeps_every_so_many_steps(subtests: pytest.Subtests, platform:
             np.testing.assert_array_equal(thin.forces[:-1], forces[::every])
 
 
-def test_given_engine_stays_open_and_keeps_its_step(stewart: Platform) -> None:
+def test_given_engine_stays_open_and_keeps_its_step(stewart):
     engine = make_engine("analytic", stewart, timestep=2e-3, fidelity="fast")
     motion = stewart.simulate(0.02, twist=TWIST, engine=engine, timestep=1e-5)
     assert motion.timestep == 2e-3
@@ -145,12 +135,12 @@ def test_given_engine_stays_open_and_keeps_its_step(stewart: Platform) -> None:
         engine.step(np.zeros(6))
 
 
-def test_engine_of_another_machine_is_refused(stewart: Platform, srspm: Platform) -> None:
+def test_engine_of_another_machine_is_refused(stewart, srspm):
     with pytest.raises(InputError, match="engine"):
         srspm.simulate(0.01, engine=make_engine("analytic", stewart))
 
 
-def test_loaded_motion_can_be_continued(platform: Platform, tmp_path: Path) -> None:
+def test_loaded_motion_can_be_continued(platform, tmp_path):
     twist = start_twist(platform)
     whole = platform.simulate(0.02, twist=twist)
     half = Trajectory.load(platform.simulate(0.01, twist=twist).save(tmp_path / "half.npz"))
@@ -160,9 +150,7 @@ def test_loaded_motion_can_be_continued(platform: Platform, tmp_path: Path) -> N
     np.testing.assert_allclose(rest.pose[-1], whole.pose[-1], rtol=0, atol=2e-15)
 
 
-def test_progress_appears_only_when_asked_or_slow(
-    stewart: Platform, capsys: pytest.CaptureFixture[str], constants: Any
-) -> None:
+def test_progress_appears_only_when_asked_or_slow(stewart, capsys, constants):
     expected = stewart.simulate(0.2, progress=False)
     assert capsys.readouterr() == ("", "")
     assert_same(stewart.simulate(0.2), expected)
@@ -179,7 +167,7 @@ def test_progress_appears_only_when_asked_or_slow(
     assert capsys.readouterr() == ("", ""), "a log file is no terminal"
 
 
-def test_bad_arguments_name_their_field(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_bad_arguments_name_their_field(subtests, stewart):
     for field, arguments in [
         ("duration", {"duration": -0.01}),
         ("duration", {"duration": 0.0105}),
@@ -204,9 +192,7 @@ def test_bad_arguments_name_their_field(subtests: pytest.Subtests, stewart: Plat
             assert caught.value.field == field
 
 
-def test_leg_driven_onto_its_first_axis_stops(
-    srspm: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_leg_driven_onto_its_first_axis_stops(srspm, tmp_path, monkeypatch):
     """Without a spin of its own the leg cannot say how it turns: no state may be made up."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     place = srspm.base_joints[0] - srspm.platform_joints[0] + np.array([0.0, 0.5, 0.4])
@@ -215,7 +201,7 @@ def test_leg_driven_onto_its_first_axis_stops(
         srspm.simulate(0.5, pose=start, twist=[0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
 
 
-def test_failed_reset_leaves_no_state(stewart: Platform) -> None:
+def test_failed_reset_leaves_no_state(stewart):
     engine = make_engine("analytic", stewart)
     for arguments in ({"pose": np.zeros(7)}, {"twist": [np.nan] * 6}):
         with pytest.raises(InputError):

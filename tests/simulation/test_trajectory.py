@@ -1,18 +1,13 @@
 """Trajectories: there and back through a file, damaged files, files that survive a failed write."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
 from twin.simulation.recorded.files import ARRAY_FIELDS, TEXT_FIELDS
@@ -22,13 +17,13 @@ pytestmark = pytest.mark.quick
 
 
 @pytest.fixture(scope="module")
-def trajectory(stewart: Platform) -> Trajectory:
+def trajectory(stewart):
     """A short motion with forces that differ from step to step."""
     forces = np.random.default_rng(4).normal(size=(10, 6)) * 100.0
     return stewart.simulate(0.01, twist=[0.0, 0.0, 0.1, 0.0, 0.0, 0.2], forces=forces)
 
 
-def test_saves_and_loads_bit_for_bit(trajectory: Trajectory, tmp_path: Path) -> None:
+def test_saves_and_loads_bit_for_bit(trajectory, tmp_path):
     file = trajectory.save(tmp_path / "motion.npz")
     again = Trajectory.load(file)
     for field in dataclasses.fields(Trajectory):
@@ -37,7 +32,7 @@ def test_saves_and_loads_bit_for_bit(trajectory: Trajectory, tmp_path: Path) -> 
     assert len(again) == 11
 
 
-def test_knows_where_it_comes_from(trajectory: Trajectory, stewart: Platform) -> None:
+def test_knows_where_it_comes_from(trajectory, stewart):
     assert (trajectory.machine, trajectory.engine) == ("stewart", "analytic")
     assert trajectory.parameters_hash == stewart.hash
     assert trajectory.timestep == 1e-3
@@ -46,31 +41,29 @@ def test_knows_where_it_comes_from(trajectory: Trajectory, stewart: Platform) ->
     assert trajectory.versions["numpy"] == np.__version__
 
 
-def test_missing_files_are_called_missing(tmp_path: Path) -> None:
+def test_missing_files_are_called_missing(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         Trajectory.load(tmp_path / "none.npz")
 
 
-def test_arrays_cannot_be_changed(trajectory: Trajectory, tmp_path: Path) -> None:
+def test_arrays_cannot_be_changed(trajectory, tmp_path):
     loaded = Trajectory.load(trajectory.save(tmp_path / "motion.npz"))
     for motion in (trajectory, loaded):
         for name in ARRAY_FIELDS:
             with pytest.raises(ValueError, match="read-only"):
                 getattr(motion, name)[...] = 0.0
     with pytest.raises(dataclasses.FrozenInstanceError):
-        trajectory.machine = "other"  # type: ignore[misc]
+        trajectory.machine = "other"
 
 
-def test_arrays_are_copies(trajectory: Trajectory) -> None:
+def test_arrays_are_copies(trajectory):
     pose = trajectory.pose.copy()
     motion = dataclasses.replace(trajectory, pose=pose)
     pose[:] = 0.0
     np.testing.assert_array_equal(motion.pose, trajectory.pose)
 
 
-def test_arrays_that_do_not_fit_are_refused(
-    subtests: pytest.Subtests, trajectory: Trajectory
-) -> None:
+def test_arrays_that_do_not_fit_are_refused(subtests, trajectory):
     for field, value in [
         ("pose", np.zeros((11, 6))),
         ("pose", np.full((11, 7), np.nan)),
@@ -83,12 +76,12 @@ def test_arrays_that_do_not_fit_are_refused(
             dataclasses.replace(trajectory, **{field: value})
 
 
-def content(file: Path) -> dict[str, Any]:
+def content(file):
     with np.load(file) as data:
         return {name: data[name] for name in data.files}
 
 
-def test_damaged_files_are_refused(trajectory: Trajectory, tmp_path: Path) -> None:
+def test_damaged_files_are_refused(trajectory, tmp_path):
     good = trajectory.save(tmp_path / "good.npz").read_bytes()
     whole = content(tmp_path / "good.npz")
     metadata = json.loads(str(whole["metadata"]))
@@ -97,7 +90,7 @@ def test_damaged_files_are_refused(trajectory: Trajectory, tmp_path: Path) -> No
         bad.write_bytes(raw)
         with pytest.raises(InputError, match="not a saved trajectory"):
             Trajectory.load(bad)
-    changes: list[dict[str, Any]] = [
+    changes = [
         {"pose": np.zeros((3, 7))},
         {"pose": np.full((11, 7), np.inf)},
         {"time": np.array(["a"] * 11)},
@@ -120,7 +113,7 @@ def test_damaged_files_are_refused(trajectory: Trajectory, tmp_path: Path) -> No
         Trajectory.load(bad)
 
 
-def test_paths_that_cannot_be_read(subtests: pytest.Subtests) -> None:
+def test_paths_that_cannot_be_read(subtests):
     for path in ["/no/such/file.npz", "", None, 5, "/", b"motion.npz", "a\0b.npz"]:
         with subtests.test(f"{path}"):
             with pytest.raises(InputError) as caught:
@@ -128,7 +121,7 @@ def test_paths_that_cannot_be_read(subtests: pytest.Subtests) -> None:
             assert caught.value.field == "path"
 
 
-def test_paths_that_cannot_be_written(subtests: pytest.Subtests, trajectory: Trajectory) -> None:
+def test_paths_that_cannot_be_written(subtests, trajectory):
     for path in [
         "motion.txt",
         "motion",
@@ -145,10 +138,10 @@ def test_paths_that_cannot_be_written(subtests: pytest.Subtests, trajectory: Tra
             assert caught.value.field == "path"
 
 
-def test_interrupted_write_leaves_the_old_file(tmp_path: Path) -> None:
+def test_interrupted_write_leaves_the_old_file(tmp_path):
     file = write_text(tmp_path / "report.txt", "old")
 
-    def stop(stream: Any) -> None:
+    def stop(stream):
         stream.write(b"half of the new")
         raise KeyboardInterrupt
 
@@ -158,7 +151,7 @@ def test_interrupted_write_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_written_files_have_the_usual_permissions(tmp_path: Path) -> None:
+def test_written_files_have_the_usual_permissions(tmp_path):
     mask = os.umask(0o022)
     try:
         file = write_text(tmp_path / "report.txt", "new")
@@ -167,9 +160,7 @@ def test_written_files_have_the_usual_permissions(tmp_path: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o644
 
 
-def test_metadata_of_a_wrong_type_is_named(
-    subtests: pytest.Subtests, trajectory: Trajectory
-) -> None:
+def test_metadata_of_a_wrong_type_is_named(subtests, trajectory):
     for field, value in [
         *((name, value) for name in TEXT_FIELDS for value in (3, None, np.zeros(2), b"x")),
         *(("timestep", value) for value in ("x", np.nan, 0.0, [1e-3, 1.0], None, 1e308)),
@@ -182,9 +173,7 @@ def test_metadata_of_a_wrong_type_is_named(
             assert caught.value.field.startswith((field, "a"))
 
 
-def test_signals_that_do_not_fit_are_named(
-    subtests: pytest.Subtests, trajectory: Trajectory
-) -> None:
+def test_signals_that_do_not_fit_are_named(subtests, trajectory):
     for signals, message in [
         ({"setpoint": np.zeros((5, 4))}, r"signals\['setpoint'\]: must have shape \(5, 6\)"),
         ({"limited": np.zeros(5)}, r"signals\['limited'\]: must have shape \(5, 6\)"),

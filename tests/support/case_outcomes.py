@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from twin.analysis.platform import Platform
-from twin.validation.case import CaseResult, Measure
-
-Outcome = Callable[[Platform, str], CaseResult]
-"""Runs a case on a machine, once in a session."""
+from twin.validation.case import Measure
 
 
 def failed(measures: Iterable[Measure]) -> list[tuple[str, float, float | None]]:

@@ -1,11 +1,8 @@
 """A Ray cluster of two workers: the same rows, killed workers, and nothing left behind."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,7 +26,7 @@ ray = pytest.importorskip("ray")
 
 
 @pytest.fixture(scope="module")
-def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def notes(tmp_path_factory):
     """Run inside a cluster of two workers; return the folder in which they take notes."""
     folder = tmp_path_factory.mktemp("notes")
     with pytest.MonkeyPatch.context() as patch:
@@ -41,7 +38,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ray.shutdown()
 
 
-def listening(processes: set[int]) -> set[str]:
+def listening(processes):
     """Return the addresses, and ports, in hexadecimal digits, that processes listen at."""
     sockets = set()
     for process in processes:
@@ -59,7 +56,7 @@ def listening(processes: set[int]) -> set[str]:
 
 
 @pytest.mark.usefixtures("notes")
-def test_a_cluster_computes_what_one_process_does(tmp_path: Path) -> None:
+def test_a_cluster_computes_what_one_process_does(tmp_path):
     sweep = small(measure="own_measures:mass")
     apart = run_sweep(sweep, tmp_path / "ray", backend="ray")
     here = run_sweep(sweep, tmp_path / "serial", backend="serial")
@@ -69,7 +66,7 @@ def test_a_cluster_computes_what_one_process_does(tmp_path: Path) -> None:
     assert ray.is_initialized(), "a cluster that was there stays"
 
 
-def test_killed_workers_take_only_their_own_runs(tmp_path: Path, notes: Path) -> None:
+def test_killed_workers_take_only_their_own_runs(tmp_path, notes):
     sweep = small(parameters={"platform.body.mass": MASSES}, measure="own_measures:deadly")
     table = run_sweep(sweep, tmp_path / "out", workers=2, backend="ray", retries=1)
     expected = ["died" if mass == 300.0 else "done" for mass in MASSES]
@@ -79,7 +76,7 @@ def test_killed_workers_take_only_their_own_runs(tmp_path: Path, notes: Path) ->
         assert begun == (2 if mass > 150.0 else 1), mass
 
 
-def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path: Path) -> None:
+def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path):
     code = (
         f"import sys; sys.path[:0] = {[*sys.path, str(Path(__file__).parent)]!r}\n"
         "import os, twin.cli.sweep\n"
@@ -116,8 +113,8 @@ def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path: Path) -> None:
     assert not alive(processes)
 
 
-def test_no_cluster_at_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def init(address: str, **_: object) -> None:
+def test_no_cluster_at_an_address(tmp_path, monkeypatch):
+    def init(address, **_):
         raise ConnectionError(f"nobody at {address}")
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)

@@ -1,10 +1,7 @@
 """The command `sweep`: inline and from a file, resumed, and told what went wrong."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -27,12 +24,12 @@ platform.body.mass = "1:2:2"
 """
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments):
     """Run the console command in this process."""
     return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
 
 
-def test_inline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inline(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = (
         *("sweep", "srspm", "--set", "platform.body.mass=1:2:2", "--seeds", 2),
@@ -52,7 +49,7 @@ def test_inline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(*words, "--new").exit_code == 2
 
 
-def test_from_a_file(tmp_path: Path) -> None:
+def test_from_a_file(tmp_path):
     file = tmp_path / "sweep.toml"
     file.write_text(FILE)
     result = run("sweep", file, "--out", tmp_path / "out", "--backend", "serial")
@@ -63,7 +60,7 @@ def test_from_a_file(tmp_path: Path) -> None:
     assert "another sweep" in changed.stderr
 
 
-def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
+def test_the_command_line_goes_before_the_file(tmp_path):
     file = tmp_path / "sweep.toml"
     file.write_text(FILE)
     sweep = described(str(file), ["gravity=1,9"], {"motion.axis": "x", "seeds": 3})
@@ -74,22 +71,20 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
     assert default_folder(sweep) != default_folder(described(str(file), [], {}))
 
 
-def test_machines_of_ones_own_are_no_sweeps(tmp_path: Path) -> None:
+def test_machines_of_ones_own_are_no_sweeps(tmp_path):
     own = Path(twin.__file__).parent.parent / "assets" / "srspm" / "platform.toml"
     result = run("sweep", own, *SHORT, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
 
 
-def test_failed_runs_are_told(tmp_path: Path) -> None:
+def test_failed_runs_are_told(tmp_path):
     words = ("sweep", "srspm", "--set", "platform.body.mass=-1,1", *SHORT)
     result = run(*words, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "run 0 error: InputError" in result.output
 
 
-def test_wrong_words_are_refused(
-    subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_words_are_refused(subtests, tmp_path, monkeypatch):
     for words, told in [
         (("absent.toml",), "cannot be read"),
         (("srspm", "--set", "gravity"), "leg.drive.delay"),
@@ -113,9 +108,7 @@ def test_wrong_words_are_refused(
         ("parameters = 3", ("--set", "gravity=9"), "parameters"),
     ],
 )
-def test_options_that_add_to_what_is_no_table(
-    content: str, options: tuple[str, ...], field: str, tmp_path: Path
-) -> None:
+def test_options_that_add_to_what_is_no_table(content, options, field, tmp_path):
     file = tmp_path / "sweep.toml"
     file.write_text(f'machine = "srspm"\n{content}\n')
     result = CliRunner().invoke(cli.app, ["sweep", str(file), *options])

@@ -1,9 +1,5 @@
 """Descriptions of sweeps: texts and tables mean the same, and faults name their field."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -33,14 +29,14 @@ motion.frequency = "1:100:3:logarithmic"
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def written(folder, text):
     """Return a file with the text."""
     file = folder / "sweep.toml"
     file.write_text(text)
     return file
 
 
-def test_a_file_is_what_it_says(tmp_path: Path) -> None:
+def test_a_file_is_what_it_says(tmp_path):
     sweep = read_sweep(written(tmp_path, FILE))
     assert sweep.engines == ("mujoco",)
     assert sweep.seeds == (0, 1, 2)
@@ -58,12 +54,12 @@ def test_a_file_is_what_it_says(tmp_path: Path) -> None:
     np.testing.assert_allclose(frequencies.grid(), [1.0, 10.0, 100.0], rtol=1e-12, atol=0)
 
 
-def test_what_is_written_out_reads_back(tmp_path: Path) -> None:
+def test_what_is_written_out_reads_back(tmp_path):
     sweep = read_sweep(written(tmp_path, FILE))
     assert Sweep(**sweep.model_dump(mode="json")) == sweep
 
 
-def test_values_as_text(subtests: pytest.Subtests) -> None:
+def test_values_as_text(subtests):
     for text, numbers in [
         ("3", (3.0,)),
         ("1, 2,5", (1.0, 2.0, 5.0)),
@@ -77,13 +73,13 @@ def test_values_as_text(subtests: pytest.Subtests) -> None:
             np.testing.assert_allclose(listed, numbers, rtol=1e-12, atol=0)
 
 
-def test_ranges_hold_their_ends_exactly() -> None:
+def test_ranges_hold_their_ends_exactly():
     for spacing in ("linear", "logarithmic"):
         numbers = Range(0.1, 0.7, 7, spacing).grid()
         assert (numbers[0], numbers[-1]) == (0.1, 0.7)
 
 
-def test_controllers_as_text() -> None:
+def test_controllers_as_text():
     choice = ControllerChoice.model_validate("cascade:position_gain=4,period=0.002,model=nominal")
     assert choice.options == {"position_gain": 4, "period": 0.002}
     assert choice.model == "nominal"
@@ -91,14 +87,14 @@ def test_controllers_as_text() -> None:
         assert ControllerChoice.model_validate(name.replace("_", " ")).name == name
 
 
-def test_payloads_as_text() -> None:
+def test_payloads_as_text():
     assert PayloadChoice.model_validate("50") == PayloadChoice(mass=50)
     person = PayloadChoice.model_validate("occupant:1.6:55").occupant
     assert person is not None
     assert (person.stature, person.mass) == (1.6, 55.0)
 
 
-def test_faults_name_their_field(subtests: pytest.Subtests) -> None:
+def test_faults_name_their_field(subtests):
     for changes, field, words in [
         ({"engine": "mujoco"}, "engine", "unknown field"),
         ({"engines": []}, "engines", "at least 1"),
@@ -123,7 +119,7 @@ def test_faults_name_their_field(subtests: pytest.Subtests) -> None:
             assert caught.value.field.startswith(field)
 
 
-def test_a_file_with_faults_names_them_all(tmp_path: Path) -> None:
+def test_a_file_with_faults_names_them_all(tmp_path):
     file = written(tmp_path, "machine = 'stewart'\nseeds = 0\nengin = 'mujoco'\n")
     with pytest.raises(ParameterError) as caught:
         read_sweep(file)
@@ -132,7 +128,7 @@ def test_a_file_with_faults_names_them_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["machine = ", "\x00"])
-def test_no_toml(tmp_path: Path, text: str) -> None:
+def test_no_toml(tmp_path, text):
     with pytest.raises(ParameterError, match="TOML"):
         read_sweep(written(tmp_path, text))
     with pytest.raises(ParameterError, match="cannot be read"):
@@ -140,7 +136,7 @@ def test_no_toml(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.quick
-def test_values_with_units_are_those_in_si() -> None:
+def test_values_with_units_are_those_in_si():
     """Texts and lists; of machine and motion."""
     expected = {
         ("leg.drive.delay", "0:4 ms:3"): (0.0, 0.002, 0.004),
@@ -167,7 +163,7 @@ def test_values_with_units_are_those_in_si() -> None:
 
 
 @pytest.mark.quick
-def test_units_of_another_kind_are_refused(subtests: pytest.Subtests) -> None:
+def test_units_of_another_kind_are_refused(subtests):
     for path, words in [
         ("platform.body.mass", "a unit of angle, not of mass"),
         ("motion.amplitude", "a unit of angle, not of length"),

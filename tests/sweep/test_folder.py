@@ -1,11 +1,7 @@
 """The folder of a sweep: whole at every moment, of one sweep only, never computed twice."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
-from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -16,11 +12,11 @@ from twin.sweep import MEASURE_UNITS, Sweep, plan, read_results, run, run_sweep,
 from twin.sweep.folder import SweepFolder, run_task
 
 
-def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def computed(monkeypatch):
     """Return a list that grows with the numbers of the runs that are computed."""
-    found: list[int] = []
+    found = []
 
-    def noted(task: Any) -> Any:
+    def noted(task):
         found.append(task.index)
         return run_task(task)
 
@@ -28,7 +24,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def test_results_are_one_table(tmp_path: Path) -> None:
+def test_results_are_one_table(tmp_path):
     table = run_sweep(small(), tmp_path / "out", backend="serial")
     assert table.column("run").to_pylist() == [0, 1, 2]
     assert table.column("platform.body.mass").to_pylist() == [1.0, 2.0, 3.0]
@@ -39,9 +35,7 @@ def test_results_are_one_table(tmp_path: Path) -> None:
     assert Sweep(**json.loads(file.schema.metadata[b"sweep"])) == small()
 
 
-def test_what_is_there_is_not_computed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_there_is_not_computed_again(tmp_path, monkeypatch):
     found = computed(monkeypatch)
     table = run_sweep(small(), tmp_path, backend="serial")
     assert found == [0, 1, 2]
@@ -55,8 +49,8 @@ def test_what_is_there_is_not_computed_again(
     assert again.drop(["wall_time"]).equals(table.drop(["wall_time"]))
 
 
-def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(task: Any) -> Any:
+def test_an_interrupted_sweep_goes_on(tmp_path, monkeypatch):
+    def interrupted(task):
         if task.index == 2:
             raise KeyboardInterrupt
         return run_task(task)
@@ -71,7 +65,7 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
     assert found == [2]
 
 
-def test_errors_are_rows_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_are_rows_and_stay(tmp_path, monkeypatch):
     sweep = small(parameters={"platform.body.mass": [1.0, -1.0]})
     found = computed(monkeypatch)
     table = run_sweep(sweep, tmp_path, backend="serial")
@@ -81,7 +75,7 @@ def test_errors_are_rows_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert found == [0, 1]
 
 
-def test_what_crashed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_crashed_is_tried_again(tmp_path, monkeypatch):
     sweep = small(measure="own_measures:broken")
     found = computed(monkeypatch)
     assert set(run_sweep(sweep, tmp_path, backend="serial")["status"].to_pylist()) == {"crashed"}
@@ -89,7 +83,7 @@ def test_what_crashed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert found == [0, 1, 2, 0, 1, 2]
 
 
-def test_another_sweep_is_refused(tmp_path: Path) -> None:
+def test_another_sweep_is_refused(tmp_path):
     run_sweep(small(), tmp_path / "out", backend="serial")
     with pytest.raises(InputError, match=r"another sweep.*seeds"):
         run_sweep(small(seeds=2), tmp_path / "out", backend="serial")
@@ -98,7 +92,7 @@ def test_another_sweep_is_refused(tmp_path: Path) -> None:
     assert read_results(tmp_path / "out").num_rows == 3
 
 
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
+def test_other_files_are_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(InputError, match="other files"):
         run_sweep(small(), tmp_path, backend="serial")
@@ -109,7 +103,7 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_new_version_computes_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_version_computes_anew(tmp_path, monkeypatch):
     run_sweep(small(), tmp_path, backend="serial")
     found = computed(monkeypatch)
     monkeypatch.setattr(import_module("twin.sweep.plan"), "__version__", "99.0.0")
@@ -118,7 +112,7 @@ def test_a_new_version_computes_anew(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert set(table.column("version").to_pylist()) == {"99.0.0"}
 
 
-def test_columns_of_all_runs_are_joined(tmp_path: Path) -> None:
+def test_columns_of_all_runs_are_joined(tmp_path):
     folder = SweepFolder(tmp_path)
     tasks = plan(small())
     folder.open(small(), [task.key for task in tasks])
@@ -130,7 +124,7 @@ def test_columns_of_all_runs_are_joined(tmp_path: Path) -> None:
     assert table.column("own").to_pylist() == [None, 1.5]
 
 
-def test_options_are_checked(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_options_are_checked(subtests, tmp_path):
     for options, field in [
         ({"backend": "dask"}, "backend"),
         ({"workers": 0}, "workers"),
@@ -143,13 +137,11 @@ def test_options_are_checked(subtests: pytest.Subtests, tmp_path: Path) -> None:
             assert caught.value.field == field
             assert not (tmp_path / "out").exists()
             with pytest.raises(InputError, match="sweep"):
-                run.run_sweep("stewart", tmp_path)  # type: ignore[arg-type]
+                run.run_sweep("stewart", tmp_path)
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty"])
-def test_a_damaged_line_is_computed_again(
-    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_line_is_computed_again(damage, tmp_path, monkeypatch):
     found = computed(monkeypatch)
     table = run_sweep(small(), tmp_path, backend="serial")
     file = tmp_path / "runs.jsonl"
@@ -163,7 +155,7 @@ def test_a_damaged_line_is_computed_again(
     assert again.drop(["wall_time"]).equals(table.drop(["wall_time"]))
 
 
-def test_a_damaged_description_is_named(tmp_path: Path) -> None:
+def test_a_damaged_description_is_named(tmp_path):
     run_sweep(small(), tmp_path, backend="serial")
     for content in ('{"format": 1}', '{"format": 1, "sweep": 3, "runs": 4}'):
         (tmp_path / "sweep.json").write_text(content)

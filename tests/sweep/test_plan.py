@@ -1,7 +1,5 @@
 """Runs of a sweep: every combination once, keys that change with what decides, and sampling."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import product
 from pathlib import Path
@@ -15,7 +13,7 @@ from twin.errors import InputError, MachineNotFoundError, ParameterError
 from twin.sweep import PayloadChoice, plan
 
 
-def test_every_combination_comes_once_and_in_order() -> None:
+def test_every_combination_comes_once_and_in_order():
     sweep = small(
         parameters={"platform.body.mass": [1, 2], "motion.frequency": [3, 4]},
         controllers=["cascade", "computed_torque"],
@@ -33,13 +31,13 @@ def test_every_combination_comes_once_and_in_order() -> None:
     assert len({t.key for t in tasks}) == 64
 
 
-def test_keys_are_the_same_in_every_process() -> None:
+def test_keys_are_the_same_in_every_process():
     first, again = plan(small()), plan(small())
     assert [t.key for t in first] == [t.key for t in again]
     assert pickle.loads(pickle.dumps(first[0])).key == first[0].key
 
 
-def test_keys_change_with_what_decides(subtests: pytest.Subtests) -> None:
+def test_keys_change_with_what_decides(subtests):
     for changes in [
         {"fidelity": "accurate"},
         {"timestep": 1e-4},
@@ -55,7 +53,7 @@ def test_keys_change_with_what_decides(subtests: pytest.Subtests) -> None:
             assert not {t.key for t in before} & {t.key for t in after}
 
 
-def test_keys_change_with_the_machines_file(tmp_path: Path) -> None:
+def test_keys_change_with_the_machines_file(tmp_path):
     text = (Path(twin.__file__).parent.parent / "assets/srspm/platform.toml").read_text()
     file = tmp_path / "platform.toml"
     file.write_text(text)
@@ -64,7 +62,7 @@ def test_keys_change_with_the_machines_file(tmp_path: Path) -> None:
     assert plan(small(machine=str(file)))[0].key != before
 
 
-def test_latin_hypercube_has_one_point_in_every_slice() -> None:
+def test_latin_hypercube_has_one_point_in_every_slice():
     ranges = {"platform.body.mass": "1:3", "motion.frequency": "1:100:logarithmic"}
     tasks = plan(small(parameters=ranges, samples=8))
     mass = np.array([t.values["platform.body.mass"] for t in tasks])
@@ -75,7 +73,7 @@ def test_latin_hypercube_has_one_point_in_every_slice() -> None:
     assert [t.key for t in again] == [t.key for t in tasks]
 
 
-def test_lists_stay_lists_beside_samples() -> None:
+def test_lists_stay_lists_beside_samples():
     parameters = {"gravity": [5.0, 9.0], "platform.body.mass": "1:3"}
     tasks = plan(small(parameters=parameters, samples=4))
     assert [t.values["gravity"] for t in tasks] == [5.0] * 4 + [9.0] * 4
@@ -84,7 +82,7 @@ def test_lists_stay_lists_beside_samples() -> None:
     assert all(1.0 <= mass <= 3.0 for mass in masses)
 
 
-def test_what_a_machine_does_not_have_is_refused() -> None:
+def test_what_a_machine_does_not_have_is_refused():
     with pytest.raises(InputError, match=r"platform\.body\.mass") as caught:
         plan(small(parameters={"platform.mass": 1.0}))
     assert caught.value.field == "platform.mass"
@@ -98,6 +96,6 @@ def test_what_a_machine_does_not_have_is_refused() -> None:
         plan(small(motion={"name": "absent.csv"}))
 
 
-def test_a_run_twice_is_refused() -> None:
+def test_a_run_twice_is_refused():
     with pytest.raises(InputError, match="twice"):
         plan(small(seeds=[1, 1]))

@@ -1,10 +1,5 @@
 """One run: the same as by hand, with payload and values in it, and errors told in its row."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from small_sweeps import SMALL, small
@@ -18,16 +13,16 @@ from twin.machine.randomisation.sampler import with_values
 from twin.motion.specification import MotionSpecification
 from twin.plant.plant import Plant
 from twin.sweep import PayloadChoice, plan
-from twin.sweep.folder import Row, loaded, run_task, simulated
+from twin.sweep.folder import loaded, run_task, simulated
 
 
-def row_of(**changes: Any) -> Row:
+def row_of(**changes):
     """Return the row of the first run."""
     return run_task(plan(small(**changes))[0])
 
 
 @pytest.mark.parametrize("engine", ["analytic", "mujoco", "bullet"])
-def test_a_run_is_what_one_does_by_hand(engine: str) -> None:
+def test_a_run_is_what_one_does_by_hand(engine):
     changes = {
         "machine": "stewart",
         "configurations": "hardware",
@@ -65,13 +60,13 @@ def test_a_run_is_what_one_does_by_hand(engine: str) -> None:
     assert row["end_time"] == pytest.approx(0.06)
 
 
-def test_seeds_matter_where_sensors_err() -> None:
+def test_seeds_matter_where_sensors_err():
     hardware = {"machine": "stewart", "configurations": "hardware", "parameters": {}}
     told = [simulated(task)[0].signals["inertial"] for task in plan(small(**hardware, seeds=2))]
     assert (told[0] != told[1]).mean() > 0.9
 
 
-def test_payloads_are_on_the_platform() -> None:
+def test_payloads_are_on_the_platform():
     platform = twin.load("stewart")
     mass = platform.parameters.platform.body.mass
     assert loaded(platform, PayloadChoice()) is platform
@@ -85,7 +80,7 @@ def test_payloads_are_on_the_platform() -> None:
     assert plain.parameters.platform.body.inertia == expected.platform.body.inertia
 
 
-def test_nominal_controllers_do_not_know_what_is_varied() -> None:
+def test_nominal_controllers_do_not_know_what_is_varied():
     heavy = {"machine": "stewart", "parameters": {"platform.body.mass": 150.0}}
     known = simulated(plan(small(**heavy, controllers="computed_torque"))[0])[0]
     nominal = plan(small(**heavy, controllers="computed_torque:model=nominal"))[0]
@@ -96,7 +91,7 @@ def test_nominal_controllers_do_not_know_what_is_varied() -> None:
     assert law.platform.parameters.platform.body.mass == 97.0
 
 
-def test_motion_and_controller_have_parameters_too() -> None:
+def test_motion_and_controller_have_parameters_too():
     small_motion = row_of(machine="stewart", parameters={"motion.amplitude": 1e-3})
     large_motion = row_of(machine="stewart", parameters={"motion.amplitude": 2e-3})
     np.testing.assert_allclose(
@@ -108,7 +103,7 @@ def test_motion_and_controller_have_parameters_too() -> None:
     assert row["position_rms"] == by_option["position_rms"]
 
 
-def test_recordings_travel_with_the_run(tmp_path: Path) -> None:
+def test_recordings_travel_with_the_run(tmp_path):
     time = np.arange(0, 0.2, 0.01)
     file = tmp_path / "course.csv"
     rows = [f"{t:.3f},{5 * np.sin(4 * np.pi * t) ** 2:.6f}" for t in time]
@@ -119,14 +114,14 @@ def test_recordings_travel_with_the_run(tmp_path: Path) -> None:
     assert row["status"] == "done", row["error"]
 
 
-def test_a_safe_stop_is_no_error() -> None:
+def test_a_safe_stop_is_no_error():
     row = row_of(machine="stewart", motion={"amplitude": 0.3, "duration": 1.0}, parameters={})
     assert row["status"] == "stopped"
     assert row["stopped"]
     assert row["end_time"] < 1.0
 
 
-def test_what_is_refused_is_told(subtests: pytest.Subtests) -> None:
+def test_what_is_refused_is_told(subtests):
     for changes, words in [
         ({"parameters": {"platform.body.mass": -1.0}}, "mass"),
         ({"parameters": {"motion.frequency": -1.0}}, "frequency"),
@@ -142,7 +137,7 @@ def test_what_is_refused_is_told(subtests: pytest.Subtests) -> None:
             assert "position_rms" not in row
 
 
-def test_measures_of_ones_own() -> None:
+def test_measures_of_ones_own():
     row = row_of(measure="own_measures:mass", parameters={"platform.body.mass": 4.0})
     assert row["mass"] == 4.0
     for name in ("wrong", "taken"):

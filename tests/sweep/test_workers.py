@@ -1,13 +1,10 @@
 """Worker processes: the same rows as without, and one that is killed takes only its own run."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from process_family import alive, family
@@ -20,7 +17,7 @@ MASSES = [1.0, 160.0, 2.0, 3.0, 4.0]
 
 
 @pytest.mark.slow
-def test_workers_compute_what_one_process_does(tmp_path: Path) -> None:
+def test_workers_compute_what_one_process_does(tmp_path):
     sweep = small(measure="own_measures:mass")
     apart = run_sweep(sweep, tmp_path / "loky", workers=2)
     here = run_sweep(sweep, tmp_path / "serial", backend="serial")
@@ -31,7 +28,7 @@ def test_workers_compute_what_one_process_does(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_worker_takes_only_its_own_run(tmp_path: Path, notes: Path) -> None:
+def test_a_killed_worker_takes_only_its_own_run(tmp_path, notes):
     sweep = small(parameters={"platform.body.mass": MASSES}, measure="own_measures:deadly")
     table = run_sweep(sweep, tmp_path / "out", workers=2)
     assert table.column("status").to_pylist() == ["done"] * len(MASSES)
@@ -41,7 +38,7 @@ def test_a_killed_worker_takes_only_its_own_run(tmp_path: Path, notes: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_run_that_always_kills_is_told(tmp_path: Path, notes: Path) -> None:
+def test_a_run_that_always_kills_is_told(tmp_path, notes):
     """The only worker: whatever it was to do next is done by another."""
     sweep = small(parameters={"platform.body.mass": [300.0, 1.0]}, measure="own_measures:deadly")
     table = run_sweep(sweep, tmp_path / "out", workers=1, retries=1)
@@ -55,7 +52,7 @@ def test_a_run_that_always_kills_is_told(tmp_path: Path, notes: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_sweep_that_is_killed_goes_on(tmp_path: Path, notes: Path, how: signal.Signals) -> None:
+def test_a_sweep_that_is_killed_goes_on(tmp_path, notes, how):
     """Runs beyond the second wait, so that the sweep cannot end before it is killed."""
     masses = [float(mass) for mass in range(1, 7)]
     sweep = small(parameters={"platform.body.mass": masses}, measure="own_measures:held")

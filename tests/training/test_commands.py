@@ -1,10 +1,6 @@
 """The commands `train` and `evaluate`: words become settings, errors are one line."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -16,12 +12,12 @@ from twin.errors import InputError
 TRACKING = "twin/PoseTracking-v0"
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments):
     """Run the console command in this process."""
     return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
 
 
-def test_words_are_settings() -> None:
+def test_words_are_settings():
     words = ["a=1", "b=2e3", "c=[1, 2]", "d=word", 'e="1"', "f=null", "g=x=y"]
     wanted = {"a": 1, "b": 2000.0, "c": [1, 2], "d": "word", "e": "1", "f": None, "g": "x=y"}
     assert settings_from(words, "option") == wanted
@@ -29,7 +25,7 @@ def test_words_are_settings() -> None:
     assert environment_options(["preview=2"], **given) == {"preview": 2, "machine": "stewart"}
 
 
-def test_other_words_are_refused(subtests: pytest.Subtests) -> None:
+def test_other_words_are_refused(subtests):
     for words in [["a"], ["=1"], ["a=1", "a=2"]]:
         with subtests.test(f"{words}"):
             with pytest.raises(InputError, match="option"):
@@ -38,7 +34,7 @@ def test_other_words_are_refused(subtests: pytest.Subtests) -> None:
                 environment_options(["machine=srspm"], machine="stewart")
 
 
-def test_evaluation_is_printed_and_written(tmp_path: Path) -> None:
+def test_evaluation_is_printed_and_written(tmp_path):
     arguments = ("evaluate", TRACKING, "--policy", "zero", "--policy", "cascade", "--jobs", 1)
     options = ("--machine", "stewart", "--configuration", "hardware", "--option", "duration=0.2")
     files = ("--json", tmp_path / "a.json", "--markdown", tmp_path / "a.md")
@@ -56,7 +52,7 @@ def test_evaluation_is_printed_and_written(tmp_path: Path) -> None:
     assert command.endswith("` gives:") and table.startswith("| engine | policy |")
 
 
-def test_differences_from_the_training_are_printed_above_the_table() -> None:
+def test_differences_from_the_training_are_printed_above_the_table():
     arguments = ("--policy", "stewart_isolation", "--engine", "analytic", "--jobs", 1)
     options = ("--option", "acceleration=0.2", "--option", "max_episode_steps=20", "--episodes", 1)
     result = run("evaluate", "twin/VibrationIsolation-v0", *arguments, *options)
@@ -67,7 +63,7 @@ def test_differences_from_the_training_are_printed_above_the_table() -> None:
     assert "stewart_isolation" in below and "training" not in below
 
 
-def test_bad_evaluations_end_in_one_line(subtests: pytest.Subtests) -> None:
+def test_bad_evaluations_end_in_one_line(subtests):
     for arguments, word in [
         (("--policy", "nobody"), "nobody"),
         (("--policy", "zero", "--option", "colour"), "name=value"),
@@ -81,7 +77,7 @@ def test_bad_evaluations_end_in_one_line(subtests: pytest.Subtests) -> None:
             assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_numbers_of_steps_are_finite(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_numbers_of_steps_are_finite(subtests, tmp_path):
     for steps in ["inf", "nan", "0", "1e13"]:
         with subtests.test(f"{steps}"):
             result = run("train", TRACKING, "--out", tmp_path / "run", "--steps", steps)
@@ -90,7 +86,7 @@ def test_numbers_of_steps_are_finite(subtests: pytest.Subtests, tmp_path: Path) 
             assert not (tmp_path / "run").exists()
 
 
-def test_bad_trainings_end_in_one_line(tmp_path: Path) -> None:
+def test_bad_trainings_end_in_one_line(tmp_path):
     result = run("train", TRACKING, "--out", tmp_path / "run", "--set", "gamma=0.9")
     assert result.exit_code == 2
     assert "gamma" in result.stderr

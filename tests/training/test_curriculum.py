@@ -1,9 +1,5 @@
 """Curricula: the share by progress, and draws that reach as far."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -22,13 +18,13 @@ SPREAD = {
 }
 
 
-def settings(points: Any) -> Any:
+def settings(points):
     """Return the curriculum of a training."""
     chosen = training_settings("ppo", {"curriculum": points}, environment=BALL, steps=1)
     return chosen.hyperparameters.curriculum
 
 
-def test_shares_lie_on_the_lines_between_points() -> None:
+def test_shares_lie_on_the_lines_between_points():
     points = settings([[0.2, 0.1], [0.6, 0.9]])
     progress = (0.0, 0.2, 0.3, 0.6, 1.0)
     found = [share_at(points, each) for each in progress]
@@ -36,13 +32,13 @@ def test_shares_lie_on_the_lines_between_points() -> None:
     assert share_at((), 0.0) == 1.0
 
 
-def test_other_points_are_refused(subtests: pytest.Subtests) -> None:
+def test_other_points_are_refused(subtests):
     for points in [[[0.5, 0.1], [0.5, 0.2]], [[0.0, 1.2]], [[0.1]]]:
         with subtests.test(f"{points}"), pytest.raises(InputError, match="curriculum"):
             settings(points)
 
 
-def test_draws_go_their_share_of_the_way() -> None:
+def test_draws_go_their_share_of_the_way():
     """The same generator draws the same: a share of 0 is the machine of the file."""
     stewart = twin.load("stewart").parameters
     mass = stewart.platform.body.mass
@@ -55,7 +51,7 @@ def test_draws_go_their_share_of_the_way() -> None:
     np.testing.assert_allclose([half - mass, none], [0.5 * (whole - mass), mass], rtol=1e-12)
 
 
-def test_episodes_to_come_are_widened() -> None:
+def test_episodes_to_come_are_widened():
     env = make_environments(BALL, 1, {"randomisation": SPREAD}, "next_step")
     usual = env.unwrapped.task.settings.start_radius
     found = {}

@@ -1,9 +1,5 @@
 """Learning curves: rows are percentiles of episodes, files come back, pictures are pictures."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -14,7 +10,7 @@ from twin.training.learning_curve import LearningCurve
 METRICS = (Metric("error", "mm", "error", 1e3),)
 
 
-def filled() -> LearningCurve:
+def filled():
     """Return a curve of three rows."""
     curve = LearningCurve(METRICS)
     generator = np.random.default_rng(0)
@@ -25,7 +21,7 @@ def filled() -> LearningCurve:
     return curve
 
 
-def test_rows_are_percentiles() -> None:
+def test_rows_are_percentiles():
     curve = LearningCurve(METRICS)
     curve.add(10, 0.1, [])
     assert not curve.rows
@@ -38,7 +34,7 @@ def test_rows_are_percentiles() -> None:
     np.testing.assert_allclose(row["error [mm] 50 %"], 0.5, rtol=1e-12, atol=0.0)
 
 
-def test_files_come_back_up_to_a_step(tmp_path: Path) -> None:
+def test_files_come_back_up_to_a_step(tmp_path):
     curve = filled()
     path = curve.save(tmp_path / "learning.csv")
     again = LearningCurve(METRICS)
@@ -48,7 +44,7 @@ def test_files_come_back_up_to_a_step(tmp_path: Path) -> None:
         LearningCurve(()).load(path, 2000)
 
 
-def test_pictures_are_drawn(tmp_path: Path) -> None:
+def test_pictures_are_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     for curve, name in ((filled(), "some.png"), (LearningCurve(METRICS), "none.png")):
         path = curve.draw(tmp_path / name, "a title")

@@ -1,26 +1,22 @@
 """Policies as ONNX: what the file computes is what numpy computes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from twin.errors import InputError
 from twin.training import load_policy, policy_names, write_onnx
-from twin.training.policy import Policy, PolicyNetwork
+from twin.training.policy import PolicyNetwork
 
 pytestmark = pytest.mark.quick
 
-onnx: Any = pytest.importorskip("onnx")
-reference: Any = pytest.importorskip("onnx.reference")
+onnx = pytest.importorskip("onnx")
+reference = pytest.importorskip("onnx.reference")
 
 
-def others() -> list[Policy]:
+def others():
     """Return a policy with every function between and after its layers."""
     base = load_policy("stewart_tracking")
     network = PolicyNetwork(activation="relu", output="tanh", limit=0.5)
@@ -30,7 +26,7 @@ def others() -> list[Policy]:
 
 
 @pytest.mark.parametrize("policy", [*map(load_policy, policy_names()), *others()])
-def test_the_file_computes_the_policy(policy: Policy, tmp_path: Path) -> None:
+def test_the_file_computes_the_policy(policy, tmp_path):
     path = write_onnx(policy, tmp_path / "policy.onnx")
     model = onnx.load(path)
     run = reference.ReferenceEvaluator(model)
@@ -46,6 +42,6 @@ def test_the_file_computes_the_policy(policy: Policy, tmp_path: Path) -> None:
     assert json.loads(about["origin"]) == policy.origin.model_dump(mode="json")
 
 
-def test_other_endings_are_refused(tmp_path: Path) -> None:
+def test_other_endings_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"\.onnx"):
         write_onnx(load_policy(policy_names()[0]), tmp_path / "policy.npz")

@@ -1,11 +1,7 @@
 """Policies in numpy: what they compute, their files, files that are none."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +13,7 @@ from twin.training.policy import PolicyChannel, PolicyNetwork, PolicyOrigin
 GENERATOR = np.random.default_rng(3)
 
 
-def random_policy(
-    widths: tuple[int, ...] = (3, 5, 2), network: dict[str, Any] | None = None
-) -> Policy:
+def random_policy(widths=(3, 5, 2), network=None):
     """Return a policy with random numbers."""
     pairs = list(pairwise(widths))
     return Policy(
@@ -39,7 +33,7 @@ def random_policy(
     )
 
 
-def test_network_is_the_printed_formula(subtests: pytest.Subtests) -> None:
+def test_network_is_the_printed_formula(subtests):
     for output in ["clip", "tanh"]:
         for activation in ["tanh", "relu"]:
             with subtests.test(f"{output}, {activation}"):
@@ -62,7 +56,7 @@ def test_network_is_the_printed_formula(subtests: pytest.Subtests) -> None:
                 np.testing.assert_allclose(policy(observation), wanted, rtol=1e-13, atol=1e-14)
 
 
-def test_batches_are_rows_and_actions_are_bounded() -> None:
+def test_batches_are_rows_and_actions_are_bounded():
     policy = random_policy()
     observations = GENERATOR.normal(size=(2, 4, 3)) * 100.0
     actions = policy(observations)
@@ -71,7 +65,7 @@ def test_batches_are_rows_and_actions_are_bounded() -> None:
     np.testing.assert_allclose(actions[1, 2], policy(observations[1, 2]), rtol=1e-12, atol=1e-14)
 
 
-def test_saved_policies_come_back(tmp_path: Path) -> None:
+def test_saved_policies_come_back(tmp_path):
     policy = random_policy()
     path = policy.save(tmp_path / "policy.npz")
     loaded = load_policy(path)
@@ -84,13 +78,13 @@ def test_saved_policies_come_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again(observations), loaded(observations))
 
 
-def test_bad_observations_are_refused(subtests: pytest.Subtests) -> None:
+def test_bad_observations_are_refused(subtests):
     for bad in [[1.0], [np.nan, 0.0, 0.0], "word", np.zeros((2, 4))]:
         with subtests.test(f"{bad}"), pytest.raises(InputError, match="observation"):
             random_policy()(bad)
 
 
-def test_parts_that_do_not_fit_are_refused(subtests: pytest.Subtests) -> None:
+def test_parts_that_do_not_fit_are_refused(subtests):
     for change, word in [
         ({"weights": ()}, "weights"),
         ({"biases": (np.zeros(5),)}, "weights"),
@@ -107,7 +101,7 @@ def test_parts_that_do_not_fit_are_refused(subtests: pytest.Subtests) -> None:
                 Policy(**{**parts, **change})
 
 
-def rewritten(path: Path, target: Path, **changes: Any) -> Path:
+def rewritten(path, target, **changes):
     """Write a copy of a policy's file with entries of its metadata changed, or arrays left out."""
     with np.load(path) as data:
         content = {name: data[name] for name in data.files}
@@ -126,7 +120,7 @@ def rewritten(path: Path, target: Path, **changes: Any) -> Path:
     return target
 
 
-def test_files_that_do_not_fit_are_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_files_that_do_not_fit_are_refused(subtests, tmp_path):
     for change in [
         {"weight_1": None},
         {"layers": "many"},
@@ -141,13 +135,13 @@ def test_files_that_do_not_fit_are_refused(subtests: pytest.Subtests, tmp_path: 
                 Policy.load(rewritten(path, tmp_path / "changed.npz", **change))
 
 
-def test_missing_and_foreign_files_are_refused(tmp_path: Path) -> None:
+def test_missing_and_foreign_files_are_refused(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         Policy.load(tmp_path / "none.npz")
     with pytest.raises(InputError, match="known"):
         load_policy("no_such_policy")
     with pytest.raises(InputError, match="policy"):
-        load_policy(3)  # type: ignore[arg-type]
+        load_policy(3)
     (tmp_path / "text.npz").write_text("hello")
     with pytest.raises(InputError, match="is not a policy"):
         load_policy(tmp_path / "text.npz")
@@ -156,7 +150,7 @@ def test_missing_and_foreign_files_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", policy_names())
-def test_shipped_policies_say_where_they_are_from(name: str) -> None:
+def test_shipped_policies_say_where_they_are_from(name):
     policy = load_policy(name)
     origin = policy.origin
     assert origin.environment.startswith("twin/")

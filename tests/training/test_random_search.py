@@ -1,10 +1,6 @@
 """Random search: it learns, repeats itself, and leaves what a training promises."""
 
-from __future__ import annotations
-
 import csv
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,16 +21,16 @@ from widening import BALL, CURRICULUM, OPTIONS, check, watched
 pytestmark = pytest.mark.quick
 
 POINTS = "stand_in:stand_in/Points-v0"
-QUICK: dict[str, Any] = {"deviation": 0.1, "rate": 0.2, "final_rate": 0.05, "episodes": 2}
+QUICK = {"deviation": 0.1, "rate": 0.2, "final_rate": 0.05, "episodes": 2}
 
 
-def short(folder: Path, steps: int = 12_000, **options: Any) -> Any:
+def short(folder, steps=12_000, **options):
     """Search for a moment."""
     chosen = {"hyperparameters": QUICK, "envs": 32, "progress": False, **options}
     return train(POINTS, folder, steps=steps, algorithm="ars", **chosen)
 
 
-def distance(act: Any) -> float:
+def distance(act):
     """Return the mean distance of points from the origin in the second half of an episode."""
     env = Points(64, wind=0.3)
     observation, _ = env.reset(seed=900)
@@ -45,8 +41,8 @@ def distance(act: Any) -> float:
     return float(np.mean(found[9:]))
 
 
-def test_it_learns_and_repeats_itself(tmp_path: Path) -> None:
-    rows: list[Any] = []
+def test_it_learns_and_repeats_itself(tmp_path):
+    rows = []
     options = {"options": {"wind": 0.3}, "callback": rows.append}
     first, second = (short(tmp_path / name, **options).policy for name in "ab")
     with (tmp_path / "a" / "learning.csv").open(newline="") as file:
@@ -64,7 +60,7 @@ def test_it_learns_and_repeats_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layers", [(), (7, 5)])
-def test_candidates_act_as_the_policy_does(layers: tuple[int, ...]) -> None:
+def test_candidates_act_as_the_policy_does(layers):
     """Every candidate acts in its own rows, with its own numbers, on the law beneath."""
     env = Points(12)
     env.spec = type("Spec", (), {"id": POINTS})()
@@ -80,9 +76,7 @@ def test_candidates_act_as_the_policy_does(layers: tuple[int, ...]) -> None:
         np.testing.assert_allclose(actions[rows], search.policy()(seen[rows]), rtol=1e-12)
 
 
-def test_a_curriculum_widens_what_episodes_draw(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_curriculum_widens_what_episodes_draw(tmp_path, monkeypatch):
     masses = watched(monkeypatch)
     chosen = {"episodes": 1, "episode": 10, "curriculum": CURRICULUM}
     policy = train(
@@ -93,7 +87,7 @@ def test_a_curriculum_widens_what_episodes_draw(
     assert policy.origin.parameters == twin.load("stewart").hash
 
 
-def test_wrong_requests_are_refused(tmp_path: Path) -> None:
+def test_wrong_requests_are_refused(tmp_path):
     with pytest.raises(InputError, match="multiple of 4"):
         short(tmp_path / "a", envs=6)
     with pytest.raises(InputError, match="no checkpoints"):
@@ -101,7 +95,7 @@ def test_wrong_requests_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists() and not (tmp_path / "b").exists()
 
 
-def test_legs_that_share_their_numbers_can_be_the_law() -> None:
+def test_legs_that_share_their_numbers_can_be_the_law():
     """The gains of the law lie in the span of the directions; so does what a search finds."""
     name = "twin/VibrationIsolation-v0"
     env = make_environments(name, 4, {"max_episode_steps": 5}, "next_step")

@@ -1,10 +1,6 @@
 """Residual policies: a law and its bounded correction, in numpy, in files and as trained."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +17,7 @@ RANDOM = np.random.default_rng(8)
 LINEAR = [(task, law) for task, laws in ENVIRONMENT_LAWS.items() for law in laws if law in OF_TASKS]
 
 
-def policy(bias: float, gains: Any, share: float = 0.25) -> Policy:
+def policy(bias, gains, share=0.25):
     """Return a policy whose network gives `bias`, whatever it sees."""
     size = gains.shape[1]
     return Policy(
@@ -36,7 +32,7 @@ def policy(bias: float, gains: Any, share: float = 0.25) -> Policy:
 
 
 @pytest.mark.parametrize(("environment", "name"), LINEAR)
-def test_a_network_of_zero_leaves_the_law(environment: str, name: str) -> None:
+def test_a_network_of_zero_leaves_the_law(environment, name):
     env = make_environments(environment, 2, {})
     observation = env.reset(seed=3)[0]
     law, gains = make_law(name, env), linear_gains(name, env)
@@ -49,7 +45,7 @@ def test_a_network_of_zero_leaves_the_law(environment: str, name: str) -> None:
     env.close()
 
 
-def test_corrections_are_bounded_and_so_are_actions() -> None:
+def test_corrections_are_bounded_and_so_are_actions():
     gains = 0.1 * RANDOM.normal(size=(2, 4))
     seen = RANDOM.normal(size=(5, 4))
     for bias, moved in ((0.4, 0.1), (7.0, 0.25), (-7.0, -0.25)):
@@ -59,7 +55,7 @@ def test_corrections_are_bounded_and_so_are_actions() -> None:
     assert (np.abs(policy(7.0, 10.0 * gains)(100.0 * seen)) == 1.0).all()
 
 
-def test_files_keep_the_law(tmp_path: Path) -> None:
+def test_files_keep_the_law(tmp_path):
     before = policy(0.3, RANDOM.normal(size=(2, 4)))
     after = Policy.load(before.save(tmp_path / "policy.npz"))
     seen = RANDOM.normal(size=4)
@@ -67,7 +63,7 @@ def test_files_keep_the_law(tmp_path: Path) -> None:
     assert after.law is not None and after.law.share == 0.25
 
 
-def test_wrong_laws_are_refused() -> None:
+def test_wrong_laws_are_refused():
     gains = RANDOM.normal(size=(2, 4))
     with pytest.raises(InputError, match="together"):
         replace(policy(0.0, gains), gains=None)

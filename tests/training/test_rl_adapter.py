@@ -1,9 +1,5 @@
 """The adapter between Gymnasium's vector environments and Stable-Baselines3."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium
 import numpy as np
 import pytest
@@ -22,7 +18,7 @@ from stand_in import EPISODE, Points
 DISTANCE = (Metric("distance", "mm", "distance", 1e3), Metric("none", "m", "not there"))
 
 
-def test_steps_are_those_of_the_environment() -> None:
+def test_steps_are_those_of_the_environment():
     adapter, plain = VectorAdapter(Points(3), DISTANCE, seed=5), Points(3)
     assert isinstance(adapter, VecEnv)
     np.testing.assert_array_equal(adapter.reset(), plain.reset(seed=5)[0])
@@ -39,10 +35,10 @@ def test_steps_are_those_of_the_environment() -> None:
 
 
 @pytest.mark.parametrize("early", [False, True])
-def test_ends_keep_their_last_observation(early: bool) -> None:
+def test_ends_keep_their_last_observation(early):
     adapter = VectorAdapter(Points(2, wind=3.0 if early else 0.0), DISTANCE, seed=1)
     adapter.reset()
-    start: Any = adapter.env.at.copy()
+    start = adapter.env.at.copy()
     at, path = start.copy(), []
     for _ in range(EPISODE):
         at = at + 0.1 * (3.0 if early else 0.0)
@@ -64,7 +60,7 @@ def test_ends_keep_their_last_observation(early: bool) -> None:
     assert adapter.collect() == []
 
 
-def test_episodes_are_those_of_stable_baselines() -> None:
+def test_episodes_are_those_of_stable_baselines():
     """The same single environments behind Stable-Baselines3's own wrappers."""
     envs = [lambda: gymnasium.make("Pendulum-v1", max_episode_steps=30) for _ in range(2)]
     theirs = VecMonitor(DummyVecEnv(envs))
@@ -92,12 +88,12 @@ def test_episodes_are_those_of_stable_baselines() -> None:
                 )
 
 
-def test_other_modes_are_refused() -> None:
+def test_other_modes_are_refused():
     with pytest.raises(InputError, match="SAME_STEP"):
         VectorAdapter(Points(2, AutoresetMode.NEXT_STEP))
 
 
-def test_methods_and_attributes_of_native_rows() -> None:
+def test_methods_and_attributes_of_native_rows():
     env = make_environments("twin/PoseTracking-v0", 3, {"render_mode": "rgb_array"})
     adapter = VectorAdapter(env)
     adapter.reset()
@@ -113,7 +109,7 @@ def test_methods_and_attributes_of_native_rows() -> None:
     adapter.close()
 
 
-def test_a_law_acts_on_the_present_observation() -> None:
+def test_a_law_acts_on_the_present_observation():
     law = Residual(np.array([[-0.5, 0.1]]), 0.2)
     adapter, plain = VectorAdapter(Points(3), seed=5, law=law), Points(3)
     seen = adapter.reset()

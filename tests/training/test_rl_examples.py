@@ -1,7 +1,5 @@
 """Examples of learning run, and end in a table of finite numbers."""
 
-from __future__ import annotations
-
 import re
 import runpy
 
@@ -25,9 +23,7 @@ STEPS = 4096
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example_learns_for_a_while(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_example_learns_for_a_while(name, monkeypatch, capsys):
     pytest.importorskip(LIBRARIES[name], exc_type=ImportError)
     monkeypatch.setattr("sys.argv", [str(EXAMPLES[name]), str(STEPS)])
     runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
@@ -39,5 +35,5 @@ def test_example_learns_for_a_while(
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example_is_short(name: str) -> None:
+def test_example_is_short(name):
     assert len(EXAMPLES[name].read_text().splitlines()) < 100

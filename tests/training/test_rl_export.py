@@ -1,10 +1,5 @@
 """Exported policies act as the models they come from."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -26,7 +21,7 @@ TOLERANCE = 1e-6
 """Models compute in single precision, policies in double."""
 
 
-def random_model(kind: str, layers: list[int], activation: str) -> tuple[Any, Any]:
+def random_model(kind, layers, activation):
     """Return an untrained model with random weights of usual size, and its normaliser."""
     adapter = VectorAdapter(Points(4))
     normaliser = VecNormalize(adapter)
@@ -49,9 +44,7 @@ def random_model(kind: str, layers: list[int], activation: str) -> tuple[Any, An
 
 @pytest.mark.parametrize("kind", ["PPO", "SAC"])
 @pytest.mark.parametrize(("layers", "activation"), [([16, 8], "Tanh"), ([32], "ReLU")])
-def test_policy_is_the_models(
-    kind: str, layers: list[int], activation: str, tmp_path: Path
-) -> None:
+def test_policy_is_the_models(kind, layers, activation, tmp_path):
     model, normaliser = random_model(kind, layers, activation)
     policy = export_policy(model, ORIGIN, normaliser)
     generator = np.random.default_rng(5)
@@ -63,7 +56,7 @@ def test_policy_is_the_models(
     assert np.abs(wanted).max() > 0.5
 
 
-def test_models_without_normalisation() -> None:
+def test_models_without_normalisation():
     model, _ = random_model("PPO", [8], "Tanh")
     observations = np.random.default_rng(6).normal(size=(100, 2)).astype(np.float32)
     wanted, _ = model.predict(observations, deterministic=True)
@@ -71,7 +64,7 @@ def test_models_without_normalisation() -> None:
     np.testing.assert_allclose(policy(observations), wanted, rtol=0.0, atol=TOLERANCE)
 
 
-def test_other_models_are_refused() -> None:
+def test_other_models_are_refused():
     model, _ = random_model("PPO", [8], "Sigmoid")
     with pytest.raises(InputError, match="tanh or relu"):
         export_policy(model, ORIGIN)

@@ -1,9 +1,5 @@
 """Hindsight replay of Stable-Baselines3 on PoseTracking with goals."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -11,10 +7,10 @@ import pytest
 import twin.envs  # noqa: F401 (registers the environments)
 
 pytest.importorskip("torch")
-library: Any = pytest.importorskip("stable_baselines3")
+library = pytest.importorskip("stable_baselines3")
 
 
-def test_replayed_goals_have_the_reward_of_the_environment() -> None:
+def test_replayed_goals_have_the_reward_of_the_environment():
     env = gym.make("twin/PoseTracking-v0", goal=True, residual=False, max_episode_steps=50)
     model = library.SAC(
         "MultiInputPolicy",
@@ -32,7 +28,7 @@ def test_replayed_goals_have_the_reward_of_the_environment() -> None:
     seen, following = drawn.observations, drawn.next_observations
     same = (seen["desired_goal"] == following["desired_goal"]).all(dim=1).numpy()
     assert 0.5 < same.mean() < 1.0  # four of five goals are exchanged, those are kept for a step
-    exact = env.unwrapped.compute_reward(  # type: ignore[attr-defined]
+    exact = env.unwrapped.compute_reward(
         following["achieved_goal"].numpy(), following["desired_goal"].numpy(), None
     )
     np.testing.assert_allclose(drawn.rewards.numpy().ravel(), exact, rtol=1e-5, atol=1e-6)

@@ -1,10 +1,5 @@
 """RLlib runs an environment: one iteration of PPO on the new and only API stack."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -20,7 +15,7 @@ STEPS = 256
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cluster() -> Iterator[None]:
+def cluster():
     """Ray on this machine alone."""
     ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield
@@ -28,7 +23,7 @@ def cluster() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", twin.envs.environment_ids()[:1])
-def test_one_iteration_learns_from_whole_batches(name: str) -> None:
+def test_one_iteration_learns_from_whole_batches(name):
     config = (
         ppo.PPOConfig()
         .environment(name, env_config={"engine": "analytic", "max_episode_steps": 50})
@@ -39,7 +34,7 @@ def test_one_iteration_learns_from_whole_batches(name: str) -> None:
     algorithm = config.build_algo()
     try:
         before = weights(algorithm)
-        result: dict[str, Any] = algorithm.train()
+        result = algorithm.train()
         after = weights(algorithm)
     finally:
         algorithm.stop()
@@ -52,12 +47,12 @@ def test_one_iteration_learns_from_whole_batches(name: str) -> None:
     assert all(np.isfinite(value).all() for value in after.values())
 
 
-def weights(algorithm: Any) -> dict[str, Any]:
+def weights(algorithm):
     """Return copies of a policy's arrays."""
     state = algorithm.get_module().get_state()
     return {key: np.array(value) for key, value in state.items()}
 
 
-def test_the_gymnasium_is_the_one_that_rllib_asks_for() -> None:
+def test_the_gymnasium_is_the_one_that_rllib_asks_for():
     """Ray pins it; an environment that has another tests nothing of what users will have."""
     assert tuple(map(int, gym.__version__.split(".")[:2])) >= (1, 2)

@@ -1,23 +1,19 @@
 """The environments under TorchRL: alone, as native vectors, and as Gymnasium's own vectors."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import gymnasium as gym
 import pytest
 
 import twin.envs  # noqa: F401 (registers the environments)
 
-torch: Any = pytest.importorskip("torch")
-torchrl: Any = pytest.importorskip("torchrl.envs")
+torch = pytest.importorskip("torch")
+torchrl = pytest.importorskip("torchrl.envs")
 
 NAME, ROWS, LIMIT = "twin/PoseTracking-v0", 3, 5
 EARLY = {"largest_position_error": 0.002, "residual": False}
 """Options with which random actions end episodes before their time."""
 
 
-def test_its_own_environment_is_made_by_name() -> None:
+def test_its_own_environment_is_made_by_name():
     env = torchrl.GymEnv(NAME)
     torchrl.check_env_specs(env)
     assert env.rollout(4).shape == (4,)
@@ -27,12 +23,12 @@ def test_its_own_environment_is_made_by_name() -> None:
 @pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("mode", ["SameStep", "Disabled"])
 @pytest.mark.parametrize("options", [{}, EARLY])
-def test_vectors(native: bool, mode: str, options: dict[str, Any]) -> None:
+def test_vectors(native, mode, options):
     """The observation after an episode's last step is that episode's, the next one a new one."""
-    made: dict[str, Any] = {"max_episode_steps": LIMIT, "info": False, **options}
-    kept: Any = gym.vector.AutoresetMode(mode)
+    made = {"max_episode_steps": LIMIT, "info": False, **options}
+    kept = gym.vector.AutoresetMode(mode)
     if native:
-        vector: Any = gym.make_vec(
+        vector = gym.make_vec(
             NAME, ROWS, vectorization_mode="vector_entry_point", autoreset_mode=kept, **made
         )
     else:

@@ -1,7 +1,5 @@
 """Training: it learns, leaves what it promises, and goes on after a kill."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -10,7 +8,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,30 +31,30 @@ from twin.training.settings import make_law
 
 POINTS = "stand_in:stand_in/Points-v0"
 TESTS = Path(__file__).parents[1] / "support"
-QUICK: dict[str, Any] = {"rollout": 16, "batch": 64, "layers": [16], "log_deviation": -1.0}
-QUICK_SAC: dict[str, Any] = {"layers": [16], "start": 100, "updates": 1, "buffer": 2000}
+QUICK = {"rollout": 16, "batch": 64, "layers": [16], "log_deviation": -1.0}
+QUICK_SAC = {"layers": [16], "start": 100, "updates": 1, "buffer": 2000}
 
 
 @pytest.fixture(autouse=True)
-def distance(monkeypatch: pytest.MonkeyPatch) -> None:
+def distance(monkeypatch):
     """Give the stand-in a metric."""
     metric = metrics.Metric("distance", "mm", "distance", 1e3)
     monkeypatch.setitem(metrics.ENVIRONMENT_METRICS, POINTS, (metric,))
 
 
-def short(folder: Path, steps: int = 640, **options: Any) -> Any:
+def short(folder, steps=640, **options):
     """Train for a moment."""
     options = {"hyperparameters": QUICK, "envs": 8, "progress": False, **options}
     return train(POINTS, folder, steps=steps, **options)
 
 
-def rows(folder: Path) -> list[dict[str, float]]:
+def rows(folder):
     """Return the learning curve of a folder."""
     with (folder / "learning.csv").open(newline="") as file:
         return [{name: float(text) for name, text in row.items()} for row in csv.DictReader(file)]
 
 
-def logged(folder: Path) -> dict[str, list[tuple[float, float]]]:
+def logged(folder):
     """Return the numbers of a run of TensorBoard over the steps."""
     run = EventAccumulator(str(folder)).Reload()
     names = run.Tags()["scalars"]
@@ -66,7 +63,7 @@ def logged(folder: Path) -> dict[str, list[tuple[float, float]]]:
     }
 
 
-def distance_under(act: Any) -> float:
+def distance_under(act):
     """Return the mean distance of points from the origin in the second half of an episode."""
     env = Points(64)
     observation, _ = env.reset(seed=900)
@@ -77,7 +74,7 @@ def distance_under(act: Any) -> float:
     return float(np.mean(found[9:]))
 
 
-def test_it_learns(tmp_path: Path) -> None:
+def test_it_learns(tmp_path):
     training = short(tmp_path / "run", 6_000, options={"wind": 0.3}, seed=1)
     untrained = distance_under(lambda observation: np.zeros((64, 1)))
     assert distance_under(training.policy) < 0.5 * untrained
@@ -85,7 +82,7 @@ def test_it_learns(tmp_path: Path) -> None:
     assert curve[-1]["distance [mm] 50 %"] < 0.7 * curve[0]["distance [mm] 50 %"]
 
 
-def test_a_law_is_corrected_in_short_episodes(tmp_path: Path) -> None:
+def test_a_law_is_corrected_in_short_episodes(tmp_path):
     """Untrained, the policy is nearly the law; it carries the law along, and not the episodes."""
     name, folder = "twin/BallBalance-v0", tmp_path / "run"
     chosen = {"rollout": 32, "batch": 64, "layers": [16], "learning_rate": 1e-9, "episode": 30}
@@ -104,9 +101,7 @@ def test_a_law_is_corrected_in_short_episodes(tmp_path: Path) -> None:
     env.close()
 
 
-def test_a_curriculum_widens_what_episodes_draw(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_curriculum_widens_what_episodes_draw(tmp_path, monkeypatch):
     masses = watched(monkeypatch)
     chosen = QUICK | {"episode": 10, "curriculum": CURRICULUM}
     train(
@@ -117,7 +112,7 @@ def test_a_curriculum_widens_what_episodes_draw(
 
 
 @pytest.mark.parametrize(("algorithm", "quick"), [("ppo", QUICK), ("sac", QUICK_SAC)])
-def test_folder_holds_what_is_promised(algorithm: str, quick: Any, tmp_path: Path) -> None:
+def test_folder_holds_what_is_promised(algorithm, quick, tmp_path):
     folder = tmp_path / "run"
     training = short(
         folder, algorithm=algorithm, hyperparameters=quick, checkpoint_every=128, seed=4,
@@ -146,7 +141,7 @@ def test_folder_holds_what_is_promised(algorithm: str, quick: Any, tmp_path: Pat
     assert not list((folder / "checkpoints").glob(".*"))
 
 
-def test_same_seed_same_policy(tmp_path: Path) -> None:
+def test_same_seed_same_policy(tmp_path):
     found = [short(tmp_path / name, seed=seed).policy for name, seed in (("a", 3), ("b", 3))]
     for a, b in zip(found[0].weights, found[1].weights, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -155,7 +150,7 @@ def test_same_seed_same_policy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("algorithm", "quick"), [("ppo", QUICK), ("sac", QUICK_SAC)])
-def test_resumed_training_has_all_steps(algorithm: str, quick: Any, tmp_path: Path) -> None:
+def test_resumed_training_has_all_steps(algorithm, quick, tmp_path):
     """A checkpoint in the middle, as a killed process leaves it: the later one is taken away."""
     import shutil
 
@@ -178,7 +173,7 @@ def test_resumed_training_has_all_steps(algorithm: str, quick: Any, tmp_path: Pa
     np.testing.assert_array_equal(again.policy.weights[0], training.policy.weights[0])
 
 
-def test_folders_of_other_trainings_are_refused(tmp_path: Path) -> None:
+def test_folders_of_other_trainings_are_refused(tmp_path):
     folder = tmp_path / "run"
     short(folder)
     with pytest.raises(InputError, match="holds a training"):
@@ -204,13 +199,13 @@ def test_folders_of_other_trainings_are_refused(tmp_path: Path) -> None:
         ({"seed": -1}, "seed"),
     ],
 )
-def test_bad_settings_are_refused(options: dict[str, Any], word: str, tmp_path: Path) -> None:
+def test_bad_settings_are_refused(options, word, tmp_path):
     with pytest.raises(InputError, match=word):
         short(tmp_path / "run", **options)
     assert not (tmp_path / "run").exists()
 
 
-def test_bad_environments_are_refused(tmp_path: Path) -> None:
+def test_bad_environments_are_refused(tmp_path):
     with pytest.raises(InputError, match="cannot make"):
         train("twin/Nothing-v0", tmp_path / "a", steps=10)
     with pytest.raises(InputError, match="options"):
@@ -226,13 +221,13 @@ train({POINTS!r}, sys.argv[1], steps=int(sys.argv[2]), envs=8, seed=2, resume=Tr
 """
 
 
-def started(folder: Path, steps: int) -> subprocess.Popen[bytes]:
+def started(folder, steps):
     """Start a training in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     return subprocess.Popen([sys.executable, "-c", RUN, str(folder), str(steps)], env=environment)
 
 
-def wait_for_checkpoints(folder: Path, process: subprocess.Popen[bytes], count: int) -> None:
+def wait_for_checkpoints(folder, process, count):
     """Wait until a training has written checkpoints beyond so many steps."""
     end = time.monotonic() + 120.0
     while time.monotonic() < end:
@@ -245,7 +240,7 @@ def wait_for_checkpoints(folder: Path, process: subprocess.Popen[bytes], count: 
 
 
 @pytest.mark.slow
-def test_killed_training_goes_on_at_its_checkpoint(tmp_path: Path) -> None:
+def test_killed_training_goes_on_at_its_checkpoint(tmp_path):
     folder, steps = tmp_path / "run", 6_000
     process = started(folder, steps)
     try:
@@ -267,7 +262,7 @@ def test_killed_training_goes_on_at_its_checkpoint(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_interrupted_training_saves(tmp_path: Path) -> None:
+def test_interrupted_training_saves(tmp_path):
     folder = tmp_path / "run"
     process = started(folder, 10_000_000)
     try:

@@ -1,7 +1,5 @@
 """Settings of a training: horizons of tasks, and what the caller gives."""
 
-from __future__ import annotations
-
 import pytest
 from typer.testing import CliRunner
 
@@ -15,7 +13,7 @@ from twin.training.settings import ENVIRONMENT_DEFAULTS, linear_gains, make_law,
 pytestmark = pytest.mark.quick
 
 
-def test_tasks_have_their_own_algorithms() -> None:
+def test_tasks_have_their_own_algorithms():
     """What the help of `train` says of the defaults."""
     tasks = dict.fromkeys(environment_ids(), ("ars", 384))
     for name, wanted in (
@@ -31,7 +29,7 @@ def test_tasks_have_their_own_algorithms() -> None:
     assert "384 for ars, 64 for others" in text
 
 
-def test_usual_settings_are_accepted_by_their_tasks() -> None:
+def test_usual_settings_are_accepted_by_their_tasks():
     for name, usual in ENVIRONMENT_DEFAULTS.items():
         assert {"algorithm", "law"} <= usual.keys() and name in environment_ids()
         env = make_environments(name, 2, {"max_episode_steps": 5}, "next_step")
@@ -42,7 +40,7 @@ def test_usual_settings_are_accepted_by_their_tasks() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "sac"])
-def test_tasks_have_their_own_horizons(algorithm: str) -> None:
+def test_tasks_have_their_own_horizons(algorithm):
     for environment, wanted in ((environment_ids()[0], 0.95), ("twin/BallBalance-v0", 0.99)):
         found = training_settings(algorithm, {}, environment=environment, steps=1)
         assert found.hyperparameters.discount == wanted
@@ -51,7 +49,7 @@ def test_tasks_have_their_own_horizons(algorithm: str) -> None:
         assert (given.hyperparameters.discount, given.hyperparameters.law) == (0.9, "none")
 
 
-def test_the_ball_is_worth_balancing_within_the_horizon() -> None:
+def test_the_ball_is_worth_balancing_within_the_horizon():
     """Not within a fifth of it: then doing nothing is better, and that is what is learnt."""
     name, discount = "twin/BallBalance-v0", ENVIRONMENT_DEFAULTS["twin/BallBalance-v0"]["discount"]
     horizon = round(1.0 / (1.0 - discount))

@@ -1,16 +1,12 @@
 """Shipped policies: better than their baselines on an engine they never saw, and no drift."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from twin.basics.arrays import FloatArray
 from twin.envs.channels import channel_slices
-from twin.training import Policy, evaluate, load_policy
+from twin.training import evaluate, load_policy
 from twin.training.environments import make_environments
 
 SEED = 6_000_000
@@ -18,7 +14,7 @@ SEED = 6_000_000
 
 
 @pytest.mark.slow
-def test_the_ball_policy_returns_more_than_700_and_than_its_law() -> None:
+def test_the_ball_policy_returns_more_than_700_and_than_its_law():
     found = evaluate(
         "twin/BallBalance-v0",
         ["balance_law", "stewart_ball"],
@@ -31,7 +27,7 @@ def test_the_ball_policy_returns_more_than_700_and_than_its_law() -> None:
 
 
 @pytest.mark.slow
-def test_the_cueing_policy_has_a_smaller_perceived_error_than_the_adaptive_washout() -> None:
+def test_the_cueing_policy_has_a_smaller_perceived_error_than_the_adaptive_washout():
     found = evaluate(
         "twin/MotionCueing-v0",
         ["adaptive", "stewart_cueing"],
@@ -44,11 +40,11 @@ def test_the_cueing_policy_has_a_smaller_perceived_error_than_the_adaptive_washo
     assert found.difference("stewart_cueing", "mujoco", title).value < -0.1
 
 
-def displacements(policy: Policy, seconds: float = 24.0) -> FloatArray:
+def displacements(policy, seconds=24.0):
     """Return distances from home `(steps, 4)` [m] on the ideal machine above a weak shaking."""
     given = {"acceleration": 0.2, "randomisation": None, "duration": seconds}
     options = {**policy.options, **given, "max_episode_steps": -1}
-    env: Any = make_environments(policy.origin.environment, 4, options, "next_step")
+    env = make_environments(policy.origin.environment, 4, options, "next_step")
     observation, _ = env.reset(seed=[SEED, SEED + 1, SEED + 2, SEED + 3])
     found = []
     for _ in range(round(seconds / env.unwrapped.task.batch.period)):
@@ -58,14 +54,14 @@ def displacements(policy: Policy, seconds: float = 24.0) -> FloatArray:
     return np.array(found)
 
 
-def growth(policy: Policy) -> float:
+def growth(policy):
     """Return the RMS distance of the second half of the time in parts of that of the first."""
     early, late = np.array_split(displacements(policy), 2)
     return float(np.sqrt(np.mean(np.square(late)) / np.mean(np.square(early))))
 
 
 @pytest.mark.slow
-def test_displacement_under_the_isolation_policy_does_not_grow() -> None:
+def test_displacement_under_the_isolation_policy_does_not_grow():
     """It does where the policy cancels the drives' slow return to the start."""
     shipped = load_policy("stewart_isolation")
     assert growth(shipped) < 1.2

@@ -1,7 +1,5 @@
 """Machines of the gallery pass the report."""
 
-from __future__ import annotations
-
 import pytest
 
 import twin
@@ -11,7 +9,7 @@ pytestmark = pytest.mark.gallery
 
 
 @pytest.mark.parametrize("name", twin.gallery_names())
-def test_every_case_passes(name: str) -> None:
+def test_every_case_passes(name):
     results = run(name, progress=False)
     assert len(results) >= 10
     outcomes = {result.case: result.error or result.verdict for result in results}

@@ -1,7 +1,5 @@
 """Wrong models are noticed by the measures that are there for it; the page lists them all."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -44,7 +42,7 @@ WRONG = {"mujoco": "MuJoCo", "bullet": "Bullet"}
 assert {m.case for m in FIRST} == set(FAST)
 
 
-def test_there_are_enough_mutations_of_all_machines_and_engines() -> None:
+def test_there_are_enough_mutations_of_all_machines_and_engines():
     assert len(one_sided.MUTATIONS) >= 40
     assert len(common_mode.MUTATIONS) >= 20
     assert {m.machine for m in MUTATIONS} == set(twin.machine_names())
@@ -53,14 +51,14 @@ def test_there_are_enough_mutations_of_all_machines_and_engines() -> None:
     assert len({(m.machine, m.side, m.text, m.case) for m in MUTATIONS}) == len(MUTATIONS)
 
 
-def test_every_wrong_formula_is_found_in_the_source() -> None:
+def test_every_wrong_formula_is_found_in_the_source():
     formulas = [m.change for m in MUTATIONS if isinstance(m.change, Formula)]
     assert len(formulas) > 100
     for formula in formulas:
         assert changed_source(formula)
 
 
-def test_the_page_lists_all_mutations_and_what_catches_them() -> None:
+def test_the_page_lists_all_mutations_and_what_catches_them():
     rows = table.rows()
     assert len(rows) == len(MUTATIONS), "run make mutations"
     for mutation, row in zip(MUTATIONS, rows, strict=True):
@@ -74,7 +72,7 @@ def test_the_page_lists_all_mutations_and_what_catches_them() -> None:
         assert not held, row
 
 
-def test_rows_are_for_readers() -> None:
+def test_rows_are_for_readers():
     """Full names and words, without what Markdown would take for its own."""
     found = Measure("power balance dE/dt = f_1, per share", math.nan, 1e-9, "")
     mutation = Mutation("rss", "both", "gravity 9.81 m/s2", None, "reference", "power balance")
@@ -89,7 +87,7 @@ def test_rows_are_for_readers() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutation", FIRST, ids=lambda m: f"{m.machine}-{m.side}-{m.case}")
-def test_mutations_are_caught(mutation: Mutation) -> None:
+def test_mutations_are_caught(mutation):
     found = outcome(mutation)
     assert found.caught, found.measure
     if mutation.side in WRONG and mutation.case == "projection":
@@ -98,12 +96,12 @@ def test_mutations_are_caught(mutation: Mutation) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("machine", "case"), PAIRS)
-def test_right_models_pass_the_shortened_cases(machine: str, case: str) -> None:
+def test_right_models_pass_the_shortened_cases(machine, case):
     with shorter(case):
         assert load_case(case).run(twin.load(machine)).verdict == "pass"
 
 
-def test_a_mutation_that_changes_nothing_is_not_caught() -> None:
+def test_a_mutation_that_changes_nothing_is_not_caught():
     nothing = times("platform.body.mass", 1.0)
     idle = Mutation("stewart", "both", "nothing", nothing, "machine_data", "masses of")
     assert not outcome(idle).caught

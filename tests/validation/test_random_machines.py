@@ -1,12 +1,9 @@
 """Random valid machines pass the report, with their legs' mass and without."""
 
-from __future__ import annotations
-
 import pytest
 from case_outcomes import failed
 from random_machines import random_machine
 
-from twin.analysis.platform import Platform
 from twin.validation.cases import load_case
 
 SEEDS = range(50)
@@ -24,7 +21,7 @@ LOOPS = ("closed_loop", "active_damping")
 """Cases whose gains follow from the machine."""
 
 
-def check(platform: Platform, cases: tuple[str, ...]) -> None:
+def check(platform, cases):
     """Check that a machine passes every case that applies to it."""
     own = [case for case in map(load_case, cases) if not case.machines]
     assert own
@@ -35,13 +32,13 @@ def check(platform: Platform, cases: tuple[str, ...]) -> None:
 
 @pytest.mark.gallery
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_machines_pass_mechanics_and_loops(seed: int) -> None:
+def test_random_machines_pass_mechanics_and_loops(seed):
     check(random_machine(seed), (*MECHANICS, *LOOPS))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
-def test_machines_on_massless_legs_pass(seed: int) -> None:
+def test_machines_on_massless_legs_pass(seed):
     pytest.importorskip("pybullet")
     check(random_machine(seed, massless=True), (*BRIEF, "projection", "driven_motion"))
 
@@ -49,7 +46,7 @@ def test_machines_on_massless_legs_pass(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.quick
 @pytest.mark.parametrize("seed", [0, 4])
-def test_random_machines_pass_the_main_cases(seed: int) -> None:
+def test_random_machines_pass_the_main_cases(seed):
     pytest.importorskip("pybullet")
     check(random_machine(seed), BRIEF)
 
@@ -67,13 +64,13 @@ def test_random_machines_pass_the_main_cases(seed: int) -> None:
         (31, "active_damping"),  # legs of 2 m, whose loops MuJoCo lets yield by 24 nm
     ],
 )
-def test_machines_that_need_settings_of_their_own_pass(seed: int, case: str) -> None:
+def test_machines_that_need_settings_of_their_own_pass(seed, case):
     pytest.importorskip("pybullet")
     check(random_machine(seed), (case,))
 
 
 @pytest.mark.quick
-def test_a_seed_is_a_machine() -> None:
+def test_a_seed_is_a_machine():
     assert random_machine(3).hash == random_machine(3).hash
     assert {random_machine(seed).kind for seed in range(5)} == {
         "ups", "strut", "rss", "viscoelastic", "pillar",

@@ -1,18 +1,13 @@
 """Running cases: order, errors, machines by path, several processes."""
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import (
     InputError,
     MachineNotFoundError,
@@ -23,14 +18,14 @@ from twin.errors import (
 from twin.machine.machine import parameters_path
 from twin.model.batch import usable_cores
 from twin.validation import runner
-from twin.validation.case import Case, CaseResult, validation_case
+from twin.validation.case import CaseResult, validation_case
 from twin.validation.cases import CASES, load_case
 from twin.validation.runner import left_out, run
 
 QUICK = ["projection", "constant_forces"]
 
 
-def described(tmp_path: Path, name: str) -> Path:
+def described(tmp_path, name):
     """Write a platform.toml of a machine called `name`."""
     text = parameters_path("stewart").read_text(encoding="utf-8")
     path = tmp_path / f"{name}.toml"
@@ -38,25 +33,25 @@ def described(tmp_path: Path, name: str) -> Path:
     return path
 
 
-def keys(results: list[CaseResult]) -> list[tuple[str, str]]:
+def keys(results):
     """Return machine and case of each result."""
     return [(result.machine, result.case) for result in results]
 
 
-def test_results_come_in_the_order_of_machines_and_registry() -> None:
+def test_results_come_in_the_order_of_machines_and_registry():
     results = run(["stewart", "srspm"], list(reversed(QUICK)), progress=False)
     assert keys(results) == [(m, c) for m in ("stewart", "srspm") for c in QUICK]
     assert all(result.verdict == "pass" and result.seconds > 0.0 for result in results)
 
 
-def test_machine_by_path(tmp_path: Path) -> None:
+def test_machine_by_path(tmp_path):
     path = described(tmp_path, "mine")
     for given in (path, str(path)):
         (result,) = run(given, "projection", progress=False)
         assert (result.machine, result.verdict) == ("mine", "pass")
 
 
-def test_cases_that_make_no_sense_for_a_machine_are_left_out() -> None:
+def test_cases_that_make_no_sense_for_a_machine_are_left_out():
     results = run(["srspm", "stewart"], ["published", "projection"], progress=False)
     assert keys(results) == [
         ("srspm", "projection"),
@@ -67,7 +62,7 @@ def test_cases_that_make_no_sense_for_a_machine_are_left_out() -> None:
         run("srspm", "published")
 
 
-def test_cases_left_out_are_the_others_with_a_reason(tmp_path: Path) -> None:
+def test_cases_left_out_are_the_others_with_a_reason(tmp_path):
     platforms = [*map(twin.load, twin.machine_names()), twin.load(described(tmp_path, "mine"))]
     for platform in platforms:
         without = left_out([platform])
@@ -83,8 +78,8 @@ def test_cases_left_out_are_the_others_with_a_reason(tmp_path: Path) -> None:
     assert "published" not in {case.case for case in left_out(platforms[-1:])}
 
 
-def test_a_case_that_leaves_machines_out_says_why() -> None:
-    def anything(_: Platform) -> CaseResult:
+def test_a_case_that_leaves_machines_out_says_why():
+    def anything(_):
         raise AssertionError
 
     with pytest.raises(InputError, match="does not say why"):
@@ -94,28 +89,28 @@ def test_a_case_that_leaves_machines_out_says_why() -> None:
 
 
 def test_costly_cases_start_first_and_results_keep_their_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    started: list[str] = []
+    monkeypatch,
+):
+    started = []
 
     class Pool:
         """Runs at once what it is given."""
 
-        def __init__(self, *_: Any, **__: Any) -> None: ...
+        def __init__(self, *_, **__): ...
 
-        def submit(self, function: Any, task: runner.Task) -> Future[CaseResult]:
+        def submit(self, function, task):
             """Run a task."""
             started.append(task[2])
-            future: Future[CaseResult] = Future()
+            future = Future()
             future.set_result(CaseResult(task[1], task[2], "", "", ()))
             return future
 
-        def __enter__(self) -> Pool:
+        def __enter__(self):
             return self
 
-        def __exit__(self, *_: object) -> None: ...
+        def __exit__(self, *_): ...
 
-        def shutdown(self, **_: Any) -> None:
+        def shutdown(self, **_):
             """Do nothing."""
 
     monkeypatch.setattr(runner, "ProcessPoolExecutor", Pool)
@@ -125,7 +120,7 @@ def test_costly_cases_start_first_and_results_keep_their_order(
     assert [result.case for result in results] == [key for key in CASES if key in started]
 
 
-def test_bad_input(subtests: pytest.Subtests) -> None:
+def test_bad_input(subtests):
     for machines, options, field in [
         (3, {}, "machines"),
         ("stewart", {"cases": []}, "cases"),
@@ -139,7 +134,7 @@ def test_bad_input(subtests: pytest.Subtests) -> None:
             assert caught.value.field == field
 
 
-def test_machines_that_cannot_be_loaded_stop_before_anything_runs(tmp_path: Path) -> None:
+def test_machines_that_cannot_be_loaded_stop_before_anything_runs(tmp_path):
     with pytest.raises(MachineNotFoundError):
         run(["stewart", "nowhere"], "projection")
     broken = tmp_path / "broken.toml"
@@ -148,18 +143,18 @@ def test_machines_that_cannot_be_loaded_stop_before_anything_runs(tmp_path: Path
         run(broken, "projection")
 
 
-def test_two_machines_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_machines_of_one_name_are_refused(tmp_path):
     with pytest.raises(InputError, match="both called 'stewart'"):
         run(["stewart", described(tmp_path, "stewart")], "projection")
 
 
-def fails_in_projection(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def fails_in_projection(monkeypatch, error):
     """Let the case `projection` raise an error."""
 
-    def broken(_: Platform) -> CaseResult:
+    def broken(_):
         raise error
 
-    def load(key: str) -> Case:
+    def load(key):
         case = load_case(key)
         return replace(case, run=broken) if key == "projection" else case
 
@@ -173,9 +168,7 @@ def fails_in_projection(monkeypatch: pytest.MonkeyPatch, error: Exception) -> No
         (ZeroDivisionError("division by zero"), "unexpected ZeroDivisionError: division by zero"),
     ],
 )
-def test_errors_of_a_case_become_its_result(
-    error: Exception, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_of_a_case_become_its_result(error, text, monkeypatch):
     fails_in_projection(monkeypatch, error)
     first, second = run("srspm", QUICK, progress=False)
     assert (first.verdict, first.error, first.measures) == ("fail", text, ())
@@ -183,7 +176,7 @@ def test_errors_of_a_case_become_its_result(
     assert second.verdict == "pass"
 
 
-def test_a_missing_library_is_told_and_does_not_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_told_and_does_not_fail(monkeypatch):
     error = MissingDependencyError("sympy", "Deriving equations", "pip install sympy")
     fails_in_projection(monkeypatch, error)
     (result,) = run("srspm", "projection", progress=False)
@@ -191,10 +184,10 @@ def test_a_missing_library_is_told_and_does_not_fail(monkeypatch: pytest.MonkeyP
     assert "pip install sympy" in result.quantities[0].note
 
 
-def test_crashed_process_is_told() -> None:
+def test_crashed_process_is_told():
     from concurrent.futures.process import BrokenProcessPool
 
-    future: Future[CaseResult] = Future()
+    future = Future()
     future.set_exception(BrokenProcessPool("gone"))
     result = runner._collected(future, ("srspm", "srspm", "projection"))
     assert result.verdict == "fail"
@@ -202,8 +195,8 @@ def test_crashed_process_is_told() -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_give_the_same_numbers(tmp_path: Path) -> None:
-    machines: list[str | Path] = ["srspm", described(tmp_path, "mine")]
+def test_two_processes_give_the_same_numbers(tmp_path):
+    machines = ["srspm", described(tmp_path, "mine")]
     alone, together = (run(machines, QUICK, progress=False, jobs=jobs) for jobs in (1, 2))
     assert keys(alone) == keys(together)
     for one, other in zip(alone, together, strict=True):
@@ -211,7 +204,7 @@ def test_two_processes_give_the_same_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
-def test_processes_of_a_run_have_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_of_a_run_have_one_thread_each(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "5")
     with runner._one_thread_each(), ProcessPoolExecutor(1, get_context("spawn")) as pool:
         assert pool.submit(usable_cores).result() == 1

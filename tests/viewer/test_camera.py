@@ -1,28 +1,23 @@
 """Pictures of machines: everything in its place, in the frame, and freed afterwards."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
 from conftest import MACHINES
 from hypothesis import given
 from hypothesis import strategies as some
-from numpy.typing import NDArray
 from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.analysis.platform import Platform
 from twin.engines.mujoco import MujocoEngine
 from twin.errors import InputError, StateError
 from twin.machine.mechanism import BASE_NAME
@@ -49,20 +44,20 @@ OPEN_FILES = Path("/proc/self/fd")
 
 
 @pytest.fixture(scope="module")
-def camera(stewart: Platform) -> Iterator[Camera]:
+def camera(stewart):
     """A camera that can show all there is."""
     ball = ball_for(stewart.parameters)
     with Camera(stewart, ghost=True, ball=ball, width=320, height=240) as opened:
         yield opened
 
 
-def changed(first: Any, second: Any) -> NDArray[np.bool_]:
+def changed(first, second):
     """Return which pixels differ."""
     different = np.asarray(first, dtype=int) - np.asarray(second, dtype=int)
     return np.asarray(np.abs(different).max(axis=2) > 8)
 
 
-def shifted(pose: Any, x: float, y: float, z: float) -> NDArray[np.float64]:
+def shifted(pose, x, y, z):
     """Return a pose moved [m]."""
     return np.asarray(pose + np.pad([x, y, z], (0, 4)))
 
@@ -71,7 +66,7 @@ def shifted(pose: Any, x: float, y: float, z: float) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_the_scene_model_places_bodies_where_an_engine_has_them(name: str) -> None:
+def test_the_scene_model_places_bodies_where_an_engine_has_them(name):
     """Poses of a simulated machine on other joints: MuJoCo's own kinematics."""
     platform = twin.load(name)
     scene_model, engine = SceneModel(platform, ghost=True), MujocoEngine(platform, timestep=1e-4)
@@ -87,7 +82,7 @@ def test_the_scene_model_places_bodies_where_an_engine_has_them(name: str) -> No
             np.testing.assert_allclose(mine.xmat, its.xmat, err_msg=body, **EXACT)
 
 
-def test_a_pose_of_soft_loops_is_taken_as_the_nearest() -> None:
+def test_a_pose_of_soft_loops_is_taken_as_the_nearest():
     """The driving simulator's foot is fixed: engines with soft loops are off by micrometres."""
     platform = twin.load("driving_simulator")
     scene_model = SceneModel(platform)
@@ -97,7 +92,7 @@ def test_a_pose_of_soft_loops_is_taken_as_the_nearest() -> None:
     np.testing.assert_allclose(height, 1e-3, rtol=1e-9, atol=0.0)
 
 
-def test_ghost_and_ball_are_where_they_are_put(stewart: Platform) -> None:
+def test_ghost_and_ball_are_where_they_are_put(stewart):
     ball = ball_for(stewart.parameters)
     scene_model = SceneModel(stewart, ghost=True, ball=ball)
     turn = Rotation.from_rotvec([0.1, -0.2, 0.3]).as_quat(scalar_first=True)
@@ -113,7 +108,7 @@ def test_ghost_and_ball_are_where_they_are_put(stewart: Platform) -> None:
     np.testing.assert_allclose(top, stewart.home[2] + ball.plate_height, **EXACT)
 
 
-def test_what_stands_still_is_the_room(stewart: Platform) -> None:
+def test_what_stands_still_is_the_room(stewart):
     """A base that moves up leaves the floor below it, seen from the base."""
     scene_model = SceneModel(stewart)
     before = scene_model.data.geom("floor").xpos.copy()
@@ -133,9 +128,7 @@ def test_what_stands_still_is_the_room(stewart: Platform) -> None:
     elevation=some.floats(-89.0, 60.0),
     aspect=some.floats(0.4, 2.5),
 )
-def test_all_corners_are_in_the_frame(
-    seed: int, azimuth: float, elevation: float, aspect: float
-) -> None:
+def test_all_corners_are_in_the_frame(seed, azimuth, elevation, aspect):
     """Projected anew, by a rotation matrix of SciPy's, as MuJoCo defines its angles."""
     corners = np.random.default_rng(seed).normal(size=(30, 3)) * [1.0, 0.4, 2.0] + [3.0, 1.0, 0.0]
     view = View(azimuth, elevation)
@@ -150,7 +143,7 @@ def test_all_corners_are_in_the_frame(
     assert fullest >= 0.7 / HOME_MARGIN
 
 
-def test_pictures_show_the_state(camera: Camera) -> None:
+def test_pictures_show_the_state(camera):
     home = camera.platform.home
     first = camera.image(home)
     assert first.shape == (240, 320, 3) and first.dtype == np.uint8
@@ -160,7 +153,7 @@ def test_pictures_show_the_state(camera: Camera) -> None:
     np.testing.assert_array_equal(first, camera.image(home))
 
 
-def test_the_ball_is_drawn_where_it_lies(camera: Camera) -> None:
+def test_the_ball_is_drawn_where_it_lies(camera):
     home = camera.platform.home
     rise = ball_for(camera.platform.parameters).plate_height
     shares = []
@@ -174,7 +167,7 @@ def test_the_ball_is_drawn_where_it_lies(camera: Camera) -> None:
 
 
 @pytest.mark.parametrize("quality", ["fast", "fine"])
-def test_every_picture_has_a_soft_shadow(stewart: Platform, quality: Quality) -> None:
+def test_every_picture_has_a_soft_shadow(stewart, quality):
     """It darkens the ground by degrees: no step of it is as high as the edge of a hard shadow."""
     with Camera(stewart, quality=quality, width=320, height=240) as camera:
         assert not camera._scene_model.model.light_castshadow.any()
@@ -186,7 +179,7 @@ def test_every_picture_has_a_soft_shadow(stewart: Platform, quality: Quality) ->
     assert len(np.unique(darker[darker > 0])) > 12
 
 
-def test_fine_pictures_have_smooth_edges(stewart: Platform) -> None:
+def test_fine_pictures_have_smooth_edges(stewart):
     """They are nearer to the means over the pixels of a larger picture than fast ones are."""
     with Camera(stewart, width=640, height=480) as camera:
         means = camera.image(stewart.home).reshape(120, 4, 160, 4, 3).mean(axis=(1, 3))
@@ -198,8 +191,8 @@ def test_fine_pictures_have_smooth_edges(stewart: Platform) -> None:
 
 
 def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
-    stewart: Platform,
-) -> None:
+    stewart,
+):
     pictures = []
     for dark in (False, True):
         with Camera(stewart, dark=dark, view="side", width=160, height=120) as camera:
@@ -220,7 +213,7 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
 # What is refused.
 
 
-def test_wrong_options_are_named(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_wrong_options_are_named(subtests, stewart):
     for field, options in [
         ("width", {"width": 0}),
         ("view", {"view": "from below"}),
@@ -234,7 +227,7 @@ def test_wrong_options_are_named(subtests: pytest.Subtests, stewart: Platform) -
             assert caught.value.field == field
 
 
-def test_wrong_states_are_named(stewart: Platform) -> None:
+def test_wrong_states_are_named(stewart):
     scene_model = SceneModel(stewart)
     for field, options in (
         ("pose", {"pose": np.zeros(7)}),
@@ -249,7 +242,7 @@ def test_wrong_states_are_named(stewart: Platform) -> None:
         assert caught.value.field == field
 
 
-def test_balls_are_drawn_as_large_as_they_are(stewart: Platform) -> None:
+def test_balls_are_drawn_as_large_as_they_are(stewart):
     usual = ball_for(stewart.parameters)
     ball = replace(usual, radius=0.5 * usual.radius, plate_radius=0.8 * usual.plate_radius)
     assert isinstance(ball, Ball)
@@ -261,7 +254,7 @@ def test_balls_are_drawn_as_large_as_they_are(stewart: Platform) -> None:
 # What is freed.
 
 
-def test_closed_cameras_say_so(stewart: Platform) -> None:
+def test_closed_cameras_say_so(stewart):
     camera = Camera(stewart, **SIZE)
     camera.close()
     camera.close()
@@ -269,14 +262,14 @@ def test_closed_cameras_say_so(stewart: Platform) -> None:
         camera.image(stewart.home)
 
 
-def test_threads_take_turns(stewart: Platform) -> None:
+def test_threads_take_turns(stewart):
     with Camera(stewart, **SIZE) as opened, ThreadPoolExecutor(4) as threads:
         wanted = opened.image(stewart.home)
         found = list(threads.map(opened.image, [stewart.home] * 12))
     assert all(np.array_equal(image, wanted) for image in found)
 
 
-def test_cameras_do_not_disturb_each_other(stewart: Platform, srspm: Platform) -> None:
+def test_cameras_do_not_disturb_each_other(stewart, srspm):
     first, second = Camera(stewart, **SIZE), Camera(srspm, **SIZE)
     alone = first.image(stewart.home)
     second.image(srspm.home)
@@ -286,7 +279,7 @@ def test_cameras_do_not_disturb_each_other(stewart: Platform, srspm: Platform) -
     first.close()
 
 
-def resident() -> float:
+def resident():
     """Return the memory [MB] this process has."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -294,10 +287,10 @@ def resident() -> float:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_closing_frees_what_opening_took(stewart: Platform) -> None:
+def test_closing_frees_what_opening_took(stewart):
     """A context with its pixels is some 10 MB: eight that stay would show."""
 
-    def take() -> None:
+    def take():
         with Camera(stewart, width=320, height=240) as camera:
             camera.image(stewart.home)
 
@@ -313,7 +306,7 @@ def test_closing_frees_what_opening_took(stewart: Platform) -> None:
 # What draws.
 
 
-def drawn_by(code: str, **variables: str) -> str:
+def drawn_by(code, **variables):
     """Return the output of code in a process whose environment has these variables only."""
     hidden = {"DISPLAY", "WAYLAND_DISPLAY", "MUJOCO_GL", "PYOPENGL_PLATFORM"}
     environment = {k: v for k, v in os.environ.items() if k not in hidden} | variables
@@ -333,7 +326,7 @@ with Camera(platform, width=32, height=24) as camera:
 """
 
 
-def test_without_graphics_software_draws() -> None:
+def test_without_graphics_software_draws():
     """EGL finds no device where it looks for drivers in an empty place."""
     said = drawn_by(TAKE, __EGL_VENDOR_LIBRARY_DIRS="/nowhere")
     if "MissingDependencyError" in said:
@@ -343,7 +336,7 @@ def test_without_graphics_software_draws() -> None:
         assert "mujoco.osmesa True" in said
 
 
-def test_what_is_asked_for_is_tried_alone() -> None:
+def test_what_is_asked_for_is_tried_alone():
     said = drawn_by(TAKE, MUJOCO_GL="glfw")
     assert "MissingDependencyError" in said and "glfw:" in said and "egl:" not in said
     assert "MUJOCO_GL" in drawn_by(TAKE, MUJOCO_GL="off")
@@ -352,7 +345,7 @@ def test_what_is_asked_for_is_tried_alone() -> None:
 # The window.
 
 
-def test_a_window_needs_a_display(stewart: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_needs_a_display(stewart, monkeypatch):
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     if sys.platform == "linux":
@@ -377,14 +370,14 @@ for _ in range(2):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="needs xvfb")
-def test_windows_open_and_close_on_a_virtual_display() -> None:
+def test_windows_open_and_close_on_a_virtual_display():
     done = subprocess.run(
         ["xvfb-run", "-a", sys.executable, "-c", WATCH], capture_output=True, text=True, timeout=120
     )
     assert done.stdout.split("\n")[:4] == ["open True True 2", "closed False 1"] * 2, done.stderr
 
 
-def test_a_display_that_is_none_is_said_so() -> None:
+def test_a_display_that_is_none_is_said_so():
     """MuJoCo's viewer would wait for its thread for ever."""
     said = drawn_by(WATCH, DISPLAY=":4711")
     assert "StateError" in said and "display does not draw" in said

@@ -1,11 +1,8 @@
 """A live run in a window: in real time, by keys, until it is closed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +10,6 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.basics.arrays import FloatArray
 from twin.cli import desktop
 from twin.simulation.simulate import Scene
 
@@ -28,24 +24,24 @@ class Counter:
     ball = None
     period = 0.001
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.platform = twin.load("srspm")
         self.time = 0.0
         self.stopped = ""
         self.resets = 0
 
     @property
-    def scene(self) -> Scene:
+    def scene(self):
         """Return where the machine stands."""
         return Scene(self.platform.home, ghost=self.platform.home)
 
-    def advance(self, duration: float) -> None:
+    def advance(self, duration):
         """Go on, as far as the tenth picture."""
         self.time += duration
         if self.time > 9.5 * desktop.FRAME_TIME:
             self.stopped = "far enough"
 
-    def reset(self) -> None:
+    def reset(self):
         """Begin anew."""
         self.time, self.stopped, self.resets = 0.0, "", self.resets + 1
 
@@ -53,38 +49,38 @@ class Counter:
 class FakeWindow:
     """Closes after some pictures, and presses keys before some of them."""
 
-    def __init__(self, keys: dict[int, str], pictures: int) -> None:
+    def __init__(self, keys, pictures):
         self.keys, self.pictures = keys, pictures
-        self.poses: list[FloatArray] = []
-        self.ghosts: list[FloatArray | None] = []
+        self.poses = []
+        self.ghosts = []
         self.closed = False
 
-    def open(self, platform: Any, **options: Any) -> FakeWindow:
+    def open(self, platform, **options):
         """Stand in for the window's constructor."""
         self.on_key, self.dark = options["on_key"], options["dark"]
         self.press()
         return self
 
     @property
-    def is_open(self) -> bool:
+    def is_open(self):
         """Whether some pictures are left."""
         return len(self.ghosts) < self.pictures
 
-    def show(self, **scene: Any) -> None:
+    def show(self, **scene):
         """Take note of what is shown; a key "interrupt" is Ctrl-C."""
         self.ghosts.append(scene["ghost"])
         self.poses.append(scene["pose"])
         self.press()
 
-    def write(self, names: str, values: str) -> None:
+    def write(self, names, values):
         """Check the text."""
         assert len(names.splitlines()) == len(values.splitlines())
 
-    def close(self) -> None:
+    def close(self):
         """Take note."""
         self.closed = True
 
-    def press(self) -> None:
+    def press(self):
         """Press the key that comes before the next picture."""
         name = self.keys.get(len(self.ghosts))
         if name == "interrupt":
@@ -93,25 +89,23 @@ class FakeWindow:
             self.on_key(CODES[name])
 
 
-def watched(
-    monkeypatch: pytest.MonkeyPatch, keys: dict[int, str], pictures: int
-) -> tuple[Counter, FakeWindow]:
+def watched(monkeypatch, keys, pictures):
     """Return a run and its window after it was watched."""
     source, window = Counter(), FakeWindow(keys, pictures)
     monkeypatch.setattr(desktop, "Window", window.open)
-    desktop.watch(source)  # type: ignore[arg-type]
+    desktop.watch(source)
     assert window.closed
     return source, window
 
 
-def test_pause_and_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pause_and_single_steps(monkeypatch):
     source, _ = watched(monkeypatch, {2: "pause", 4: "step"}, 8)
     assert source.time == pytest.approx(2 * desktop.FRAME_TIME + source.period)
     source, _ = watched(monkeypatch, {2: "pause", 5: "pause"}, 8)
     assert source.time == pytest.approx(5 * desktop.FRAME_TIME)
 
 
-def test_the_ghost_is_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ghost_is_shown_on_request(monkeypatch):
     _, window = watched(monkeypatch, {2: "ghost", 5: "ghost"}, 7)
     assert [ghost is not None for ghost in window.ghosts] == [
         *2 * [False],
@@ -120,17 +114,15 @@ def test_the_ghost_is_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_a_stop_is_said_once_and_reset(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_stop_is_said_once_and_reset(monkeypatch, capsys):
     source, _ = watched(monkeypatch, {14: "reset"}, 30)
     assert source.resets == 1
     assert capsys.readouterr().out.count("stopped: far enough") == 2
 
 
-def test_the_command_plays_a_motion_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_plays_a_motion_again_and_again(monkeypatch):
     """A sine of 0.2 s is still being played after 0.6 s; without a motion the machine stands."""
-    heights: list[list[float]] = []
+    heights = []
     for options in (("--motion", "sine", "--duration", "0.2", "--frequency", "5"), ()):
         window = FakeWindow({}, 30)
         monkeypatch.setattr(desktop, "Window", window.open)
@@ -170,7 +162,7 @@ print("ended", [thread.name for thread in threading.enumerate()])
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="needs xvfb")
-def test_a_window_that_is_closed_ends_the_run() -> None:
+def test_a_window_that_is_closed_ends_the_run():
     done = subprocess.run(
         ["xvfb-run", "-a", sys.executable, "-c", WATCH], capture_output=True, text=True, timeout=200
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.payload.occupant import Occupant
 from twin.simulation.simulate import RecordedScenes, Trajectory
@@ -39,9 +37,7 @@ class Clip(NamedTuple):
     """[s]"""
 
 
-def lifted(
-    platform: Platform, height: float, turn: float = 0.0, duration: float = 0.4
-) -> Trajectory:
+def lifted(platform, height, turn=0.0, duration=0.4):
     """Return a run that rises by `height` [m] and yaws by `turn` [rad], the setpoint higher."""
     time = np.linspace(0.0, duration, 21)
     share = time[:, None] / duration
@@ -71,12 +67,12 @@ def lifted(
 
 
 @pytest.fixture(scope="module")
-def rise(stewart: Platform) -> Trajectory:
+def rise(stewart):
     """A run of 0.4 s that rises by 80 mm."""
     return lifted(stewart, 0.08)
 
 
-def read_gif(path: Path) -> Clip:
+def read_gif(path):
     """Return the pictures of a GIF, which must repeat for ever."""
     from PIL import Image, ImageSequence
 
@@ -89,7 +85,7 @@ def read_gif(path: Path) -> Clip:
     return Clip(np.array(pictures), 1e-3 * sum(times))
 
 
-def read_mp4(path: Path) -> Clip:
+def read_mp4(path):
     """Return the pictures of a clip that browsers play."""
     import imageio_ffmpeg
 
@@ -101,7 +97,7 @@ def read_mp4(path: Path) -> Clip:
     return Clip(np.array(pictures), about["duration"])
 
 
-def read_png(path: Path) -> Pictures:
+def read_png(path):
     """Return a picture `(height, width, 3)`."""
     from PIL import Image
 
@@ -109,7 +105,7 @@ def read_png(path: Path) -> Pictures:
         return np.asarray(opened.convert("RGB"))
 
 
-def drawn(platform: Platform, run: Trajectory, time: float, look: Look = SMALL) -> Pictures:
+def drawn(platform, run, time, look=SMALL):
     """Return what a camera sees at an instant, from where films see it."""
     scenes = RecordedScenes(run)
     with film._camera(platform, scenes, look) as camera:
@@ -123,9 +119,7 @@ READERS = {".gif": read_gif, ".mp4": read_mp4}
 
 
 @pytest.mark.parametrize("ending", READERS)
-def test_films_show_the_run(
-    ending: str, rise: Trajectory, stewart: Platform, tmp_path: Path
-) -> None:
+def test_films_show_the_run(ending, rise, stewart, tmp_path):
     """0.4 s at 20 pictures per second are 8, each as the camera sees its instant."""
     file = tmp_path / f"rise{ending}"
     assert write_film(rise, stewart, file, look=SMALL, rate=20.0) == file
@@ -141,7 +135,7 @@ def test_films_show_the_run(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_slow_motion_and_a_later_start(rise: Trajectory, stewart: Platform, tmp_path: Path) -> None:
+def test_slow_motion_and_a_later_start(rise, stewart, tmp_path):
     """The last quarter of a run, ten times slower: 10 pictures of 0.1 s."""
     file = write_film(
         rise, stewart, tmp_path / "rise.gif", look=SMALL, rate=10.0, speed=0.1, start=0.3
@@ -153,14 +147,14 @@ def test_slow_motion_and_a_later_start(rise: Trajectory, stewart: Platform, tmp_
     assert error.mean() < 4.0
 
 
-def test_gifs_count_in_hundredths_and_lose_no_time(tmp_path: Path) -> None:
+def test_gifs_count_in_hundredths_and_lose_no_time(tmp_path):
     """At 15 pictures per second each should stay for 66.7 ms: some stay 70, some 60."""
     noise = np.random.default_rng(1).integers(0, 255, (45, 8, 8, 3), dtype=np.uint8)
     file = write_images(tmp_path / "noise.gif", iter(noise), (8, 8), 15.0)
     assert read_gif(file).duration == pytest.approx(3.0, abs=1e-9)
 
 
-def test_small_parts_keep_their_colour_in_gifs(tmp_path: Path) -> None:
+def test_small_parts_keep_their_colour_in_gifs(tmp_path):
     """Four orange pixels on a large ramp of greys."""
     image = np.repeat(np.arange(0, 250, dtype=np.uint8)[:, None, None], 3, axis=2)
     image = np.repeat(image, 250, axis=1)
@@ -172,7 +166,7 @@ def test_small_parts_keep_their_colour_in_gifs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("height", [0.08, 3.0])
-def test_all_of_a_motion_is_in_the_frame(height: float, stewart: Platform) -> None:
+def test_all_of_a_motion_is_in_the_frame(height, stewart):
     """The border of the picture shows the room alone, even where legs grow by 3 m."""
     run = lifted(stewart, height)
     scenes = RecordedScenes(run)
@@ -190,7 +184,7 @@ def test_all_of_a_motion_is_in_the_frame(height: float, stewart: Platform) -> No
 # Pictures.
 
 
-def test_the_usual_instant_is_the_widest(stewart: Platform, tmp_path: Path) -> None:
+def test_the_usual_instant_is_the_widest(stewart, tmp_path):
     run = lifted(stewart, 0.0, turn=0.2)
     there_and_back = replace(run, pose=np.concatenate([run.pose[:15], run.pose[5::-1]]))
     assert RecordedScenes(there_and_back).widest() == run.time[14]
@@ -200,7 +194,7 @@ def test_the_usual_instant_is_the_widest(stewart: Platform, tmp_path: Path) -> N
     )
 
 
-def test_the_ghost_is_drawn_where_it_is_wanted(rise: Trajectory, stewart: Platform) -> None:
+def test_the_ghost_is_drawn_where_it_is_wanted(rise, stewart):
     with_ghost = drawn(stewart, rise, 0.2, SMALL._replace(ghost=True)).astype(int)
     green = with_ghost[..., 1] > with_ghost[..., [0, 2]].max(axis=2) + 10
     assert green.sum() > 100
@@ -208,7 +202,7 @@ def test_the_ghost_is_drawn_where_it_is_wanted(rise: Trajectory, stewart: Platfo
     assert not (plain[..., 1] > plain[..., [0, 2]].max(axis=2) + 10).any()
 
 
-def test_the_payload_courses_along(rise: Trajectory, stewart: Platform, tmp_path: Path) -> None:
+def test_the_payload_courses_along(rise, stewart, tmp_path):
     person = Occupant(stature=1.75, mass=75.0)
     file = write_picture(rise, stewart, tmp_path / "a.png", look=SMALL, payload=person, time=0.2)
     seen = read_png(file).astype(int)
@@ -219,7 +213,7 @@ def test_the_payload_courses_along(rise: Trajectory, stewart: Platform, tmp_path
 # Between rows.
 
 
-def test_scenes_are_straight_between_rows(stewart: Platform) -> None:
+def test_scenes_are_straight_between_rows(stewart):
     run = lifted(stewart, 0.1, turn=0.4)
     scene = RecordedScenes(run).at(0.03)
     np.testing.assert_allclose(scene.pose[2] - stewart.home[2], 0.0075, rtol=1e-12, atol=0.0)
@@ -232,7 +226,7 @@ def test_scenes_are_straight_between_rows(stewart: Platform) -> None:
     np.testing.assert_allclose(scene.ghost[2] - scene.pose[2], 0.05, rtol=1e-12, atol=0.0)
 
 
-def test_a_quaternion_and_its_opposite_are_one_rotation(stewart: Platform) -> None:
+def test_a_quaternion_and_its_opposite_are_one_rotation(stewart):
     run = lifted(stewart, 0.0, turn=0.4)
     sign = np.where(np.arange(len(run)) % 2, -1.0, 1.0)[:, None]
     flipped = replace(run, pose=np.hstack([run.pose[:, :3], sign * run.pose[:, 3:]]))
@@ -241,7 +235,7 @@ def test_a_quaternion_and_its_opposite_are_one_rotation(stewart: Platform) -> No
         assert abs(there[3:] @ same[3:]) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_before_and_after_a_run_it_stands_still(rise: Trajectory) -> None:
+def test_before_and_after_a_run_it_stands_still(rise):
     scenes = RecordedScenes(rise)
     np.testing.assert_array_equal(scenes.at(-1.0).pose, rise.pose[0])
     np.testing.assert_array_equal(scenes.at(9.0).pose, rise.pose[-1])
@@ -254,7 +248,7 @@ def test_before_and_after_a_run_it_stands_still(rise: Trajectory) -> None:
     np.testing.assert_array_equal(RecordedScenes(single).at(0.1).pose, rise.pose[0])
 
 
-def test_springs_move_too() -> None:
+def test_springs_move_too():
     platform = twin.load("compliant_stewart")
     run = platform.simulate(0.02, timestep=1e-3)
     scene = RecordedScenes(run).at(0.0105)
@@ -266,9 +260,7 @@ def test_springs_move_too() -> None:
 # What is refused, and what is left behind.
 
 
-def test_wrong_options_are_named(
-    subtests: pytest.Subtests, rise: Trajectory, stewart: Platform, tmp_path: Path
-) -> None:
+def test_wrong_options_are_named(subtests, rise, stewart, tmp_path):
     for field, name, options in [
         ("path", "rise.avi", {}),
         ("path", "rise.png", {}),
@@ -286,22 +278,18 @@ def test_wrong_options_are_named(
             assert not list(tmp_path.iterdir())
 
 
-def test_odd_sizes_are_fine_where_they_can_be(
-    rise: Trajectory, stewart: Platform, tmp_path: Path
-) -> None:
+def test_odd_sizes_are_fine_where_they_can_be(rise, stewart, tmp_path):
     file = write_film(rise, stewart, tmp_path / "rise.gif", look=Look(width=95, height=71))
     assert read_gif(file).pictures.shape[1:3] == (71, 95)
     with pytest.raises(InputError, match="96x72"):
         write_film(rise, stewart, tmp_path / "rise.mp4", look=Look(width=95, height=71))
 
 
-def test_wrong_runs_are_refused(
-    rise: Trajectory, stewart: Platform, srspm: Platform, tmp_path: Path
-) -> None:
+def test_wrong_runs_are_refused(rise, stewart, srspm, tmp_path):
     with pytest.raises(InputError, match="is of stewart, not of srspm"):
         write_picture(rise, srspm, tmp_path / "rise.png")
     with pytest.raises(InputError, match="trajectory"):
-        write_picture("rise.npz", stewart, tmp_path / "rise.png")  # type: ignore[arg-type]
+        write_picture("rise.npz", stewart, tmp_path / "rise.png")
     with pytest.raises(InputError, match="time"):
         write_picture(rise, stewart, tmp_path / "rise.png", time=np.nan)
 
@@ -309,12 +297,12 @@ def test_wrong_runs_are_refused(
 # The command.
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments):
     """Run the console command in this process."""
     return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
 
 
-def test_the_command_draws_a_saved_run(tmp_path: Path) -> None:
+def test_the_command_draws_a_saved_run(tmp_path):
     """The fidelity that it was made with is found."""
     platform = twin.load("stewart", "hardware")
     rise = lifted(platform, 0.08)
@@ -328,9 +316,7 @@ def test_the_command_draws_a_saved_run(tmp_path: Path) -> None:
     assert other.exit_code == 2 and "is of a machine 'stewart'" in other.stderr
 
 
-def test_wrong_arguments_end_in_one_line(
-    subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_arguments_end_in_one_line(subtests, tmp_path, monkeypatch):
     for options, words in [
         (("--out", "clip.avi"), "out: must end in .mp4, .gif or .png"),
         (("--out", "clip.gif", "--size", "640"), "size"),

@@ -1,9 +1,6 @@
 """Films where the program that codes them fails: an error that says why, and the old file stays."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,11 +33,11 @@ REASONS = {
 
 
 def test_a_failure_is_an_error_and_the_old_film_stays(
-    subtests: pytest.Subtests,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+    subtests,
+    tmp_path,
+    monkeypatch,
+    capfd,
+):
     for when in FAILURES:
         with subtests.test(f"{when}"):
             program = tmp_path / "ffmpeg"

@@ -1,16 +1,9 @@
 """Figures of trajectories and the texts of numbers."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from twin.analysis.platform import Platform
 from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text, write_figure
 from twin.errors import InputError
 from twin.simulation.recorded.figures import comparison_figure, trajectory_figure
@@ -21,7 +14,7 @@ SINGLE = {"rtol": 3e-7, "atol": 1e-9}
 
 
 @pytest.fixture(scope="module")
-def motion(platform: Platform) -> Trajectory:
+def motion(platform):
     """A short motion of every machine."""
     rest = np.zeros(6)
     hold = platform.inverse_dynamics(platform.home, rest, rest)
@@ -30,12 +23,12 @@ def motion(platform: Platform) -> Trajectory:
     return platform.simulate(0.05, twist=twist, forces=hold)
 
 
-def values(line: Any) -> NDArray[np.float64]:
+def values(line):
     """Return the y values of a line in a figure."""
     return np.asarray(line.y, dtype=float)
 
 
-def test_trajectory_figure_shows_the_trajectory(motion: Trajectory) -> None:
+def test_trajectory_figure_shows_the_trajectory(motion):
     figure = motion.plot()
     legs = motion.lengths.shape[1]
     names = ["x", "y", "z", "yaw", "pitch", "roll"]
@@ -63,7 +56,7 @@ def test_trajectory_figure_shows_the_trajectory(motion: Trajectory) -> None:
     assert last.title.text == "time [s]"
 
 
-def test_comparison_shows_the_difference(motion: Trajectory, platform: Platform) -> None:
+def test_comparison_shows_the_difference(motion, platform):
     pose = motion.pose.copy()
     pose[:, 2] += 1e-6
     arrays = (motion.time, pose, motion.twist, motion.lengths, motion.rates, motion.forces)
@@ -76,18 +69,18 @@ def test_comparison_shows_the_difference(motion: Trajectory, platform: Platform)
     assert figure.layout.yaxis2.type == "log"
 
 
-def test_comparison_needs_the_same_times(motion: Trajectory, platform: Platform) -> None:
+def test_comparison_needs_the_same_times(motion, platform):
     shorter = platform.simulate(0.04)
     with pytest.raises(InputError, match="reference"):
         comparison_figure(motion, shorter)
     for wrong in (None, motion.pose, "trajectory"):
         with pytest.raises(InputError):
-            comparison_figure(motion, wrong)  # type: ignore[arg-type]
+            comparison_figure(motion, wrong)
         with pytest.raises(InputError):
-            trajectory_figure(wrong)  # type: ignore[arg-type]
+            trajectory_figure(wrong)
 
 
-def test_thin_out_keeps_ends_and_peaks() -> None:
+def test_thin_out_keeps_ends_and_peaks():
     x = np.linspace(0.0, 1.0, 100_000)
     y = np.sin(40 * x)
     y[[12_345, 67_890]] = [50.0, -60.0]
@@ -100,14 +93,14 @@ def test_thin_out_keeps_ends_and_peaks() -> None:
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_empty_and_constant_lines_are_no_obstacle(log: bool) -> None:
+def test_empty_and_constant_lines_are_no_obstacle(log):
     x = np.array([1.0, 2.0])
     for y in (np.zeros(2), np.full(2, np.nan), np.full(2, 3.0)):
         panels_figure([Axes("y", [Line("a", x, y)], log)], "x", log_x=log).to_json()
     panels_figure([Axes("y", [], log)], "x", log_x=log).to_json()
 
 
-def test_rounding_is_drawn_flat_and_small_motion_is_not(subtests: pytest.Subtests) -> None:
+def test_rounding_is_drawn_flat_and_small_motion_is_not(subtests):
     for level in [0.0, 1.0, -845.0]:
         with subtests.test(f"{level}"):
             x = np.linspace(0.0, 1.0, 50)
@@ -120,7 +113,7 @@ def test_rounding_is_drawn_flat_and_small_motion_is_not(subtests: pytest.Subtest
             assert small.layout.yaxis.range is None
 
 
-def test_less_than_a_decade_has_ticks_that_are_seen(subtests: pytest.Subtests) -> None:
+def test_less_than_a_decade_has_ticks_that_are_seen(subtests):
     for low, high in [(0.30, 0.39), (0.21, 0.9), (0.2, 6.0)]:
         with subtests.test(f"{low}"):
             line = Line("error", np.arange(2.0), np.array([low, high]))
@@ -128,20 +121,20 @@ def test_less_than_a_decade_has_ticks_that_are_seen(subtests: pytest.Subtests) -
             assert 2 <= sum(low <= tick <= high for tick in ticks) <= 10
 
 
-def test_an_axis_without_room_for_two_ticks_of_a_decade_is_linear() -> None:
+def test_an_axis_without_room_for_two_ticks_of_a_decade_is_linear():
     line = Line("condition number", np.arange(2.0), np.array([2.22, 2.24]))
     panel = Axes("condition number", [line], log_y=True)
     assert panels_figure([panel], "time").layout.yaxis.type is None
 
 
-def test_names_reach_plotly_escaped() -> None:
+def test_names_reach_plotly_escaped():
     x = np.array([0.0, 1.0])
     figure = panels_figure([Axes("<i>y</i>", [Line("<b>a</b>", x, x)])], "<u>x</u>", title="<s>")
     assert "<" not in figure.data[0].name + figure.layout.xaxis.title.text
     assert "<" not in figure.layout.yaxis.title.text + figure.layout.title.text
 
 
-def test_written_figure_is_complete(motion: Trajectory, tmp_path: Path) -> None:
+def test_written_figure_is_complete(motion, tmp_path):
     page = write_figure(motion.plot(), tmp_path / "motion.html").read_text(encoding="utf-8")
     assert len(page) > 1_000_000, "plotly.js is inside"
     assert "<script src" not in page.replace("'", '"')
@@ -150,7 +143,7 @@ def test_written_figure_is_complete(motion: Trajectory, tmp_path: Path) -> None:
         write_figure(motion.plot(), tmp_path / "missing" / "motion.html")
 
 
-def test_numbers_as_text() -> None:
+def test_numbers_as_text():
     assert number(0.1 + 0.2) == "0.3"
     assert number(-0.0) == "0"
     assert number(1.23456789e-9, 3) == "1.23e-09"

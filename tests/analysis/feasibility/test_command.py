@@ -1,10 +1,6 @@
 """The command `feasible`: exit code, table, files and refused options."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -15,12 +11,12 @@ from twin.machine.machine import parameters_path
 pytestmark = pytest.mark.quick
 
 
-def run(*arguments: object, command: str = "feasible") -> Any:
+def run(*arguments, command="feasible"):
     """Run a command in this process."""
     return CliRunner().invoke(cli.app, [command, *map(str, arguments)])
 
 
-def test_verdict_of_a_weak_machine(tmp_path: Path) -> None:
+def test_verdict_of_a_weak_machine(tmp_path):
     text = parameters_path("stewart").read_text().replace("force = 3073.0", "force = 10.0")
     file, record = tmp_path / "weak.toml", tmp_path / "verdict.json"
     file.write_text(text)
@@ -40,7 +36,7 @@ def test_verdict_of_a_weak_machine(tmp_path: Path) -> None:
     assert found["margins"][0]["holds"] is False
 
 
-def test_verdict_of_a_motion_with_a_plot(tmp_path: Path) -> None:
+def test_verdict_of_a_motion_with_a_plot(tmp_path):
     page = tmp_path / "margins.html"
     result = run("stewart", "--motion", "sine", "--payload", "50,0,0,0.2", "--plot", page)
     assert result.exit_code == 0
@@ -51,7 +47,7 @@ def test_verdict_of_a_motion_with_a_plot(tmp_path: Path) -> None:
     assert "legs 1 and 2" in text
 
 
-def test_the_steady_motion_is_judged_and_a_fade_only_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_the_steady_motion_is_judged_and_a_fade_only_where_it_is_asked_for(tmp_path):
     heave = ("stewart", "--motion", "sine", "--amplitude", "90 mm", "--frequency", "0.25 Hz")
     speeds = []
     for k, options in enumerate([(), ("--duration", 40), ("--fade", "50 ms")]):
@@ -63,13 +59,13 @@ def test_the_steady_motion_is_judged_and_a_fade_only_where_it_is_asked_for(tmp_p
     assert abs(speeds[2]) > 1.5 * abs(speeds[0])
 
 
-def test_verdict_over_the_ranges() -> None:
+def test_verdict_over_the_ranges():
     result = run("driving_simulator", "--range")
     assert result.exit_code == 0
     assert "at rest at its range ends" in result.output
 
 
-def test_refused_options(subtests: pytest.Subtests) -> None:
+def test_refused_options(subtests):
     for arguments, words in [
         (("--range", "--motion", "sine"), "range"),
         (("--plot", "margins.html"), "plot"),

@@ -1,9 +1,5 @@
 """Verdicts on tasks: each margin against a closed form or another way to the same number."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from redundant import redundant_machine
@@ -12,9 +8,8 @@ from shared_joints import LAYOUTS, machine_with_shared_joints
 
 import twin
 from twin.analysis.feasibility import collisions
-from twin.analysis.feasibility.course import Margin, leg_points, motion_course, rest_course
+from twin.analysis.feasibility.course import leg_points, motion_course, rest_course
 from twin.analysis.feasibility.feasibility import (
-    Feasibility,
     feasibility,
     range_feasibility,
     verdict,
@@ -34,7 +29,7 @@ pytestmark = pytest.mark.quick
 SOURCE = {"source": "Test"}
 
 
-def changed(name: str, **leg: Any) -> Platform:
+def changed(name, **leg):
     """Return a shipped machine whose [leg] has other entries; those of its actuator are merged."""
     content = twin.load(name).parameters.model_dump()
     for key, value in leg.items():
@@ -43,13 +38,13 @@ def changed(name: str, **leg: Any) -> Platform:
     return Platform(MachineParameters.model_validate(content))
 
 
-def margin(found: Feasibility, quantity: str) -> Margin:
+def margin(found, quantity):
     """Return the only margin of a quantity."""
     (one,) = (entry for entry in found.margins if entry.quantity == quantity)
     return one
 
 
-def test_legs_of_ten_newtons_are_thirty_times_too_weak() -> None:
+def test_legs_of_ten_newtons_are_thirty_times_too_weak():
     found = feasibility(changed("stewart", actuator={"force": 10.0}))
     force = margin(found, "force")
     # By virtual work: six equal forces lift the machine by dz with the work dE.
@@ -67,7 +62,7 @@ def test_legs_of_ten_newtons_are_thirty_times_too_weak() -> None:
 
 
 @pytest.mark.slow
-def test_shipped_machines_rest_at_home_and_over_their_ranges(platform: Platform) -> None:
+def test_shipped_machines_rest_at_home_and_over_their_ranges(platform):
     for found in (feasibility(platform), range_feasibility(platform)):
         assert found.feasible, found.remedies
         assert [entry.share for entry in found.margins] == sorted(
@@ -77,7 +72,7 @@ def test_shipped_machines_rest_at_home_and_over_their_ranges(platform: Platform)
         assert not found.remedies
 
 
-def test_axes_that_cross_collide_whatever_their_thickness() -> None:
+def test_axes_that_cross_collide_whatever_their_thickness():
     """Legs 1 and 2 are the diagonals of a parallelogram."""
     machine = twin.load("stewart")
     base, top = machine.base_joints, machine.platform_joints.copy()
@@ -97,7 +92,7 @@ def test_axes_that_cross_collide_whatever_their_thickness() -> None:
 THIN = {"housing_radius": 1e-9, "rod_radius": 1e-9, "housing_length": 0.1, "rod_length": 0.1}
 
 
-def passing_legs() -> Platform:
+def passing_legs():
     """Return `stewart` with leg 2 beside leg 1: turned by some 40 degrees, they cross."""
     machine = twin.load("stewart")
     base, top = machine.base_joints, machine.platform_joints.copy()
@@ -110,10 +105,10 @@ def passing_legs() -> Platform:
     return Platform(MachineParameters.model_validate(content))
 
 
-def crossing_yaw(machine: Platform) -> float:
+def crossing_yaw(machine):
     """Return the yaw [rad] at which legs 1 and 2 are in one plane."""
 
-    def volume(yaw: float) -> float:
+    def volume(yaw):
         turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
         tips = machine.platform_joints[:2].copy()
         tips[:, :2] = tips[:, :2] @ turn.T
@@ -124,7 +119,7 @@ def crossing_yaw(machine: Platform) -> float:
     return float(brentq(volume, 0.1, 1.5))
 
 
-def turned(machine: Platform, yaw: float, samples: int | None = None) -> Margin:
+def turned(machine, yaw, samples=None):
     """Return the legs' margin after a yaw [rad]: at rest, or of a sine with so many samples."""
     if samples is None:
         course = rest_course(
@@ -137,7 +132,7 @@ def turned(machine: Platform, yaw: float, samples: int | None = None) -> Margin:
 
 
 @pytest.mark.parametrize("samples", [None, 1003])
-def test_legs_that_passed_each_other_on_the_way_collided(samples: int | None) -> None:
+def test_legs_that_passed_each_other_on_the_way_collided(samples):
     """Behind the crossing their axes are apart again."""
     machine = passing_legs()
     yaw = crossing_yaw(machine)
@@ -148,7 +143,7 @@ def test_legs_that_passed_each_other_on_the_way_collided(samples: int | None) ->
     assert "legs 1 and 2 pass through each other" in crossed.remedy.lower()
 
 
-def test_a_crossing_as_short_as_the_samples_is_seen() -> None:
+def test_a_crossing_as_short_as_the_samples_is_seen():
     """The peak of the sine is between two of 1003 samples; past the crossing for 1.4 of them."""
     machine = passing_legs()
     yaw = crossing_yaw(machine)
@@ -156,7 +151,7 @@ def test_a_crossing_as_short_as_the_samples_is_seen() -> None:
     assert turned(machine, (1.0 - 1e-4) * yaw, 1003).holds
 
 
-def test_the_leg_below_the_load_is_named(stewart: Platform) -> None:
+def test_the_leg_below_the_load_is_named(stewart):
     for leg in range(6):
         corner = 1.5 * stewart.platform_joints[leg]
         found = feasibility(stewart, payload=Payload(800.0, corner))
@@ -170,11 +165,11 @@ def test_the_leg_below_the_load_is_named(stewart: Platform) -> None:
         assert found.task == "at rest at home with 800 kg"
 
 
-def _weight(force: float, point: Any) -> Any:
+def _weight(force, point):
     return np.concatenate([[0.0, 0.0, -force], np.cross(point, [0.0, 0.0, -force])])
 
 
-def test_mean_of_a_sine_in_closed_form() -> None:
+def test_mean_of_a_sine_in_closed_form():
     """Heave on pillars: f = m (g + z'') / 4 with a constant mass, so f has the mean of a sine."""
     machine = changed("driving_simulator", actuator={"force": 1000.0, "continuous_force": 700.0})
     size, rate = 0.01, 2.0
@@ -200,12 +195,12 @@ def test_mean_of_a_sine_in_closed_form() -> None:
     assert rested.required == pytest.approx(mass * 9.81)
 
 
-def test_power_is_force_times_speed() -> None:
+def test_power_is_force_times_speed():
     machine = changed("stewart", actuator={"power": 100.0})
     motion = MotionSpecification("sine", amplitude=0.03, frequency=1.0).motion_of(machine)
     power = margin(feasibility(machine, motion), "power")
     time = np.array([power.time])
-    pose, twist, acceleration = motion(time)  # type: ignore[misc]
+    pose, twist, acceleration = motion(time)
     forces = machine.inverse_dynamics(pose, twist, acceleration)[0]
     rates = machine.jacobian(pose)[0] @ twist[0]
     leg = power.legs[0] - 1
@@ -213,7 +208,7 @@ def test_power_is_force_times_speed() -> None:
     assert abs(power.required) == pytest.approx(np.abs(forces * rates).max(), rel=1e-9)
 
 
-def test_drives_of_the_configuration_count() -> None:
+def test_drives_of_the_configuration_count():
     """Their peak is the limit, and their inertia and friction are moved as well."""
     plain, hardware = twin.load("stewart"), twin.load("stewart", "hardware")
     motion = SineMotion(plain.home, amplitude={"z": 0.02}, frequency=2.0, duration=1.0)
@@ -233,7 +228,7 @@ def test_drives_of_the_configuration_count() -> None:
     assert driven.required == pytest.approx(force[driven.legs[0] - 1], rel=1e-9)
 
 
-def test_stroke_at_both_ends(stewart: Platform) -> None:
+def test_stroke_at_both_ends(stewart):
     low, high = stewart.minimum_coordinates[0], stewart.maximum_coordinates[0]
     for sign, end, limit in ((1.0, "upper", high), (-1.0, "lower", low)):
         motion = StepMotion(stewart.home, displacement={"z": sign * 0.2}, rise=8.0, duration=9.0)
@@ -250,7 +245,7 @@ def test_stroke_at_both_ends(stewart: Platform) -> None:
         assert f"ends at {limit:.4g} m" in stroke.remedy
 
 
-def test_joint_angles_in_closed_form() -> None:
+def test_joint_angles_in_closed_form():
     """A leg of the symmetrical machine goes out by r and up by h: it leans by atan(r / h)."""
     machine = changed(
         "stewart",
@@ -282,31 +277,31 @@ def test_joint_angles_in_closed_form() -> None:
     assert tilted.legs == (int(leaning.argmax()) + 1,)
 
 
-def _tilted(machine: Platform, pitch: float) -> Any:
+def _tilted(machine, pitch):
     return pose_from_angles(machine.home[:3], [0.0, pitch, 0.0])[None]
 
 
-def test_elbow_angle_of_a_crank() -> None:
+def test_elbow_angle_of_a_crank():
     """The angle between rod and crank follows from the triangle of crank, rod and leg."""
     limit = SOURCE | {"maximum_angle": 3.0, "neutral": (0.0, 0.0, 1.0)}
     machine = changed("rss", elbow_joint=limit)
     angle = margin(feasibility(machine), "angle of elbow joint")
     leg = machine.parameters.leg
     reach = machine.home_reaches[0]
-    cosine = (reach**2 - leg.crank_length**2 - leg.rod_length**2) / (  # type: ignore[attr-defined]
-        2.0 * leg.crank_length * leg.rod_length  # type: ignore[attr-defined]
+    cosine = (reach**2 - leg.crank_length**2 - leg.rod_length**2) / (
+        2.0 * leg.crank_length * leg.rod_length
     )
     assert angle.required == pytest.approx(np.degrees(np.arccos(cosine)))
 
 
-def test_steps_on_the_way_home_are_small_enough(stewart: Platform, constants: Any) -> None:
+def test_steps_on_the_way_home_are_small_enough(stewart, constants):
     """Of 60 poses turned by up to 170 degrees, ten times as many steps judge none otherwise."""
     generator = np.random.default_rng(5)
     shifts, turns = generator.uniform(-1.0, 1.0, (2, 60, 3))
     poses = pose_from_angles(stewart.home[:3] + 0.3 * shifts, turns * [3.0, 0.8, 0.8])
     course = rest_course(stewart, poses, tuple(map(str, range(60))))
 
-    def crossed() -> Any:
+    def crossed():
         legs = next(
             collisions.collision_quantities(
                 stewart, course, leg_points(stewart, course.motion.pose)
@@ -322,7 +317,7 @@ def test_steps_on_the_way_home_are_small_enough(stewart: Platform, constants: An
     assert not np.array_equal(crossed(), found)
 
 
-def test_elbow_angle_of_a_tilted_machine(subtests: pytest.Subtests) -> None:
+def test_elbow_angle_of_a_tilted_machine(subtests):
     """The rod in the crank's frame, from the sides of the triangle alone.
 
     Along the crank's axis it reaches as far as the platform joint, and along the crank as the
@@ -334,7 +329,7 @@ def test_elbow_angle_of_a_tilted_machine(subtests: pytest.Subtests) -> None:
             machine = changed("rss", elbow_joint=limit)
             position = np.add(machine.home[:3], [0.03, -0.02, 0.01])
             pose = pose_from_angles(position, [0.1, 0.2, -0.15])[None]
-            leg: Any = machine.parameters.leg
+            leg = machine.parameters.leg
             vectors = (
                 pose[0, :3] + rotated(pose[0, 3:], machine.platform_joints) - machine.base_joints
             )
@@ -351,7 +346,7 @@ def test_elbow_angle_of_a_tilted_machine(subtests: pytest.Subtests) -> None:
             assert elbow.legs == (int(expected.argmax()) + 1,)
 
 
-def test_springs_in_series_carry_the_load() -> None:
+def test_springs_in_series_carry_the_load():
     """At rest actuators and springs are in equilibrium: both by virtual work."""
     machine = with_payload(twin.load("compliant_stewart"), Payload(300.0))
     found = feasibility(machine)
@@ -372,7 +367,7 @@ def test_springs_in_series_carry_the_load() -> None:
     assert any("quasi-static" in note for note in feasibility(machine, motion).notes)
 
 
-def test_singular_pose_of_the_flat_machine(srspm: Platform) -> None:
+def test_singular_pose_of_the_flat_machine(srspm):
     motion = StepMotion(srspm.home, displacement={"z": -1.3}, rise=1.0, duration=1.0)
     found = feasibility(srspm, motion)
     worst = margin(found, "smallest singular value")
@@ -389,18 +384,18 @@ def test_singular_pose_of_the_flat_machine(srspm: Platform) -> None:
     assert [entry.quantity for entry in stopped.violated] == ["singular pose"]
 
 
-def test_pose_out_of_reach_of_cranks() -> None:
+def test_pose_out_of_reach_of_cranks():
     machine = twin.load("rss")
     motion = StepMotion(machine.home, displacement={"z": 1.5}, rise=1.0, duration=1.0)
     reach = margin(feasibility(machine, motion), "reach")
     assert not reach.holds
     assert reach.required > 100
-    before = machine.inverse_kinematics(motion(reach.time - 1e-3).pose)  # type: ignore[operator]
+    before = machine.inverse_kinematics(motion(reach.time - 1e-3).pose)
     assert np.isfinite(before).all()
 
 
 @pytest.mark.parametrize("legs", [7, 8])
-def test_internal_forces_of_redundant_legs(legs: int) -> None:
+def test_internal_forces_of_redundant_legs(legs):
     """A limit between the smallest largest force and that of the smallest norm is kept."""
     machine = redundant_machine(legs)
     smallest = machine.inverse_dynamics(machine.home, ZERO_VECTOR, ZERO_VECTOR)
@@ -415,13 +410,13 @@ def test_internal_forces_of_redundant_legs(legs: int) -> None:
     assert "none keep it" in tight.notes[-1]
 
 
-def _with_force(machine: Platform, force: float) -> Platform:
+def _with_force(machine, force):
     content = machine.parameters.model_dump()
     content["leg"]["actuator"]["force"] = force
     return Platform(MachineParameters.model_validate(content))
 
 
-def test_wrong_order_of_joints_collides() -> None:
+def test_wrong_order_of_joints_collides():
     content = twin.load("stewart").parameters.model_dump()
     joints = twin.load("stewart").platform_joints[[1, 0, 2, 3, 4, 5]]
     content["platform"]["joints"] = SOURCE | {"coordinates": joints.tolist()}
@@ -433,7 +428,7 @@ def test_wrong_order_of_joints_collides() -> None:
     assert "order of the joints" in found.remedies[0]
 
 
-def test_plates_collide_below_home_but_not_where_they_are_rings() -> None:
+def test_plates_collide_below_home_but_not_where_they_are_rings():
     """Level plates are as far apart as they are high; at the height of the base they cross."""
     content = twin.load("stewart").parameters.model_dump()
     content["leg"]["actuator"] |= {"minimum": 0.2, "maximum": 1.5}
@@ -450,7 +445,7 @@ def test_plates_collide_below_home_but_not_where_they_are_rings() -> None:
     assert all(entry.quantity != "plates to each other" for entry in ring.margins)
 
 
-def test_shared_joints_are_no_collision(subtests: pytest.Subtests) -> None:
+def test_shared_joints_are_no_collision(subtests):
     for layout in LAYOUTS:
         with subtests.test(f"{layout}"):
             machine = machine_with_shared_joints(layout)
@@ -466,7 +461,7 @@ def test_shared_joints_are_no_collision(subtests: pytest.Subtests) -> None:
             assert not margin(thick, "legs to each other").holds
 
 
-def test_what_is_not_given_is_listed(srspm: Platform) -> None:
+def test_what_is_not_given_is_listed(srspm):
     found = twin.load("micro_hexapod").feasibility()
     text = "; ".join(found.not_given)
     for words in ("force of the actuators", "base joints", "thickness of the legs"):
@@ -475,7 +470,7 @@ def test_what_is_not_given_is_listed(srspm: Platform) -> None:
     assert "power of the actuators" in feasibility(srspm, motion).not_given
 
 
-def test_bad_arguments(stewart: Platform) -> None:
+def test_bad_arguments(stewart):
     for bad in (
         {"motion": "up"},
         {"payload": -1.0},
@@ -487,10 +482,10 @@ def test_bad_arguments(stewart: Platform) -> None:
         },
     ):
         with pytest.raises(InputError):
-            feasibility(stewart, **bad)  # type: ignore[arg-type]
+            feasibility(stewart, **bad)
 
 
-def test_torque_of_steppers_falls_with_their_speed() -> None:
+def test_torque_of_steppers_falls_with_their_speed():
     """At half its top speed a stepper has half its torque: the share doubles."""
     drive = SOURCE | {
         "kind": "stepper", "holding_torque": 8.0, "top_speed": 4.0, "armature_inertia": 1e-9

@@ -1,7 +1,5 @@
 """What a task asks of the motors: balances of work, limits, payloads."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,13 +13,13 @@ from twin.analysis.stiffness import holding_forces, springs_of
 from twin.errors import InputError
 from twin.model.integrate import static_deflection
 from twin.model.machine_base import ZERO_VECTOR
-from twin.motion import Motion, SineMotion, StepMotion
+from twin.motion import SineMotion, StepMotion
 
 MACHINES = [name for name in twin.machine_names() if not twin.load(name).n_deflections]
 assert len(MACHINES) > 2
 
 
-def task(machine: twin.Platform) -> Motion:
+def task(machine):
     """Return a heave and tilt of some hundredths of the machine's size, from rest to rest."""
     size = float(machine.home_reaches.mean())
     displacement = {"z": 0.03 * size, "pitch": 0.02, "roll": 0.03}
@@ -32,7 +30,7 @@ def task(machine: twin.Platform) -> Motion:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_work_is_the_gain_in_energy(name: str) -> None:
+def test_work_is_the_gain_in_energy(name):
     machine = twin.load(name)
     motion = task(machine)
     found = motor_requirement(machine, motion, samples=6001)
@@ -49,7 +47,7 @@ def test_work_is_the_gain_in_energy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_profiles_are_those_of_the_machine(name: str) -> None:
+def test_profiles_are_those_of_the_machine(name):
     machine = twin.load(name)
     motion = task(machine)
     found = motor_requirement(machine, motion, samples=2001)
@@ -69,7 +67,7 @@ def test_profiles_are_those_of_the_machine(name: str) -> None:
     assert found.lowest_force == found.forces.min()
 
 
-def test_root_mean_square_of_a_held_machine(stewart: twin.Platform) -> None:
+def test_root_mean_square_of_a_held_machine(stewart):
     still = SineMotion(stewart.home, amplitude={"z": 0.0}, frequency=1.0, duration=2.0)
     found = motor_requirement(stewart, still)
     held = stewart.inverse_dynamics(stewart.home, ZERO_VECTOR, ZERO_VECTOR)
@@ -77,7 +75,7 @@ def test_root_mean_square_of_a_held_machine(stewart: twin.Platform) -> None:
     np.testing.assert_allclose(found.power, 0.0, rtol=0, atol=1e-9)
 
 
-def test_wrench_is_carried(stewart: twin.Platform) -> None:
+def test_wrench_is_carried(stewart):
     load = [0.0, 0.0, -500.0, 10.0, 0.0, 0.0]
     motion = task(stewart)
     plain, loaded = (motor_requirement(stewart, motion, wrench=w) for w in (None, load))
@@ -87,7 +85,7 @@ def test_wrench_is_carried(stewart: twin.Platform) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in MACHINES if twin.load(name).dof == 6])
-def test_forces_are_linear_in_the_payload(name: str) -> None:
+def test_forces_are_linear_in_the_payload(name):
     machine = twin.load(name)
     payloads = [None, *(Payload(mass, [0.02, 0.01, 0.05]) for mass in (5.0, 20.0))]
     none, light, heavy = payload_sweep(machine, task(machine), payloads, samples=101)
@@ -98,7 +96,7 @@ def test_forces_are_linear_in_the_payload(name: str) -> None:
     np.testing.assert_array_equal(heavy.rates, none.rates)
 
 
-def test_springs_inside_the_legs_follow_without_oscillating() -> None:
+def test_springs_inside_the_legs_follow_without_oscillating():
     """Slow motions work against gravity alone: the springs give back what they take."""
     machine = twin.load("compliant_stewart")
     motion = StepMotion(machine.home, displacement={"z": 0.05}, rise=20.0, duration=20.0)
@@ -113,25 +111,25 @@ def test_springs_inside_the_legs_follow_without_oscillating() -> None:
     assert work == pytest.approx(gain, rel=1e-3)
 
 
-def test_pillars_take_their_own_angles_only() -> None:
+def test_pillars_take_their_own_angles_only():
     machine = twin.load("driving_simulator")
     motion = StepMotion(machine.home, displacement={"yaw": 0.1}, rise=0.5, duration=0.5)
     with pytest.raises(InputError, match="roll_pitch"):
         motor_requirement(machine, motion)
 
 
-def test_bad_arguments(stewart: twin.Platform) -> None:
+def test_bad_arguments(stewart):
     with pytest.raises(InputError, match="motion"):
-        motor_requirement(stewart, "up")  # type: ignore[arg-type]
+        motor_requirement(stewart, "up")
     for samples in (1, 2.0, True):
         with pytest.raises(InputError, match="samples"):
-            motor_requirement(stewart, task(stewart), samples=samples)  # type: ignore[arg-type]
+            motor_requirement(stewart, task(stewart), samples=samples)
     for payloads in ([], None, [5.0]):
         with pytest.raises(InputError, match="payload"):
-            payload_sweep(stewart, task(stewart), payloads)  # type: ignore[arg-type]
+            payload_sweep(stewart, task(stewart), payloads)
 
 
-def test_the_first_of_equal_legs_is_named() -> None:
+def test_the_first_of_equal_legs_is_named():
     machine = twin.load("rss")
     motion = StepMotion(machine.home, displacement={"z": 0.02}, rise=0.3, duration=0.3)
     found = motor_requirement(machine, motion)

@@ -1,7 +1,5 @@
 """Distances of polygons against a solver of quadratic programs, and by symmetry."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from twin.analysis.feasibility.course import polygon_distance
-from twin.basics.arrays import FloatArray, rotated
+from twin.basics.arrays import rotated
 
 pytestmark = pytest.mark.quick
 
@@ -18,16 +16,14 @@ TURN = st.tuples(*[st.integers(-2, 2)] * 4).filter(any)
 """Whole numbers: parallel, touching and crossing polygons are frequent."""
 
 
-def polygon(
-    corners: int, radius: float, place: tuple[int, ...], turn: tuple[int, ...]
-) -> FloatArray:
+def polygon(corners, radius, place, turn):
     angles = 2.0 * np.pi * np.arange(corners) / corners
     flat = radius * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
     quaternion = np.array(turn, dtype=float) / np.linalg.norm(turn)
     return np.asarray(place + rotated(quaternion[None], flat))
 
 
-def hull_distance(one: FloatArray, other: FloatArray) -> float:
+def hull_distance(one, other):
     """Return the distance of two convex hulls: least squares over shares of their corners."""
     weight = 1e4
     shares = np.repeat(np.eye(2), [len(one), len(other)], axis=1)
@@ -41,11 +37,11 @@ def hull_distance(one: FloatArray, other: FloatArray) -> float:
 @given(st.tuples(st.integers(2, 6), st.integers(3, 6)), st.tuples(PLACE, PLACE), TURN, TURN)
 @pytest.mark.slow
 def test_against_convex_hulls(
-    counts: tuple[int, int],
-    places: tuple[tuple[int, ...], tuple[int, ...]],
-    turn: tuple[int, ...],
-    other_turn: tuple[int, ...],
-) -> None:
+    counts,
+    places,
+    turn,
+    other_turn,
+):
     """Two corners are a segment: a leg against a plate."""
     one = polygon(counts[0], 1.5, places[0], turn)
     other = polygon(counts[1], 1.0, places[1], other_turn)
@@ -54,7 +50,7 @@ def test_against_convex_hulls(
     assert found == pytest.approx(hull_distance(one, other), abs=1e-6)
 
 
-def test_plates_over_each_other_and_through_each_other() -> None:
+def test_plates_over_each_other_and_through_each_other():
     """The corners are far from every edge: faces decide."""
     level = polygon(6, 2.0, (0, 0, 0), (1, 0, 0, 0))
     above = polygon(3, 1.0, (0, 0, 1), (1, 0, 0, 0))
@@ -65,7 +61,7 @@ def test_plates_over_each_other_and_through_each_other() -> None:
     )
 
 
-def test_shared_joints_are_corners_twice() -> None:
+def test_shared_joints_are_corners_twice():
     triangle = polygon(3, 1.0, (0, 0, 0), (1, 0, 0, 0))
     twice, point = np.repeat(triangle, 2, axis=0), np.array([[[0.1, 0.1, 0.3]] * 2])
     np.testing.assert_allclose(polygon_distance(twice[None], point), 0.3, rtol=0.0, atol=1e-12)

@@ -1,7 +1,5 @@
 """Responses of controlled machines: measured against the exact loop model."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -39,13 +37,13 @@ LINES = (40.0, 120.0, 230.0)
 STEP = 2.5e-4
 
 
-def compared(platform: twin.Platform, loop: LoopModel, **options: object) -> float:
+def compared(platform, loop, **options):
     """Return the largest error of all measured responses against the model."""
     measured = measure_response(
         platform, method="stepped", frequencies=LINES, timestep=STEP, **options
-    )  # type: ignore[arg-type]
+    )
     axis, actuator = options.get("axis"), options.get("actuator")
-    path = axis_path(platform, axis) if axis else actuator_path(platform, actuator)  # type: ignore[arg-type]
+    path = axis_path(platform, axis) if axis else actuator_path(platform, actuator)
     whole, legs = modelled_response(platform, path, loop, measured.platform.frequency)
     assert set(legs) == set(measured.actuators)
     pairs = [(measured.platform, whole), *((measured.actuators[k], legs[k]) for k in legs)]
@@ -53,13 +51,13 @@ def compared(platform: twin.Platform, loop: LoopModel, **options: object) -> flo
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm", "driving_simulator"])
-def test_measured_responses_are_those_of_the_model(name: str) -> None:
+def test_measured_responses_are_those_of_the_model(name):
     platform = twin.load(name)
     loop = machine_loop(platform, 1.0, step=STEP)
     assert compared(platform, loop, axis="pitch") < 5e-3
 
 
-def test_single_actuators_and_engines() -> None:
+def test_single_actuators_and_engines():
     platform = twin.load("stewart")
     loop = machine_loop(platform, 1.0, step=STEP)
     assert compared(platform, loop, actuator=2) < 5e-3
@@ -67,7 +65,7 @@ def test_single_actuators_and_engines() -> None:
     assert compared(platform, loop, axis="pitch", engine="mujoco") < 5e-3
 
 
-def test_lag_and_delay_of_drives_are_in_the_model() -> None:
+def test_lag_and_delay_of_drives_are_in_the_model():
     platform = lagging_machine(twin.load("stewart"), 8e-4, 2e-3)
     loop = machine_loop(platform, 1.0, step=STEP)
     assert (loop.current_lag, loop.delay) == (8e-4, 2e-3)
@@ -76,7 +74,7 @@ def test_lag_and_delay_of_drives_are_in_the_model() -> None:
         lagging_machine(platform, 1e-3)
 
 
-def test_chirp_tells_the_same_with_coherence() -> None:
+def test_chirp_tells_the_same_with_coherence():
     platform = twin.load("stewart")
     measured = measure_response(platform, axis="z", low=20.0, length=3.0, timestep=STEP)
     path = axis_path(platform, "z")
@@ -88,7 +86,7 @@ def test_chirp_tells_the_same_with_coherence() -> None:
     assert len(measured_figure(measured).data) == 3 * 7
 
 
-def test_masses_of_the_actuators() -> None:
+def test_masses_of_the_actuators():
     platform = twin.load("stewart")
     modes = actuator_modes(platform)
     mobility = modes.shapes / modes.masses @ modes.shapes.T
@@ -103,7 +101,7 @@ def test_masses_of_the_actuators() -> None:
     assert np.isinf(free).sum() == 1
 
 
-def test_paths_are_checked() -> None:
+def test_paths_are_checked():
     stewart, simulator = twin.load("stewart"), twin.load("driving_simulator")
     for call in (
         lambda: axis_path(simulator, "yaw"),
@@ -118,7 +116,7 @@ def test_paths_are_checked() -> None:
             call()
 
 
-def test_a_machine_that_must_be_stopped_is_no_response() -> None:
+def test_a_machine_that_must_be_stopped_is_no_response():
     with pytest.raises(ExcitationError, match="stopped"):
         measure_response(
             twin.load("stewart"),
@@ -130,7 +128,7 @@ def test_a_machine_that_must_be_stopped_is_no_response() -> None:
         )
 
 
-def test_figures_of_a_second_order_system_with_delay() -> None:
+def test_figures_of_a_second_order_system_with_delay():
     frequency = np.arange(1.0, 400.0)
     ratio, damping, late = frequency / 150.0, 0.25, 2e-3
     gain = np.exp(-2j * np.pi * frequency * late) / (1.0 - ratio**2 + 2j * damping * ratio)
@@ -147,13 +145,13 @@ def test_figures_of_a_second_order_system_with_delay() -> None:
     assert math.isnan(response_figures(pure).bandwidth)
 
 
-def test_delay_and_gain_make_a_loop_unstable() -> None:
+def test_delay_and_gain_make_a_loop_unstable():
     assert LoopModel(15.5).stable
     assert not LoopModel(15.5, inner_delay=1e-3).stable
     assert not LoopModel(15.5, position_gain=2000.0).stable
 
 
-def test_fractions_of_a_step_interpolate_delays() -> None:
+def test_fractions_of_a_step_interpolate_delays():
     at = [
         LoopModel(30.0, inner_delay=late).response(np.array([100.0])).gain[0]
         for late in (3e-4, 3.5e-4, 4e-4)
@@ -161,7 +159,7 @@ def test_fractions_of_a_step_interpolate_delays() -> None:
     assert abs(at[1] - 0.5 * (at[0] + at[2])) < 0.02 * abs(at[1])
 
 
-def test_what_explains_the_figure_of_the_thesis() -> None:
+def test_what_explains_the_figure_of_the_thesis():
     found = explanations(twin.load("stewart"), twin.load("stewart", "hardware"))
     lag = found["lag"]
     assert lag.points.peak == pytest.approx(PRINTED_POINTS.peak, abs=1e-3)
@@ -180,7 +178,7 @@ def test_what_explains_the_figure_of_the_thesis() -> None:
         with_peak(lag.loop.changed(current_lag=0.0), "current_lag", 0.5)
 
 
-def test_compliance_of_struts_is_that_of_the_linear_model() -> None:
+def test_compliance_of_struts_is_that_of_the_linear_model():
     settings = SweepSettings(low=80.0, high=450.0, length=0.2, decay=0.4)
     found = measure_compliance(twin.load("micro_hexapod"), "z", settings, wrench=10.0)
     scale = np.abs(found.linear).max()
@@ -188,7 +186,7 @@ def test_compliance_of_struts_is_that_of_the_linear_model() -> None:
 
 
 @pytest.mark.quick
-def test_servos_are_excited_below_their_update_rate_and_within_their_travel() -> None:
+def test_servos_are_excited_below_their_update_rate_and_within_their_travel():
     platform = twin.load("sg90_servo", "hardware")
     path = axis_path(platform, "z")
     slow, fast = (
@@ -203,7 +201,7 @@ def test_servos_are_excited_below_their_update_rate_and_within_their_travel() ->
 
 
 @pytest.mark.slow
-def test_the_default_speed_is_seen_beside_friction_and_counts(subtests: pytest.Subtests) -> None:
+def test_the_default_speed_is_seen_beside_friction_and_counts(subtests):
     """Half of the frequencies and more were lost at a tenth of the effort at 300 Hz."""
     for name in ["moog_6dof2000e", "pi_h824", "esa_hydra"]:
         with subtests.test(f"{name}"):
@@ -217,7 +215,7 @@ def test_the_default_speed_is_seen_beside_friction_and_counts(subtests: pytest.S
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "axis"), [("linuxcnc_hexapod", "z"), ("stewart", "x")])
-def test_friction_at_lower_frequencies_does_not_hide_the_response(name: str, axis: str) -> None:
+def test_friction_at_lower_frequencies_does_not_hide_the_response(name, axis):
     """Of 150 frequencies 29 and 129 were lost to harmonics of lower ones."""
     found = measure_response(twin.load(name, "hardware"), axis=axis)
     assert found.platform.coherence.min() > 0.5
@@ -228,12 +226,12 @@ def test_friction_at_lower_frequencies_does_not_hide_the_response(name: str, axi
     ("name", "limit"),
     [("linuxcnc_hexapod", "acceleration"), ("stewart", "force"), ("moog_6dof2000e", "")],
 )
-def test_the_limit_of_the_default_speed_is_named(name: str, limit: str) -> None:
+def test_the_limit_of_the_default_speed_is_named(name, limit):
     platform = twin.load(name, "hardware")
     assert suitable_speed(platform, axis_path(platform, "z"), 1.0, 300.0).limit == limit
 
 
-def test_servos_follow_slow_sines() -> None:
+def test_servos_follow_slow_sines():
     """Up to 20 Hz at 50 positions a second; without encoders, so the coordinates themselves."""
     platform = twin.load("sg90_servo", "hardware")
     found = measure_response(platform, axis="z", length=6.0, timestep=5e-4)

@@ -1,10 +1,7 @@
 """The commands `tune` and `frequency`."""
 
-from __future__ import annotations
-
 import json
 import tomllib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,13 +16,13 @@ from twin.cli.application import app
 from twin.cli.tables.analysis import _figure_cells, response_results
 
 
-def run(*arguments: str) -> tuple[int, str]:
+def run(*arguments):
     """Return exit code and output of the console command."""
     result = CliRunner().invoke(app, arguments)
     return result.exit_code, result.output
 
 
-def test_tune_writes_gains_and_figure(tmp_path: Path) -> None:
+def test_tune_writes_gains_and_figure(tmp_path):
     out, plot = tmp_path / "gains.toml", tmp_path / "tuning.html"
     code, text = run("tune", "stewart", "--out", str(out), "--plot", str(plot))
     assert code == 0, text
@@ -34,13 +31,13 @@ def test_tune_writes_gains_and_figure(tmp_path: Path) -> None:
     assert "iteration 0" in plot.read_text()
 
 
-def test_tune_ends_with_an_exit_code_where_nothing_is_found() -> None:
+def test_tune_ends_with_an_exit_code_where_nothing_is_found():
     code, text = run("tune", "stewart", "--carried", "--high", "10e3,0.008")
     assert code == 1, text
     assert "not met" in text
 
 
-def test_frequency_writes_its_schema(tmp_path: Path) -> None:
+def test_frequency_writes_its_schema(tmp_path):
     file = tmp_path / "response.json"
     code, text = run(
         "frequency", "stewart", "--axis", "pitch", "--low", "20", "--length", "2",
@@ -58,7 +55,7 @@ def test_frequency_writes_its_schema(tmp_path: Path) -> None:
         assert response["peak"] > 1.0
 
 
-def test_frequency_says_why_there_is_no_bandwidth() -> None:
+def test_frequency_says_why_there_is_no_bandwidth():
     quick = ("--low", "20", "--high", "60", "--length", "2", "--timestep", "5e-4")
     code, text = run("frequency", "stewart", "--axis", "pitch", *quick)
     assert code == 0, text
@@ -71,7 +68,7 @@ def test_frequency_says_why_there_is_no_bandwidth() -> None:
 
 
 @pytest.mark.quick
-def test_frequency_names_the_limit_that_lost_frequencies(subtests: pytest.Subtests) -> None:
+def test_frequency_names_the_limit_that_lost_frequencies(subtests):
     for limit, text in [
         ("", "a higher --speed may raise it"),
         ("acceleration", "limit of acceleration allows; --high below 20 Hz allows more"),
@@ -88,7 +85,7 @@ def test_frequency_names_the_limit_that_lost_frequencies(subtests: pytest.Subtes
             assert text in " ".join(response_results(measured).findings)
 
 
-def test_a_bandwidth_needs_trusted_points_around_it(subtests: pytest.Subtests) -> None:
+def test_a_bandwidth_needs_trusted_points_around_it(subtests):
     for coherence, text in [
         ((1.0, 1.0, 1.0, 1.0), "16.33"),
         ((1.0, 1.0, 1.0, 0.1), "coherence lost at 20 Hz"),
@@ -105,6 +102,6 @@ def test_a_bandwidth_needs_trusted_points_around_it(subtests: pytest.Subtests) -
             assert cell_text(_figure_cells(response)[0]) == text
 
 
-def test_frequency_takes_one_direction_only() -> None:
+def test_frequency_takes_one_direction_only():
     assert run("frequency", "stewart", "--axis", "z", "--actuator", "1")[0] == 2
     assert run("frequency", "stewart", "--actuator", "9")[0] == 2

@@ -1,7 +1,5 @@
 """Estimators against known filters: they recover a response that is known beforehand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import signal
@@ -16,7 +14,6 @@ from twin.analysis.frequency.response import (
     sine_response,
     sweep_response,
 )
-from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 PERIOD = 1e-3
@@ -27,18 +24,18 @@ FILTERS = {
 }
 
 
-def exact(name: str, frequency: FloatArray) -> np.ndarray:
+def exact(name, frequency):
     """Return the known response at frequencies [Hz]."""
     return signal.freqz(*FILTERS[name], worN=frequency, fs=1.0 / PERIOD)[1]
 
 
-def swept(length: float = 12.0) -> FloatArray:
+def swept(length=12.0):
     excitation = SweptSine(5.0, 400.0, 1.0, length)
     time = np.arange(round(excitation.duration / PERIOD)) * PERIOD
     return excitation.sample(time)[1]
 
 
-def test_sweep_recovers_a_known_filter(subtests: pytest.Subtests) -> None:
+def test_sweep_recovers_a_known_filter(subtests):
     for name in FILTERS:
         with subtests.test(f"{name}"):
             given = swept()
@@ -51,7 +48,7 @@ def test_sweep_recovers_a_known_filter(subtests: pytest.Subtests) -> None:
             assert found.coherence.min() > 0.98
 
 
-def test_stepped_sines_recover_a_known_filter(subtests: pytest.Subtests) -> None:
+def test_stepped_sines_recover_a_known_filter(subtests):
     for name in FILTERS:
         with subtests.test(f"{name}"):
             lines = np.array([10.0, 37.0, 90.0, 120.0, 220.0, 350.0])
@@ -69,7 +66,7 @@ def test_stepped_sines_recover_a_known_filter(subtests: pytest.Subtests) -> None
             np.testing.assert_allclose(found.gain, exact(name, lines), rtol=0.0, atol=1e-3)
 
 
-def test_whole_records_have_no_leakage(subtests: pytest.Subtests) -> None:
+def test_whole_records_have_no_leakage(subtests):
     for name in FILTERS:
         with subtests.test(f"{name}"):
             given = np.concatenate([swept(4.0), np.zeros(1000)])
@@ -80,7 +77,7 @@ def test_whole_records_have_no_leakage(subtests: pytest.Subtests) -> None:
             )
 
 
-def test_noise_lowers_coherence_and_the_deviation_tells_the_error() -> None:
+def test_noise_lowers_coherence_and_the_deviation_tells_the_error():
     given, random = swept(20.0), np.random.default_rng(1)
     clean = signal.lfilter(*FILTERS["low pass"], given)
     found = sweep_response(
@@ -98,7 +95,7 @@ def test_noise_lowers_coherence_and_the_deviation_tells_the_error() -> None:
     assert 0.5 < ratio < 2.0, ratio
 
 
-def test_an_output_that_has_nothing_to_do_with_the_input_has_no_coherence() -> None:
+def test_an_output_that_has_nothing_to_do_with_the_input_has_no_coherence():
     given = swept()
     noise = np.random.default_rng(2).normal(size=len(given))
     found = sweep_response(given, noise, PERIOD, window=0.5, low=10.0, high=350.0)
@@ -108,7 +105,7 @@ def test_an_output_that_has_nothing_to_do_with_the_input_has_no_coherence() -> N
     assert np.isinf(still.deviation).all()
 
 
-def test_harmonics_of_lower_frequencies_do_not_hide_the_response() -> None:
+def test_harmonics_of_lower_frequencies_do_not_hide_the_response():
     """A cubic law behind a low pass H: H (1 + 3/4 |H|^2) at a frequency, its cube at the third.
 
     Far beyond the corner the third harmonics of a sweep's lower frequencies are much larger than
@@ -125,7 +122,7 @@ def test_harmonics_of_lower_frequencies_do_not_hide_the_response() -> None:
     assert np.abs(found.gain / true - 1.0).max() < 0.05
 
 
-def test_stepped_setpoint_goes_on_without_a_jump() -> None:
+def test_stepped_setpoint_goes_on_without_a_jump():
     excitation = SteppedSine([5.0, 8.0, 50.0], 0.01)
     time = np.linspace(LEAD_IN, excitation.duration, 40001)
     value, rate, _ = excitation.sample(time)
@@ -137,8 +134,8 @@ def test_stepped_setpoint_goes_on_without_a_jump() -> None:
 @pytest.mark.parametrize(
     "make", [lambda: SweptSine(2.0, 80.0, 0.1, 3.0), lambda: SteppedSine([3.0, 40.0], 0.1)]
 )
-def test_derivatives_of_excitations(make: object) -> None:
-    excitation = make()  # type: ignore[operator]
+def test_derivatives_of_excitations(make):
+    excitation = make()
     time, step = np.linspace(0.35, 1.0, 57), 1e-6
     _, rate, change = excitation.sample(time)
     ahead, behind = excitation.sample(time + step), excitation.sample(time - step)
@@ -147,7 +144,7 @@ def test_derivatives_of_excitations(make: object) -> None:
     assert np.abs(excitation.sample(np.array([0.0, 0.1]))).max() == 0.0
 
 
-def test_sweeps_check_what_they_are_given(subtests: pytest.Subtests) -> None:
+def test_sweeps_check_what_they_are_given(subtests):
     for options, field in [
         ({"window": 100.0}, "window"),
         ({"low": 300.0, "high": 200.0}, "low, high"),
@@ -161,7 +158,7 @@ def test_sweeps_check_what_they_are_given(subtests: pytest.Subtests) -> None:
                 sweep_response(given, given, PERIOD, **arguments)
 
 
-def test_records_are_checked() -> None:
+def test_records_are_checked():
     with pytest.raises(InputError, match="given, received"):
         sweep_response(np.zeros(100), np.zeros(99), PERIOD, window=0.05, low=30.0, high=100.0)
     with pytest.raises(InputError, match="nothing"):

@@ -1,7 +1,5 @@
 """The command `imu`: table, figures, compensated motion, JSON."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -27,7 +25,7 @@ from twin.motion import read_recording
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("imu")
     motion = wanted(6.0)
     time = np.arange(int(6.0 / STEP) + 1) * STEP
@@ -40,7 +38,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_everything_it_writes(files: Path) -> None:
+def test_everything_it_writes(files):
     pytest.importorskip("plotly")
     assert isinstance(app, typer.Typer)
     assert command.imu
@@ -73,7 +71,7 @@ def test_everything_it_writes(files: Path) -> None:
     assert read_recording(changed, [0, 0, 0.9]).duration == pytest.approx(6.0)
 
 
-def test_layout_of_the_thesis(files: Path) -> None:
+def test_layout_of_the_thesis(files):
     motion = str(files / "motion.csv")
     arguments = ["imu", str(files / "imuData.txt"), "--machine", "stewart", "--motion", motion]
     units = ["--layout", "thesis", "--force-unit", "m/s2", "--rate-unit", "rad/s"]
@@ -82,7 +80,7 @@ def test_layout_of_the_thesis(files: Path) -> None:
     assert "wy: rms reference" in result.output
 
 
-def test_wrong_options_are_named(subtests: pytest.Subtests, files: Path) -> None:
+def test_wrong_options_are_named(subtests, files):
     for option, value, field in [
         ("--resolution", "nan", "resolution"),
         ("--plot", "page.png", "plot: must end in .html"),
@@ -97,7 +95,7 @@ def test_wrong_options_are_named(subtests: pytest.Subtests, files: Path) -> None
             assert result.stderr.startswith(f"twin: {field}")
 
 
-def test_a_channel_shows_the_change_of_its_own_axis(files: Path) -> None:
+def test_a_channel_shows_the_change_of_its_own_axis(files):
     pytest.importorskip("plotly")
     platform = load("stewart", "hardware")
     motion = read_recording(files / "motion.csv", platform.home)

@@ -1,9 +1,5 @@
 """Logs of inertial sensors as files: both layouts, round trip, faults with their place."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -17,19 +13,19 @@ from twin.plant.inertial_sensor import InertialLog
 
 
 @pytest.fixture
-def log() -> InertialLog:
+def log():
     """Some readings."""
     values = np.random.default_rng(2).normal(size=(40, 6))
     return InertialLog(np.arange(40) / 200.0, values[:, :3], values[:, 3:])
 
 
-def test_round_trip(log: InertialLog, tmp_path: Path) -> None:
+def test_round_trip(log, tmp_path):
     again = read_inertial_log(write_inertial_log(log, tmp_path / "log.csv"))
     for one, two in zip(log, again, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
 
 
-def test_units_and_missing_channels(tmp_path: Path) -> None:
+def test_units_and_missing_channels(tmp_path):
     file = tmp_path / "log.csv"
     file.write_text("time [ms],wy [deg/s],fz [g]\n0,1,1\n5,2,1.1\n")
     log = read_inertial_log(file)
@@ -41,7 +37,7 @@ def test_units_and_missing_channels(tmp_path: Path) -> None:
     np.testing.assert_allclose(again.readings, log.readings, rtol=1e-9, atol=0)
 
 
-def thesis_file(folder: Path, counts: np.ndarray, values: np.ndarray) -> Path:
+def thesis_file(folder, counts, values):
     """Write bare numbers as MATLAB loads them."""
     file = folder / "imuData.txt"
     rows = np.column_stack([counts, values])
@@ -49,7 +45,7 @@ def thesis_file(folder: Path, counts: np.ndarray, values: np.ndarray) -> Path:
     return file
 
 
-def test_layout_of_the_thesis(log: InertialLog, tmp_path: Path) -> None:
+def test_layout_of_the_thesis(log, tmp_path):
     file = thesis_file(tmp_path, np.arange(7, 47), log.readings)
     found = read_thesis_log(file, force_unit="m/s2", rate_unit="rad/s")
     np.testing.assert_allclose(found.time, log.time, rtol=0, atol=1e-12)
@@ -62,13 +58,13 @@ def test_layout_of_the_thesis(log: InertialLog, tmp_path: Path) -> None:
     )
 
 
-def test_lost_messages_and_wrapped_counts(log: InertialLog, tmp_path: Path) -> None:
+def test_lost_messages_and_wrapped_counts(log, tmp_path):
     counts = np.delete(np.arange(240, 281), 5) % 256
     found = read_thesis_log(thesis_file(tmp_path, counts, log.readings))
     np.testing.assert_allclose(found.time * 200.0, np.delete(np.arange(41), 5), rtol=0, atol=1e-9)
 
 
-def test_faulty_files_say_where(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_faulty_files_say_where(subtests, tmp_path):
     for text, message in [
         ("time [s],wy [rad/s]\n0,1\n0,2\n", "line 3, column 'time': is not later"),
         ("time [s],pitch [rad]\n0,1\n", "no column 'pitch'"),
@@ -83,7 +79,7 @@ def test_faulty_files_say_where(subtests: pytest.Subtests, tmp_path: Path) -> No
                 read_inertial_log(file)
 
 
-def test_faulty_bare_numbers_are_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_faulty_bare_numbers_are_refused(subtests, tmp_path):
     for text, message in [
         ("1 2 3 4 5 6 7\n2 2 3\n", "columns changed from 7 to 3 at row 2"),
         ("a b c\n", "could not convert string 'a'"),
@@ -101,7 +97,7 @@ def test_faulty_bare_numbers_are_refused(subtests: pytest.Subtests, tmp_path: Pa
                 read_thesis_log(file)
 
 
-def test_bad_arguments_are_refused(tmp_path: Path) -> None:
+def test_bad_arguments_are_refused(tmp_path):
     file = tmp_path / "imuData.txt"
     file.write_text("1 2 3 4 5 6 7\n2 2 3 4 5 6 7\n")
     for options in ({"force_unit": "N"}, {"rate_unit": "g"}):

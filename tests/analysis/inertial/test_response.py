@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from resonant import LEAD, SENSOR, followed, logged, pitch_rates, response, tracking_error, wanted
 from scipy.signal import welch
 
-import twin
 from twin.analysis.inertial import (
     InertialComparison,
     align,
@@ -43,14 +41,14 @@ class Test(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def drive(stewart: twin.Platform) -> Test:
+def drive(stewart):
     motion = wanted()
     actual = followed(motion)
     log = logged(actual)
     return Test(motion, actual, log, compare_log(stewart, motion, log, SENSOR))
 
 
-def test_the_motion_is_found_in_the_log(drive: Test) -> None:
+def test_the_motion_is_found_in_the_log(drive):
     # The resonance's own delay, 2 d / w = 1.1 ms at low frequencies, belongs to the platform.
     assert drive.found.alignment.offset == pytest.approx(LEAD + 1.1e-3, abs=1.5e-3)
     assert drive.found.log.rate == pytest.approx(200.0, rel=1e-9)
@@ -59,7 +57,7 @@ def test_the_motion_is_found_in_the_log(drive: Test) -> None:
     assert "wz" not in drive.found.responses
 
 
-def test_known_amplification_comes_back_within_the_stated_error(drive: Test) -> None:
+def test_known_amplification_comes_back_within_the_stated_error(drive):
     found = drive.found.responses["wy"]
     band = (found.frequency >= 1.0) & (found.frequency <= 79.0)
     assert (found.coherence[band] > 0.95).all()
@@ -74,9 +72,7 @@ def test_known_amplification_comes_back_within_the_stated_error(drive: Test) -> 
 
 
 @pytest.mark.parametrize(("phase", "factor"), [(False, 2.5), (True, 15.0)])
-def test_the_compensated_motion_is_followed_better(
-    drive: Test, phase: bool, factor: float, tmp_path: Path
-) -> None:
+def test_the_compensated_motion_is_followed_better(drive, phase, factor, tmp_path):
     change = compensate(drive.motion, drive.found, phase=phase)
     file = write_compensation(change, tmp_path / "compensated.csv")
     reference = read_recording(file, drive.motion.center, check_size=False)
@@ -93,7 +89,7 @@ def test_the_compensated_motion_is_followed_better(
     assert sizes[0] / sizes[1] > 15.0
 
 
-def test_an_exact_platform_has_the_ratio_one(stewart: twin.Platform) -> None:
+def test_an_exact_platform_has_the_ratio_one(stewart):
     motion = wanted(6.0)
     time = np.arange(6.0 * 2000) / 2000.0
     sensor = SENSOR.model_copy(update={"accelerometers": None, "gyroscopes": None})
@@ -106,7 +102,7 @@ def test_an_exact_platform_has_the_ratio_one(stewart: twin.Platform) -> None:
         np.testing.assert_allclose(answer.amplification[band], 1.0, rtol=0, atol=0.02)
 
 
-def test_with_one_clock_the_delay_of_the_platform_stays(stewart: twin.Platform) -> None:
+def test_with_one_clock_the_delay_of_the_platform_stays(stewart):
     motion, late = wanted(6.0), 4e-3
     time = np.arange(6.0 * 2000) / 2000.0
     sample = motion(np.maximum(time - late, 0.0))
@@ -120,7 +116,7 @@ def test_with_one_clock_the_delay_of_the_platform_stays(stewart: twin.Platform) 
     np.testing.assert_allclose(delay, late, rtol=0, atol=2e-4)
 
 
-def test_turned_sensors_show_axes_in_other_channels() -> None:
+def test_turned_sensors_show_axes_in_other_channels():
     quarter = InertialSensor(source="test", attitude=(np.pi / 2, 0.0, 0.0))
     level = InertialSensor(source="test")
     names = [channel_of_axis(axis, level) for axis in ("x", "y", "z", "roll", "pitch", "yaw")]
@@ -131,7 +127,7 @@ def test_turned_sensors_show_axes_in_other_channels() -> None:
         channel_of_axis("beta", level)
 
 
-def test_gains_are_bounded_and_one_where_nothing_is_known(drive: Test) -> None:
+def test_gains_are_bounded_and_one_where_nothing_is_known(drive):
     found = drive.found.responses["wy"]
     frequency = np.linspace(0.0, 1000.0, 4001)
     loud = found._replace(transfer=100.0 * found.transfer)
@@ -145,14 +141,14 @@ def test_gains_are_bounded_and_one_where_nothing_is_known(drive: Test) -> None:
     np.testing.assert_array_equal(inverse_gain(silent, frequency), 1.0)
 
 
-def test_steps_keep_their_ends(drive: Test, stewart: twin.Platform) -> None:
+def test_steps_keep_their_ends(drive, stewart):
     step = StepMotion(stewart.home, displacement={"pitch": 0.05}, rise=0.5, duration=2.0)
     axes = compensate(step, drive.found).axes
     assert list(axes) == ["pitch"]
     np.testing.assert_allclose(axes["pitch"][[0, -1]], [0.0, 0.05], rtol=0, atol=1e-12)
 
 
-def test_alignment_of_parts_and_of_nothing() -> None:
+def test_alignment_of_parts_and_of_nothing():
     random = np.random.default_rng(4)
     wave = random.normal(size=(400, 2)).cumsum(axis=0)
     wave -= wave.mean(axis=0)
@@ -169,7 +165,7 @@ def test_alignment_of_parts_and_of_nothing() -> None:
         align(wave[:, :1], np.full((500, 1), np.nan), 100.0)
 
 
-def test_lost_messages_are_filled_in_and_gaps_refused(drive: Test) -> None:
+def test_lost_messages_are_filled_in_and_gaps_refused(drive):
     kept = np.ones(len(drive.log.time), dtype=bool)
     kept[[500, 501, 900]] = False
     less = InertialLog(*(part[kept] for part in drive.log))
@@ -184,12 +180,12 @@ def test_lost_messages_are_filled_in_and_gaps_refused(drive: Test) -> None:
         even_log(InertialLog(*(part[:5] for part in drive.log)))
 
 
-def test_too_fine_a_resolution_is_refused(drive: Test, stewart: twin.Platform) -> None:
+def test_too_fine_a_resolution_is_refused(drive, stewart):
     with pytest.raises(InputError, match="resolution"):
         compare_log(stewart, drive.motion, drive.log, SENSOR, resolution=0.05)
 
 
-def test_summary_and_table(drive: Test) -> None:
+def test_summary_and_table(drive):
     content = summary(drive.found, compensate(drive.motion, drive.found))
     told = content["channels"]["wy"]
     assert told["measured_rms"] > told["reference_rms"]
@@ -200,13 +196,13 @@ def test_summary_and_table(drive: Test) -> None:
     assert np.isnan(rows[90][1])
 
 
-def test_filter_of_the_sensor() -> None:
+def test_filter_of_the_sensor():
     found = sensor_filter(np.array([0.0, 75.0]), 75.0, 0.7)
     np.testing.assert_allclose(found, [1.0, 1.0 / 1.4j], rtol=1e-14, atol=0)
     np.testing.assert_array_equal(sensor_filter(np.arange(3.0), None, 0.7), 1.0)
 
 
-def test_recordings_compensate_too(drive: Test) -> None:
+def test_recordings_compensate_too(drive):
     time = np.arange(0.0, 15.0, 1e-3)
     values = drive.motion.axes(time).values[:, 4]
     motion = RecordedMotion(drive.motion.center, time, {"pitch": values}, check_size=False)

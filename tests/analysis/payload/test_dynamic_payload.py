@@ -1,10 +1,6 @@
 """Largest payloads under shaking: against inverse dynamics, the thesis, bounds of phases."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +8,8 @@ from typer.testing import CliRunner
 
 import twin
 from twin.analysis.payload.body import scaled_payload
-from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload, phase_bounds
+from twin.analysis.payload.dynamic import dynamic_payload, phase_bounds
 from twin.analysis.payload.static import THESIS_CRITERION, Criterion, VibrationTest
-from twin.analysis.platform import Platform
 from twin.basics.arrays import quaternion_product
 from twin.cli.application import app
 from twin.errors import InputError
@@ -27,14 +22,12 @@ PUBLISHED = (0.15, 0.05, 0.05, 0.15, 0.05, 0.05)
 
 
 @pytest.fixture(scope="module")
-def shaken(stewart: Platform) -> DynamicPayload:
+def shaken(stewart):
     """Return the thesis's search, axes in phase."""
     return dynamic_payload(stewart)
 
 
-def forces_along(
-    machine: Platform, criterion: Criterion, frequency: float, pose: Any, count: int = 360
-) -> Any:
+def forces_along(machine, criterion, frequency, pose, count=360):
     """Return the forces `(count, n)` of a machine that shakes about a pose, on its own."""
     sample = criterion.samples(frequency, count)
     center = np.broadcast_to(pose, (count, 7))
@@ -55,9 +48,7 @@ def forces_along(
         ("rss", 9e3, "signed", False),
     ],
 )
-def test_mass_of_a_run_brings_one_actuator_to_its_limit(
-    name: str, limit: float, sense: str, backwards: bool
-) -> None:
+def test_mass_of_a_run_brings_one_actuator_to_its_limit(name, limit, sense, backwards):
     machine = twin.load(name)
     criterion = THESIS_CRITERION.with_phases([0.0, 0.4, 1.0, 2.0, 3.0, 4.0])
     criterion = criterion.backwards() if backwards else criterion
@@ -70,14 +61,14 @@ def test_mass_of_a_run_brings_one_actuator_to_its_limit(
     assert sizes[:, leg - 1].max() == pytest.approx(limit, rel=1e-9)
 
 
-def test_motion_has_the_peaks_asked_for() -> None:
+def test_motion_has_the_peaks_asked_for():
     sample = THESIS_CRITERION.samples(62.0, 360)
     peaks = np.abs(sample.acceleration).max(axis=0)
     # The angles are 2e-5 rad: yaw, pitch and roll turn about z, y and x.
     assert peaks == pytest.approx([2.0, 2.0, 2.5, 0.5, 3.0, 1.0], rel=1e-4)
 
 
-def test_backwards_motion_is_the_inverse_rotation_in_time() -> None:
+def test_backwards_motion_is_the_inverse_rotation_in_time():
     forwards = THESIS_CRITERION.samples(2.0, 1440)
     backwards = THESIS_CRITERION.backwards().samples(2.0, 1440)
     product = quaternion_product(forwards.pose[:, 3:], backwards.pose[:, 3:])
@@ -93,9 +84,7 @@ def test_backwards_motion_is_the_inverse_rotation_in_time() -> None:
 
 
 @pytest.mark.slow
-def test_thesis_criterion_needs_more_speed_than_there_is(
-    stewart: Platform, shaken: DynamicPayload
-) -> None:
+def test_thesis_criterion_needs_more_speed_than_there_is(stewart, shaken):
     speeds = THESIS_CRITERION.actuator_speeds(stewart, stewart.home, 2.0)
     assert speeds.max() == pytest.approx(0.3404, abs=5e-5)
     # At 2 Hz no position of the search keeps the speed, above every one does.
@@ -104,7 +93,7 @@ def test_thesis_criterion_needs_more_speed_than_there_is(
     assert np.isinf(shaken.masses[:, 0]).all()
 
 
-def test_axes_in_phase(stewart: Platform, shaken: DynamicPayload) -> None:
+def test_axes_in_phase(stewart, shaken):
     assert (shaken.passes_kg, shaken.fails_kg) == (450.0, 500.0)
     assert shaken.first_failure == pytest.approx([0.05, 0.05, 0.2, 0.2, 0.05, 0.05], abs=1e-12)
     assert shaken.first_failure_frequency == 12.0
@@ -129,7 +118,7 @@ def test_axes_in_phase(stewart: Platform, shaken: DynamicPayload) -> None:
         ("rss", 9e3, "magnitude"),
     ],
 )
-def test_no_phases_are_worse_than_the_bound(name: str, limit: float | None, sense: str) -> None:
+def test_no_phases_are_worse_than_the_bound(name, limit, sense):
     machine = twin.load(name)
     shaken = VibrationTest(machine, limit, sense, checked=False)
     pose = machine.home[None]
@@ -143,9 +132,7 @@ def test_no_phases_are_worse_than_the_bound(name: str, limit: float | None, sens
         assert run.mass[0] >= bounds[0] * (1.0 - 1e-4)
 
 
-def test_published_position_stands_the_published_payload_in_all_phases(
-    stewart: Platform, shaken: DynamicPayload
-) -> None:
+def test_published_position_stands_the_published_payload_in_all_phases(stewart, shaken):
     row = np.abs(shaken.extensions - PUBLISHED).max(axis=1).argmin()
     assert shaken.extensions[row] == pytest.approx(PUBLISHED, abs=1e-12)
     pose, machine = shaken.poses[row : row + 1], VibrationTest(stewart)
@@ -158,14 +145,12 @@ def test_published_position_stands_the_published_payload_in_all_phases(
             assert machine.run(turned, 22.0, pose, 72).mass[0] > 555.0
 
 
-def test_bounds_are_below_what_axes_in_phase_allow(
-    stewart: Platform, shaken: DynamicPayload
-) -> None:
+def test_bounds_are_below_what_axes_in_phase_allow(stewart, shaken):
     bounds, _ = phase_bounds(VibrationTest(stewart), THESIS_CRITERION, shaken.poses)
     assert (bounds <= shaken.masses[:, 1:].min(axis=1) * (1.0 + 1e-3)).all()
 
 
-def test_checked_runs_can_be_ignored(stewart: Platform) -> None:
+def test_checked_runs_can_be_ignored(stewart):
     heavy = dynamic_payload(stewart, shares=MIDDLE, checked=False)
     assert not any(heavy.left_out)
     low = dynamic_payload(stewart, shares=[0.001, 0.5])
@@ -173,13 +158,13 @@ def test_checked_runs_can_be_ignored(stewart: Platform) -> None:
     assert (low.outcomes[0] == 1.0).any(), "at the end of the stroke nothing is left to move"
 
 
-def test_motions_that_no_position_can_make_have_no_payload(stewart: Platform) -> None:
+def test_motions_that_no_position_can_make_have_no_payload(stewart):
     slow = Criterion.of({"x": 2.0, "z": 2.5}, [0.5])
     found = dynamic_payload(stewart, slow, shares=MIDDLE)
     assert (found.passes_kg, found.fails_kg, found.first_failure) == (None, None, None)
 
 
-def test_what_cannot_be_shaken_is_told(subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_shaken_is_told(subtests):
     for name, options, message in [
         ("driving_simulator", {"limit": 2000.0}, "3 degrees of freedom"),
         ("compliant_stewart", {}, "give way"),
@@ -190,7 +175,7 @@ def test_what_cannot_be_shaken_is_told(subtests: pytest.Subtests) -> None:
             dynamic_payload(twin.load(name), **options)
 
 
-def test_criteria_are_checked(subtests: pytest.Subtests) -> None:
+def test_criteria_are_checked(subtests):
     for accelerations, frequencies, message in [
         ({}, [2.0], "at least one axis"),
         ({"x": 1.0}, [], "frequencies"),
@@ -203,7 +188,7 @@ def test_criteria_are_checked(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.slow
-def test_command_shakes_too(tmp_path: Path) -> None:
+def test_command_shakes_too(tmp_path):
     file, page = tmp_path / "payload.json", tmp_path / "payload.html"
     arguments = ["payload", "stewart", "--dynamic", "--json", str(file), "--plot", str(page)]
     result = CliRunner().invoke(app, arguments)

@@ -1,9 +1,5 @@
 """Payloads: masses, centres and tensors add as rigid bodies do."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,7 +14,7 @@ PLACE = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3)
 MASS = st.floats(0.1, 500.0)
 
 
-def body(platform: twin.Platform) -> tuple[Any, ...]:
+def body(platform):
     """Return mass, centre and tensor of the platform's body."""
     part = platform.parameters.platform.body
     return part.mass, part.center_of_mass_vector, part.inertia_tensor
@@ -26,7 +22,7 @@ def body(platform: twin.Platform) -> tuple[Any, ...]:
 
 @pytest.mark.slow
 @given(MASS, PLACE, MASS, PLACE)
-def test_order_does_not_matter(m1: float, c1: list[float], m2: float, c2: list[float]) -> None:
+def test_order_does_not_matter(m1, c1, m2, c2):
     machine = twin.load("stewart")
     first, second = Payload(m1, c1, [1.0, 2.0, 2.5]), Payload(m2, c2)
     one = with_payload(with_payload(machine, first), second)
@@ -36,7 +32,7 @@ def test_order_does_not_matter(m1: float, c1: list[float], m2: float, c2: list[f
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_mass_matrix_grows_by_the_payload(name: str) -> None:
+def test_mass_matrix_grows_by_the_payload(name):
     machine = twin.load(name)
     center = np.array([0.1, -0.2, 0.3])
     tensor = np.array([[1.0, 0.1, 0.2], [0.1, 2.0, -0.1], [0.2, -0.1, 2.5]])
@@ -53,11 +49,11 @@ def test_mass_matrix_grows_by_the_payload(name: str) -> None:
     assert loaded.name == machine.name
 
 
-def test_none_adds_nothing(stewart: twin.Platform) -> None:
+def test_none_adds_nothing(stewart):
     assert with_payload(stewart, None) is stewart
 
 
-def test_bad_payloads(subtests: pytest.Subtests) -> None:
+def test_bad_payloads(subtests):
     for bad in [
         {"mass": 0.0},
         {"mass": -1.0},
@@ -75,7 +71,7 @@ def test_bad_payloads(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_nothing_else_changes(name: str) -> None:
+def test_nothing_else_changes(name):
     """A machine read back from its own parameters is the same machine."""
     machine = twin.load(name)
     assert with_gravity(machine, machine.parameters.gravity).hash == machine.hash
@@ -86,7 +82,7 @@ def test_nothing_else_changes(name: str) -> None:
     )
 
 
-def test_weightless_machines_need_no_forces(stewart: twin.Platform) -> None:
+def test_weightless_machines_need_no_forces(stewart):
     weightless = with_gravity(stewart, 0.0)
     held = weightless.inverse_dynamics(stewart.home, np.zeros(6), np.zeros(6))
     np.testing.assert_allclose(held, 0.0, rtol=0, atol=1e-12)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from twin.analysis.payload.dynamic import static_figure
 from twin.analysis.payload.static import (
     DependentActuators,
     Positions,
-    StaticPayload,
     grid_positions,
     static_payload,
     strokes,
@@ -52,20 +50,20 @@ SEARCHED = (
 each = pytest.mark.parametrize("case", SEARCHED, ids=[case.name for case in SEARCHED])
 
 
-def search(case: Searched, **options: Any) -> tuple[Platform, StaticPayload]:
+def search(case, **options):
     """Return a machine and what a search on it finds."""
     machine = twin.load(case.name)
     given = {"limit": case.limit, "start": case.start, "step": case.step, "grid": 3}
     return machine, static_payload(machine, **given | options)
 
 
-def held(machine: Platform, mass: float, poses: Any) -> Any:
+def held(machine, mass, poses):
     """Return the static forces `(k, n)` of a machine that carries a mass, on its own."""
     return scaled_payload(machine, mass).inverse_dynamics(poses, ZERO_VECTOR, ZERO_VECTOR)
 
 
 @pytest.mark.parametrize("sense", ["magnitude", "signed"])
-def test_published_search_is_reproduced(stewart: Platform, sense: str) -> None:
+def test_published_search_is_reproduced(stewart, sense):
     found = static_payload(stewart, sense=sense)
     assert (found.passes_kg, found.fails_kg) == (700.0, 750.0)
     assert found.first_failure is not None
@@ -74,7 +72,7 @@ def test_published_search_is_reproduced(stewart: Platform, sense: str) -> None:
     assert not found.skipped
 
 
-def test_positions_are_those_of_nested_loops(stewart: Platform) -> None:
+def test_positions_are_those_of_nested_loops(stewart):
     steps = np.linspace(0.0, 0.23, 3)
     expected = np.array(list(itertools.product(steps, repeat=6)))
     positions = grid_positions(stewart, np.linspace(0.0, 1.0, 3))
@@ -84,7 +82,7 @@ def test_positions_are_those_of_nested_loops(stewart: Platform) -> None:
 
 
 @each
-def test_forces_are_affine_in_the_mass(case: Searched) -> None:
+def test_forces_are_affine_in_the_mass(case):
     machine, found = search(case)
     for mass in (0.3 * case.start, 2.0 * case.start):
         alone = held(machine, mass, found.poses)
@@ -93,9 +91,7 @@ def test_forces_are_affine_in_the_mass(case: Searched) -> None:
 
 
 @each
-def test_exact_limit_is_where_the_first_actuator_gives_up(
-    subtests: pytest.Subtests, case: Searched
-) -> None:
+def test_exact_limit_is_where_the_first_actuator_gives_up(subtests, case):
     for sense in ["magnitude", "signed"]:
         with subtests.test(f"{sense}"):
             machine, found = search(case, sense=sense)
@@ -107,7 +103,7 @@ def test_exact_limit_is_where_the_first_actuator_gives_up(
 
 
 @each
-def test_steps_are_those_of_a_search_mass_by_mass(case: Searched) -> None:
+def test_steps_are_those_of_a_search_mass_by_mass(case):
     machine, found = search(case)
     mass = case.start
     while True:
@@ -120,7 +116,7 @@ def test_steps_are_those_of_a_search_mass_by_mass(case: Searched) -> None:
 
 
 @each
-def test_no_position_between_holds_less(case: Searched) -> None:
+def test_no_position_between_holds_less(case):
     """Corners of the actuators' ranges decide."""
     machine, found = search(case)
     draws = np.random.default_rng(5).uniform(0.0, 1.0, (300, machine.dof))
@@ -132,7 +128,7 @@ def test_no_position_between_holds_less(case: Searched) -> None:
     assert np.abs(forces).max() <= found.limits[0] * (1.0 + 1e-9)
 
 
-def test_redundant_pillars_follow(driving: Platform) -> None:
+def test_redundant_pillars_follow(driving):
     positions = grid_positions(driving, np.linspace(0.0, 1.0, 4))
     assert positions.skipped > 0
     assert len(positions.poses) + positions.skipped == 4**3
@@ -141,12 +137,12 @@ def test_redundant_pillars_follow(driving: Platform) -> None:
 
 
 @pytest.fixture
-def driving() -> Platform:
+def driving():
     """Return the machine with more actuators than degrees of freedom."""
     return twin.load("driving_simulator")
 
 
-def test_largest_force_grows_through_the_limit(stewart: Platform) -> None:
+def test_largest_force_grows_through_the_limit(stewart):
     found = static_payload(stewart)
     forces = found.largest_force([600.0, found.exact_limit_kg, 750.0])
     assert forces[0] < 3073.0 < forces[2]
@@ -155,7 +151,7 @@ def test_largest_force_grows_through_the_limit(stewart: Platform) -> None:
     assert len(figure.data) == 4
 
 
-def test_legs_too_heavy_for_their_actuators_hold_nothing(stewart: Platform) -> None:
+def test_legs_too_heavy_for_their_actuators_hold_nothing(stewart):
     found = static_payload(stewart, limit=20.0)
     assert found.exact_limit_kg == 0.0
     assert found.passes_kg is None
@@ -163,7 +159,7 @@ def test_legs_too_heavy_for_their_actuators_hold_nothing(stewart: Platform) -> N
 
 
 @given(st.floats(1.0, 1e5), st.floats(1.0, 1e3), st.floats(0.5, 1e3))
-def test_steps_enclose_the_limit(exact: float, start: float, step: float) -> None:
+def test_steps_enclose_the_limit(exact, start, step):
     passes, fails = mass_steps(exact, start, step)
     assert fails is not None
     slack = 1e-9 * (exact + start)
@@ -175,7 +171,7 @@ def test_steps_enclose_the_limit(exact: float, start: float, step: float) -> Non
         assert fails - passes == pytest.approx(step, abs=slack)
 
 
-def test_what_cannot_be_searched_is_told(subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_searched_is_told(subtests):
     for name, options, message in [
         ("compliant_stewart", {}, "give way"),
         ("micro_hexapod", {}, "give way"),
@@ -193,24 +189,24 @@ def test_what_cannot_be_searched_is_told(subtests: pytest.Subtests) -> None:
             static_payload(twin.load(name), **options)
 
 
-def test_without_gravity_there_is_no_limit(stewart: Platform) -> None:
+def test_without_gravity_there_is_no_limit(stewart):
     with pytest.raises(InputError, match="weighs nothing"):
         static_payload(with_gravity(stewart, 0.0))
 
 
-def test_shares_outside_the_stroke_are_told(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_shares_outside_the_stroke_are_told(subtests, stewart):
     for shares in [[], [0.5, 1.5], [[0.5]], [-0.1]]:
         with subtests.test(f"{shares}"), pytest.raises(InputError, match="shares"):
             grid_positions(stewart, shares)
 
 
-def test_no_position_at_all_is_told(driving: Platform) -> None:
+def test_no_position_at_all_is_told(driving):
     assert isinstance(grid_positions(driving, [0.5]), Positions)
     with pytest.raises(InputError, match="mass"):
         static_payload(driving, limit=2000.0).largest_force(600.0)
 
 
-def test_command_writes_what_it_prints(tmp_path: Path) -> None:
+def test_command_writes_what_it_prints(tmp_path):
     file, page = tmp_path / "payload.json", tmp_path / "payload.html"
     arguments = ["payload", "stewart", "--json", str(file), "--plot", str(page)]
     result = CliRunner().invoke(app, arguments)
@@ -225,7 +221,7 @@ def test_command_writes_what_it_prints(tmp_path: Path) -> None:
     assert "plotly-graph-div" in page.read_text()
 
 
-def test_redundant_legs_of_long_strokes() -> None:
+def test_redundant_legs_of_long_strokes():
     """Newton's method from home left the sphere of unit quaternions on strokes of 1.6 m."""
     content = twin.load("esa_hydra").parameters.model_dump()
     content["leg"]["actuator"] |= {"minimum": 1.2, "maximum": 2.8}

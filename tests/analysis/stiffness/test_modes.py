@@ -1,9 +1,5 @@
 """Modes of a machine on springs against its linearised dynamics and closed forms."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -21,14 +17,14 @@ from twin.model.machine_base import ZERO_VECTOR
 from twin.rotations import displaced
 
 
-def test_frequencies_are_those_of_the_linearised_dynamics(sprung: Any) -> None:
+def test_frequencies_are_those_of_the_linearised_dynamics(sprung):
     """Eigenvalues of the accelerations' slopes by displacement, differences of the dynamics."""
     machine, pose = sprung.platform, sprung.pose[0]
     springs = springs_of(machine, sprung.stiffness)
     rest = commanded_coordinates(machine, pose, **sprung.given)
     scale = 1e-4 * characteristic_scale(machine)
 
-    def acceleration(move: Any) -> Any:
+    def acceleration(move):
         place = displaced(pose, move)
         coordinates = springs.rest if springs.own else machine.inverse_kinematics(place)
         return machine.forward_dynamics(
@@ -43,7 +39,7 @@ def test_frequencies_are_those_of_the_linearised_dynamics(sprung: Any) -> None:
     np.testing.assert_allclose(np.sqrt(squares) / (2.0 * np.pi), found, rtol=1e-6)
 
 
-def test_damping_of_struts() -> None:
+def test_damping_of_struts():
     machine = twin.load("micro_hexapod")
     found = natural_modes(machine)
     springs = springs_of(machine)
@@ -63,7 +59,7 @@ def test_damping_of_struts() -> None:
     np.testing.assert_allclose(found.damping_ratios, projected / (2.0 * omega), rtol=1e-6)
 
 
-def test_shapes_diagonalise_mass_and_stiffness(sprung: Any) -> None:
+def test_shapes_diagonalise_mass_and_stiffness(sprung):
     found = natural_modes(sprung.platform, sprung.pose, **sprung.given)
     across = np.swapaxes(found.shapes, -1, -2)
     mass = across @ sprung.platform.mass_matrix(sprung.pose) @ found.shapes
@@ -75,7 +71,7 @@ def test_shapes_diagonalise_mass_and_stiffness(sprung: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "stiffness"), [("micro_hexapod", None), ("srspm", 1e5)])
-def test_heave_in_closed_form(name: str, stiffness: float | None) -> None:
+def test_heave_in_closed_form(name, stiffness):
     """Heave of a symmetrical machine moves alone: omega^2 = K_zz / M_zz."""
     machine = twin.load(name)
     total = stiffness_matrix(machine, stiffness=stiffness).total
@@ -84,7 +80,7 @@ def test_heave_in_closed_form(name: str, stiffness: float | None) -> None:
     assert np.abs(found / heave - 1.0).min() < 1e-9
 
 
-def test_unstable_machines_have_no_modes(srspm: twin.Platform) -> None:
+def test_unstable_machines_have_no_modes(srspm):
     top_heavy = with_payload(srspm, Payload(100.0, [0.0, 0.0, 5.0]))
     with pytest.raises(EquilibriumError, match="unstable"):
         natural_modes(top_heavy, stiffness=5e3)

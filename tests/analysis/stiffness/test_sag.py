@@ -1,9 +1,5 @@
 """Sag under gravity: the stiffness matrix predicts it to second order in the load."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -18,12 +14,12 @@ from twin.analysis.stiffness import (
 from twin.errors import InputError
 
 
-def sizes(sprung: Any, values: Any) -> Any:
+def sizes(sprung, values):
     """Return displacements as one number each, in parts of the platform's radius."""
     return np.linalg.norm(np.array(values) / characteristic_scale(sprung.platform), axis=-1)
 
 
-def test_remainder_is_of_second_order_in_the_load(sprung: Any) -> None:
+def test_remainder_is_of_second_order_in_the_load(sprung):
     # Factors that make the sag some thousandths of the platform's size, whatever the stiffness.
     first = sizes(sprung, sag(sprung.platform, sprung.pose[0], **sprung.given).predicted)
     factors = 2e-3 / first * np.array([0.25, 0.5, 1.0])
@@ -35,7 +31,7 @@ def test_remainder_is_of_second_order_in_the_load(sprung: Any) -> None:
     assert (missed < 0.1 * whole).all()
 
 
-def test_stiffer_machines_sag_less(stewart: twin.Platform) -> None:
+def test_stiffer_machines_sag_less(stewart):
     sags = [sag(stewart, stiffness=factor * 1e6) for factor in (1.0, 5.0, 25.0)]
     predicted, missed = (
         np.array([np.linalg.norm(values) for values in columns])
@@ -46,13 +42,13 @@ def test_stiffer_machines_sag_less(stewart: twin.Platform) -> None:
     np.testing.assert_allclose(shares[1] / shares[2], 5.0, rtol=0.1)
 
 
-def test_no_gravity_no_sag(sprung: Any) -> None:
+def test_no_gravity_no_sag(sprung):
     result = sag(with_gravity(sprung.platform, 0.0), sprung.pose[1], **sprung.given)
     np.testing.assert_array_equal(result.predicted, 0.0)
     assert sizes(sprung, result.exact) < 1e-12
 
 
-def test_straight_down_in_closed_form() -> None:
+def test_straight_down_in_closed_form():
     """At home the hexapod goes down by its load over 6 k cos^2 a."""
     machine = twin.load("micro_hexapod")
     result = sag(machine)
@@ -64,7 +60,7 @@ def test_straight_down_in_closed_form() -> None:
     assert down < 0.0
 
 
-def test_wrench_adds_to_the_weight(sprung: Any) -> None:
+def test_wrench_adds_to_the_weight(sprung):
     plain = sag(sprung.platform, sprung.pose[0], **sprung.given)
     push = np.array([4.0, -3.0, 2.0, 0.1, 0.2, 0.3])
     pushed = sag(sprung.platform, sprung.pose[0], wrench=push, **sprung.given)
@@ -72,7 +68,7 @@ def test_wrench_adds_to_the_weight(sprung: Any) -> None:
     assert sizes(sprung, pushed.exact - plain.exact) > 1e-8
 
 
-def test_bad_arguments(stewart: twin.Platform) -> None:
+def test_bad_arguments(stewart):
     with pytest.raises(InputError, match="one pose"):
         sag(stewart, np.tile(stewart.home, (2, 1)), stiffness=1e5)
     for factors in ([0.0], [-1.0], [np.nan]):

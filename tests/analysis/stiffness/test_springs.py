@@ -1,7 +1,5 @@
 """Springs at the actuators: where their numbers are from, and what a rest length commands."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -13,11 +11,11 @@ from twin.model.machine_base import ZERO_VECTOR
 
 
 @pytest.fixture(scope="module")
-def hexapod() -> twin.Platform:
+def hexapod():
     return twin.load("micro_hexapod")
 
 
-def test_struts_have_the_numbers_of_the_file(hexapod: twin.Platform) -> None:
+def test_struts_have_the_numbers_of_the_file(hexapod):
     leg = hexapod.parameters.leg
     assert isinstance(leg, StrutLeg)
     springs = springs_of(hexapod)
@@ -27,9 +25,7 @@ def test_struts_have_the_numbers_of_the_file(hexapod: twin.Platform) -> None:
     np.testing.assert_allclose(springs.rest, hexapod.home_coordinates, rtol=0, atol=1e-15)
 
 
-def test_given_stiffness_is_of_a_machine_without_struts(
-    hexapod: twin.Platform, stewart: twin.Platform
-) -> None:
+def test_given_stiffness_is_of_a_machine_without_struts(hexapod, stewart):
     assert strut_springs(stewart) is None
     np.testing.assert_array_equal(springs_of(stewart, 5.0).stiffness, np.full(6, 5.0))
     np.testing.assert_array_equal(springs_of(stewart, range(1, 7)).stiffness, range(1, 7))
@@ -37,12 +33,10 @@ def test_given_stiffness_is_of_a_machine_without_struts(
         with pytest.raises(InputError, match="stiffness"):
             springs_of(machine, stiffness)
     with pytest.raises(InputError, match="Platform"):
-        springs_of("stewart")  # type: ignore[arg-type]
+        springs_of("stewart")
 
 
-def test_a_rest_length_is_the_force_of_the_moved_spring(
-    hexapod: twin.Platform, stewart: twin.Platform
-) -> None:
+def test_a_rest_length_is_the_force_of_the_moved_spring(hexapod, stewart):
     lengths = hexapod.home_coordinates + np.arange(12.0).reshape(2, 6) * 1e-5
     forces = rest_length_forces(hexapod, lengths)
     stiffness = springs_of(hexapod).stiffness
@@ -54,8 +48,8 @@ def test_a_rest_length_is_the_force_of_the_moved_spring(
 
 
 def test_a_machine_at_its_commanded_rest_lengths_feels_its_weight_only(
-    hexapod: twin.Platform,
-) -> None:
+    hexapod,
+):
     """Rest lengths equal to the lengths at a pose leave nothing but gravity there."""
     pose = np.add(hexapod.home, [1e-3, -2e-3, 3e-3, 0, 0, 0, 0])
     forces = rest_length_forces(hexapod, hexapod.inverse_kinematics(pose))

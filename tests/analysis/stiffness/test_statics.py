@@ -1,9 +1,6 @@
 """Equilibria: balanced, least in energy, reached by the moving machine, refused where none is."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,13 +24,13 @@ from twin.motion import StepMotion
 from twin.rotations import displaced, displacement
 
 
-def distance(sprung: Any, pose: Any, reference: Any) -> float:
+def distance(sprung, pose, reference):
     """Return how far poses are from others, in parts of the platform's radius and [rad]."""
     scale = characteristic_scale(sprung.platform)
     return float(np.abs(displacement(pose, reference) / scale).max())
 
 
-def test_without_gravity_the_commanded_pose_is_reached(sprung: Any) -> None:
+def test_without_gravity_the_commanded_pose_is_reached(sprung):
     machine = with_gravity(sprung.platform, 0.0)
     coordinates = machine.inverse_kinematics(sprung.pose)
     for guess in (None, machine.home):
@@ -41,7 +38,7 @@ def test_without_gravity_the_commanded_pose_is_reached(sprung: Any) -> None:
         assert distance(sprung, found, sprung.pose) < 1e-12
 
 
-def test_nothing_pushes_in_equilibrium(sprung: Any) -> None:
+def test_nothing_pushes_in_equilibrium(sprung):
     coordinates = sprung.platform.inverse_kinematics(sprung.pose)
     load = np.array([10.0, -20.0, 30.0, 1.0, 2.0, -1.0])
     forces = np.linspace(-10.0, 10.0, sprung.platform.n_actuators)
@@ -56,16 +53,16 @@ def test_nothing_pushes_in_equilibrium(sprung: Any) -> None:
     assert distance(sprung, found, sprung.pose) > 1e-7
 
 
-def test_equilibrium_is_least_in_energy(sprung: Any) -> None:
+def test_equilibrium_is_least_in_energy(sprung):
     springs = springs_of(sprung.platform, sprung.stiffness)
     coordinates = sprung.platform.inverse_kinematics(sprung.pose[0])
     found = static_pose(sprung.platform, coordinates, **sprung.given)
 
-    def energy(pose: Any) -> Any:
+    def energy(pose):
         stretch = coordinates - sprung.platform.inverse_kinematics(pose)
         return 0.5 * np.einsum("...i,i->...", stretch**2, springs.stiffness) + weights(pose)
 
-    def weights(pose: Any) -> Any:
+    def weights(pose):
         potential = sprung.platform.energy(pose, ZERO_VECTOR)[1]
         if springs.own:
             own = springs.rest - sprung.platform.inverse_kinematics(pose)
@@ -82,7 +79,7 @@ def test_equilibrium_is_least_in_energy(sprung: Any) -> None:
     assert (np.abs(ahead - behind) < 0.05 * (ahead + behind - 2.0 * here)).all()
 
 
-def test_actuators_at_rest_hold_the_equilibrium(sprung: Any) -> None:
+def test_actuators_at_rest_hold_the_equilibrium(sprung):
     """The dynamics agree: with the commanded forces the machine does not accelerate."""
     coordinates = sprung.platform.inverse_kinematics(sprung.pose)
     found = static_pose(sprung.platform, coordinates, **sprung.given)
@@ -96,14 +93,14 @@ def test_actuators_at_rest_hold_the_equilibrium(sprung: Any) -> None:
     np.testing.assert_allclose(held, forces, rtol=0, atol=1e-13 * size)
 
 
-def test_commanded_coordinates_remove_the_sag(sprung: Any) -> None:
+def test_commanded_coordinates_remove_the_sag(sprung):
     load = np.array([1.0, 2.0, -30.0, 0.1, 0.2, 0.3])
     coordinates = commanded_coordinates(sprung.platform, sprung.pose, wrench=load, **sprung.given)
     found = static_pose(sprung.platform, coordinates, wrench=load, **sprung.given)
     assert distance(sprung, found, sprung.pose) < 1e-11
 
 
-def test_batches_are_single_answers(sprung: Any) -> None:
+def test_batches_are_single_answers(sprung):
     coordinates = sprung.platform.inverse_kinematics(sprung.pose)[:4].reshape(2, 2, -1)
     found = static_pose(sprung.platform, coordinates, **sprung.given)
     assert found.shape == (2, 2, 7)
@@ -112,7 +109,7 @@ def test_batches_are_single_answers(sprung: Any) -> None:
 
 
 @pytest.mark.parametrize("gravity", [0.0, 9.81])
-def test_the_moving_machine_settles_in_the_equilibrium(gravity: float) -> None:
+def test_the_moving_machine_settles_in_the_equilibrium(gravity):
     machine = with_gravity(twin.load("micro_hexapod"), gravity)
     motion = StepMotion(
         machine.home,
@@ -130,7 +127,7 @@ def test_the_moving_machine_settles_in_the_equilibrium(gravity: float) -> None:
     assert sagged < 1e-10 if gravity == 0.0 else sagged > 1e-6
 
 
-def test_overload_is_an_error(stewart: twin.Platform) -> None:
+def test_overload_is_an_error(stewart):
     with pytest.raises(EquilibriumError, match=r"no equilibrium|unstable") as error:
         static_pose(stewart, stiffness=500.0)
     assert set(error.value.data) == {"index", "pose", "net_wrench"}
@@ -138,7 +135,7 @@ def test_overload_is_an_error(stewart: twin.Platform) -> None:
     assert str(again) == str(error.value)
 
 
-def test_a_balanced_but_unstable_pose_is_refused(srspm: twin.Platform) -> None:
+def test_a_balanced_but_unstable_pose_is_refused(srspm):
     """A mass high above soft legs stands upright in balance, like a pendulum on its head."""
     top_heavy = with_payload(srspm, Payload(100.0, [0.0, 0.0, 5.0]))
     coordinates = commanded_coordinates(top_heavy, top_heavy.home, stiffness=5e3)
@@ -151,7 +148,7 @@ def test_a_balanced_but_unstable_pose_is_refused(srspm: twin.Platform) -> None:
     static_pose(top_heavy, stiff, stiffness=5e5, guess=top_heavy.home)
 
 
-def test_bad_arguments(stewart: twin.Platform) -> None:
+def test_bad_arguments(stewart):
     for bad in ({"forces": [1.0]}, {"wrench": np.nan}, {"guess": [1.0]}, {"coordinates": "long"}):
         with pytest.raises(InputError):
-            static_pose(stewart, stiffness=1e5, **bad)  # type: ignore[arg-type]
+            static_pose(stewart, stiffness=1e5, **bad)

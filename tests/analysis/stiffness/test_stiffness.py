@@ -1,13 +1,8 @@
 """Stiffness matrices against differences of the push, closed forms and symmetry."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from net_wrench import net_wrench
-from numpy.typing import NDArray
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
@@ -23,21 +18,19 @@ from twin.analysis.stiffness import (
 from twin.errors import InputError
 from twin.rotations import displaced
 
-Array = NDArray[np.float64]
 
-
-def skew(vector: Array) -> Array:
+def skew(vector):
     """Return the matrix of the cross product."""
     return np.cross(vector, np.eye(3)).T
 
 
-def scaled(sprung: Any, matrix: Array) -> Array:
+def scaled(sprung, matrix):
     """Return a stiffness with rotations measured at the platform's radius: all entries [N/m]."""
     scale = characteristic_scale(sprung.platform)
     return np.asarray(matrix / np.outer(scale, scale) * scale[0] ** 2)
 
 
-def difference_stiffness(sprung: Any, pose: Array, **loads: Any) -> Array:
+def difference_stiffness(sprung, pose, **loads):
     """Return -d(net wrench)/d(displacement) `(6, 6)` by Richardson differences."""
     scale = 1e-3 * characteristic_scale(sprung.platform)
     slopes = []
@@ -51,7 +44,7 @@ def difference_stiffness(sprung: Any, pose: Array, **loads: Any) -> Array:
     return -(4.0 * slopes[1] - slopes[0]).T / 3.0
 
 
-def loads_of(sprung: Any, pose: Array) -> dict[str, Array]:
+def loads_of(sprung, pose):
     """Return rest coordinates, forces and wrench that load the legs unevenly."""
     random = np.random.default_rng(1)
     n = sprung.platform.n_actuators
@@ -64,16 +57,14 @@ def loads_of(sprung: Any, pose: Array) -> dict[str, Array]:
     }
 
 
-def carried(sprung: Any, pose: Array, loads: dict[str, Array]) -> Array:
+def carried(sprung, pose, loads):
     """Return the forces along the actuators under these loads."""
     springs = springs_of(sprung.platform, sprung.stiffness)
     stretch = loads["coordinates"] - sprung.platform.inverse_kinematics(pose)
     return np.asarray(springs.stiffness * stretch + loads["forces"])
 
 
-def test_total_stiffness_is_the_derivative_of_the_push(
-    subtests: pytest.Subtests, sprung: Any
-) -> None:
+def test_total_stiffness_is_the_derivative_of_the_push(subtests, sprung):
     for index in range(5):
         with subtests.test(f"{index}"):
             pose = sprung.pose[index]
@@ -94,7 +85,7 @@ def test_total_stiffness_is_the_derivative_of_the_push(
                     )  # the test sees every part
 
 
-def test_the_legs_alone_without_gravity(sprung: Any) -> None:
+def test_the_legs_alone_without_gravity(sprung):
     machine = sprung._replace(platform=with_gravity(sprung.platform, 0.0))
     pose = sprung.pose[0]
     loads = loads_of(machine, pose)
@@ -108,7 +99,7 @@ def test_the_legs_alone_without_gravity(sprung: Any) -> None:
     )
 
 
-def test_stiffness_in_equilibrium_is_symmetric(sprung: Any) -> None:
+def test_stiffness_in_equilibrium_is_symmetric(sprung):
     parts = stiffness_matrix(sprung.platform, sprung.pose, **sprung.given)
     total = scaled(sprung, parts.total)
     assert np.abs(total - np.swapaxes(total, -1, -2)).max() < 1e-11 * np.abs(total).max()
@@ -116,7 +107,7 @@ def test_stiffness_in_equilibrium_is_symmetric(sprung: Any) -> None:
     assert np.abs(geometric - np.swapaxes(geometric, -1, -2)).max() > 1e-9 * np.abs(total).max()
 
 
-def test_each_part_differs_from_its_transpose_by_its_own_moment(sprung: Any) -> None:
+def test_each_part_differs_from_its_transpose_by_its_own_moment(sprung):
     pose = sprung.pose[2]
     forces = np.linspace(-40.0, 70.0, sprung.platform.n_actuators)
     parts = stiffness_matrix(sprung.platform, pose, carried=forces, **sprung.given)
@@ -133,7 +124,7 @@ def test_each_part_differs_from_its_transpose_by_its_own_moment(sprung: Any) -> 
     np.testing.assert_allclose(parts.elastic, parts.elastic.T, rtol=1e-12, atol=1e-6)
 
 
-def test_weight_of_a_point_mass(sprung: Any) -> None:
+def test_weight_of_a_point_mass(sprung):
     """A mass m at R c adds the moment R c x G, whose change under a turn d is (d x R c) x G."""
     pose, mass = sprung.pose[1], 7.0
     center = characteristic_scale(sprung.platform)[0] * np.array([0.3, 0.1, 0.9])
@@ -152,16 +143,16 @@ def test_weight_of_a_point_mass(sprung: Any) -> None:
     np.testing.assert_allclose(after - before, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
 
 
-def test_weights_are_the_slope_of_the_potential_energy(sprung: Any) -> None:
+def test_weights_are_the_slope_of_the_potential_energy(sprung):
     scale = 1e-3 * characteristic_scale(sprung.platform)
     pose = sprung.pose[3]
 
-    def slope(step: float) -> Array:
+    def slope(step):
         moves = step * np.diag(scale)
         ahead, behind = (height_energy(displaced(pose, sign * moves)) for sign in (1.0, -1.0))
         return np.asarray((ahead - behind) / (2.0 * step * scale))
 
-    def height_energy(poses: Array) -> Array:
+    def height_energy(poses):
         potential = sprung.platform.energy(poses, np.zeros(6))[1]
         springs = springs_of(sprung.platform, sprung.stiffness)
         if springs.own:
@@ -174,7 +165,7 @@ def test_weights_are_the_slope_of_the_potential_energy(sprung: Any) -> None:
     np.testing.assert_allclose(weights, expected, rtol=0, atol=1e-9 * np.abs(weights).max())
 
 
-def test_holding_forces_balance_the_weight(sprung: Any) -> None:
+def test_holding_forces_balance_the_weight(sprung):
     load = [3.0, -2.0, 5.0, 0.4, 0.5, -0.6]
     forces = holding_forces(sprung.platform, sprung.pose, load)
     legs = np.einsum("kij,ki->kj", sprung.platform.jacobian(sprung.pose), forces)
@@ -184,7 +175,7 @@ def test_holding_forces_balance_the_weight(sprung: Any) -> None:
     )
 
 
-def test_heave_stiffness_of_equal_legs() -> None:
+def test_heave_stiffness_of_equal_legs():
     """Six legs of stiffness k at the angle a to the vertical: K_zz = 6 k cos^2 a."""
     for name, stiffness in (("micro_hexapod", None), ("srspm", 1e5)):
         machine = twin.load(name)
@@ -196,7 +187,7 @@ def test_heave_stiffness_of_equal_legs() -> None:
         np.testing.assert_allclose(elastic[2, [0, 1, 3, 4]], 0.0, rtol=0, atol=1e-6 * elastic[2, 2])
 
 
-def test_compliance_is_the_inverse(sprung: Any) -> None:
+def test_compliance_is_the_inverse(sprung):
     for poses in (sprung.pose, sprung.pose[0], sprung.pose[:4].reshape(2, 2, 7)):
         total = stiffness_matrix(sprung.platform, poses, **sprung.given).total
         compliance = compliance_matrix(sprung.platform, poses, **sprung.given)
@@ -205,7 +196,7 @@ def test_compliance_is_the_inverse(sprung: Any) -> None:
         np.testing.assert_allclose(total @ compliance, identity, rtol=0, atol=1e-9)
 
 
-def test_bad_arguments(stewart: twin.Platform) -> None:
+def test_bad_arguments(stewart):
     with pytest.raises(InputError, match="carried"):
         stiffness_matrix(stewart, stiffness=1.0, carried=[1.0, 2.0])
     with pytest.raises(InputError, match="pose"):

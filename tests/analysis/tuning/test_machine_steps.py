@@ -1,7 +1,5 @@
 """Steps of whole machines: against the closed form, tuned, and written as TOML."""
 
-from __future__ import annotations
-
 import tomllib
 
 import numpy as np
@@ -15,7 +13,7 @@ from twin.machine.hardware.drive import CascadeGains
 from twin.papers.stewart_thesis import heave_leg, velocity_step_response
 
 
-def test_the_machine_moves_like_one_mass_in_heave() -> None:
+def test_the_machine_moves_like_one_mass_in_heave():
     platform = twin.load("stewart")
     leg = heave_leg(platform)
     errors = []
@@ -27,7 +25,7 @@ def test_the_machine_moves_like_one_mass_in_heave() -> None:
     assert errors[1] < 0.6 * errors[0]
 
 
-def test_gains_of_the_thesis_meet_its_specification() -> None:
+def test_gains_of_the_thesis_meet_its_specification():
     platform = twin.load("stewart")
     for gain in (21.6e3, 20e3):
         assert VELOCITY_STEP.violation(*VelocityStudy().response(platform, gain, 3e-3)) < 0.0
@@ -36,14 +34,14 @@ def test_gains_of_the_thesis_meet_its_specification() -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm", "rss", "driving_simulator"])
-def test_every_rigid_machine_can_be_tuned(name: str) -> None:
+def test_every_rigid_machine_can_be_tuned(name):
     tuning = VelocityStudy().tune(twin.load(name))
     assert tuning.search.met
     for value, gain in zip(tuning.values, tuning.gains, strict=True):
         assert gain.low <= value <= gain.high
 
 
-def test_the_snippet_is_a_control_table() -> None:
+def test_the_snippet_is_a_control_table():
     platform = twin.load("stewart")
     tuning = VelocityStudy().tune(platform)
     table = tomllib.loads(control_snippet(platform, tuning))["control"]
@@ -54,19 +52,19 @@ def test_the_snippet_is_a_control_table() -> None:
     assert len(tuning_figure(tuning).data) == len(tuning.search.trials) + 2
 
 
-def test_bounds_scale_with_what_the_actuators_move() -> None:
+def test_bounds_scale_with_what_the_actuators_move():
     stewart, srspm = (VelocityStudy().gains(twin.load(name))[0] for name in ("stewart", "srspm"))
     assert (stewart.low, stewart.high) == (5e3, 30e3)
     masses = [heave_leg(twin.load(name)).mass for name in ("stewart", "srspm")]
     assert srspm.low / stewart.low == pytest.approx(masses[1] / masses[0], rel=1e-2)
 
 
-def test_unstable_gains_have_no_response() -> None:
+def test_unstable_gains_have_no_response():
     _, response = VelocityStudy().response(twin.load("stewart"), 1e6, 1e-4)
     assert not np.isfinite(response).all() or np.abs(response).max() > 2.0
 
 
-def test_position_step_settles_in_the_thesis_time() -> None:
+def test_position_step_settles_in_the_thesis_time():
     time, response = PositionStudy().response(twin.load("stewart"))
     figures = step_figures(time, response, PositionStudy.specification)
     assert 1.5 < figures.settling_time < 2.0

@@ -1,7 +1,5 @@
 """Step specifications: bounds, violations, figures of a response."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -21,7 +19,7 @@ from twin.papers.stewart_thesis import velocity_step_response
 TIME = np.linspace(0.0, 0.05, 501)
 
 
-def test_bounds_are_those_of_the_thesis() -> None:
+def test_bounds_are_those_of_the_thesis():
     time = np.array([0.0, 5.9e-3, 6e-3, 19.9e-3, 20e-3, 50e-3])
     np.testing.assert_array_equal(
         VELOCITY_STEP.lower(time), [-0.01, -0.01, 0.995, 0.995, 0.995, 0.995]
@@ -31,21 +29,21 @@ def test_bounds_are_those_of_the_thesis() -> None:
     )
 
 
-def test_numbers_that_make_no_specification_are_refused(subtests: pytest.Subtests) -> None:
+def test_numbers_that_make_no_specification_are_refused(subtests):
     for name in ["rise_time", "rise", "settling", "overshoot"]:
         for value in [0.0, -1.0, math.nan, math.inf, "a"]:
             with subtests.test(f"{name}, {value}"), pytest.raises(InputError, match=name):
-                StepSpecification(**{name: value})  # type: ignore[arg-type]
+                StepSpecification(**{name: value})
 
 
-def test_times_must_be_in_order() -> None:
+def test_times_must_be_in_order():
     with pytest.raises(InputError, match="settling_time"):
         StepSpecification(rise_time=0.03)
     with pytest.raises(InputError, match="rise"):
         StepSpecification(rise=1.2)
 
 
-def test_an_ideal_response_keeps_the_bounds_and_a_still_one_does_not() -> None:
+def test_an_ideal_response_keeps_the_bounds_and_a_still_one_does_not():
     assert VELOCITY_STEP.violation(TIME, np.ones_like(TIME)) < 0.0
     still = VELOCITY_STEP.violation(TIME, np.zeros_like(TIME))
     assert still == pytest.approx(0.995)
@@ -54,7 +52,7 @@ def test_an_ideal_response_keeps_the_bounds_and_a_still_one_does_not() -> None:
 
 
 @given(st.floats(1e-3, 4e-3), st.floats(0.0, 0.3))
-def test_figures_of_a_ramp_with_overshoot(rise: float, overshoot: float) -> None:
+def test_figures_of_a_ramp_with_overshoot(rise, overshoot):
     response = np.interp(TIME, [0.0, rise, 0.01, 0.02], [0.0, 1.0, 1.0 + overshoot, 1.0])
     figures = step_figures(TIME, response)
     # The ramp's corner may lie between two samples.
@@ -64,21 +62,21 @@ def test_figures_of_a_ramp_with_overshoot(rise: float, overshoot: float) -> None
         assert abs(figures.settling_time - (0.02 - 0.01 * 0.005 / overshoot)) < 1e-4
 
 
-def test_what_is_never_reached_is_no_number() -> None:
+def test_what_is_never_reached_is_no_number():
     figures = step_figures(TIME, 0.5 * np.ones_like(TIME))
     assert math.isnan(figures.rise_time)
     assert math.isinf(figures.settling_time)
     assert step_figures(TIME, np.ones_like(TIME)).settling_time == 0.0
 
 
-def test_position_step_only_has_to_settle() -> None:
+def test_position_step_only_has_to_settle():
     rule = position_step(2.0)
     time = np.linspace(0.0, 2.5, 251)
     assert rule.violation(time, 1.0 - np.exp(-3.0 * time)) < 0.0
     assert rule.violation(time, 1.0 - np.exp(-1.0 * time)) > 0.0
 
 
-def test_closed_form_against_its_differential_equation() -> None:
+def test_closed_form_against_its_differential_equation():
     mass, gain, integral_time, weight, size = 33.5, 21.6e3, 3e-3, 308.0, 0.02
     step = 1e-7
     time = np.array([1e-3, 4e-3, 9e-3])
@@ -95,7 +93,7 @@ def test_closed_form_against_its_differential_equation() -> None:
     np.testing.assert_allclose(mass * rate, force, rtol=1e-5, atol=1e-2)
 
 
-def test_a_double_pole_is_no_exception() -> None:
+def test_a_double_pole_is_no_exception():
     mass, integral_time = 30.0, 3e-3
     gain = 4.0 * mass / integral_time
     near = velocity_step_response(TIME, mass, gain * (1.0 + 1e-6), integral_time)
@@ -103,7 +101,7 @@ def test_a_double_pole_is_no_exception() -> None:
     np.testing.assert_allclose(ours, near, rtol=0.0, atol=1e-5)
 
 
-def test_carried_weight_forces_an_overshoot_whose_area_is_that_of_the_rise() -> None:
+def test_carried_weight_forces_an_overshoot_whose_area_is_that_of_the_rise():
     time = np.linspace(0.0, 0.5, 500001)
     response = velocity_step_response(time, 33.5, 20e3, 3e-3)
     assert abs(np.trapezoid(1.0 - response, time)) < 1e-9

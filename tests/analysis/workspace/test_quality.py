@@ -1,14 +1,9 @@
 """Dexterity, distance to singular poses and stiffness against differences and closed forms."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.analysis.stiffness import stiffness_matrix
 from twin.analysis.workspace import analysis
 from twin.analysis.workspace.analysis import closest_singular
@@ -32,8 +27,8 @@ from twin.analysis.workspace.search import (
 from twin.errors import InputError
 
 
-def test_conditioning_is_the_platforms(platform: Platform, states: object) -> None:
-    poses = states.pose[:40]  # type: ignore[attr-defined]
+def test_conditioning_is_the_platforms(platform, states):
+    poses = states.pose[:40]
     found = dexterity(platform, poses)
     expected = 1.0 / platform.condition_number(poses)
     np.testing.assert_allclose(found.conditioning, expected, rtol=1e-12, atol=0)
@@ -42,17 +37,17 @@ def test_conditioning_is_the_platforms(platform: Platform, states: object) -> No
     assert dexterity(platform, poses.reshape(4, 10, 7)).smallest.shape == (4, 10)
 
 
-def test_manipulability_is_the_determinant(platform: Platform, states: object) -> None:
+def test_manipulability_is_the_determinant(platform, states):
     if not square(platform):
         return
-    poses = states.pose[:40]  # type: ignore[attr-defined]
+    poses = states.pose[:40]
     home = determinants(platform, platform.home[None])[0]
     expected = np.abs(np.linalg.det(platform.jacobian(poses)) / home)
     found = dexterity(platform, poses).manipulability
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=0)
 
 
-def test_conditioning_by_differences(platform: Platform) -> None:
+def test_conditioning_by_differences(platform):
     """Unit moves along x, y, z and about them, the latter at the platform joints' mean radius."""
     if platform.dof < 6:
         return
@@ -61,7 +56,7 @@ def test_conditioning_by_differences(platform: Platform) -> None:
         platform, ("x", "y", "z", "angle_x", "angle_y", "angle_z"), convention="rotation_vector"
     )
 
-    def rates(step: float) -> np.ndarray:
+    def rates(step):
         moves = step * np.diag([length] * 3 + [1.0] * 3)
         ahead, behind = (
             platform.inverse_kinematics(chart.poses(sign * moves)) for sign in (1.0, -1.0)
@@ -75,7 +70,7 @@ def test_conditioning_by_differences(platform: Platform) -> None:
 
 
 @pytest.mark.slow
-def test_means_over_a_region(platform: Platform) -> None:
+def test_means_over_a_region(platform):
     found = region(Chart.about(platform, dof_axes(platform)[:3]), (6, 8))
     poses, weights = volume_nodes(found)
     assert Admissible(platform, found.chart.center).inside(poses).all()
@@ -86,7 +81,7 @@ def test_means_over_a_region(platform: Platform) -> None:
     assert over.lowest_singular_value > 0.0
 
 
-def test_singular_pose_below_home(srspm: Platform) -> None:
+def test_singular_pose_below_home(srspm):
     """With base and platform in one plane, no leg holds the platform against leaving it."""
     chart = Chart.about(srspm, ("x", "y", "z"))
     radii = singular_distance(chart, np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]))
@@ -94,14 +89,14 @@ def test_singular_pose_below_home(srspm: Platform) -> None:
     assert np.isinf(radii[1])
 
 
-def test_yaw_of_a_quarter_turn_is_singular(srspm: Platform) -> None:
+def test_yaw_of_a_quarter_turn_is_singular(srspm):
     """A semi-regular platform is singular at a yaw of 90 degrees (Fichter, 1986)."""
     chart = Chart.about(srspm, ("angle_z",), convention="rotation_vector")
     radii = singular_distance(chart, np.array([[1.0], [-1.0]]), 3.0)
     np.testing.assert_allclose(radii, 0.5 * np.pi, rtol=0, atol=1e-9)
 
 
-def test_determinant_changes_sign_at_the_distance(platform: Platform, constants: Any) -> None:
+def test_determinant_changes_sign_at_the_distance(platform, constants):
     constants(analysis, SINGULAR_LEVEL=8)
     if not square(platform):
         with pytest.raises(InputError, match="no square Jacobian"):
@@ -117,12 +112,12 @@ def test_determinant_changes_sign_at_the_distance(platform: Platform, constants:
     for factor, sign in ((1.0 - 1e-7, 1.0), (1.0 + 1e-7, -1.0)):
         values = determinants(platform, chart.along(directions[known], factor * radii[known]))
         assert (sign * side * values > 0.0).all()
-    assert closest_singular(platform).translation <= radii.min() * chart.scale[0] * 1.05  # type: ignore[operator]
+    assert closest_singular(platform).translation <= radii.min() * chart.scale[0] * 1.05
 
 
 @pytest.mark.slow
-def test_stiffness_is_the_elastic_part(platform: Platform, states: object) -> None:
-    poses = states.pose[:10]  # type: ignore[attr-defined]
+def test_stiffness_is_the_elastic_part(platform, states):
+    poses = states.pose[:10]
     if platform.dof < 6 or platform.n_deflections:
         return
     given = None if platform.kind == "strut" else 2e5
@@ -139,7 +134,7 @@ def test_stiffness_is_the_elastic_part(platform: Platform, states: object) -> No
         np.testing.assert_allclose(value, expected, rtol=1e-9, atol=0)
 
 
-def test_level_plate_on_pillars() -> None:
+def test_level_plate_on_pillars():
     """Four legs of stiffness one: heave 4, roll 4 half_width^2, pitch 4 half_length^2."""
     simulator = twin.load("driving_simulator")
     found = stiffness_range(simulator, simulator.home)
@@ -148,7 +143,7 @@ def test_level_plate_on_pillars() -> None:
     assert found.stiffest_rotation == pytest.approx(4.0 * 0.8**2, rel=1e-12)
 
 
-def test_where_stiffness_is_from() -> None:
+def test_where_stiffness_is_from():
     words = {"micro_hexapod": "struts", "compliant_stewart": "springs in the legs"}
     for name in twin.machine_names():
         machine = twin.load(name)
@@ -164,7 +159,7 @@ def test_where_stiffness_is_from() -> None:
 
 
 @pytest.mark.slow
-def test_maps_hold_what_is_inside(platform: Platform) -> None:
+def test_maps_hold_what_is_inside(platform):
     axes = dof_axes(platform)
     for pair in (axes[:2], axes[-2:]):
         found = plane_map(platform, pair, points=15)

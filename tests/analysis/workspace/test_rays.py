@@ -1,12 +1,9 @@
 """Rays, volumes and what ends them, against shells, pillars, symmetry and random points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.analysis.workspace.region import region
 from twin.analysis.workspace.search import (
     Admissible,
@@ -26,12 +23,12 @@ from twin.analysis.workspace.search import (
 from twin.errors import InputError
 
 
-def own_chart(platform: Platform) -> Chart:
+def own_chart(platform):
     """Return the chart of a machine's first three degrees of freedom."""
     return Chart.about(platform, dof_axes(platform)[:3])
 
 
-def test_directions_integrate_polynomials(subtests: pytest.Subtests) -> None:
+def test_directions_integrate_polynomials(subtests):
     for count in [2, 5, 16]:
         with subtests.test(f"{count}"):
             vectors, weights = sphere(count)
@@ -42,7 +39,7 @@ def test_directions_integrate_polynomials(subtests: pytest.Subtests) -> None:
             np.testing.assert_allclose(np.linalg.norm(circle(7), axis=1), 1.0, rtol=1e-14, atol=0)
 
 
-def test_exits_are_the_edge(platform: Platform) -> None:
+def test_exits_are_the_edge(platform):
     chart = own_chart(platform)
     rays = search(chart, sphere(5)[0])
     admissible = Admissible(platform, chart.center)
@@ -62,7 +59,7 @@ def test_exits_are_the_edge(platform: Platform) -> None:
     np.testing.assert_allclose(ends, limits, rtol=0, atol=1e-10)
 
 
-def test_segments_are_ordered_and_inside(platform: Platform) -> None:
+def test_segments_are_ordered_and_inside(platform):
     chart = own_chart(platform)
     rays = search(chart, sphere(6)[0])
     assert (rays.start < rays.stop).all()
@@ -74,7 +71,7 @@ def test_segments_are_ordered_and_inside(platform: Platform) -> None:
     assert rays.stop.max() < chart.bound
 
 
-def test_rays_meet_shells(platform: Platform) -> None:
+def test_rays_meet_shells(platform):
     if not platform.leg.is_straight:
         with pytest.raises(InputError, match="straight legs"):
             shell_exits(platform, platform.home, np.eye(3))
@@ -87,7 +84,7 @@ def test_rays_meet_shells(platform: Platform) -> None:
     assert shell_centers(platform, platform.home).shape == (6, 3)
 
 
-def test_volume_is_that_of_the_shells(platform: Platform) -> None:
+def test_volume_is_that_of_the_shells(platform):
     if not platform.leg.is_straight:
         return
     found = region(own_chart(platform), (8, 16))
@@ -104,7 +101,7 @@ def test_volume_is_that_of_the_shells(platform: Platform) -> None:
     assert sum(found.shares.values()) == pytest.approx(1.0, rel=1e-12)
 
 
-def test_third_turn(platform: Platform) -> None:
+def test_third_turn(platform):
     symmetric = third_turn(platform)
     assert symmetric == (platform.name not in ("general", "driving_simulator"))
     if symmetric:
@@ -112,7 +109,7 @@ def test_third_turn(platform: Platform) -> None:
         np.testing.assert_allclose(radii, np.roll(radii, 4, axis=1), rtol=0, atol=1e-10)
 
 
-def test_a_ball_of_two_spheres_by_hand() -> None:
+def test_a_ball_of_two_spheres_by_hand():
     """Straight up and down from a level home all legs of a symmetric machine are alike."""
     machine = twin.load("srspm")
     aside = np.linalg.norm(machine.base_joints[:, :2] - machine.platform_joints[:, :2], axis=1)
@@ -122,7 +119,7 @@ def test_a_ball_of_two_spheres_by_hand() -> None:
     assert machine.home[2] - down == pytest.approx(np.sqrt(1.12**2 - aside[0] ** 2), rel=1e-11)
 
 
-def test_bad_arguments(stewart: Platform) -> None:
+def test_bad_arguments(stewart):
     chart = Chart.about(stewart, ("x", "y", "z"))
     for levels in ((4,), (8, 4), (1, 2), (4, 4)):
         with pytest.raises(InputError, match="levels"):

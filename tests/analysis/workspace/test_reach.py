@@ -1,20 +1,17 @@
 """Motion ranges: closed forms, and limits kept."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import twin
 from twin.analysis.machine_summary import axis_ranges
-from twin.analysis.platform import Platform
 from twin.analysis.workspace.region import motion_ranges
 from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import exact_ranges
 
 
 @pytest.mark.slow
-def test_ranges_are_those_of_the_summary(platform: Platform) -> None:
+def test_ranges_are_those_of_the_summary(platform):
     found = motion_ranges(platform)
     known = {one.axis: one.span for one in axis_ranges(platform)}
     assert {one.axis for one in found} == set(known)
@@ -26,7 +23,7 @@ def test_ranges_are_those_of_the_summary(platform: Platform) -> None:
         assert all(text.startswith("leg ") for text in one.ends)
 
 
-def test_pillars_have_closed_forms() -> None:
+def test_pillars_have_closed_forms():
     simulator = twin.load("driving_simulator")
     exact = exact_ranges(PlateModel.from_parameters(simulator.parameters))
     for one in motion_ranges(simulator):
@@ -34,7 +31,7 @@ def test_pillars_have_closed_forms() -> None:
         np.testing.assert_allclose(one.span, [-value, value], rtol=0, atol=1e-9)
 
 
-def test_ranges_neither_turn_twice_nor_pass_the_base() -> None:
+def test_ranges_neither_turn_twice_nor_pass_the_base():
     """Legs of a gallery machine reach far enough to turn it over."""
     platform = twin.load("tssm_l16")
     for one in motion_ranges(platform):

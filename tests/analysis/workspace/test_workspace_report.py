@@ -1,10 +1,6 @@
 """The whole analysis: its content, page and command."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +15,7 @@ from twin.errors import InputError
 
 
 @pytest.fixture(autouse=True)
-def few_rays(monkeypatch: pytest.MonkeyPatch, constants: Any) -> None:
+def few_rays(monkeypatch, constants):
     """Keep the page as it is with less work in it."""
     plane, region = analysis.plane_map, analysis.region
     monkeypatch.setattr(analysis, "region", lambda chart, levels: region(chart, (4, 6)))
@@ -31,7 +27,7 @@ def few_rays(monkeypatch: pytest.MonkeyPatch, constants: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["rss", "driving_simulator"])
-def test_page_and_content(name: str, tmp_path: Path) -> None:
+def test_page_and_content(name, tmp_path):
     machine = twin.load(name)
     found = analysis.workspace_analysis(machine)
     content = workspace_content(found)
@@ -50,7 +46,7 @@ def test_page_and_content(name: str, tmp_path: Path) -> None:
     assert 'src="http' not in page
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(tmp_path, capsys):
     out = tmp_path / "found.json"
     workspace("driving_simulator", stiffness=1e6, json=out)
     printed = capsys.readouterr().out

@@ -1,9 +1,5 @@
 """Laws through drives and encoders: the linear loop against the nonlinear machine."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
@@ -29,7 +25,7 @@ LAWS = {"iff": IntegralForceFeedback, "dvf": DirectVelocityFeedback}
 SMOOTH = {"analogue_bits": None}
 
 
-def driven(name: str, *, counts: int | None = None, **changes: Any) -> twin.Platform:
+def driven(name, *, counts=None, **changes):
     """Return a machine whose drives are linear, with finer encoders or without."""
     content = twin.load(name, "hardware").parameters.model_dump()
     drive = content["leg"]["drive"]
@@ -40,7 +36,7 @@ def driven(name: str, *, counts: int | None = None, **changes: Any) -> twin.Plat
     return twin.Platform(MachineParameters.model_validate(content))
 
 
-def swing_of(controller: Any, periods: int, timestep: float, size: float) -> Any:
+def swing_of(controller, periods, timestep, size):
     """Return the slowest mode at the control instants, released from a small displacement."""
     platform = controller.platform
     shape, row = slowest_shape(controller.linear)
@@ -58,7 +54,7 @@ def swing_of(controller: Any, periods: int, timestep: float, size: float) -> Any
     return displacement(run.pose, platform.home) @ row
 
 
-def test_struts_decay_through_drives_as_predicted(subtests: pytest.Subtests) -> None:
+def test_struts_decay_through_drives_as_predicted(subtests):
     """Delays of whole and broken periods, with and without a lag, counted rates and exact ones."""
     for changes in [{}, {"delay": 1.5e-4}, {"current_lag": 0.0}, {"delay": 0.0}]:
         for counts in [None, 10_000_000]:
@@ -72,7 +68,7 @@ def test_struts_decay_through_drives_as_predicted(subtests: pytest.Subtests) -> 
                 assert np.abs(rates - found).min() < 3e-4 * abs(found)
 
 
-def test_force_feedback_of_struts_through_drives(subtests: pytest.Subtests) -> None:
+def test_force_feedback_of_struts_through_drives(subtests):
     """Forces are read as means over the engine's last step, half a step early: 3.5e-4 at 10 us."""
     for changes in [{}, {"current_lag": 0.0}, {"delay": 0.0, "current_lag": 0.0}]:
         with subtests.test(f"{changes}"):
@@ -87,13 +83,13 @@ def test_force_feedback_of_struts_through_drives(subtests: pytest.Subtests) -> N
 
 @pytest.mark.parametrize("counts", [None, 10_000_000])
 @pytest.mark.parametrize("kind", list(LAWS))
-def test_motors_on_transmissions_decay_as_predicted(kind: str, counts: int | None) -> None:
+def test_motors_on_transmissions_decay_as_predicted(kind, counts):
     """Springs in series, motors with inertia; friction and quantisation, not linear, left out.
 
     Force feedback is off by 5e-4: its forces are read half an engine's step early.
     """
     platform = driven("compliant_stewart", counts=counts)
-    options: Any = {"gain": 20.0} if kind == "iff" else {}
+    options = {"gain": 20.0} if kind == "iff" else {}
     controller = LAWS[kind](platform, **options)
     swing = swing_of(controller, 800, 2.5e-4, 1e-4)
     found = decay_poles(swing[20:], controller.period, 5)
@@ -103,7 +99,7 @@ def test_motors_on_transmissions_decay_as_predicted(kind: str, counts: int | Non
 
 
 @pytest.mark.parametrize("name", SPRUNG)
-def test_without_drives_it_is_the_sampled_machine_with_the_past_force(name: str) -> None:
+def test_without_drives_it_is_the_sampled_machine_with_the_past_force(name):
     linear, step = linearise(twin.load(name)), 1e-4
     n = linear.platform.n_actuators
     found = driven_plant(linear, step, ("wrench",), ("displacement",))
@@ -118,7 +114,7 @@ def test_without_drives_it_is_the_sampled_machine_with_the_past_force(name: str)
     np.testing.assert_allclose(past, late[:, None, None] * np.eye(n), rtol=0.0, atol=1e-12)
 
 
-def test_rigid_transmissions_add_the_armature_as_with_drives() -> None:
+def test_rigid_transmissions_add_the_armature_as_with_drives():
     """Far below the transmission's modes motors move with their legs."""
     platform = driven("compliant_stewart", delay=0.0, current_lag=0.0, stiffness=1e9, damping=1e5)
     linear, step = linearise(platform), 1e-3
@@ -130,7 +126,7 @@ def test_rigid_transmissions_add_the_armature_as_with_drives() -> None:
 
 @pytest.mark.parametrize("kind", list(LAWS))
 @pytest.mark.parametrize("name", SPRUNG)
-def test_laws_damp_through_real_drives(name: str, kind: str) -> None:
+def test_laws_damp_through_real_drives(name, kind):
     platform = twin.load(name, "hardware")
     controller = LAWS[kind](platform)
     linear = controller.linear
@@ -143,7 +139,7 @@ def test_laws_damp_through_real_drives(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("inner", list(LAWS))
 @pytest.mark.parametrize("name", SPRUNG)
-def test_outer_loop_brings_back_what_a_load_moves(name: str, inner: str) -> None:
+def test_outer_loop_brings_back_what_a_load_moves(name, inner):
     """Through drives with friction and encoders."""
     platform = twin.load(name, "hardware")
     left = []
@@ -162,7 +158,7 @@ def test_outer_loop_brings_back_what_a_load_moves(name: str, inner: str) -> None
     assert left[1] < 0.2 * left[0]
 
 
-def test_drives_that_are_too_late_are_refused() -> None:
+def test_drives_that_are_too_late_are_refused():
     """Velocity feedback a quarter of the slowest mode's period late only excites."""
     platform = driven("micro_hexapod", delay=2e-3, current_lag=0.0)
     with pytest.raises(InputError) as caught:
@@ -171,7 +167,7 @@ def test_drives_that_are_too_late_are_refused() -> None:
     DirectVelocityFeedback(platform, gain=10.0, period=5e-4)
 
 
-def test_machines_with_drives_inside_are_refused() -> None:
+def test_machines_with_drives_inside_are_refused():
     linear = linearise(twin.load("micro_hexapod", "hardware"))
     with pytest.raises(InputError):
         driven_plant(with_drives(linear), 1e-4)
@@ -179,7 +175,7 @@ def test_machines_with_drives_inside_are_refused() -> None:
         driven_plant(linear, 0.0)
 
 
-def test_riccati_is_scipys() -> None:
+def test_riccati_is_scipys():
     generator = np.random.default_rng(3)
     dynamics, input_matrix = generator.normal(size=(6, 6)), generator.normal(size=(6, 2))
     cost = np.diag([1.0, 2.0, 0.0, 0.0, 3.0, 1.0])
@@ -188,6 +184,6 @@ def test_riccati_is_scipys() -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-9)
 
 
-def test_riccati_refuses_what_cannot_be_reached() -> None:
+def test_riccati_refuses_what_cannot_be_reached():
     with pytest.raises(StateError):
         riccati(np.diag([1.5, 0.5]), np.array([[0.0], [1.0]]), np.eye(2), np.eye(1))

@@ -1,9 +1,5 @@
 """Local laws: closed forms of one leg, stability for all gains, linear against nonlinear."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -29,7 +25,7 @@ from twin.control.active_damping.closed_loop import (
     force_feedback,
     velocity_feedback,
 )
-from twin.control.linear import LinearMachine, linearise, rest_at
+from twin.control.linear import linearise, rest_at
 from twin.control.linear.machine import spring_constants
 from twin.errors import InputError
 from twin.model.machine_base import ZERO_VECTOR
@@ -42,22 +38,22 @@ LAWS = {"iff": IntegralForceFeedback, "dvf": DirectVelocityFeedback}
 
 
 @pytest.fixture(scope="module")
-def hexapod() -> LinearMachine:
+def hexapod():
     return linearise(with_gravity(twin.load("micro_hexapod"), 0.0))
 
 
-def damping_polynomial(pole: float, zero: float, gain: float) -> list[float]:
+def damping_polynomial(pole, zero, gain):
     """Return the coefficients of s (s^2 + p^2) + gain (s^2 + z^2), highest power first."""
     return [1.0, gain, pole**2, gain * zero**2]
 
 
 @given(st.floats(1.0, 100.0), st.floats(0.0, 0.99))
-def test_largest_damping_is_the_roots(pole: float, share: float) -> None:
+def test_largest_damping_is_the_roots(pole, share):
     """The polynomial has the ratio and frequency at the gain, and less damping beside it."""
     zero = share * pole if share > 0.01 else 0.0
     best = largest_damping(pole, zero)
 
-    def ratio(gain: float) -> float:
+    def ratio(gain):
         roots = np.roots(damping_polynomial(pole, zero, gain))
         roots = roots[np.abs(roots) > 1e-9 * pole]
         return float((-roots.real / np.abs(roots)).min())
@@ -69,7 +65,7 @@ def test_largest_damping_is_the_roots(pole: float, share: float) -> None:
     assert np.abs(np.abs(roots) - best.frequency).min() < 1e-4 * pole
 
 
-def test_one_mode_of_the_hexapod_is_the_closed_form(hexapod: LinearMachine) -> None:
+def test_one_mode_of_the_hexapod_is_the_closed_form(hexapod):
     """Without gravity, leak and damper all modes are s^2 + g s + w^2: critical at g = 2 w."""
     content = hexapod.platform.parameters.model_dump()
     content["leg"]["axial"]["damping"] = 0.0
@@ -85,9 +81,7 @@ def test_one_mode_of_the_hexapod_is_the_closed_form(hexapod: LinearMachine) -> N
         assert -pole.real / np.abs(pole) == pytest.approx(0.5 * gain / np.abs(pole), rel=1e-5)
 
 
-def test_collocated_laws_are_stable_for_all_gains(
-    subtests: pytest.Subtests, hexapod: LinearMachine
-) -> None:
+def test_collocated_laws_are_stable_for_all_gains(subtests, hexapod):
     for gain in np.geomspace(1e-1, 1e7, 9):
         with subtests.test(f"{gain}"):
             platform = hexapod.platform
@@ -98,7 +92,7 @@ def test_collocated_laws_are_stable_for_all_gains(
                 assert smallest_damping(closed_loop(hexapod, law).poles) > 0.0
 
 
-def test_series_legs_are_stable_for_all_gains(subtests: pytest.Subtests) -> None:
+def test_series_legs_are_stable_for_all_gains(subtests):
     """With a spring beside the damper that carries the platform."""
     for gain in np.geomspace(1e0, 1e7, 8):
         with subtests.test(f"{gain}"):
@@ -107,7 +101,7 @@ def test_series_legs_are_stable_for_all_gains(subtests: pytest.Subtests) -> None
             assert smallest_damping(closed_loop(linearise(platform), law).poles) > 0.0
 
 
-def test_sampled_force_feedback_tends_to_the_continuous(hexapod: LinearMachine) -> None:
+def test_sampled_force_feedback_tends_to_the_continuous(hexapod):
     platform = hexapod.platform
     wanted = smallest_damping(
         closed_loop(hexapod, continuous_force_feedback(platform, 800.0, leak=40.0)).rates
@@ -119,7 +113,7 @@ def test_sampled_force_feedback_tends_to_the_continuous(hexapod: LinearMachine) 
     assert errors[1] < 0.6 * errors[0] < 0.06 * wanted
 
 
-def test_root_locus_begins_at_the_machine(hexapod: LinearMachine) -> None:
+def test_root_locus_begins_at_the_machine(hexapod):
     platform = hexapod.platform
     rows = root_locus(hexapod, lambda g: continuous_velocity_feedback(platform, g), [0.0, 100.0])
     own = hexapod.system("forces", "rates").poles
@@ -127,10 +121,10 @@ def test_root_locus_begins_at_the_machine(hexapod: LinearMachine) -> None:
     np.testing.assert_allclose(np.abs(rows[0]), np.abs(own), rtol=1e-9, atol=0.0)
 
 
-def test_best_gain_is_a_maximum(hexapod: LinearMachine) -> None:
+def test_best_gain_is_a_maximum(hexapod):
     platform = hexapod.platform
 
-    def law_of(gain: float) -> Any:
+    def law_of(gain):
         return velocity_feedback(platform, gain, 1e-4)
 
     best = best_gain(hexapod, law_of, 100.0, 1e6)
@@ -142,7 +136,7 @@ def test_best_gain_is_a_maximum(hexapod: LinearMachine) -> None:
 
 
 @pytest.mark.parametrize("name", SPRUNG)
-def test_load_cells_read_what_moves_the_platform(name: str) -> None:
+def test_load_cells_read_what_moves_the_platform(name):
     """At rest: struts' cells and actuators of viscoelastic legs bear the weight."""
     platform = twin.load(name)
     rest = rest_at(platform)
@@ -160,7 +154,7 @@ def test_load_cells_read_what_moves_the_platform(name: str) -> None:
 @pytest.mark.parametrize("engine", ["analytic", "mujoco"])
 @pytest.mark.parametrize("kind", list(LAWS))
 @pytest.mark.parametrize("name", SPRUNG)
-def test_free_decay_has_the_predicted_damping(name: str, kind: str, engine: str) -> None:
+def test_free_decay_has_the_predicted_damping(name, kind, engine):
     """Slowest mode from a small displacement; MuJoCo's loops and first-order steps leave 1e-4."""
     platform = twin.load(name)
     options = {} if platform.n_deflections else {"gain": {"iff": 600.0, "dvf": 4500.0}[kind]}
@@ -190,7 +184,7 @@ def test_free_decay_has_the_predicted_damping(name: str, kind: str, engine: str)
 @pytest.mark.slow
 @pytest.mark.parametrize("inner", ["iff", "dvf"])
 @pytest.mark.parametrize("name", SPRUNG)
-def test_outer_loop_holds_against_a_load(name: str, inner: str) -> None:
+def test_outer_loop_holds_against_a_load(name, inner):
     """The inner loop alone gives way; the outer one brings the platform back."""
     platform = twin.load(name)
     outer = HacLac(platform, inner=inner)
@@ -212,7 +206,7 @@ def test_outer_loop_holds_against_a_load(name: str, inner: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [*LAWS.values(), HacLac])
-def test_first_command_does_not_jump(kind: Any) -> None:
+def test_first_command_does_not_jump(kind):
     platform = twin.load("micro_hexapod")
     controller = kind(platform)
     run = twin.simulate(platform, 5 * controller.period, controller=controller,
@@ -221,7 +215,7 @@ def test_first_command_does_not_jump(kind: Any) -> None:
     np.testing.assert_allclose(run.signals["command"] - held, 0.0, rtol=0.0, atol=1e-6)
 
 
-def test_bad_input() -> None:
+def test_bad_input():
     stewart, hexapod = twin.load("stewart"), twin.load("micro_hexapod")
     for kind in (*LAWS.values(), HacLac):
         with pytest.raises(InputError):

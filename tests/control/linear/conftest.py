@@ -1,14 +1,11 @@
 """Linearised machines that the tests share."""
 
-from __future__ import annotations
-
 import pytest
 
-from twin.analysis.platform import Platform
-from twin.control.linear import LinearMachine, linearise
+from twin.control.linear import linearise
 
 
 @pytest.fixture(scope="session")
-def linear(platform: Platform) -> LinearMachine:
+def linear(platform):
     """Every machine at home."""
     return linearise(platform)

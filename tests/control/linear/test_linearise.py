@@ -1,10 +1,6 @@
 """Linearised machines against their dynamics, their modes, and other ways to the same matrices."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twin
-from twin.analysis.platform import Platform
 from twin.analysis.stiffness import natural_modes, stiffness_matrix, with_gravity
-from twin.control.linear import LinearMachine, linearise, rest_at, sampled
+from twin.control.linear import linearise, rest_at, sampled
 from twin.control.linear.machine import (
     driven_system,
     spring_constants,
@@ -30,13 +25,13 @@ from twin.papers.compliant_legs.rest import locked_linearisation
 from twin.rotations import displaced, displacement
 
 
-def test_one_pose_is_displaced_many_ways(stewart: Platform) -> None:
+def test_one_pose_is_displaced_many_ways(stewart):
     steps = np.random.default_rng(1).normal(size=(5, 6)) * 0.1
     one_by_one = np.array([displaced(stewart.home, step) for step in steps])
     assert (displaced(stewart.home, steps) == one_by_one).all()
 
 
-def test_nothing_moves_at_rest(platform: Platform) -> None:
+def test_nothing_moves_at_rest(platform):
     rest = rest_at(platform)
     found = platform.forward_dynamics(
         rest.pose, ZERO_VECTOR, rest.forces, deflection=rest.deflection
@@ -45,7 +40,7 @@ def test_nothing_moves_at_rest(platform: Platform) -> None:
 
 
 @pytest.mark.slow
-def test_accelerations_of_a_small_state(platform: Platform, linear: LinearMachine) -> None:
+def test_accelerations_of_a_small_state(platform, linear):
     """The nonlinear acceleration differs by the square of the state."""
     random = np.random.default_rng(2)
     q, v = random.normal(size=(2, linear.size))
@@ -67,7 +62,7 @@ def test_accelerations_of_a_small_state(platform: Platform, linear: LinearMachin
 
 
 @pytest.mark.slow
-def test_a_motion_is_linearised(stewart: Platform, derivative: Callable[..., Any]) -> None:
+def test_a_motion_is_linearised(stewart, derivative):
     """Rates of displacement and twist, and what is read, near a state that moves."""
     twist = np.array([0.1, -0.05, 0.08, 0.6, -0.4, 0.9])
     pose = displaced(stewart.home, np.array([0.02, 0.01, -0.03, 0.05, 0.1, -0.05]))
@@ -79,17 +74,17 @@ def test_a_motion_is_linearised(stewart: Platform, derivative: Callable[..., Any
     q, v, push, load = random.normal(size=(4, 6))
     field, mass = random.normal(size=2)
 
-    def machine(t: float) -> Platform:
+    def machine(t):
         value = stewart.parameters.platform.body.mass + t * mass
         return stewart.with_(
             parameters={path: value}, gravity=stewart.parameters.gravity - t * field
         )
 
-    def turned(t: float, later: float) -> Any:
+    def turned(t, later):
         then = displaced(displaced(pose, t * q), later * (twist + t * v))
         return displacement(then, displaced(pose, later * twist))
 
-    def read(t: float) -> Any:
+    def read(t):
         here, rates = displaced(pose, t * q), twist + t * v
         found = machine(t).forward_dynamics(here, rates, forces + t * push, t * load)
         lengths = stewart.inverse_kinematics(here)
@@ -106,7 +101,7 @@ def test_a_motion_is_linearised(stewart: Platform, derivative: Callable[..., Any
     np.testing.assert_allclose(system.C @ state, seen, rtol=0.0, atol=1e-6)
 
 
-def test_springs_are_linearised_about_any_deflection(derivative: Callable[..., Any]) -> None:
+def test_springs_are_linearised_about_any_deflection(derivative):
     machine = twin.load("compliant_stewart")
     random, k = np.random.default_rng(5), machine.n_deflections
     pose = displaced(machine.home, np.array([0.01, 0.01, -0.02, 0.05, 0.1, -0.05]))
@@ -116,7 +111,7 @@ def test_springs_are_linearised_about_any_deflection(derivative: Callable[..., A
     q, v = random.normal(size=(2, 6 + k))
     push, springs = random.normal(size=6), np.concatenate([q[6:], v[6:]])
 
-    def found(t: float) -> Any:
+    def found(t):
         here, rates = displaced(pose, t * q[:6]), twist + t * v[:6]
         forces = linear.point.forces + t * push
         return machine.forward_dynamics(here, rates, forces, deflection=inner + t * springs)
@@ -128,14 +123,14 @@ def test_springs_are_linearised_about_any_deflection(derivative: Callable[..., A
         machine.linearise(deflection=inner[:3])
 
 
-def test_stiffness_is_the_analyses(sprung_hexapod: LinearMachine) -> None:
+def test_stiffness_is_the_analyses(sprung_hexapod):
     total = stiffness_matrix(sprung_hexapod.platform).total
     np.testing.assert_allclose(
         sprung_hexapod.stiffness, total, rtol=0.0, atol=1e-9 * np.abs(total).max()
     )
 
 
-def test_stiffness_of_held_forces_is_the_analyses(stewart: Platform) -> None:
+def test_stiffness_of_held_forces_is_the_analyses(stewart):
     """Without springs the stiffness is that of turning forces and weights."""
     parts = stiffness_matrix(stewart, stiffness=1.0)
     wanted = parts.geometric + parts.weight
@@ -143,7 +138,7 @@ def test_stiffness_of_held_forces_is_the_analyses(stewart: Platform) -> None:
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-8 * np.abs(wanted).max())
 
 
-def test_modes_are_the_analyses(sprung_hexapod: LinearMachine) -> None:
+def test_modes_are_the_analyses(sprung_hexapod):
     modes = natural_modes(sprung_hexapod.platform)
     poles = sprung_hexapod.system("forces", "rates").poles
     poles = poles[poles.imag > 0.0]
@@ -154,11 +149,11 @@ def test_modes_are_the_analyses(sprung_hexapod: LinearMachine) -> None:
 
 
 @pytest.fixture(scope="module")
-def sprung_hexapod() -> LinearMachine:
+def sprung_hexapod():
     return linearise(twin.load("micro_hexapod"))
 
 
-def test_compliant_legs_are_the_closed_form() -> None:
+def test_compliant_legs_are_the_closed_form():
     """Held forces and locked actuators against the matrices of `twin.papers.compliant_legs`."""
     platform = twin.load("compliant_stewart")
     machine = from_parameters(platform.parameters)
@@ -175,7 +170,7 @@ def test_compliant_legs_are_the_closed_form() -> None:
         np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-7 * np.abs(wanted).max())
 
 
-def test_vertical_field_is_gravity(platform: Platform, linear: LinearMachine) -> None:
+def test_vertical_field_is_gravity(platform, linear):
     rest, forces = linear.point, np.zeros(platform.n_actuators)
     with_and_without = [
         machine.forward_dynamics(rest.pose, ZERO_VECTOR, forces, deflection=rest.deflection)
@@ -186,7 +181,7 @@ def test_vertical_field_is_gravity(platform: Platform, linear: LinearMachine) ->
     np.testing.assert_allclose(linear.free @ found, wanted[:6], rtol=0.0, atol=1e-12)
 
 
-def test_a_base_and_what_it_carries_share_their_mass(platform: Platform) -> None:
+def test_a_base_and_what_it_carries_share_their_mass(platform):
     """In translation along each axis every kilogram of the platform is pushed alike."""
     if platform.dof < 6:
         pytest.skip("on pillars only heave is modelled")
@@ -198,12 +193,12 @@ def test_a_base_and_what_it_carries_share_their_mass(platform: Platform) -> None
     assert (pushed > 0.0).all() and (carried > 0.0).all()
 
 
-def test_base_follows_rigidly_at_low_frequency(sprung_hexapod: LinearMachine) -> None:
+def test_base_follows_rigidly_at_low_frequency(sprung_hexapod):
     response = sprung_hexapod.system("base_acceleration", "absolute_acceleration").response([1e-3])
     np.testing.assert_allclose(response[0, :3].real, np.eye(3), rtol=0.0, atol=1e-8)
 
 
-def test_pillars_keep_three_freedoms() -> None:
+def test_pillars_keep_three_freedoms():
     linear = linearise(twin.load("driving_simulator"))
     assert linear.mass.shape == (3, 3)
     np.testing.assert_allclose(linear.free[[2, 3, 4]], np.eye(3), rtol=0.0, atol=1e-12)
@@ -213,7 +208,7 @@ def test_pillars_keep_three_freedoms() -> None:
         linear.locked()
 
 
-def test_rest_length_is_a_force(sprung_hexapod: LinearMachine) -> None:
+def test_rest_length_is_a_force(sprung_hexapod):
     k = spring_constants(sprung_hexapod.platform)[0]
     by_force = sprung_hexapod.system("forces", "displacement").response([30.0])
     by_length = sprung_hexapod.system("rest_length", "displacement").response([30.0])
@@ -222,7 +217,7 @@ def test_rest_length_is_a_force(sprung_hexapod: LinearMachine) -> None:
         linearise(twin.load("stewart")).system("rest_length", "twist")
 
 
-def test_leg_forces_move_the_platform(sprung_hexapod: LinearMachine) -> None:
+def test_leg_forces_move_the_platform(sprung_hexapod):
     """What the load cells read is all that pushes machine and legs: M a = J' F - K_g d."""
     linear = sprung_hexapod
     random = np.random.default_rng(4)
@@ -236,7 +231,7 @@ def test_leg_forces_move_the_platform(sprung_hexapod: LinearMachine) -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod"])
-def test_nonlinear_simulation_of_a_small_motion(name: str) -> None:
+def test_nonlinear_simulation_of_a_small_motion(name):
     platform = twin.load(name)
     linear = linearise(platform)
     step, size = 1e-4, 1e-6
@@ -261,7 +256,7 @@ def test_nonlinear_simulation_of_a_small_motion(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "micro_hexapod"])
-def test_mujoco_has_the_same_slopes(name: str) -> None:
+def test_mujoco_has_the_same_slopes(name):
     """`mjd_transitionFD` on the closed tree, along the motions that keep the loops closed.
 
     The loops' impedance of 0.9999 leaves 1e-4.
@@ -273,7 +268,7 @@ def test_mujoco_has_the_same_slopes(name: str) -> None:
 
     platform, step = twin.load(name), 1e-4
     linear = linearise(platform)
-    engine: Any = twin.make_engine("mujoco", platform, step, "fast")
+    engine = twin.make_engine("mujoco", platform, step, "fast")
     engine.reset()
     model, data = engine.model, engine.data
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -296,7 +291,7 @@ def test_mujoco_has_the_same_slopes(name: str) -> None:
     engine.close()
 
 
-def test_drives_add_inertia() -> None:
+def test_drives_add_inertia():
     linear = linearise(twin.load("stewart"))
     assert (with_drives(linear).mass == linear.mass).all()
     hardware = twin.load("stewart", "hardware")
@@ -319,7 +314,7 @@ def test_drives_add_inertia() -> None:
 
 @settings(max_examples=15)
 @given(st.floats(1e-4, 1e-2), st.integers(1, 5))
-def test_pade_is_all_pass(delay: float, order: int) -> None:
+def test_pade_is_all_pass(delay, order):
     linear = linearise(twin.load("stewart"))
     system = linear.system("forces", "rates")
     grid = np.array([0.3, 5.0, 80.0])
@@ -327,7 +322,7 @@ def test_pade_is_all_pass(delay: float, order: int) -> None:
     np.testing.assert_allclose(np.abs(late), np.abs(system.response(grid)), rtol=1e-6, atol=1e-12)
 
 
-def test_bad_input(stewart: Platform) -> None:
+def test_bad_input(stewart):
     linear = linearise(stewart)
     for inputs, outputs in (("force", "rates"), ("forces", "rate")):
         with pytest.raises(InputError):

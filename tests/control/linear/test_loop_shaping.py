@@ -1,18 +1,12 @@
 """Loop shaping: the promised robustness, held against perturbations, and the running controller."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
 import twin
-from twin.basics.arrays import FloatArray
 from twin.control.linear import linearise, sampled
 from twin.control.linear.loop_shaping import (
     LoopShaping,
-    LoopShapingDesign,
     ShapingWeights,
     achieved_gamma,
     channel_masses,
@@ -23,7 +17,7 @@ from twin.control.linear.loop_shaping import (
     shaping_filter,
     trapezoidal,
 )
-from twin.control.linear.machine import StateSpace, feedback_poles, series
+from twin.control.linear.machine import feedback_poles, series
 from twin.errors import InputError
 from twin.rotations import displaced, displacement
 
@@ -31,23 +25,23 @@ GRID = np.geomspace(0.03, 2000.0, 800)
 
 
 @pytest.fixture(scope="module", params=["stewart", "srspm"])
-def design(request: pytest.FixtureRequest) -> LoopShapingDesign:
+def design(request):
     """Designs of two machines at home."""
     return loop_shaping(linearise(twin.load(request.param)))
 
 
-def test_norm_is_between_the_least_and_the_designed(design: LoopShapingDesign) -> None:
+def test_norm_is_between_the_least_and_the_designed(design):
     reached = achieved_gamma(design, GRID)
     assert design.gamma_min * (1.0 - 1e-3) < reached <= design.gamma * (1.0 + 1e-6)
 
 
-def test_loop_is_stable_and_has_its_crossover(design: LoopShapingDesign) -> None:
+def test_loop_is_stable_and_has_its_crossover(design):
     assert feedback_poles(design.shaped, design.robust).real.max() < 0.0
     sizes = np.linalg.svd(design.shaped.response([10.0])[0], compute_uv=False)
     np.testing.assert_allclose(sizes, 1.0, rtol=0.0, atol=0.01)  # gravity is left
 
 
-def test_small_changes_of_the_factors_are_harmless(design: LoopShapingDesign) -> None:
+def test_small_changes_of_the_factors_are_harmless(design):
     random = np.random.default_rng(0)
     for _ in range(30):
         change = random_change(6, 0.999 * design.epsilon, random)
@@ -56,13 +50,13 @@ def test_small_changes_of_the_factors_are_harmless(design: LoopShapingDesign) ->
     assert max(large) > 0.0
 
 
-def test_no_change_is_the_nominal_loop(design: LoopShapingDesign) -> None:
+def test_no_change_is_the_nominal_loop(design):
     poles = np.sort_complex(perturbed_poles(design, np.zeros((6, 12))))
     wanted = np.sort_complex(feedback_poles(design.shaped, design.robust))
     np.testing.assert_allclose(np.abs(poles), np.abs(wanted), rtol=1e-4, atol=1e-4)
 
 
-def chordal_distance(first: StateSpace, second: StateSpace, frequencies: FloatArray) -> float:
+def chordal_distance(first, second, frequencies):
     """Return the largest chordal distance of two plants over frequencies [Hz], from 0 to 1.
 
     The nu-gap where both have the same number of unstable poles and one can be turned into the
@@ -80,18 +74,18 @@ def chordal_distance(first: StateSpace, second: StateSpace, frequencies: FloatAr
     return float(np.linalg.svd(distance, compute_uv=False).max())
 
 
-def _adjoint(values: Any) -> Any:
+def _adjoint(values):
     return np.asarray(np.conj(np.swapaxes(values, -1, -2)))
 
 
-def _root(values: Any) -> Any:
+def _root(values):
     """Return the inverse square roots of Hermitian matrices `(k, m, m)`."""
     eigenvalues, vectors = np.linalg.eigh(values)
     return np.asarray((vectors / np.sqrt(eigenvalues)[:, None, :]) @ _adjoint(vectors))
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm"])
-def test_other_poses_are_within_the_promise(name: str) -> None:
+def test_other_poses_are_within_the_promise(name):
     platform = twin.load(name)
     own = loop_shaping(linearise(platform))
     pose = displaced(platform.home, [0.02, -0.01, 0.03, 0.02, 0.03, -0.04])
@@ -100,7 +94,7 @@ def test_other_poses_are_within_the_promise(name: str) -> None:
     assert feedback_poles(other, own.robust).real.max() < 0.0
 
 
-def test_margins_of_each_actuator(design: LoopShapingDesign) -> None:
+def test_margins_of_each_actuator(design):
     found = margins(design.plant, design.controller, GRID)
     # One loop at a time stands at least what the smallest singular value of I + L promises.
     least = 2.0 * np.degrees(np.arcsin(0.5 / found.sensitivity))
@@ -109,7 +103,7 @@ def test_margins_of_each_actuator(design: LoopShapingDesign) -> None:
     assert (found.gain > 2.0).all()
 
 
-def test_sampled_controller_is_stable(design: LoopShapingDesign) -> None:
+def test_sampled_controller_is_stable(design):
     law = trapezoidal(design.controller, 1e-3)
     assert np.abs(feedback_poles(sampled(design.plant, 1e-3), law)).max() < 1.0
     low = np.array([0.5, 5.0])
@@ -118,7 +112,7 @@ def test_sampled_controller_is_stable(design: LoopShapingDesign) -> None:
     )
 
 
-def test_step_is_taken_without_error() -> None:
+def test_step_is_taken_without_error():
     platform = twin.load("stewart")
     start = displaced(platform.home, [1e-3, 0.0, -1e-3, 0.0, 1e-3, 0.0])
     run = twin.simulate(
@@ -128,7 +122,7 @@ def test_step_is_taken_without_error() -> None:
     assert np.abs(displacement(run.pose[-1], platform.home)).max() < 1e-6
 
 
-def test_controller_holds_a_hardware_machine() -> None:
+def test_controller_holds_a_hardware_machine():
     """Designed through lag and delay of the drives."""
     platform = twin.load("stewart", "hardware")
     design = LoopShaping(platform).design
@@ -136,7 +130,7 @@ def test_controller_holds_a_hardware_machine() -> None:
     assert len(design.plant.A) > 12
 
 
-def test_bad_input() -> None:
+def test_bad_input():
     linear = linearise(twin.load("stewart"))
     masses = channel_masses(linear)
     for weights in (ShapingWeights(crossover=0.0), ShapingWeights(lead=0.5)):

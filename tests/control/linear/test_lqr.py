@@ -1,7 +1,5 @@
 """The linear quadratic regulator: its cost is the Riccati equation's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -23,7 +21,7 @@ START = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm", "rss"])
-def test_simulated_cost_is_the_predicted_one(name: str) -> None:
+def test_simulated_cost_is_the_predicted_one(name):
     """From a micrometre the nonlinear machine pays what x_0' P x_0 says.
 
     What is left falls with the start: second-order terms, and what the end leaves unpaid.
@@ -47,7 +45,7 @@ def test_simulated_cost_is_the_predicted_one(name: str) -> None:
     assert errors[1] < 0.2 * errors[0] or errors[1] < 1e-7
 
 
-def test_regulator_is_optimal() -> None:
+def test_regulator_is_optimal():
     """Any other gain costs more, and the closed loop is stable."""
     design = regulator(linearise(twin.load("stewart")))
     assert design.closed_loop.stable
@@ -62,7 +60,7 @@ def test_regulator_is_optimal() -> None:
         assert accumulated_cost(design, states, forces) > best
 
 
-def test_integral_removes_the_error_of_a_load() -> None:
+def test_integral_removes_the_error_of_a_load():
     platform = twin.load("stewart")
     errors = []
     for integral in (False, True):
@@ -76,7 +74,7 @@ def test_integral_removes_the_error_of_a_load() -> None:
     assert errors[1] < 1e-3 * errors[0]
 
 
-def test_first_force_does_not_jump() -> None:
+def test_first_force_does_not_jump():
     platform = twin.load("stewart")
     controller = Lqr(platform, integral=True)
     pose = displaced(platform.home, 1e-3 * START)
@@ -85,7 +83,7 @@ def test_first_force_does_not_jump() -> None:
     np.testing.assert_allclose(run.signals["command"][0], held, rtol=0.0, atol=1e-6)
 
 
-def test_a_motion_is_followed() -> None:
+def test_a_motion_is_followed():
     platform = twin.load("stewart")
     motion = SineMotion(platform.home[:3], amplitude={"z": 0.02}, frequency=1.0, duration=1.0)
     start = motion(0.0)
@@ -104,7 +102,7 @@ def test_a_motion_is_followed() -> None:
     assert np.abs(errors[:, :3]).max() < 6.3e-5
 
 
-def test_bad_input() -> None:
+def test_bad_input():
     linear = linearise(twin.load("stewart"))
     with pytest.raises(InputError):
         regulator(linear, weights=RegulatorWeights(force=0.0))

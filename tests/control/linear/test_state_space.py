@@ -1,7 +1,5 @@
 """State spaces: sampling, series, feedback and conversion against scipy and python-control."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,13 +9,13 @@ from twin.control.linear.machine import StateSpace, feedback_poles, sampled, ser
 from twin.errors import InputError
 
 
-def draw(states: int, inputs: int, outputs: int, seed: int) -> StateSpace:
+def draw(states, inputs, outputs, seed):
     random = np.random.default_rng(seed)
     shapes = ((states, states), (states, inputs), (outputs, states), (outputs, inputs))
     return StateSpace(*(random.normal(size=shape) for shape in shapes))
 
 
-def test_response_is_python_controls() -> None:
+def test_response_is_python_controls():
     system = draw(4, 2, 3, 0)
     grid = np.array([0.01, 0.3, 2.0])
     wanted = np.moveaxis(system.to_control()(2j * np.pi * grid), -1, 0)
@@ -29,7 +27,7 @@ def test_response_is_python_controls() -> None:
 
 @settings(max_examples=15)
 @given(st.floats(0.0, 0.35), st.integers(0, 20))
-def test_delayed_sampling_is_the_undelayed_one_shifted(delay: float, seed: int) -> None:
+def test_delayed_sampling_is_the_undelayed_one_shifted(delay, seed):
     """At a tenth of the period all times are whole: hold, delay and sample there."""
     period, parts = 0.1, 100
     late = round(delay / (period / parts)) * period / parts
@@ -47,7 +45,7 @@ def test_delayed_sampling_is_the_undelayed_one_shifted(delay: float, seed: int) 
         x = fine.A @ x + fine.B @ (inputs[told] if told >= 0 else np.zeros(2))
 
 
-def test_series_and_feedback_are_python_controls() -> None:
+def test_series_and_feedback_are_python_controls():
     first, second = draw(3, 2, 2, 1), draw(2, 2, 2, 2)
     grid = np.array([0.05, 0.4])
     chained = series(first, second).response(grid)
@@ -64,14 +62,14 @@ def test_series_and_feedback_are_python_controls() -> None:
         assert abs(np.linalg.det(np.eye(2) - controller @ plant)) < 1e-8
 
 
-def test_rates_of_sampled_poles() -> None:
+def test_rates_of_sampled_poles():
     system = draw(4, 1, 1, 3)
     found = np.sort_complex(sampled(system, 1e-3).rates)
     np.testing.assert_allclose(found, np.sort_complex(system.poles), rtol=1e-8, atol=1e-8)
     assert system.stable == sampled(system, 1e-3).stable
 
 
-def test_sizes_must_fit() -> None:
+def test_sizes_must_fit():
     with pytest.raises(InputError):
         series(draw(2, 1, 2, 0), draw(2, 1, 1, 0))
     with pytest.raises(InputError):

@@ -1,15 +1,10 @@
 """The closed loop on every machine: tracking, determinism, engines, timing, bad input."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from closed_loops import angles, heave, lift, run
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.control.controller import sample_reference
 from twin.errors import InputError
@@ -26,9 +21,7 @@ SLOW = {("stewart", None), ("stewart", "hardware"), ("rss", "hardware")}
 
 @pytest.mark.parametrize("configuration", FIDELITIES)
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_every_machine_follows_with_its_own_or_derived_gains(
-    name: str, configuration: str | None
-) -> None:
+def test_every_machine_follows_with_its_own_or_derived_gains(name, configuration):
     platform = twin.load(name, configuration)
     motion = run(platform, Cascade(platform, heave(platform)), 0.5)
     setpoint, measured = motion.signals["setpoint"], motion.signals["measured"]
@@ -37,7 +30,7 @@ def test_every_machine_follows_with_its_own_or_derived_gains(
     assert np.abs(setpoint - measured).max() < share * np.ptp(setpoint)
 
 
-def test_a_controller_can_be_used_again(stewart: Platform) -> None:
+def test_a_controller_can_be_used_again(stewart):
     controller = Cascade(stewart, heave(stewart, 0.1))
     first, second = (run(stewart, controller, 0.1) for _ in range(2))
     np.testing.assert_array_equal(first.pose, second.pose)
@@ -45,7 +38,7 @@ def test_a_controller_can_be_used_again(stewart: Platform) -> None:
 
 @pytest.mark.parametrize("configuration", FIDELITIES)
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_nothing_moves_at_the_start(name: str, configuration: str | None) -> None:
+def test_nothing_moves_at_the_start(name, configuration):
     """Motors take over with the forces that hold the machine: it neither drops nor jumps."""
     platform = twin.load(name, configuration)
     still = run(platform, Cascade(platform), 0.05)
@@ -55,7 +48,7 @@ def test_nothing_moves_at_the_start(name: str, configuration: str | None) -> Non
     assert (moved < 2e-4 * stroke).all()
 
 
-def test_position_step_of_the_thesis_settles() -> None:
+def test_position_step_of_the_thesis_settles():
     """Thesis, section 4.3.2.2: 50 mm up, settled after about two seconds."""
     platform = twin.load("stewart")
     motion = run(platform, Cascade(platform, lift(platform, 0.05)), 2.2)
@@ -63,9 +56,7 @@ def test_position_step_of_the_thesis_settles() -> None:
     assert error[-1].max() < 0.02 * 0.05
 
 
-def test_signals_have_a_row_per_period_and_survive_a_file(
-    stewart: Platform, tmp_path: Path
-) -> None:
+def test_signals_have_a_row_per_period_and_survive_a_file(stewart, tmp_path):
     motion = run(stewart, Cascade(stewart, heave(stewart, 0.1)), 0.1)
     rows = len(motion.signals["time"])
     assert rows == 100
@@ -77,7 +68,7 @@ def test_signals_have_a_row_per_period_and_survive_a_file(
     assert again.stopped == ""
 
 
-def test_steps_must_divide_the_period(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_steps_must_divide_the_period(subtests, stewart):
     for timestep in [3e-4, 2e-3, 7e-4]:
         with subtests.test(f"{timestep}"), pytest.raises(InputError, match="control period"):
             stewart.simulate(
@@ -85,7 +76,7 @@ def test_steps_must_divide_the_period(subtests: pytest.Subtests, stewart: Platfo
             )
 
 
-def test_parts_that_do_not_fit_are_refused(stewart: Platform, srspm: Platform) -> None:
+def test_parts_that_do_not_fit_are_refused(stewart, srspm):
     simulator = twin.load("driving_simulator")
     for options, field in (
         ({"controller": "cascade"}, "controller"),
@@ -99,7 +90,7 @@ def test_parts_that_do_not_fit_are_refused(stewart: Platform, srspm: Platform) -
             stewart.simulate(0.01, progress=False, **options)
 
 
-def test_wrenches_can_follow_the_time(stewart: Platform) -> None:
+def test_wrenches_can_follow_the_time(stewart):
     rest = np.zeros(6)
     held = stewart.inverse_dynamics(stewart.home, rest, rest)
     load = np.array([0.0, 0.0, 40.0, 0.0, 0.0, 0.0])
@@ -114,7 +105,7 @@ def test_wrenches_can_follow_the_time(stewart: Platform) -> None:
 
 
 @pytest.mark.slow
-def test_references_hold_what_actuators_have_to_do(platform: Platform) -> None:
+def test_references_hold_what_actuators_have_to_do(platform):
     """Rates and accelerations of the reference are derivatives of its coordinates."""
     motion = SineMotion(
         platform.home,
@@ -136,7 +127,7 @@ def test_references_hold_what_actuators_have_to_do(platform: Platform) -> None:
     )
 
 
-def test_references_rest_after_their_motion(stewart: Platform) -> None:
+def test_references_rest_after_their_motion(stewart):
     motion = SineMotion(stewart.home, amplitude={"z": 0.01}, frequency=1.0, duration=0.25)
     long = sample_reference(stewart, motion, 1e-3, 0.5)
     assert long.row(10_000) == len(long.time) - 1 == 500

@@ -1,17 +1,10 @@
 """Edges of the closed loop: odd gains, commands and references, ends of motions, used-up parts."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from closed_loops import heave, run
 
 import twin
-from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller, Reference, Supervisor, sample_reference
@@ -19,12 +12,10 @@ from twin.control.loop import RAMP_TIME
 from twin.errors import InputError, SingularPoseError, StateError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
-from twin.plant.signals import Command, Measurement
+from twin.plant.signals import Command
 
 HALT = 50
 """Control period in which a written controller fails."""
-
-Law = Callable[[int, Measurement], Any]
 
 
 class Written(Controller):
@@ -32,43 +23,43 @@ class Written(Controller):
 
     name = "written"
 
-    def __init__(self, platform: Platform, law: Law, told: Callable[[], Any] | None = None) -> None:
+    def __init__(self, platform, law, told=None):
         super().__init__(platform)
         self.law, self.told = law, told
 
-    def start(self, measurement: Measurement) -> None:
+    def start(self, measurement):
         """Nothing to begin."""
 
-    def update(self, step: int, measurement: Measurement) -> Any:
+    def update(self, step, measurement):
         """Return what the law says."""
         return self.law(step, measurement)
 
-    def signals(self) -> dict[str, FloatArray]:
+    def signals(self):
         """Return what the test tells."""
         return {} if self.told is None else self.told()
 
 
 @pytest.fixture(scope="module")
-def hardware() -> Platform:
+def hardware():
     return twin.load("stewart", "hardware")
 
 
-def holding(platform: Platform) -> FloatArray:
+def holding(platform):
     """Return the forces that hold a machine at home."""
     return platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
 
 
-def still(step: int, measurement: Measurement) -> Command:
+def still(step, measurement):
     """Return zero speeds."""
     return Command(np.zeros(6))
 
 
-def failing(before: Command) -> Law:
+def failing(before):
     """Return a law that gives one command, and no numbers from period `HALT` on."""
     return lambda step, _: before if step < HALT else Command(np.full(6, np.nan))
 
 
-def short_course(platform: Platform, duration: float = 0.3) -> SineMotion:
+def short_course(platform, duration=0.3):
     """Return a motion that ends on the way, with speed and acceleration."""
     return SineMotion(
         platform.home, amplitude={"z": 0.01}, frequency=1.0, duration=duration, fade_in=0.1
@@ -76,8 +67,8 @@ def short_course(platform: Platform, duration: float = 0.3) -> SineMotion:
 
 
 def test_integral_times_below_a_step_are_stopped_before_anything_moves(
-    subtests: pytest.Subtests,
-) -> None:
+    subtests,
+):
     for configuration in [None, "hardware"]:
         for time in [1e-320, 1e-9, 4e-4]:
             with subtests.test(f"{configuration}, {time}"):
@@ -90,7 +81,7 @@ def test_integral_times_below_a_step_are_stopped_before_anything_moves(
                 )
 
 
-def test_integral_times_below_a_step_grow() -> None:
+def test_integral_times_below_a_step_grow():
     """The law behind it: poles of a mass under the loop of the drives, stable just above a step."""
     for share, stable in ((0.99, False), (1.01, True)):
         error, integral = 1.0, 0.0
@@ -100,9 +91,7 @@ def test_integral_times_below_a_step_grow() -> None:
 
 
 @pytest.mark.parametrize("feedforward", [500.0, 1e9])
-def test_a_stop_takes_over_what_feedforward_gave_and_no_more(
-    feedforward: float, hardware: Platform
-) -> None:
+def test_a_stop_takes_over_what_feedforward_gave_and_no_more(feedforward, hardware):
     """A feedforward beyond the drives' peak once pushed a stopped machine into its end stops."""
     law = failing(Command(np.zeros(6), feedforward=np.full(6, feedforward)))
     course = run(hardware, Written(hardware, law), 1.2)
@@ -113,7 +102,7 @@ def test_a_stop_takes_over_what_feedforward_gave_and_no_more(
     assert np.abs(course.forces[at_stop:]).max() < 1.5 * np.abs(course.forces[:at_stop]).max()
 
 
-def test_stops_out_of_force_mode_do_not_add_unused_feedforward(hardware: Platform) -> None:
+def test_stops_out_of_force_mode_do_not_add_unused_feedforward(hardware):
     law = failing(Command(holding(hardware), "force", np.full(6, 3000.0)))
     course = run(hardware, Written(hardware, law), 1.0)
     assert course.stopped
@@ -121,7 +110,7 @@ def test_stops_out_of_force_mode_do_not_add_unused_feedforward(hardware: Platfor
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
-def test_modes_can_be_switched_without_a_bump(configuration: str | None) -> None:
+def test_modes_can_be_switched_without_a_bump(configuration):
     platform = twin.load("stewart", configuration)
     held, added = holding(platform), np.full(6, 200.0)
     turns = (
@@ -142,17 +131,17 @@ def test_modes_can_be_switched_without_a_bump(configuration: str | None) -> None
         np.zeros(6),
         Command(np.zeros(5)),
         Command(np.zeros(())),
-        Command(np.zeros(6), "torque"),  # type: ignore[arg-type]
+        Command(np.zeros(6), "torque"),
         Command(np.zeros(6), feedforward=np.zeros(2)),
         Command(np.zeros(6), brakes=np.zeros(7)),
     ],
 )
-def test_what_is_no_command_is_refused(wrong: Any, hardware: Platform) -> None:
+def test_what_is_no_command_is_refused(wrong, hardware):
     with pytest.raises(InputError, match="controller"):
         run(hardware, Written(hardware, lambda step, measurement: wrong), 0.01)
 
 
-def test_brakes_that_are_no_numbers_stop(hardware: Platform) -> None:
+def test_brakes_that_are_no_numbers_stop(hardware):
     law = failing(Command(np.zeros(6), brakes=np.zeros(6)))
     bad = Command(np.zeros(6), brakes=np.full(6, np.nan))
     course = run(hardware, Written(hardware, lambda k, m: bad if k > HALT else law(0, m)), 0.1)
@@ -160,11 +149,11 @@ def test_brakes_that_are_no_numbers_stop(hardware: Platform) -> None:
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
-def test_controllers_may_use_their_arrays_again(configuration: str | None) -> None:
+def test_controllers_may_use_their_arrays_again(configuration):
     platform = twin.load("stewart", configuration)
     command, told = np.zeros(6), np.zeros(2)
 
-    def law(step: int, measurement: Measurement) -> Command:
+    def law(step, measurement):
         command[:] = 1e-3 * np.sin(0.1 * step)
         told[:] = step
         measurement.coordinates[:] = measurement.rates[:] = 0.0
@@ -182,7 +171,7 @@ def test_controllers_may_use_their_arrays_again(configuration: str | None) -> No
     np.testing.assert_array_equal(used.signals["told"][:, 0], np.arange(100.0))
 
 
-def test_signals_that_are_no_numbers_stop(stewart: Platform) -> None:
+def test_signals_that_are_no_numbers_stop(stewart):
     """An estimate that ran away must not cost the whole trajectory."""
     values = iter([1.0] * 20 + [np.inf] * 2000)
     course = run(
@@ -194,18 +183,16 @@ def test_signals_that_are_no_numbers_stop(stewart: Platform) -> None:
 
 
 @pytest.mark.parametrize("names", [["time"], ["setpoint"], ["a", "b"]])
-def test_signals_keep_their_names_and_leave_those_of_the_loop(
-    names: list[str], stewart: Platform
-) -> None:
+def test_signals_keep_their_names_and_leave_those_of_the_loop(names, stewart):
     told = iter(names * 100)
     with pytest.raises(InputError, match="signals"):
         run(stewart, Written(stewart, still, lambda: {next(told): np.zeros(2)}), 0.01)
 
 
-def test_errors_of_the_state_end_in_a_safe_stop(stewart: Platform) -> None:
+def test_errors_of_the_state_end_in_a_safe_stop(stewart):
     for kind in (StateError, SingularPoseError):
 
-        def law(step: int, measurement: Measurement, kind: type[StateError] = kind) -> Command:
+        def law(step, measurement, kind=kind):
             if step < HALT:
                 return Command(np.zeros(6))
             raise kind("no way on")
@@ -216,7 +203,7 @@ def test_errors_of_the_state_end_in_a_safe_stop(stewart: Platform) -> None:
 
 
 @pytest.mark.parametrize("every", [1, 2])
-def test_engines_that_give_up_at_once_leave_a_trajectory(every: int, stewart: Platform) -> None:
+def test_engines_that_give_up_at_once_leave_a_trajectory(every, stewart):
     for options in (
         {"wrench": np.full(6, 1e300)},
         {"wrench": lambda time, state: np.full(6, 1e300)},
@@ -230,7 +217,7 @@ def test_engines_that_give_up_at_once_leave_a_trajectory(every: int, stewart: Pl
     assert np.isfinite(course.forces).all()
 
 
-def test_kept_rows_are_rows_of_the_whole_run(subtests: pytest.Subtests, hardware: Platform) -> None:
+def test_kept_rows_are_rows_of_the_whole_run(subtests, hardware):
     """Also where a safe stop ends the run between two kept rows."""
     for every in [2, 5, 30]:
         with subtests.test(f"{every}"):
@@ -248,7 +235,7 @@ def test_kept_rows_are_rows_of_the_whole_run(subtests: pytest.Subtests, hardware
 
 @pytest.mark.parametrize("duration", [None, 0.15])
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart"])
-def test_references_end_at_rest(name: str, duration: float | None) -> None:
+def test_references_end_at_rest(name, duration):
     platform = twin.load(name)
     reference = sample_reference(platform, short_course(platform), 1e-3, duration)
     for part in ("twist", "acceleration", "rates", "accelerations"):
@@ -258,9 +245,7 @@ def test_references_end_at_rest(name: str, duration: float | None) -> None:
     assert reference.twist[-2].any()
 
 
-def test_machines_stand_where_a_motion_broke_off(
-    subtests: pytest.Subtests, stewart: Platform
-) -> None:
+def test_machines_stand_where_a_motion_broke_off(subtests, stewart):
     """Speed and acceleration of the last row were held for ever: an error that stayed."""
     for name in ["computed_torque", "lqr", "cascade"]:
         with subtests.test(f"{name}"):
@@ -271,7 +256,7 @@ def test_machines_stand_where_a_motion_broke_off(
 
 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod"])
-def test_far_poses_stop_every_kind_of_leg(name: str) -> None:
+def test_far_poses_stop_every_kind_of_leg(name):
     platform = twin.load(name)
     far = SineMotion(platform.home, amplitude={"z": 50.0}, frequency=1.0, duration=0.5)
     reference = sample_reference(platform, far)
@@ -282,7 +267,7 @@ def test_far_poses_stop_every_kind_of_leg(name: str) -> None:
     assert np.isfinite(course.pose).all()
 
 
-def test_references_that_cannot_be_used_are_refused(stewart: Platform) -> None:
+def test_references_that_cannot_be_used_are_refused(stewart):
     good = sample_reference(stewart, heave(stewart, 0.1))
     assert Cascade(stewart, good).reference is good
     empty = Reference(good.period, *(part[:0] for part in good[1:-1]))
@@ -298,7 +283,7 @@ def test_references_that_cannot_be_used_are_refused(stewart: Platform) -> None:
             Cascade(stewart, wrong)
 
 
-def test_supervisors_begin_anew(stewart: Platform) -> None:
+def test_supervisors_begin_anew(stewart):
     """One that had seen nearly half a second of limits stopped the next run at once."""
 
     class Watched(Written):
@@ -306,7 +291,7 @@ def test_supervisors_begin_anew(stewart: Platform) -> None:
 
         limited = True
 
-        def supervisor(self) -> Supervisor:
+        def supervisor(self):
             return watch
 
     controller = Watched(stewart, still)

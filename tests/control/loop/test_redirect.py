@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,11 +11,9 @@ from closed_loops import angles, heave
 from numpy.typing import NDArray
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control import controller_names, make_controller
 from twin.control.cascade import Cascade
 from twin.control.controller import (
-    Controller,
     Reference,
     Supervisor,
     reference_of,
@@ -58,24 +55,24 @@ class Run(NamedTuple):
     loop: ClosedLoop
 
     @property
-    def jumps(self) -> NDArray[np.float64]:
+    def jumps(self):
         """Largest change of a motor's effort in every step."""
         return np.asarray(np.abs(np.diff(self.efforts, axis=0)).max(axis=1))
 
     @property
-    def errors(self) -> NDArray[np.float64]:
+    def errors(self):
         """Largest error of an actuator in every control period."""
         signals = self.loop.signals()
         return np.asarray(np.abs(signals["setpoint"] - signals["measured"]).max(axis=1))
 
 
 def run(
-    platform: Platform,
-    controller: Controller,
-    duration: float,
-    steer: Callable[[int, ClosedLoop], None] = lambda step, loop: None,
-    **options: Any,
-) -> Run:
+    platform,
+    controller,
+    duration,
+    steer=lambda step, loop: None,
+    **options,
+):
     """Run a loop; `steer(step, loop)` is called before every control period."""
     loop = ClosedLoop(platform, controller, **options)
     timestep = min(5e-4, suitable_timestep(platform))
@@ -94,20 +91,20 @@ def run(
     return Run(np.array(forces), np.array(efforts), loop)
 
 
-def window(whole: Reference, begin: int, end: int) -> Reference:
+def window(whole, begin, end):
     """Return the rows from `begin` to `end` of a reference, of which row 0 is period 0."""
     first = max(begin, 0)
     rows = {name: getattr(whole, name)[first:end] for name in Reference._fields[1:-1]}
     return whole._replace(begin=first, **rows)
 
 
-def steered(platform: Platform, name: str, duration: float, past: int) -> tuple[Run, Run]:
+def steered(platform, name, duration, past):
     """Return a run along a whole reference, and one along windows of it."""
     period = make_controller(name, platform).period
     whole = sample_reference(platform, heave(platform, duration + 1.0), period)
     every, ahead = round(EVERY / period), round(AHEAD / period)
 
-    def steer(step: int, loop: ClosedLoop) -> None:
+    def steer(step, loop):
         if step and step % every == 0:
             loop.redirect(window(whole, step - past, step + every + ahead))
 
@@ -120,7 +117,7 @@ def steered(platform: Platform, name: str, duration: float, past: int) -> tuple[
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine"), PAIRS)
-def test_windows_of_a_motion_are_the_motion(name: str, machine: str) -> None:
+def test_windows_of_a_motion_are_the_motion(name, machine):
     """What is summed up, estimated, limited and faded in is kept; nothing else depends on rows."""
     at_once, parts = steered(twin.load(machine, "hardware"), name, 0.12, PAST)
     size = np.abs(at_once.forces).max()
@@ -128,7 +125,7 @@ def test_windows_of_a_motion_are_the_motion(name: str, machine: str) -> None:
     np.testing.assert_allclose(parts.loop.signals()["setpoint"], at_once.loop.signals()["setpoint"])
 
 
-def test_windows_without_a_past_hardly_differ(subtests: pytest.Subtests) -> None:
+def test_windows_without_a_past_hardly_differ(subtests):
     """One-sided derivatives in the first rows: a thousandth of the forces, for a few periods."""
     for name in ["feedforward", "computed_torque", "lqr"]:
         with subtests.test(f"{name}"):
@@ -137,7 +134,7 @@ def test_windows_without_a_past_hardly_differ(subtests: pytest.Subtests) -> None
             np.testing.assert_allclose(parts.efforts, at_once.efforts, rtol=0, atol=1e-3 * size)
 
 
-def bent(platform: Platform, period: float, at: float) -> tuple[Reference, Reference]:
+def bent(platform, period, at):
     """Return a motion, and one that leaves it smoothly for a lower place at a time [s]."""
     whole = sample_reference(platform, heave(platform, 1.2), period)
     time = period * np.arange(len(whole.time))
@@ -154,7 +151,7 @@ def bent(platform: Platform, period: float, at: float) -> tuple[Reference, Refer
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine"), [pair for pair in PAIRS if pair[0] != "dvf"])
-def test_another_target_half_way_makes_no_jump(name: str, machine: str) -> None:
+def test_another_target_half_way_makes_no_jump(name, machine):
     """Redirected to it, a machine moves as if it had always known the other motion.
 
     But for the few milliseconds in which the controller would have looked ahead to it.
@@ -165,7 +162,7 @@ def test_another_target_half_way_makes_no_jump(name: str, machine: str) -> None:
     straight, other = bent(platform, period, at)
     step = round(at / period)
 
-    def steer(now: int, loop: ClosedLoop) -> None:
+    def steer(now, loop):
         if now == step:
             loop.redirect(window(other, step - PAST, len(other.time)))
 
@@ -182,11 +179,9 @@ WAY, LENGTH = 0.02, 0.4 + FADE_TIME + 0.1
 """[m] of the motion of `heave` on `stewart`; [s] of a run with a change of controllers at 0.4 s,
 when what the start leaves has gone."""
 
-Options = tuple[tuple[str, float], ...]
-
 
 @cache
-def alone(configuration: str | None, name: str, options: Options = ()) -> Run:
+def alone(configuration, name, options=()):
     """Return a run under one controller."""
     platform = twin.load("stewart", configuration)
     motion = heave(platform, LENGTH + 0.2)
@@ -207,9 +202,7 @@ def alone(configuration: str | None, name: str, options: Options = ()) -> Run:
         ("hardware", "feedforward", "observer", ()),
     ],
 )
-def test_another_controller_takes_over_without_a_jump(
-    configuration: str | None, name: str, other: str, options: Options
-) -> None:
+def test_another_controller_takes_over_without_a_jump(configuration, name, other, options):
     """In the first ten periods no larger change of effort than by either controller alone.
 
     Alone they change it by drives' friction, encoders' steps and the motion. The error that the
@@ -221,7 +214,7 @@ def test_another_controller_takes_over_without_a_jump(
     new = make_controller(other, platform, motion, **dict(options))
     old = make_controller(name, platform, motion)
 
-    def steer(step: int, loop: ClosedLoop) -> None:
+    def steer(step, loop):
         if step == 400:
             new.redirect(window(new.reference, step - PAST, len(new.reference.time)))
             loop.replace(new)
@@ -238,14 +231,14 @@ def test_another_controller_takes_over_without_a_jump(
 
 
 @pytest.mark.parametrize("machine", ["micro_hexapod", "compliant_stewart"])
-def test_springs_do_not_feel_another_controller(machine: str) -> None:
+def test_springs_do_not_feel_another_controller(machine):
     """Struts: what stretches their springs is carried over; `hac_lac` may have another period."""
     platform = twin.load(machine)
     motion = heave(platform, 0.6)
     old = make_controller("cascade", platform, motion)
     new = make_controller("hac_lac", platform, motion)
 
-    def steer(step: int, loop: ClosedLoop) -> None:
+    def steer(step, loop):
         if step == 100:
             loop.replace(new)
 
@@ -263,11 +256,11 @@ def test_springs_do_not_feel_another_controller(machine: str) -> None:
     assert both.errors.max() <= largest + 0.1 * np.ptp(old.reference.coordinates)
 
 
-def test_records_of_another_controller_begin_anew(stewart: Platform) -> None:
+def test_records_of_another_controller_begin_anew(stewart):
     motion = heave(stewart, 0.2)
     others = {50: "computed_torque", 80: "computed_torque"}
 
-    def steer(step: int, loop: ClosedLoop) -> None:
+    def steer(step, loop):
         if step in others:
             loop.replace(make_controller(others[step], stewart, motion))
 
@@ -277,7 +270,7 @@ def test_records_of_another_controller_begin_anew(stewart: Platform) -> None:
     np.testing.assert_allclose(signals["time"], 1e-3 * np.arange(50, 100), rtol=0, atol=1e-12)
 
 
-def test_keep_bounds_the_records(stewart: Platform) -> None:
+def test_keep_bounds_the_records(stewart):
     motion = heave(stewart, 0.2)
     whole = run(stewart, Cascade(stewart, motion), 0.1).loop.signals()
     last = run(stewart, Cascade(stewart, motion), 0.1, keep=30).loop.signals()
@@ -286,14 +279,14 @@ def test_keep_bounds_the_records(stewart: Platform) -> None:
         np.testing.assert_array_equal(rows, whole[name][-30:])
 
 
-def test_keep_is_a_number_of_periods(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_keep_is_a_number_of_periods(subtests, stewart):
     for keep in [0, -1, 2.5, True]:
         with subtests.test(f"{keep}"), pytest.raises(InputError, match="keep"):
             ClosedLoop(stewart, Cascade(stewart), keep=keep)
 
 
 @pytest.mark.parametrize("name", controller_names()[:6])
-def test_references_that_do_not_fit_change_nothing(name: str, stewart: Platform) -> None:
+def test_references_that_do_not_fit_change_nothing(name, stewart):
     whole = sample_reference(stewart, heave(stewart, 0.5))
     others = twin.load("driving_simulator")
     wrong = [
@@ -305,10 +298,10 @@ def test_references_that_do_not_fit_change_nothing(name: str, stewart: Platform)
         heave(stewart),
     ]
 
-    def steer(step: int, loop: ClosedLoop) -> None:
+    def steer(step, loop):
         if step < len(wrong):
             with pytest.raises(InputError, match="reference"):
-                loop.redirect(wrong[step])  # type: ignore[arg-type]
+                loop.redirect(wrong[step])
 
     quiet = run(stewart, make_controller(name, stewart, whole), 0.05)
     tried = run(stewart, make_controller(name, stewart, whole), 0.05, steer)
@@ -316,7 +309,7 @@ def test_references_that_do_not_fit_change_nothing(name: str, stewart: Platform)
     assert tried.loop.controller.reference is whole
 
 
-def test_controllers_that_do_not_fit_change_nothing(stewart: Platform) -> None:
+def test_controllers_that_do_not_fit_change_nothing(stewart):
     motion = heave(stewart, 0.5)
     wrong = [
         "cascade",
@@ -325,17 +318,17 @@ def test_controllers_that_do_not_fit_change_nothing(stewart: Platform) -> None:
         Cascade(stewart, motion, velocity_gain=1e9),
     ]
 
-    def steer(step: int, loop: ClosedLoop) -> None:
+    def steer(step, loop):
         if step < len(wrong):
             with pytest.raises(InputError):
-                loop.replace(wrong[step])  # type: ignore[arg-type]
+                loop.replace(wrong[step])
 
     quiet = run(stewart, Cascade(stewart, motion), 0.05)
     tried = run(stewart, Cascade(stewart, motion), 0.05, steer)
     np.testing.assert_array_equal(tried.forces, quiet.forces)
 
 
-def test_stopped_machines_are_not_taken_over(stewart: Platform) -> None:
+def test_stopped_machines_are_not_taken_over(stewart):
     silent = Plant(stewart, dropouts=[(0.02, 9.0)])
     stopped = run(stewart, Cascade(stewart, heave(stewart)), 0.05, plant=silent).loop
     assert stopped.stopped
@@ -343,7 +336,7 @@ def test_stopped_machines_are_not_taken_over(stewart: Platform) -> None:
         stopped.replace(Cascade(stewart))
 
 
-def test_the_safe_stop_keeps_its_gains_after_a_replacement() -> None:
+def test_the_safe_stop_keeps_its_gains_after_a_replacement():
     """With late drives the other controller's gains are on their way when the machine stops."""
     platform = twin.load("stewart", "hardware")
     assert Plant(platform).delay > 1e-3
@@ -351,7 +344,7 @@ def test_the_safe_stop_keeps_its_gains_after_a_replacement() -> None:
     silent = Plant(platform, dropouts=[(0.1, 9.0)])
     watch = Supervisor(platform, new.reference, new.period, patience=1e-6)
 
-    def steer(step: int, loop: ClosedLoop) -> None:
+    def steer(step, loop):
         if step == 99:
             loop.replace(new, watch)
 
@@ -363,7 +356,7 @@ def test_the_safe_stop_keeps_its_gains_after_a_replacement() -> None:
     assert np.abs(taken.efforts[-1] - plain.efforts[-1]).max() < 0.3 * np.abs(plain.efforts).max()
 
 
-def test_supervisors_follow(stewart: Platform) -> None:
+def test_supervisors_follow(stewart):
     """A reference that leaves the workspace is seen, and told with the time of the loop."""
     far = SineMotion(
         stewart.home, amplitude={"z": 5.0}, frequency=1.0, duration=0.3, convention=angles(stewart)
@@ -373,7 +366,7 @@ def test_supervisors_follow(stewart: Platform) -> None:
     given = Supervisor(stewart, sample_reference(stewart, heave(stewart)), 1e-3, following=100.0)
     for watch in (None, given):
 
-        def steer(now: int, loop: ClosedLoop) -> None:
+        def steer(now, loop):
             if now == step:
                 loop.redirect(unreachable)
 
@@ -381,7 +374,7 @@ def test_supervisors_follow(stewart: Platform) -> None:
         assert told.startswith(f"unreachable pose: the reference at {step * 1e-3:.6g} s is")
 
 
-def test_rows_before_a_reference_are_its_first() -> None:
+def test_rows_before_a_reference_are_its_first():
     platform = twin.load("stewart")
     late = sample_reference(platform, heave(platform, 0.1))._replace(begin=20)
     assert [late.row(step) for step in (0, 20, 21, 500)] == [0, 0, 1, 100]

@@ -3,30 +3,24 @@
 The supervisor sees measurements and commands, not engines: one fault has all of them.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from closed_loops import heave, lift, run
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade, PositionLoop
 from twin.control.controller import Controller, Supervisor
 from twin.errors import ControlError, InputError
 from twin.motion import SineMotion
 from twin.plant.drives import actuator_limit
 from twin.plant.plant import Plant
-from twin.plant.signals import Command, Measurement
-from twin.simulation.simulate import Trajectory
+from twin.plant.signals import Command
 
 AT_REST = {None: 1e-4, "hardware": 1e-6}
 """[m/s] of the actuators at the end: brakes hold still, loops nearly."""
 
 
-def assert_stopped(motion: Trajectory, reason: str, fidelity: str | None) -> None:
+def assert_stopped(motion, reason, fidelity):
     """Assert that a run ended at rest, early, finite, and for this reason."""
     assert reason in motion.stopped
     assert "(at " in motion.stopped
@@ -44,10 +38,10 @@ class Broken(Controller):
     name = "broken"
     fault = "nan"
 
-    def start(self, measurement: Measurement) -> None:
+    def start(self, measurement):
         """Nothing to begin."""
 
-    def update(self, step: int, measurement: Measurement) -> Command:
+    def update(self, step, measurement):
         """Return zero speeds, and after 20 periods the fault."""
         command = np.zeros(self.platform.n_actuators)
         if step < 20:
@@ -64,7 +58,7 @@ class Broken(Controller):
     ("engine", "configuration"),
     [("analytic", None), ("analytic", "hardware"), ("mujoco", None), ("bullet", "hardware")],
 )
-def test_sensor_dropout(engine: str, configuration: str | None) -> None:
+def test_sensor_dropout(engine, configuration):
     platform = twin.load("stewart", configuration)
     plant = Plant(platform, dropouts=[(0.1, 9.0)])
     motion = run(platform, Cascade(platform, heave(platform)), 1.5, plant=plant, engine=engine)
@@ -72,7 +66,7 @@ def test_sensor_dropout(engine: str, configuration: str | None) -> None:
     assert motion.time[-1] < 1.2
 
 
-def test_a_short_dropout_is_bridged() -> None:
+def test_a_short_dropout_is_bridged():
     platform = twin.load("stewart", "hardware")
     plant = Plant(platform, dropouts=[(0.1, 0.104)])
     motion = run(platform, Cascade(platform, heave(platform)), 0.3, plant=plant)
@@ -81,7 +75,7 @@ def test_a_short_dropout_is_bridged() -> None:
 
 
 @pytest.mark.parametrize("engine", ["analytic", "mujoco"])
-def test_unreachable_pose(engine: str) -> None:
+def test_unreachable_pose(engine):
     platform = twin.load("stewart", "hardware")
     high = SineMotion(platform.home, amplitude={"z": 0.15}, frequency=0.2, duration=5.0)
     motion = run(platform, Cascade(platform, high), 2.0, engine=engine)
@@ -91,7 +85,7 @@ def test_unreachable_pose(engine: str) -> None:
     assert (motion.lengths < platform.maximum_coordinates + overtravel).all()
 
 
-def test_unstable_gains(subtests: pytest.Subtests) -> None:
+def test_unstable_gains(subtests):
     for configuration in [None, "hardware"]:
         for gain in [{"velocity_gain": 1e7}, {"position_gain": 3e3}]:
             with subtests.test(f"{configuration}, {gain}"):
@@ -105,7 +99,7 @@ def test_unstable_gains(subtests: pytest.Subtests) -> None:
                 )
 
 
-def test_saturated_command() -> None:
+def test_saturated_command():
     """A load that the motors cannot hold: saturation, not NaN; brakes carry it."""
     platform = twin.load("stewart", "hardware")
     load = np.array([0.0, 0.0, -60_000.0, 0.0, 0.0, 0.0])
@@ -120,7 +114,7 @@ def test_saturated_command() -> None:
     assert np.isfinite(motion.pose).all()
 
 
-def test_broken_controllers(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_broken_controllers(subtests, stewart):
     for fault, reason in [
         ("nan", "not finite"),
         ("feedforward", "feedforward"),
@@ -132,15 +126,15 @@ def test_broken_controllers(subtests: pytest.Subtests, stewart: Platform) -> Non
             assert_stopped(run(stewart, controller, 1.0), reason, None)
 
 
-def test_supervisor_takes_bounds(stewart: Platform) -> None:
+def test_supervisor_takes_bounds(stewart):
     reference = Cascade(stewart).reference
     for wrong in ({"following": 0.0}, {"saturation": -1.0}, {"patience": np.nan}):
-        options: dict[str, Any] = wrong
+        options = wrong
         with pytest.raises(InputError):
             Supervisor(stewart, reference, 1e-3, **options)
 
 
-def test_simulator_keeps_its_command_limits() -> None:
+def test_simulator_keeps_its_command_limits():
     """Driving simulator paper, conclusion: 0.8 m/s and 0.8 g; a step asks for more than both."""
     platform = twin.load("driving_simulator")
     controller = Cascade(platform, lift(platform, 0.02), position_gain=60.0)
@@ -155,7 +149,7 @@ def test_simulator_keeps_its_command_limits() -> None:
     assert error[-1].max() < 1e-3
 
 
-def test_speeds_stay_within_both_limits() -> None:
+def test_speeds_stay_within_both_limits():
     machine = twin.load("driving_simulator")
     loop, still = PositionLoop(machine, 1e-3), np.zeros(4)
     fastest = actuator_limit(machine, "speed")

@@ -1,7 +1,5 @@
 """The cascade on estimates: when the observer helps and when not, bumpless, refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from short_runs import RIGID, actuator_error, driven, sine
@@ -17,7 +15,7 @@ from twin.motion import SineMotion
 from twin.plant.plant import Plant
 
 
-def with_drive(**changes: float) -> twin.Platform:
+def with_drive(**changes):
     content = twin.load("stewart", "hardware").parameters.model_dump()
     content["leg"]["drive"].update(changes)
     return twin.Platform(MachineParameters.model_validate(content))
@@ -25,7 +23,7 @@ def with_drive(**changes: float) -> twin.Platform:
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("name", RIGID)
-def test_every_machine_stays_on_its_reference(name: str, configuration: str | None) -> None:
+def test_every_machine_stays_on_its_reference(name, configuration):
     platform = twin.load(name, configuration)
     controller = ObserverCascade(platform, sine(platform))
     run = driven(platform, controller)
@@ -36,7 +34,7 @@ def test_every_machine_stays_on_its_reference(name: str, configuration: str | No
     assert actuator_error(run, controller) < share * size
 
 
-def test_feeding_the_disturbance_forward_helps_against_friction_alone() -> None:
+def test_feeding_the_disturbance_forward_helps_against_friction_alone():
     gains = {}
     for name, platform in (
         ("friction", with_drive()),
@@ -63,7 +61,7 @@ def test_feeding_the_disturbance_forward_helps_against_friction_alone() -> None:
     assert gains["none"] == pytest.approx(1.0, abs=0.05)
 
 
-def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives_do() -> None:
+def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives_do():
     platform = twin.load("stewart")
     motion = sine(platform)
     start = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
@@ -86,7 +84,7 @@ def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives
     np.testing.assert_allclose(runs[0].lengths, runs[1].lengths, rtol=0, atol=1e-9)
 
 
-def test_text_of_the_thesis_works_on_the_ideal_plant_and_gains_nothing_distinct() -> None:
+def test_text_of_the_thesis_works_on_the_ideal_plant_and_gains_nothing_distinct():
     platform = twin.load("stewart")
     motion = sine(platform)
     size = float(np.ptp(ObserverCascade(platform, motion).reference.coordinates, axis=0).max())
@@ -98,7 +96,7 @@ def test_text_of_the_thesis_works_on_the_ideal_plant_and_gains_nothing_distinct(
         assert actuator_error(driven(platform, controller), controller) < 1e-2 * size
 
 
-def test_speed_and_disturbance_are_those_of_the_engine() -> None:
+def test_speed_and_disturbance_are_those_of_the_engine():
     platform = twin.load("stewart")
     controller = ObserverCascade(platform, sine(platform))
     run = driven(platform, controller)
@@ -115,7 +113,7 @@ def test_speed_and_disturbance_are_those_of_the_engine() -> None:
 
 @pytest.mark.parametrize("name", RIGID)
 @pytest.mark.parametrize("compensation", [True, False])
-def test_nothing_jumps_at_the_start(name: str, compensation: bool) -> None:
+def test_nothing_jumps_at_the_start(name, compensation):
     platform = twin.load(name)
     controller = ObserverCascade(platform, compensation=compensation)
     run = driven(platform, controller, 0.02)
@@ -125,7 +123,7 @@ def test_nothing_jumps_at_the_start(name: str, compensation: bool) -> None:
     )
 
 
-def test_applied_force_is_the_command_delayed_and_lagging() -> None:
+def test_applied_force_is_the_command_delayed_and_lagging():
     drives = drive_model(twin.load("stewart", "hardware"))
     period, small = 1.5e-3, 1e-6
     applied = AppliedForce(drives, period)
@@ -145,7 +143,7 @@ def test_applied_force_is_the_command_delayed_and_lagging() -> None:
     np.testing.assert_allclose(found, mean, rtol=0, atol=5e-3)
 
 
-def test_lumped_mass_is_that_of_the_text_and_not_of_the_code() -> None:
+def test_lumped_mass_is_that_of_the_text_and_not_of_the_code():
     platform = twin.load("stewart")
     np.testing.assert_allclose(lumped_mass(platform), 11.7 + 97.0 / 6.0, rtol=1e-12, atol=0)
     with_motors = lumped_mass(twin.load("stewart", "hardware"))
@@ -156,7 +154,7 @@ def test_lumped_mass_is_that_of_the_text_and_not_of_the_code() -> None:
     assert observed_mass(twin.load("rss"))[0] == pytest.approx(21.26, rel=1e-3)
 
 
-def test_what_cannot_work_is_refused() -> None:
+def test_what_cannot_work_is_refused():
     platform = twin.load("stewart")
     with pytest.raises(InputError, match="springs"):
         ObserverCascade(twin.load("compliant_stewart"))
@@ -172,7 +170,7 @@ def test_what_cannot_work_is_refused() -> None:
             ObserverCascade(platform, **options)
 
 
-def test_a_short_silence_is_bridged_by_the_model() -> None:
+def test_a_short_silence_is_bridged_by_the_model():
     """The last reading, held for five periods, would be a disturbance of its own."""
     platform = twin.load("stewart", "hardware")
     motion = SineMotion(

@@ -1,7 +1,5 @@
 """The observer's model of a leg: sampling, units and the printed matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,7 +22,7 @@ MASSES = np.array([18.8, 27.87, 747.0])
 
 
 @pytest.mark.parametrize("printed", [False, True])
-def test_exact_sampling_is_the_matrix_exponential(printed: bool) -> None:
+def test_exact_sampling_is_the_matrix_exponential(printed):
     model = disturbance_model(MASSES, 3073.0, printed=printed)
     for period in (1e-3, 0.2):
         step = sampled(model, period)
@@ -38,7 +36,7 @@ def test_exact_sampling_is_the_matrix_exponential(printed: bool) -> None:
             np.testing.assert_allclose(step.noise[k], exact[:3, 4:], rtol=1e-13, atol=1e-16)
 
 
-def test_sampled_motion_is_that_of_the_mass_under_held_forces() -> None:
+def test_sampled_motion_is_that_of_the_mass_under_held_forces():
     mass, period, force, disturbance = 27.87, 0.01, 140.0, -60.0
     step = sampled(disturbance_model(mass), period)
     start = np.array([0.3, -0.2, disturbance])
@@ -50,7 +48,7 @@ def test_sampled_motion_is_that_of_the_mass_under_held_forces() -> None:
     assert moved[2] == disturbance
 
 
-def test_first_order_matrices_are_the_printed_ones_but_for_the_friction() -> None:
+def test_first_order_matrices_are_the_printed_ones_but_for_the_friction():
     period, mass, largest = 1e-3, 27.87, 3073.0
     printed = sampled(disturbance_model(mass, largest, printed=True), period, "first_order")
     matrix = [[1, period, 0], [0, 1 - period / mass, -period / mass], [0, 0, 1]]
@@ -62,7 +60,7 @@ def test_first_order_matrices_are_the_printed_ones_but_for_the_friction() -> Non
     assert ours.transition[0, 1, 1] == 1.0
 
 
-def test_sampling_errors_fall_with_the_order_of_the_method() -> None:
+def test_sampling_errors_fall_with_the_order_of_the_method():
     model = disturbance_model(27.87)
     state, force = np.array([0.0, 0.1, 50.0]), 20.0
     errors = {}
@@ -77,7 +75,7 @@ def test_sampling_errors_fall_with_the_order_of_the_method() -> None:
     assert errors["first_order"][0] / errors["first_order"][1] == pytest.approx(4.0)
 
 
-def test_tustin_position_follows_a_slow_force_and_its_speed_is_half_a_period_late() -> None:
+def test_tustin_position_follows_a_slow_force_and_its_speed_is_half_a_period_late():
     mass, period, force = 18.8, 1e-3, 30.0
     step = sampled(disturbance_model(mass), period, "tustin")
     state = np.zeros(3)
@@ -91,7 +89,7 @@ def test_tustin_position_follows_a_slow_force_and_its_speed_is_half_a_period_lat
         state = step.transition[0] @ state + step.input[0] * force
 
 
-def test_code_in_millimetres_and_thousandths_of_newtons_has_the_gains_of_the_one_in_si() -> None:
+def test_code_in_millimetres_and_thousandths_of_newtons_has_the_gains_of_the_one_in_si():
     """Appendix A.3 as it stands: C = (1000, 0, 0), B = 0.001/m, Da = (0, 0, 1000) T."""
     from scipy.linalg import solve_discrete_are
     from scipy.signal import cont2discrete
@@ -108,7 +106,7 @@ def test_code_in_millimetres_and_thousandths_of_newtons_has_the_gains_of_the_one
     np.testing.assert_allclose(ours, np.tile(1000.0 * gain[:, 0], (6, 1)), rtol=1e-6, atol=0)
 
 
-def test_text_and_code_assume_different_things() -> None:
+def test_text_and_code_assume_different_things():
     text, code = thesis_text(27.87, 3073.0), thesis_code(1)
     step = np.sqrt([text.process[0, 2, 2], code.process[0, 2, 2]])
     np.testing.assert_allclose(step, [9717.7, 31622.8], rtol=1e-4, atol=0)
@@ -117,7 +115,7 @@ def test_text_and_code_assume_different_things() -> None:
     )
 
 
-def test_hardware_noise_follows_from_the_encoder() -> None:
+def test_hardware_noise_follows_from_the_encoder():
     count = 5.08e-3 / 4096
     design = hardware(np.full(6, 746.0), count, 30.0)
     np.testing.assert_allclose(np.sqrt(design.measurement), count / 12**0.5, rtol=1e-12, atol=0)
@@ -126,7 +124,7 @@ def test_hardware_noise_follows_from_the_encoder() -> None:
 
 
 @given(st.one_of(st.just(np.nan), st.floats(max_value=0.0), st.just(np.inf)))
-def test_bad_numbers_are_refused(value: float) -> None:
+def test_bad_numbers_are_refused(value):
     for build in (
         lambda: disturbance_model(value),
         lambda: disturbance_model(10.0, value),
@@ -140,7 +138,7 @@ def test_bad_numbers_are_refused(value: float) -> None:
             build()
 
 
-def test_bad_shapes_and_names_are_refused() -> None:
+def test_bad_shapes_and_names_are_refused():
     for build in (
         lambda: disturbance_model(np.ones((2, 2))),
         lambda: disturbance_model(np.ones(3), np.ones(2)),

@@ -1,14 +1,11 @@
 """Laws of the Kalman observer: the Riccati equation, no bias, white innovation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from twin.control.observer.kalman_observer import (
     CovarianceError,
     KalmanObserver,
-    ObserverDesign,
     disturbance_model,
     hardware,
     observer_poles,
@@ -32,14 +29,14 @@ DESIGNS = {
 EXACT = [name for name in DESIGNS if name != "code"]
 
 
-def start_covariance(design: ObserverDesign) -> np.ndarray:
+def start_covariance(design):
     start = np.zeros((len(design.measurement), 3, 3))
     start[:, 0, 0], start[:, 1, 1], start[:, 2, 2] = design.measurement, 1e-4, 1e6
     return start
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_recursion_settles_on_the_solution_of_the_riccati_equation(name: str) -> None:
+def test_recursion_settles_on_the_solution_of_the_riccati_equation(name):
     design = DESIGNS[name]
     steady, moving = steady_gains(design), recursive_gains(design, start_covariance(design))
     np.testing.assert_allclose(moving.gain[-1], steady.gain[0], rtol=1e-8, atol=0)
@@ -50,7 +47,7 @@ def test_recursion_settles_on_the_solution_of_the_riccati_equation(name: str) ->
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_covariances_are_symmetric_and_positive(name: str) -> None:
+def test_covariances_are_symmetric_and_positive(name):
     moving = recursive_gains(DESIGNS[name], start_covariance(DESIGNS[name]))
     covariance = moving.covariance
     np.testing.assert_array_equal(covariance, np.swapaxes(covariance, -1, -2))
@@ -60,13 +57,13 @@ def test_covariances_are_symmetric_and_positive(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_errors_decay(name: str) -> None:
+def test_errors_decay(name):
     assert observer_poles(DESIGNS[name]).real.max() < -10.0
 
 
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("recursive", [False, True])
-def test_constant_disturbance_is_found_without_bias(name: str, recursive: bool) -> None:
+def test_constant_disturbance_is_found_without_bias(name, recursive):
     design = DESIGNS[name]
     observer = KalmanObserver(design, start_covariance(design) if recursive else None)
     model, n = design.model, len(design.measurement)
@@ -84,7 +81,7 @@ def test_constant_disturbance_is_found_without_bias(name: str, recursive: bool) 
     np.testing.assert_allclose(observer.innovation, 0.0, rtol=0, atol=1e-9)
 
 
-def test_innovation_on_the_own_model_is_white_and_as_large_as_told() -> None:
+def test_innovation_on_the_own_model_is_white_and_as_large_as_told():
     design = hardware(np.full(50, 747.0), COUNT, 20.0, force_noise=5.0)
     observer, model = KalmanObserver(design), design.model
     rng = np.random.default_rng(1)
@@ -118,7 +115,7 @@ def test_innovation_on_the_own_model_is_white_and_as_large_as_told() -> None:
     )
 
 
-def test_printed_friction_biases_the_disturbance_by_one_newton_per_speed() -> None:
+def test_printed_friction_biases_the_disturbance_by_one_newton_per_speed():
     mass, period, speed = 27.87, 1e-3, 0.2
     right = DESIGNS["text"]
     printed = right._replace(
@@ -135,7 +132,7 @@ def test_printed_friction_biases_the_disturbance_by_one_newton_per_speed() -> No
     assert found["printed"] - found["right"] == pytest.approx(-1.0 * speed, rel=1e-6)
 
 
-def test_start_begins_where_it_is_told() -> None:
+def test_start_begins_where_it_is_told():
     observer = KalmanObserver(DESIGNS["hardware"])
     observer.update(np.full(6, 0.1), np.zeros(6))
     observer.start(np.full(6, 0.9), np.full(6, 0.01), np.full(6, 300.0))
@@ -143,7 +140,7 @@ def test_start_begins_where_it_is_told() -> None:
     assert not observer.innovation.any()
 
 
-def test_estimates_of_the_first_periods_follow_the_start_covariance() -> None:
+def test_estimates_of_the_first_periods_follow_the_start_covariance():
     design = DESIGNS["hardware"]
     certain = np.zeros((6, 3, 3))
     observer = KalmanObserver(design, certain)
@@ -152,7 +149,7 @@ def test_estimates_of_the_first_periods_follow_the_start_covariance() -> None:
     assert not observer.state.any(), "a start that is certain is not corrected"
 
 
-def test_what_cannot_work_is_refused() -> None:
+def test_what_cannot_work_is_refused():
     design = DESIGNS["hardware"]
     for bad in (np.zeros((6, 3)), np.full((6, 3, 3), np.nan), -np.tile(np.eye(3), (6, 1, 1))):
         with pytest.raises(InputError):

@@ -1,7 +1,5 @@
 """The backward pass against Riccati's equation, and its steps between limits against a search."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
@@ -17,7 +15,7 @@ pytestmark = pytest.mark.quick
 SPAN = 0.01
 
 
-def test_gains_without_limits_are_those_of_riccatis_equation() -> None:
+def test_gains_without_limits_are_those_of_riccatis_equation():
     """Far from the end of the horizon, on a machine about home, whose cost has no limits."""
     machine, spans, n = twin.load("stewart"), 400, 6
     goal = objective(machine, drive_model(machine), SPAN)
@@ -42,7 +40,7 @@ def test_gains_without_limits_are_those_of_riccatis_equation() -> None:
     np.testing.assert_allclose(change.gains[0], gain, rtol=0, atol=1e-6 * np.abs(gain).max())
 
 
-def test_least_between_limits() -> None:
+def test_least_between_limits():
     random, n = np.random.default_rng(0), 6
     for _ in range(20):
         root, target = random.normal(size=(n, n)), 2.0 * random.normal(size=n)
@@ -54,7 +52,7 @@ def test_least_between_limits() -> None:
         np.testing.assert_allclose(x, expected, rtol=0, atol=1e-6)
 
 
-def test_feedback_of_the_double_integrator_keeps_its_cost() -> None:
+def test_feedback_of_the_double_integrator_keeps_its_cost():
     """The terminal cost is what the feedback costs from there on."""
     value, gain = double_integrator(SPAN, 1e-3, 1e-6)
     x, total = np.array([1.0, -3.0]), 0.0

@@ -1,13 +1,10 @@
 """Predictive controllers: no change where nothing limits the machine, and limits that they keep."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_loops import angles, heave, run
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.controller import still_reference
 from twin.control.predictive import RETURN_BANDWIDTH, Ilqr
@@ -19,7 +16,7 @@ from twin.rotations import displaced
 pytestmark = pytest.mark.quick
 
 
-def too_fast(platform: Platform) -> SineMotion:
+def too_fast(platform):
     """Return a motion whose legs would have to move at one and a half times their speed."""
     return SineMotion(
         platform.home,
@@ -32,18 +29,18 @@ def too_fast(platform: Platform) -> SineMotion:
 
 
 @pytest.fixture
-def stewart() -> Platform:
+def stewart():
     return twin.load("stewart")
 
 
-def test_without_limits_in_reach_it_is_computed_torque(stewart: Platform) -> None:
+def test_without_limits_in_reach_it_is_computed_torque(stewart):
     motion = heave(stewart, 2.0)
     plain = run(stewart, make_controller("computed_torque", stewart, motion), 0.2)
     planned = run(stewart, Ilqr(stewart, motion), 0.2)
     assert np.abs(planned.lengths - plain.lengths).max() < 1e-9
 
 
-def test_limits_are_kept(stewart: Platform) -> None:
+def test_limits_are_kept(stewart):
     """Computed torque ends this motion with overspeed, the cascade is at its limits half of it."""
     platform = stewart
     limited = run(platform, Ilqr(platform, too_fast(platform)), 1.0)
@@ -61,7 +58,7 @@ def test_limits_are_kept(stewart: Platform) -> None:
     assert np.abs(error).max() < 0.35 * np.ptp(reference)
 
 
-def test_forces_are_kept(stewart: Platform) -> None:
+def test_forces_are_kept(stewart):
     """The weight of a load, which legs with a tenth of their force just hold."""
     weak = stewart.with_(parameters={"leg.actuator.force": "420 N"})
     found = run(weak, Ilqr(weak, too_fast(weak)), 0.5)
@@ -75,7 +72,7 @@ OTHERS = ("srspm", "rss", "driving_simulator")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", OTHERS)
-def test_limits_of_other_machines_are_kept(machine: str) -> None:
+def test_limits_of_other_machines_are_kept(machine):
     """A heave that takes a quarter more than their largest speed, and more than their forces."""
     free = twin.load(machine)
     up, half = free.jacobian(free.home)[0, 2], free.maximum_coordinates - free.home_coordinates
@@ -102,7 +99,7 @@ def test_limits_of_other_machines_are_kept(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", ("stewart", *OTHERS))
-def test_stroke_is_kept(machine: str) -> None:
+def test_stroke_is_kept(machine):
     """Legs that run towards their end brake harder than the way back to the reference asks for."""
     platform = twin.load(machine)
     most, up = platform.maximum_coordinates[0], platform.jacobian(platform.home)[0, 2]
@@ -124,6 +121,6 @@ def test_stroke_is_kept(machine: str) -> None:
     assert most - gap < legs.max() < most
 
 
-def test_plans_fit_other_control_periods(stewart: Platform) -> None:
+def test_plans_fit_other_control_periods(stewart):
     for period, span in ((0.003, 0.009), (0.02, 0.02)):
         assert Ilqr(stewart, period=period).span == pytest.approx(span)

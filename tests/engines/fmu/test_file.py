@@ -1,7 +1,5 @@
 """Files of units: valid, whole, of the system's functions alone, declared as the standard says."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import zipfile
@@ -11,7 +9,6 @@ from pathlib import Path
 import fmpy
 import pytest
 from fmpy.validation import validate_fmu
-from fmu_rig import UnitFile
 from package_walk import ROOT
 from typer.testing import CliRunner
 
@@ -26,14 +23,14 @@ pytestmark = pytest.mark.quick
 
 
 @pytest.mark.slow
-def test_is_valid(unit: UnitFile) -> None:
+def test_is_valid(unit):
     assert validate_fmu(str(unit.file)) == []
     n, springs = unit.platform.n_actuators, unit.platform.n_deflections
     assert len(unit.outputs) == 13 + 2 * springs + 3 * n
     assert len(unit.starts) == n + 6 + 10 + 13 + 2 * springs
 
 
-def test_needs_nothing_but_the_system(stewart_unit: UnitFile) -> None:
+def test_needs_nothing_but_the_system(stewart_unit):
     """No Python, no numba: functions of C and of its mathematics, and the interface alone."""
     listed = subprocess.run(
         ["nm", "--dynamic", stewart_unit.library], capture_output=True, text=True, check=True
@@ -48,14 +45,14 @@ def test_needs_nothing_but_the_system(stewart_unit: UnitFile) -> None:
 
 
 @cache
-def header(fmi: int) -> str:
+def header(fmi):
     """Return the header of a machine."""
     platform = twin.load("stewart")
     return machine_header(platform, unit_blocks(platform), 1e-3, "token", fmi)
 
 
 @pytest.mark.parametrize("fmi", [2, 3])
-def test_functions_are_declared_as_the_standard_declares_them(fmi: int, tmp_path: Path) -> None:
+def test_functions_are_declared_as_the_standard_declares_them(fmi, tmp_path):
     (tmp_path / "machine.h").write_text(header(fmi))
     standard = Path(fmpy.__file__).with_name("c-code")
     warned = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-sign-compare"]
@@ -63,7 +60,7 @@ def test_functions_are_declared_as_the_standard_declares_them(fmi: int, tmp_path
     subprocess.run([*command, f"-I{standard}", f"-I{tmp_path}", library.UNIT_SOURCE], check=True)
 
 
-def test_page_lists_every_variable(unit: UnitFile) -> None:
+def test_page_lists_every_variable(unit):
     text = (ROOT / "docs" / "fmu.md").read_text(encoding="utf-8")
     table = text[text.index("## Variables") : text.index("## Example")]
     for name in [*unit.starts, *unit.outputs]:
@@ -71,9 +68,7 @@ def test_page_lists_every_variable(unit: UnitFile) -> None:
         assert re.search(rf"`{stem or last}[.\[]", table), name
 
 
-def test_files_are_whole_and_the_same(
-    stewart_unit: UnitFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_whole_and_the_same(stewart_unit, tmp_path, monkeypatch):
     again = write_unit(stewart_unit.platform, tmp_path)
     old = again.read_bytes()
     assert old == stewart_unit.file.read_bytes()
@@ -89,7 +84,7 @@ def test_files_are_whole_and_the_same(
     assert list(tmp_path.iterdir()) == [again]
 
 
-def test_wrong_options_are_named(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_wrong_options_are_named(subtests, tmp_path):
     for options, message in [
         ({"fmi": 1}, "fmi"),
         ({"fmi": 3.0}, "fmi"),
@@ -100,7 +95,7 @@ def test_wrong_options_are_named(subtests: pytest.Subtests, tmp_path: Path) -> N
             write_unit(twin.load("stewart"), tmp_path, **options)
 
 
-def test_command(tmp_path: Path) -> None:
+def test_command(tmp_path):
     words = ["export", "stewart", "--format", "fmu", "--out", str(tmp_path), "--fmi", "2"]
     done = CliRunner().invoke(cli.app, [*words, "--timestep", "0.5 ms"])
     assert done.exit_code == 0, done.output

@@ -1,23 +1,17 @@
 """Motion of units of FMI against the analytic engine, and of one unit against itself."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 import fmpy
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
 from fmpy.validation import validate_fmu
-from fmu_rig import UnitFile, UnitRun, unit_of
-from numpy.typing import NDArray
+from fmu_rig import UnitRun, unit_of
 from scales import scale_of
 
 import twin
 from twin.analysis.payload.body import Payload
-from twin.analysis.platform import Platform
 from twin.engines import make_engine
 from twin.engines.base import suitable_timestep
 from twin.machine.body import six
@@ -36,9 +30,7 @@ BODY = Payload(
 PAYLOAD = [BODY.mass, *BODY.center, *six(BODY.inertia)]
 
 
-def reference(
-    platform: Platform, state: NDArray[np.float64], step: float, loads: Any
-) -> NDArray[np.float64]:
+def reference(platform, state, step, loads):
     """Return state, coordinates and rates of the analytic engine after each load."""
     engine = make_engine("analytic", platform, step, "fast")
     engine.reset(state[:7], state[7:13], state[13:])
@@ -49,9 +41,7 @@ def reference(
     return np.array(found)
 
 
-def test_moves_as_the_analytic_engine(
-    unit: UnitFile, random_motion: Any, random_internal: Any
-) -> None:
+def test_moves_as_the_analytic_engine(unit, random_motion, random_internal):
     """Forces, wrench and payload change on the way, from a start in motion."""
     platform, step, random = (
         unit.platform,
@@ -83,7 +73,7 @@ def test_moves_as_the_analytic_engine(
     assert (np.abs(without - expected) / sizes).max() > 1e3 * AGREEMENT
 
 
-def test_rests_at_home_by_default(unit: UnitFile) -> None:
+def test_rests_at_home_by_default(unit):
     """A stranger who runs it as it is sees a machine that stands still."""
     found = fmpy.simulate_fmu(str(unit.file), stop_time=0.02, output_interval=2e-3)
     assert len(found) == 11
@@ -92,7 +82,7 @@ def test_rests_at_home_by_default(unit: UnitFile) -> None:
 
 
 @pytest.mark.parametrize("machine", ["driving_simulator", "compliant_stewart"])
-def test_second_version_moves_as_the_third(machine: str, folder: Path) -> None:
+def test_second_version_moves_as_the_third(machine, folder):
     runs = []
     for fmi in (2, 3):
         unit = unit_of(twin.load(machine), folder, fmi)
@@ -105,7 +95,7 @@ def test_second_version_moves_as_the_third(machine: str, folder: Path) -> None:
     assert abs(runs[0][2] - twin.load(machine).home[2]) > 1e-6
 
 
-def test_communication_steps_need_no_multiple(stewart_unit: UnitFile) -> None:
+def test_communication_steps_need_no_multiple(stewart_unit):
     """Multiples change nothing; others are divided evenly into shorter steps."""
     ends = {}
     for name, spans in {"one": [0.01], "ten": [1e-3] * 10, "odd": [2.5e-3] * 4}.items():
@@ -118,10 +108,10 @@ def test_communication_steps_need_no_multiple(stewart_unit: UnitFile) -> None:
     assert (ends["odd"] != ends["one"]).any()
 
 
-def test_instances_share_nothing(stewart_unit: UnitFile) -> None:
+def test_instances_share_nothing(stewart_unit):
     """Many threads, each with its own payload and wrench, against one after the other."""
 
-    def ride(k: int) -> NDArray[np.float64]:
+    def ride(k):
         run = UnitRun(stewart_unit, wrench=[10.0 * k, 0.0, -5.0 * k, 0.0, 1.0, 0.0])
         for step in range(100):
             run.set({"payload.mass": float(k + step % 3)})
@@ -135,7 +125,7 @@ def test_instances_share_nothing(stewart_unit: UnitFile) -> None:
     assert np.ptp(alone, axis=0).max() > 1e-3
 
 
-def test_kept_states_continue_alike(stewart_unit: UnitFile) -> None:
+def test_kept_states_continue_alike(stewart_unit):
     run = UnitRun(stewart_unit, wrench=[0.0, 30.0, -200.0, 5.0, 0.0, 9.0], payload=PAYLOAD)
     run.step(0.02)
     kept = run.fmu.getFMUState()

@@ -1,22 +1,16 @@
 """Refusals of a unit: each message names the variable and says what is wrong."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
-from fmu_rig import UnitFile, UnitRun, unit_of
+from fmu_rig import UnitRun, unit_of
 
 import twin
-from twin.analysis.platform import Platform
 
 pytestmark = pytest.mark.quick
 
 
-def test_a_singular_pose_ends_the_run(machine_of: Callable[[str], Platform], folder: Path) -> None:
+def test_a_singular_pose_ends_the_run(machine_of, folder):
     """Cranks and rods are pulled straight: the unit keeps the last state that exists."""
     unit = unit_of(machine_of("rss"), folder)
     run = UnitRun(unit, wrench=[0.0, 0.0, 2e4, 0.0, 0.0, 0.0])
@@ -51,7 +45,7 @@ WRONG_STARTS = {
 }
 
 
-def test_wrong_values_are_named(subtests: pytest.Subtests, folder: Path) -> None:
+def test_wrong_values_are_named(subtests, folder):
     for machine in WRONG_STARTS:
         with subtests.test(f"{machine}"):
             unit = unit_of(twin.load(machine), folder)
@@ -63,7 +57,7 @@ def test_wrong_values_are_named(subtests: pytest.Subtests, folder: Path) -> None
                 assert message in run.messages[-1]
 
 
-def test_wrong_calls_are_refused(stewart_unit: UnitFile) -> None:
+def test_wrong_calls_are_refused(stewart_unit):
     run = UnitRun(stewart_unit, payload=np.zeros(10))
     for time, span in ((0.0, 0.0), (0.0, -1e-3), (0.0, np.nan), (0.5, 1e-3), (0.0, 1e300)):
         with pytest.raises(FMICallException):

@@ -1,9 +1,5 @@
 """Kernels compiled for graphics cards that are not here: registers, spills, memory."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -24,7 +20,7 @@ MOST_LOCAL = 2048
 """Bytes of a thread's memory in the others: rows of the Jacobian; state and stages of a step."""
 
 
-def environment_kernel(machine: str) -> tuple[str, Any, tuple[Any, ...]]:
+def environment_kernel(machine):
     """Return name, kernel and types of the arguments of pose tracking."""
     from twin.envs.pose_tracking.stock import prepare
     from twin.kernels.cuda.compilation import FLOAT_ARRAY, type_of
@@ -36,12 +32,12 @@ def environment_kernel(machine: str) -> tuple[str, Any, tuple[Any, ...]]:
     return "environment", kernel, (*map(type_of, groups), FLOAT_ARRAY)
 
 
-def test_every_kind_of_legs_is_compiled() -> None:
+def test_every_kind_of_legs_is_compiled():
     assert {type(twin.load(name).constants.legs) for name in MACHINES} == set(LEG_MODULES)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_kernels_fit_into_registers(machine: str) -> None:
+def test_kernels_fit_into_registers(machine):
     pytest.importorskip("numba_cuda", reason="the extra cuda is not installed")
     from twin.kernels.cuda.batches import Sizes
     from twin.kernels.cuda.compilation import (

@@ -1,7 +1,5 @@
 """Kernels of a graphics card run by Python: numba's simulator needs an environment of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -15,7 +13,7 @@ LEAST = 20
 
 
 @pytest.mark.slow
-def test_simulated_kernels_equal_the_processor() -> None:
+def test_simulated_kernels_equal_the_processor():
     file = Path(__file__).with_name("simulated.py")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(file)]
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}

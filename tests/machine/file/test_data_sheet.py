@@ -1,10 +1,7 @@
 """Machines from a few numbers of a data sheet: they load, and keep the numbers as printed."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +12,7 @@ from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.feasibility.feasibility import feasibility
 from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.machine import MachineParameters, read_parameters
+from twin.machine import read_parameters
 from twin.machine.body import check_inertia
 from twin.machine.file.data_sheet import estimates
 from twin.machine.file.data_sheet.sheet import DataSheet
@@ -63,11 +60,11 @@ PILLARS = DataSheet(
 )
 
 
-def made(sheet: DataSheet) -> MachineParameters:
+def made(sheet):
     return parameters_from(tomllib.loads(data_sheet_text("mine", sheet)), "mine.toml")
 
 
-def test_actuators() -> None:
+def test_actuators():
     machine = made(ACTUATORS)
     actuator = machine.leg.actuator
     assert actuator.minimum == 0.4
@@ -80,7 +77,7 @@ def test_actuators() -> None:
         assert entry in text
 
 
-def test_servos_are_laid_out_for_a_well_conditioned_home() -> None:
+def test_servos_are_laid_out_for_a_well_conditioned_home():
     machine = made(SERVOS)
     np.testing.assert_allclose(machine.home_coordinates, 0.0, rtol=0, atol=1e-9)
     rows = machine.home_jacobian / np.repeat([1.0, machine.mean_arm], 3)
@@ -100,7 +97,7 @@ PAIRS_OF_HORNS = replace(
 """Joints of a pair are 40.9 mm apart, so that horns of 24 mm towards each other would cross."""
 
 
-def test_horns_do_not_cross() -> None:
+def test_horns_do_not_cross():
     """The machine is judged by the verdict on it, which knows nothing of how it was laid out."""
     platform = Platform(made(PAIRS_OF_HORNS))
     assert feasibility(platform).feasible
@@ -109,14 +106,14 @@ def test_horns_do_not_cross() -> None:
 
 
 @pytest.mark.slow
-def test_horns_point_where_they_are_told_to(subtests: pytest.Subtests) -> None:
+def test_horns_point_where_they_are_told_to(subtests):
     for horns in ["mirrored", "same"]:
         for towards in [0.0, 40.0, 90.0, -90.0]:
             with subtests.test(f"{horns}, {towards}"):
                 sheet = replace(PAIRS_OF_HORNS, horns=horns, horn_angle=f"{towards} deg")
                 machine = made(sheet)
                 pairs = zip(machine.legs, machine.home_places, strict=True)
-                cranks = np.array([leg.home_crank(place) for leg, place in pairs])  # type: ignore[union-attr]
+                cranks = np.array([leg.home_crank(place) for leg, place in pairs])
                 x, y, _ = machine.base.joints.points.T
                 outward = np.stack([x, y, 0.0 * x], axis=1) / np.hypot(x, y)[:, None]
                 tangent = np.cross([0.0, 0.0, 1.0], outward)
@@ -131,7 +128,7 @@ def test_horns_point_where_they_are_told_to(subtests: pytest.Subtests) -> None:
                 np.testing.assert_array_equal(senses, factor * np.array(alternating))
 
 
-def test_servo_from_a_data_sheet() -> None:
+def test_servo_from_a_data_sheet():
     sheet = replace(SERVOS, drive="servo", backlash="0.5 deg")
     text = data_sheet_text("mine", sheet)
     content = tomllib.loads(text)["configuration"]["hardware"]["leg"]["drive"]
@@ -143,7 +140,7 @@ def test_servo_from_a_data_sheet() -> None:
     }
 
 
-def test_pillars_stand_below_the_corners_or_on_a_circle() -> None:
+def test_pillars_stand_below_the_corners_or_on_a_circle():
     four = made(PILLARS)
     np.testing.assert_allclose(np.abs(four.base.joints.points), [[0.6, 0.35, 0.0]] * 4, rtol=1e-9)
     np.testing.assert_allclose(four.home_coordinates, 0.3208, rtol=1e-9)
@@ -154,19 +151,19 @@ def test_pillars_stand_below_the_corners_or_on_a_circle() -> None:
 
 
 @pytest.mark.parametrize("kind", ["strut", "viscoelastic"])
-def test_springs_have_their_stiffness_and_a_damping(kind: str) -> None:
+def test_springs_have_their_stiffness_and_a_damping(kind):
     """Left out, the damping is 0.05 of the critical of a sixth of what is moved."""
     sheet = replace(ACTUATORS, legs=kind, stiffness="8 N/um")
     machine, given = made(sheet), made(replace(sheet, damping="300 N s/m"))
     springs = [getattr(leg, "axial", leg) for leg in (machine.leg, given.leg)]
-    assert [spring.stiffness for spring in springs] == [8e6, 8e6]  # type: ignore[union-attr]
+    assert [spring.stiffness for spring in springs] == [8e6, 8e6]
     expected = 0.1 * np.sqrt(8e6 * machine.platform.body.mass / 6.0)
-    assert springs[0].damping == pytest.approx(expected, rel=1e-3)  # type: ignore[union-attr]
-    assert springs[1].damping == 300.0  # type: ignore[union-attr]
+    assert springs[0].damping == pytest.approx(expected, rel=1e-3)
+    assert springs[1].damping == 300.0
     np.testing.assert_allclose(machine.home_coordinates, 0.4762, rtol=1e-9)
 
 
-def test_height_in_place_of_the_shortest_length() -> None:
+def test_height_in_place_of_the_shortest_length():
     machine = made(replace(ACTUATORS, shortest=None, height="450 mm"))
     actuator = machine.leg.actuator
     middle = (actuator.minimum + actuator.maximum) / 2
@@ -182,9 +179,7 @@ def test_height_in_place_of_the_shortest_length() -> None:
     mass=st.floats(1e-3, 1e4),
 )
 @settings(max_examples=30, deadline=None)
-def test_machines_of_any_size_load(
-    base: float, share: float, spacing: tuple[float, float], mass: float
-) -> None:
+def test_machines_of_any_size_load(base, share, spacing, mass):
     sheet = DataSheet(
         base_radius=f"{base} m",
         base_spacing=f"{spacing[0]} deg",
@@ -199,16 +194,16 @@ def test_machines_of_any_size_load(
     np.testing.assert_allclose(machine.home_coordinates, 1.45 * base, rtol=1e-8)
 
 
-def test_a_payload_is_a_cylinder_as_high_as_wide() -> None:
+def test_a_payload_is_a_cylinder_as_high_as_wide():
     body = estimates.load(40.0, 0.3)
     radius = np.sqrt(2.0 * body.tensor[2] / 40.0)
     assert estimates.PAYLOAD_DENSITY * np.pi * radius**2 * 2.0 * radius == pytest.approx(40.0)
     assert body.center == pytest.approx(estimates.PLATE_THICKNESS_RATIO * 0.3 + radius)
     both = estimates.joined_bodies([body, estimates.plate(0.3, None)])
-    check_inertia(tuple(tuple(row) for row in np.diag(both.tensor)))  # type: ignore[arg-type]
+    check_inertia(tuple(tuple(row) for row in np.diag(both.tensor)))
 
 
-REFUSED: dict[str, tuple[DataSheet, str, str]] = {
+REFUSED = {
     "mass for a stroke": (replace(ACTUATORS, stroke="6 kg"), "stroke", "of mass, not of length"),
     "no unit": (replace(ACTUATORS, stroke="6"), "stroke", "write the number with one of"),
     "negative": (replace(ACTUATORS, payload="-2 kg"), "payload", "above zero"),
@@ -246,7 +241,7 @@ REFUSED: dict[str, tuple[DataSheet, str, str]] = {
 }
 
 
-def test_a_hanging_machine_is_the_standing_one_with_gravity_upside_down() -> None:
+def test_a_hanging_machine_is_the_standing_one_with_gravity_upside_down():
     """Seen from above, a leg pulls where it pushed, with the same forces."""
     up = replace(ACTUATORS, shortest=None, height="400 mm")
     standing, hanging = (Platform(made(one)) for one in (up, replace(up, height=" -0.4 m")))
@@ -259,7 +254,7 @@ def test_a_hanging_machine_is_the_standing_one_with_gravity_upside_down() -> Non
     np.testing.assert_allclose(forces[1], -forces[0], rtol=1e-9, atol=0.0)
 
 
-def test_impossible_numbers_are_named(subtests: pytest.Subtests) -> None:
+def test_impossible_numbers_are_named(subtests):
     for sheet, field, words in REFUSED.values():
         with subtests.test(f"{sheet}"):
             with pytest.raises(InputError) as caught:
@@ -269,7 +264,7 @@ def test_impossible_numbers_are_named(subtests: pytest.Subtests) -> None:
             assert "\n" not in caught.value.message
 
 
-def test_files_are_written_once(tmp_path: Path) -> None:
+def test_files_are_written_once(tmp_path):
     path = write_data_sheet(tmp_path / "mine.toml", replace(ACTUATORS, title='A "new" one'))
     assert read_parameters(path).title == 'A "new" one'
     with pytest.raises(InputError, match="exists"):

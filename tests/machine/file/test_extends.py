@@ -1,14 +1,9 @@
 """Files that extend another one: what changes, what stays, and what is refused."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 import twin
 from twin.errors import ParameterError
-from twin.machine import MachineParameters
 from twin.machine.file.read import MAX_EXTENDS_DEPTH
 from twin.machine.randomisation.sampler import nominal_values
 
@@ -33,16 +28,14 @@ friction_torque = 0.3
 """
 
 
-def written(folder: Path, text: str, name: str = "mine.toml") -> Path:
+def written(folder, text, name="mine.toml"):
     path = folder / name
     path.write_text(text)
     return path
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
-def test_single_numbers_replace_those_of_the_base(
-    tmp_path: Path, configuration: str | None
-) -> None:
+def test_single_numbers_replace_those_of_the_base(tmp_path, configuration):
     found = twin.load(written(tmp_path, IDENTIFIED), configuration).parameters
     base = twin.load("stewart", configuration="hardware").parameters
     assert found.platform.body.mass == 99.5
@@ -72,7 +65,7 @@ mass = "104 kg"
 """
 
 
-def test_configurations_are_changed_and_added(tmp_path: Path) -> None:
+def test_configurations_are_changed_and_added(tmp_path):
     path = written(tmp_path, CONFIGURED)
     base, found = twin.load("stewart", "hardware"), twin.load(path, "hardware")
     assert found.parameters.configuration is not None
@@ -90,7 +83,7 @@ def test_configurations_are_changed_and_added(tmp_path: Path) -> None:
     assert ideal.legs[0].drive is None
 
 
-def test_configurations_go_through_a_chain(tmp_path: Path) -> None:
+def test_configurations_go_through_a_chain(tmp_path):
     text = CONFIGURED.replace('"stewart"', '"pi_h824"').replace("0.4", "1e-4")
     written(tmp_path, text)
     text = 'extends = "mine.toml"\nsource = "b"\n[configuration.loaded]\ngravity = 9.8\n'
@@ -102,7 +95,7 @@ def test_configurations_go_through_a_chain(tmp_path: Path) -> None:
     assert drive.model_dump()["friction_torque"] == 1e-4
 
 
-def test_generic_drives_are_those_of_the_new_actuators(tmp_path: Path) -> None:
+def test_generic_drives_are_those_of_the_new_actuators(tmp_path):
     text = 'extends = "tssm_l16"\nsource = "a"\n[leg.actuator]\nforce = "5 kN"\n'
     force = [
         leg.drive.model_dump()["peak"]
@@ -113,7 +106,7 @@ def test_generic_drives_are_those_of_the_new_actuators(tmp_path: Path) -> None:
     assert force[1] == 5000.0 != force[0]
 
 
-def test_a_file_extends_one_that_extends(tmp_path: Path) -> None:
+def test_a_file_extends_one_that_extends(tmp_path):
     written(tmp_path, IDENTIFIED)
     text = 'extends = "mine.toml"\nsource = "second"\n[leg.2.drive]\nviscous_torque = 0.001\n'
     path = written(tmp_path, text, "again.toml")
@@ -123,18 +116,18 @@ def test_a_file_extends_one_that_extends(tmp_path: Path) -> None:
     assert drive.model_dump()["viscous_torque"] == 0.001
 
 
-def test_a_base_that_changes_is_read_again(tmp_path: Path) -> None:
+def test_a_base_that_changes_is_read_again(tmp_path):
     text = 'extends = "mine.toml"\nsource = "second"\n[platform.body]\nmass = 90\n'
     path = written(tmp_path, text, "again.toml")
     for speed in ("0.2 m/s", "0.3 m/s"):
         base = f'extends = "stewart"\nsource = "a"\n[leg.actuator]\nspeed = "{speed}"\n'
         written(tmp_path, base)
-        found: MachineParameters = twin.load(path).parameters
+        found = twin.load(path).parameters
         assert found.legs[0].actuator.speed == float(speed.split()[0])
         assert found.platform.body.mass == 90.0
 
 
-def test_what_cannot_be_extended_is_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_what_cannot_be_extended_is_refused(subtests, tmp_path):
     for text, field, words in [
         ('extends = "nope"\nsource = "x"', "extends", "no such file"),
         ('extends = "mine.toml"\nsource = "x"', "extends", "in a circle"),
@@ -174,9 +167,7 @@ def test_what_cannot_be_extended_is_refused(subtests: pytest.Subtests, tmp_path:
             assert words in message
 
 
-def test_single_legs_need_variants_that_are_tables(
-    subtests: pytest.Subtests, tmp_path: Path
-) -> None:
+def test_single_legs_need_variants_that_are_tables(subtests, tmp_path):
     for variant in ["3", "[3]", "[{}]", "[{legs = 3}]", "'x'", "{a = 1}"]:
         with subtests.test(f"{variant}"):
             text = f'extends = "stewart"\nsource = "x"\nvariant = {variant}\n'
@@ -185,7 +176,7 @@ def test_single_legs_need_variants_that_are_tables(
                 twin.load(written(tmp_path, text))
 
 
-def test_a_long_chain_is_no_circle(tmp_path: Path) -> None:
+def test_a_long_chain_is_no_circle(tmp_path):
     """As many files as are allowed can be read; one more makes the chain too long."""
     base = "stewart"
     for number in range(1, MAX_EXTENDS_DEPTH):

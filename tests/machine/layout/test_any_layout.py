@@ -1,9 +1,5 @@
 """Layouts and homes at random: each is a machine at its home, or refused with a field."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -53,7 +49,7 @@ CHANGES = st.fixed_dictionaries(
 )
 
 
-def check(*arguments: Any, **changes: Any) -> None:
+def check(*arguments, **changes):
     """Load a machine that is at its home, or that is refused by name."""
     try:
         machine = laid_out(*arguments, **changes)
@@ -66,12 +62,12 @@ def check(*arguments: Any, **changes: Any) -> None:
 
 @given(base=SIDES, top=SIDES, home=HOMES)
 @settings(max_examples=150, deadline=None)
-def test_any_joints(base: dict[str, Any], top: dict[str, Any], home: Any) -> None:
+def test_any_joints(base, top, home):
     check(base, top, home=home)
 
 
 @given(home=HOMES, changes=CHANGES)
 @settings(max_examples=100, deadline=None)
 @pytest.mark.slow
-def test_any_cranks(home: Any, changes: dict[str, Any]) -> None:
+def test_any_cranks(home, changes):
     check(SERVO_BASE, SERVO_TOP, "rss", home=home, leg=SERVOS | changes)

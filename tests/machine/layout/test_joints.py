@@ -1,9 +1,6 @@
 """Layouts by angles, chords and coordinates, in any order."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,13 +17,13 @@ RADII = st.floats(1e-3, 10.0)
 HALVES = st.floats(1e-3, math.pi / 3 - 1e-3)
 
 
-def circle(**fields: Any) -> PairedCircle:
+def circle(**fields):
     return PairedCircle(**{"source": "Test", "center_angle": 0.2, **fields})
 
 
 @given(radius=RADII, half=HALVES)
 @settings(max_examples=50, deadline=None)
-def test_all_ways_to_give_a_hexagon_are_the_same(radius: float, half: float) -> None:
+def test_all_ways_to_give_a_hexagon_are_the_same(radius, half):
     plain = circle(radius=radius, half_spacing=half).points
     chord = float(np.linalg.norm(plain[1] - plain[0]))
     between = float(np.linalg.norm(plain[2] - plain[1]))
@@ -40,14 +37,14 @@ def test_all_ways_to_give_a_hexagon_are_the_same(radius: float, half: float) -> 
         np.testing.assert_allclose(circle(**given_).points, plain, rtol=0, atol=1e-7 * radius)
 
 
-def test_no_spacing_is_a_triangle() -> None:
+def test_no_spacing_is_a_triangle():
     points = circle(radius=1.0, spacing=0.0).points
     np.testing.assert_array_equal(points[::2], points[1::2])
 
 
 @given(angles=st.lists(st.floats(-6.0, 6.0), min_size=3, max_size=8), data=st.data())
 @settings(max_examples=50, deadline=None)
-def test_polar_points_are_listed_points(angles: list[float], data: st.DataObject) -> None:
+def test_polar_points_are_listed_points(angles, data):
     count = len(angles)
     radius = data.draw(st.lists(RADII, min_size=count, max_size=count))
     height = data.draw(st.lists(st.floats(-1.0, 1.0), min_size=count, max_size=count))
@@ -65,14 +62,14 @@ def test_polar_points_are_listed_points(angles: list[float], data: st.DataObject
     )
 
 
-def test_three_points_carry_six_legs_by_their_order() -> None:
+def test_three_points_carry_six_legs_by_their_order():
     pairs = Polar(source="Test", angles=["0 deg", "120 deg", "240 deg"], radius=1.0,
                   order=[1, 1, 2, 2, 3, 3])  # fmt: skip
     triangle = circle(radius=1.0, spacing=0.0, center_angle=0.0).points
     np.testing.assert_allclose(pairs.points, triangle, rtol=0, atol=1e-15)
 
 
-def test_a_shift_that_is_left_out_is_the_usual_one(subtests: pytest.Subtests) -> None:
+def test_a_shift_that_is_left_out_is_the_usual_one(subtests):
     """Every leg leans as far as its neighbours, to the other side."""
     for spacings in [(20, 20), (0, 20), (20, 0), (0, 0)]:
         with subtests.test(f"{spacings}"):
@@ -85,13 +82,13 @@ def test_a_shift_that_is_left_out_is_the_usual_one(subtests: pytest.Subtests) ->
 
 
 @pytest.mark.parametrize("given_", [{"shift": 0}, {"shift": 2}])
-def test_a_given_shift_stays(given_: dict[str, int]) -> None:
+def test_a_given_shift_stays(given_):
     machine = laid_out(HEXAGON, TOP | {"spacing": "50 deg"} | given_, **MID_STROKE)
     assert machine.platform.joints.model_dump()["shift"] == given_["shift"]
 
 
 @pytest.mark.parametrize("shift", [0, 2])
-def test_a_singular_layout_names_the_better_shift(shift: int) -> None:
+def test_a_singular_layout_names_the_better_shift(shift):
     """Pairs of the same width above and below: all legs lean the same way."""
     with pytest.raises(ParameterError) as caught:
         laid_out(HEXAGON, TOP | {"shift": shift}, **MID_STROKE)
@@ -100,7 +97,7 @@ def test_a_singular_layout_names_the_better_shift(shift: int) -> None:
     assert f"platform.joints.shift = 1 gives the shortest legs, in place of {shift}" in message
 
 
-def test_lists_are_joined_as_they_are_unless_asked() -> None:
+def test_lists_are_joined_as_they_are_unless_asked():
     top = circle(radius=0.4, spacing=0.3, center_angle=math.pi / 3).points
     table = {"coordinates": np.roll(top, 2, axis=0).tolist()}
     plain = laid_out(HEXAGON, table, home={"source": "Test", "at": "mid_stroke"})
@@ -111,7 +108,7 @@ def test_lists_are_joined_as_they_are_unless_asked() -> None:
 
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=30, deadline=None)
-def test_nearest_order_does_not_depend_on_the_lists(seed: int) -> None:
+def test_nearest_order_does_not_depend_on_the_lists(seed):
     random = np.random.default_rng(seed)
     base = circle(radius=1.0, spacing=0.4).points + random.uniform(-0.05, 0.05, (6, 3))
     top = circle(radius=0.6, spacing=0.3, center_angle=1.2).points
@@ -125,14 +122,14 @@ def test_nearest_order_does_not_depend_on_the_lists(seed: int) -> None:
     assert joined == dict(enumerate(plain.tolist()))
 
 
-def test_equally_good_shifts_are_none() -> None:
+def test_equally_good_shifts_are_none():
     base = circle(radius=1.0, spacing=0.4, center_angle=0.0).points
     axis = np.array([[0.0, 0.0, 0.1 * i] for i in range(6)])
     assert nearest_shift(base, axis, 1e-6) is None
     assert nearest_order(base, axis, 1e-6) is None
 
 
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+REFUSED = {
     "nothing": ({"center_angle": 0.0}, "sides of the hexagon"),
     "radius alone": ({"radius": 1.0, "center_angle": 0.0}, "needs one of half_spacing, spacing"),
     "two widths": ({**HEXAGON, "chord": 0.1}, "got spacing, chord"),
@@ -150,7 +147,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def test_refused_layouts_name_what_to_change(subtests: pytest.Subtests) -> None:
+def test_refused_layouts_name_what_to_change(subtests):
     for joints, words in REFUSED.values():
         with subtests.test(f"{joints}"):
             with pytest.raises(ParameterError) as caught:
@@ -169,9 +166,7 @@ def test_refused_layouts_name_what_to_change(subtests: pytest.Subtests) -> None:
     turn=st.floats(-3.0, 3.0),
 )
 @settings(max_examples=25, deadline=None)
-def test_symmetrical_machines_load_and_turn_with_their_layout(
-    radius: float, share: float, spacing: float, above: float, turn: float
-) -> None:
+def test_symmetrical_machines_load_and_turn_with_their_layout(radius, share, spacing, above, turn):
     base = {"radius": radius, "spacing": spacing, "center_angle": turn}
     top = {"radius": share * radius, "spacing": above, "center_angle": turn + math.pi / 3}
     actuator = {"source": "Test", "minimum": 0.9 * radius + 0.2, "maximum": 1.3 * radius + 0.4}

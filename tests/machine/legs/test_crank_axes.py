@@ -1,29 +1,24 @@
 """Axes of cranks: radial, by angle or by direction for each leg, and mirrored pairs."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from laid_out import CRANK, SERVO_BASE, SERVO_TOP, SERVOS, laid_out, servos
 
 from twin.errors import ParameterError
-from twin.machine import MachineParameters
-from twin.machine.legs.leg import LegGeometry
 from twin.machine.legs.rss.parameters import RssLeg
 
 pytestmark = pytest.mark.quick
 
 
-def placed(machine: MachineParameters) -> list[tuple[RssLeg, LegGeometry]]:
+def placed(machine):
     """Return every leg with its place at home."""
     pairs = zip(machine.legs, machine.home_places, strict=True)
     return [(leg, place) for leg, place in pairs if isinstance(leg, RssLeg)]
 
 
-def test_mirrored_pairs_have_equal_angles_and_horns_apart() -> None:
+def test_mirrored_pairs_have_equal_angles_and_horns_apart():
     machine = servos()
     np.testing.assert_allclose(machine.home_coordinates, 0.0, rtol=0, atol=1e-9)
     cranks = np.array([leg.home_crank(place) for leg, place in placed(machine)])
@@ -34,7 +29,7 @@ def test_mirrored_pairs_have_equal_angles_and_horns_apart() -> None:
     assert (np.linalg.norm(ends[::2] - ends[1::2], axis=1) > gaps).all()
 
 
-def test_a_growing_angle_lifts_the_platform() -> None:
+def test_a_growing_angle_lifts_the_platform():
     """All six equal rates are a motion along z alone."""
     machine = servos()
     rates = np.linalg.solve(machine.home_jacobian, np.ones(6))
@@ -42,7 +37,7 @@ def test_a_growing_angle_lifts_the_platform() -> None:
     np.testing.assert_allclose(np.delete(rates, 2), 0.0, rtol=0, atol=1e-9)
 
 
-def test_without_mirrors_equal_rates_turn_it() -> None:
+def test_without_mirrors_equal_rates_turn_it():
     home = {"source": "Test", "position": [0.0, 0.0, "137 mm"]}
     leg = SERVOS | {"mirrored": [], "actuator": {"source": "Test", "minimum": -3.2, "maximum": 3.2}}
     machine = laid_out(SERVO_BASE, SERVO_TOP, "rss", home=home, leg=leg)
@@ -50,7 +45,7 @@ def test_without_mirrors_equal_rates_turn_it() -> None:
     assert abs(rates[5]) > 1e-3
 
 
-def test_axes_by_angle_and_by_direction_are_the_radial_ones() -> None:
+def test_axes_by_angle_and_by_direction_are_the_radial_ones():
     radial = servos(crank=CRANK)
     points = radial.base.joints.points
     angles = np.arctan2(points[:, 1], points[:, 0]).tolist()
@@ -66,7 +61,7 @@ def test_axes_by_angle_and_by_direction_are_the_radial_ones() -> None:
         np.testing.assert_allclose(other.home_jacobian, radial.home_jacobian, rtol=0, atol=1e-9)
 
 
-def test_vertical_axes_with_cranks_outward() -> None:
+def test_vertical_axes_with_cranks_outward():
     leg = SERVOS | {"axis": [0.0, 0.0, 1.0], "zero": "outward", "branch": "outward"}
     leg["actuator"] = {"source": "Test", "minimum": -3.0, "maximum": 3.0}
     home = {"source": "Test", "position": [0.0, 0.0, "130 mm"]}
@@ -76,7 +71,7 @@ def test_vertical_axes_with_cranks_outward() -> None:
     np.testing.assert_allclose(zeros, radii, rtol=0, atol=1e-12)
 
 
-def test_the_mirror_image_of_a_crank() -> None:
+def test_the_mirror_image_of_a_crank():
     """The reflection that swaps the legs of a pair swaps their cranks, all masses included."""
     machine = servos(crank=CRANK)
     mirror = np.diag([1.0, -1.0, 1.0])
@@ -90,7 +85,7 @@ def test_the_mirror_image_of_a_crank() -> None:
     np.testing.assert_allclose(mirror @ tensors[0] @ mirror, tensors[1], rtol=0, atol=1e-15)
 
 
-REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+REFUSED = {
     "word": ({"axis": "sideways"}, "leg.axis", "'tangential', 'radial'"),
     "five": ({"axis": [[1.0, 0.0, 0.0]] * 5}, "leg.axis", "5 entries for 6 legs"),
     "three angles": ({"axis": None, "axis_angles": [0.0] * 3}, "leg.axis_angles", "3 entries"),
@@ -102,7 +97,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
-def test_refused_axes(subtests: pytest.Subtests) -> None:
+def test_refused_axes(subtests):
     for changes, field, words in REFUSED.values():
         with subtests.test(f"{changes}"):
             with pytest.raises(ParameterError) as caught:

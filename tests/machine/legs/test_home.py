@@ -1,22 +1,15 @@
 """Numbers that follow from the parameters: joints, cylinders, leg frames, mirrored bodies."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from legs_at_home import home_leg_frames, leg_bodies
-from numpy.typing import NDArray
 from shipped import SHIPPED, shipped_content
 
 import twin
-from twin.analysis.platform import Platform
 from twin.machine.body import Cylinder, RigidBody
 from twin.machine.layout.joints import PairedCircle, PointList
-
-Array = NDArray[np.float64]
 
 KINDS = {name: shipped_content(name)["leg"]["kind"] for name in SHIPPED}
 WITH_BODIES = [*(name for name in KINDS if KINDS[name] in ("ups", "strut")), "general"]
@@ -28,7 +21,7 @@ STRAIGHT = [*WITH_BODIES, *(name for name in KINDS if KINDS[name] == "viscoelast
 assert {KINDS.get(name) for name in STRAIGHT} == {"ups", "strut", "viscoelastic", None}
 
 
-def thesis_leg_data() -> tuple[Array, Array, Array]:
+def thesis_leg_data():
     """Return rev1, rev2 and the leg directions, row per leg, as appendix A.1 computes them."""
     base, top = [], []
     for i in range(3):
@@ -46,18 +39,18 @@ def thesis_leg_data() -> tuple[Array, Array, Array]:
     return rev1, rev2 / np.linalg.norm(rev2, axis=1)[:, None], along
 
 
-def test_legs_of_the_thesis_are_08644_long_when_retracted(stewart: Platform) -> None:
+def test_legs_of_the_thesis_are_08644_long_when_retracted(stewart):
     lengths = stewart.inverse_kinematics([0.0, 0.0, 0.740, 1.0, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(lengths, 0.8644, rtol=0, atol=5e-5)  # printed with four decimals
 
 
-def test_first_axis_is_rev1(stewart: Platform) -> None:
+def test_first_axis_is_rev1(stewart):
     rev1, _, _ = thesis_leg_data()
     # A horizontal axis across the leg does not depend on the height, only rounding is left.
     np.testing.assert_allclose(stewart.first_axes, rev1, rtol=0, atol=1e-15)
 
 
-def test_leg_frames_are_those_of_the_thesis(stewart: Platform) -> None:
+def test_leg_frames_are_those_of_the_thesis(stewart):
     """At home rev1 is the leg frame's y and rev2 its -x: `frame_angle` is 90 degrees."""
     frames = home_leg_frames(stewart.parameters)
     along = stewart.parameters.home_leg_vectors / stewart.home_coordinates[:, None]
@@ -69,9 +62,7 @@ def test_leg_frames_are_those_of_the_thesis(stewart: Platform) -> None:
     np.testing.assert_allclose(frames[:, :, 2], along, rtol=0, atol=1e-15)
 
 
-def test_bodies_are_where_the_thesis_puts_them(
-    subtests: pytest.Subtests, stewart: Platform
-) -> None:
+def test_bodies_are_where_the_thesis_puts_them(subtests, stewart):
     """Appendix A.1: origins of lower_leg and upper_leg, odd and even legs, at home."""
     for number in range(1, 7):
         with subtests.test(f"{number}"):
@@ -96,7 +87,7 @@ def test_bodies_are_where_the_thesis_puts_them(
 
 
 @pytest.mark.parametrize("platform", WITH_BODIES, indirect=True)
-def test_mirrored_bodies_have_the_same_moments(platform: Platform) -> None:
+def test_mirrored_bodies_have_the_same_moments(platform):
     bodies = leg_bodies(platform.parameters)
     for tensors in (bodies.housing_inertia, bodies.rod_inertia):
         moments = np.linalg.eigvalsh(tensors)
@@ -107,7 +98,7 @@ def test_mirrored_bodies_have_the_same_moments(platform: Platform) -> None:
 
 
 @pytest.mark.parametrize("platform", STRAIGHT, indirect=True)
-def test_leg_frames_are_rotations(platform: Platform) -> None:
+def test_leg_frames_are_rotations(platform):
     frames = home_leg_frames(platform.parameters)
     np.testing.assert_allclose(
         frames.transpose(0, 2, 1) @ frames, np.tile(np.eye(3), (6, 1, 1)), rtol=0, atol=1e-15
@@ -118,12 +109,12 @@ def test_leg_frames_are_rotations(platform: Platform) -> None:
     np.testing.assert_allclose(across, 0.0, rtol=0, atol=1e-15)
 
 
-def paired_circle(**changes: Any) -> PairedCircle:
+def paired_circle(**changes):
     content = {"source": "Test", "radius": 2.0, "half_spacing": 0.1, "center_angle": 0.3}
     return PairedCircle(**{**content, **changes})
 
 
-def test_pairs_lie_on_a_circle() -> None:
+def test_pairs_lie_on_a_circle():
     points = paired_circle(height=0.5).points
     angles = np.arctan2(points[:, 1], points[:, 0])
     np.testing.assert_allclose(np.hypot(points[:, 0], points[:, 1]), 2.0, rtol=1e-15)
@@ -133,7 +124,7 @@ def test_pairs_lie_on_a_circle() -> None:
     np.testing.assert_allclose(np.unwrap(angles), expected, rtol=1e-15)
 
 
-def test_shift_moves_the_last_points_to_the_front(subtests: pytest.Subtests) -> None:
+def test_shift_moves_the_last_points_to_the_front(subtests):
     for shift in range(6):
         with subtests.test(f"{shift}"):
             plain = paired_circle().points
@@ -142,7 +133,7 @@ def test_shift_moves_the_last_points_to_the_front(subtests: pytest.Subtests) -> 
                 np.testing.assert_array_equal(shifted[(i + shift) % 6], plain[i])
 
 
-def test_placement_of_the_benchmark(srspm: Platform) -> None:
+def test_placement_of_the_benchmark(srspm):
     """Paper: joints at angles a0 + 120 k and a0 + 120 k + 2 gamma, with a0 = 60 deg - gamma."""
     for points, radius, gamma in (
         (srspm.base_joints, 1.0, 0.2985),
@@ -154,14 +145,14 @@ def test_placement_of_the_benchmark(srspm: Platform) -> None:
         np.testing.assert_allclose(points, expected, rtol=0, atol=1e-15)  # rounding
 
 
-def test_listed_points_are_taken_as_they_are() -> None:
+def test_listed_points_are_taken_as_they_are():
     coordinates = [[0.1 * i, 0.2, -0.3] for i in range(6)]
     np.testing.assert_array_equal(
         PointList(source="Test", coordinates=coordinates).points, coordinates
     )
 
 
-def test_cylinder_against_integration_over_its_volume() -> None:
+def test_cylinder_against_integration_over_its_volume():
     body = Cylinder(
         source="Test", density=7858.0, outer_radius=0.02, inner_radius=0.0175, length=0.5, start=0.1
     )
@@ -181,7 +172,7 @@ def test_cylinder_against_integration_over_its_volume() -> None:
     np.testing.assert_allclose(body.inertia_tensor, np.diag([across, across, axial]), rtol=1e-13)
 
 
-def test_legs_of_the_benchmark(srspm: Platform) -> None:
+def test_legs_of_the_benchmark(srspm):
     """A solid rod of 1.5 m: m L^2 / 12 about its middle, which is half its length below the tip."""
     bodies = leg_bodies(srspm.parameters)
     mass = 7858.0 * math.pi * 0.0175**2 * 1.5
@@ -194,21 +185,21 @@ def test_legs_of_the_benchmark(srspm: Platform) -> None:
     np.testing.assert_allclose(bodies.housing_center[:, 2], 0.25, rtol=1e-15)
 
 
-def test_principal_moments_are_a_diagonal_tensor() -> None:
+def test_principal_moments_are_a_diagonal_tensor():
     moments = RigidBody(source="Test", mass=1.0, inertia=[1.0, "1.5 kg m2", 2.0])
     rows = RigidBody(source="Test", mass=1.0, inertia=[[1.0, 0, 0], [0, 1.5, 0], [0, 0, 2.0]])
     np.testing.assert_array_equal(moments.inertia_tensor, np.diag([1.0, 1.5, 2.0]))
     assert moments.inertia == rows.inertia
 
 
-def test_plates_are_the_limit_of_what_a_body_can_be() -> None:
+def test_plates_are_the_limit_of_what_a_body_can_be():
     """A plate has the sum of its two moments about the third axis; nothing has more."""
     assert RigidBody(source="Test", mass=1.0, inertia=[1.0, 1.0, 2.0]).mass == 1.0
     with pytest.raises(ValueError, match="no rigid body"):
         RigidBody(source="Test", mass=1.0, inertia=[1.0, 1.0, 2.001])
 
 
-def test_arrays_of_a_platform_cannot_be_written(subtests: pytest.Subtests) -> None:
+def test_arrays_of_a_platform_cannot_be_written(subtests):
     for name in twin.machine_names():
         with subtests.test(f"{name}"):
             platform = twin.load(name)

@@ -1,9 +1,5 @@
 """Legs without mass: the platform's own equations are left, and what has no sense is refused."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from unsymmetric import KINDS, content_without_symmetry
@@ -15,13 +11,13 @@ from twin.machine.file.read import parameters_from
 pytestmark = pytest.mark.quick
 
 
-def with_leg_masses(kind: str, mass: float) -> dict[str, Any]:
+def with_leg_masses(kind, mass):
     """Return the description of a machine whose legs' parts weigh `mass` [kg], or nothing."""
     content = content_without_symmetry(kind)
     content.pop("variant", None)
     body = {"source": "Test", "kind": "rigid", "mass": mass, "center_of_mass": [0.01, 0.02, 0.1]}
     body |= {"inertia": [0.1 * mass] * 3} if mass else {}
-    leg: dict[str, Any] = content["leg"]
+    leg = content["leg"]
     for name in ("housing", "rod", "crank"):
         if name in leg:
             leg[name] = body
@@ -33,12 +29,12 @@ def with_leg_masses(kind: str, mass: float) -> dict[str, Any]:
     return content
 
 
-def platform_of(content: dict[str, Any]) -> Platform:
+def platform_of(content):
     """Return the machine that a description describes."""
     return Platform(parameters_from(content, "platform.toml"))
 
 
-def states(platform: Platform) -> tuple[Any, ...]:
+def states(platform):
     """Return pose, twist and acceleration near home, as the machine can have them."""
     generator = np.random.default_rng(3)
     return tuple(
@@ -48,7 +44,7 @@ def states(platform: Platform) -> tuple[Any, ...]:
     )
 
 
-def test_massless_legs_are_the_limit_of_light_ones(subtests: pytest.Subtests) -> None:
+def test_massless_legs_are_the_limit_of_light_ones(subtests):
     for kind in KINDS:
         with subtests.test(f"{kind}"):
             massless, light = (platform_of(with_leg_masses(kind, mass)) for mass in (0.0, 1e-9))
@@ -65,7 +61,7 @@ def test_massless_legs_are_the_limit_of_light_ones(subtests: pytest.Subtests) ->
 
 
 @pytest.mark.parametrize("kind", ["ups", "rss"])
-def test_forces_of_massless_legs_balance_the_platform_alone(kind: str) -> None:
+def test_forces_of_massless_legs_balance_the_platform_alone(kind):
     """Newton and Euler for one rigid body: J^T f is the wrench that its motion needs."""
     platform = platform_of(with_leg_masses(kind, 0.0))
     body = platform.parameters.platform.body
@@ -83,7 +79,7 @@ def test_forces_of_massless_legs_balance_the_platform_alone(kind: str) -> None:
     np.testing.assert_allclose(found, wrench, rtol=0, atol=1e-10 * np.abs(wrench).max())
 
 
-def test_a_massless_rod_on_a_heavy_crank_leaves_the_cranks_inertia() -> None:
+def test_a_massless_rod_on_a_heavy_crank_leaves_the_cranks_inertia():
     """Its effective mass is of rank one, I w w^T; w may have entries of zero."""
     content = with_leg_masses("rss", 0.0)
     content["leg"]["crank"] |= {"mass": 2.0, "inertia": [0.1, 0.1, 0.02]}
@@ -97,7 +93,7 @@ def test_a_massless_rod_on_a_heavy_crank_leaves_the_cranks_inertia() -> None:
     assert np.abs(forces - without).max() > 1e-3 * np.abs(forces).max()
 
 
-def test_mass_and_inertia_belong_together(subtests: pytest.Subtests) -> None:
+def test_mass_and_inertia_belong_together(subtests):
     for part, said in [
         ({"mass": 1.0, "inertia": [0.0, 0.0, 0.0]}, "only a part without mass has none"),
         ({"mass": 0.0, "inertia": [0.1, 0.1, 0.1]}, "because the mass is zero"),
@@ -110,14 +106,14 @@ def test_mass_and_inertia_belong_together(subtests: pytest.Subtests) -> None:
                 platform_of(content)
 
 
-def test_a_spring_needs_a_mass_at_its_end() -> None:
+def test_a_spring_needs_a_mass_at_its_end():
     content = with_leg_masses("viscoelastic", 0.0)
     content["leg"]["housing_mass"] = 0.0
     with pytest.raises(ParameterError, match="the spring's deflection has no acceleration"):
         platform_of(content)
 
 
-def test_a_platform_needs_a_mass() -> None:
+def test_a_platform_needs_a_mass():
     content = with_leg_masses("ups", 1.0)
     content["platform"]["body"]["mass"] = 0.0
     with pytest.raises(ParameterError, match=r"platform\.body\.mass"):

@@ -1,7 +1,5 @@
 """Every kind of leg has all its parts, and a new kind is a module and one entry of the list."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib import import_module
@@ -83,11 +81,11 @@ assert robot_xml(lit).count("leg_1_rod") == robot_xml(plain).count("leg_1_rod") 
 """What else uses it: nothing but the machine's file."""
 
 
-def test_every_template_is_listed() -> None:
+def test_every_template_is_listed():
     assert {file.stem for file in FOLDER.glob("*.toml")} == set(LEG_KINDS)
 
 
-def test_every_kind_has_all_parts(subtests: pytest.Subtests) -> None:
+def test_every_kind_has_all_parts(subtests):
     for kind in LEG_KINDS:
         with subtests.test(f"{kind}"):
             own, parameters = LEG_KINDS[kind], machine_of_kind(kind)
@@ -110,7 +108,7 @@ def test_every_kind_has_all_parts(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.slow
-def test_a_new_kind_takes_a_folder_and_a_line(tmp_path: Path) -> None:
+def test_a_new_kind_takes_a_folder_and_a_line(tmp_path):
     (tmp_path / "lamp").mkdir()
     (tmp_path / "lamp" / "__init__.py").write_text(LAMP)
     text = template("machine", "ups")

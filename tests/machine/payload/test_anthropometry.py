@@ -1,7 +1,5 @@
 """The published fractions add up to a body."""
 
-from __future__ import annotations
-
 import pytest
 
 from twin.machine.payload.anthropometry import (
@@ -16,7 +14,7 @@ TRUNK = ("pelvis", "abdomen", "thorax")
 
 
 @pytest.mark.parametrize("sex", SEXES)
-def test_masses_add_up_to_one(sex: str) -> None:
+def test_masses_add_up_to_one(sex):
     # Published to four digits: 0.9999 for women.
     assert mass_sum(BODIES[sex]) == pytest.approx(1.0, abs=1.5e-4)
 
@@ -24,7 +22,7 @@ def test_masses_add_up_to_one(sex: str) -> None:
 @pytest.mark.parametrize(
     ("sex", "trunk", "length"), [("male", 0.4346, 0.6033), ("female", 0.4257, 0.6148)]
 )
-def test_parts_of_the_trunk_add_up_to_the_trunk(sex: str, trunk: float, length: float) -> None:
+def test_parts_of_the_trunk_add_up_to_the_trunk(sex, trunk, length):
     """De Leva gives the trunk as a whole, too."""
     parts = [BODIES[sex].segments[name] for name in TRUNK]
     assert sum(part.mass for part in parts) == pytest.approx(trunk, abs=1e-12)
@@ -32,7 +30,7 @@ def test_parts_of_the_trunk_add_up_to_the_trunk(sex: str, trunk: float, length: 
 
 
 @pytest.mark.parametrize(("sex", "center"), [("male", 0.5138), ("female", 0.4964)])
-def test_centers_of_the_trunk_add_up_to_the_trunks(sex: str, center: float) -> None:
+def test_centers_of_the_trunk_add_up_to_the_trunks(sex, center):
     """From the cervicale down, share of the length to mid-hip."""
     parts = [BODIES[sex].segments[name] for name in reversed(TRUNK)]
     start, moment = 0.0, 0.0
@@ -45,7 +43,7 @@ def test_centers_of_the_trunk_add_up_to_the_trunks(sex: str, center: float) -> N
 
 
 @pytest.mark.parametrize("sex", SEXES)
-def test_segments_are_bodies(sex: str) -> None:
+def test_segments_are_bodies(sex):
     segments = BODIES[sex].segments
     assert set(PAIRED_SEGMENTS) < set(segments)
     for part in segments.values():
@@ -55,7 +53,7 @@ def test_segments_are_bodies(sex: str) -> None:
 
 
 @pytest.mark.parametrize("sex", SEXES)
-def test_trunk_and_head_are_lower_than_a_sitting_person(sex: str) -> None:
+def test_trunk_and_head_are_lower_than_a_sitting_person(sex):
     body = BODIES[sex]
     upright = sum(body.segments[name].length for name in (*TRUNK, "head"))
     flesh = SITTING_HEIGHT * body.stature - upright

@@ -1,7 +1,5 @@
 """Occupants: sums, symmetry, posture, springs, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from math import radians
 
@@ -12,7 +10,6 @@ from twin.errors import InputError
 from twin.machine.payload.anthropometry import (
     BODIES,
     SEXES,
-    Segment,
     branch,
     combined,
     origins,
@@ -40,21 +37,21 @@ IDS = ["man", "woman", "wheelchair", "child"]
 
 
 @pytest.fixture(params=OCCUPANTS, ids=IDS)
-def occupant(request: pytest.FixtureRequest) -> Occupant:
+def occupant(request):
     return request.param
 
 
-def by_name(occupant: Occupant) -> dict[str, Segment]:
+def by_name(occupant):
     return {segment.name: segment for segment in occupant.segments()}
 
 
-def test_mass_is_the_mass_given(occupant: Occupant) -> None:
+def test_mass_is_the_mass_given(occupant):
     chair = occupant.wheelchair.mass if occupant.wheelchair else 0.0
     total = rigid_sum(occupant.segments())
     assert total.mass == pytest.approx(occupant.mass + chair, rel=1e-14)
 
 
-def test_masses_and_lengths_grow_with_the_person() -> None:
+def test_masses_and_lengths_grow_with_the_person():
     small, large = by_name(Occupant(1.5, 50.0)), by_name(Occupant(1.8, 100.0))
     for name, segment in small.items():
         assert large[name].mass == pytest.approx(2.0 * segment.mass, rel=1e-14)
@@ -63,7 +60,7 @@ def test_masses_and_lengths_grow_with_the_person() -> None:
         assert large[name].center == pytest.approx(1.2 * segment.center, rel=1e-12, abs=1e-15)
 
 
-def test_segments_hang_together(occupant: Occupant) -> None:
+def test_segments_hang_together(occupant):
     segments = by_name(occupant)
     places = origins(tuple(segments.values()))
     body = BODIES[occupant.sex]
@@ -87,7 +84,7 @@ def test_segments_hang_together(occupant: Occupant) -> None:
     assert (places["thigh_left"] + places["thigh_right"]) / 2 == pytest.approx(places["pelvis"])
 
 
-def test_left_and_right_mirror_each_other(occupant: Occupant) -> None:
+def test_left_and_right_mirror_each_other(occupant):
     segments = by_name(occupant)
     places = origins(tuple(segments.values()))
     mirror = np.diag([1.0, -1.0, 1.0])
@@ -102,7 +99,7 @@ def test_left_and_right_mirror_each_other(occupant: Occupant) -> None:
         assert right.stiffness == pytest.approx(left.stiffness)
 
 
-def test_tensors_belong_to_rigid_bodies(occupant: Occupant) -> None:
+def test_tensors_belong_to_rigid_bodies(occupant):
     for segment in occupant.segments():
         assert segment.inertia == pytest.approx(segment.inertia.T, abs=1e-15)
         moments = np.linalg.eigvalsh(segment.inertia)
@@ -110,7 +107,7 @@ def test_tensors_belong_to_rigid_bodies(occupant: Occupant) -> None:
         assert moments[2] < moments[0] + moments[1]
 
 
-def test_default_seat_puts_the_center_above_the_reference_point() -> None:
+def test_default_seat_puts_the_center_above_the_reference_point():
     for chair, height in ((None, SEAT_HEIGHT), (Wheelchair(), Wheelchair().seat_height)):
         occupant = Occupant(1.75, 75.0, wheelchair=chair)
         center = rigid_sum(occupant.segments()).center
@@ -119,7 +116,7 @@ def test_default_seat_puts_the_center_above_the_reference_point() -> None:
         assert height + 0.03 < pelvis[2] < height + 0.1
 
 
-def test_sitting_height_is_the_published_share_of_stature() -> None:
+def test_sitting_height_is_the_published_share_of_stature():
     upright = SeatedPosture(recline=0.0, head=0.0)
     for sex in SEXES:
         occupant = Occupant(1.7, 70.0, sex, upright, seat=(0.0, 0.0, 0.0))
@@ -129,7 +126,7 @@ def test_sitting_height_is_the_published_share_of_stature() -> None:
         assert top == pytest.approx([0.0, 0.0, 0.520 * 1.7], abs=1e-12)
 
 
-def test_posture_turns_segments() -> None:
+def test_posture_turns_segments():
     posture = SeatedPosture(recline=radians(20.0), shank=radians(30.0))
     segments = by_name(Occupant(1.75, 75.0, posture=posture))
     lean = segments["abdomen"].end
@@ -138,7 +135,7 @@ def test_posture_turns_segments() -> None:
     assert np.arctan2(shank[0], -shank[2]) == pytest.approx(radians(30.0))
 
 
-def test_springs_carry_the_weight_at_the_tuned_frequency(occupant: Occupant) -> None:
+def test_springs_carry_the_weight_at_the_tuned_frequency(occupant):
     """One joint at a time: force and stiffness by differences of the potential energy."""
     segments = occupant.segments()
     moving = [segment for segment in segments if segment.joint != "fixed"]
@@ -149,9 +146,7 @@ def test_springs_carry_the_weight_at_the_tuned_frequency(occupant: Occupant) -> 
         joint = places[segment.name]
         axis = segment.axis
 
-        def energy(
-            coordinate: float, carried=carried, joint=joint, axis=axis, own=segment
-        ) -> float:
+        def energy(coordinate, carried=carried, joint=joint, axis=axis, own=segment):
             total = own.stiffness * (coordinate - own.rest) ** 2 / 2
             for one in carried:
                 arm = places[one.name] + one.center - joint
@@ -186,14 +181,14 @@ def test_springs_carry_the_weight_at_the_tuned_frequency(occupant: Occupant) -> 
         assert ratio == pytest.approx(JOINT_TUNINGS[name].damping_ratio, rel=1e-4)
 
 
-def test_other_tunings_give_other_springs() -> None:
+def test_other_tunings_give_other_springs():
     segments = Occupant(1.75, 75.0).segments()
     stiffer = tuned(segments, JOINT_TUNINGS | {"pelvis": JointTuning(10.0, 0.4)}, 9.81)
     assert stiffer[0].stiffness == pytest.approx(4.0 * segments[0].stiffness, rel=1e-12)
     assert stiffer[1] == segments[1] or np.array_equal(stiffer[1].axis, segments[1].axis)
 
 
-def test_people_that_cannot_be(subtests: pytest.Subtests) -> None:
+def test_people_that_cannot_be(subtests):
     for change, field in [
         ({"stature": 17.5}, "stature"),
         ({"stature": float("nan")}, "stature"),
@@ -210,7 +205,7 @@ def test_people_that_cannot_be(subtests: pytest.Subtests) -> None:
             assert caught.value.field == field
 
 
-def test_other_things_that_cannot_be() -> None:
+def test_other_things_that_cannot_be():
     with pytest.raises(InputError, match="one angle"):
         SeatedPosture(recline=90.0)
     with pytest.raises(InputError, match="above zero"):

@@ -1,7 +1,5 @@
 """Occupants against published segments typed a second time, summed without tensors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,7 @@ pytestmark = pytest.mark.quick
 POUND, INCH = 0.45359237, 0.0254
 
 
-def test_mass_properties_are_those_of_the_published_segments(subtests: pytest.Subtests) -> None:
+def test_mass_properties_are_those_of_the_published_segments(subtests):
     for sex in BODIES:
         for in_chair in [False, True]:
             with subtests.test(f"{sex}, {in_chair}"):
@@ -26,14 +24,14 @@ def test_mass_properties_are_those_of_the_published_segments(subtests: pytest.Su
                 assert np.abs(found.inertia - wanted.inertia).max() < 1e-13 * wanted.inertia.max()
 
 
-def test_a_wrong_digit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_digit_is_noticed(monkeypatch):
     wrong = MALE_BODY.segments["shank"]._replace(transverse=0.256)
     monkeypatch.setitem(MALE_BODY.segments, "shank", wrong)
     found, wanted = rigid_sum(Occupant(1.75, 75.0).segments()), seated_sum("male", 1.75, 75.0)
     assert np.abs(found.inertia - wanted.inertia).max() > 1e-4 * wanted.inertia.max()
 
 
-def test_the_wheelchair_is_the_lightest_and_lowest_of_its_class() -> None:
+def test_the_wheelchair_is_the_lightest_and_lowest_of_its_class():
     """Medicare's class K0001: more than 36 lb, seat at 19 in or more."""
     assert 36.0 * POUND < CHAIR_MASS < 36.0 * POUND + 1.0
     assert 19.0 * INCH <= CHAIR_SEAT < 19.0 * INCH + 0.01

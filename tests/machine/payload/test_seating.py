@@ -1,9 +1,5 @@
 """An occupant on a platform: as rigid added mass, and as a tree in an engine."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import mujoco
 import numpy as np
 import pytest
@@ -12,13 +8,13 @@ import twin
 from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.body import check_inertia
-from twin.machine.payload.anthropometry import Segment, combined, rigid_sum
+from twin.machine.payload.anthropometry import combined, rigid_sum
 from twin.machine.payload.occupant import Occupant, Wheelchair, seated_on, with_body
 
 OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())
 
 
-def test_combined_bodies_keep_momentum_and_energy() -> None:
+def test_combined_bodies_keep_momentum_and_energy():
     """A rigid motion of the parts has the momentum and energy of the whole."""
     random = np.random.default_rng(4)
     masses, centers = random.uniform(1, 5, 4), random.normal(size=(4, 3))
@@ -35,7 +31,7 @@ def test_combined_bodies_keep_momentum_and_energy() -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_seated_on_adds_the_occupant_to_the_platforms_body(name: str) -> None:
+def test_seated_on_adds_the_occupant_to_the_platforms_body(name):
     parameters = twin.load(name).parameters
     seated = seated_on(parameters, OCCUPANT)
     before, after = parameters.platform.body, seated.platform.body
@@ -50,7 +46,7 @@ def test_seated_on_adds_the_occupant_to_the_platforms_body(name: str) -> None:
     assert seated.base == parameters.base and seated.legs == parameters.legs
 
 
-def test_seated_machine_answers_like_one_with_a_second_body(stewart: Platform) -> None:
+def test_seated_machine_answers_like_one_with_a_second_body(stewart):
     """Newton and Euler: the occupant's share of the forces is that of a body carried along."""
     seated = Platform(seated_on(stewart.parameters, OCCUPANT))
     random = np.random.default_rng(9)
@@ -71,8 +67,8 @@ def test_seated_machine_answers_like_one_with_a_second_body(stewart: Platform) -
     assert forces[0] - forces[1] == pytest.approx([*push, *moment], abs=1e-9)
 
 
-def test_wrong_things_are_refused(stewart: Platform) -> None:
-    wrong: Any = stewart
+def test_wrong_things_are_refused(stewart):
+    wrong = stewart
     with pytest.raises(InputError, match=r"platform\.parameters"):
         seated_on(wrong, OCCUPANT)
     wrong = 75.0
@@ -80,11 +76,11 @@ def test_wrong_things_are_refused(stewart: Platform) -> None:
         seated_on(stewart.parameters, wrong)
 
 
-def numbers(values: Any) -> str:
+def numbers(values):
     return " ".join(f"{value:.17g}" for value in np.ravel(values))
 
 
-def body_of(segment: Segment, children: dict[str, list[Segment]]) -> str:
+def body_of(segment, children):
     tensor = segment.inertia
     six = [*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]]
     joint = ""
@@ -103,9 +99,9 @@ def body_of(segment: Segment, children: dict[str, list[Segment]]) -> str:
 
 
 @pytest.fixture(scope="module")
-def tree() -> Any:
+def tree():
     """The occupant's tree on a platform that stands still, in MuJoCo."""
-    children: dict[str, list[Segment]] = {}
+    children = {}
     for segment in OCCUPANT.segments():
         children.setdefault(segment.parent, []).append(segment)
     bodies = "".join(body_of(root, children) for root in children["platform"])
@@ -116,7 +112,7 @@ def tree() -> Any:
     return mujoco.MjModel.from_xml_string(text)
 
 
-def test_the_tree_in_an_engine_is_the_occupant(tree: Any) -> None:
+def test_the_tree_in_an_engine_is_the_occupant(tree):
     data = mujoco.MjData(tree)
     mujoco.mj_forward(tree, data)
     total = rigid_sum(OCCUPANT.segments())
@@ -131,7 +127,7 @@ def test_the_tree_in_an_engine_is_the_occupant(tree: Any) -> None:
     assert composite.inertia == pytest.approx(total.inertia, abs=1e-10)
 
 
-def test_the_seated_posture_is_an_equilibrium(tree: Any) -> None:
+def test_the_seated_posture_is_an_equilibrium(tree):
     data = mujoco.MjData(tree)
     mujoco.mj_forward(tree, data)
     assert np.abs(data.qacc).max() < 1e-8
@@ -140,7 +136,7 @@ def test_the_seated_posture_is_an_equilibrium(tree: Any) -> None:
     assert np.abs(data.qacc).max() > 0.1
 
 
-def test_a_disturbed_occupant_sits_still_again(tree: Any) -> None:
+def test_a_disturbed_occupant_sits_still_again(tree):
     data = mujoco.MjData(tree)
     data.qvel[:] = 0.2
     largest = 0.0

@@ -1,7 +1,5 @@
 """Distributions: inside their bounds, of the right shape, the same for the same generator."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +8,7 @@ from scipy.stats import kstest, truncnorm
 
 from twin.errors import InputError
 from twin.machine.randomisation import Choice, LogUniform, Normal, Uniform, as_randomisation
-from twin.machine.randomisation.distributions import DISTRIBUTION_TYPES, AnyDistribution
+from twin.machine.randomisation.distributions import DISTRIBUTION_TYPES
 
 pytestmark = pytest.mark.quick
 
@@ -22,7 +20,7 @@ FLAGS = st.sampled_from([{}, {"relative": True}, {"offset": True}, {"each_leg": 
 
 
 @st.composite
-def normals(draw: st.DrawFn) -> Normal:
+def normals(draw):
     mean, deviation = draw(NUMBERS), draw(SCALES)
     low = draw(st.none() | st.floats(-4.0, 1.0))
     high = draw(st.none() | st.floats(1.5, 4.0))
@@ -35,7 +33,7 @@ def normals(draw: st.DrawFn) -> Normal:
     )
 
 
-DISTRIBUTIONS: st.SearchStrategy[AnyDistribution] = st.one_of(
+DISTRIBUTIONS = st.one_of(
     st.builds(lambda b, f: Uniform(low=b[0], high=b[1], **f), BOUNDS, FLAGS),
     st.builds(
         lambda low, factor, f: LogUniform(low=low, high=low * factor, **f),
@@ -54,9 +52,7 @@ DISTRIBUTIONS: st.SearchStrategy[AnyDistribution] = st.one_of(
 
 @given(DISTRIBUTIONS, SEEDS)
 @settings(max_examples=200, deadline=None)
-def test_draws_lie_between_the_extremes_that_are_checked(
-    distribution: AnyDistribution, seed: int
-) -> None:
+def test_draws_lie_between_the_extremes_that_are_checked(distribution, seed):
     generator = np.random.default_rng(seed)
     draws = [distribution.draw(generator) for _ in range(20)]
     assert all(type(draw) is float for draw in draws)
@@ -65,7 +61,7 @@ def test_draws_lie_between_the_extremes_that_are_checked(
 
 @given(DISTRIBUTIONS, SEEDS)
 @settings(max_examples=100, deadline=None)
-def test_a_draw_follows_from_one_uniform_number(distribution: AnyDistribution, seed: int) -> None:
+def test_a_draw_follows_from_one_uniform_number(distribution, seed):
     first, second = np.random.default_rng(seed), np.random.default_rng(seed)
     assert distribution.draw(first) == distribution.draw(second)
     second = np.random.default_rng(seed)
@@ -75,7 +71,7 @@ def test_a_draw_follows_from_one_uniform_number(distribution: AnyDistribution, s
 
 @given(DISTRIBUTIONS)
 @settings(max_examples=100, deadline=None)
-def test_distributions_survive_plain_data(distribution: AnyDistribution) -> None:
+def test_distributions_survive_plain_data(distribution):
     given_back = as_randomisation({"gravity": distribution}).as_dict()
     assert as_randomisation(given_back).distributions == (("gravity", distribution),)
     assert DISTRIBUTION_TYPES[distribution.kind] is type(distribution)
@@ -84,10 +80,10 @@ def test_distributions_survive_plain_data(distribution: AnyDistribution) -> None
 class Ends:
     """A generator of the least and the greatest uniform number."""
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share):
         self.share = share
 
-    def random(self) -> float:
+    def random(self):
         """Return the share."""
         return self.share
 
@@ -95,8 +91,8 @@ class Ends:
 @pytest.mark.parametrize("share", [0.0, 1.0 - 2.0**-53])
 @given(DISTRIBUTIONS)
 @settings(max_examples=50, deadline=None)
-def test_ends_of_the_generator_stay_inside(share: float, distribution: AnyDistribution) -> None:
-    draw = distribution.draw(Ends(share))  # type: ignore[arg-type]
+def test_ends_of_the_generator_stay_inside(share, distribution):
+    draw = distribution.draw(Ends(share))
     assert min(distribution.extremes) <= draw <= max(distribution.extremes)
 
 
@@ -110,7 +106,7 @@ SHAPES = {
 }
 
 
-def test_draws_have_the_named_distribution(subtests: pytest.Subtests) -> None:
+def test_draws_have_the_named_distribution(subtests):
     """Kolmogorov-Smirnov against scipy's; one in a million chances to fail, and a fixed seed."""
     for name in SHAPES:
         with subtests.test(f"{name}"):
@@ -128,7 +124,7 @@ def test_draws_have_the_named_distribution(subtests: pytest.Subtests) -> None:
 
 @given(NUMBERS, SCALES)
 @settings(max_examples=20, deadline=None)
-def test_moments_of_the_uniform_distribution(low: float, width: float) -> None:
+def test_moments_of_the_uniform_distribution(low, width):
     """Mean and variance of a sample lie within five of their own standard deviations."""
     distribution = Uniform(low=low, high=low + width)
     generator = np.random.default_rng(3)
@@ -139,7 +135,7 @@ def test_moments_of_the_uniform_distribution(low: float, width: float) -> None:
     assert abs(draws.var() - 1.0 / 12.0) < 5.0 * np.sqrt(1.0 / 180.0 / count) + 1e-9
 
 
-def test_choices_are_equally_likely() -> None:
+def test_choices_are_equally_likely():
     distribution, generator = Choice(values=(1.0, 2.0, 4.0)), np.random.default_rng(1)
     draws = [distribution.draw(generator) for _ in range(DRAWN)]
     counts = np.array([draws.count(value) for value in distribution.values])
@@ -148,13 +144,13 @@ def test_choices_are_equally_likely() -> None:
     assert np.abs(counts - DRAWN / 3).max() < 5 * spread
 
 
-def test_draws_replace_multiply_or_add() -> None:
+def test_draws_replace_multiply_or_add():
     assert Uniform(low=0, high=1).applied(0.5, 4.0) == 0.5
     assert Uniform(low=0, high=1, relative=True).applied(0.5, 4.0) == 2.0
     assert Uniform(low=0, high=1, offset=True).applied(0.5, 4.0) == 4.5
 
 
-def test_what_is_no_distribution_is_refused(subtests: pytest.Subtests) -> None:
+def test_what_is_no_distribution_is_refused(subtests):
     for kind, fields, message in [
         ("uniform", {"low": 2.0, "high": 1.0}, "low must not exceed high"),
         ("uniform", {"low": 0.0}, "high: Field required"),

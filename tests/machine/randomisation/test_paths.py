@@ -1,12 +1,8 @@
 """Numbers of a platform.toml by path: all of them, and machines with other ones."""
 
-from __future__ import annotations
-
 import json
 import pickle
-from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +29,7 @@ STRUCTURE = ("orientation", "shift", "mirrored", "fixed_foot", "legs", "variant"
 """Numbers of a file that are no quantities by themselves."""
 
 
-def unsymmetric(kind: str) -> MachineParameters:
+def unsymmetric(kind):
     """Return the machine on legs of a kind whose joints, bodies and legs differ."""
     machine, change = KINDS[kind]
     content = shipped_content(machine)
@@ -49,14 +45,14 @@ MACHINES = {
 
 
 @pytest.fixture(params=MACHINES)
-def parameters(request: pytest.FixtureRequest) -> MachineParameters:
+def parameters(request):
     name, configuration = MACHINES[request.param]
     return (
         unsymmetric(name) if configuration == "" else read_parameters(SHIPPED[name], configuration)
     )
 
 
-def dumped_numbers(value: Any, path: str = "") -> Iterator[str]:
+def dumped_numbers(value, path=""):
     """Yield the paths of all numbers in plain data, apart from those that are no quantities."""
     if isinstance(value, dict):
         for key, entry in value.items():
@@ -69,20 +65,20 @@ def dumped_numbers(value: Any, path: str = "") -> Iterator[str]:
         yield path
 
 
-def upper(path: str) -> bool:
+def upper(path):
     """Return whether a path is not below the diagonal of a tensor."""
     keys = path.split(".")
     return keys[-3:-2] != ["inertia"] or keys[-2] <= keys[-1]
 
 
-def slightly_more(path: str, value: float) -> float:
+def slightly_more(path, value):
     """Return a value that a machine at `value` allows as well, as a rule."""
     if path.endswith((".counts", "_bits")):
         return value + 1
     return value * (1.0 + 1e-9) if value else 1e-9
 
 
-def edited(parameters: MachineParameters, path: str, value: float) -> MachineParameters:
+def edited(parameters, path, value):
     """Return the machine with one number changed in its plain data, read like a file."""
     content = json.loads(parameters.model_dump_json(exclude={"configuration"}))
     keys = path.split(".")
@@ -102,7 +98,7 @@ def edited(parameters: MachineParameters, path: str, value: float) -> MachinePar
     return parameters_from(content, "edited")
 
 
-def test_every_number_of_a_machine_has_a_path(parameters: MachineParameters) -> None:
+def test_every_number_of_a_machine_has_a_path(parameters):
     found = {path for path in dumped_numbers(parameters.model_dump()) if upper(path)}
     legs = {
         f"leg.{number}.{path}"
@@ -116,8 +112,8 @@ def test_every_number_of_a_machine_has_a_path(parameters: MachineParameters) -> 
     assert len(set(paths)) == len(paths) > 70
 
 
-def test_setting_what_is_there_changes_nothing(parameters: MachineParameters) -> None:
-    everything: dict[str, float] = {}
+def test_setting_what_is_there_changes_nothing(parameters):
+    everything = {}
     for path in numeric_paths(parameters):
         everything |= nominal_values(parameters, path)
     assert with_values(parameters, everything) == parameters
@@ -125,7 +121,7 @@ def test_setting_what_is_there_changes_nothing(parameters: MachineParameters) ->
 
 
 @pytest.mark.slow
-def test_a_changed_number_is_read_like_a_changed_file(parameters: MachineParameters) -> None:
+def test_a_changed_number_is_read_like_a_changed_file(parameters):
     """The quick way for tables that no check of the whole reads gives what the long one does."""
     changed = 0
     for path in numeric_paths(parameters):
@@ -154,14 +150,14 @@ def test_a_changed_number_is_read_like_a_changed_file(parameters: MachineParamet
 class Untouchable:
     """A table that no check may read."""
 
-    def __getattribute__(self, name: str) -> Any:
+    def __getattribute__(self, name):
         raise AssertionError(f"{name} was read")
 
 
 def test_checks_of_the_whole_machine_read_no_independent_table(
-    parameters: MachineParameters,
-) -> None:
-    def hidden(table: Any, names: tuple[str, ...]) -> Any:
+    parameters,
+):
+    def hidden(table, names):
         fields = {name: Untouchable() for name in names if name in type(table).model_fields}
         return table.model_copy(update=fields)
 
@@ -181,7 +177,7 @@ def test_checks_of_the_whole_machine_read_no_independent_table(
     check_machine(machine)
 
 
-def test_a_number_of_all_legs_and_one_of_a_single_leg(subtests: pytest.Subtests) -> None:
+def test_a_number_of_all_legs_and_one_of_a_single_leg(subtests):
     for kind in KINDS:
         with subtests.test(f"{kind}"):
             parameters = unsymmetric(kind)
@@ -203,7 +199,7 @@ def test_a_number_of_all_legs_and_one_of_a_single_leg(subtests: pytest.Subtests)
             assert with_values(changed, back).legs == parameters.legs
 
 
-def test_legs_that_differ_have_no_common_value() -> None:
+def test_legs_that_differ_have_no_common_value():
     parameters = unsymmetric("strut")
     values = nominal_values(parameters, "leg.axial.stiffness")
     assert values["leg.2.axial.stiffness"] == 3e6
@@ -212,7 +208,7 @@ def test_legs_that_differ_have_no_common_value() -> None:
         nominal_value(parameters, "leg.axial.stiffness")
 
 
-def test_what_follows_from_the_parameters_follows_from_the_new_ones() -> None:
+def test_what_follows_from_the_parameters_follows_from_the_new_ones():
     nominal = Platform(read_parameters(SHIPPED["srspm"]))
     leg = nominal.parameters.leg
     assert isinstance(leg, UpsLeg)
@@ -230,7 +226,7 @@ def test_what_follows_from_the_parameters_follows_from_the_new_ones() -> None:
     np.testing.assert_allclose(added, expected, rtol=1e-12, atol=1e-9)
 
 
-def test_home_moves_the_legs_with_it() -> None:
+def test_home_moves_the_legs_with_it():
     parameters = read_parameters(SHIPPED["stewart"])
     higher = with_values(parameters, {"home.position.2": 0.9})
     joints, tips = parameters.base.joints.points, parameters.platform.joints.points
@@ -238,14 +234,14 @@ def test_home_moves_the_legs_with_it() -> None:
     np.testing.assert_allclose(higher.home_coordinates, lengths, rtol=1e-12, atol=0.0)
 
 
-def test_changed_machines_are_pickled_like_others() -> None:
+def test_changed_machines_are_pickled_like_others():
     parameters = read_parameters(SHIPPED["stewart"], "hardware")
     changed = with_values(parameters, {"leg.3.drive.delay": 0.003, "imu.bandwidth": 80.0})
     assert pickle.loads(pickle.dumps(changed)) == changed
     assert MachineParameters.model_validate_json(changed.model_dump_json()) == changed
 
 
-def test_refusals_name_the_path(subtests: pytest.Subtests) -> None:
+def test_refusals_name_the_path(subtests):
     for values, field, message in [
         ({"platform.mass": 3.0}, "platform.mass", "the nearest are platform.body.mass"),
         ({"leg.actuator.effort": 3.0}, "leg.actuator.effort", "leg.actuator.force"),
@@ -286,23 +282,23 @@ def test_refusals_name_the_path(subtests: pytest.Subtests) -> None:
             assert message in caught.value.message
 
 
-def test_values_are_a_mapping() -> None:
+def test_values_are_a_mapping():
     with pytest.raises(InputError, match="must map paths to numbers"):
-        with_values(read_parameters(SHIPPED["rss"]), [("gravity", 9.0)])  # type: ignore[arg-type]
+        with_values(read_parameters(SHIPPED["rss"]), [("gravity", 9.0)])
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("path", ["leg.{}.actuator.force", "home.position.{}"])
-def test_numbers_of_thousands_of_digits_are_no_entries(path: str) -> None:
+def test_numbers_of_thousands_of_digits_are_no_entries(path):
     machine = read_parameters(SHIPPED["stewart"])
     with pytest.raises(InputError, match="no such number"):
         nominal_value(machine, path.format("1" * 6000))
 
 
 @pytest.mark.quick
-def test_tables_keep_nothing_that_follows_from_their_fields() -> None:
+def test_tables_keep_nothing_that_follows_from_their_fields():
     """A machine with other numbers takes copies of tables: what they kept would be the old."""
-    kinds: list[type[Any]] = [Table]
+    kinds = [Table]
     for kind in kinds:
         kinds += kind.__subclasses__()
     assert len(kinds) > 40

@@ -1,12 +1,8 @@
 """Randomisation: machines drawn from distributions, checked beforehand and reproducible."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import random
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +10,7 @@ from shipped import SHIPPED
 
 from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.machine import MachineParameters, read_parameters
+from twin.machine import read_parameters
 from twin.machine.randomisation import (
     Choice,
     Normal,
@@ -28,16 +24,16 @@ from twin.machine.randomisation import (
 )
 from twin.machine.randomisation.sampler import MAX_REDRAWS
 
-UNIT: dict[str, Any] = {"kind": "uniform", "low": 0.0, "high": 1.0}
+UNIT = {"kind": "uniform", "low": 0.0, "high": 1.0}
 HALF = Uniform(low=0.5, high=1.5, relative=True)
 
 
-def machine(name: str = "stewart", configuration: str | None = "hardware") -> MachineParameters:
+def machine(name="stewart", configuration="hardware"):
     return read_parameters(SHIPPED[name], configuration)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_machines_drawn_from_the_hardware_spread(name: str) -> None:
+def test_machines_drawn_from_the_hardware_spread(name):
     """Every drawn machine has the values that are reported, inside the stated bounds."""
     nominal = machine(name)
     sampler = hardware_spread(nominal).bound(nominal)
@@ -62,7 +58,7 @@ def test_machines_drawn_from_the_hardware_spread(name: str) -> None:
         np.testing.assert_allclose(tensors[0], ratio * tensors[1], rtol=1e-12, atol=0.0)
 
 
-def test_a_table_like_a_spread_changes_and_adds_entries() -> None:
+def test_a_table_like_a_spread_changes_and_adds_entries():
     nominal = machine()
     mass = "platform.body.mass, platform.body.inertia.*.*"
     changed = {mass: HALF, "leg.drive.lead": HALF}
@@ -76,14 +72,14 @@ def test_a_table_like_a_spread_changes_and_adds_entries() -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_machines_without_drives_have_no_hardware_spread(name: str) -> None:
+def test_machines_without_drives_have_no_hardware_spread(name):
     with pytest.raises(
         InputError, match="no drives; load it with one of its configurations: hardware"
     ):
         hardware_spread(machine(name, None))
 
 
-def test_a_sample_follows_from_the_generator_alone() -> None:
+def test_a_sample_follows_from_the_generator_alone():
     nominal = machine()
     tables = list(hardware_spread(nominal).as_dict().items())
     samples = []
@@ -97,37 +93,37 @@ def test_a_sample_follows_from_the_generator_alone() -> None:
     assert again.sample(np.random.default_rng(9)).values == samples[0].values
 
 
-def test_each_leg_has_a_draw_of_its_own() -> None:
+def test_each_leg_has_a_draw_of_its_own():
     nominal = machine()
     name = "leg.drive.friction_torque"
     own = Uniform(low=0.5, high=1.5, relative=True, each_leg=True)
     found = as_randomisation({name: own}).sample(np.random.default_rng(0), nominal)
-    friction = [leg.drive.friction_torque for leg in found.parameters.legs]  # type: ignore[union-attr]
+    friction = [leg.drive.friction_torque for leg in found.parameters.legs]
     assert len(set(friction)) == 6
     assert list(found.values.values()) == friction
     together = as_randomisation({name: HALF}).sample(np.random.default_rng(0), nominal)
     assert list(together.values) == [name]
-    assert len({leg.drive.friction_torque for leg in together.parameters.legs}) == 1  # type: ignore[union-attr]
+    assert len({leg.drive.friction_torque for leg in together.parameters.legs}) == 1
 
 
-def test_factors_apply_to_the_own_value_of_legs_that_differ() -> None:
+def test_factors_apply_to_the_own_value_of_legs_that_differ():
     nominal = machine()
     spread = as_randomisation({"leg.2.drive.delay": Choice(values=(0.004,))})
     differing = spread.sample(np.random.default_rng(0), nominal).parameters
     double = as_randomisation({"leg.drive.delay": Choice(values=(2.0,), relative=True)})
     found = double.sample(np.random.default_rng(0), differing)
-    assert [leg.drive.delay for leg in found.parameters.legs] == [0.004, 0.008, *[0.004] * 4]  # type: ignore[union-attr]
+    assert [leg.drive.delay for leg in found.parameters.legs] == [0.004, 0.008, *[0.004] * 4]
     assert found.values["leg.2.drive.delay"] == 0.008
 
 
-def test_whole_numbers_are_rounded() -> None:
+def test_whole_numbers_are_rounded():
     counts = as_randomisation({"leg.encoder.counts": Uniform(low=1000, high=1000.9)})
     found = counts.sample(np.random.default_rng(0), machine())
     assert found.values["leg.encoder.counts"] in (1000.0, 1001.0)
-    assert type(found.parameters.leg.encoder.counts) is int  # type: ignore[union-attr]
+    assert type(found.parameters.leg.encoder.counts) is int
 
 
-def test_values_of_the_task() -> None:
+def test_values_of_the_task():
     task = {"motion.amplitude": 0.02, "motion.frequency": 1.5, "delay": 0.0}
     spread = as_randomisation(
         {
@@ -163,7 +159,7 @@ backlash = { kind = "normal", mean = 1, deviation = 0.1, relative = true, each_l
 """
 
 
-def test_files(tmp_path: Path) -> None:
+def test_files(tmp_path):
     file = tmp_path / "spread.toml"
     file.write_text(TOML)
     found = read_randomisation(file)
@@ -183,7 +179,7 @@ def test_files(tmp_path: Path) -> None:
         read_randomisation(tmp_path / "none.toml")
 
 
-def test_a_bound_machine_is_checked_once() -> None:
+def test_a_bound_machine_is_checked_once():
     """What an environment does: checked with its task when made, then drawn many times."""
     nominal = machine()
     other = nominal.model_copy()
@@ -199,7 +195,7 @@ def test_a_bound_machine_is_checked_once() -> None:
         found.sample(np.random.default_rng(0), other)
 
 
-def test_no_randomisation_leaves_the_machine() -> None:
+def test_no_randomisation_leaves_the_machine():
     nominal = machine()
     found = as_randomisation(None).sample(np.random.default_rng(0), nominal)
     assert found.parameters is nominal
@@ -207,7 +203,7 @@ def test_no_randomisation_leaves_the_machine() -> None:
     assert not found.task_values
 
 
-def test_named_spreads() -> None:
+def test_named_spreads():
     nominal = machine()
     assert as_randomisation("hardware_spread", nominal) == hardware_spread(nominal)
     with pytest.raises(InputError, match="parameters: the spread"):
@@ -216,7 +212,7 @@ def test_named_spreads() -> None:
         as_randomisation("wear", nominal)
 
 
-def test_faults_are_found_before_the_first_episode(subtests: pytest.Subtests) -> None:
+def test_faults_are_found_before_the_first_episode(subtests):
     for tables, field, message in [
         ({"platform.mass": HALF}, "platform.mass", "nearest are platform.body.mass"),
         ({"leg.*.dive": HALF}, "leg.*.dive", "nothing of stewart fits"),
@@ -249,7 +245,7 @@ def test_faults_are_found_before_the_first_episode(subtests: pytest.Subtests) ->
             assert message in caught.value.message
 
 
-def test_other_things_are_no_randomisation(subtests: pytest.Subtests) -> None:
+def test_other_things_are_no_randomisation(subtests):
     for value in [3, [("gravity", UNIT)], 1.5]:
         with subtests.test(f"{value}"):
             with pytest.raises(InputError, match="randomisation"):
@@ -258,7 +254,7 @@ def test_other_things_are_no_randomisation(subtests: pytest.Subtests) -> None:
                 Randomisation(value)
 
 
-def test_values_refused_together_are_drawn_again() -> None:
+def test_values_refused_together_are_drawn_again():
     """Each bound is allowed alone; where both leave the stroke too short, the draw repeats."""
     nominal = machine("stewart", None)
     home = nominal.home_coordinates.max()
@@ -279,7 +275,7 @@ def test_values_refused_together_are_drawn_again() -> None:
     assert generator.bit_generator.state != steps.bit_generator.state
 
 
-def test_a_machine_that_refuses_every_draw_is_given_up() -> None:
+def test_a_machine_that_refuses_every_draw_is_given_up():
     nominal = machine("stewart", None)
     home = float(nominal.home_coordinates.max())
     tables = {
@@ -291,8 +287,8 @@ def test_a_machine_that_refuses_every_draw_is_given_up() -> None:
         sampler.sample(np.random.default_rng(0))
 
 
-def test_wrong_generators_and_machines() -> None:
+def test_wrong_generators_and_machines():
     with pytest.raises(InputError, match="numpy Generator"):
-        as_randomisation(None).sample(0, machine())  # type: ignore[arg-type]
+        as_randomisation(None).sample(0, machine())
     with pytest.raises(InputError, match="MachineParameters"):
-        as_randomisation(None).bound("stewart")  # type: ignore[arg-type]
+        as_randomisation(None).bound("stewart")

@@ -1,7 +1,5 @@
 """The ball's numbers, and what is refused."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -25,7 +23,7 @@ GOOD = Ball(radius=0.03, mass=0.4, plate_radius=0.3, plate_height=0.1)
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_a_ball_for_every_machine(name: str) -> None:
+def test_a_ball_for_every_machine(name):
     parameters = twin.load(name).parameters
     ball = ball_for(parameters)
     look = machine_drawing(parameters)
@@ -34,7 +32,7 @@ def test_a_ball_for_every_machine(name: str) -> None:
     assert 8.0 * ball.radius < ball.plate_radius
 
 
-def test_impossible_balls_are_refused(subtests: pytest.Subtests) -> None:
+def test_impossible_balls_are_refused(subtests):
     for field, value in [
         ("radius", 0.0),
         ("radius", 0.4),
@@ -48,10 +46,10 @@ def test_impossible_balls_are_refused(subtests: pytest.Subtests) -> None:
         ("rolling_resistance", -1e-3),
     ]:
         with subtests.test(f"{field}"), pytest.raises(InputError, match=field):
-            dataclasses.replace(GOOD, **{field: value})  # type: ignore[arg-type]
+            dataclasses.replace(GOOD, **{field: value})
 
 
-def test_options() -> None:
+def test_options():
     parameters = twin.load("stewart").parameters
     assert as_ball(None, parameters) is None
     assert as_ball(GOOD, parameters) is GOOD
@@ -62,12 +60,12 @@ def test_options() -> None:
             as_ball(wrong, parameters)
 
 
-def test_moment_of_inertia() -> None:
+def test_moment_of_inertia():
     shell = dataclasses.replace(GOOD, inertia_factor=HOLLOW_INERTIA_FACTOR)
     np.testing.assert_allclose(shell.inertia, 2.0 / 3.0 * 0.4 * 0.03**2, rtol=1e-15, atol=0)
 
 
-def test_batches_of_places() -> None:
+def test_batches_of_places():
     home = twin.load("stewart").home
     poses = np.broadcast_to(home, (3, 2, 7))
     starts = np.random.default_rng(1).uniform(-0.1, 0.1, (3, 2, 4))
@@ -80,7 +78,7 @@ def test_batches_of_places() -> None:
         as_start([0.3, 0.1, 0.0, 0.0], GOOD)
 
 
-def test_lost_balls(subtests: pytest.Subtests) -> None:
+def test_lost_balls(subtests):
     for place in [
         [0.31, 0.0, 0.13],
         [-0.2, 0.25, 0.13],

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.analysis.platform import Platform
 from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.errors import InputError, SimulationStoppedError
 from twin.kernels.ball import BALL_LOST
-from twin.model.ball import Ball, ball_for, on_plate, slip
-from twin.model.engine import Engine, State
+from twin.model.ball import ball_for, on_plate, slip
 from twin.model.machine_base import ZERO_VECTOR
 
 STEPS = 2000
@@ -36,16 +33,16 @@ class Course(NamedTuple):
     """`(k, 7)` platform"""
 
 
-def ball_of(platform: Platform, resistance: float = 0.0) -> Ball:
+def ball_of(platform, resistance=0.0):
     """Return a ball for a machine."""
     return dataclasses.replace(ball_for(platform.parameters), rolling_resistance=resistance)
 
 
 @pytest.fixture
-def make() -> Iterator[Callable[..., Engine]]:
+def make():
     made = []
 
-    def make(*arguments: Any, **options: Any) -> Engine:
+    def make(*arguments, **options):
         made.append(make_engine(*arguments, **options))
         return made[-1]
 
@@ -55,12 +52,12 @@ def make() -> Iterator[Callable[..., Engine]]:
 
 
 @pytest.fixture(params=engine_names())
-def engine_name(request: pytest.FixtureRequest) -> str:
+def engine_name(request):
     pytest.importorskip({"bullet": "pybullet", "mujoco": "mujoco"}.get(request.param, "twin"))
     return str(request.param)
 
 
-def tilting(platform: Platform, time: float) -> FloatArray:
+def tilting(platform, time):
     """Return the pose of a platform that swings about two axes."""
     goal = platform.home.copy()
     turn = 0.02 * np.sin(3.0 * time) * np.array([1.0, 0.7, 0.0])
@@ -68,7 +65,7 @@ def tilting(platform: Platform, time: float) -> FloatArray:
     return platform.constrain(goal, ZERO_VECTOR).pose if platform.dof < 6 else goal
 
 
-def drive(engine: Engine, ball: Ball, steps: int = STEPS) -> Course:
+def drive(engine, ball, steps=STEPS):
     """Tilt the platform with a ball on it by a position loop on the actuators."""
     platform, radius = engine.platform, ball.plate_radius
     state = engine.reset(ball=[0.3 * radius, -0.2 * radius, 0.0, 0.3 * radius])
@@ -111,7 +108,7 @@ CASES = (
 @pytest.mark.parametrize(
     "case", [*CASES[:2], pytest.param(CASES[2], marks=pytest.mark.slow)], ids=str
 )
-def test_engines_agree(case: Case, make: Callable[..., Engine]) -> None:
+def test_engines_agree(case, make):
     platform = twin.load(case.machine)
     ball = ball_of(platform, case.resistance)
     reference = drive(make("analytic", platform, 1e-3, case.fidelity, ball=ball), ball)
@@ -129,7 +126,7 @@ def test_engines_agree(case: Case, make: Callable[..., Engine]) -> None:
         assert np.abs(height).max() < 1.1e-5
 
 
-def throw(engine: Engine) -> Course:
+def throw(engine):
     """Pull the platform away under a rolling ball, then stop it."""
     platform, kept = engine.platform, []
     state = engine.reset(ball=[0.1, -0.05, 0.1, 0.15])
@@ -145,7 +142,7 @@ def throw(engine: Engine) -> Course:
     return Course(*(np.array(part) for part in zip(*kept, strict=True)))
 
 
-def test_a_hop_is_a_hop(make: Callable[..., Engine]) -> None:
+def test_a_hop_is_a_hop(make):
     """A platform that falls faster than the ball loses it for 44 ms; it lands without bouncing."""
     pytest.importorskip("mujoco")
     platform = twin.load("stewart")
@@ -168,7 +165,7 @@ def test_a_hop_is_a_hop(make: Callable[..., Engine]) -> None:
     assert np.abs(mine.pose - other.pose).max() < 5e-6
 
 
-def energy(platform: Platform, ball: Ball, state: State, place: FloatArray) -> float:
+def energy(platform, ball, state, place):
     """Return the energy of machine and ball."""
     moving = (
         0.5 * ball.mass * place[7:10] @ place[7:10] + 0.5 * ball.inertia * place[10:] @ place[10:]
@@ -178,7 +175,7 @@ def energy(platform: Platform, ball: Ball, state: State, place: FloatArray) -> f
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm", "driving_simulator"])
-def test_energy_of_machine_and_ball(name: str, make: Callable[..., Engine]) -> None:
+def test_energy_of_machine_and_ball(name, make):
     """Constant forces do the work f . (change of lengths); nothing is lost in rolling."""
     platform = twin.load(name)
     ball = dataclasses.replace(ball_of(platform), friction=1e3)
@@ -195,7 +192,7 @@ def test_energy_of_machine_and_ball(name: str, make: Callable[..., Engine]) -> N
     np.testing.assert_allclose(after - before, work, rtol=0, atol=1e-11 * abs(before))
 
 
-def test_the_platform_feels_the_ball(make: Callable[..., Engine]) -> None:
+def test_the_platform_feels_the_ball(make):
     """At rest the ball's weight at its contact is held by the actuators."""
     platform = twin.load("stewart")
     ball = ball_of(platform)
@@ -213,7 +210,7 @@ def test_the_platform_feels_the_ball(make: Callable[..., Engine]) -> None:
     )
 
 
-def test_saved_states_hold_the_ball(engine_name: str, make: Callable[..., Engine]) -> None:
+def test_saved_states_hold_the_ball(engine_name, make):
     platform = twin.load("stewart")
     engine = make(engine_name, platform, 1e-3, ball=True)
     start = [0.05, -0.02, 0.1, 0.2]
@@ -237,7 +234,7 @@ def test_saved_states_hold_the_ball(engine_name: str, make: Callable[..., Engine
         plain.restore(saved)
 
 
-def test_refusals(engine_name: str, make: Callable[..., Engine]) -> None:
+def test_refusals(engine_name, make):
     platform = twin.load("stewart")
     plain = make(engine_name, platform, 1e-3)
     with pytest.raises(InputError, match="without one"):
@@ -253,7 +250,7 @@ def test_refusals(engine_name: str, make: Callable[..., Engine]) -> None:
         make(engine_name, platform, 1e-3, ball="steel")
 
 
-def test_a_ball_that_rolls_off_is_lost(make: Callable[..., Engine]) -> None:
+def test_a_ball_that_rolls_off_is_lost(make):
     from twin.engines.analytic import AnalyticEngine
 
     platform = twin.load("stewart")
@@ -276,7 +273,7 @@ def test_a_ball_that_rolls_off_is_lost(make: Callable[..., Engine]) -> None:
     )
 
 
-def test_the_dump_replays_with_the_ball(make: Callable[..., Engine]) -> None:
+def test_the_dump_replays_with_the_ball(make):
     from twin.engines.base import replay
 
     platform = twin.load("stewart")

@@ -1,7 +1,5 @@
 """What of the ball is in the compiled models."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import mujoco
@@ -18,7 +16,7 @@ from twin.model.machine_base import ZERO_VECTOR
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_mujoco_model(name: str) -> None:
+def test_mujoco_model(name):
     platform = twin.load(name)
     ball = ball_for(platform.parameters)
     plain = compile_model(make_mechanism(platform.parameters), 1e-3)
@@ -51,7 +49,7 @@ def test_mujoco_model(name: str) -> None:
     np.testing.assert_allclose(seen, expected, rtol=0, atol=1e-14)
 
 
-def test_without_resistance_only_friction_is_left() -> None:
+def test_without_resistance_only_friction_is_left():
     platform = twin.load("stewart")
     ball = dataclasses.replace(ball_for(platform.parameters), rolling_resistance=0.0)
     model = compile_model(make_mechanism(platform.parameters, (), ball), 1e-3)
@@ -60,14 +58,14 @@ def test_without_resistance_only_friction_is_left() -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_urdf_has_the_plate(name: str) -> None:
+def test_urdf_has_the_plate(name):
     parameters = twin.load(name).parameters
     text = platform_urdf(make_mechanism(parameters, (), ball_for(parameters)))
     assert text.count("<collision") == 1
     assert "<collision" not in platform_urdf(make_mechanism(parameters))
 
 
-def test_bullet_model() -> None:
+def test_bullet_model():
     pytest.importorskip("pybullet")
     from twin.engines.bullet.world import World, bullet
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ from twin.model.ball import (
     HOLLOW_INERTIA_FACTOR,
     SOLID_INERTIA_FACTOR,
     Ball,
-    Rolling,
     on_plate,
     rolling,
 )
@@ -33,24 +31,24 @@ class Plate(NamedTuple):
     acceleration: FloatArray
 
 
-def ball(**changes: float) -> Ball:
+def ball(**changes):
     """Return a ball of 3 cm on a large plate 0.1 m above the reference point."""
     numbers = {"radius": 0.03, "mass": 0.4, "plate_radius": 50.0, "plate_height": 0.1}
     return Ball(**{**numbers, "friction": 100.0, "rolling_resistance": 0.0, **changes})
 
 
-def tilted(vector: object) -> FloatArray:
+def tilted(vector):
     """Return the pose of a plate at the origin turned by a rotation vector [rad]."""
     turn = Rotation.from_rotvec(vector).as_quat(scalar_first=True)
     return np.concatenate([np.zeros(3), turn])
 
 
-def at(x: float = 0.0, y: float = 0.0, spin: object = (0.0, 0.0, 0.0)) -> FloatArray:
+def at(x=0.0, y=0.0, spin=(0.0, 0.0, 0.0)):
     """Return the state of a ball."""
-    return np.array([x, y, *spin, 1.0, *np.zeros(11)])  # type: ignore[misc]
+    return np.array([x, y, *spin, 1.0, *np.zeros(11)])
 
 
-def wavy(time: float) -> Plate:
+def wavy(time):
     """Return a plate that moves in all six directions, its derivatives by exact differentiation."""
     size = np.array([0.05, -0.04, 0.03, 0.2, 0.15, -0.25])
     speed = np.array([3.0, 4.0, 5.0, 2.5, 3.5, 1.5])
@@ -73,28 +71,28 @@ def wavy(time: float) -> Plate:
     )
 
 
-def evaluate(own: Ball, plate: Plate, state: FloatArray, gravity: FloatArray = GRAVITY) -> Rolling:
+def evaluate(own, plate, state, gravity=GRAVITY):
     """Return the ball's rates on a plate."""
     return rolling(own, state, plate.pose, plate.twist, plate.acceleration, gravity)
 
 
 def march(
-    own: Ball,
-    plate: Callable[[float], Plate],
-    state: FloatArray,
-    times: FloatArray,
-    gravity: FloatArray = GRAVITY,
-) -> FloatArray:
+    own,
+    plate,
+    state,
+    times,
+    gravity=GRAVITY,
+):
     """Return the states `(k, 17)` at times."""
 
-    def rate(time: float, now: FloatArray) -> FloatArray:
+    def rate(time, now):
         return evaluate(own, plate(time), now, gravity).rate
 
     span = (0.0, float(times[-1]))
     return np.asarray(solve_ivp(rate, span, state, "DOP853", times, rtol=1e-12, atol=1e-12).y.T)
 
 
-def centre(own: Ball, plate: Plate, state: FloatArray) -> FloatArray:
+def centre(own, plate, state):
     """Return where the ball's centre is in the base, without the code under test."""
     turn = Rotation.from_quat(plate.pose[3:], scalar_first=True)
     return np.asarray(plate.pose[:3] + turn.apply([*state[:2], own.plate_height + own.radius]))
@@ -103,7 +101,7 @@ def centre(own: Ball, plate: Plate, state: FloatArray) -> FloatArray:
 @pytest.mark.parametrize(
     ("factor", "share"), [(SOLID_INERTIA_FACTOR, 5.0 / 7.0), (HOLLOW_INERTIA_FACTOR, 3.0 / 5.0)]
 )
-def test_incline(factor: float, share: float) -> None:
+def test_incline(factor, share):
     own, angle, times = ball(inertia_factor=factor), 0.2, np.linspace(0.0, 1.0, 5)
     plate = Plate(tilted([0.0, angle, 0.0]), STILL, STILL)
     states = march(own, lambda time: plate, at(), times)
@@ -119,13 +117,13 @@ def test_incline(factor: float, share: float) -> None:
 
 
 @pytest.mark.parametrize("factor", [SOLID_INERTIA_FACTOR, HOLLOW_INERTIA_FACTOR])
-def test_turntable(factor: float) -> None:
+def test_turntable(factor):
     """On a plate that turns at w the ball's centre goes round circles at k / (1 + k) w."""
     own, speed = ball(inertia_factor=factor), 3.0
     rate = factor / (1.0 + factor) * speed
     twist = np.array([0.0, 0.0, 0.0, 0.0, 0.0, speed])
 
-    def plate(time: float) -> Plate:
+    def plate(time):
         return Plate(tilted([0.0, 0.0, speed * time]), twist, np.zeros(6))
 
     times = np.linspace(0.0, 2.0 * np.pi / rate, 9)
@@ -143,7 +141,7 @@ def test_turntable(factor: float) -> None:
     np.testing.assert_allclose(angle - angle[0], rate * times, rtol=0, atol=1e-9)
 
 
-def test_heave_adds_to_gravity() -> None:
+def test_heave_adds_to_gravity():
     own = ball()
     lifted = Plate(tilted([0.0, 0.1, 0.0]), STILL, np.array([0.0, 0.0, 4.0, 0.0, 0.0, 0.0]))
     heavier = Plate(lifted.pose, STILL, STILL)
@@ -154,7 +152,7 @@ def test_heave_adds_to_gravity() -> None:
     np.testing.assert_allclose(first.force, second.force, rtol=1e-13, atol=1e-13)
 
 
-def test_newton_and_euler_by_differences() -> None:
+def test_newton_and_euler_by_differences():
     """Newton: m x'' = F + m g, Euler: I Omega' = -r n x F, x from the motion itself."""
     own = ball(inertia_factor=0.5)
     h, start = 1e-3, at(0.1, -0.05, (4.0, -3.0, 2.0))
@@ -171,7 +169,7 @@ def test_newton_and_euler_by_differences() -> None:
     np.testing.assert_allclose(own.inertia * found.rate[2:5], turning, rtol=1e-12, atol=1e-15)
 
 
-def test_it_rolls_without_slip() -> None:
+def test_it_rolls_without_slip():
     """The ball's lowest point moves as the plate does: v + Omega x (-r n) = V + omega x d."""
     own, plate = ball(), wavy(0.7)
     state = at(0.1, -0.2, (1.0, 2.0, 3.0))
@@ -184,7 +182,7 @@ def test_it_rolls_without_slip() -> None:
     np.testing.assert_allclose(lowest, point, rtol=0, atol=1e-15)
 
 
-def test_power_of_the_plate_is_all_the_ball_gains() -> None:
+def test_power_of_the_plate_is_all_the_ball_gains():
     """d(energy)/dt = F . v of the plate's point: rolling itself loses nothing."""
     own, times = ball(), np.linspace(0.0, 1.0, 2001)
     states = march(own, wavy, at(0.1, -0.2, (1.0, 2.0, 3.0)), times)
@@ -206,7 +204,7 @@ def test_power_of_the_plate_is_all_the_ball_gains() -> None:
     np.testing.assert_allclose(energy[-1] - energy[0], work, rtol=0, atol=1e-9)
 
 
-def test_rolling_resistance_slows_the_ball() -> None:
+def test_rolling_resistance_slows_the_ball():
     own = ball(rolling_resistance=0.01)
     plate, speed = Plate(tilted([0.0, 0.0, 0.3]), STILL, STILL), 0.5
     rate = evaluate(own, plate, at(spin=(0.0, speed / own.radius, 0.0))).rate
@@ -215,7 +213,7 @@ def test_rolling_resistance_slows_the_ball() -> None:
     np.testing.assert_allclose(rate[2:5], expected, rtol=1e-5, atol=1e-12)
 
 
-def test_status() -> None:
+def test_status():
     own = ball(friction=0.2, plate_radius=1.0)
     level = Plate(tilted([0.0, 0.0, 0.0]), STILL, STILL)
     assert evaluate(own, level, at()).status == BALL_ROLLING
@@ -229,7 +227,7 @@ def test_status() -> None:
     assert evaluate(own, falling, at()).status == BALL_FLYING
 
 
-def test_places_agree_with_the_equations() -> None:
+def test_places_agree_with_the_equations():
     from twin.model.ball import place_on_plate, slip
 
     own, plate = ball(), wavy(0.7)

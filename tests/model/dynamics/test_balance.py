@@ -1,16 +1,14 @@
 """What integrated motions keep: energy, its balance with work and heat, and constraints."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scales import scale_of
-from starts import Start, start_of, without_damping
+from starts import start_of, without_damping
 from unsymmetric import machine_without_symmetry
 
 import twin
 from twin.analysis.platform import Platform
-from twin.model.integrate import Solution, integrate
+from twin.model.integrate import integrate
 
 pytestmark = pytest.mark.quick
 
@@ -26,18 +24,18 @@ DAMPED = {
 
 
 @pytest.fixture(scope="module", params=DAMPED)
-def damped(request: pytest.FixtureRequest) -> Start:
+def damped(request):
     """Every kind of damping and friction."""
     return start_of(DAMPED[request.param]())
 
 
 @pytest.fixture(scope="module")
-def start(platform: Platform) -> Start:
+def start(platform):
     """Every machine as it is."""
     return start_of(platform)
 
 
-def test_free_fall_of_the_rss_machine_keeps_its_energy() -> None:
+def test_free_fall_of_the_rss_machine_keeps_its_energy():
     """Paper, section 6: 0.6 s from rest at z = 1.1 m."""
     rss = twin.load("rss")
     solution = integrate(rss, 0.6, pose=[0.0, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0])
@@ -48,7 +46,7 @@ def test_free_fall_of_the_rss_machine_keeps_its_energy() -> None:
 
 
 @pytest.mark.slow
-def test_energy_is_kept_in_free_motion(subtests: pytest.Subtests, platform: Platform) -> None:
+def test_energy_is_kept_in_free_motion(subtests, platform):
     for method in ["dormand_prince", "rk4"]:
         with subtests.test(f"{method}"):
             start = start_of(without_damping(platform))
@@ -68,11 +66,11 @@ def test_energy_is_kept_in_free_motion(subtests: pytest.Subtests, platform: Plat
 
 
 @pytest.mark.slow
-def test_energy_grows_by_the_work_done(start: Start) -> None:
+def test_energy_grows_by_the_work_done(start):
     balanced(start, start.run(0.7, forces=1.05 * start.holding, wrench=start.wrench))
 
 
-def test_energy_falls_by_what_is_turned_into_heat(damped: Start) -> None:
+def test_energy_falls_by_what_is_turned_into_heat(damped):
     forces = 0.95 * damped.holding
     solution = damped.run(0.7, forces=forces, wrench=damped.wrench)
     lost = damped.platform.dissipation(
@@ -83,7 +81,7 @@ def test_energy_falls_by_what_is_turned_into_heat(damped: Start) -> None:
     balanced(damped, solution, 0.95)
 
 
-def balanced(start: Start, solution: Solution, share: float = 1.05) -> None:
+def balanced(start, solution, share=1.05):
     """Assert that the energy changes by the work of the actuators, the wrench and the dampers."""
     nodes, weights = np.polynomial.legendre.leggauss(120)
     half = 0.5 * solution.time[-1]
@@ -95,7 +93,7 @@ def balanced(start: Start, solution: Solution, share: float = 1.05) -> None:
     assert abs(half * weights @ power - change) <= 1e-8 * scale
 
 
-def test_conditions_hold_along_the_motion() -> None:
+def test_conditions_hold_along_the_motion():
     """A fixed foot stays in its place and the platform does not turn about the vertical."""
     for platform in (
         twin.load("driving_simulator"),

@@ -5,7 +5,6 @@ Bit for bit on threads, to rounding in lanes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,7 +13,6 @@ import pytest
 from paths import fitting
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
 from twin.kernels import lanes as batches
 from twin.kernels.kinematics import forward_kinematics_batch, inverse_kinematics_batch
@@ -34,7 +32,7 @@ class States(NamedTuple):
     deflection: Any
 
 
-CALLS: dict[str, Callable[[Platform, States], Any]] = {
+CALLS = {
     "inverse_kinematics": lambda p, s: p.inverse_kinematics(s.pose),
     "forward_kinematics": lambda p, s: p.forward_kinematics(p.inverse_kinematics(s.pose)),
     "jacobian": lambda p, s: p.jacobian(s.pose),
@@ -67,12 +65,12 @@ assert len(IN_LANES) == 8, "a kernel in lanes has no call here"
 
 
 @pytest.fixture(autouse=True)
-def small_chunks(constants: Any) -> None:
+def small_chunks(constants):
     """Split batches of this size, for fewer states."""
     constants(batch, MIN_STATES_PER_THREAD=256)
 
 
-def test_batch_equals_single(subtests: pytest.Subtests, platform: Platform, states: Any) -> None:
+def test_batch_equals_single(subtests, platform, states):
     singles = [States(*(rows[k] for rows in states)) for k in range(len(states.pose))]
     for name, call in CALLS.items():
         with subtests.test(name):
@@ -80,9 +78,7 @@ def test_batch_equals_single(subtests: pytest.Subtests, platform: Platform, stat
             np.testing.assert_array_equal(call(platform, states), expected)
 
 
-def test_threads_change_nothing(
-    subtests: pytest.Subtests, platform: Platform, states: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_threads_change_nothing(subtests, platform, states, monkeypatch):
     many = States(*(np.tile(rows, (11, 1)) for rows in states))
     assert len(many[0]) > 5 * batch.MIN_STATES_PER_THREAD, "too few states to be split"
     monkeypatch.setattr(batch, "lane_count", lambda: 1)
@@ -95,14 +91,12 @@ def test_threads_change_nothing(
                 np.testing.assert_array_equal(call(platform, many), alone)
 
 
-def repeated(states: Any) -> States:
+def repeated(states):
     """Return the states, again and again, so many that lanes are used."""
     return States(*(np.resize(rows, (COUNT, rows.shape[1])) for rows in states))
 
 
-def test_first_failure_is_named_from_any_thread(
-    srspm: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_failure_is_named_from_any_thread(srspm, monkeypatch):
     monkeypatch.setattr(batch, "usable_cores", lambda: 3)
     lengths = np.tile(srspm.home_coordinates, (3 * batch.MIN_STATES_PER_THREAD, 1))
     for bad in (700, 600, 10):
@@ -112,7 +106,7 @@ def test_first_failure_is_named_from_any_thread(
         assert caught.value.data["index"] == bad
 
 
-def test_first_unreachable_pose_is_named_from_any_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_unreachable_pose_is_named_from_any_thread(monkeypatch):
     monkeypatch.setattr(batch, "usable_cores", lambda: 3)
     rss = twin.load("rss")
     poses = np.tile(rss.home, (3 * batch.MIN_STATES_PER_THREAD, 1))
@@ -124,7 +118,7 @@ def test_first_unreachable_pose_is_named_from_any_thread(monkeypatch: pytest.Mon
         assert caught.value.data["legs"] == [1, 2, 3, 4, 5, 6]
 
 
-def test_arguments_broadcast(platform: Platform, states: Any) -> None:
+def test_arguments_broadcast(platform, states):
     pose, _, _, forces, wrench, deflection = states
     twist = np.zeros((1, 4, 6))
     grid = platform.forward_dynamics(
@@ -139,7 +133,7 @@ def test_arguments_broadcast(platform: Platform, states: Any) -> None:
     )
 
 
-def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
+def test_arguments_are_left_alone(platform, states):
     copies = [rows.copy() for rows in states]
     for call in CALLS.values():
         call(platform, states)
@@ -148,7 +142,7 @@ def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
 
 
 @pytest.mark.quick
-def test_shares_are_the_whole_batch(subtests: pytest.Subtests) -> None:
+def test_shares_are_the_whole_batch(subtests):
     for lead in [0, 3, 256]:
         for count in [1, 2, 5]:
             for size in [0, 1, 7, 4096]:
@@ -163,16 +157,14 @@ def test_shares_are_the_whole_batch(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.quick
-def test_a_limit_of_threads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_of_threads_is_kept(monkeypatch):
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
     assert batch.usable_cores.__wrapped__() == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", IN_LANES)
-def test_lanes_agree_with_single_states(
-    platform: Platform, states: Any, call: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lanes_agree_with_single_states(platform, states, call, monkeypatch):
     many = repeated(states)
     many.pose[:, 3:] *= 1.0 + 5e-7 * np.cos(np.arange(COUNT))[:, None]
     with monkeypatch.context() as alone:
@@ -184,7 +176,7 @@ def test_lanes_agree_with_single_states(
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=atol)
 
 
-SPOILED: dict[str, tuple[str, str, str, tuple[int, float, float]]] = {
+SPOILED = {
     "no number": ("stewart", "forward_dynamics", "twist", (3, np.nan, 0.0)),
     "infinite": ("stewart", "forward_dynamics", "forces", (0, 0.0, -np.inf)),
     "too large": ("stewart", "forward_dynamics", "wrench", (5, 1.0, 2e150)),
@@ -202,13 +194,13 @@ SPOILED: dict[str, tuple[str, str, str, tuple[int, float, float]]] = {
     ("platform", "call", "field", "change"), SPOILED.values(), ids=SPOILED, indirect=["platform"]
 )
 def test_a_spoiled_state_in_any_lane_has_its_own_error(
-    platform: Platform,
-    states: Any,
-    call: str,
-    field: str,
-    change: tuple[int, float, float],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    platform,
+    states,
+    call,
+    field,
+    change,
+    monkeypatch,
+):
     entry, factor, shift = change
     for index in (*range(512, 520), COUNT - 1):
         many = repeated(states)
@@ -224,7 +216,7 @@ def test_a_spoiled_state_in_any_lane_has_its_own_error(
         assert str(index) in errors[0][1] or field == "pose"
 
 
-def found_in_lanes(platform: Platform, coordinates: Any) -> tuple[Any, Any, Any]:
+def found_in_lanes(platform, coordinates):
     """Return poses `(k, 7)` of single states and of lanes, NaN where there are none.
 
     Third is whether lanes have found one. All lanes of a group have the same coordinates.
@@ -241,7 +233,7 @@ def found_in_lanes(platform: Platform, coordinates: Any) -> tuple[Any, Any, Any]
 
 
 @pytest.mark.slow
-def test_lanes_find_the_poses_of_single_states_beyond_the_range(platform: Platform) -> None:
+def test_lanes_find_the_poses_of_single_states_beyond_the_range(platform):
     """Where single states need shorter steps or pieces, or find nothing, lanes find nothing."""
     random = np.random.default_rng(4)
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
@@ -256,7 +248,7 @@ def test_lanes_find_the_poses_of_single_states_beyond_the_range(platform: Platfo
 
 
 @pytest.mark.slow
-def test_lanes_stay_on_the_branch_of_the_guess(srspm: Platform) -> None:
+def test_lanes_stay_on_the_branch_of_the_guess(srspm):
     turns = np.random.default_rng(4).uniform(-1.5, 1.5, (2000, 3))
     away = displaced(srspm.home, np.hstack([np.zeros_like(turns), turns]))
     single, found, fine = found_in_lanes(srspm, srspm.inverse_kinematics(away))
@@ -265,10 +257,10 @@ def test_lanes_stay_on_the_branch_of_the_guess(srspm: Platform) -> None:
 
 
 @pytest.mark.quick
-def test_lanes_are_used_from_a_size_on(srspm: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    used: list[int] = []
+def test_lanes_are_used_from_a_size_on(srspm, monkeypatch):
+    used = []
 
-    def note(*arguments: Any, given: bool) -> Any:
+    def note(*arguments, given):
         used.append(len(arguments[3]))
         arguments[3][:] = 0.0
         return np.zeros(1, dtype=bool)
@@ -280,7 +272,7 @@ def test_lanes_are_used_from_a_size_on(srspm: Platform, monkeypatch: pytest.Monk
 
 
 @pytest.mark.quick
-def test_number_of_lanes_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_lanes_is_a_choice(monkeypatch):
     assert batch.lane_count() in (2, 4, 8)
     monkeypatch.setenv("TWIN_LANES", "1")
     assert batch.lane_count.__wrapped__() == 1
@@ -289,7 +281,7 @@ def test_number_of_lanes_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
         batch.lane_count.__wrapped__()
 
 
-def test_a_failing_state_fails_alone() -> None:
+def test_a_failing_state_fails_alone():
     rss = twin.load("rss")
     poses = np.tile(rss.home, (COUNT, 1))
     good = rss.inverse_kinematics(poses)

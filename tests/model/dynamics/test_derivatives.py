@@ -1,19 +1,12 @@
 """Derivatives of forward and inverse dynamics, against differences and against each other."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control.linear.lqr import free_directions
 from twin.errors import InputError, UnreachablePoseError
 from twin.machine.randomisation.sampler import nominal_value
-from twin.model.derivatives import Derivatives
 from twin.rotations import displaced, displacement
 
 SAME = 1e-7
@@ -23,13 +16,13 @@ MANY = slice(0, 200, 40)
 """Of the random states."""
 
 
-def along(found: Derivatives, **moved: Any) -> Any:
+def along(found, **moved):
     """Return the rate of the results when the variables move at given rates."""
     parts = found._asdict()
     return sum(parts[name] @ rate for name, rate in moved.items())
 
 
-def test_forward_dynamics(platform: Platform, states: Any, derivative: Callable[..., Any]) -> None:
+def test_forward_dynamics(platform, states, derivative):
     """Along a random direction that the machine's constraints allow."""
     random = np.random.default_rng(5)
     for row in zip(*(rows[MANY] for rows in states), strict=True):
@@ -38,11 +31,11 @@ def test_forward_dynamics(platform: Platform, states: Any, derivative: Callable[
         more = random.normal(size=len(forces)) * np.abs(forces).max()
         load, inner = random.normal(size=6), 1e-2 * random.normal(size=len(deflection))
 
-        def motion(t: float, pose: Any = pose, twist: Any = twist) -> Any:
+        def motion(t, pose=pose, twist=twist):
             moved = displaced(pose, (t * push)[None])[0]  # noqa: B023
             return platform.constrain(moved, twist + t * turn)  # noqa: B023
 
-        def accelerations(t: float) -> Any:
+        def accelerations(t):
             at = motion(t)
             return platform.forward_dynamics(
                 at.pose,
@@ -68,7 +61,7 @@ def test_forward_dynamics(platform: Platform, states: Any, derivative: Callable[
         np.testing.assert_allclose(rate, expected, rtol=0.0, atol=atol)
 
 
-def test_by_gravity(platform: Platform) -> None:
+def test_by_gravity(platform):
     """Accelerations are linear in gravity: those on the Moon follow from the derivative."""
     still, forces = np.zeros(6), np.zeros(platform.n_actuators)
     here = platform.forward_dynamics(platform.home, still, forces)
@@ -80,7 +73,7 @@ def test_by_gravity(platform: Platform) -> None:
 
 
 @pytest.mark.slow
-def test_inverse_dynamics_is_the_inverse(states: Any, platform: Platform) -> None:
+def test_inverse_dynamics_is_the_inverse(states, platform):
     """Along forces that follow the state such that the acceleration stays, nothing changes."""
     if platform.n_actuators != 6 or platform.dof < 6 or platform.n_deflections:
         pytest.skip("forces and accelerations do not determine each other")
@@ -111,7 +104,7 @@ PARAMETERS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_by_parameters(name: str, derivative: Callable[..., Any]) -> None:
+def test_by_parameters(name, derivative):
     platform, paths = twin.load(name), PARAMETERS[name]
     pose = displaced(platform.home, np.array([0.01, -0.02, 0.01, 0.02, 0.03, -0.01]))
     motion = (pose, np.array([0.2, 0.1, -0.1, 0.5, 0.4, -0.6]), np.arange(1.0, 7.0))
@@ -122,7 +115,7 @@ def test_by_parameters(name: str, derivative: Callable[..., Any]) -> None:
         value = nominal_value(platform.parameters, path)
         size = abs(value) or 1e-4
 
-        def other(t: float) -> Platform:
+        def other(t):
             return platform.with_(parameters={path: value + t * size})  # noqa: B023
 
         for found, result in (
@@ -136,7 +129,7 @@ def test_by_parameters(name: str, derivative: Callable[..., Any]) -> None:
             np.testing.assert_allclose(rate, expected, rtol=0.0, atol=atol)
 
 
-def test_of_forward_kinematics(derivative: Callable[..., Any]) -> None:
+def test_of_forward_kinematics(derivative):
     platform, path = twin.load("srspm"), "base.joints.radius"
     pose = displaced(platform.home, 0.01 * np.arange(1.0, 7.0))
     lengths = platform.inverse_kinematics(pose)
@@ -146,7 +139,7 @@ def test_of_forward_kinematics(derivative: Callable[..., Any]) -> None:
     np.testing.assert_allclose(one, np.eye(6), rtol=0.0, atol=1e-9)
     value = nominal_value(platform.parameters, path)
 
-    def moved(t: float) -> Any:
+    def moved(t):
         other = platform.with_(parameters={path: value + t})
         return displacement(other.forward_kinematics(lengths, pose), pose)
 
@@ -154,7 +147,7 @@ def test_of_forward_kinematics(derivative: Callable[..., Any]) -> None:
     np.testing.assert_allclose(found.parameters[:, 0], expected, rtol=0.0, atol=1e-7)
 
 
-def test_of_forward_kinematics_with_constraints() -> None:
+def test_of_forward_kinematics_with_constraints():
     """Whatever displacement the constraints allow follows from its coordinates."""
     platform = twin.load("driving_simulator")
     pose = platform.constrain(displaced(platform.home, 0.01 * np.arange(1.0, 7.0))).pose
@@ -165,14 +158,14 @@ def test_of_forward_kinematics_with_constraints() -> None:
 
 
 @pytest.mark.quick
-def test_parameters_are_checked(stewart: Platform) -> None:
+def test_parameters_are_checked(stewart):
     for wrong in ("gravity", ["no.such.parameter"]):
         with pytest.raises(InputError, match=r"parameters|no\.such"):
             stewart.forward_kinematics_derivatives(stewart.home_coordinates, parameters=wrong)
 
 
 @pytest.mark.quick
-def test_by_forces_and_wrench(stewart: Platform) -> None:
+def test_by_forces_and_wrench(stewart):
     """M^-1 J^T and M^-1."""
     found = stewart.forward_dynamics_derivatives(stewart.home, np.zeros(6), np.zeros(6))
     mass = stewart.mass_matrix(stewart.home)
@@ -182,7 +175,7 @@ def test_by_forces_and_wrench(stewart: Platform) -> None:
     assert found.deflection.shape == (6, 0)
 
 
-def test_a_state_without_derivatives_is_named() -> None:
+def test_a_state_without_derivatives_is_named():
     rss = twin.load("rss")
     poses = np.tile(rss.home, (3, 1))
     poses[1, 2] = 5.0

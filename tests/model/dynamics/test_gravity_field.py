@@ -1,9 +1,5 @@
 """Gravity in any direction: a machine that leans, one in another field, a base that falls."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from fields import LEANING, in_field, turned, turned_pose, turned_vectors
@@ -19,17 +15,17 @@ ROUNDING = 1e-11
 """Relative to the largest entry: turning costs a few roundings more."""
 
 
-def close(found: Any, expected: Any) -> None:
+def close(found, expected):
     scale = np.abs(expected).max(initial=0.0)
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=ROUNDING * scale)
 
 
-def with_gravity(platform: Platform, gravity: float) -> Platform:
+def with_gravity(platform, gravity):
     content = platform.parameters.model_dump() | {"gravity": gravity}
     return Platform(MachineParameters.model_validate(content))
 
 
-def test_a_machine_that_leans_feels_gravity_lean(platform: Platform, states: Any) -> None:
+def test_a_machine_that_leans_feels_gravity_lean(platform, states):
     """Turned with its base, all it does is turned, if gravity is turned as well."""
     if platform.kind == "pillar":
         pytest.skip("the floor of the pillars is horizontal")
@@ -54,7 +50,7 @@ def test_a_machine_that_leans_feels_gravity_lean(platform: Platform, states: Any
         close(one, other)
 
 
-def test_a_field_along_z_is_gravity(platform: Platform, states: Any) -> None:
+def test_a_field_along_z_is_gravity(platform, states):
     heavier, other = with_gravity(platform, 12.5), in_field(platform, (0.0, 0.0, -12.5))
     pose, twist, _, forces, wrench, deflection = states
     np.testing.assert_array_equal(
@@ -67,7 +63,7 @@ def test_a_field_along_z_is_gravity(platform: Platform, states: Any) -> None:
     )
 
 
-def test_a_falling_machine_is_weightless(platform: Platform, states: Any) -> None:
+def test_a_falling_machine_is_weightless(platform, states):
     weightless, pose = in_field(platform, (0.0, 0.0, 0.0)), states.pose
     pillars = platform.kind == "pillar"
     rest, still = np.zeros_like(states.twist), np.zeros_like(states.deflection)
@@ -84,7 +80,7 @@ def test_a_falling_machine_is_weightless(platform: Platform, states: Any) -> Non
 
 
 @pytest.mark.slow
-def test_every_formulation_feels_the_field(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_every_formulation_feels_the_field(subtests, stewart):
     for name in formulation_names():
         with subtests.test(f"{name}"):
             machine = in_field(stewart, LEANING)

@@ -1,31 +1,26 @@
 """Integrators: order, tolerance, continuous output, energy, forces over time, errors with data."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from starts import Start, start_of
+from starts import start_of
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import InputError, IntegrationError
 from twin.model.integrate import ForceTable, integrate
 
 
 @pytest.fixture(scope="module")
-def start(platform: Platform) -> Start:
+def start(platform):
     """Every machine as it is."""
     return start_of(platform)
 
 
-def independent(start: Start, forces: Any, end: float, breaks: Any) -> Any:
+def independent(start, forces, end, breaks):
     """Return the state at `end` from scipy's integrator and `Platform.forward_dynamics`."""
     platform, k = start.platform, start.platform.n_deflections
 
-    def rate(time: float, y: Any) -> Any:
+    def rate(time, y):
         pose = np.r_[y[:3], y[3:7] / np.linalg.norm(y[3:7])]
         pose, twist, _ = platform.constrain(pose, y[7:13])
         (w, v), omega = (pose[3], pose[4:]), twist[3:]
@@ -48,19 +43,19 @@ def independent(start: Start, forces: Any, end: float, breaks: Any) -> Any:
     return y
 
 
-def sizes_of(start: Start) -> Any:
+def sizes_of(start):
     """Return what the entries of a state are measured by: rates change within a pace."""
     k = start.platform.n_deflections
     rate = 1.0 / start.pace
     return np.r_[np.ones(7), np.full(6, rate), np.ones(k), np.full(k, rate)]
 
 
-def gap(start: Start, found: Any, expected: Any) -> float:
+def gap(start, found, expected):
     """Return the largest difference of two states, or of rows of them."""
     return float(np.abs((found - expected) / sizes_of(start)).max())
 
 
-def test_free_fall_of_the_benchmark(srspm: Platform) -> None:
+def test_free_fall_of_the_benchmark(srspm):
     """Paper, section 5, and the figures of two independent derivations of it."""
     solution = integrate(srspm, 1.0)
     # Printed with seven digits.
@@ -68,7 +63,7 @@ def test_free_fall_of_the_benchmark(srspm: Platform) -> None:
     assert solution.pose[-1][2] == pytest.approx(-2.133568, abs=5.1e-7)
 
 
-def test_runge_kutta_is_of_order_four(start: Start) -> None:
+def test_runge_kutta_is_of_order_four(start):
     exact = start.run(0.6, relative_tolerance=1e-13).states[-1]
     errors = [
         gap(start, start.run(0.6, method="rk4", timestep=h).states[-1], exact)
@@ -79,7 +74,7 @@ def test_runge_kutta_is_of_order_four(start: Start) -> None:
     assert abs(orders[-1] - 4.0) < 0.35  # the next order still shows at these steps
 
 
-def test_dormand_prince_error_is_proportional_to_the_tolerance(start: Start) -> None:
+def test_dormand_prince_error_is_proportional_to_the_tolerance(start):
     exact = start.run(1.0, relative_tolerance=1e-14, absolute_tolerance=1e-14).states[-1]
     tolerances = np.array([1e-5, 1e-7, 1e-9, 1e-11])
     errors, counts = [], []
@@ -94,7 +89,7 @@ def test_dormand_prince_error_is_proportional_to_the_tolerance(start: Start) -> 
     assert counts[-1] > counts[0]
 
 
-def test_continuous_output(subtests: pytest.Subtests, start: Start) -> None:
+def test_continuous_output(subtests, start):
     for method, order in [("dormand_prince", 4), ("rk4", 3)]:
         with subtests.test(f"{method}"):
             exact = start.run(0.6, relative_tolerance=1e-14)
@@ -122,7 +117,7 @@ def test_continuous_output(subtests: pytest.Subtests, start: Start) -> None:
             assert errors[0] < 1e-3
 
 
-def test_output_takes_any_shape_and_order(start: Start) -> None:
+def test_output_takes_any_shape_and_order(start):
     solution = start.run(1.0)
     time = start.pace * np.array([[0.3, 0.0, 1.0], [0.5, 0.5, 0.1]])
     pose, twist = solution(time)
@@ -136,7 +131,7 @@ def test_output_takes_any_shape_and_order(start: Start) -> None:
             solution(outside)
 
 
-def test_held_forces_agree_with_an_independent_integrator(start: Start) -> None:
+def test_held_forces_agree_with_an_independent_integrator(start):
     knots = start.pace * np.array([0.0, 0.1, 0.15, 0.35])
     values = start.holding * np.array([[1.0], [1.2], [0.8], [1.1]])
     values[2, 0] *= 1.2
@@ -152,13 +147,13 @@ def test_held_forces_agree_with_an_independent_integrator(start: Start) -> None:
 
 
 @pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
-def test_linear_forces_agree_with_an_independent_integrator(start: Start, method: str) -> None:
+def test_linear_forces_agree_with_an_independent_integrator(start, method):
     knots = start.pace * np.array([0.0, 0.12, 0.3, 0.45])
     values = start.holding * np.array([[1.0], [1.3], [0.7], [1.1]])
     values[1, 2] *= 0.9
     found = start.run(0.6, forces=ForceTable(knots, values, "linear"), method=method, timestep=1e-3)
 
-    def forces(time: float) -> Any:
+    def forces(time):
         return np.array([np.interp(time, knots, column) for column in values.T])
 
     expected = independent(start, forces, 0.6 * start.pace, knots)
@@ -166,7 +161,7 @@ def test_linear_forces_agree_with_an_independent_integrator(start: Start, method
     assert gap(start, found.states[-1], expected) <= 1e-10
 
 
-def test_springs_move_as_their_own_accelerations_say() -> None:
+def test_springs_move_as_their_own_accelerations_say():
     """Of the states' entries, the springs' come after pose and twist: extensions, then rates."""
     platform = twin.load("compliant_stewart")
     start = start_of(platform)
@@ -183,7 +178,7 @@ def test_springs_move_as_their_own_accelerations_say() -> None:
     np.testing.assert_allclose(rates[19:], found[6:], rtol=1e-8)
 
 
-def test_knots_after_the_end_do_not_matter(start: Start) -> None:
+def test_knots_after_the_end_do_not_matter(start):
     force, middle = start.holding, 0.2 * start.pace
     table = ForceTable([0.0, middle, 50.0 * middle], [force, 1.1 * force, 9.0 * force])
     short = ForceTable([0.0, middle], [force, 1.1 * force])
@@ -191,7 +186,7 @@ def test_knots_after_the_end_do_not_matter(start: Start) -> None:
     np.testing.assert_array_equal(long, cut)
 
 
-def test_same_input_same_motion(subtests: pytest.Subtests, start: Start) -> None:
+def test_same_input_same_motion(subtests, start):
     for method in ["dormand_prince", "rk4"]:
         with subtests.test(f"{method}"):
             first, second = (start.run(0.3, method=method, timestep=3e-3) for _ in range(2))
@@ -199,9 +194,7 @@ def test_same_input_same_motion(subtests: pytest.Subtests, start: Start) -> None
             np.testing.assert_array_equal(first.coefficients, second.coefficients)
 
 
-def test_leg_along_its_first_axis_stops_with_data(
-    subtests: pytest.Subtests, srspm: Platform
-) -> None:
+def test_leg_along_its_first_axis_stops_with_data(subtests, srspm):
     """Leg 1 lies along y, the first axis of its universal joint, or is thrown that way."""
     for method in ["dormand_prince", "rk4"]:
         for height in [0.0, 0.4]:
@@ -220,7 +213,7 @@ def test_leg_along_its_first_axis_stops_with_data(
                 assert (caught.value.data["time"] == 0.0) == (height == 0.0)
 
 
-def test_absurd_forces_stop_with_data(subtests: pytest.Subtests, platform: Platform) -> None:
+def test_absurd_forces_stop_with_data(subtests, platform):
     for method in ["dormand_prince", "rk4"]:
         with subtests.test(f"{method}"):
             with pytest.raises(IntegrationError) as caught:
@@ -228,7 +221,7 @@ def test_absurd_forces_stop_with_data(subtests: pytest.Subtests, platform: Platf
             assert_complete(caught.value)
 
 
-def assert_complete(error: IntegrationError) -> None:
+def assert_complete(error):
     """Assert that the error holds the last good state and names the reason."""
     data = error.data
     assert set(data) == {"reason", "time", "pose", "twist", "deflection", "step"}
@@ -241,7 +234,7 @@ def assert_complete(error: IntegrationError) -> None:
     assert np.isfinite(data["twist"]).all()
 
 
-def test_bad_arguments_name_their_field(subtests: pytest.Subtests, stewart: Platform) -> None:
+def test_bad_arguments_name_their_field(subtests, stewart):
     for field, arguments in [
         ("duration", {"duration": -1.0}),
         ("pose", {"pose": [0, 0, 1, 2, 0, 0, 0]}),
@@ -263,7 +256,7 @@ def test_bad_arguments_name_their_field(subtests: pytest.Subtests, stewart: Plat
 
 
 @pytest.mark.parametrize("duration", [1e-30, 1e30])
-def test_extreme_durations_end(stewart: Platform, duration: float) -> None:
+def test_extreme_durations_end(stewart, duration):
     try:
         solution = integrate(stewart, duration)
     except IntegrationError as error:

@@ -1,15 +1,9 @@
 """Laws that any mechanism of rigid bodies obeys, whatever its formulas."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from fields import LEANING, in_field
-from numpy.typing import NDArray
 from paths import moved
-from scales import Scale
 from unsymmetric import machine_without_symmetry
 
 from twin.analysis.platform import Platform
@@ -18,7 +12,6 @@ from twin.machine import MachineParameters
 
 pytestmark = pytest.mark.quick
 
-Array = NDArray[np.float64]
 
 ROUNDING = 1e-12
 """Relative: condition number of M or J below 1e3, times a few dozen roundings."""
@@ -27,18 +20,18 @@ TERMS = 1e-13
 """Relative to the sizes of all terms that cancel: some hundred roundings."""
 
 
-def close(found: Any, expected: Any, tolerance: float = ROUNDING) -> None:
+def close(found, expected, tolerance=ROUNDING):
     """Assert that arrays agree relative to the largest entry."""
     assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
 
 
-def test_mass_matrix_is_symmetric_and_positive_definite(platform: Platform, states: Any) -> None:
+def test_mass_matrix_is_symmetric_and_positive_definite(platform, states):
     mass = platform.mass_matrix(states.pose, deflection=states.deflection)
     np.testing.assert_array_equal(mass, mass.transpose(0, 2, 1))
     assert np.linalg.eigvalsh(mass).min() > 0
 
 
-def test_kinetic_energy_is_half_twist_mass_twist(platform: Platform, states: Any) -> None:
+def test_kinetic_energy_is_half_twist_mass_twist(platform, states):
     k = platform.n_deflections
     still = np.hstack([states.deflection[:, :k], 0 * states.deflection[:, k:]])
     kinetic, _ = platform.energy(states.pose, states.twist, deflection=still)
@@ -46,7 +39,7 @@ def test_kinetic_energy_is_half_twist_mass_twist(platform: Platform, states: Any
     close(kinetic, 0.5 * np.einsum("ki,kij,kj->k", states.twist, mass, states.twist))
 
 
-def rounding_of(platform: Platform, states: Any, forces: Array, acceleration: Array) -> Any:
+def rounding_of(platform, states, forces, acceleration):
     """Return what rounding of the terms of the equations of motion does to their solutions.
 
     Args:
@@ -72,7 +65,7 @@ def rounding_of(platform: Platform, states: Any, forces: Array, acceleration: Ar
     return (np.abs(np.linalg.inv(mass)) @ terms)[..., 0], (inverse @ terms)[..., 0]
 
 
-def test_forward_and_inverse_dynamics_are_inverse(platform: Platform, states: Any) -> None:
+def test_forward_and_inverse_dynamics_are_inverse(platform, states):
     pose, twist, acceleration, forces, wrench, deflection = states
     needed = platform.inverse_dynamics(pose, twist, acceleration, wrench, deflection=deflection)
     found = platform.forward_dynamics(pose, twist, needed, wrench, deflection=deflection)[:, :6]
@@ -89,7 +82,7 @@ def test_forward_and_inverse_dynamics_are_inverse(platform: Platform, states: An
         assert (np.abs(same - reached) <= TERMS * accelerating).all()
 
 
-def test_virtual_work(platform: Platform, states: Any) -> None:
+def test_virtual_work(platform, states):
     """Actuator forces and the wrench J^T f they are equal to do the same thing."""
     pose, twist, _, forces, _, deflection = states
     wrench = np.einsum("kij,ki->kj", platform.jacobian(pose), forces)
@@ -100,16 +93,14 @@ def test_virtual_work(platform: Platform, states: Any) -> None:
 
 
 @pytest.mark.parametrize("field", [None, LEANING])
-def test_power_of_all_forces_is_the_rate_of_the_energy(
-    platform: Platform, states: Any, derivative: Any, scale: Scale, field: Any
-) -> None:
+def test_power_of_all_forces_is_the_rate_of_the_energy(platform, states, derivative, scale, field):
     platform = in_field(platform, field)
     pose, twist, _, forces, wrench, deflection = states
     k = platform.n_deflections
     reached = platform.forward_dynamics(pose, twist, forces, wrench, deflection=deflection)
     acceleration, inner = reached[:, :6], reached[:, 6:]
 
-    def energy(time: float) -> Array:
+    def energy(time):
         place = moved(platform, pose, twist, acceleration, time)
         motion = platform.constrain(place, twist + acceleration * time)
         springs = deflection[:, :k] + deflection[:, k:] * time + 0.5 * inner * time**2
@@ -134,8 +125,8 @@ def test_power_of_all_forces_is_the_rate_of_the_energy(
 
 @pytest.mark.parametrize("field", [None, LEANING])
 def test_static_forces_are_the_gradient_of_the_potential(
-    platform: Platform, states: Any, derivative: Any, scale: Scale, field: Any
-) -> None:
+    platform, states, derivative, scale, field
+):
     platform = in_field(platform, field)
     rest = np.zeros_like(states.twist)
     still = np.zeros_like(states.deflection)
@@ -146,7 +137,7 @@ def test_static_forces_are_the_gradient_of_the_potential(
     for direction in np.diag(sizes):
         twist = platform.constrain(states.pose, np.tile(direction, (len(rest), 1))).twist
 
-        def potential(share: float, twist: Array = twist) -> Array:
+        def potential(share, twist=twist):
             place = moved(platform, states.pose, twist, rest, share)
             return np.asarray(platform.energy(place, rest, deflection=still)[1])
 
@@ -158,7 +149,7 @@ def test_static_forces_are_the_gradient_of_the_potential(
         np.testing.assert_allclose(gradient, expected, rtol=0, atol=error)
 
 
-def test_without_gravity_a_machine_at_rest_stays(platform: Platform) -> None:
+def test_without_gravity_a_machine_at_rest_stays(platform):
     content = platform.parameters.model_dump()
     content["gravity"] = 0.0
     floating = Platform(MachineParameters.model_validate(content))
@@ -168,11 +159,11 @@ def test_without_gravity_a_machine_at_rest_stays(platform: Platform) -> None:
     assert floating.energy(platform.home, rest)[1] == 0.0
 
 
-def test_velocity_terms_are_quadratic(platform: Platform, states: Any) -> None:
+def test_velocity_terms_are_quadratic(platform, states):
     """Forces that hold all rates of the degrees of freedom, less what dampers take of them."""
     pose, twist, zero = states.pose, states.twist, np.zeros_like(states.twist)
 
-    def held(factor: float) -> Array:
+    def held(factor):
         motion = platform.constrain(pose, factor * twist, zero)
         forces = platform.inverse_dynamics(*motion)
         if platform.kind == "strut":
@@ -188,10 +179,10 @@ def test_velocity_terms_are_quadratic(platform: Platform, states: Any) -> None:
     np.testing.assert_allclose(back, once, rtol=0, atol=ROUNDING * scale)
 
 
-def test_round_legs_are_the_limit_of_legs_that_are_not(srspm: Platform) -> None:
+def test_round_legs_are_the_limit_of_legs_that_are_not(srspm):
     """Legs of round bodies take a shorter way through the formulas; a hair's breadth ends it."""
 
-    def dynamics(difference: float) -> Array:
+    def dynamics(difference):
         content = srspm.parameters.model_dump()
         moments = [1.0, 1.0 + difference, 0.02]
         for part in ("housing", "rod"):
@@ -208,12 +199,12 @@ def test_round_legs_are_the_limit_of_legs_that_are_not(srspm: Platform) -> None:
 
 
 @pytest.fixture(scope="module", params=["ups", "strut", "viscoelastic"])
-def straight(request: pytest.FixtureRequest) -> Platform:
+def straight(request):
     """A machine on straight legs of each kind."""
     return Platform(machine_without_symmetry(request.param))
 
 
-def test_leg_along_its_first_axis_is_an_error(straight: Platform) -> None:
+def test_leg_along_its_first_axis_is_an_error(straight):
     start, joint = straight.base_joints[0], straight.platform_joints[0]
     pose = np.r_[start - joint + 0.5 * straight.first_axes[0], 1.0, 0.0, 0.0, 0.0]
     zero = np.zeros(6)
@@ -227,7 +218,7 @@ def test_leg_along_its_first_axis_is_an_error(straight: Platform) -> None:
         np.testing.assert_array_equal(caught.value.data["pose"], pose)
 
 
-def test_leg_without_length_is_an_error(srspm: Platform) -> None:
+def test_leg_without_length_is_an_error(srspm):
     pose = np.r_[srspm.base_joints[0] - srspm.platform_joints[0], 1.0, 0.0, 0.0, 0.0]
     with pytest.raises(SingularPoseError):
         srspm.forward_dynamics(pose, np.zeros(6), np.zeros(6))

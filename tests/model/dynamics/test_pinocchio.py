@@ -46,7 +46,7 @@ symmetry."""
 
 
 @pytest.fixture(scope="module", params=MACHINES)
-def description(request: pytest.FixtureRequest) -> dict[str, Any]:
+def description(request):
     """Return what is written in the file of every machine."""
     if request.param.startswith("lopsided"):
         return content_without_symmetry(request.param.removeprefix("lopsided_"))
@@ -54,19 +54,19 @@ def description(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def platform(description: dict[str, Any]) -> Platform:
+def platform(description):
     """The machine here."""
     return Platform(parameters_from(description, "platform.toml"))
 
 
 @pytest.fixture(scope="module")
-def tree(description: dict[str, Any]) -> Tree:
+def tree(description):
     """The machine in Pinocchio."""
     return Tree(description)
 
 
 @pytest.fixture(scope="module")
-def states(platform: Platform) -> States:
+def states(platform):
     """States inside the limits, fast enough for all velocity terms to matter."""
     scale, random = scale_of(platform), np.random.default_rng(20240)
     return States(
@@ -78,13 +78,13 @@ def states(platform: Platform) -> States:
     )
 
 
-def test_masses_and_points(tree: Tree, platform: Platform) -> None:
+def test_masses_and_points(tree, platform):
     np.testing.assert_allclose(tree.base, platform.base_joints, rtol=0, atol=1e-15)  # rounding
     np.testing.assert_allclose(tree.top, platform.platform_joints, rtol=0, atol=1e-15)
     assert len(tree.model.names) == 1 + 1 + 18
 
 
-def test_mass_matrix(tree: Tree, platform: Platform, states: Any) -> None:
+def test_mass_matrix(tree, platform, states):
     for pose in states.pose[::4]:
         q = tree.close(pose)
         transform, _, _ = tree.motion(q, np.zeros(6))
@@ -93,7 +93,7 @@ def test_mass_matrix(tree: Tree, platform: Platform, states: Any) -> None:
         assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
 
 
-def test_energies(tree: Tree, platform: Platform, states: Any) -> None:
+def test_energies(tree, platform, states):
     for pose, twist in zip(states.pose[::4], states.twist[::4], strict=True):
         q = tree.close(pose)
         _, v, _ = tree.motion(q, twist)
@@ -105,7 +105,7 @@ def test_energies(tree: Tree, platform: Platform, states: Any) -> None:
         assert potential == pytest.approx(expected, rel=CLOSE)
 
 
-def test_forward_and_inverse_dynamics(tree: Tree, platform: Platform, states: Any) -> None:
+def test_forward_and_inverse_dynamics(tree, platform, states):
     found = platform.forward_dynamics(*states[:2], states.forces, states.wrench)
     needed = platform.inverse_dynamics(*states[:3], states.wrench)
     jacobian = platform.jacobian(states.pose)
@@ -129,9 +129,7 @@ def test_forward_and_inverse_dynamics(tree: Tree, platform: Platform, states: An
         assert np.abs(needed[k] - expected).max() <= CLOSE * np.abs(expected).max()
 
 
-def test_gravity_in_another_direction(
-    description: dict[str, Any], platform: Platform, states: Any
-) -> None:
+def test_gravity_in_another_direction(description, platform, states):
     tree, leaning = Tree(description), in_field(platform, LEANING)
     tree.model.gravity.linear[:] = LEANING
     needed = leaning.inverse_dynamics(*states[:3], states.wrench)
@@ -149,9 +147,7 @@ def test_gravity_in_another_direction(
         assert leaning.energy(pose, twist)[1] == pytest.approx(expected, rel=CLOSE)
 
 
-def test_forward_dynamics_with_its_own_constraint_solver(
-    tree: Tree, platform: Platform, states: Any
-) -> None:
+def test_forward_dynamics_with_its_own_constraint_solver(tree, platform, states):
     """Nothing of the projection above is used here: Pinocchio closes the loops itself."""
     contacts, contact_data = tree.contacts()
     settings = pinocchio.ProximalSettings(1e-14, 1e-12, 100)
@@ -173,7 +169,7 @@ def test_forward_dynamics_with_its_own_constraint_solver(
         assert np.abs(found[k] - expected).max() <= CLOSE * np.abs(expected).max()
 
 
-def test_derivatives(tree: Tree, platform: Platform, states: Any) -> None:
+def test_derivatives(tree, platform, states):
     """By pose, twist, forces and wrench at rest; Pinocchio's are of all 24 coordinates."""
     contacts, contact_data = tree.contacts()
     settings = pinocchio.ProximalSettings(1e-12, 1e-12, 10)

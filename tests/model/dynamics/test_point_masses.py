@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
-from cauchy import Taylor, taylor
+from cauchy import taylor
 from clouds import Array
 from paths import poses_near
 from scales import scale_of
 from scipy.spatial.transform import Rotation
 from unsymmetric import KINDS, machine_without_symmetry
-from virtual_motion import Motion, free_motion, height_roll_pitch, pillar_motion
+from virtual_motion import free_motion, height_roll_pitch, pillar_motion
 
 import twin
 from twin.analysis.platform import Platform
@@ -43,21 +42,21 @@ class Sample(NamedTuple):
     """`(6 + k,)` from forward dynamics"""
 
     @property
-    def radius(self) -> float:
+    def radius(self):
         """Of the circle of times [s] for the state's own motion."""
         sizes = np.repeat([scale_of(self.platform).length, 1.0], 3)
         rate, acceleration = np.abs([self.twist, self.answer[:6]] / sizes).max(axis=1)
         return float(REACH * min(1.0 / rate, 1.0 / np.sqrt(acceleration)))
 
     @property
-    def dof(self) -> Array:
+    def dof(self):
         """Return `(2, degrees of freedom)`: rates and accelerations."""
         if self.platform.kind == "pillar":
             return height_roll_pitch(self.pose, self.twist, self.answer)[1:]
         rates = np.concatenate([self.twist, self.deflection[self.platform.n_deflections :]])
         return np.stack([rates, self.answer])
 
-    def motion(self, rate: Array, acceleration: Array) -> Motion:
+    def motion(self, rate, acceleration):
         """Return a motion of the degrees of freedom through the state."""
         machine = self.platform.parameters
         if self.platform.kind == "pillar":
@@ -67,25 +66,25 @@ class Sample(NamedTuple):
         springs[: self.platform.n_deflections] = self.deflection[: self.platform.n_deflections]
         return free_motion(self.pose, springs, rate, acceleration)
 
-    def follow(self, *names: str) -> Iterator[Taylor]:
+    def follow(self, *names):
         """Yield parts of the cloud along the state's own motion."""
         motion, machine = self.motion(*self.dof), self.platform.parameters
         for name in names:
             yield taylor(lambda time, n=name: getattr(motion(time).cloud(machine), n), self.radius)
 
-    def rates(self, direction: Array, *names: str) -> Iterator[Array]:
+    def rates(self, direction, *names):
         """Yield rates of parts of the cloud, or of the place, for dof that move at 1."""
         motion, machine = self.motion(direction, 0.0 * direction), self.platform.parameters
         radius = REACH * scale_of(self.platform).length
         for name in names:
 
-            def part(time: Array, name: str = name) -> Any:
+            def part(time, name=name):
                 place = motion(time)
                 return getattr(place if hasattr(place, name) else place.cloud(machine), name)
 
             yield taylor(part, radius).rate
 
-    def twist_of(self, direction: Array) -> Array:
+    def twist_of(self, direction):
         """Return the twist `(6,)` of degrees of freedom that move at 1."""
         velocity, turning = self.rates(direction, "position", "turn")
         start = Rotation.from_quat(self.pose[[4, 5, 6, 3]]).as_matrix()
@@ -93,13 +92,13 @@ class Sample(NamedTuple):
         return np.concatenate([velocity, [spin[2, 1], spin[0, 2], spin[1, 0]]])
 
     @property
-    def masses(self) -> Array:
+    def masses(self):
         """Masses `(m,)` of the cloud."""
         start = self.motion(*self.dof)(np.zeros(1))
         return start.cloud(self.platform.parameters).masses
 
 
-def machine(name: str) -> Platform:
+def machine(name):
     if name == "hardware":
         return twin.load("driving_simulator", configuration="hardware")
     first, _, kind = name.partition(" ")
@@ -107,7 +106,7 @@ def machine(name: str) -> Platform:
 
 
 @pytest.fixture(scope="module", params=MACHINES)
-def samples(request: pytest.FixtureRequest) -> list[Sample]:
+def samples(request):
     """Random states of a machine of the catalogue, or of one without symmetry."""
     platform = machine(request.param)
     scale, random = scale_of(platform), np.random.default_rng(31)
@@ -124,7 +123,7 @@ def samples(request: pytest.FixtureRequest) -> list[Sample]:
     return found
 
 
-def spring_forces(platform: Platform, values: Array, rates: Array) -> Array:
+def spring_forces(platform, values, rates):
     """Return the forces `(n,)` of the legs' springs and dampers on their coordinates."""
     forces = np.zeros(platform.n_actuators)
     for i, leg in enumerate(platform.parameters.legs):
@@ -136,7 +135,7 @@ def spring_forces(platform: Platform, values: Array, rates: Array) -> Array:
     return forces
 
 
-def friction(platform: Platform, velocities: Array) -> Array:
+def friction(platform, velocities):
     """Return the forces `(n, 3)` of the floor on the feet that slide."""
     forces = np.zeros((platform.n_actuators, 3))
     for i, leg in enumerate(platform.parameters.legs):
@@ -148,7 +147,7 @@ def friction(platform: Platform, velocities: Array) -> Array:
 
 
 @pytest.mark.slow
-def test_forward_dynamics(samples: list[Sample]) -> None:
+def test_forward_dynamics(samples):
     """Virtual power of all forces and of the masses' inertia, for each freedom on its own."""
     for sample in samples:
         platform = sample.platform
@@ -173,7 +172,7 @@ def test_forward_dynamics(samples: list[Sample]) -> None:
 
 
 @pytest.mark.slow
-def test_mass_matrix(samples: list[Sample]) -> None:
+def test_mass_matrix(samples):
     for sample in samples:
         platform = sample.platform
         mass = platform.mass_matrix(sample.pose, deflection=sample.deflection)
@@ -189,7 +188,7 @@ def test_mass_matrix(samples: list[Sample]) -> None:
         assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
 
 
-def test_energy_and_dissipation(samples: list[Sample]) -> None:
+def test_energy_and_dissipation(samples):
     for sample in samples:
         platform = sample.platform
         points, springs, feet = sample.follow("points", "springs", "feet")
@@ -213,11 +212,11 @@ def test_energy_and_dissipation(samples: list[Sample]) -> None:
         )
 
 
-def _inverse(values: Array) -> Array:
+def _inverse(values):
     return np.divide(1.0, values, out=np.zeros_like(values), where=values != 0.0)
 
 
-def test_actuator_coordinates(samples: list[Sample]) -> None:
+def test_actuator_coordinates(samples):
     for sample in samples:
         (actuators,) = sample.follow("actuators")
         platform = sample.platform
@@ -235,7 +234,7 @@ def test_actuator_coordinates(samples: list[Sample]) -> None:
             assert np.abs(part - expected).max() <= CLOSE * np.abs(expected).max()
 
 
-def test_the_cloud_holds_all_masses_of_the_machine(samples: list[Sample]) -> None:
+def test_the_cloud_holds_all_masses_of_the_machine(samples):
     machine = samples[0].platform.parameters
     expected = machine.platform.body.mass + sum(leg.mass for leg in machine.legs)
     assert samples[0].masses.sum() == pytest.approx(expected, rel=1e-14)  # rounding of the sum

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 CLOSE = 1e-11
 """Relative to the largest entry: condition numbers below 1e2, squared by least squares."""
 
-MAKERS: dict[str, Any] = {
+MAKERS = {
     "seven legs": lambda: redundant_machine(7),
     "eight legs": lambda: redundant_machine(8),
     "driving_simulator": lambda: twin.load("driving_simulator"),
@@ -44,13 +44,13 @@ class Sample(NamedTuple):
     """`(k, n, dof)`: actuator rates from independent rates of the degrees of freedom"""
 
     @property
-    def strains(self) -> Array:
+    def strains(self):
         """Orthonormal forces `(k, n - dof, n)` that do no work in any motion."""
         return np.linalg.svd(self.rows.transpose(0, 2, 1))[2][:, self.platform.dof :]
 
 
 @pytest.fixture(scope="module", params=MAKERS)
-def sample(request: pytest.FixtureRequest) -> Sample:
+def sample(request):
     """Every machine with more actuators than degrees of freedom."""
     platform = MAKERS[request.param]()
     scale, random = scale_of(platform), np.random.default_rng(82)
@@ -68,18 +68,18 @@ def sample(request: pytest.FixtureRequest) -> Sample:
     return Sample(platform, *motion, wrench, needed, rows)
 
 
-def close(found: Array, expected: Array) -> None:
+def close(found, expected):
     assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
 
 
-def test_forces_give_the_acceleration(sample: Sample) -> None:
+def test_forces_give_the_acceleration(sample):
     found = sample.platform.forward_dynamics(
         sample.pose, sample.twist, sample.needed, sample.wrench
     )
     close(found, sample.acceleration)
 
 
-def test_no_forces_are_smaller(sample: Sample) -> None:
+def test_no_forces_are_smaller(sample):
     """They have no part along forces that do no work: those could be left out."""
     extra = sample.platform.n_actuators - sample.platform.dof
     assert sample.strains.shape[1] == extra >= 1
@@ -87,7 +87,7 @@ def test_no_forces_are_smaller(sample: Sample) -> None:
     assert np.abs(along).max() <= CLOSE * np.abs(sample.needed).max()
 
 
-def test_they_are_those_of_the_pseudoinverse(sample: Sample) -> None:
+def test_they_are_those_of_the_pseudoinverse(sample):
     """Any forces that give the acceleration, projected."""
     random = np.random.default_rng(83)
     strain = np.einsum("kij,ki->kj", sample.strains, random.normal(size=sample.strains.shape[:2]))
@@ -96,7 +96,7 @@ def test_they_are_those_of_the_pseudoinverse(sample: Sample) -> None:
     close(np.einsum("kji,kj->ki", np.linalg.pinv(sample.rows), pushed), sample.needed)
 
 
-def test_strains_move_nothing(sample: Sample) -> None:
+def test_strains_move_nothing(sample):
     size = np.abs(sample.needed).max()
     for strain in sample.strains.transpose(1, 0, 2):
         found = sample.platform.forward_dynamics(
@@ -105,7 +105,7 @@ def test_strains_move_nothing(sample: Sample) -> None:
         close(found, sample.acceleration)
 
 
-def test_pillars_on_a_rectangle_strain_in_pairs() -> None:
+def test_pillars_on_a_rectangle_strain_in_pairs():
     """+1, -1, +1, -1 around the plate: what opposite corners share does not move it."""
     platform = twin.load("driving_simulator")
     poses = poses_near(platform, 50, 84)

@@ -1,14 +1,9 @@
 """Derivatives of a step of time, against differences, and the step against a simulation."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.rotations import displaced, displacement
 
@@ -17,7 +12,7 @@ SMALL = 1e-5
 """Of the differences, which are of second order."""
 
 
-def assert_derivatives(platform: Platform) -> None:
+def assert_derivatives(platform):
     """Assert the step and its derivatives along a random direction that constraints allow."""
     random, k = np.random.default_rng(1), 2 * platform.n_deflections
     step = STEP[platform.name]
@@ -27,7 +22,7 @@ def assert_derivatives(platform: Platform) -> None:
     push, swing, load = random.normal(size=(3, 6))
     more, stretch = random.normal(size=len(forces)), random.normal(size=k)
 
-    def moved(share: float) -> tuple[Any, Any]:
+    def moved(share):
         pose = displaced(start.pose, share * push)
         begin = platform.constrain(pose, start.twist + share * swing, np.zeros(6))
         found = platform.step_derivatives(
@@ -65,18 +60,18 @@ def assert_derivatives(platform: Platform) -> None:
 
 
 @pytest.mark.quick
-def test_stewart() -> None:
+def test_stewart():
     assert_derivatives(twin.load("stewart"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["driving_simulator", "compliant_stewart"])
-def test_constraints_and_springs(name: str) -> None:
+def test_constraints_and_springs(name):
     assert_derivatives(twin.load(name))
 
 
 @pytest.mark.quick
-def test_bad_steps_are_refused() -> None:
+def test_bad_steps_are_refused():
     machine = twin.load("stewart")
     with pytest.raises(InputError, match="time_step"):
         machine.step_derivatives(machine.home, np.zeros(6), np.zeros(6), 0.0)

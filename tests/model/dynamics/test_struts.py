@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -29,19 +29,19 @@ class Pair(NamedTuple):
     pose: Array
     twist: Array
 
-    def axial(self, name: str) -> Array:
+    def axial(self, name):
         """Return a number of each leg's spring `(n,)`."""
         return np.array([getattr(leg.axial, name) for leg in self.struts.parameters.legs])
 
     @property
-    def rest_lengths(self) -> Array:
+    def rest_lengths(self):
         """Lengths `(n,)` without spring force: those at home unless the file gives them."""
         given = [leg.axial.rest_length for leg in self.struts.parameters.legs]
         pairs = zip(given, self.struts.home_coordinates, strict=True)
         return np.array([home if rest is None else rest for rest, home in pairs])
 
     @property
-    def pull(self) -> Array:
+    def pull(self):
         """Forces `(k, n)` of springs and dampers on the rods: k (l0 - l) - c l'."""
         lengths = self.struts.inverse_kinematics(self.pose)
         rates = np.einsum("kij,kj->ki", self.struts.jacobian(self.pose), self.twist)
@@ -50,12 +50,12 @@ class Pair(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=["catalogue", "lopsided"])
-def pair(request: pytest.FixtureRequest) -> Pair:
+def pair(request):
     """The positioning hexapod, and a machine whose springs differ and are not relaxed at home."""
     struts = twin.load("micro_hexapod")
     if request.param == "lopsided":
         struts = Platform(machine_without_symmetry("strut"))
-    content: dict[str, Any] = struts.parameters.model_dump()
+    content = struts.parameters.model_dump()
     for table in (content["leg"], *(variant["leg"] for variant in content["variant"])):
         del table["axial"]
         table["kind"] = "ups"
@@ -65,11 +65,11 @@ def pair(request: pytest.FixtureRequest) -> Pair:
     return Pair(struts, plain, pose, twist)
 
 
-def close(found: Array, expected: Array, scale: float) -> None:
+def close(found, expected, scale):
     assert np.abs(found - expected).max() <= CLOSE * scale
 
 
-def test_forward_dynamics_is_that_under_the_springs_forces(pair: Pair) -> None:
+def test_forward_dynamics_is_that_under_the_springs_forces(pair):
     """The forces are added in another order: rounding of the sum, through the mass matrix."""
     forces = scale_of(pair.struts).effort * np.random.default_rng(73).normal(size=(100, 6))
     found = pair.struts.forward_dynamics(pair.pose, pair.twist, forces)
@@ -80,7 +80,7 @@ def test_forward_dynamics_is_that_under_the_springs_forces(pair: Pair) -> None:
     assert (np.abs(found - expected) <= CLOSE * terms[..., 0]).all()
 
 
-def test_inverse_dynamics_leaves_the_springs_share_out(pair: Pair) -> None:
+def test_inverse_dynamics_leaves_the_springs_share_out(pair):
     acceleration = np.random.default_rng(74).normal(size=(100, 6))
     found = pair.struts.inverse_dynamics(pair.pose, pair.twist, acceleration)
     expected = pair.plain.inverse_dynamics(pair.pose, pair.twist, acceleration) - pair.pull
@@ -88,7 +88,7 @@ def test_inverse_dynamics_leaves_the_springs_share_out(pair: Pair) -> None:
     close(found, expected, condition * np.abs(pair.pull).max())
 
 
-def test_energy_and_mass(pair: Pair) -> None:
+def test_energy_and_mass(pair):
     np.testing.assert_array_equal(
         pair.struts.mass_matrix(pair.pose), pair.plain.mass_matrix(pair.pose)
     )
@@ -104,9 +104,9 @@ def test_energy_and_mass(pair: Pair) -> None:
     np.testing.assert_array_equal(pair.plain.dissipation(pair.pose, pair.twist), 0.0)
 
 
-def test_commanded_rest_length_is_a_force() -> None:
+def test_commanded_rest_length_is_a_force():
     """A strut commanded to rest at length r is pushed with k (r - l0) and comes to rest there."""
-    content: dict[str, Any] = twin.load("micro_hexapod").parameters.model_dump()
+    content = twin.load("micro_hexapod").parameters.model_dump()
     content["gravity"] = 0.0
     platform = Platform(MachineParameters.model_validate(content))
     pose = platform.home + np.array([1e-3, -2e-3, 1.5e-3, 0.0, 0.002, -0.001, 0.003])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from scales import scale_of
 from scipy.spatial.transform import Rotation
@@ -37,7 +36,7 @@ class State(NamedTuple):
     deflection: Array
 
 
-def round_platform(name: str, **leg: Any) -> Platform:
+def round_platform(name, **leg):
     """Return the machine with a platform body that every vertical plane mirrors onto itself."""
     content = twin.load(name).parameters.model_dump()
     across, axial = content["platform"]["body"]["inertia"][0], 1.9
@@ -47,7 +46,7 @@ def round_platform(name: str, **leg: Any) -> Platform:
     return Platform(MachineParameters.model_validate(content))
 
 
-def random_state(platform: Platform, seed: int) -> State:
+def random_state(platform, seed):
     """Return a state near home; of stiff machines so near that springs do not drown the rest."""
     scale, random = scale_of(platform), np.random.default_rng(seed)
     share = 1e-4 if platform.kind == "strut" else 0.03
@@ -62,14 +61,14 @@ def random_state(platform: Platform, seed: int) -> State:
     )
 
 
-def images(platform: Platform) -> list[tuple[Array, list[int]]]:
+def images(platform):
     """Return reflections that map the machine's joints and first axes onto themselves."""
     found = []
     for degrees in range(0, 180, 5):
         normal = np.array([-np.sin(np.radians(degrees)), np.cos(np.radians(degrees)), 0.0])
         mirror = np.eye(3) - 2 * np.outer(normal, normal)
 
-        def partners(points: Array, mirror: Array = mirror) -> Array:
+        def partners(points, mirror=mirror):
             gaps = np.linalg.norm((points @ mirror)[:, None] - points[None], axis=2)
             return np.where(gaps.min(axis=1) < 1e-9, gaps.argmin(axis=1), -1)
 
@@ -82,14 +81,14 @@ def images(platform: Platform) -> list[tuple[Array, list[int]]]:
     return found
 
 
-def permuted(state: State, order: Any) -> tuple[Array, Array]:
+def permuted(state, order):
     """Return forces and springs of legs in another order."""
     k = len(state.deflection) // 2
     springs = state.deflection.reshape(2, k)
     return state.forces[order], (springs[:, order] if k else springs).ravel()
 
 
-def reflected(mirror: Array, partner: list[int], state: State) -> State:
+def reflected(mirror, partner, state):
     """Return the mirror image of a state: vectors reflect, rotations reflect as pseudovectors."""
     turn = Rotation.from_quat(state.pose[[4, 5, 6, 3]]).as_matrix()
     quaternion = Rotation.from_matrix(mirror @ turn @ mirror).as_quat()[[3, 0, 1, 2]]
@@ -97,24 +96,24 @@ def reflected(mirror: Array, partner: list[int], state: State) -> State:
     return State(image, mirrored(mirror, state.twist), *permuted(state, partner))
 
 
-def mirrored(mirror: Array, motion: Array) -> Array:
+def mirrored(mirror, motion):
     """Return the mirror image of a twist or an acceleration."""
     return np.concatenate([mirror @ motion[:3], -mirror @ motion[3:6]])
 
 
-def answer(platform: Platform, state: State) -> tuple[Array, Array]:
+def answer(platform, state):
     """Return accelerations of platform and springs."""
     found = platform.forward_dynamics(*state[:3], deflection=state.deflection)
     return found[:6], found[6:]
 
 
-def close(found: Array, expected: Array) -> None:
+def close(found, expected):
     """Assert that arrays agree relative to the largest entry."""
     if expected.size:
         assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
 
 
-def test_mirror_image_moves_as_the_mirror_image(subtests: pytest.Subtests) -> None:
+def test_mirror_image_moves_as_the_mirror_image(subtests):
     """Holds only if the bodies of mirrored legs are mirrored with all their products of inertia."""
     for name in MIRRORS:
         with subtests.test(f"{name}"):
@@ -139,7 +138,7 @@ def test_mirror_image_moves_as_the_mirror_image(subtests: pytest.Subtests) -> No
                 close(image_springs, springs[partner] if springs.size else springs)
 
 
-def test_without_mirrored_legs_the_thesis_machine_is_lopsided() -> None:
+def test_without_mirrored_legs_the_thesis_machine_is_lopsided():
     """The law above means something only because the offsets matter, far above its rounding."""
     platform = round_platform("stewart", mirrored=[])
     mirror, partner = images(platform)[0]
@@ -150,7 +149,7 @@ def test_without_mirrored_legs_the_thesis_machine_is_lopsided() -> None:
     assert abs(platform.energy(*image[:2])[0] / kinetic - 1.0) > 1e-4
 
 
-def test_third_of_a_turn_changes_nothing(subtests: pytest.Subtests) -> None:
+def test_third_of_a_turn_changes_nothing(subtests):
     for name in TRIPLE:
         with subtests.test(f"{name}"):
             platform = round_platform(name)
@@ -168,7 +167,7 @@ def test_third_of_a_turn_changes_nothing(subtests: pytest.Subtests) -> None:
             close(found_springs, springs[onward] if springs.size else springs)
 
 
-def test_symmetric_start_stays_symmetric(subtests: pytest.Subtests) -> None:
+def test_symmetric_start_stays_symmetric(subtests):
     """Equal forces on all legs of a machine at home move it up or down, and nowhere else."""
     for name in TRIPLE:
         with subtests.test(f"{name}"):
@@ -185,7 +184,7 @@ def test_symmetric_start_stays_symmetric(subtests: pytest.Subtests) -> None:
                 assert abs(moved[6]) <= 1e-11
 
 
-def test_free_fall_of_the_rss_machine_is_vertical() -> None:
+def test_free_fall_of_the_rss_machine_is_vertical():
     """Published code gives it a roll of its own, from rod angles taken once relative to the crank.
 
     Reference: extended-configuration-space paper, section 6: 0.6 s from rest at z = 1.1 m.

@@ -1,9 +1,5 @@
 """RSS legs: the chain of crank, elbow and rod, its two branches, and poses out of reach."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from paths import poses_near
@@ -20,29 +16,29 @@ ROUNDING = 4e-15
 
 
 @pytest.fixture(scope="module")
-def rss() -> Platform:
+def rss():
     """The catalogue's machine, of which a paper speaks."""
     return twin.load("rss")
 
 
 @pytest.fixture(scope="module", params=["catalogue", "lopsided"])
-def machine(request: pytest.FixtureRequest, rss: Platform) -> Platform:
+def machine(request, rss):
     """A machine of one kind of leg, and one whose legs differ in lengths, axes and branch."""
     return rss if request.param == "catalogue" else Platform(machine_without_symmetry("rss"))
 
 
 @pytest.fixture(scope="module")
-def motion(machine: Platform) -> tuple[Any, Any]:
+def motion(machine):
     """Poses and twists."""
     return poses_near(machine, 100, 51, 0.1), np.random.default_rng(52).normal(size=(100, 6))
 
 
-def column(platform: Platform, name: str) -> Any:
+def column(platform, name):
     """Return a number of each leg `(n,)`."""
     return np.array([getattr(leg, name) for leg in platform.parameters.legs])
 
 
-def zeros(platform: Platform) -> Any:
+def zeros(platform):
     """Return where each crank points at angle zero: its `zero` made perpendicular to its axis."""
     directions = column(platform, "zero")
     along = (directions * platform.first_axes).sum(axis=1)
@@ -50,14 +46,14 @@ def zeros(platform: Platform) -> Any:
     return across / np.linalg.norm(across, axis=1)[:, None]
 
 
-def tips_of(platform: Platform, poses: Any) -> tuple[Any, Any]:
+def tips_of(platform, poses):
     """Return the platform joints `(k, n, 3)` and their arms in the base frame."""
     turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
     arms = platform.platform_joints @ turn.transpose(0, 2, 1)
     return poses[:, None, :3] + arms, arms
 
 
-def chain(platform: Platform, values: Any) -> tuple[Any, ...]:
+def chain(platform, values):
     """Return elbows, second axes, rod directions and tips by turning about one joint after another.
 
     The home frames are those of the joints' definition: the elbow's first axis is the crank's, its
@@ -72,7 +68,7 @@ def chain(platform: Platform, values: Any) -> tuple[Any, ...]:
     second = np.cross(axes, rods)
     second /= np.linalg.norm(second, axis=1)[:, None]
 
-    def about(angles: Any, directions: Any) -> Any:
+    def about(angles, directions):
         vectors = (angles[..., None] * directions).reshape(-1, 3)
         return Rotation.from_rotvec(vectors).as_matrix().reshape(*angles.shape, 3, 3)
 
@@ -88,13 +84,13 @@ def chain(platform: Platform, values: Any) -> tuple[Any, ...]:
     return places, turned[1], along, places + turned[2]
 
 
-def test_chain_ends_at_the_platform_joints(machine: Platform, motion: Any) -> None:
+def test_chain_ends_at_the_platform_joints(machine, motion):
     poses, _ = motion
     _, _, _, tips = chain(machine, machine.leg_coordinates(poses).values)
     np.testing.assert_allclose(tips, tips_of(machine, poses)[0], rtol=0, atol=ROUNDING)
 
 
-def test_elbow_is_one_crank_and_one_rod_away(machine: Platform, motion: Any) -> None:
+def test_elbow_is_one_crank_and_one_rod_away(machine, motion):
     poses, _ = motion
     angles = machine.inverse_kinematics(poses)[..., None]
     zero, axes = zeros(machine), machine.first_axes
@@ -110,7 +106,7 @@ def test_elbow_is_one_crank_and_one_rod_away(machine: Platform, motion: Any) -> 
     np.testing.assert_allclose(places, elbows, rtol=0, atol=ROUNDING)
 
 
-def test_second_axis_is_perpendicular_to_crank_axis_and_rod(machine: Platform, motion: Any) -> None:
+def test_second_axis_is_perpendicular_to_crank_axis_and_rod(machine, motion):
     values = machine.leg_coordinates(motion[0]).values
     _, second, along, _ = chain(machine, values)
     expected = np.cross(machine.first_axes, along)
@@ -118,7 +114,7 @@ def test_second_axis_is_perpendicular_to_crank_axis_and_rod(machine: Platform, m
     np.testing.assert_allclose(second, expected, rtol=0, atol=ROUNDING)
 
 
-def test_rates_are_those_of_the_chain(machine: Platform, motion: Any) -> None:
+def test_rates_are_those_of_the_chain(machine, motion):
     poses, twists = motion
     legs = machine.leg_coordinates(poses, twists)
     places, second, _, tips = chain(machine, legs.values)
@@ -130,7 +126,7 @@ def test_rates_are_those_of_the_chain(machine: Platform, motion: Any) -> None:
     np.testing.assert_allclose(velocities, expected, rtol=0, atol=1e-12)
 
 
-def test_crank_points_up_at_zero_and_outwards_at_positive_angles(rss: Platform) -> None:
+def test_crank_points_up_at_zero_and_outwards_at_positive_angles(rss):
     outward = rss.base_joints * [1.0, 1.0, 0.0]
     outward /= np.linalg.norm(outward, axis=1)[:, None]
     for height in (0.35, 1.1):
@@ -143,23 +139,21 @@ def test_crank_points_up_at_zero_and_outwards_at_positive_angles(rss: Platform) 
 
 
 @pytest.mark.parametrize(("height", "angle", "digits"), [(1.1, 0.17443, 5), (0.35, 0.0169, 4)])
-def test_angles_of_the_published_machine(
-    rss: Platform, height: float, angle: float, digits: int
-) -> None:
+def test_angles_of_the_published_machine(rss, height, angle, digits):
     """Extended-configuration-space paper and its code, section 6: start and task."""
     found = rss.inverse_kinematics([0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(found, angle, rtol=0, atol=0.51 * 10.0**-digits)
 
 
-def with_branch(platform: Platform, branch: str) -> Platform:
+def with_branch(platform, branch):
     """Return the machine with all elbows on one side."""
-    content: dict[str, Any] = platform.parameters.model_dump()
+    content = platform.parameters.model_dump()
     content["leg"] |= {"branch": branch}
     content["leg"]["actuator"] |= {"minimum": -3.0, "maximum": 3.0}
     return Platform(MachineParameters.model_validate(content))
 
 
-def test_both_branches_reach_every_pose(rss: Platform) -> None:
+def test_both_branches_reach_every_pose(rss):
     """Rods are equally long on both, and between the two angles the crank points at the tip."""
     outward, inward = (with_branch(rss, branch) for branch in ("outward", "inward"))
     poses = poses_near(rss, 100, 53, 0.1)
@@ -186,7 +180,7 @@ def test_both_branches_reach_every_pose(rss: Platform) -> None:
     np.testing.assert_allclose(pointing, vectors, rtol=0, atol=ROUNDING)
 
 
-def test_leg_variants_choose_their_branch() -> None:
+def test_leg_variants_choose_their_branch():
     """Legs 2 and 5 lean to the other side; see `unsymmetric`."""
     machine = Platform(machine_without_symmetry("rss"))
     signs = {"outward": 1.0, "inward": -1.0}
@@ -200,7 +194,7 @@ def test_leg_variants_choose_their_branch() -> None:
     assert set(np.sign(beyond)) == {-1.0, 1.0}
 
 
-def test_unreachable_poses_name_their_legs(rss: Platform) -> None:
+def test_unreachable_poses_name_their_legs(rss):
     far = np.array([0.0, 0.0, 1.6, 1.0, 0.0, 0.0, 0.0])
     aside = rss.home + np.array([0.9, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     zero = np.zeros(6)
@@ -230,9 +224,9 @@ def test_unreachable_poses_name_their_legs(rss: Platform) -> None:
     np.testing.assert_array_equal(rss.within_limits([rss.home, far, aside]), [True, False, False])
 
 
-def test_stretched_leg_is_singular(rss: Platform) -> None:
+def test_stretched_leg_is_singular(rss):
     """Crank and rod of leg 1 in one line, exactly: its crank cannot move the tip along it."""
-    content: dict[str, Any] = rss.parameters.model_dump()
+    content = rss.parameters.model_dump()
     for table, first in (("base", [1.0, 0.0, 0.0]), ("platform", [0.5, 0.0, 0.0])):
         points = getattr(rss.parameters, table).joints.points.copy()
         points[0] = first

@@ -1,9 +1,6 @@
 """Forward kinematics: the inverse of the inverse, everywhere inside the actuators' limits."""
 
-from __future__ import annotations
-
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +38,7 @@ machines = st.sampled_from(twin.machine_names()).map(twin.load)
 fractions = st.lists(st.floats(0.0, 1.0), min_size=6, max_size=6)
 
 
-def distance(pose: Any, other: Any) -> float:
+def distance(pose, other):
     """Return the largest difference in position [m] and angle [rad]."""
     rotation = Rotation.from_quat(np.asarray(pose)[..., [4, 5, 6, 3]])
     turn = rotation.inv() * Rotation.from_quat(np.asarray(other)[..., [4, 5, 6, 3]])
@@ -50,7 +47,7 @@ def distance(pose: Any, other: Any) -> float:
     )
 
 
-def meets_a_singular_pose(platform: Platform, coordinates: Any) -> bool:
+def meets_a_singular_pose(platform, coordinates):
     """Return whether the straight way from home to `coordinates` meets a singular pose.
 
     The way is followed as far as poses are found; where it ends, the condition number grows
@@ -68,12 +65,12 @@ def meets_a_singular_pose(platform: Platform, coordinates: Any) -> bool:
     return bool(platform.condition_number(pose) > NEAR_SINGULAR)
 
 
-def test_inverts_the_inverse(platform: Platform, states: Any) -> None:
+def test_inverts_the_inverse(platform, states):
     found = platform.forward_kinematics(platform.inverse_kinematics(states.pose))
     assert distance(found, states.pose) <= POSE
 
 
-def test_home_is_a_fixed_point(platform: Platform) -> None:
+def test_home_is_a_fixed_point(platform):
     np.testing.assert_allclose(
         platform.forward_kinematics(platform.home_coordinates), platform.home, rtol=0, atol=1e-14
     )  # a few roundings: the lengths are met to the last digit
@@ -81,7 +78,7 @@ def test_home_is_a_fixed_point(platform: Platform) -> None:
 
 @given(platform=machines, fraction=fractions)
 @pytest.mark.slow
-def test_any_coordinates_of_the_actuators(platform: Platform, fraction: list[float]) -> None:
+def test_any_coordinates_of_the_actuators(platform, fraction):
     lower, upper = platform.minimum_coordinates, platform.maximum_coordinates
     share = np.array(fraction[: platform.n_actuators])
     coordinates = fitting(platform, lower + share * (upper - lower))
@@ -96,7 +93,7 @@ def test_any_coordinates_of_the_actuators(platform: Platform, fraction: list[flo
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_all_corners_of_the_actuators(name: str) -> None:
+def test_all_corners_of_the_actuators(name):
     platform = twin.load(name)
     ends = np.stack([platform.minimum_coordinates, platform.maximum_coordinates], 1)
     corners = np.unique(fitting(platform, list(itertools.product(*ends))), axis=0)
@@ -113,8 +110,8 @@ def test_all_corners_of_the_actuators(name: str) -> None:
     assert beyond == BEYOND.get(name, 0)
 
 
-def test_random_box_stays_on_the_branch_of_home(platform: Platform, states: Any) -> None:
-    def branch(pose: Any) -> Any:
+def test_random_box_stays_on_the_branch_of_home(platform, states):
+    def branch(pose):
         """Return the sign of the determinant of actuator rates and constraints."""
         jacobian, constraints = platform.jacobian(pose), platform.constraints(pose)
         rows = np.concatenate([jacobian[..., : platform.dof, :], constraints], axis=-2)
@@ -125,7 +122,7 @@ def test_random_box_stays_on_the_branch_of_home(platform: Platform, states: Any)
 
 
 @pytest.mark.slow
-def test_coordinates_out_of_reach_never_end_on_another_branch(subtests: pytest.Subtests) -> None:
+def test_coordinates_out_of_reach_never_end_on_another_branch(subtests):
     """Most of these cannot be reached; Newton alone would find poses behind singular ones."""
     for name in SIX_FREEDOMS:
         with subtests.test(f"{name}"):
@@ -145,7 +142,7 @@ def test_coordinates_out_of_reach_never_end_on_another_branch(subtests: pytest.S
 
 
 @pytest.mark.slow
-def test_poses_reached_by_walking_inside_the_limits(platform: Platform, scale: Any) -> None:
+def test_poses_reached_by_walking_inside_the_limits(platform, scale):
     """Walks go where boxes of random poses do not: into the corners of the workspace.
 
     They stay this side of singular poses, of which the workspace of one machine has some.
@@ -172,7 +169,7 @@ def test_poses_reached_by_walking_inside_the_limits(platform: Platform, scale: A
     assert distance(found, poses) <= POSE
 
 
-def test_guess_chooses_the_branch(stewart: Platform) -> None:
+def test_guess_chooses_the_branch(stewart):
     below = np.array([0.0, 0.0, -0.87, 1.0, 0.0, 0.0, 0.0])
     found = stewart.forward_kinematics(stewart.inverse_kinematics(below), guess=below)
     assert distance(found, below) <= POSE
@@ -180,14 +177,14 @@ def test_guess_chooses_the_branch(stewart: Platform) -> None:
     assert above[2] > 0.8
 
 
-def test_batch_equals_single_bit_for_bit(platform: Platform, states: Any) -> None:
+def test_batch_equals_single_bit_for_bit(platform, states):
     coordinates = platform.inverse_kinematics(states.pose)
     batch = platform.forward_kinematics(coordinates)
     single = [platform.forward_kinematics(row) for row in coordinates]
     np.testing.assert_array_equal(batch, single)
 
 
-def test_guesses_broadcast(platform: Platform, states: Any) -> None:
+def test_guesses_broadcast(platform, states):
     coordinates = platform.inverse_kinematics(states.pose[:4])
     found = platform.forward_kinematics(coordinates, guess=np.tile(platform.home, (3, 1, 1)))
     assert found.shape == (3, 4, 7)
@@ -196,14 +193,14 @@ def test_guesses_broadcast(platform: Platform, states: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["long", "short"])
-def test_unreachable_coordinates_are_an_error_with_data(platform: Platform, end: str) -> None:
+def test_unreachable_coordinates_are_an_error_with_data(platform, end):
     coordinates = np.stack([platform.home_coordinates, platform.home_coordinates])
     if platform.coordinate_unit == "m":
         coordinates[1, 2] *= {"long": 3.0, "short": 0.1}[end]
     else:
         coordinates[1, 2] += {"long": 2.5, "short": -2.5}[end]
 
-    def miss(x: Any) -> Any:
+    def miss(x):
         turn = Rotation.from_rotvec(x[3:]).as_quat()[[3, 0, 1, 2]]
         pose = platform.constrain(np.concatenate([x[:3], turn])).pose
         try:
@@ -237,9 +234,7 @@ def test_unreachable_coordinates_are_an_error_with_data(platform: Platform, end:
     coordinates=st.lists(st.floats(1e-300, 1e300), min_size=6, max_size=6),
     guess=st.lists(st.floats(-1e300, 1e300), min_size=3, max_size=3),
 )
-def test_any_coordinates_end_in_a_pose_or_an_error(
-    platform: Platform, coordinates: list[float], guess: list[float]
-) -> None:
+def test_any_coordinates_end_in_a_pose_or_an_error(platform, coordinates, guess):
     wanted = coordinates[: platform.n_actuators]
     try:
         pose = platform.forward_kinematics(wanted, guess=[*guess, 1.0, 0.0, 0.0, 0.0])
@@ -250,7 +245,7 @@ def test_any_coordinates_end_in_a_pose_or_an_error(
 
 
 @pytest.mark.parametrize("legs", [7, 8])
-def test_more_legs_than_freedoms(legs: int) -> None:
+def test_more_legs_than_freedoms(legs):
     platform = redundant_machine(legs)
     assert platform.n_actuators == legs
     poses = poses_within_limits(platform, 500, 21)
@@ -258,7 +253,7 @@ def test_more_legs_than_freedoms(legs: int) -> None:
     assert distance(platform.forward_kinematics(lengths), poses) <= POSE
 
 
-def test_lengths_that_contradict_each_other_are_fitted(subtests: pytest.Subtests) -> None:
+def test_lengths_that_contradict_each_other_are_fitted(subtests):
     for longer in [1e-9, 5e-4, 0.1]:
         for legs in [7, 8]:
             with subtests.test(f"{longer}, {legs}"):
@@ -279,7 +274,7 @@ def test_lengths_that_contradict_each_other_are_fitted(subtests: pytest.Subtests
                 assert np.abs(left @ platform.jacobian(pose)).max() <= 1e-7 * longer + 1e-15
 
 
-def test_pillars_that_contradict_each_other_are_fitted(subtests: pytest.Subtests) -> None:
+def test_pillars_that_contradict_each_other_are_fitted(subtests):
     """Pillars on a rectangle: h_fr + h_rl = h_fl + h_rr whatever the pose.
 
     Least squares shares what is too much evenly: a quarter to each pillar, signs alternating.
@@ -302,7 +297,7 @@ def test_pillars_that_contradict_each_other_are_fitted(subtests: pytest.Subtests
                     platform.forward_kinematics(measured)
 
 
-def test_tolerance_follows_from_the_encoders() -> None:
+def test_tolerance_follows_from_the_encoders():
     """Three counts of the encoder: 3 * 5.08 mm / 4096 = 3.72 um."""
     machine = redundant_machine(7).parameters.model_dump()
     machine["leg"] |= {
@@ -317,7 +312,7 @@ def test_tolerance_follows_from_the_encoders() -> None:
         platform.forward_kinematics(lengths)
 
 
-def test_a_singular_pose_on_the_straight_way_ends_no_search() -> None:
+def test_a_singular_pose_on_the_straight_way_ends_no_search():
     """The machine reaches these poses from home along other ways, of all six axes."""
     platform = machine_tool()
     poses = poses_within(platform, 600)
@@ -335,8 +330,8 @@ def test_a_singular_pose_on_the_straight_way_ends_no_search() -> None:
     assert stopped > 0, "no way is singular: the example is no good"
 
 
-def test_long_strokes_of_redundant_legs() -> None:
-    content: dict[str, Any] = twin.load("esa_hydra").parameters.model_dump()
+def test_long_strokes_of_redundant_legs():
+    content = twin.load("esa_hydra").parameters.model_dump()
     content["leg"]["actuator"] |= {"minimum": 1.2, "maximum": 3.0}
     platform = Platform(MachineParameters.model_validate(content))
     lengths = platform.inverse_kinematics(poses_within(platform, 300))
@@ -344,7 +339,7 @@ def test_long_strokes_of_redundant_legs() -> None:
     assert np.abs(platform.inverse_kinematics(found) - lengths).max() <= RESIDUAL
 
 
-def test_messages_claim_what_was_shown(stewart: Platform) -> None:
+def test_messages_claim_what_was_shown(stewart):
     lengths = 3.0 * stewart.home_coordinates * [1.0, 0.1, 1.0, 0.1, 1.0, 0.1]
     with pytest.raises(ForwardKinematicsError, match="around it and random ones found none"):
         stewart.forward_kinematics(lengths)
@@ -367,7 +362,7 @@ FORTY_LENGTHS = [1.0, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071]
 
 
 @pytest.mark.slow
-def test_forty_assembly_modes() -> None:
+def test_forty_assembly_modes():
     platform = machine_on(FORTY_BASE, FORTY_TOP, 1.0, (0.1, 5.0))
     poses = twin.forward_kinematics_all(platform, FORTY_LENGTHS)
     assert poses.shape == (40, 7)
@@ -381,7 +376,7 @@ def test_forty_assembly_modes() -> None:
 
 
 @pytest.mark.slow
-def test_all_modes_hold_the_machine_itself(platform: Platform) -> None:
+def test_all_modes_hold_the_machine_itself(platform):
     poses = platform.forward_kinematics_all(platform.home_coordinates)
     np.testing.assert_allclose(poses[0], platform.home, rtol=0, atol=1e-12)
     np.testing.assert_allclose(
@@ -394,7 +389,7 @@ def test_all_modes_hold_the_machine_itself(platform: Platform) -> None:
 
 
 @pytest.mark.slow
-def test_long_legs_have_no_mode_twice(stewart: Platform) -> None:
+def test_long_legs_have_no_mode_twice(stewart):
     """Far away, rounding moves the solutions of one pose apart by more than a micrometre."""
     near, far = (stewart.forward_kinematics_all([length] * 6) for length in (10.0, 100.0))
     assert len(near) == len(far) <= 40
@@ -402,13 +397,13 @@ def test_long_legs_have_no_mode_twice(stewart: Platform) -> None:
         stewart.forward_kinematics_all([1e4] * 6)
 
 
-def test_coordinates_without_a_pose_have_no_mode(stewart: Platform) -> None:
+def test_coordinates_without_a_pose_have_no_mode(stewart):
     lengths = stewart.home_coordinates * [3.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     assert stewart.forward_kinematics_all(lengths).shape == (0, 7)
     with pytest.raises(InputError, match="lengths"):
         stewart.forward_kinematics_all(lengths[:5])
 
 
-def test_lengths_below_zero_are_refused(stewart: Platform) -> None:
+def test_lengths_below_zero_are_refused(stewart):
     with pytest.raises(InputError, match="lengths"):
         stewart.forward_kinematics(-stewart.home_coordinates)

@@ -1,15 +1,10 @@
 """Actuator coordinates against closed geometry, and batches against single poses."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.analysis.platform import Platform
 
 pytestmark = pytest.mark.quick
 
@@ -19,13 +14,13 @@ TRIPLE = [name for name in twin.machine_names() if twin.load(name).n_actuators =
 """Machines that repeat themselves every 120 degrees: legs move on by one pair."""
 
 
-def tips_of(platform: Platform, poses: Any) -> Any:
+def tips_of(platform, poses):
     """Return the platform joints `(k, n, 3)` in the base frame."""
     turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
     return poses[:, None, :3] + platform.platform_joints @ turn.transpose(0, 2, 1)
 
 
-def test_coordinates_are_what_geometry_says(platform: Platform, states: Any) -> None:
+def test_coordinates_are_what_geometry_says(platform, states):
     """Distances; lines at a right angle to the platform, down to the floor; cranks and rods."""
     tips, found = tips_of(platform, states.pose), platform.inverse_kinematics(states.pose)
     # The same sums in another order: a few roundings of lengths about one metre.
@@ -38,14 +33,14 @@ def test_coordinates_are_what_geometry_says(platform: Platform, states: Any) -> 
         heights = np.broadcast_to(platform.base_joints[:, 2], found.shape)
         np.testing.assert_allclose(feet[..., 2], heights, rtol=0, atol=5e-16)
     else:
-        leg: Any = platform.parameters.leg
+        leg = platform.parameters.leg
         axes, zero = platform.first_axes, np.array([0.0, 0.0, 1.0])
         turned = np.cos(found)[..., None] * zero + np.sin(found)[..., None] * np.cross(axes, zero)
         rods = np.linalg.norm(tips - platform.base_joints - leg.crank_length * turned, axis=-1)
         np.testing.assert_allclose(rods, leg.rod_length, rtol=0, atol=5e-15)
 
 
-def test_home_coordinates(platform: Platform) -> None:
+def test_home_coordinates(platform):
     np.testing.assert_allclose(
         platform.inverse_kinematics(platform.home),
         platform.home_coordinates,
@@ -54,7 +49,7 @@ def test_home_coordinates(platform: Platform) -> None:
     )
 
 
-def test_opposite_quaternion_is_the_same_pose(platform: Platform, states: Any) -> None:
+def test_opposite_quaternion_is_the_same_pose(platform, states):
     opposite = states.pose.copy()
     opposite[:, 3:] *= -1
     np.testing.assert_array_equal(
@@ -62,7 +57,7 @@ def test_opposite_quaternion_is_the_same_pose(platform: Platform, states: Any) -
     )
 
 
-def test_third_of_a_turn_about_gravity_moves_the_coordinates_on(subtests: pytest.Subtests) -> None:
+def test_third_of_a_turn_about_gravity_moves_the_coordinates_on(subtests):
     for name in TRIPLE:
         with subtests.test(f"{name}"):
             platform = twin.load(name)
@@ -80,13 +75,13 @@ def test_third_of_a_turn_about_gravity_moves_the_coordinates_on(subtests: pytest
             )  # rounding of lengths about one metre, and of arc cosines
 
 
-def test_batch_equals_single_bit_for_bit(platform: Platform, states: Any) -> None:
+def test_batch_equals_single_bit_for_bit(platform, states):
     batch = platform.inverse_kinematics(states.pose.reshape(2, -1, 7))
     single = [platform.inverse_kinematics(pose) for pose in states.pose]
     np.testing.assert_array_equal(batch.reshape(-1, platform.n_actuators), single)
 
 
-def test_shapes(platform: Platform) -> None:
+def test_shapes(platform):
     n, joints = platform.n_actuators, 4 if platform.kind == "viscoelastic" else 3
     for shape in ((), (1,), (3,), (2, 3), (0,), (4, 0)):
         poses = np.broadcast_to(platform.home, (*shape, 7))

@@ -1,9 +1,5 @@
 """Joint coordinates of straight legs: a chain of rotations that must end at the platform joints."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from legs_at_home import home_leg_frames
@@ -21,24 +17,24 @@ assert len(MACHINES) == 4
 
 
 @pytest.fixture(scope="module", params=[*MACHINES, *(f"lopsided {kind}" for kind in STRAIGHT)])
-def straight(request: pytest.FixtureRequest) -> Platform:
+def straight(request):
     """Every machine whose legs are straight lines, and such without symmetry."""
     name, _, kind = request.param.partition(" ")
     return Platform(machine_without_symmetry(kind)) if kind else twin.load(name)
 
 
 @pytest.fixture(scope="module")
-def motion(straight: Platform) -> tuple[Any, Any]:
+def motion(straight):
     """Poses and twists."""
     return poses_near(straight, 100, 41, 0.15), np.random.default_rng(42).normal(size=(100, 6))
 
 
-def lengths(platform: Platform, values: Any) -> Any:
+def lengths(platform, values):
     """Return the legs' lengths: home and what slides in the leg, spring and actuator together."""
     return values[..., 2:].sum(axis=-1) + platform.home_coordinates
 
 
-def leg_rotations(platform: Platform, angles: Any) -> Any:
+def leg_rotations(platform, angles):
     """Return `(k, n, 3, 3)` leg to base by turning about the first, then the second axis."""
     frames = home_leg_frames(platform.parameters)
     first = Rotation.from_rotvec((angles[..., :1] * platform.first_axes).reshape(-1, 3)).as_matrix()
@@ -46,7 +42,7 @@ def leg_rotations(platform: Platform, angles: Any) -> Any:
     return (first @ second).reshape(*angles.shape[:-1], 3, 3) @ frames
 
 
-def test_values_are_zero_at_home(platform: Platform) -> None:
+def test_values_are_zero_at_home(platform):
     legs = platform.leg_coordinates(platform.home)
     # Rounding of the home frames, and of the angle of a crank.
     np.testing.assert_allclose(legs.values, 0.0, rtol=0, atol=5e-15)
@@ -54,7 +50,7 @@ def test_values_are_zero_at_home(platform: Platform) -> None:
     np.testing.assert_array_equal(legs.accelerations, 0.0)
 
 
-def test_chain_ends_at_the_platform_joints(straight: Platform, motion: Any) -> None:
+def test_chain_ends_at_the_platform_joints(straight, motion):
     poses, _ = motion
     values = straight.leg_coordinates(poses).values
     along = leg_rotations(straight, values)[..., 2]
@@ -65,7 +61,7 @@ def test_chain_ends_at_the_platform_joints(straight: Platform, motion: Any) -> N
     np.testing.assert_allclose(tips, expected, rtol=0, atol=3e-15)
 
 
-def test_leg_frame_is_s2_and_the_leg(straight: Platform, motion: Any) -> None:
+def test_leg_frame_is_s2_and_the_leg(straight, motion):
     rotations = leg_rotations(straight, straight.leg_coordinates(motion[0]).values)
     second = np.cross(straight.first_axes, rotations[..., 2])
     second /= np.linalg.norm(second, axis=-1)[..., None]
@@ -76,7 +72,7 @@ def test_leg_frame_is_s2_and_the_leg(straight: Platform, motion: Any) -> None:
     )
 
 
-def test_angular_velocity_is_the_sum_over_the_joints(straight: Platform, motion: Any) -> None:
+def test_angular_velocity_is_the_sum_over_the_joints(straight, motion):
     poses, twists = motion
     legs = straight.leg_coordinates(poses, twists)
     rotations = leg_rotations(straight, legs.values)
@@ -92,7 +88,7 @@ def test_angular_velocity_is_the_sum_over_the_joints(straight: Platform, motion:
     np.testing.assert_allclose(tips, expected, rtol=0, atol=2e-14)
 
 
-def test_springs_and_actuators_share_the_leg(straight: Platform, motion: Any) -> None:
+def test_springs_and_actuators_share_the_leg(straight, motion):
     poses, twists = motion
     k = straight.n_deflections
     if k == 0:
@@ -111,7 +107,7 @@ def test_springs_and_actuators_share_the_leg(straight: Platform, motion: Any) ->
         np.testing.assert_allclose(part[..., 2:].sum(-1), rest[..., 3], rtol=0, atol=1e-14)
 
 
-def test_leg_along_its_first_axis_is_an_error(srspm: Platform) -> None:
+def test_leg_along_its_first_axis_is_an_error(srspm):
     # The first axis is y: put the platform so that leg 1 lies along it.
     start, joint = srspm.base_joints[0], srspm.platform_joints[0]
     pose = np.r_[start - joint + np.array([0.0, 0.5, 0.0]), 1.0, 0.0, 0.0, 0.0]

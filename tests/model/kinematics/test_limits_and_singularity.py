@@ -1,21 +1,16 @@
 """Limits of the actuators and the distance from singular poses."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from paths import poses_about_home, stroke_length
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
 
 pytestmark = pytest.mark.quick
 
 
-def test_limits_are_those_of_every_leg(platform: Platform) -> None:
+def test_limits_are_those_of_every_leg(platform):
     reach = 0.7 * stroke_length(platform)
     poses = poses_about_home(platform, reach, reach, 500, 3)
     expected = []
@@ -31,7 +26,7 @@ def test_limits_are_those_of_every_leg(platform: Platform) -> None:
     np.testing.assert_array_equal(platform.within_limits(poses), expected)
 
 
-def test_limits_themselves_are_inside(platform: Platform) -> None:
+def test_limits_themselves_are_inside(platform):
     for limit in (platform.minimum_coordinates, platform.maximum_coordinates):
         pose = platform.forward_kinematics(limit)
         assert platform.within_limits(pose)
@@ -39,9 +34,7 @@ def test_limits_themselves_are_inside(platform: Platform) -> None:
     assert not platform.within_limits(outside)
 
 
-def test_condition_number_does_not_depend_on_the_unit_of_length(
-    platform: Platform, states: Any
-) -> None:
+def test_condition_number_does_not_depend_on_the_unit_of_length(platform, states):
     """Over all twists that the platform can have, moments divided by the joints' mean radius."""
     size = np.linalg.norm(platform.platform_joints, axis=1).mean()
     units = np.r_[1, 1, 1, size, size, size]
@@ -56,7 +49,7 @@ def test_condition_number_does_not_depend_on_the_unit_of_length(
     assert (platform.condition_number(states.pose) >= 1.0).all()
 
 
-def test_flat_srspm_is_singular(srspm: Platform) -> None:
+def test_flat_srspm_is_singular(srspm):
     """With the platform in the plane of the base the legs cannot hold it: no vertical force."""
     flat = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     numbers = srspm.condition_number([[0, 0, z, 1, 0, 0, 0] for z in (1.0, 0.1, 0.01, 0.001)])
@@ -68,7 +61,7 @@ def test_flat_srspm_is_singular(srspm: Platform) -> None:
         srspm.inverse_dynamics(flat, np.zeros(6), np.zeros(6))
 
 
-def test_free_fall_of_srspm_meets_the_singular_pose_at_048_seconds(srspm: Platform) -> None:
+def test_free_fall_of_srspm_meets_the_singular_pose_at_048_seconds(srspm):
     """Paper, section 5: the actuator-space model fails at 0.48 s of the free fall."""
     from twin.model.integrate import integrate
 
@@ -81,7 +74,7 @@ def test_free_fall_of_srspm_meets_the_singular_pose_at_048_seconds(srspm: Platfo
     assert 0.48 <= crossing <= 0.49
 
 
-def test_limits_of_the_hexapod_reach_a_singular_pose() -> None:
+def test_limits_of_the_hexapod_reach_a_singular_pose():
     """Its adopted range of 250 to 360 mm is wider than its workspace without singular poses.
 
     Between home and a corner of the range the condition number grows without bound; the project's

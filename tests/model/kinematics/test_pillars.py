@@ -34,31 +34,31 @@ class Plate(NamedTuple):
     acceleration: Any
 
     @property
-    def fixed(self) -> int:
+    def fixed(self):
         """Index of the fixed foot."""
         return int(self.platform.parameters.leg.fixed_foot) - 1
 
     @property
-    def normal(self) -> Any:
+    def normal(self):
         """Unit vectors `(k, 3)` perpendicular to the plate."""
         return Rotation.from_quat(self.pose[:, [4, 5, 6, 3]]).apply([0.0, 0.0, 1.0])
 
     @property
-    def corners(self) -> Any:
+    def corners(self):
         """Corners of the plate `(k, n, 3)` in the base."""
         turn = Rotation.from_quat(self.pose[:, [4, 5, 6, 3]]).as_matrix()
         corners = self.platform.platform_joints @ turn.transpose(0, 2, 1)
         return self.pose[:, None, :3] + corners
 
     @property
-    def feet(self) -> Any:
+    def feet(self):
         """Where the pillars end `(k, n, 3)`: their length below the corners, along the normal."""
         lengths = self.platform.inverse_kinematics(self.pose)
         return self.corners - lengths[..., None] * self.normal[:, None]
 
 
 @pytest.fixture(scope="module", params=["catalogue", "lopsided"])
-def plate(request: pytest.FixtureRequest) -> Plate:
+def plate(request):
     """The driving simulator, and a machine with uneven corners whose second foot is fixed."""
     if request.param == "catalogue":
         platform = twin.load("driving_simulator")
@@ -73,7 +73,7 @@ def plate(request: pytest.FixtureRequest) -> Plate:
     return Plate(platform, height, roll, pitch, *motion)
 
 
-def test_feet_stand_on_the_floor_below_their_corners(plate: Plate) -> None:
+def test_feet_stand_on_the_floor_below_their_corners(plate):
     feet, base = plate.feet, plate.platform.base_joints
     np.testing.assert_allclose(
         feet[..., 2], np.broadcast_to(base[:, 2], feet.shape[:2]), rtol=0, atol=ROUNDING
@@ -84,7 +84,7 @@ def test_feet_stand_on_the_floor_below_their_corners(plate: Plate) -> None:
     np.testing.assert_allclose(across, 0.0, rtol=0, atol=ROUNDING)
 
 
-def test_the_fixed_foot_does_not_move(plate: Plate) -> None:
+def test_the_fixed_foot_does_not_move(plate):
     held = plate.feet[:, plate.fixed]
     wanted = np.broadcast_to(plate.platform.base_joints[plate.fixed], held.shape)
     np.testing.assert_allclose(held, wanted, rtol=0, atol=ROUNDING)
@@ -92,7 +92,7 @@ def test_the_fixed_foot_does_not_move(plate: Plate) -> None:
     assert np.linalg.norm(others, axis=-1).max() > 0.01, "nothing slides"
 
 
-def test_constrain_keeps_height_roll_and_pitch(plate: Plate) -> None:
+def test_constrain_keeps_height_roll_and_pitch(plate):
     np.testing.assert_allclose(plate.pose[:, 2], plate.height, rtol=0, atol=ROUNDING)
     roll, pitch, yaw = Rotation.from_quat(plate.pose[:, [4, 5, 6, 3]]).as_euler("XYZ").T
     np.testing.assert_allclose(roll, plate.roll, rtol=0, atol=ROUNDING)
@@ -100,7 +100,7 @@ def test_constrain_keeps_height_roll_and_pitch(plate: Plate) -> None:
     np.testing.assert_allclose(yaw, 0.0, rtol=0, atol=ROUNDING)
 
 
-def test_constrain_keeps_the_motion_of_height_and_normal(plate: Plate) -> None:
+def test_constrain_keeps_the_motion_of_height_and_normal(plate):
     """Whatever the given motion does about the normal, which no pillar machine can follow."""
     random = np.random.default_rng(62)
     twist, acceleration = random.normal(size=(2, 100, 6))
@@ -108,7 +108,7 @@ def test_constrain_keeps_the_motion_of_height_and_normal(plate: Plate) -> None:
     normal = Rotation.from_quat(plate.pose[:, [4, 5, 6, 3]]).apply([0.0, 0.0, 1.0])
     np.testing.assert_allclose(found.pose, plate.pose, rtol=0, atol=4e-16)
 
-    def turning(twist: Any, acceleration: Any) -> Any:
+    def turning(twist, acceleration):
         spin = np.cross(twist[:, 3:], normal)
         return spin, np.cross(acceleration[:, 3:], normal) + np.cross(twist[:, 3:], spin)
 
@@ -120,7 +120,7 @@ def test_constrain_keeps_the_motion_of_height_and_normal(plate: Plate) -> None:
         np.testing.assert_allclose(after[:, 2], before[:, 2], rtol=0, atol=SOLVED)
 
 
-def test_constrain_follows_a_motion_that_yaws(plate: Plate, derivative: Any) -> None:
+def test_constrain_follows_a_motion_that_yaws(plate, derivative):
     """The motion found is that of the constrained poses, also where the given ones have yaw."""
     random = np.random.default_rng(64)
     twist, acceleration = random.normal(size=(2, 100, 6))
@@ -128,7 +128,7 @@ def test_constrain_follows_a_motion_that_yaws(plate: Plate, derivative: Any) -> 
     pose = np.hstack([plate.pose[:, :3] + 0.01, turned.as_quat()[:, [3, 0, 1, 2]]])
     found = plate.platform.constrain(pose, twist, acceleration)
 
-    def place(time: float) -> Any:
+    def place(time):
         return moved(plate.platform, pose, twist, acceleration, time)[:, :3]
 
     # Rounding 1e-16 over the smallest step, 2.5e-4, and over its square.
@@ -140,13 +140,13 @@ def test_constrain_follows_a_motion_that_yaws(plate: Plate, derivative: Any) -> 
     np.testing.assert_allclose(extrapolated, found.acceleration[:, :3], rtol=0, atol=1e-8)
 
 
-def test_constrain_leaves_possible_motions_alone(plate: Plate) -> None:
+def test_constrain_leaves_possible_motions_alone(plate):
     motion = (plate.pose, plate.twist, plate.acceleration)
     for found, given in zip(plate.platform.constrain(*motion), motion, strict=True):
         np.testing.assert_allclose(found, given, rtol=0, atol=SOLVED)
 
 
-def test_constrain_changes_nothing_on_machines_with_six_freedoms(stewart: Platform) -> None:
+def test_constrain_changes_nothing_on_machines_with_six_freedoms(stewart):
     random = np.random.default_rng(63)
     twist, acceleration = random.normal(size=(2, 6))
     found = stewart.constrain(stewart.home, twist, acceleration)
@@ -155,19 +155,17 @@ def test_constrain_changes_nothing_on_machines_with_six_freedoms(stewart: Platfo
     np.testing.assert_array_equal(found.acceleration, acceleration)
 
 
-def test_constrained_motion_is_the_derivative_of_the_constrained_pose(
-    plate: Plate, derivative: Any
-) -> None:
+def test_constrained_motion_is_the_derivative_of_the_constrained_pose(plate, derivative):
     """Velocities and accelerations of a motion through the pose, by differences."""
     platform, pose = plate.platform, plate.pose
 
-    def place(time: float) -> Any:
+    def place(time):
         return moved(platform, pose, plate.twist, plate.acceleration, time)[:, :3]
 
     # Rounding 1e-16 over the smallest step, 2.5e-4.
     np.testing.assert_allclose(derivative(place, 1e-3), plate.twist[:, :3], rtol=0, atol=1e-11)
 
-    def velocity(time: float) -> Any:
+    def velocity(time):
         path = plate.twist + plate.acceleration * time
         return platform.constrain(
             moved(platform, pose, plate.twist, plate.acceleration, time), path
@@ -176,7 +174,7 @@ def test_constrained_motion_is_the_derivative_of_the_constrained_pose(
     np.testing.assert_allclose(derivative(velocity, 1e-3), plate.acceleration, rtol=0, atol=1e-10)
 
 
-def test_lengths_in_closed_form(plate: Plate) -> None:
+def test_lengths_in_closed_form(plate):
     """h_i - h_fixed = -tan(pitch) dx + tan(roll) / cos(pitch) dy + dz, from corner to corner."""
     lengths = plate.platform.inverse_kinematics(plate.pose)
     arms = plate.platform.platform_joints - plate.platform.platform_joints[plate.fixed]
@@ -186,7 +184,7 @@ def test_lengths_in_closed_form(plate: Plate) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=2 * ROUNDING)
 
 
-def test_pillars_on_a_rectangle_differ_by_equal_amounts() -> None:
+def test_pillars_on_a_rectangle_differ_by_equal_amounts():
     """Front right + rear left = front left + rear right, which four actuators must respect."""
     platform = twin.load("driving_simulator")
     random = np.random.default_rng(64)
@@ -202,7 +200,7 @@ def test_pillars_on_a_rectangle_differ_by_equal_amounts() -> None:
     )
 
 
-def test_joints_are_places_of_the_feet_and_angles_of_the_fixed_one(plate: Plate) -> None:
+def test_joints_are_places_of_the_feet_and_angles_of_the_fixed_one(plate):
     platform, fixed = plate.platform, plate.fixed
     legs = platform.leg_coordinates(plate.pose, plate.twist, plate.acceleration)
     lengths = platform.inverse_kinematics(plate.pose)
@@ -225,7 +223,7 @@ def test_joints_are_places_of_the_feet_and_angles_of_the_fixed_one(plate: Plate)
     np.testing.assert_allclose(legs.rates[:, fixed, :2], rates, rtol=0, atol=ROUNDING)
 
 
-def test_conditions_forbid_sliding_and_yawing(plate: Plate) -> None:
+def test_conditions_forbid_sliding_and_yawing(plate):
     """Of six twists, C leaves three: the feet's rates and the turning about the vertical vanish."""
     rows = plate.platform.constraints(plate.pose)
     assert rows.shape == (100, 3, 6)
@@ -244,7 +242,7 @@ def test_conditions_forbid_sliding_and_yawing(plate: Plate) -> None:
 
 
 @pytest.mark.parametrize("off", [1e-8, 1e-3, -0.2])
-def test_motions_that_are_impossible_are_refused(plate: Plate, off: float) -> None:
+def test_motions_that_are_impossible_are_refused(plate, off):
     """The fixed foot aside, the plate turned about the vertical; the same of their rates."""
     platform, zero = plate.platform, np.zeros(6)
     pose, twist, acceleration = plate.pose[0], plate.twist[0], plate.acceleration[0]
@@ -288,7 +286,7 @@ def test_motions_that_are_impossible_are_refused(plate: Plate, off: float) -> No
             assert caught.value.field == "acceleration"
 
 
-def test_rounding_is_not_refused(plate: Plate) -> None:
+def test_rounding_is_not_refused(plate):
     platform = plate.platform
     random = np.random.default_rng(65)
     noise = [1e-12 * random.normal(size=(100, size)) for size in (7, 6, 6)]
@@ -298,7 +296,7 @@ def test_rounding_is_not_refused(plate: Plate) -> None:
     platform.leg_coordinates(*noisy)
 
 
-def test_default_acceleration_keeps_the_rates(plate: Plate) -> None:
+def test_default_acceleration_keeps_the_rates(plate):
     """Without one given, that of constant rates of height, roll and pitch is taken."""
     platform = plate.platform
     found = platform.leg_coordinates(plate.pose, plate.twist)

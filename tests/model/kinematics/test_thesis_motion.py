@@ -1,12 +1,7 @@
 """Stewart thesis, figure 2.6: leg displacements of the pitch motion 3 deg sin(2 pi t) at 0.74 m."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
-from twin.analysis.platform import Platform
 from twin.rotations import pose_from_angles
 
 RETRACTED = 0.8644
@@ -29,7 +24,7 @@ BASE_POINTS = np.array(
 )
 
 
-def displacements(platform: Platform, time: Any, axis_angle: float = np.pi / 2) -> Any:
+def displacements(platform, time, axis_angle=np.pi / 2):
     """Return leg displacements `(k, 6)` [m] of the thesis motion about a horizontal axis."""
     angle = np.radians(3.0) * np.sin(2 * np.pi * np.asarray(time))
     axis = np.array([np.cos(axis_angle), np.sin(axis_angle), 0.0])
@@ -37,17 +32,17 @@ def displacements(platform: Platform, time: Any, axis_angle: float = np.pi / 2) 
     return platform.inverse_kinematics(pose) - RETRACTED
 
 
-def test_joints_are_those_of_the_thesis(stewart: Platform) -> None:
+def test_joints_are_those_of_the_thesis(stewart):
     # Printed with four decimals.
     np.testing.assert_allclose(stewart.platform_joints, BODY_POINTS.T, rtol=0, atol=5.1e-5)
     np.testing.assert_allclose(stewart.base_joints, BASE_POINTS.T, rtol=0, atol=5.1e-5)
 
 
-def test_legs_start_retracted(stewart: Platform) -> None:
+def test_legs_start_retracted(stewart):
     assert np.abs(displacements(stewart, [0.0, 0.5, 1.0])).max() < 5e-5  # four decimals
 
 
-def test_motion_is_symmetric_in_time(stewart: Platform) -> None:
+def test_motion_is_symmetric_in_time(stewart):
     time = np.linspace(0.0, 0.25, 26)
     # Sines of mirrored times differ by rounding of the argument.
     np.testing.assert_allclose(
@@ -55,7 +50,7 @@ def test_motion_is_symmetric_in_time(stewart: Platform) -> None:
     )
 
 
-def test_three_pairs_share_the_load(stewart: Platform) -> None:
+def test_three_pairs_share_the_load(stewart):
     time = np.linspace(0.0, 1.0, 101)
     pitch = displacements(stewart, time)
     third = displacements(stewart, time, np.pi / 2 + 2 * np.pi / 3)
@@ -63,7 +58,7 @@ def test_three_pairs_share_the_load(stewart: Platform) -> None:
     np.testing.assert_allclose(third, np.roll(pitch, 2, axis=1), rtol=0, atol=2e-15)
 
 
-def test_mirrored_legs_move_alike(stewart: Platform) -> None:
+def test_mirrored_legs_move_alike(stewart):
     """Turning about the normal of a mirror plane keeps the plane: its legs come in equal pairs."""
     time = np.linspace(0.0, 1.0, 101)
     moved = displacements(stewart, time, np.radians(-20.0 + 90.0))
@@ -71,7 +66,7 @@ def test_mirrored_legs_move_alike(stewart: Platform) -> None:
     assert np.abs(moved[:, 0] - moved[:, 2]).max() > 1e-3
 
 
-def test_pitch_lifts_and_lowers_equally_to_first_order(stewart: Platform) -> None:
+def test_pitch_lifts_and_lowers_equally_to_first_order(stewart):
     moved = displacements(stewart, np.linspace(0.0, 1.0, 101))
     # No leg changes by more than its joint travels, and the foremost ones by most of it.
     assert 0.75 < np.abs(moved).max() / (0.43 * np.radians(3.0)) < 1.0
@@ -79,7 +74,7 @@ def test_pitch_lifts_and_lowers_equally_to_first_order(stewart: Platform) -> Non
     assert np.abs(moved.sum(axis=1)).max() < 6 * 0.43 * np.radians(3.0) ** 2
 
 
-def test_printed_matrix_turns_backwards(stewart: Platform) -> None:
+def test_printed_matrix_turns_backwards(stewart):
     """Erratum: appendix A.2 applies the matrix base to body to vectors of the body."""
     angle = np.radians(3.0)
     printed = np.array(

@@ -44,7 +44,7 @@ def test_a_recorded_manoeuvre_becomes_a_motion_and_a_figure(tmp_path):
     assert "share of actuator speed" in text
 
 
-def test_wrong_use_ends_in_one_line(subtests: pytest.Subtests) -> None:
+def test_wrong_use_ends_in_one_line(subtests):
     for arguments, message in [
         (
             ["stewart", "--manoeuvre", "slalom", "--input", "a.csv"],

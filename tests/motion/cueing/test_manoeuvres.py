@@ -21,7 +21,7 @@ from twin.motion.cueing.manoeuvre import TIME_STEP
 HEADER = "time [s],fx [m/s2],fy [g],fz [g],wz [deg/s]\n"
 
 
-def test_manoeuvres_start_and_end_without_rotation(subtests: pytest.Subtests) -> None:
+def test_manoeuvres_start_and_end_without_rotation(subtests):
     for name in MANOEUVRES:
         with subtests.test(f"{name}"):
             manoeuvre = make_manoeuvre(name)
@@ -65,7 +65,7 @@ def test_braking_dives_and_stops():
 @given(st.floats(1e-3, 0.4), st.floats(500.0, 2e4))
 def test_tyres_have_one_slope_and_saturate(slip, load):
     car = Car(front_tyre=Tyre(80e3), rear_tyre=Tyre(80e3, linear=True)).packed()
-    law = side_force.py_func  # type: ignore[attr-defined]
+    law = side_force.py_func
     force = law(car, CAR_FRONT_TYRE, slip, load)
     assert -0.9 * load <= force < 0.0
     assert force == -law(car, CAR_FRONT_TYRE, -slip, load)
@@ -101,7 +101,7 @@ def test_manoeuvres_are_read_with_their_units(tmp_path):
     np.testing.assert_array_equal(manoeuvre.angular_rate[:, :2], 0.0)
 
 
-def test_faults_of_files_are_named(subtests: pytest.Subtests, tmp_path) -> None:
+def test_faults_of_files_are_named(subtests, tmp_path):
     for text, message in [
         ("time [s],fx [m/s2]\n0,1\n", "has no column fy, fz"),
         (HEADER.replace("[g]", "", 1) + "0,0,0,1,0\n", "line 1, column 'fy': has no unit"),
@@ -142,7 +142,7 @@ def test_manoeuvres_refuse_what_is_none():
         Car().drive("a", 10.0, [0.0, 0.0], [0.0, 0.0])
 
 
-def banked_turn(gravity: float, lead: float) -> Manoeuvre:
+def banked_turn(gravity, lead):
     """Return `lead` seconds at rest, then a turn of 20 s in which the road presses at 6.9 m/s2."""
     time = np.arange(0.0, lead + 20.0, 0.02)
     share = np.clip(time - lead, 0.0, 1.0)
@@ -151,7 +151,7 @@ def banked_turn(gravity: float, lead: float) -> Manoeuvre:
     return Manoeuvre("turn", time, force, rate)
 
 
-def test_the_value_at_rest_shows_whether_gravity_is_there(subtests: pytest.Subtests) -> None:
+def test_the_value_at_rest_shows_whether_gravity_is_there(subtests):
     """A long turn has a mean of nearly g without gravity."""
     for lead in [0.5, 5.0, 40.0]:
         with subtests.test(f"{lead}"):
@@ -160,7 +160,7 @@ def test_the_value_at_rest_shows_whether_gravity_is_there(subtests: pytest.Subte
             assert banked_turn(9.81, lead).duration > 20.0
 
 
-def test_weightlessness_in_flight_is_no_rest() -> None:
+def test_weightlessness_in_flight_is_no_rest():
     """A parabola of 2 s at 150 m/s turns the aircraft by g / v the whole time."""
     time = np.arange(0.0, 20.0, 0.02)
     falls = (time > 5.0) & (time < 7.0)

@@ -90,7 +90,7 @@ def test_free_axes_are_as_many_as_freedoms(name):
     assert (ranges.travel[~ranges.free] == 0.0).all()
 
 
-def test_motion_is_smooth_fits_and_can_be_followed(subtests: pytest.Subtests) -> None:
+def test_motion_is_smooth_fits_and_can_be_followed(subtests):
     for name in SIMULATORS:
         for washout in WASHOUTS:
             with subtests.test(f"{name}, {washout}"):

@@ -1,7 +1,5 @@
 """Curves for the wire: thinned without losing peaks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from twin.page.charts import since_last_gap, span, thinned
@@ -9,7 +7,7 @@ from twin.page.charts import since_last_gap, span, thinned
 TIME = np.arange(900) / 30.0
 
 
-def test_peaks_survive_thinning() -> None:
+def test_peaks_survive_thinning():
     values = np.zeros((900, 2))
     peaks = np.random.default_rng(3).choice(900, 40, replace=False)
     for k, row in enumerate(peaks):
@@ -25,7 +23,7 @@ def test_peaks_survive_thinning() -> None:
             assert np.abs(kept[near, column]).max() >= abs(values[row, column])
 
 
-def test_thinned_curves_stand_still_while_they_scroll() -> None:
+def test_thinned_curves_stand_still_while_they_scroll():
     """What is drawn of a time does not depend on which rows came before or after."""
     values = np.sin(7.0 * TIME)[:, None]
     first = dict(
@@ -38,14 +36,14 @@ def test_thinned_curves_stand_still_while_they_scroll() -> None:
     assert np.mean(same) > 0.97
 
 
-def test_the_span_is_closed() -> None:
+def test_the_span_is_closed():
     time, values = span(TIME, TIME[:, None], 2.0, 4.0)
     assert (time[0], time[-1]) == (2.0, 4.0)
     np.testing.assert_array_equal(values[:, 0], time)
     assert len(span(TIME, TIME[:, None], 40.0, 50.0)[0]) == 0
 
 
-def test_rows_begin_where_the_last_curve_does() -> None:
+def test_rows_begin_where_the_last_curve_does():
     values = np.ones((10, 3))
     assert since_last_gap(values) == 0
     values[:4, 0] = np.nan

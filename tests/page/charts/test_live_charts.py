@@ -1,15 +1,10 @@
 """Charts on the page: what is sent, when, and how much of it."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from functools import partial
 from itertools import count
-from typing import Any
 
 import numpy as np
 import pytest
-from browser_rig import Visitor
 
 from twin.errors import InputError
 from twin.page import charts as live
@@ -38,20 +33,20 @@ TESTPOINTS = "Object.values(__viserTestpoints.uplots)"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[PageServer]:
+def server():
     with PageServer(port=0) as made:
         yield made
 
 
 @pytest.fixture
-def charts(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveCharts]:
+def charts(server, monkeypatch):
     monkeypatch.setattr(live, "monotonic", partial(next, count()))
     panel = server.viser.gui.add_panel()
     yield LiveCharts(server.viser, CHARTS, panel.add_tab("Charts"))
     panel.remove()
 
 
-def values(time: float) -> dict[str, Any]:
+def values(time):
     wave = np.sin(time)
     return {
         "position": [0.01 * wave, 0.01 * wave + 0.001],
@@ -61,27 +56,27 @@ def values(time: float) -> dict[str, Any]:
     }
 
 
-def history_of(seconds: float) -> History:
+def history_of(seconds):
     history = History(CHARTS, round(HISTORY_LENGTH / HISTORY_INTERVAL))
     for k in range(round(seconds / HISTORY_INTERVAL) + 1):
         history.append(k * HISTORY_INTERVAL, values(k * HISTORY_INTERVAL))
     return history
 
 
-def plots(charts: LiveCharts) -> dict[str, Any]:
+def plots(charts):
     """Return what is sent to the page, which no public name gives."""
     return charts._plots
 
 
-def data(charts: LiveCharts, name: str) -> tuple[Any, ...]:
+def data(charts, name):
     return plots(charts)[name].data
 
 
-def control(charts: LiveCharts, name: str) -> Any:
+def control(charts, name):
     return getattr(charts, f"_{name}")
 
 
-def test_only_what_is_shown_is_drawn(charts: LiveCharts) -> None:
+def test_only_what_is_shown_is_drawn(charts):
     assert charts.shown == ("position", "forces")
     assert charts.update(history_of(12.0))
     assert len(data(charts, "position")[0]) > 100
@@ -94,7 +89,7 @@ def test_only_what_is_shown_is_drawn(charts: LiveCharts) -> None:
         charts.show(["speed"])
 
 
-def test_values_are_in_the_units_of_the_chart_with_limits_beside_them(charts: LiveCharts) -> None:
+def test_values_are_in_the_units_of_the_chart_with_limits_beside_them(charts):
     charts.show(["lengths", "position"])
     charts.update(history_of(12.0))
     time, first, second, low, high, *_ = data(charts, "lengths")
@@ -106,7 +101,7 @@ def test_values_are_in_the_units_of_the_chart_with_limits_beside_them(charts: Li
     np.testing.assert_allclose(setpoint - measured, 1.0, rtol=0.0, atol=0.02)
 
 
-def test_window_and_look_back_scroll(charts: LiveCharts) -> None:
+def test_window_and_look_back_scroll(charts):
     history = history_of(29.0)
     control(charts, "window").value = 5.0
     control(charts, "back").value = 7.0
@@ -122,9 +117,7 @@ def test_window_and_look_back_scroll(charts: LiveCharts) -> None:
     assert len(data(charts, "position")[0]) <= MAX_POINTS + 2
 
 
-def test_nothing_new_is_not_sent_and_updates_are_not_too_many(
-    charts: LiveCharts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_new_is_not_sent_and_updates_are_not_too_many(charts, monkeypatch):
     history = history_of(6.0)
     assert charts.update(history)
     assert not charts.update(history)
@@ -139,7 +132,7 @@ def test_nothing_new_is_not_sent_and_updates_are_not_too_many(
     assert charts.update(history)
 
 
-def test_held_charts_stay_but_still_scroll(charts: LiveCharts) -> None:
+def test_held_charts_stay_but_still_scroll(charts):
     history = history_of(12.0)
     control(charts, "window").value = 5.0
     charts.update(history)
@@ -157,7 +150,7 @@ def test_held_charts_stay_but_still_scroll(charts: LiveCharts) -> None:
     assert data(charts, "position")[0][-1] == pytest.approx(12.1, abs=0.01)
 
 
-def test_curves_without_values_are_hidden_and_gaps_not_joined(charts: LiveCharts) -> None:
+def test_curves_without_values_are_hidden_and_gaps_not_joined(charts):
     history = history_of(6.0)
     charts.update(history)
     shown = [entry.get("show", True) for entry in plots(charts)["forces"].series]
@@ -169,7 +162,7 @@ def test_curves_without_values_are_hidden_and_gaps_not_joined(charts: LiveCharts
     assert data(charts, "position")[0][0] == pytest.approx(6.2)
 
 
-def test_fitting_to_curves_leaves_limits_out_of_the_range(charts: LiveCharts) -> None:
+def test_fitting_to_curves_leaves_limits_out_of_the_range(charts):
     """At first the height fits the curves; the last two entries keep noise from filling it."""
     charts.update(history_of(6.0))
     for fitted in (True, False):
@@ -182,7 +175,7 @@ def test_fitting_to_curves_leaves_limits_out_of_the_range(charts: LiveCharts) ->
     assert high[0] > low[0]
 
 
-def test_noise_does_not_fill_a_chart_and_large_limits_do_not_flatten_it() -> None:
+def test_noise_does_not_fill_a_chart_and_large_limits_do_not_flatten_it():
     chart = Chart("f", "F", "N", ("leg 1",), limits=(-3000.0, 3000.0))
     low, high = span_ends(chart, np.array([[260.772], [260.785]]))
     assert low < 260.772 and high > 260.785
@@ -192,7 +185,7 @@ def test_noise_does_not_fill_a_chart_and_large_limits_do_not_flatten_it() -> Non
     assert np.isfinite(span_ends(chart, np.array([[np.nan]]))).all()
 
 
-def test_a_run_that_begins_again_and_another_run_are_drawn(charts: LiveCharts) -> None:
+def test_a_run_that_begins_again_and_another_run_are_drawn(charts):
     history = history_of(12.0)
     control(charts, "hold").value = True
     charts.update(history)
@@ -209,15 +202,13 @@ def test_a_run_that_begins_again_and_another_run_are_drawn(charts: LiveCharts) -
     np.testing.assert_array_equal(data(charts, "return")[1], [2.0])
 
 
-def test_the_difference_opens_first_when_a_second_engine_begins(
-    server: PageServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_difference_opens_first_when_a_second_engine_begins(server, monkeypatch):
     """Above all other charts, and only once: people may close it."""
     monkeypatch.setattr(live, "monotonic", partial(next, count()))
     session, panel = MachineSession("stewart", engine="analytic"), server.viser.gui.add_panel()
     made = LiveCharts(server.viser, session.history.charts, panel.add_tab("Charts"))
 
-    def shown_after(seconds: float) -> tuple[str, ...]:
+    def shown_after(seconds):
         session.advance(seconds)
         made.update(session.history)
         return made.shown
@@ -240,13 +231,13 @@ def test_the_difference_opens_first_when_a_second_engine_begins(
     panel.remove()
 
 
-def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, visit: Any) -> None:
+def test_charts_are_seen_with_their_values_under_the_cursor(server, visit):
     """In a real browser: curves in their colours, and the legend reads them off."""
     panel = server.viser.gui.add_panel()
     panel.dock_left()
     charts = LiveCharts(server.viser, CHARTS, panel.add_tab("Charts"))
     charts.update(history_of(12.0))
-    visitor: Visitor = visit(server.url)
+    visitor = visit(server.url)
     page = visitor.page
     first = page.locator(".uplot").first
     first.wait_for(timeout=60_000)
@@ -255,7 +246,7 @@ def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, 
     over = first.locator(".u-over")
     values = first.locator(".u-series:visible .u-value")
 
-    def is_read_off() -> bool:
+    def is_read_off():
         over.hover(position={"x": 100, "y": 40})
         texts = values.all_inner_texts()
         return bool(texts) and all(text[-1:].isdigit() for text in texts)
@@ -272,7 +263,7 @@ def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, 
 
 
 @pytest.mark.slow
-def test_held_charts_zoom_and_go_back(server: PageServer, visit: Any) -> None:
+def test_held_charts_zoom_and_go_back(server, visit):
     """A drag across a chart widens what it crosses; a double click shows all again."""
     panel = server.viser.gui.add_panel()
     panel.dock_left()
@@ -283,11 +274,11 @@ def test_held_charts_zoom_and_go_back(server: PageServer, visit: Any) -> None:
         history.append(k * HISTORY_INTERVAL, {"ramp": [k * HISTORY_INTERVAL]})
     control(charts, "hold").value = True
     charts.update(history)
-    visitor: Visitor = visit(server.url)
+    visitor = visit(server.url)
     over = visitor.page.locator(".u-over").first
     over.wait_for(timeout=60_000)
 
-    def shown() -> float:
+    def shown():
         """Return the time between two places of the chart [s]."""
         found = []
         for place in (40, 200):

@@ -1,11 +1,5 @@
 """Environments that run by themselves: their episodes, who acts in them, their charts."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import gymnasium
 import numpy as np
 import pytest
@@ -20,14 +14,14 @@ TRACKING, BALANCE = "twin/PoseTracking-v0", "twin/BallBalance-v0"
 
 
 @pytest.fixture
-def tracking() -> Iterator[EnvironmentSession]:
+def tracking():
     session = EnvironmentSession(TRACKING, "zero", seed=5)
     yield session
     session.close()
 
 
 @pytest.mark.parametrize("environment", environment_ids())
-def test_every_environment_runs_with_all_who_can_act(environment: str) -> None:
+def test_every_environment_runs_with_all_who_can_act(environment):
     session = EnvironmentSession(environment)
     assert session.policy in session.policies
     assert {"zero", "random"} < {*session.policies, ""}
@@ -50,12 +44,12 @@ def test_every_environment_runs_with_all_who_can_act(environment: str) -> None:
     session.close()
 
 
-def test_every_environment_has_charts_of_its_error() -> None:
+def test_every_environment_has_charts_of_its_error():
     names = {environment.split("/")[1].split("-")[0] for environment in environment_ids()}
     assert names == set(TASK_CHARTS)
 
 
-def test_it_is_what_the_environment_itself_gives(tracking: EnvironmentSession) -> None:
+def test_it_is_what_the_environment_itself_gives(tracking):
     env = gymnasium.make(TRACKING)
     env.reset(seed=5)
     rewards, errors = [], []
@@ -79,13 +73,13 @@ def test_it_is_what_the_environment_itself_gives(tracking: EnvironmentSession) -
     env.close()
 
 
-def test_parts_of_a_period_are_kept(tracking: EnvironmentSession) -> None:
+def test_parts_of_a_period_are_kept(tracking):
     for _ in range(10):
         tracking.advance(0.4 * tracking.period)
     assert tracking.steps == 4
 
 
-def test_episodes_follow_each_other_with_their_reason_shown(tracking: EnvironmentSession) -> None:
+def test_episodes_follow_each_other_with_their_reason_shown(tracking):
     tracking.advance(5.0)
     assert (tracking.episode, tracking.seed, tracking.steps) == (1, 5, 500)
     assert "time is up" in tracking.message
@@ -102,7 +96,7 @@ def test_episodes_follow_each_other_with_their_reason_shown(tracking: Environmen
     assert len(tracking.history) == 0
 
 
-def test_an_episode_that_fails_says_why() -> None:
+def test_an_episode_that_fails_says_why():
     session = EnvironmentSession(BALANCE, "random", seed=1)
     for _ in range(3000):
         session.advance(session.period)
@@ -112,7 +106,7 @@ def test_an_episode_that_fails_says_why() -> None:
     session.close()
 
 
-def test_a_policy_brings_its_options_and_a_file_is_as_good(tmp_path: Path) -> None:
+def test_a_policy_brings_its_options_and_a_file_is_as_good(tmp_path):
     policy = load_policy("stewart_tracking")
     file = policy.save(tmp_path / "own.npz")
     returns = []
@@ -128,7 +122,7 @@ def test_a_policy_brings_its_options_and_a_file_is_as_good(tmp_path: Path) -> No
     assert str(file) in session.policies
 
 
-def test_differences_from_the_training_are_told() -> None:
+def test_differences_from_the_training_are_told():
     session = EnvironmentSession(TRACKING, "stewart_tracking", duration=2.0)
     assert "stewart_tracking is not shown as it was trained: duration 2.0" in session.changes
     session.choose("zero")
@@ -139,7 +133,7 @@ def test_differences_from_the_training_are_told() -> None:
     plain.close()
 
 
-def test_a_policy_chosen_in_vain_changes_nothing(tracking: EnvironmentSession) -> None:
+def test_a_policy_chosen_in_vain_changes_nothing(tracking):
     for wrong in ("nobody", "stewart_isolation", "stewart_tracking"):
         with pytest.raises(InputError, match="policy"):
             tracking.choose(wrong)
@@ -148,7 +142,7 @@ def test_a_policy_chosen_in_vain_changes_nothing(tracking: EnvironmentSession) -
     assert tracking.steps == 10
 
 
-def test_what_cannot_be_used_is_refused(subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_used_is_refused(subtests):
     for arguments, error, told in [
         ({"environment": "twin/Nothing-v0"}, InputError, "known: twin/PoseTracking-v0"),
         ({"policy": "nobody"}, InputError, "zero, random, stewart_tracking$"),
@@ -161,10 +155,8 @@ def test_what_cannot_be_used_is_refused(subtests: pytest.Subtests) -> None:
             EnvironmentSession(**{"environment": TRACKING, **arguments})
 
 
-def test_a_broken_environment_stops_and_says_why(
-    tracking: EnvironmentSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_: Any) -> None:
+def test_a_broken_environment_stops_and_says_why(tracking, monkeypatch):
+    def fail(_):
         raise StateError("the engine has burnt down")
 
     monkeypatch.setattr(tracking._env.unwrapped._episodes, "step", fail)
@@ -177,8 +169,8 @@ def test_a_broken_environment_stops_and_says_why(
     assert tracking.steps == 10
 
 
-def test_the_scene_is_there_from_reset_on() -> None:
-    env: Any = gymnasium.make(BALANCE).unwrapped
+def test_the_scene_is_there_from_reset_on():
+    env = gymnasium.make(BALANCE).unwrapped
     with pytest.raises(StateError, match="reset"):
         _ = env.scene
     env.reset(seed=0)

@@ -1,10 +1,6 @@
 """Verdicts on the page: they follow the described motion and the setpoint."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from time import monotonic, sleep
-from typing import Any
 
 import pytest
 
@@ -25,22 +21,22 @@ STEP = 0.2
 
 
 @pytest.fixture
-def gui() -> Iterator[Any]:
+def gui():
     with PageServer(port=0) as server:
         yield server.viser.gui
 
 
-def text_of(panel: FeasibilityPanel) -> str:
+def text_of(panel):
     """Return what the panel shows."""
     return panel._text.content
 
 
-def test_verdicts_follow_the_controls(gui: Any) -> None:
+def test_verdicts_follow_the_controls(gui):
     session = MachineSession("stewart")
     motions = MotionPanel(gui, Requests(lambda function: function()), session)
     panel = FeasibilityPanel(gui, session, motions)
 
-    def shown(words: str) -> bool:
+    def shown(words):
         until = monotonic() + 60.0
         while words not in text_of(panel) and monotonic() < until:
             panel.refresh()
@@ -59,7 +55,7 @@ def test_verdicts_follow_the_controls(gui: Any) -> None:
     session.close()
 
 
-def test_a_motion_is_judged_while_it_is_played(gui: Any) -> None:
+def test_a_motion_is_judged_while_it_is_played(gui):
     session = MachineSession("stewart")
     motions = MotionPanel(gui, Requests(lambda function: function()), session)
     panel = FeasibilityPanel(gui, session, motions)
@@ -76,7 +72,7 @@ def test_a_motion_is_judged_while_it_is_played(gui: Any) -> None:
     session.close()
 
 
-def test_a_line_names_three_of_many_limits() -> None:
+def test_a_line_names_three_of_many_limits():
     machine = twin.load("stewart")
     from twin.motion import SineMotion
 

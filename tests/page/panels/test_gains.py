@@ -1,9 +1,6 @@
 """Gains that are typed: another controller that comes meanwhile gets none of them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -15,24 +12,24 @@ from twin.simulation.live.machine_session import MachineSession
 class Gui:
     """Numbers by their labels, the newest of each."""
 
-    def __init__(self) -> None:
-        self.numbers: dict[str, Any] = {}
+    def __init__(self):
+        self.numbers = {}
 
-    def add_folder(self, _: str) -> Any:
+    def add_folder(self, _):
         """Return what numbers are made in."""
         from contextlib import nullcontext
 
         return nullcontext()
 
-    def add_number(self, label: str, value: float, **_: Any) -> Any:
+    def add_number(self, label, value, **_):
         """Return a number that can be typed."""
-        callbacks: list[Any] = []
+        callbacks = []
         number = SimpleNamespace(value=value, callbacks=callbacks, on_update=callbacks.append)
         number.remove = lambda: self.numbers.pop(label, None)
         self.numbers[label] = number
         return number
 
-    def type(self, label: str, value: float, client: Any) -> None:
+    def type(self, label, value, client):
         """Change a number as a person does."""
         self.numbers[label].value = value
         for callback in self.numbers[label].callbacks:
@@ -40,10 +37,8 @@ class Gui:
 
 
 @pytest.mark.parametrize("other", ["computed_torque", "observer"])
-def test_what_was_typed_for_one_controller_is_not_given_to_the_next(
-    other: str, constants: Any
-) -> None:
-    said: list[str] = []
+def test_what_was_typed_for_one_controller_is_not_given_to_the_next(other, constants):
+    said = []
     client = SimpleNamespace(add_notification=lambda title, text, **_: said.append(text))
     session, gui = MachineSession("stewart", engine="analytic"), Gui()
     try:

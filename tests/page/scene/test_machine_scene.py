@@ -1,10 +1,5 @@
 """Nodes of a machine: where the scene model has its bodies, sent only when they move or change."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 import viser
@@ -31,7 +26,7 @@ CLOSE = {"rtol": 3e-5, "atol": 3e-8}
 
 
 @pytest.fixture(scope="module")
-def viser_server() -> Iterator[Any]:
+def viser_server():
     """A server that no page is connected to."""
     server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
     yield server
@@ -39,19 +34,19 @@ def viser_server() -> Iterator[Any]:
 
 
 @pytest.fixture
-def server(viser_server: Any) -> Any:
+def server(viser_server):
     """A server with an empty scene."""
     viser_server.scene.reset()
     return viser_server
 
 
 @pytest.fixture
-def sent(server: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def sent(server, monkeypatch):
     """What is sent to pages from here on."""
-    messages: list[Any] = []
+    messages = []
     queue = server.scene._queue_scene_message
 
-    def record(message: Any) -> None:
+    def record(message):
         messages.append(message)
         queue(message)
 
@@ -59,12 +54,12 @@ def sent(server: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return messages
 
 
-def moved(pose: Any, x: float, y: float, z: float) -> Any:
+def moved(pose, x, y, z):
     """Return a pose moved [m]."""
     return pose + np.pad([x, y, z], (0, 4))
 
 
-def assert_in_place(machine: MachineScene) -> None:
+def assert_in_place(machine):
     """Compare all nodes with the scene model, in the room."""
     scene_model = machine.scene_model
     np.testing.assert_allclose(machine.root.position, scene_model.displacement, **CLOSE)
@@ -76,7 +71,7 @@ def assert_in_place(machine: MachineScene) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
-def test_bodies_are_where_an_engine_has_them(server: Any, name: str) -> None:
+def test_bodies_are_where_an_engine_has_them(server, name):
     """Meshes included: their middles, moved by their nodes, against MuJoCo's own kinematics."""
     platform = twin.load(name)
     machine, engine = MachineScene(server, platform), MujocoEngine(platform, timestep=1e-4)
@@ -96,7 +91,7 @@ def test_bodies_are_where_an_engine_has_them(server: Any, name: str) -> None:
     assert seen > 2 * platform.n_actuators
 
 
-def test_the_feet_of_pillars_slide(server: Any) -> None:
+def test_the_feet_of_pillars_slide(server):
     platform = twin.load("driving_simulator")
     machine = MachineScene(server, platform)
     before = machine.bodies["leg_2_carriage"].position.copy()
@@ -108,7 +103,7 @@ def test_the_feet_of_pillars_slide(server: Any) -> None:
     assert slid[2] == 0.0
 
 
-def test_what_stands_still_sends_nothing(server: Any, sent: list[Any]) -> None:
+def test_what_stands_still_sends_nothing(server, sent):
     platform = twin.load("stewart")
     machine = MachineScene(server, platform)
     scene = Scene(moved(platform.home, 0.0, 0.0, 0.02), None, platform.home)
@@ -126,7 +121,7 @@ def test_what_stands_still_sends_nothing(server: Any, sent: list[Any]) -> None:
     assert len(names) <= 2 * len(machine.bodies)
 
 
-def test_a_slow_motion_arrives(server: Any) -> None:
+def test_a_slow_motion_arrives(server):
     """Each step alone is too small to be sent."""
     platform = twin.load("stewart")
     machine = MachineScene(server, platform)
@@ -136,7 +131,7 @@ def test_a_slow_motion_arrives(server: Any) -> None:
 
 
 @pytest.mark.parametrize("height", [40.0, np.nan])
-def test_what_cannot_be_drawn_stays_as_it_was(server: Any, height: float) -> None:
+def test_what_cannot_be_drawn_stays_as_it_was(server, height):
     platform = twin.load("rss")
     machine = MachineScene(server, platform)
     assert machine.update(Scene(moved(platform.home, 0.0, 0.0, 0.02)))
@@ -147,7 +142,7 @@ def test_what_cannot_be_drawn_stays_as_it_was(server: Any, height: float) -> Non
     assert machine.update(Scene(platform.home))
 
 
-def test_ghost_and_ball_are_seen_where_there_are_any(server: Any) -> None:
+def test_ghost_and_ball_are_seen_where_there_are_any(server):
     platform = twin.load("stewart")
     ball = ball_for(platform.parameters)
     machine = MachineScene(server, platform, ball=ball)
@@ -168,7 +163,7 @@ def test_ghost_and_ball_are_seen_where_there_are_any(server: Any) -> None:
     assert ghost.visible
 
 
-def test_the_ghost_is_not_seen_where_the_platform_is(server: Any) -> None:
+def test_the_ghost_is_not_seen_where_the_platform_is(server):
     machine = MachineScene(server, twin.load("stewart"))
     [ghost] = [mesh for (body, _), mesh in machine.parts.items() if body == "ghost"]
     plate = machine.parts["platform", "platform"]
@@ -177,7 +172,7 @@ def test_the_ghost_is_not_seen_where_the_platform_is(server: Any) -> None:
     assert ghost.opacity < 1.0
 
 
-def test_an_occupant_runs_along(server: Any) -> None:
+def test_an_occupant_runs_along(server):
     platform = twin.load("stewart")
     machine = MachineScene(server, platform, payload=Occupant(stature=1.78, mass=75.0))
     limbs = [body for body in machine.bodies if body.startswith("payload_")]
@@ -191,7 +186,7 @@ def test_an_occupant_runs_along(server: Any) -> None:
         MachineScene(server, platform, payload="luggage", name="other")
 
 
-def test_legs_take_the_colours_of_their_values(server: Any, sent: list[Any]) -> None:
+def test_legs_take_the_colours_of_their_values(server, sent):
     platform = twin.load("stewart")
     machine = MachineScene(server, platform)
     tubes = [machine.parts[f"leg_{i}_housing", "housing"] for i in range(1, 7)]
@@ -215,7 +210,7 @@ def test_legs_take_the_colours_of_their_values(server: Any, sent: list[Any]) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
-def test_every_leg_can_be_coloured(server: Any, name: str) -> None:
+def test_every_leg_can_be_coloured(server, name):
     platform = twin.load(name)
     machine = MachineScene(server, platform)
     before = {key: mesh.color for key, mesh in machine.parts.items()}
@@ -228,7 +223,7 @@ def test_every_leg_can_be_coloured(server: Any, name: str) -> None:
         assert all(body.startswith(f"leg_{leg + 1}_") for body, _ in changed)
 
 
-def test_a_second_machine_is_its_own(server: Any) -> None:
+def test_a_second_machine_is_its_own(server):
     platform = twin.load("srspm")
     first = MachineScene(server, platform)
     second = MachineScene(server, platform, name="comparison", ghost=False, tint=OVERLAY_TINT)

@@ -1,10 +1,5 @@
 """The scene of a page: layers, a second machine, views, pushes and the trace."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 import viser
@@ -13,7 +8,6 @@ from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.payload import Occupant, seated_on
 from twin.page.scene import machine_scene as trace_file
@@ -26,7 +20,7 @@ CLOSE = {"rtol": 3e-5, "atol": 1e-7}
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
+def server():
     """A server that no page is connected to."""
     opened = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
     yield opened
@@ -34,7 +28,7 @@ def server() -> Iterator[Any]:
 
 
 @pytest.fixture
-def view(server: Any, stewart: Platform) -> Iterator[SceneView]:
+def view(server, stewart):
     """The scene of one machine."""
     made = SceneView(server, stewart)
     yield made
@@ -42,19 +36,19 @@ def view(server: Any, stewart: Platform) -> Iterator[SceneView]:
 
 
 @pytest.fixture
-def moments(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def moments(monkeypatch):
     """The clock [s] that the trace reads: its last entry."""
     now = [0.0]
     monkeypatch.setattr(trace_file.clock, "monotonic", lambda: now[-1])
     return now
 
 
-def moved(pose: Any, x: float, y: float, z: float) -> Any:
+def moved(pose, x, y, z):
     """Return a pose moved [m]."""
     return pose + np.pad([x, y, z], (0, 4))
 
 
-def node(server: Any, name: str) -> Any:
+def node(server, name):
     """Return a node by its name."""
     return server.scene.get_handle_by_name(name)
 
@@ -73,7 +67,7 @@ NODES = {
 }
 
 
-def test_layers_are_switched(subtests: pytest.Subtests, server: Any, view: SceneView) -> None:
+def test_layers_are_switched(subtests, server, view):
     for layer in NODES:
         with subtests.test(f"{layer}"):
             before = {name: node(server, path).visible for name, path in NODES.items()}
@@ -89,7 +83,7 @@ def test_layers_are_switched(subtests: pytest.Subtests, server: Any, view: Scene
             assert node(server, NODES[layer]).visible == before[layer]
 
 
-def test_what_lies_inside_is_seen(view: SceneView) -> None:
+def test_what_lies_inside_is_seen(view):
     plate = view.machine.parts["platform", "platform"]
     view.show("trace", True)
     view.show("centre_of_mass", True)
@@ -101,7 +95,7 @@ def test_what_lies_inside_is_seen(view: SceneView) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
-def test_every_machine_has_its_marks(server: Any, name: str) -> None:
+def test_every_machine_has_its_marks(server, name):
     platform = twin.load(name)
     view = SceneView(server, platform)
     numbers = [
@@ -115,19 +109,19 @@ def test_every_machine_has_its_marks(server: Any, name: str) -> None:
     view.remove()
 
 
-def base_meshes(view: SceneView) -> list[Any]:
+def base_meshes(view):
     """Return the meshes that do not move."""
     return [mesh for (body, _), mesh in view.machine.parts.items() if body == "base"]
 
 
-def test_the_room_stays_where_the_base_shakes(view: SceneView, stewart: Platform) -> None:
+def test_the_room_stays_where_the_base_shakes(view, stewart):
     before = view.backdrop.ground.position.copy()
     view.update(Scene(stewart.home, base_displacement=np.array([0.1, 0.0, 0.02])), 0.0)
     np.testing.assert_array_equal(view.backdrop.ground.position, before)
     np.testing.assert_allclose(view.machine.root.position, [0.1, 0.0, 0.02], **CLOSE)
 
 
-def test_the_centre_of_mass_has_the_occupant_in_it(server: Any, stewart: Platform) -> None:
+def test_the_centre_of_mass_has_the_occupant_in_it(server, stewart):
     """As the machine whose platform has the occupant as added mass."""
     occupant = Occupant(stature=1.8, mass=80.0)
     view = SceneView(server, stewart, payload=occupant)
@@ -142,7 +136,7 @@ def test_the_centre_of_mass_has_the_occupant_in_it(server: Any, stewart: Platfor
 # Machines.
 
 
-def test_a_second_machine_comes_and_goes(server: Any, view: SceneView, stewart: Platform) -> None:
+def test_a_second_machine_comes_and_goes(server, view, stewart):
     scene = Scene(stewart.home, None, stewart.home)
     view.update(scene, 0.0)
     assert view.overlay is None
@@ -159,7 +153,7 @@ def test_a_second_machine_comes_and_goes(server: Any, view: SceneView, stewart: 
 
 
 @pytest.mark.slow
-def test_another_machine_replaces_the_first(server: Any, view: SceneView) -> None:
+def test_another_machine_replaces_the_first(server, view):
     view.show("leg_numbers", True)
     view.show("ground", False)
     view.update(Scene(view.machine.platform.home), 0.0, Scene(view.machine.platform.home))
@@ -175,14 +169,12 @@ def test_another_machine_replaces_the_first(server: Any, view: SceneView) -> Non
     assert view.update(Scene(moved(rss.home, 0.0, 0.0, 0.02)), 0.1)
 
 
-def test_cameras_stay_where_the_machine_is_replaced(
-    server: Any, view: SceneView, stewart: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cameras_stay_where_the_machine_is_replaced(server, view, stewart, monkeypatch):
     """Pages turn their cameras when the root of all nodes, whose name is empty, is turned."""
-    names: list[str] = []
+    names = []
     queue = server.scene._queue_scene_message
 
-    def record(message: Any) -> None:
+    def record(message):
         names.append(message.name)
         queue(message)
 
@@ -195,9 +187,7 @@ def test_cameras_stay_where_the_machine_is_replaced(
 # What moves with the platform.
 
 
-def test_the_trace_is_the_way_of_its_point(
-    view: SceneView, stewart: Platform, moments: list[float]
-) -> None:
+def test_the_trace_is_the_way_of_its_point(view, stewart, moments):
     view.show("trace", True)
     point = np.array([0.2, 0.1, 0.05])
     view.trace.follow(point)
@@ -217,9 +207,7 @@ def test_the_trace_is_the_way_of_its_point(
     assert np.ptp(view.trace.node.points, axis=(0, 1)).max() < 1e-6
 
 
-def test_the_trace_is_sent_ten_times_a_second_at_most(
-    view: SceneView, stewart: Platform, moments: list[float]
-) -> None:
+def test_the_trace_is_sent_ten_times_a_second_at_most(view, stewart, moments):
     view.show("trace", True)
     moments.append(5.0)
     view.update(Scene(stewart.home), 0.0)
@@ -232,7 +220,7 @@ def test_the_trace_is_sent_ten_times_a_second_at_most(
     assert view.trace.node.points[-1, 1, 0] == pytest.approx(0.02, abs=1e-6)
 
 
-def test_a_push_is_seen_while_it_acts(server: Any, view: SceneView, stewart: Platform) -> None:
+def test_a_push_is_seen_while_it_acts(server, view, stewart):
     point, force = np.array([0.2, 0.0, 0.0]), np.array([0.0, 300.0, 0.0])
     view.push.begin(force, np.zeros(3), point, time=2.0, duration=0.5)
     arrow = node(server, "/machine/push/force")
@@ -257,7 +245,7 @@ def test_a_push_is_seen_while_it_acts(server: Any, view: SceneView, stewart: Pla
     assert not view.push.node.visible
 
 
-def test_a_reset_ends_a_push(view: SceneView, stewart: Platform) -> None:
+def test_a_reset_ends_a_push(view, stewart):
     view.push.begin(np.ones(3), np.ones(3), np.zeros(3), time=2.0, duration=0.5)
     view.update(Scene(stewart.home), 0.0)
     assert not view.push.node.visible
@@ -265,7 +253,7 @@ def test_a_reset_ends_a_push(view: SceneView, stewart: Platform) -> None:
     assert not view.push.node.visible
 
 
-def test_a_moment_is_drawn_in_its_sense(server: Any, view: SceneView) -> None:
+def test_a_moment_is_drawn_in_its_sense(server, view):
     axis = np.array([0.0, 0.0, -20.0])
     view.push.begin(np.zeros(3), axis, np.zeros(3), time=0.0, duration=1.0)
     assert not node(server, "/machine/push/force").visible
@@ -275,7 +263,7 @@ def test_a_moment_is_drawn_in_its_sense(server: Any, view: SceneView) -> None:
         assert (end - start) @ axis > 0.0 and not np.cross(end - start, axis).any()
 
 
-def test_stronger_pushes_are_longer(server: Any, view: SceneView) -> None:
+def test_stronger_pushes_are_longer(server, view):
     lengths = []
     for size in (1.0, 100.0, 1e3, 1e6):
         view.push.begin([size, 0.0, 0.0], np.zeros(3), np.zeros(3), time=0.0, duration=1.0)
@@ -290,7 +278,7 @@ def test_stronger_pushes_are_longer(server: Any, view: SceneView) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
-def test_views_show_the_whole_machine(server: Any, name: str) -> None:
+def test_views_show_the_whole_machine(server, name):
     """Its corners are within the angle of view, around the middle."""
     view = SceneView(server, twin.load(name))
     corners = view.machine.scene_model.corners()
@@ -319,14 +307,12 @@ class Client:
         aspect = 1.6
         update_timestamp = 1.0
 
-    def __init__(self, server: Any, number: int) -> None:
-        self.camera: Any = self.Camera()
+    def __init__(self, server, number):
+        self.camera = self.Camera()
         self.atomic, self.client_id = server.atomic, number
 
 
-def test_views_turn_one_page_or_all(
-    server: Any, view: SceneView, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_views_turn_one_page_or_all(server, view, monkeypatch):
     pages = {k: Client(server, k) for k in range(3)}
     monkeypatch.setattr(server, "get_clients", lambda: pages)
     view.look("top", [pages[1]])
@@ -341,9 +327,7 @@ def test_views_turn_one_page_or_all(
         view.look("below")
 
 
-def test_camera_is_named_where_it_was_moved_and_all_are_placed(
-    server: Any, view: SceneView, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_camera_is_named_where_it_was_moved_and_all_are_placed(server, view, monkeypatch):
     """A set-up has the camera of the page that was used last, unless it is the usual one."""
     assert view.camera is None
     pages = {k: Client(server, k) for k in range(3)}

@@ -1,9 +1,6 @@
 """The place on the platform under the pointer."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +15,7 @@ SQUARE = np.array(
 )
 
 
-def test_ray_meets_the_nearest_triangle() -> None:
+def test_ray_meets_the_nearest_triangle():
     layers = np.concatenate([SQUARE, SQUARE - [0.0, 0.0, 0.5]])
     rng = np.random.default_rng(0)
     for x, y in rng.uniform(-2.0, 2.0, (200, 2)):
@@ -30,12 +27,12 @@ def test_ray_meets_the_nearest_triangle() -> None:
     assert nearest(SQUARE, np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0])) == np.inf
 
 
-def test_point_is_in_the_platform_frame() -> None:
+def test_point_is_in_the_platform_frame():
     turn = Rotation.from_euler("zyx", [0.4, 0.2, -0.3]).as_matrix()
     place, shaken = np.array([0.3, -0.2, 0.9]), np.array([0.01, 0.02, 0.03])
     mesh = SimpleNamespace(vertices=SQUARE.reshape(-1, 3), faces=np.arange(6).reshape(2, 3))
     far = SimpleNamespace(vertices=SQUARE.reshape(-1, 3) + 5.0, faces=mesh.faces)
-    machine: Any = SimpleNamespace(
+    machine = SimpleNamespace(
         root=SimpleNamespace(position=shaken),
         parts={("platform", "platform"): mesh, ("base", "base"): far},
         place=lambda body: (place, turn),

@@ -1,13 +1,9 @@
 """Clients of the page's server that are late, slow, gone or hostile, beside one that is well."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,7 +12,7 @@ import viser
 import zstandard
 from websockets.client import ClientProtocol
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
@@ -29,23 +25,23 @@ BOXES = 40
 
 
 @pytest.fixture
-def server() -> Iterator[PageServer]:
+def server():
     """A server of its own for every test."""
     with PageServer(port=0) as opened:
         yield opened
 
 
 @pytest.fixture
-def boxes(server: PageServer) -> list[viser.BoxHandle]:
+def boxes(server):
     """Things that move."""
     return [server.viser.scene.add_box(f"/box_{index}") for index in range(BOXES)]
 
 
 @contextmanager
-def reading(opened: ClientConnection, packets: list[int]) -> Iterator[None]:
+def reading(opened, packets):
     """Read all that comes, and keep its sizes, until the connection is closed."""
 
-    def read_on() -> None:
+    def read_on():
         with suppress(ConnectionClosed):
             while True:
                 packets.append(len(opened.recv()))
@@ -57,21 +53,20 @@ def reading(opened: ClientConnection, packets: list[int]) -> Iterator[None]:
     thread.join()
 
 
-def connection(server: PageServer) -> ClientConnection:
+def connection(server):
     """Return a websocket to the server, as its page opens one."""
     address = f"ws://127.0.0.1:{server.port}"
     return connect(address, subprotocols=[PROTOCOL], max_size=None, open_timeout=30.0)
 
 
-def messages(packet: bytes) -> list[dict[str, Any]]:
+def messages(packet):
     """Return what a packet of the server says."""
     size = int.from_bytes(packet[8:16], "little")
     inner = zstandard.ZstdDecompressor().decompress(packet[16 : 16 + size])
-    found: list[dict[str, Any]] = msgspec.msgpack.decode(inner)["messages"]
-    return found
+    return msgspec.msgpack.decode(inner)["messages"]
 
 
-def stalled_client(server: PageServer) -> socket.socket:
+def stalled_client(server):
     """Return a connection that asks for the page's messages and reads none."""
     opened = socket.socket()
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -82,13 +77,12 @@ def stalled_client(server: PageServer) -> socket.socket:
     return opened
 
 
-def connections(server: PageServer) -> dict[int, Any]:
+def connections(server):
     """Return the connections that the server holds."""
-    found: dict[int, Any] = server.viser._websock_server._live_connections
-    return found
+    return server.viser._websock_server._live_connections
 
 
-def wait(holds: Callable[[], Any], patience: float = 60.0) -> None:
+def wait(holds, patience=60.0):
     """Wait until something holds."""
     end = time.monotonic() + patience
     while not holds():
@@ -96,9 +90,9 @@ def wait(holds: Callable[[], Any], patience: float = 60.0) -> None:
         time.sleep(0.02)
 
 
-def read(opened: ClientConnection, until: Callable[[list[dict[str, Any]]], bool]) -> list[Any]:
+def read(opened, until):
     """Return the messages that come until those so far are enough."""
-    found: list[dict[str, Any]] = []
+    found = []
     while not until(found):
         packet = opened.recv(timeout=60.0)
         assert isinstance(packet, bytes)
@@ -106,20 +100,18 @@ def read(opened: ClientConnection, until: Callable[[list[dict[str, Any]]], bool]
     return found
 
 
-def replayed(found: list[dict[str, Any]]) -> bool:
+def replayed(found):
     """Return whether the past is over and the present begins."""
     return any(each["type"] == "ReplayDoneMessage" for each in found)
 
 
-def moves(found: list[dict[str, Any]]) -> list[tuple[str, float]]:
+def moves(found):
     """Return what messages move, and where to along x."""
     kind = "SetPositionMessage"
     return [(each["name"], each["position"][0]) for each in found if each["type"] == kind]
 
 
-def test_late_client_gets_the_present_state_at_once(
-    server: PageServer, boxes: list[viser.BoxHandle]
-) -> None:
+def test_late_client_gets_the_present_state_at_once(server, boxes):
     buffer = server.viser._websock_server._broadcast_buffer
     with connection(server) as early, ExitStack() as stack:
         read(early, replayed)
@@ -143,7 +135,7 @@ def test_late_client_gets_the_present_state_at_once(
             assert moves(read(opened, lambda some: last in moves(some))) == [last]
 
 
-def test_clients_are_not_told_what_they_said(server: PageServer) -> None:
+def test_clients_are_not_told_what_they_said(server):
     slider = server.viser.gui.add_slider("a", 0.0, 1.0, 0.1, 0.0)
     with connection(server) as one, connection(server) as other:
         for opened in (one, other):
@@ -164,24 +156,21 @@ def test_clients_are_not_told_what_they_said(server: PageServer) -> None:
     assert heard[1][-1] == 0.75
 
 
-def last(message: dict[str, Any]) -> float | None:
+def last(message):
     """Return the value that a message gives to an input, None if it gives none."""
-    value: float | None = message.get("updates", {}).get("value")
-    return value
+    return message.get("updates", {}).get("value")
 
 
-def test_stalled_clients_cost_little_and_hold_up_nobody(
-    server: PageServer, boxes: list[viser.BoxHandle]
-) -> None:
+def test_stalled_clients_cost_little_and_hold_up_nobody(server, boxes):
     charts = [server.viser.gui.add_image(np.zeros((64, 64, 3), np.uint8)) for _ in range(4)]
     with connection(server) as well, ExitStack() as stack:
         for _ in range(3):
             stack.callback(stalled_client(server).close)
         wait(lambda: len(connections(server)) == 4)
-        packets: list[int] = []
+        packets = []
         stack.enter_context(reading(well, packets))
         random = np.random.default_rng(3)
-        waiting: list[int] = []
+        waiting = []
         for _ in range(150):
             before = len(packets)
             with server.viser.atomic():
@@ -189,7 +178,7 @@ def test_stalled_clients_cost_little_and_hold_up_nobody(
                     box.position = random.normal(size=3)
                 for chart in charts:
                     chart.image = random.integers(0, 255, (64, 64, 3), dtype=np.uint8)
-            wait(lambda before=before: len(packets) > before)  # type: ignore[misc]
+            wait(lambda before=before: len(packets) > before)
             sizes = [
                 each.transport.get_write_buffer_size() for each in connections(server).values()
             ]
@@ -200,7 +189,7 @@ def test_stalled_clients_cost_little_and_hold_up_nobody(
         assert max(waiting[100:]) <= 1.01 * max(waiting[:100])
 
 
-def test_stalled_clients_are_ended_and_others_are_not(constants: Any) -> None:
+def test_stalled_clients_are_ended_and_others_are_not(constants):
     constants(page_server, STALL_TIMEOUT=1.0)
     with PageServer(port=0) as server, connection(server) as well, ExitStack() as stack:
         stack.callback(stalled_client(server).close)
@@ -209,7 +198,7 @@ def test_stalled_clients_are_ended_and_others_are_not(constants: Any) -> None:
         image = server.viser.gui.add_image(np.zeros((256, 256, 3), np.uint8))
         random = np.random.default_rng(4)
 
-        def one_is_left() -> bool:
+        def one_is_left():
             image.image = random.integers(0, 255, (256, 256, 3), dtype=np.uint8)
             return len(connections(server)) == 1
 
@@ -222,7 +211,7 @@ def test_stalled_clients_are_ended_and_others_are_not(constants: Any) -> None:
 @pytest.mark.parametrize(
     "said", ["text", b"no message", msgspec.msgpack.encode({"type": "Nothing"})]
 )
-def test_nonsense_ends_its_own_connection_only(server: PageServer, said: str | bytes) -> None:
+def test_nonsense_ends_its_own_connection_only(server, said):
     with connection(server) as well, connection(server) as hostile:
         read(well, replayed)
         hostile.send(said)
@@ -235,7 +224,7 @@ def test_nonsense_ends_its_own_connection_only(server: PageServer, said: str | b
         read(well, lambda some: (box.name, 5.0) in moves(some))
 
 
-def test_the_end_does_not_wait_for_idle_connections(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_end_does_not_wait_for_idle_connections(caplog):
     """Connections that have said nothing, or half a request, are ended too, and not reported."""
     with ExitStack() as stack:
         opened, connections = PageServer(port=0), []

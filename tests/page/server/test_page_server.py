@@ -1,7 +1,5 @@
 """The page's server: who reaches it, what a browser shows of it, and how it ends."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys
@@ -10,19 +8,16 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
-from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 import pytest
 import viser
 from browser_rig import SMALL, Visitor, background, changed, colours
-from playwright.sync_api import Browser
 from viser import _messages
 from viser.infra import _infra
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from twin.errors import InputError, StateError
@@ -34,14 +29,14 @@ TOKEN = "a-token-for-the-tests"
 RED = (200, 40, 20)
 
 
-def show_box(server: PageServer) -> None:
+def show_box(server):
     """Show something that is quickly drawn."""
     server.viser.scene.configure_environment_map(hdri=None)
     server.viser.scene.add_box("/box", color=RED)
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[PageServer]:
+def server():
     """A server on this computer alone, with a red box."""
     with PageServer(port=0, title="a <machine>") as opened:
         show_box(opened)
@@ -49,14 +44,14 @@ def server() -> Iterator[PageServer]:
 
 
 @pytest.fixture
-def guarded() -> Iterator[PageServer]:
+def guarded():
     """A server that asks for a token."""
     with PageServer(port=0, token=TOKEN) as opened:
         show_box(opened)
         yield opened
 
 
-def fetch(server: PageServer, path: str = "/", **headers: str) -> tuple[int, str, dict[str, str]]:
+def fetch(server, path="/", **headers):
     """Return status, text and headers of the answer to a request."""
     request = urllib.request.Request(f"http://127.0.0.1:{server.port}{path}", headers=headers)
     try:
@@ -67,14 +62,14 @@ def fetch(server: PageServer, path: str = "/", **headers: str) -> tuple[int, str
             return error.code, error.read().decode(), dict(error.headers)
 
 
-def connection(server: PageServer, path: str = "/", **options: Any) -> ClientConnection:
+def connection(server, path="/", **options):
     """Return a websocket to the server, as its page opens one."""
     protocol = Subprotocol(f"viser-v{viser.__version__}")
     address = f"ws://127.0.0.1:{server.port}{path}"
     return connect(address, subprotocols=[protocol], max_size=None, open_timeout=30.0, **options)
 
 
-def wait(holds: Callable[[], Any], patience: float = 30.0) -> None:
+def wait(holds, patience=30.0):
     """Wait until something holds."""
     end = time.monotonic() + patience
     while not holds():
@@ -82,7 +77,7 @@ def wait(holds: Callable[[], Any], patience: float = 30.0) -> None:
         time.sleep(0.02)
 
 
-def test_page_shows_the_scene(server: PageServer, visit: Callable[..., Visitor]) -> None:
+def test_page_shows_the_scene(server, visit):
     """Nor does it offer a tunnel to the internet."""
     visitor = visit(server.url)
     assert visitor.page.title() == "a <machine>"
@@ -102,7 +97,7 @@ def test_page_shows_the_scene(server: PageServer, visit: Callable[..., Visitor])
     assert not {_messages.ShareUrlRequest, _messages.ShareUrlDisconnect} & set(handlers)
 
 
-def test_page_connects_to_no_other_server(server: PageServer, chromium: Browser) -> None:
+def test_page_connects_to_no_other_server(server, chromium):
     """Viser's page goes to any server that its address names."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         other.settimeout(2.0)
@@ -115,9 +110,7 @@ def test_page_connects_to_no_other_server(server: PageServer, chromium: Browser)
         visitor.close()
 
 
-def test_loopback_answers_under_its_own_names(
-    subtests: pytest.Subtests, server: PageServer
-) -> None:
+def test_loopback_answers_under_its_own_names(subtests, server):
     for host in ["127.0.0.1", "localhost", "[::1]"]:
         with subtests.test(f"{host}"):
             status, text, headers = fetch(server, Host=f"{host}:{server.port}")
@@ -128,9 +121,7 @@ def test_loopback_answers_under_its_own_names(
             assert packed[0] == 404
 
 
-def test_loopback_answers_under_no_other_name(
-    subtests: pytest.Subtests, server: PageServer
-) -> None:
+def test_loopback_answers_under_no_other_name(subtests, server):
     for host in ["evil.example", "127.0.0.1.evil.example", "10.0.0.1", "x y"]:
         with subtests.test(f"{host}"):
             status, text, _ = fetch(server, Host=host)
@@ -140,13 +131,13 @@ def test_loopback_answers_under_no_other_name(
                 connection(server, additional_headers={"Host": host})
 
 
-def test_own_pages_and_programs_connect(server: PageServer) -> None:
+def test_own_pages_and_programs_connect(server):
     for origin in (None, Origin(f"http://127.0.0.1:{server.port}")):
         with connection(server, origin=origin) as opened:
             assert opened.recv(timeout=30.0)
 
 
-def test_pages_of_other_sites_do_not_connect(subtests: pytest.Subtests, server: PageServer) -> None:
+def test_pages_of_other_sites_do_not_connect(subtests, server):
     for origin in ["http://evil.example", "null", "http://127.0.0.1:1"]:
         with subtests.test(f"{origin}"):
             with pytest.raises(InvalidStatus, match="403"):
@@ -154,16 +145,14 @@ def test_pages_of_other_sites_do_not_connect(subtests: pytest.Subtests, server: 
             assert fetch(server, Origin=origin)[0] == 403
 
 
-def test_page_opens_with_its_token(guarded: PageServer, visit: Callable[..., Visitor]) -> None:
+def test_page_opens_with_its_token(guarded, visit):
     assert guarded.url.endswith(f"?token={TOKEN}")
     visitor = visit(guarded.url)
     # The cookie of the first visit lets the page in again.
     visitor.open(guarded.url.partition("?")[0])
 
 
-def test_nothing_is_reached_without_the_token(
-    subtests: pytest.Subtests, guarded: PageServer
-) -> None:
+def test_nothing_is_reached_without_the_token(subtests, guarded):
     for path in ["/", "/?token=", "/?token=another-token-for-tests", "/?token=é"]:
         with subtests.test(f"{path}"):
             path = urllib.parse.quote(path, safe="/?=")
@@ -180,7 +169,7 @@ def test_nothing_is_reached_without_the_token(
                 )
 
 
-def test_cookie_is_kept_from_scripts_and_other_sites(guarded: PageServer) -> None:
+def test_cookie_is_kept_from_scripts_and_other_sites(guarded):
     cookie = fetch(guarded, f"/?token={TOKEN}")[2]["Set-Cookie"]
     assert cookie == f"twin_token_{guarded.port}={TOKEN}; Path=/; HttpOnly; SameSite=Strict"
     with connection(guarded, additional_headers={"Cookie": cookie.partition(";")[0]}) as opened:
@@ -189,7 +178,7 @@ def test_cookie_is_kept_from_scripts_and_other_sites(guarded: PageServer) -> Non
         assert opened.recv(timeout=30.0)
 
 
-def test_public_page_warns_and_makes_up_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_public_page_warns_and_makes_up_a_token(monkeypatch):
     monkeypatch.setattr(server_file, "is_loopback", lambda _: False)
     with PageServer(port=0) as one, PageServer(port=0) as two:
         assert one.token and two.token and one.token != two.token
@@ -201,7 +190,7 @@ def test_public_page_warns_and_makes_up_a_token(monkeypatch: pytest.MonkeyPatch)
         assert fetch(one, f"/?token={one.token}", Host="machine.example")[0] == 200
 
 
-def test_port_that_is_asked_for_is_the_one_or_an_error(server: PageServer) -> None:
+def test_port_that_is_asked_for_is_the_one_or_an_error(server):
     with pytest.raises(InputError, match=f"port: {server.port} .*another program") as caught:
         PageServer(port=server.port)
     assert caught.value.field == "port"
@@ -211,7 +200,7 @@ def test_port_that_is_asked_for_is_the_one_or_an_error(server: PageServer) -> No
         assert opened.port == port
 
 
-def test_next_free_port_is_taken(constants: Any) -> None:
+def test_next_free_port_is_taken(constants):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         constants("twin.page.server.page_server", FIRST_PORT=port)
@@ -222,7 +211,7 @@ def test_next_free_port_is_taken(constants: Any) -> None:
             PageServer()
 
 
-def test_bad_arguments_name_their_field(subtests: pytest.Subtests) -> None:
+def test_bad_arguments_name_their_field(subtests):
     for field, given in [
         ("host", {"host": "no-such-host.invalid"}),
         ("host", {"host": "192.0.2.77"}),
@@ -239,16 +228,14 @@ def test_bad_arguments_name_their_field(subtests: pytest.Subtests) -> None:
             assert caught.value.field == field
 
 
-def test_program_goes_on_without_a_browser_to_open(
-    server: PageServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
+def test_program_goes_on_without_a_browser_to_open(server, monkeypatch):
+    opened = []
 
-    def open_url(url: str) -> bool:
+    def open_url(url):
         opened.append(url)
         return True
 
-    def fail(url: str) -> bool:
+    def fail(url):
         raise webbrowser.Error(f"no browser for {url}")
 
     for variable in ("DISPLAY", "WAYLAND_DISPLAY"):
@@ -263,14 +250,14 @@ def test_program_goes_on_without_a_browser_to_open(
     assert not server.show()
 
 
-def test_viser_that_serves_unguarded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped: list[bool] = []
+def test_viser_that_serves_unguarded_is_refused(monkeypatch):
+    stopped = []
 
     class Unguarded:
-        def __init__(self, *_: object, **__: object) -> None:
+        def __init__(self, *_, **__):
             """Serve in some other way."""
 
-        def stop(self) -> None:
+        def stop(self):
             """Stop serving."""
             stopped.append(True)
 
@@ -285,7 +272,7 @@ def test_viser_that_serves_unguarded_is_refused(monkeypatch: pytest.MonkeyPatch)
             PageServer(port=0)
 
 
-def test_close_leaves_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+def test_close_leaves_nothing(capfd):
     before = set(threading.enumerate())
     opened = PageServer(port=0)
     reader = connection(opened)
@@ -304,7 +291,7 @@ def test_close_leaves_nothing(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_program_that_forgets_to_close_ends_quietly() -> None:
+def test_program_that_forgets_to_close_ends_quietly():
     code = "from twin.page.server.page_server import PageServer; print(PageServer(port=0).port > 0)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120.0

@@ -1,11 +1,6 @@
 """A page at rest: nothing is sent to an open page while its run is paused."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-
 import pytest
-from browser_rig import Visitor
 from live_rig import Live
 
 QUIET = 5.0
@@ -13,14 +8,14 @@ QUIET = 5.0
 
 
 @pytest.fixture
-def live() -> Iterator[Live]:
+def live():
     """A machine that runs behind a page."""
     opened = Live("stewart")
     yield opened
     opened.close()
 
 
-def sent(live: Live) -> int:
+def sent(live):
     """Return how many messages the server has put out so far, to all pages and to single ones."""
     server = live.page.server._websock_server
     single = server._client_state_from_id.values()
@@ -29,7 +24,7 @@ def sent(live: Live) -> int:
 
 
 @pytest.mark.slow
-def test_nothing_is_sent_while_a_run_is_paused(live: Live, visit: Callable[..., Visitor]) -> None:
+def test_nothing_is_sent_while_a_run_is_paused(live, visit):
     visitor = visit(live.url)
     visitor.page.locator(".twin-strip").get_by_text("at rest").wait_for()
     before = sent(live)
@@ -37,7 +32,7 @@ def test_nothing_is_sent_while_a_run_is_paused(live: Live, visit: Callable[..., 
     visitor.press("Pause")
     visitor.wait(lambda: live.page.runner.paused, "it is paused")
 
-    def is_quiet() -> bool:
+    def is_quiet():
         before = sent(live)
         visitor.page.wait_for_timeout(1e3 * QUIET)
         return sent(live) == before

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from twin.machine.file.read import read_parameters
 from twin.machine.machine import parameters_path
-from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
+from twin.papers.compliant_legs.machine import from_parameters
 
 STATES = 20
 
@@ -28,17 +28,17 @@ class CompliantStates(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def shipped() -> CompliantMachine:
+def shipped():
     """The machine of the catalogue."""
     return from_parameters(read_parameters(parameters_path("compliant_stewart")))
 
 
 @pytest.fixture(scope="session")
-def unequal(shipped: CompliantMachine) -> CompliantMachine:
+def unequal(shipped):
     """Six legs no two of which are alike, and a platform without symmetry."""
     random = np.random.default_rng(3)
 
-    def varied(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def varied(values):
         return values * random.uniform(0.8, 1.2, values.shape)
 
     return replace(
@@ -60,7 +60,7 @@ def unequal(shipped: CompliantMachine) -> CompliantMachine:
 
 
 @pytest.fixture(scope="session")
-def seven(unequal: CompliantMachine) -> CompliantMachine:
+def seven(unequal):
     """One leg more than degrees of freedom, upright under the middle of the platform."""
     values = {
         name: np.append(getattr(unequal, name), getattr(unequal, name)[0])
@@ -86,13 +86,13 @@ def seven(unequal: CompliantMachine) -> CompliantMachine:
 
 
 @pytest.fixture(scope="session", params=["shipped", "unequal", "seven"])
-def machine(request: pytest.FixtureRequest) -> CompliantMachine:
+def machine(request):
     """Each of the three."""
     return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="session")
-def compliant_states(machine: CompliantMachine) -> CompliantStates:
+def compliant_states(machine):
     """Random states around home, fast enough for all velocity terms to matter."""
     random = np.random.default_rng(5)
     n = machine.n_legs

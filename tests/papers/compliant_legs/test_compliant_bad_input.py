@@ -1,10 +1,6 @@
 """What the compliant package refuses, and with which words."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,18 +13,18 @@ from twin.papers.compliant_legs.equations import (
     solve_free,
     solve_locked,
 )
-from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
+from twin.papers.compliant_legs.machine import from_parameters
 from twin.papers.compliant_legs.rest import locked_equilibrium
 
 NAN = float("nan")
 
 
-def test_other_machines_are_refused() -> None:
+def test_other_machines_are_refused():
     with pytest.raises(InputError, match="no viscoelastic legs"):
         from_parameters(twin.load("srspm").parameters)
 
 
-CALLS: dict[str, tuple[Callable[[CompliantMachine], Any], str]] = {
+CALLS = {
     "pose": (lambda m: solve_free(m, np.zeros(6)), "pose"),
     "twist": (lambda m: solve_free(m, m.home, np.zeros(5)), "twist"),
     "deflection": (lambda m: solve_free(m, m.home, None, np.zeros(6)), "deflection"),
@@ -41,7 +37,7 @@ CALLS: dict[str, tuple[Callable[[CompliantMachine], Any], str]] = {
 }
 
 
-def test_arguments_are_checked(subtests: pytest.Subtests, shipped: CompliantMachine) -> None:
+def test_arguments_are_checked(subtests, shipped):
     for name in CALLS:
         with subtests.test(f"{name}"):
             call, message = CALLS[name]
@@ -49,7 +45,7 @@ def test_arguments_are_checked(subtests: pytest.Subtests, shipped: CompliantMach
                 call(shipped)
 
 
-def test_too_few_legs_hold_nothing(shipped: CompliantMachine) -> None:
+def test_too_few_legs_hold_nothing(shipped):
     one_less = {
         field: getattr(shipped, field)[:5]
         for field in shipped.__dataclass_fields__
@@ -61,7 +57,7 @@ def test_too_few_legs_hold_nothing(shipped: CompliantMachine) -> None:
     assert solve_free(five, five.home).reactions.shape == (5, 3)
 
 
-def test_poses_that_cannot_be_held_are_refused(shipped: CompliantMachine) -> None:
+def test_poses_that_cannot_be_held_are_refused(shipped):
     # Parallel legs hold no sideways force.
     upright = replace(shipped, base_joints=shipped.platform_joints)
     with pytest.raises(SingularPoseError, match="cannot hold"):

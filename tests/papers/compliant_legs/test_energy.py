@@ -1,10 +1,6 @@
 """Laws of energy and virtual work of the compliant machine."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +8,12 @@ from compliant_held import free_motion, held_equilibrium, power
 
 from twin.basics.arrays import rotation_matrix
 from twin.papers.compliant_legs.equations import energy, solve_free
-from twin.papers.compliant_legs.machine import NO_LOAD, CompliantMachine, leg_state, load
+from twin.papers.compliant_legs.machine import NO_LOAD, leg_state, load
 from twin.papers.compliant_legs.responses import locked_motions
 from twin.rotations import displaced
 
 
-def moved(machine: CompliantMachine, state: Any, time: float) -> tuple[Any, Any, Any]:
+def moved(machine, state, time):
     """Return pose, twist and deflection state after a time, exact to its second order."""
     pose, twist, deflection, *_ = state
     found = solve_free(machine, *state)
@@ -29,12 +25,12 @@ def moved(machine: CompliantMachine, state: Any, time: float) -> tuple[Any, Any,
     return displaced(pose, step), twist + found.acceleration * time, later
 
 
-def test_kinetic_energy_is_that_of_moving_points(machine, compliant_states, derivative) -> None:
+def test_kinetic_energy_is_that_of_moving_points(machine, compliant_states, derivative):
     n = machine.n_legs
     for state in list(zip(*compliant_states, strict=True))[:5]:
         pose, twist, deflection, _, _ = state
 
-        def points(time: float, pose=pose, twist=twist, deflection=deflection) -> Any:
+        def points(time, pose=pose, twist=twist, deflection=deflection):
             later = deflection.copy()
             later[:n] += time * deflection[n:]
             place = displaced(pose, twist * time)
@@ -53,7 +49,7 @@ def test_kinetic_energy_is_that_of_moving_points(machine, compliant_states, deri
         assert energy(machine, pose, twist, deflection)[0] == pytest.approx(expected, rel=1e-8)
 
 
-def test_energy_changes_by_the_power(machine, compliant_states, derivative) -> None:
+def test_energy_changes_by_the_power(machine, compliant_states, derivative):
     for state in list(zip(*compliant_states, strict=True))[:8]:
         slope = derivative(
             lambda time, s=state: sum(energy(machine, *moved(machine, s, time))), 1e-3
@@ -62,11 +58,11 @@ def test_energy_changes_by_the_power(machine, compliant_states, derivative) -> N
         assert power(machine, *state) == pytest.approx(float(slope), abs=1e-5)
 
 
-def undamped(machine: CompliantMachine) -> CompliantMachine:
+def undamped(machine):
     return replace(machine, damping=np.zeros(machine.n_legs))
 
 
-def test_energy_is_kept_without_damping_and_forces(unequal: CompliantMachine) -> None:
+def test_energy_is_kept_without_damping_and_forces(unequal):
     machine = undamped(unequal)
     start = np.concatenate([np.linspace(-0.01, 0.01, 6), np.zeros(6)])
     twist = [0.1, -0.2, 0.3, 0.2, 0.1, -0.3]
@@ -77,7 +73,7 @@ def test_energy_is_kept_without_damping_and_forces(unequal: CompliantMachine) ->
 
 
 @pytest.mark.slow
-def test_energy_is_kept_without_damping_and_locked(unequal: CompliantMachine) -> None:
+def test_energy_is_kept_without_damping_and_locked(unequal):
     machine = undamped(unequal)
     twist = [0.1, -0.2, 0.3, 0.2, 0.1, -0.3]
     motion = locked_motions(
@@ -93,9 +89,7 @@ def test_energy_is_kept_without_damping_and_locked(unequal: CompliantMachine) ->
 
 
 @pytest.mark.parametrize("frame", ["base", "platform"])
-def test_forces_at_rest_do_no_virtual_work(
-    machine: CompliantMachine, derivative: Callable[..., Any], frame: str
-) -> None:
+def test_forces_at_rest_do_no_virtual_work(machine, derivative, frame):
     """Potential energy of legs, springs and platform against actuators and load."""
     given = load([50.0, -30.0, 20.0], [5.0, 8.0, -6.0], frame)
     at = held_equilibrium(machine, machine.home, given)
@@ -104,15 +98,15 @@ def test_forces_at_rest_do_no_virtual_work(
     for _ in range(5):
         direction, stretch = random.normal(size=6), random.normal(size=n)
 
-        def place(size: float, direction=direction, stretch=stretch) -> tuple[Any, Any]:
+        def place(size, direction=direction, stretch=stretch):
             springs = np.concatenate([at.deflection + size * stretch, np.zeros(n)])
             return displaced(at.pose, size * direction), springs
 
-        def potential(size: float, place=place) -> float:
+        def potential(size, place=place):
             pose, springs = place(size)
             return float(energy(machine, pose, None, springs)[1])
 
-        def extensions(size: float, place=place) -> Any:
+        def extensions(size, place=place):
             pose, springs = place(size)
             return leg_state(machine, pose[None], np.zeros((1, 6)), springs[None]).extension[0]
 

@@ -1,7 +1,5 @@
 """The leg's equations from sympy: structure, energies, where they are regular."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from compliant_lagrange import angles_of, leg_functions
@@ -11,7 +9,7 @@ PLACE = (0.3, -0.4, 0.01, 0.1)
 RATES = (0.7, -0.5, 0.2, 0.4)
 
 
-def test_mass_matrix_is_that_of_the_paper() -> None:
+def test_mass_matrix_is_that_of_the_paper():
     """Two angles about perpendicular axes, and a deflection that the follower shares."""
     m1, m2, m3, l1, l2, l3, *_ = VALUES
     radii = np.array([l1 + PLACE[2] / 2, 2 * l1 + PLACE[2] + l2, 2 * l1 + l2 + l3 + sum(PLACE[2:])])
@@ -23,19 +21,19 @@ def test_mass_matrix_is_that_of_the_paper() -> None:
     assert found == pytest.approx(expected, abs=1e-13)
 
 
-def test_bias_is_the_power_at_constant_rates(derivative) -> None:
+def test_bias_is_the_power_at_constant_rates(derivative):
     """Without acceleration the forces h change the energy and feed the damper."""
     functions = leg_functions()
     place, rates = np.array(PLACE), np.array(RATES)
 
-    def total(time: float) -> float:
+    def total(time):
         return float(functions.energy(place + time * rates, rates, VALUES).sum())
 
     power = float(derivative(total, 1e-3)) + VALUES[8] * rates[2] ** 2
     assert rates @ functions.bias(place, rates, VALUES)[:, 0] == pytest.approx(power, abs=1e-8)
 
 
-def test_tip_moves_as_its_jacobian_says(derivative) -> None:
+def test_tip_moves_as_its_jacobian_says(derivative):
     functions = leg_functions()
     place, rates = np.array(PLACE), np.array(RATES)
     velocity = derivative(lambda t: functions.tip(place + t * rates, rates, VALUES)[:, 0], 1e-3)
@@ -47,7 +45,7 @@ def test_tip_moves_as_its_jacobian_says(derivative) -> None:
     assert functions.tip_bias(place, rates, VALUES)[:, 0] == pytest.approx(drift, abs=1e-10)
 
 
-def test_a_vertical_leg_is_regular_and_a_lying_one_is_not() -> None:
+def test_a_vertical_leg_is_regular_and_a_lying_one_is_not():
     functions = leg_functions()
     upright = functions.mass_matrix((0.0, 0.0, 0.0, 0.1), RATES, VALUES)
     assert np.linalg.cond(upright[:2, :2]) == pytest.approx(1.0)

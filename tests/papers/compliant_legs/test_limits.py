@@ -1,7 +1,5 @@
 """Stiff springs: the machine tends to the rigid one, with an error of order 1 / k."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,14 +10,14 @@ from scipy.spatial.transform import Rotation
 from twin.analysis.platform import Platform
 from twin.machine.machine import MachineParameters
 from twin.papers.compliant_legs.equations import solve_free, solve_locked
-from twin.papers.compliant_legs.machine import CompliantMachine, leg_state
+from twin.papers.compliant_legs.machine import leg_state
 from twin.papers.compliant_legs.rest import locked_equilibrium, locked_linearisation
 
 STIFFNESSES = (1e6, 1e7, 1e8)
 """[N/m] For each of them the error must be ten times that of the next."""
 
 
-def rigid_machine(machine: CompliantMachine) -> Platform:
+def rigid_machine(machine):
     """Return the machine with relaxed, locked springs as rigid legs of the `ups` kind.
 
     m1 and m2 are one rigid housing, m3 is the rod; what no point mass has, a moment about the leg,
@@ -32,7 +30,7 @@ def rigid_machine(machine: CompliantMachine) -> Platform:
     transverse = m1 * (middle - center) ** 2 + m2 * (end - center) ** 2
     home = np.linalg.norm(machine.home[:3] + machine.platform_joints - machine.base_joints, axis=1)
 
-    def body(mass: float, place: float, inertia: float) -> dict[str, object]:
+    def body(mass, place, inertia):
         tensor = [inertia, inertia, 1e-12]
         return {"source": "Test", "kind": "rigid", "mass": mass, "inertia": tensor} | {
             "center_of_mass": [0.0, 0.0, place]
@@ -79,12 +77,12 @@ def rigid_machine(machine: CompliantMachine) -> Platform:
 
 
 @pytest.fixture(scope="module")
-def rigid(shipped: CompliantMachine) -> Platform:
+def rigid(shipped):
     """The shipped machine without compliance."""
     return rigid_machine(shipped)
 
 
-def with_stiffness(machine: CompliantMachine, stiffness: float) -> CompliantMachine:
+def with_stiffness(machine, stiffness):
     # Damping grows with the root of the stiffness: the damping ratio stays.
     factor = stiffness / machine.stiffness
     return replace(
@@ -94,12 +92,12 @@ def with_stiffness(machine: CompliantMachine, stiffness: float) -> CompliantMach
     )
 
 
-def is_first_order(errors: list[float]) -> bool:
+def is_first_order(errors):
     ratios = np.array(errors[:-1]) / errors[1:]
     return bool((np.abs(ratios - 10.0) < 0.5).all())
 
 
-def test_relaxed_springs_leave_the_platform_its_rigid_acceleration(shipped, rigid) -> None:
+def test_relaxed_springs_leave_the_platform_its_rigid_acceleration(shipped, rigid):
     """Forces reach the platform through m3 only: what the spring does meanwhile is not felt."""
     random = np.random.default_rng(11)
     for _ in range(10):
@@ -113,14 +111,14 @@ def test_relaxed_springs_leave_the_platform_its_rigid_acceleration(shipped, rigi
         assert ours.acceleration == pytest.approx(expected, abs=1e-9)
 
 
-def quasi_static(machine: CompliantMachine, pose, twist, forces) -> np.ndarray:
+def quasi_static(machine, pose, twist, forces):
     """Return the deflections at which springs do not accelerate, rates left out."""
     pushed = solve_free(machine, pose, twist, None, forces).deflection_acceleration
     deflection = pushed * machine.deflecting_mass / machine.stiffness
     return np.concatenate([deflection, np.zeros(machine.n_legs)])
 
 
-def test_accelerations_tend_to_the_rigid_machine(shipped, rigid) -> None:
+def test_accelerations_tend_to_the_rigid_machine(shipped, rigid):
     random = np.random.default_rng(12)
     twist, forces = random.normal(size=6), random.normal(size=6) * 200.0
     expected = rigid.forward_dynamics(shipped.home, twist, forces)
@@ -136,7 +134,7 @@ def test_accelerations_tend_to_the_rigid_machine(shipped, rigid) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("relaxed", [True, False])
-def test_motions_tend_to_the_rigid_machine(shipped, rigid, relaxed: bool) -> None:
+def test_motions_tend_to_the_rigid_machine(shipped, rigid, relaxed):
     """Actuators push, springs start relaxed or loaded: the platform's path in 0.1 s."""
     from twin.model.integrate import integrate
 
@@ -155,7 +153,7 @@ def test_motions_tend_to_the_rigid_machine(shipped, rigid, relaxed: bool) -> Non
     assert errors[-1] < 1e-6
 
 
-def test_locked_machine_tends_to_a_structure(shipped, rigid) -> None:
+def test_locked_machine_tends_to_a_structure(shipped, rigid):
     """It stays where it is, with the actuator forces of the rigid machine at rest."""
     expected = rigid.inverse_dynamics(rigid.home, np.zeros(6), np.zeros(6))
     sags, errors = [], []
@@ -170,7 +168,7 @@ def test_locked_machine_tends_to_a_structure(shipped, rigid) -> None:
     assert held.forces == pytest.approx(expected, abs=1e-6)
 
 
-def test_locked_forces_are_those_of_the_rigid_inverse_dynamics(shipped, rigid) -> None:
+def test_locked_forces_are_those_of_the_rigid_inverse_dynamics(shipped, rigid):
     """Given an acceleration, the forces through a leg do not know how stiff its spring is."""
     random = np.random.default_rng(13)
     twist, wrench = random.normal(size=6) * 0.3, random.normal(size=6) * 50.0
@@ -182,7 +180,7 @@ def test_locked_forces_are_those_of_the_rigid_inverse_dynamics(shipped, rigid) -
         assert locked.forces == pytest.approx(expected, abs=1e-8)
 
 
-def test_stiffness_without_preload_is_that_of_the_springs(machine: CompliantMachine) -> None:
+def test_stiffness_without_preload_is_that_of_the_springs(machine):
     weightless = replace(machine, gravity=0.0)
     at = locked_equilibrium(weightless, weightless.home_extension)
     assert np.abs(at.deflection).max() < 1e-14
@@ -193,7 +191,7 @@ def test_stiffness_without_preload_is_that_of_the_springs(machine: CompliantMach
     assert found == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
 
 
-def test_preload_stiffness_does_not_depend_on_the_springs(shipped: CompliantMachine) -> None:
+def test_preload_stiffness_does_not_depend_on_the_springs(shipped):
     """What gravity adds at a fixed pose is that of the forces there, whatever the springs are."""
     added = []
     for stiffness in (1e6, 1e7, 1e8):

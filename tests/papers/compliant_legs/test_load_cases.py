@@ -1,7 +1,5 @@
 """Load cases: frames, quasi-static displacement, end of the step response."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +7,7 @@ import pytest
 
 from twin.basics.arrays import rotation_matrix
 from twin.papers.compliant_legs.equations import rest_lengths
-from twin.papers.compliant_legs.machine import CompliantMachine, load, wrench_in_base
+from twin.papers.compliant_legs.machine import load, wrench_in_base
 from twin.papers.compliant_legs.responses import (
     LoadCase,
     locked_motions,
@@ -23,7 +21,7 @@ TILTED = pose_from_angles([0.02, -0.03, 0.87], [0.1, -0.15, 0.2], "compliant")
 """beta, alpha, gamma of the paper: Ry(beta) Rx(alpha) Rz(gamma)."""
 
 
-def test_the_twelve_cases_are_all_there() -> None:
+def test_the_twelve_cases_are_all_there():
     cases = standard_load_cases(80.0, 15.0)
     assert len(cases) == 12
     assert len({(case.kind, case.frame, case.axis) for case in cases}) == 12
@@ -33,7 +31,7 @@ def test_the_twelve_cases_are_all_there() -> None:
         assert case.load.frame == case.frame
 
 
-def test_the_papers_angles_turn_platform_axes_into_base_axes() -> None:
+def test_the_papers_angles_turn_platform_axes_into_base_axes():
     beta, alpha, gamma = 0.1, -0.15, 0.2
     c, s = np.cos, np.sin
     # Equation (49).
@@ -60,27 +58,27 @@ def test_the_papers_angles_turn_platform_axes_into_base_axes() -> None:
 
 
 @pytest.fixture(scope="module")
-def tilted(shipped: CompliantMachine) -> CompliantMachine:
+def tilted(shipped):
     """The machine with rest lengths that hold it at the tilted pose with the actuators of home."""
     answer = rest_lengths(shipped, TILTED, shipped.home_extension)
     return replace(shipped, spring_length=answer.rest_lengths)
 
 
 @pytest.fixture(scope="module")
-def responses(shipped: CompliantMachine, tilted: CompliantMachine):
+def responses(shipped, tilted):
     start = locked_equilibrium(tilted, shipped.home_extension, guess=TILTED)
     assert start.pose == pytest.approx(TILTED, abs=1e-10)
     return start, run_load_cases(tilted, standard_load_cases(), start)
 
 
-def test_small_loads_move_by_the_stiffness_matrix(responses) -> None:
+def test_small_loads_move_by_the_stiffness_matrix(responses):
     for response in responses[1]:
         size = np.abs(response.quasi_static).max()
         # Second order in a displacement of a few millimetres on a machine of a metre.
         assert response.quasi_static == pytest.approx(response.linear, abs=0.02 * size)
 
 
-def test_frames_differ_where_the_platform_is_tilted(responses) -> None:
+def test_frames_differ_where_the_platform_is_tilted(responses):
     start, answers = responses
     rotation = rotation_matrix(start.pose[3:])
     for kind in ("force", "moment"):
@@ -96,7 +94,7 @@ def test_frames_differ_where_the_platform_is_tilted(responses) -> None:
 
 
 @pytest.mark.slow
-def test_the_step_response_ends_at_the_quasi_static_displacement(responses, tilted) -> None:
+def test_the_step_response_ends_at_the_quasi_static_displacement(responses, tilted):
     start, answers = responses
     chosen = [answers[0], answers[4], answers[11]]
     motion = locked_motions(
@@ -108,7 +106,7 @@ def test_the_step_response_ends_at_the_quasi_static_displacement(responses, tilt
         assert end == pytest.approx(response.quasi_static, abs=5e-6)
 
 
-def test_a_follower_force_turns_with_the_platform(shipped: CompliantMachine) -> None:
+def test_a_follower_force_turns_with_the_platform(shipped):
     """A large sideways force tilts the platform; in platform axes it then points up a little."""
     start = locked_equilibrium(shipped, shipped.home_extension)
     cases = [

@@ -1,7 +1,5 @@
 """Equilibria and small motions, against differences and against motions in time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +9,7 @@ from scipy.optimize import curve_fit
 
 from twin.errors import StateError
 from twin.papers.compliant_legs.equations import rest_lengths, solve_free, solve_locked
-from twin.papers.compliant_legs.machine import NO_LOAD, CompliantMachine, load, wrench_in_base
+from twin.papers.compliant_legs.machine import NO_LOAD, load, wrench_in_base
 from twin.papers.compliant_legs.responses import locked_motions, locked_states
 from twin.papers.compliant_legs.rest import (
     Linearisation,
@@ -30,7 +28,7 @@ LOADS = (
 
 
 @pytest.mark.parametrize("given", LOADS, ids=["none", "base", "platform"])
-def test_nothing_accelerates_at_an_equilibrium(machine: CompliantMachine, given) -> None:
+def test_nothing_accelerates_at_an_equilibrium(machine, given):
     at = locked_equilibrium(machine, machine.home_extension + 0.01, given)
     deflection = np.concatenate([at.deflection, np.zeros(machine.n_legs)])
     wrench = wrench_in_base(given, at.pose)
@@ -48,7 +46,7 @@ def test_nothing_accelerates_at_an_equilibrium(machine: CompliantMachine, given)
         assert held.forces == pytest.approx(at.forces, abs=1e-7)
 
 
-def test_the_machine_sags_by_what_its_springs_yield(shipped: CompliantMachine) -> None:
+def test_the_machine_sags_by_what_its_springs_yield(shipped):
     at = locked_equilibrium(shipped, shipped.home_extension)
     assert at.pose[2] < shipped.home[2] - 5e-3
     assert at.deflection == pytest.approx(
@@ -71,7 +69,7 @@ def test_the_machine_sags_by_what_its_springs_yield(shipped: CompliantMachine) -
     [(LOADS[0], True), (LOADS[2], True), (LOADS[1], False), (LOADS[2], False)],
     ids=["none-locked", "platform-locked", "base-held", "platform-held"],
 )
-def test_linearisation_is_the_derivative(machine, derivative, given, locked: bool) -> None:
+def test_linearisation_is_the_derivative(machine, derivative, given, locked):
     """M x'' + C x' + K x with the accelerations of the full model at displaced states."""
     n = machine.n_legs
     if locked:
@@ -105,7 +103,7 @@ def test_linearisation_is_the_derivative(machine, derivative, given, locked: boo
     )
 
 
-def test_stiffness_is_symmetric_without_a_moment_of_fixed_direction(machine) -> None:
+def test_stiffness_is_symmetric_without_a_moment_of_fixed_direction(machine):
     at = locked_equilibrium(machine, machine.home_extension)
     stiffness = locked_linearisation(machine, at).stiffness
     assert stiffness == pytest.approx(stiffness.T, abs=1e-8)
@@ -117,7 +115,7 @@ def test_stiffness_is_symmetric_without_a_moment_of_fixed_direction(machine) -> 
     assert [skew[2, 1], skew[0, 2], skew[1, 0]] == pytest.approx(-moment, abs=1e-7)
 
 
-def test_modes_of_one_spring_in_closed_form() -> None:
+def test_modes_of_one_spring_in_closed_form():
     mass, damping, stiffness = np.diag([2.0]), np.diag([6.0]), np.diag([50.0])
     found = modes_of(Linearisation(mass, damping, stiffness))
     assert found.frequencies == pytest.approx([5.0 / (2 * np.pi)], rel=1e-14)
@@ -130,7 +128,7 @@ def test_modes_of_one_spring_in_closed_form() -> None:
     assert falling.settling_time == float("inf")
 
 
-def test_modes_satisfy_their_equation(machine: CompliantMachine) -> None:
+def test_modes_satisfy_their_equation(machine):
     at = locked_equilibrium(machine, machine.home_extension)
     linear = locked_linearisation(machine, at)
     found = modes_of(linear)
@@ -141,7 +139,7 @@ def test_modes_satisfy_their_equation(machine: CompliantMachine) -> None:
     assert len(found.damping_ratios) == 6
 
 
-def test_held_forces_do_not_hold(shipped: CompliantMachine) -> None:
+def test_held_forces_do_not_hold(shipped):
     """Constant forces: springs swing for themselves, the platform has no stiffness and tips."""
     at = held_equilibrium(shipped, shipped.home)
     found = modes_of(held_linearisation(shipped, at))
@@ -161,7 +159,7 @@ def test_held_forces_do_not_hold(shipped: CompliantMachine) -> None:
 
 
 @pytest.mark.slow
-def test_the_machine_settles_where_newton_says(shipped: CompliantMachine) -> None:
+def test_the_machine_settles_where_newton_says(shipped):
     at = locked_equilibrium(shipped, shipped.home_extension)
     found = modes_of(locked_linearisation(shipped, at))
     times = np.linspace(0.0, 3.0, 1501)
@@ -188,7 +186,7 @@ def test_the_machine_settles_where_newton_says(shipped: CompliantMachine) -> Non
     assert np.abs(path[-1]) < 1e-8
 
 
-def test_no_equilibrium_is_said(shipped: CompliantMachine) -> None:
+def test_no_equilibrium_is_said(shipped):
     soft = replace(shipped, stiffness=np.full(6, 200.0))
     with pytest.raises(StateError, match="no equilibrium") as caught:
         locked_equilibrium(soft, soft.home_extension)

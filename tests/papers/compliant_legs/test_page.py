@@ -1,12 +1,9 @@
 """The tables of docs/compliant_legs.md hold what the code gives."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +11,9 @@ from compliant_held import held_equilibrium, held_linearisation
 from package_walk import MODULES
 
 import twin
-from twin.machine.machine import MachineParameters
 from twin.machine.payload import Occupant, Wheelchair, seated_on
 from twin.papers.compliant_legs.equations import rest_lengths
-from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
+from twin.papers.compliant_legs.machine import from_parameters
 from twin.papers.compliant_legs.responses import (
     run_load_cases,
     standard_load_cases,
@@ -28,19 +24,19 @@ from twin.rotations import pose_from_angles
 PAGE = (Path(twin.__file__).parents[1] / "docs" / "compliant_legs.md").read_text(encoding="utf-8")
 
 
-def table(name: str) -> list[list[str]]:
+def table(name):
     """Return the cells of the table after a comment of that name."""
     lines = PAGE.split(f"<!-- {name} -->\n")[1].split("\n\n")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-def agrees(cell: str, number: float) -> bool:
+def agrees(cell, number):
     """Return whether a printed number is the number to its last digit."""
     digits = len(cell.partition(".")[2])
     return abs(float(cell) - number) <= 0.51 * 10.0**-digits
 
 
-def test_modes_are_as_printed(shipped: CompliantMachine) -> None:
+def test_modes_are_as_printed(shipped):
     at = locked_equilibrium(shipped, shipped.home_extension)
     found = modes_of(locked_linearisation(shipped, at))
     rows = table("modes")
@@ -65,7 +61,7 @@ def test_modes_are_as_printed(shipped: CompliantMachine) -> None:
     assert f"With {longer[0]:.4f} m instead of 0.16 m" in PAGE
 
 
-def test_load_cases_are_as_printed(shipped: CompliantMachine) -> None:
+def test_load_cases_are_as_printed(shipped):
     pose = pose_from_angles([0.02, -0.03, 0.87], [0.1, -0.15, 0.2], "compliant")
     extension = shipped.home_extension
     designed = rest_lengths(shipped, pose, extension).rest_lengths
@@ -79,7 +75,7 @@ def test_load_cases_are_as_printed(shipped: CompliantMachine) -> None:
         assert all(map(agrees, row[3:], numbers)), row
 
 
-def test_occupants_are_as_printed() -> None:
+def test_occupants_are_as_printed():
     chair = Wheelchair()
     occupants = {
         "none": None,
@@ -97,14 +93,14 @@ def test_occupants_are_as_printed() -> None:
         assert all(map(agrees, row[1:], numbers)), row
 
 
-def seated(parameters: MachineParameters, occupant: Occupant | None) -> Any:
+def seated(parameters, occupant):
     """Return the machine that carries an occupant, its equilibrium and its modes."""
     machine = from_parameters(seated_on(parameters, occupant) if occupant else parameters)
     settled = locked_equilibrium(machine, machine.home_extension)
     return machine, settled, modes_of(locked_linearisation(machine, settled))
 
 
-def test_an_occupant_makes_the_platform_slower() -> None:
+def test_an_occupant_makes_the_platform_slower():
     parameters = twin.load("compliant_stewart").parameters
     (empty, rest, modes), (loaded, settled, slower) = (
         seated(parameters, occupant) for occupant in (None, Occupant(1.75, 75.0))
@@ -120,7 +116,7 @@ def test_an_occupant_makes_the_platform_slower() -> None:
     assert 5e4 * shorter == pytest.approx(pushed, rel=0.01)
 
 
-def test_every_function_named_on_the_page_exists() -> None:
+def test_every_function_named_on_the_page_exists():
     package = "twin.papers.compliant_legs."
     modules = [import_module(name) for name in MODULES if name.startswith(package)]
     named = set(re.findall(r"`((?:solve|run|rest|locked|held)_\w+)`", PAGE))

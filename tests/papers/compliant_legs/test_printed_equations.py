@@ -4,23 +4,17 @@ Printed lines are written down as they are printed; the right ones come from the
 differentiation or from the definition of what they stand for.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pytest
 import sympy
 from compliant_held import held_equilibrium
-from numpy.typing import NDArray
 
 import twin
 from twin.papers.compliant_legs.equations import rest_lengths, solve_free, solve_locked
-from twin.papers.compliant_legs.machine import CompliantMachine, leg_state
-
-FloatArray = NDArray[np.float64]
+from twin.papers.compliant_legs.machine import leg_state
 
 t = sympy.Symbol("t")
 ALPHA, BETA, GAMMA = (sympy.Function(name)(t) for name in ("alpha", "beta", "gamma"))
@@ -49,7 +43,7 @@ MOTIONS = {
 """Value, rate and second derivative of every coordinate."""
 
 
-def value(expression: Any) -> FloatArray:
+def value(expression):
     """Return a sympy expression as numbers at the motion above."""
     numbers = dict(VALUES)
     for function, motion in MOTIONS.items():
@@ -58,12 +52,12 @@ def value(expression: Any) -> FloatArray:
     return answer[0, 0] if answer.shape == (1, 1) else answer
 
 
-def rate(coordinate: Any, order: int = 1) -> Any:
+def rate(coordinate, order=1):
     return coordinate.diff(t, order)
 
 
 @lru_cache
-def leg_lagrangian() -> Any:
+def leg_lagrangian():
     """Return the Lagrangian of three points on the leg in the paper's angles."""
     points = [(M1, R1 * DIRECTION), (M2, R2 * DIRECTION), (M3, R3 * DIRECTION)]
     kinetic = sum(m * p.diff(t).dot(p.diff(t)) / 2 for m, p in points)
@@ -71,19 +65,19 @@ def leg_lagrangian() -> Any:
 
 
 @lru_cache
-def leg_left_side(coordinate: Any) -> Any:
+def leg_left_side(coordinate):
     """Return the left side of (29) without dissipation."""
     lagrangian = leg_lagrangian()
     return lagrangian.diff(rate(coordinate)).diff(t) - lagrangian.diff(coordinate)
 
 
-def pushed(coordinate: Any) -> Any:
+def pushed(coordinate):
     """Return the generalised force of the joint reaction: its virtual work."""
     tip = LENGTH * DIRECTION
     return sympy.Matrix([FX, FY, FZ]).dot(tip.diff(coordinate))
 
 
-def rotation() -> Any:
+def rotation():
     """Return Ry(beta) Rx(alpha) Rz(gamma), platform to base."""
     return (
         sympy.Matrix([[c(BETA), 0, s(BETA)], [0, 1, 0], [-s(BETA), 0, c(BETA)]])
@@ -92,7 +86,7 @@ def rotation() -> Any:
     )
 
 
-def body_rates() -> FloatArray:
+def body_rates():
     """Return the 3 x 3 matrix from (alpha', beta', gamma') to the velocity in platform axes."""
     turn = rotation()
     spin = turn.T * turn.diff(t)
@@ -100,12 +94,12 @@ def body_rates() -> FloatArray:
     return omega.jacobian([rate(ALPHA), rate(BETA), rate(GAMMA)])
 
 
-def platform_lagrangian() -> Any:
+def platform_lagrangian():
     omega = body_rates() * sympy.Matrix([rate(ALPHA), rate(BETA), rate(GAMMA)])
     return (IX * omega[0] ** 2 + IY * omega[1] ** 2 + IZ * omega[2] ** 2) / 2
 
 
-def test_printed_angular_velocity_is_not_that_of_the_rotation() -> None:
+def test_printed_angular_velocity_is_not_that_of_the_rotation():
     printed = sympy.Matrix(
         [
             [
@@ -137,7 +131,7 @@ def test_printed_angular_velocity_is_not_that_of_the_rotation() -> None:
     )
 
 
-def test_printed_kinetic_energy_squares_a_sine() -> None:
+def test_printed_kinetic_energy_squares_a_sine():
     rates = [rate(ALPHA), rate(BETA), rate(GAMMA)]
     right = sympy.hessian(platform_lagrangian(), rates)
     printed = sympy.Matrix(
@@ -194,7 +188,7 @@ def test_printed_kinetic_energy_squares_a_sine() -> None:
     assert abs(value(line_23) - value(correct.diff(g_).diff(t))) > 0.1
 
 
-def test_printed_platform_lagrangian_has_no_moments_of_inertia() -> None:
+def test_printed_platform_lagrangian_has_no_moments_of_inertia():
     printed = (
         rate(ALPHA) ** 2 * c(GAMMA)
         + rate(ALPHA) * rate(BETA) * (-s(GAMMA) + c(ALPHA) * s(GAMMA))
@@ -213,7 +207,7 @@ def test_printed_platform_lagrangian_has_no_moments_of_inertia() -> None:
     assert abs(value(printed) - value(platform_lagrangian().subs(units))) > 0.05
 
 
-def test_printed_moment_about_alpha_is_about_the_wrong_axis() -> None:
+def test_printed_moment_about_alpha_is_about_the_wrong_axis():
     moment = np.array([7.0, -4.0, 9.0])
     in_base = value(rotation() * body_rates())
     right = in_base.T @ moment
@@ -225,7 +219,7 @@ def test_printed_moment_about_alpha_is_about_the_wrong_axis() -> None:
     assert abs(right[0] - moment[0]) > 1.0
 
 
-def test_printed_reaction_pulls_leg_and_platform_the_same_way(shipped: CompliantMachine) -> None:
+def test_printed_reaction_pulls_leg_and_platform_the_same_way(shipped):
     at = held_equilibrium(shipped, shipped.home)
     weight = shipped.platform_mass * shipped.weight_direction
     # (1): forces on the leg's side, pushed down by the platform; so -F_r acts on the platform.
@@ -235,7 +229,7 @@ def test_printed_reaction_pulls_leg_and_platform_the_same_way(shipped: Compliant
     assert np.abs(as_printed).max() > 1.9 * np.abs(weight).max()
 
 
-def test_printed_kinetic_energy_of_the_follower_has_no_such_unit() -> None:
+def test_printed_kinetic_energy_of_the_follower_has_no_such_unit():
     turning = rate(THETA) ** 2 + rate(PHI) ** 2 * c(THETA) ** 2
     common = M1 / 2 * ((rate(DELTA1) / 2) ** 2 + R1**2 * turning)
     common += M2 / 2 * (rate(DELTA1) ** 2 + R2**2 * turning)
@@ -251,7 +245,7 @@ def test_printed_kinetic_energy_of_the_follower_has_no_such_unit() -> None:
     )
 
 
-def test_printed_force_on_the_spring_belongs_to_other_coordinates() -> None:
+def test_printed_force_on_the_spring_belongs_to_other_coordinates():
     # Virtual work of a deflection at constant extension: the tip moves, the actuator does not.
     along = sympy.Matrix([FX, FY, FZ]).dot(DIRECTION)
     assert value(pushed(DELTA1)) == pytest.approx(value(along), abs=1e-12)
@@ -268,14 +262,14 @@ def test_printed_force_on_the_spring_belongs_to_other_coordinates() -> None:
     assert value(difference) == pytest.approx(value(expected), abs=1e-10)
 
 
-def deflection_55(inertia: Any, swung: Any, hanging: Any, first: Any, second: Any) -> Any:
+def deflection_55(inertia, swung, hanging, first, second):
     """Return delta1'' of (55) with the masses and angles that stand in three and two places."""
     turning = rate(first) ** 2 + rate(second) ** 2 * c(first) ** 2
     push = -FORCE - K * DELTA1 - B * rate(DELTA1) + (M2 * R2 + swung * R1) * turning
     return (push - G * s(first) * (hanging + M2)) / (inertia + M2)
 
 
-def test_printed_spring_equation_swaps_angles_and_takes_all_of_the_spring_mass() -> None:
+def test_printed_spring_equation_swaps_angles_and_takes_all_of_the_spring_mass():
     right = (-FORCE - B * rate(DELTA1) - leg_left_side(DELTA1) + leg_left_side(DELTA2)) / (
         M1 / 4 + M2
     ) + rate(DELTA1, 2)
@@ -288,10 +282,10 @@ def test_printed_spring_equation_swaps_angles_and_takes_all_of_the_spring_mass()
     assert abs(value(deflection_55(M1, M1, M1, THETA, PHI)) - value(right)) > 0.1
 
 
-def test_printed_actuator_equation_swaps_angles() -> None:
+def test_printed_actuator_equation_swaps_angles():
     along = sympy.Matrix([FX, FY, FZ]).dot(DIRECTION)
 
-    def line(first: Any, second: Any) -> Any:
+    def line(first, second):
         turning = rate(first) ** 2 + rate(second) ** 2 * c(first) ** 2
         push = FORCE + along - M3 * rate(DELTA1, 2) + M3 * R3 * turning - M3 * G * s(first)
         return push / M3
@@ -301,17 +295,17 @@ def test_printed_actuator_equation_swaps_angles() -> None:
     assert abs(value(line(PHI, THETA)) - value(right)) > 0.1
 
 
-def test_printed_moment_about_z_repeats_a_component() -> None:
+def test_printed_moment_about_z_repeats_a_component():
     vector = LENGTH * DIRECTION
     right = pushed(PHI)
     assert value(vector[0] * FY - vector[1] * FX) == pytest.approx(value(right), abs=1e-11)
     assert abs(value(vector[0] * FY - vector[1] * FY) - value(right)) > 1.0
 
 
-def test_printed_moment_about_y_takes_the_elevation_for_the_azimuth() -> None:
+def test_printed_moment_about_y_takes_the_elevation_for_the_azimuth():
     x, y, z = LENGTH * DIRECTION
 
-    def moment(angle: Any) -> Any:
+    def moment(angle):
         return FZ * (x * c(angle) + y * s(angle)) - z * (FX * c(angle) + FY * s(angle))
 
     right = value(pushed(THETA))
@@ -319,12 +313,12 @@ def test_printed_moment_about_y_takes_the_elevation_for_the_azimuth() -> None:
     assert abs(value(moment(THETA)) - right) > 1.0
 
 
-def joint_point() -> tuple[Any, Any]:
+def joint_point():
     own = sympy.Matrix([0.4, -0.2, 0.1])
     return own, rotation() * own
 
 
-def printed_columns(point: Any) -> Any:
+def printed_columns(point):
     """Return the last three columns of (51) with the components of `point` put in."""
     x, y, z = point
     ca, sa, cb, sb, cg, sg = c(ALPHA), s(ALPHA), c(BETA), s(BETA), c(GAMMA), s(GAMMA)
@@ -345,14 +339,14 @@ def printed_columns(point: Any) -> Any:
     )
 
 
-def test_printed_jacobian_takes_base_for_platform_components() -> None:
+def test_printed_jacobian_takes_base_for_platform_components():
     own, in_base = joint_point()
     right = value(in_base.jacobian([ALPHA, BETA, GAMMA]))
     assert value(printed_columns(own)) == pytest.approx(right, abs=1e-14)
     assert np.abs(value(printed_columns(in_base)) - right).max() > 0.05
 
 
-def test_printed_azimuth_equation_has_wrong_coriolis_terms() -> None:
+def test_printed_azimuth_equation_has_wrong_coriolis_terms():
     a2 = L2**2 * M1 + M1 * R2**2 + 4 * M2 * R2**2 + 4 * M3 * R3**2 - 2 * L2 * M1 * R2
     a1 = c(THETA) ** 2 * a2
     spin, tilt, d1, d2 = rate(PHI), rate(THETA), rate(DELTA1), rate(DELTA2)
@@ -373,7 +367,7 @@ def test_printed_azimuth_equation_has_wrong_coriolis_terms() -> None:
     assert abs(value(common + printed) - right) > 0.5
 
 
-def test_printed_elevation_equation_doubles_the_spring_mass() -> None:
+def test_printed_elevation_equation_doubles_the_spring_mass():
     inertia = M2 * R2**2 + M3 * R3**2
     right_side = (
         -c(THETA) * s(THETA) * (inertia + M1 * (L2 / 2 - R2 / 2) ** 2) * rate(PHI) ** 2
@@ -390,21 +384,21 @@ def test_printed_elevation_equation_doubles_the_spring_mass() -> None:
     assert abs(value(right_side - printed) - left) > 1e-3
 
 
-def test_printed_elevation_leaves_out_the_side_of_the_leg() -> None:
+def test_printed_elevation_leaves_out_the_side_of_the_leg():
     bottom = np.array([0.3, 0.7, 0.0])
     top = bottom + value(LENGTH * DIRECTION)[:, 0]
 
-    def elevation(side: float) -> float:
+    def elevation(side):
         return float(np.arctan2(top[2] - bottom[2], np.hypot(bottom[0] - top[0], side)))
 
     assert elevation(bottom[1] - top[1]) == pytest.approx(MOTIONS[THETA][0], abs=1e-14)
     assert abs(elevation(bottom[1] - bottom[1]) - MOTIONS[THETA][0]) > 0.05
 
 
-def test_printed_leg_rotation_is_no_rotation() -> None:
+def test_printed_leg_rotation_is_no_rotation():
     about_z = sympy.Matrix([[c(PHI), -s(PHI), 0], [s(PHI), c(PHI), 0], [0, 0, 1]])
 
-    def turned(sign: int) -> FloatArray:
+    def turned(sign):
         tilt = [[c(THETA), 0, -s(THETA)], [0, 1, 0], [sign * s(THETA), 0, c(THETA)]]
         return value(about_z * sympy.Matrix(tilt))
 
@@ -416,7 +410,7 @@ def test_printed_leg_rotation_is_no_rotation() -> None:
     assert printed[2, 0] == pytest.approx(-right[2, 0], abs=1e-14)
 
 
-def test_printed_leg_length_repeats_the_deflection() -> None:
+def test_printed_leg_length_repeats_the_deflection():
     own = 2 * L1 + L2 + L3 + L4
     tip = value(LENGTH * DIRECTION)[:, 0]
     # (65) takes delta2 from the length, so (73) must give it back.
@@ -426,7 +420,7 @@ def test_printed_leg_length_repeats_the_deflection() -> None:
     assert abs(value(own + DELTA1 + DELTA1) - np.linalg.norm(tip)) > 0.05
 
 
-def test_the_papers_azimuth_is_singular_for_a_vertical_leg(shipped: CompliantMachine) -> None:
+def test_the_papers_azimuth_is_singular_for_a_vertical_leg(shipped):
     from compliant_lagrange import solve_extended
 
     # (57) divides by cos^2 theta and (59) has no value; vectors know no such leg.
@@ -440,7 +434,7 @@ def test_the_papers_azimuth_is_singular_for_a_vertical_leg(shipped: CompliantMac
     assert ours.acceleration == pytest.approx(reference.acceleration, abs=1e-9)
 
 
-def test_equation_80_alone_does_not_keep_the_platform_still(shipped: CompliantMachine) -> None:
+def test_equation_80_alone_does_not_keep_the_platform_still(shipped):
     extension = shipped.home_extension
     still = rest_lengths(shipped, shipped.home, extension)
     assert np.abs(still.acceleration).max() < 1e-9
@@ -455,7 +449,7 @@ def test_equation_80_alone_does_not_keep_the_platform_still(shipped: CompliantMa
         assert np.abs(found.acceleration[2]) > 0.5
 
 
-def test_printed_unknowns_mix_deflections_and_accelerations(shipped: CompliantMachine) -> None:
+def test_printed_unknowns_mix_deflections_and_accelerations(shipped):
     machine, random, still = twin.load("compliant_stewart"), np.random.default_rng(7), np.zeros(6)
     springs = []
     for _ in range(2):
@@ -469,7 +463,7 @@ def test_printed_unknowns_mix_deflections_and_accelerations(shipped: CompliantMa
     assert np.abs(springs[0] - springs[1]).max() > 1.0
 
 
-def test_printed_velocity_of_a_joint_lacks_the_rates() -> None:
+def test_printed_velocity_of_a_joint_lacks_the_rates():
     place = sympy.Matrix([sympy.Function(name)(t) for name in "XYZ"])
     point = place + rotation() * sympy.Matrix(sympy.symbols("t_x t_y t_z"))
     coordinates = sympy.Matrix([*place, ALPHA, BETA, GAMMA])
@@ -478,7 +472,7 @@ def test_printed_velocity_of_a_joint_lacks_the_rates() -> None:
     assert sympy.simplify(jacobian * coordinates.diff(t) - point.diff(t)) == sympy.zeros(3, 1)
 
 
-def test_the_other_lines_are_right() -> None:
+def test_the_other_lines_are_right():
     """(19), (22), (31), (35), (39), (40), (44), (62), (64), (74), (75) as they are printed."""
     a, b, g = rate(ALPHA), rate(BETA), rate(GAMMA)
     platform = platform_lagrangian()

@@ -1,14 +1,11 @@
 """The three systems against independent derivations: sympy, point masses, compiled kernels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from compliant_held import held_equilibrium
 from compliant_lagrange import solve_extended
-from numpy.typing import NDArray
 
 import twin
 from twin.basics.arrays import cross_matrix, rotation_matrix
@@ -22,26 +19,23 @@ from twin.papers.compliant_legs.equations import (
     still_system,
 )
 from twin.papers.compliant_legs.machine import (
-    CompliantMachine,
     from_parameters,
     leg_state,
     tip_matrices,
 )
-
-FloatArray = NDArray[np.float64]
 
 AGREEMENT = 1e-10
 """Of accelerations around 10 and forces around 100: rounding of systems of up to 55 unknowns."""
 
 
 def point_masses(
-    machine: CompliantMachine,
-    pose: FloatArray,
-    twist: FloatArray,
-    deflection: FloatArray,
-    forces: FloatArray,
-    wrench: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
+    machine,
+    pose,
+    twist,
+    deflection,
+    forces,
+    wrench,
+):
     """Return platform accelerations and spring accelerations from Cartesian point masses.
 
     Unknowns: platform (6) and three free points a leg, y1, y2, y3 from the base joint, held
@@ -116,7 +110,7 @@ def point_masses(
     return found[:6], springs
 
 
-def test_systems_have_the_sizes_of_the_paper(shipped: CompliantMachine) -> None:
+def test_systems_have_the_sizes_of_the_paper(shipped):
     pose, rest, deflection = shipped.home[None], np.zeros((1, 6)), np.zeros((1, 12))
     free = free_system(shipped, pose, rest, deflection, rest, rest)
     locked = locked_system(shipped, pose, rest, deflection, rest)
@@ -126,7 +120,7 @@ def test_systems_have_the_sizes_of_the_paper(shipped: CompliantMachine) -> None:
         assert system.right_side.shape == (1, size)
 
 
-def test_free_system_is_the_lagrangian_of_sympy(machine, compliant_states) -> None:
+def test_free_system_is_the_lagrangian_of_sympy(machine, compliant_states):
     for state in zip(*compliant_states, strict=True):
         ours, reference = solve_free(machine, *state), solve_extended(machine, *state)
         assert ours.acceleration == pytest.approx(reference.acceleration, abs=AGREEMENT)
@@ -136,7 +130,7 @@ def test_free_system_is_the_lagrangian_of_sympy(machine, compliant_states) -> No
         assert ours.reactions == pytest.approx(reference.reactions, abs=10 * AGREEMENT)
 
 
-def test_free_system_is_that_of_points_held_by_constraints(machine, compliant_states) -> None:
+def test_free_system_is_that_of_points_held_by_constraints(machine, compliant_states):
     for state in zip(*compliant_states, strict=True):
         ours = solve_free(machine, *state)
         acceleration, springs = point_masses(machine, *state)
@@ -145,7 +139,7 @@ def test_free_system_is_that_of_points_held_by_constraints(machine, compliant_st
         assert ours.deflection_acceleration == pytest.approx(springs, abs=10 * AGREEMENT)
 
 
-def test_kernels_give_the_same() -> None:
+def test_kernels_give_the_same():
     platform = twin.load("compliant_stewart")
     machine = from_parameters(platform.parameters)
     random = np.random.default_rng(8)
@@ -167,7 +161,7 @@ def test_kernels_give_the_same() -> None:
         assert mine == pytest.approx(theirs, rel=1e-12)
 
 
-def test_reactions_carry_platform_and_legs(machine, compliant_states) -> None:
+def test_reactions_carry_platform_and_legs(machine, compliant_states):
     """Newton's law of the platform and of each leg as a whole, with the reactions between."""
     found = solve_free(machine, *compliant_states)
     pose, twist, deflection, forces, wrench = compliant_states
@@ -193,7 +187,7 @@ def test_reactions_carry_platform_and_legs(machine, compliant_states) -> None:
     assert forces.shape == found.forces.shape
 
 
-def test_locked_actuators_do_not_accelerate(machine, compliant_states) -> None:
+def test_locked_actuators_do_not_accelerate(machine, compliant_states):
     pose, twist, deflection, _, wrench = compliant_states
     locked = solve_locked(machine, pose, twist, deflection, wrench)
     assert np.abs(locked.extension_acceleration).max() < AGREEMENT
@@ -208,9 +202,7 @@ def test_locked_actuators_do_not_accelerate(machine, compliant_states) -> None:
     assert np.abs(other.extension_acceleration).max() > 1.0
 
 
-def test_rest_lengths_keep_the_platform_still(
-    subtests: pytest.Subtests, machine, compliant_states
-) -> None:
+def test_rest_lengths_keep_the_platform_still(subtests, machine, compliant_states):
     for size in [0.0, 1.0]:
         with subtests.test(f"{size}"):
             pose, _, _, _, wrench = compliant_states
@@ -237,7 +229,7 @@ def test_rest_lengths_keep_the_platform_still(
                     assert found.forces == pytest.approx(answer.forces[k], abs=1e-7)
 
 
-def test_a_seventh_leg_gets_the_smallest_forces(seven: CompliantMachine) -> None:
+def test_a_seventh_leg_gets_the_smallest_forces(seven):
     answer = rest_lengths(seven, seven.home, np.full(7, 0.1))
     assert np.abs(answer.acceleration).max() < 1e-9
     legs = leg_state(seven, seven.home[None], np.zeros((1, 6)), np.zeros((1, 14)))
@@ -249,7 +241,7 @@ def test_a_seventh_leg_gets_the_smallest_forces(seven: CompliantMachine) -> None
     assert abs(inner @ answer.forces) < 1e-7 * np.linalg.norm(answer.forces)
 
 
-def test_rest_lengths_and_holding_forces_agree(unequal: CompliantMachine) -> None:
+def test_rest_lengths_and_holding_forces_agree(unequal):
     held = held_equilibrium(unequal, unequal.home)
     answer = rest_lengths(unequal, unequal.home, held.extension)
     assert answer.rest_lengths == pytest.approx(unequal.spring_length, abs=1e-12)
@@ -257,7 +249,7 @@ def test_rest_lengths_and_holding_forces_agree(unequal: CompliantMachine) -> Non
     assert answer.reactions == pytest.approx(held.reactions, abs=1e-8)
 
 
-def test_batches_are_rows(machine, compliant_states) -> None:
+def test_batches_are_rows(machine, compliant_states):
     parts = [part.reshape((4, 5, -1)) for part in compliant_states]
     batch = solve_free(machine, *parts)
     assert batch.acceleration.shape == (4, 5, 6)

@@ -1,9 +1,5 @@
 """Symbolic results on disk: read again, and derived again where anything changed."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 import sympy
@@ -16,16 +12,16 @@ pytestmark = pytest.mark.quick
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Return the folder that takes the results."""
     monkeypatch.setattr(exact, "cache_from_source", lambda _: str(tmp_path / "module.pyc"))
     return tmp_path
 
 
-def test_a_result_is_derived_once_and_then_read(folder: Path) -> None:
+def test_a_result_is_derived_once_and_then_read(folder):
     calls = []
 
-    def square(value: int) -> int:
+    def square(value):
         calls.append(value)
         return value**2
 
@@ -35,12 +31,10 @@ def test_a_result_is_derived_once_and_then_read(folder: Path) -> None:
     assert len(list(folder.iterdir())) == 2
 
 
-def test_another_source_text_is_another_result(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_source_text_is_another_result(folder, monkeypatch):
     calls = []
 
-    def derive() -> int:
+    def derive():
         calls.append(1)
         return len(calls)
 
@@ -49,8 +43,8 @@ def test_another_source_text_is_another_result(
     assert cached_derivation()(derive)() == first + 1
 
 
-def test_a_file_that_was_cut_off_is_derived_again(folder: Path) -> None:
-    def derive() -> str:
+def test_a_file_that_was_cut_off_is_derived_again(folder):
+    def derive():
         return "right"
 
     cached_derivation()(derive)()
@@ -59,14 +53,12 @@ def test_a_file_that_was_cut_off_is_derived_again(folder: Path) -> None:
     assert cached_derivation()(derive)() == "right"
 
 
-def test_a_folder_that_cannot_be_written_to_is_no_obstacle(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_written_to_is_no_obstacle(folder, monkeypatch):
     monkeypatch.setattr(exact, "cache_from_source", lambda _: "/proc/none/module.pyc")
     assert cached_derivation()(lambda: 5)() == 5
 
 
-def test_the_text_of_a_function_gives_the_function() -> None:
+def test_the_text_of_a_function_gives_the_function():
     x, y = sympy.symbols("x y")
     function = function_of(code_of([x, y], [sympy.sin(x) * y, x / y]))
     x_values, y_values = np.array([0.1, 0.2]), np.array([3.0, 4.0])

@@ -1,12 +1,7 @@
 """Closed-form kinematics of the plate on pillars: printed small-angle forms and exact ones."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from paper_plate import PLATE
 from scipy.spatial.transform import Rotation
 
@@ -15,11 +10,8 @@ from twin.papers.driving_simulator.kinematics import (
     CORNERS,
     FIXED_CORNER,
     ExactKinematics,
-    PlateKinematics,
     SmallAngleKinematics,
 )
-
-Array = NDArray[np.float64]
 
 MODELS = (SmallAngleKinematics, ExactKinematics)
 
@@ -27,13 +19,13 @@ ROUNDING = 1e-15
 """[m], [rad] A few operations on numbers of size one."""
 
 
-def random_coordinates(count: int = 200) -> Array:
+def random_coordinates(count=200):
     """Return heave, roll and pitch well beyond the stroke."""
     random = np.random.default_rng(11)
     return random.uniform(-1.0, 1.0, (count, 3)) * [0.1, 0.3, 0.2] + [0.35, 0.0, 0.0]
 
 
-def printed(z: Array, phi: Array, theta: Array) -> dict[str, Array]:
+def printed(z, phi, theta):
     """Return the paper's inverse kinematics, line by line."""
     return {
         "hmp_fr": z - (4 * theta) / 5 - (41 * phi) / 100,
@@ -51,7 +43,7 @@ def printed(z: Array, phi: Array, theta: Array) -> dict[str, Array]:
     }
 
 
-def printed_names(found: Any) -> dict[str, Array]:
+def printed_names(found):
     """Return a configuration under the paper's names."""
     short = ["".join(part[0] for part in name.split("_")) for name in CORNERS]
     values = {f"hmp_{name}": found.lengths[..., k] for k, name in enumerate(short)}
@@ -60,7 +52,7 @@ def printed_names(found: Any) -> dict[str, Array]:
     return values | {"x_mp": found.center[..., 0], "y_mp": found.center[..., 1]}
 
 
-def test_printed_inverse_kinematics(subtests: pytest.Subtests) -> None:
+def test_printed_inverse_kinematics(subtests):
     for name in printed(np.zeros(1), np.zeros(1), np.zeros(1)):
         with subtests.test(f"{name}"):
             q = random_coordinates()
@@ -68,7 +60,7 @@ def test_printed_inverse_kinematics(subtests: pytest.Subtests) -> None:
             np.testing.assert_allclose(found[name], printed(*q.T)[name], rtol=0, atol=ROUNDING)
 
 
-def graph_equations(q: Array, values: dict[str, Array]) -> Array:
+def graph_equations(q, values):
     """Return the twelve printed T-graph equations; each must be zero."""
     z, phi, theta = q.T
     v = values
@@ -91,13 +83,13 @@ def graph_equations(q: Array, values: dict[str, Array]) -> Array:
     )
 
 
-def test_printed_graph_equations() -> None:
+def test_printed_graph_equations():
     q = random_coordinates()
     found = printed_names(SmallAngleKinematics(PLATE).inverse(q))
     np.testing.assert_allclose(graph_equations(q, found), 0.0, rtol=0, atol=ROUNDING)
 
 
-def test_example_of_the_paper() -> None:
+def test_example_of_the_paper():
     """Direct kinematics at hrr = 0.19, hrl = 0.189, hfl = 0.1896: three numbers by hand."""
     found = SmallAngleKinematics(PLATE).direct(0.19, 0.189, 0.1896)
     expected = [(0.19 + 0.1896) / 2, (0.189 - 0.19) / 0.82, (0.189 - 0.1896) / 1.6]
@@ -109,7 +101,7 @@ def test_example_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_inverse_of_direct_is_the_identity(model: type[PlateKinematics]) -> None:
+def test_inverse_of_direct_is_the_identity(model):
     kinematics = model(PLATE)
     lengths = np.random.default_rng(3).uniform(0.3049, 0.4049, (200, 3))
     found = kinematics.direct(*lengths.T)
@@ -120,12 +112,12 @@ def test_inverse_of_direct_is_the_identity(model: type[PlateKinematics]) -> None
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_lengths_across_the_diagonals_have_one_sum(model: type[PlateKinematics]) -> None:
+def test_lengths_across_the_diagonals_have_one_sum(model):
     lengths = model(PLATE).inverse(random_coordinates()).lengths
     np.testing.assert_allclose(lengths @ [1, -1, 1, -1], 0.0, rtol=0, atol=ROUNDING)
 
 
-def solved(q: Array) -> tuple[Array, Array]:
+def solved(q):
     """Return lengths and feet by solving, for all pillars, foot = corner - length * normal.
 
     Unknown are x and y of the centre and four lengths; feet are on the floor, one is fixed.
@@ -133,11 +125,11 @@ def solved(q: Array) -> tuple[Array, Array]:
     turn = Rotation.from_euler("XY", q[1:]).as_matrix()
     arms = np.hstack([PLATE.corners, np.zeros((4, 1))]) @ turn.T
 
-    def feet(unknown: Array) -> Array:
+    def feet(unknown):
         center = np.array([*unknown[:2], q[0]])
         return np.asarray(center + arms - unknown[2:, None] * turn[:, 2])
 
-    def gaps(unknown: Array) -> Array:
+    def gaps(unknown):
         places = feet(unknown)
         return np.concatenate(
             [places[:, 2], places[FIXED_CORNER, :2] - PLATE.corners[FIXED_CORNER]]
@@ -149,7 +141,7 @@ def solved(q: Array) -> tuple[Array, Array]:
     return unknown[2:], feet(unknown)
 
 
-def test_exact_closed_forms_solve_the_geometry() -> None:
+def test_exact_closed_forms_solve_the_geometry():
     for q in random_coordinates(20):
         lengths, feet = solved(q)
         found = ExactKinematics(PLATE).inverse(q)
@@ -157,7 +149,7 @@ def test_exact_closed_forms_solve_the_geometry() -> None:
         np.testing.assert_allclose(found.feet, feet[:, :2], rtol=0, atol=1e-14)
 
 
-def test_fixed_foot_stays() -> None:
+def test_fixed_foot_stays():
     for model in MODELS:
         motion = model(PLATE).inverse_motion(random_coordinates(), 1.0 + np.zeros(3), np.ones(3))
         np.testing.assert_array_equal(
@@ -168,7 +160,7 @@ def test_fixed_foot_stays() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("way", ["inverse", "direct"])
-def test_rates_and_accelerations(model: type[PlateKinematics], way: str, derivative: Any) -> None:
+def test_rates_and_accelerations(model, way, derivative):
     kinematics = model(PLATE)
     random = np.random.default_rng(5)
     value = random_coordinates(50)
@@ -176,7 +168,7 @@ def test_rates_and_accelerations(model: type[PlateKinematics], way: str, derivat
         value = random.uniform(0.3049, 0.4049, (50, 3))
     rate, acceleration = random.normal(size=(2, 50, 3))
 
-    def at(time: float) -> Array:
+    def at(time):
         now = value + rate * time + 0.5 * acceleration * time**2
         slope = rate + acceleration * time
         motion = getattr(kinematics, f"{way}_motion")(now, slope, acceleration)
@@ -193,11 +185,11 @@ def test_rates_and_accelerations(model: type[PlateKinematics], way: str, derivat
 @pytest.mark.parametrize(
     ("part", "order"), [("lengths", 2), ("coordinates", 2), ("center", 2), ("feet", 2)]
 )
-def test_small_angle_model_is_the_first_order_of_the_exact_one(part: str, order: int) -> None:
+def test_small_angle_model_is_the_first_order_of_the_exact_one(part, order):
     """Halving the displacement from home divides the difference by two to the order."""
     direction = np.array([0.02, 0.1, -0.05])
 
-    def difference(size: float) -> float:
+    def difference(size):
         q = np.array([PLATE.home_length, 0.0, 0.0]) + size * direction
         exact, small = (
             model(PLATE).inverse(q) for model in (ExactKinematics, SmallAngleKinematics)
@@ -213,19 +205,19 @@ def test_small_angle_model_is_the_first_order_of_the_exact_one(part: str, order:
     np.testing.assert_allclose(rates, order, rtol=0, atol=0.05)
 
 
-def test_batches_broadcast() -> None:
+def test_batches_broadcast():
     found = ExactKinematics(PLATE).direct(0.35, np.full((4, 1), 0.36), np.full(5, 0.34))
     assert found.coordinates.shape == (4, 5, 3)
     assert found.feet.shape == (4, 5, 4, 2)
     assert ExactKinematics(PLATE).inverse(np.zeros((0, 3))).lengths.shape == (0, 4)
 
 
-def test_refused_coordinates(subtests: pytest.Subtests) -> None:
+def test_refused_coordinates(subtests):
     for coordinates in [[0.35, 0.0], [0.35, np.nan, 0.0], [0.35, 1.6, 0.0], "level", None]:
         with subtests.test(f"{coordinates}"), pytest.raises(InputError, match="coordinates"):
             ExactKinematics(PLATE).inverse(coordinates)
 
 
-def test_lengths_that_do_not_broadcast_are_refused() -> None:
+def test_lengths_that_do_not_broadcast_are_refused():
     with pytest.raises(InputError, match="rear_right"):
         ExactKinematics(PLATE).direct(np.zeros(3), np.zeros(4), 0.35)

@@ -1,9 +1,6 @@
 """The numbers of the plate: checks, and what a machine's parameters give."""
 
-from __future__ import annotations
-
 import tomllib
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +14,7 @@ from twin.papers.driving_simulator.exact import ExactModel, SlidingFriction
 from twin.papers.driving_simulator.kinematics import PlateModel
 
 
-def changed(**tables: Any) -> Any:
+def changed(**tables):
     """Return parameters of the driving simulator with entries of its tables replaced."""
     content = tomllib.loads(parameters_path("driving_simulator").read_text())
     for path, value in tables.items():
@@ -30,12 +27,12 @@ def changed(**tables: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def machine() -> twin.Platform:
+def machine():
     """The driving simulator of the catalogue."""
     return twin.load("driving_simulator")
 
 
-def test_model_of_the_machine(machine: twin.Platform) -> None:
+def test_model_of_the_machine(machine):
     model = PlateModel.from_parameters(machine.parameters)
     for name, value in vars(PLATE).items():
         # The file rounds the printed inertia to six digits.
@@ -45,20 +42,20 @@ def test_model_of_the_machine(machine: twin.Platform) -> None:
     assert model.maximum_length == pytest.approx(machine.maximum_coordinates[0], abs=1e-15)
 
 
-def test_friction_of_the_machine(machine: twin.Platform) -> None:
+def test_friction_of_the_machine(machine):
     assert ExactModel.from_parameters(machine.parameters).friction is None
     hardware = twin.load("driving_simulator", configuration="hardware").parameters
     assert ExactModel.from_parameters(hardware).friction == SlidingFriction(200.0, 0.0, 1e-3)
 
 
-def test_lumped_plate_keeps_the_masses() -> None:
+def test_lumped_plate_keeps_the_masses():
     lumped = PLATE.lumped()
     assert (lumped.upper_mass, lumped.foot_mass) == (30.0, 0.0)
     assert lumped.lifted_mass == 270.0
     assert PLATE.lifted_mass == 262.0
 
 
-def test_other_machines_are_refused(subtests: pytest.Subtests) -> None:
+def test_other_machines_are_refused(subtests):
     for tables, message in [
         ({"leg__fixed_foot": 1}, "fixed_foot"),
         ({"platform__body__center_of_mass": [0.1, 0.0, 0.0]}, "centre of mass"),
@@ -70,7 +67,7 @@ def test_other_machines_are_refused(subtests: pytest.Subtests) -> None:
             PlateModel.from_parameters(changed(**tables))
 
 
-def test_other_order_of_the_pillars_is_refused() -> None:
+def test_other_order_of_the_pillars_is_refused():
     points = [[0.8, 0.41, 0], [0.8, -0.41, 0], [-0.8, 0.41, 0], [-0.8, -0.41, 0]]
     points = [[float(value) for value in point] for point in points]
     parameters = changed(base__joints__coordinates=points, platform__joints__coordinates=points)
@@ -78,7 +75,7 @@ def test_other_order_of_the_pillars_is_refused() -> None:
         PlateModel.from_parameters(parameters)
 
 
-def test_other_legs_are_refused() -> None:
+def test_other_legs_are_refused():
     parameters = twin.load("stewart").parameters
     with pytest.raises(InputError, match="pillar"):
         PlateModel.from_parameters(parameters)

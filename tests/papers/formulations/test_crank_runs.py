@@ -1,7 +1,5 @@
 """The 6-RSS machine by every formulation: inverse dynamics, and the published program's fall."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from paths import poses_within_limits
@@ -22,7 +20,7 @@ SINGULAR_TIME = 0.250289
 
 
 @pytest.fixture(scope="module", params=["rss", "lopsided"])
-def machine(request: pytest.FixtureRequest) -> Platform:
+def machine(request):
     """The 6-RSS machine, and one without symmetry."""
     if request.param == "lopsided":
         return Platform(machine_without_symmetry("rss"))
@@ -30,7 +28,7 @@ def machine(request: pytest.FixtureRequest) -> Platform:
 
 
 @pytest.mark.slow
-def test_inverse_dynamics_is_that_of_the_reference(machine: Platform) -> None:
+def test_inverse_dynamics_is_that_of_the_reference(machine):
     random = np.random.default_rng(3)
     poses = poses_within_limits(machine, 20, 4)
     twists, seconds = random.normal(size=(2, 20, 6))
@@ -44,7 +42,7 @@ def test_inverse_dynamics_is_that_of_the_reference(machine: Platform) -> None:
     np.testing.assert_allclose(wrench, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 
-def test_inverse_dynamics_refuses() -> None:
+def test_inverse_dynamics_refuses():
     machine = twin.load("rss")
     rest = np.zeros((1, 6))
     with pytest.raises(InputError, match="formulation"):
@@ -59,7 +57,7 @@ def test_inverse_dynamics_refuses() -> None:
 
 
 @pytest.mark.slow
-def test_fall_from_the_published_height(subtests: pytest.Subtests) -> None:
+def test_fall_from_the_published_height(subtests):
     """Task spaces and configuration space pass the singular pose, actuator spaces end there."""
     for name in formulation_names():
         with subtests.test(f"{name}"):

@@ -1,12 +1,7 @@
 """Legs of cranks and rods in the extended model: kinematics, Lagrange's equations, energy."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from paths import poses_within_limits
 from unsymmetric import machine_without_symmetry
 
@@ -26,15 +21,13 @@ from twin.papers.formulations.kernels.legs.rss import leg_potential
 from twin.papers.formulations.kernels.spaces import extended_to_task
 from twin.papers.formulations.model import extended_joints, make_work, pack_model
 
-Array = NDArray[np.float64]
-
 pytestmark = pytest.mark.quick
 
 STEP = 1e-5
 
 
 @pytest.fixture(scope="module", params=["rss", "lopsided"])
-def machine(request: pytest.FixtureRequest) -> Platform:
+def machine(request):
     """The 6-RSS machine, and one without symmetry."""
     if request.param == "lopsided":
         return Platform(machine_without_symmetry("rss"))
@@ -44,10 +37,10 @@ def machine(request: pytest.FixtureRequest) -> Platform:
 class Legs:
     """The legs of the extended model as functions of joint coordinates and rates `(6, 3)`."""
 
-    def __init__(self, machine: Platform) -> None:
+    def __init__(self, machine):
         self.model, self.work = pack_model(machine), make_work()
 
-    def at(self, joints: Array, rates: Array) -> Any:
+    def at(self, joints, rates):
         """Return the work arrays, filled."""
         self.work.legs[:, LEG_JOINT : LEG_JOINT + 3] = joints
         self.work.legs[:, LEG_RATE : LEG_RATE + 3] = rates
@@ -55,7 +48,7 @@ class Legs:
         interpreted(extended.move_legs)(self.model, self.work)
         return self.work
 
-    def lagrangian(self, joints: Array, rates: Array) -> Array:
+    def lagrangian(self, joints, rates):
         """Return kinetic less potential energy of each leg `(6,)`."""
         work = self.at(joints, rates)
         kinetic = 0.5 * np.einsum("ij,ijk,ik->i", rates, work.leg_mass, rates)
@@ -64,7 +57,7 @@ class Legs:
         return kinetic - [energy(self.model.legs.rows, work, i, gravity) for i in range(6)]
 
 
-def state_of(machine: Platform) -> tuple[Array, Array, Array, Array]:
+def state_of(machine):
     """Return a pose, a twist, and joint coordinates and rates there."""
     pose = poses_within_limits(machine, 1, 5)[0]
     twist = np.array([0.3, -0.2, 0.4, 0.5, -0.4, 0.3])
@@ -74,7 +67,7 @@ def state_of(machine: Platform) -> tuple[Array, Array, Array, Array]:
     return pose, twist, joints, extended_joints(machine, legs.rates)
 
 
-def test_tips_are_at_the_platform_joints(machine: Platform) -> None:
+def test_tips_are_at_the_platform_joints(machine):
     pose, twist, joints, rates = state_of(machine)
     legs = Legs(machine)
     work = legs.at(joints, rates)
@@ -94,11 +87,11 @@ def test_tips_are_at_the_platform_joints(machine: Platform) -> None:
     np.testing.assert_allclose(np.sin(0.5 * apart), 0.0, rtol=0, atol=1e-13)  # up to whole turns
 
 
-def test_tip_map_and_bias_are_derivatives_of_the_tip(machine: Platform) -> None:
+def test_tip_map_and_bias_are_derivatives_of_the_tip(machine):
     _, _, joints, rates = state_of(machine)
     legs = Legs(machine)
 
-    def column(vector: int, shift: Array, swing: Array) -> Array:
+    def column(vector, shift, swing):
         return legs.at(joints + shift, rates + swing).legs[:, vector : vector + 3].copy()
 
     work = legs.at(joints, rates)
@@ -119,7 +112,7 @@ def test_tip_map_and_bias_are_derivatives_of_the_tip(machine: Platform) -> None:
     np.testing.assert_allclose(product, np.broadcast_to(np.eye(3), (6, 3, 3)), rtol=0, atol=1e-13)
 
 
-def test_legs_obey_lagrange(machine: Platform) -> None:
+def test_legs_obey_lagrange(machine):
     """M and h follow from the energies: d/dt (dL/dq') - dL/dq at zero second rates is h."""
     _, _, joints, rates = state_of(machine)
     legs = Legs(machine)
@@ -128,7 +121,7 @@ def test_legs_obey_lagrange(machine: Platform) -> None:
         step = np.zeros((6, 3))
         step[:, k] = STEP
 
-        def momentum(at: Array, k: int = k) -> Array:
+        def momentum(at, k=k):
             mass = legs.at(at, rates).leg_mass
             return np.asarray(np.einsum("ij,ij->i", mass[:, k], rates))
 
@@ -139,7 +132,7 @@ def test_legs_obey_lagrange(machine: Platform) -> None:
         np.testing.assert_allclose(rising - pull, bias[:, k], rtol=0, atol=1e-8)
 
 
-def test_kinetic_energy_is_that_of_the_bodies(machine: Platform) -> None:
+def test_kinetic_energy_is_that_of_the_bodies(machine):
     """Simpson's rule is exact for the square of a velocity that is linear along a slender rod."""
     _, _, joints, rates = state_of(machine)
     legs = Legs(machine)
@@ -157,7 +150,7 @@ def test_kinetic_energy_is_that_of_the_bodies(machine: Platform) -> None:
         assert found[i] == pytest.approx(expected, rel=1e-12)
 
 
-def test_forward_dynamics_is_that_of_the_reference(machine: Platform) -> None:
+def test_forward_dynamics_is_that_of_the_reference(machine):
     pose, twist, _, _ = state_of(machine)
     forces = np.array([120.0, -80.0, 60.0, 200.0, -150.0, 90.0])
     model, work, found = pack_model(machine), make_work(), np.empty(6)

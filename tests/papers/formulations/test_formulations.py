@@ -1,9 +1,6 @@
 """The five formulations: one motion, loop closure, energy, singular poses, bad input."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +17,6 @@ from twin.errors import InputError, IntegrationError, SingularPoseError, TwinErr
 from twin.model.integrate import integrate
 from twin.papers.formulations import (
     Formulation,
-    FormulationRun,
     formulation_names,
     simulate_formulation,
 )
@@ -38,7 +34,7 @@ TWIST = np.array([0.05, -0.04, 0.1, 0.2, -0.15, 0.1])
 
 
 @pytest.fixture(scope="module")
-def falls(srspm: Platform) -> dict[str, FormulationRun]:
+def falls(srspm):
     """The benchmark's fall, as far as each formulation carries it."""
     runs = {}
     for name in NAMES:
@@ -50,16 +46,14 @@ def falls(srspm: Platform) -> dict[str, FormulationRun]:
 
 
 @pytest.fixture(scope="module", params=["srspm", "stewart", "rss", "lopsided", "lopsided_cranks"])
-def machine(request: pytest.FixtureRequest) -> Platform:
+def machine(request):
     """Every machine on six UPS or RSS legs, and one of both kinds without symmetry."""
     if request.param.startswith("lopsided"):
         return Platform(machine_without_symmetry("rss" if "cranks" in request.param else "ups"))
     return twin.load(request.param)
 
 
-def test_accelerations_agree_with_the_reference(
-    subtests: pytest.Subtests, machine: Platform
-) -> None:
+def test_accelerations_agree_with_the_reference(subtests, machine):
     for name in NAMES:
         with subtests.test(f"{name}"):
             formulation = Formulation(machine, name)
@@ -86,7 +80,7 @@ def test_accelerations_agree_with_the_reference(
                 assert np.abs(got - wanted).max() <= 1e-9 * np.abs(wanted).max()
 
 
-def test_motion_agrees_with_the_reference(subtests: pytest.Subtests, machine: Platform) -> None:
+def test_motion_agrees_with_the_reference(subtests, machine):
     for name in NAMES:
         with subtests.test(f"{name}"):
             forces = 0.9 * machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
@@ -99,7 +93,7 @@ def test_motion_agrees_with_the_reference(subtests: pytest.Subtests, machine: Pl
             np.testing.assert_allclose(run.twist[-1], reference.twist[-1], rtol=0, atol=1e-9)
 
 
-def test_other_machines_are_refused(subtests: pytest.Subtests) -> None:
+def test_other_machines_are_refused(subtests):
     for name in NAMES:
         with subtests.test(f"{name}"):
             others = [twin.load(other) for other in twin.machine_names()]
@@ -110,9 +104,7 @@ def test_other_machines_are_refused(subtests: pytest.Subtests) -> None:
                     Formulation(platform, name)
 
 
-def test_falls_agree_before_the_singular_pose(
-    srspm: Platform, falls: dict[str, FormulationRun]
-) -> None:
+def test_falls_agree_before_the_singular_pose(srspm, falls):
     reference = integrate(srspm, 0.3)
     for run in falls.values():
         assert run.time[30] == pytest.approx(0.3, abs=1e-15)
@@ -121,9 +113,7 @@ def test_falls_agree_before_the_singular_pose(
         np.testing.assert_allclose(run.twist[30], reference.twist[-1], rtol=0, atol=1e-10)
 
 
-def test_actuator_spaces_stop_at_the_singular_pose(
-    subtests: pytest.Subtests, srspm: Platform
-) -> None:
+def test_actuator_spaces_stop_at_the_singular_pose(subtests, srspm):
     for method in ["dormand_prince", "rk4"]:
         for name in TRACKING:
             with subtests.test(f"{method}, {name}"):
@@ -143,9 +133,7 @@ def test_actuator_spaces_stop_at_the_singular_pose(
                     assert data["time"] == pytest.approx(0.48, abs=1e-12)
 
 
-def test_others_pass_the_singular_pose(
-    subtests: pytest.Subtests, srspm: Platform, falls: dict[str, FormulationRun]
-) -> None:
+def test_others_pass_the_singular_pose(subtests, srspm, falls):
     for name in PASSING:
         with subtests.test(f"{name}"):
             run = falls[name]
@@ -158,8 +146,8 @@ def test_others_pass_the_singular_pose(
 
 
 def test_loop_closure_of_the_extended_models_is_at_rounding(
-    falls: dict[str, FormulationRun],
-) -> None:
+    falls,
+):
     for name in ("extended_to_task", "task"):
         run = falls[name]
         # The rounding of the terms themselves, plus that of the few operations between them.
@@ -172,9 +160,7 @@ def test_loop_closure_of_the_extended_models_is_at_rounding(
     assert extended.e3.max() < 1e-13
 
 
-def test_energy_and_closure_beside_table_7(
-    subtests: pytest.Subtests, falls: dict[str, FormulationRun]
-) -> None:
+def test_energy_and_closure_beside_table_7(subtests, falls):
     for name, printed in [
         ("configuration", (1e-7, 1e-6, 1e-4, 1e-8)),
         ("actuator", (1e-15, 1e-15, 1e-13, 1e-7)),
@@ -193,8 +179,8 @@ def test_energy_and_closure_beside_table_7(
 
 
 def test_loop_closure_of_the_configuration_space_is_as_good_as_the_integration(
-    srspm: Platform,
-) -> None:
+    srspm,
+):
     coarse, fine = (
         simulate_formulation(srspm, "configuration", 0.4, h, method="rk4") for h in (0.02, 0.01)
     )
@@ -206,7 +192,7 @@ def test_loop_closure_of_the_configuration_space_is_as_good_as_the_integration(
     assert (coarse.e3 <= 10.0 * coarse.resolution[:, 2]).all()
 
 
-def test_energy_is_that_of_the_platform(srspm: Platform, falls: dict[str, FormulationRun]) -> None:
+def test_energy_is_that_of_the_platform(srspm, falls):
     for run in falls.values():
         kinetic, potential = srspm.energy(run.pose, run.twist)
         # The configuration space drifts off the closed loops by 1e-13 m and 1e-12 m/s.
@@ -215,9 +201,7 @@ def test_energy_is_that_of_the_platform(srspm: Platform, falls: dict[str, Formul
         assert np.ptp(run.kinetic) > 10.0, "nothing moves: the test shows nothing"
 
 
-def test_configuration_is_that_of_the_platform(
-    srspm: Platform, falls: dict[str, FormulationRun]
-) -> None:
+def test_configuration_is_that_of_the_platform(srspm, falls):
     for run in falls.values():
         legs = srspm.leg_coordinates(run.pose, run.twist, run.acceleration)
         lengths = run.configuration.reshape(-1, 6, 3)[..., 2] - srspm.home_coordinates
@@ -230,7 +214,7 @@ def test_configuration_is_that_of_the_platform(
         np.testing.assert_allclose(second, legs.accelerations[..., 2], rtol=1e-9, atol=1e-9)
 
 
-def test_runge_kutta_is_of_order_four(subtests: pytest.Subtests, srspm: Platform) -> None:
+def test_runge_kutta_is_of_order_four(subtests, srspm):
     for name in NAMES:
         with subtests.test(f"{name}"):
             exact = simulate_formulation(srspm, name, 0.2, 0.2).pose[-1]
@@ -244,7 +228,7 @@ def test_runge_kutta_is_of_order_four(subtests: pytest.Subtests, srspm: Platform
             assert np.abs(orders - 4.0).max() < 0.5  # the next order still shows at these steps
 
 
-def test_runs_are_deterministic(subtests: pytest.Subtests, srspm: Platform) -> None:
+def test_runs_are_deterministic(subtests, srspm):
     for name in NAMES:
         with subtests.test(f"{name}"):
             first, second = (simulate_formulation(srspm, name, 0.2, twist=TWIST) for _ in range(2))
@@ -253,7 +237,7 @@ def test_runs_are_deterministic(subtests: pytest.Subtests, srspm: Platform) -> N
 
 
 @pytest.mark.parametrize("name", TRACKING)
-def test_singular_state_and_lost_track_are_errors(srspm: Platform, name: str) -> None:
+def test_singular_state_and_lost_track_are_errors(srspm, name):
     formulation = Formulation(srspm, name)
     flat = [0.0, 0.0, 0.0, *srspm.home[3:]]
     with pytest.raises(SingularPoseError) as caught:
@@ -265,7 +249,7 @@ def test_singular_state_and_lost_track_are_errors(srspm: Platform, name: str) ->
         formulation.derivative(short)
 
 
-def test_leg_along_its_first_axis_is_an_error(srspm: Platform) -> None:
+def test_leg_along_its_first_axis_is_an_error(srspm):
     along = srspm.base_joints[0] + [0.0, 1.0, 0.0] - srspm.platform_joints[0]
     for name in NAMES:
         with pytest.raises(TwinError):
@@ -279,7 +263,7 @@ JUNK = st.sampled_from(
 
 
 @given(value=JUNK, name=st.sampled_from(NAMES))
-def test_bad_input_is_a_twin_error(value: Any, name: str) -> None:
+def test_bad_input_is_a_twin_error(value, name):
     machine = twin.load("srspm")
     formulation = Formulation(machine, name)
     for call in (
@@ -302,6 +286,6 @@ def test_bad_input_is_a_twin_error(value: Any, name: str) -> None:
         assert np.isfinite(run.pose).all()
 
 
-def test_step_must_divide_the_duration(srspm: Platform) -> None:
+def test_step_must_divide_the_duration(srspm):
     with pytest.raises(InputError, match="divide"):
         simulate_formulation(srspm, "task", 0.05, 0.02)

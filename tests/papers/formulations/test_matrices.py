@@ -1,13 +1,9 @@
 """Matrices and operation counts: Lagrange's equations, shapes, and what is counted."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -18,10 +14,8 @@ from twin.papers.formulations.model import CoefficientMatrices, coriolis
 
 pytestmark = pytest.mark.quick
 
-Array = NDArray[np.float64]
 
-
-def tilted(machine: Platform) -> Array:
+def tilted(machine):
     pose = machine.home.copy()
     pose[:3] += [0.01, -0.02, 0.015]
     pose[3:] = np.array([1.0, 0.05, -0.04, 0.06]) / np.sqrt(1.0077)
@@ -29,12 +23,12 @@ def tilted(machine: Platform) -> Array:
 
 
 @pytest.fixture(scope="module", params=["ups", "cranks"])
-def matrices(request: pytest.FixtureRequest) -> CoefficientMatrices:
+def matrices(request):
     kind = "ups" if request.param == "ups" else "rss"
     return CoefficientMatrices(Platform(machine_without_symmetry(kind)))
 
 
-def rates_of(matrices: CoefficientMatrices, pose: Array, twist: Array) -> Array:
+def rates_of(matrices, pose, twist):
     """Return rates of the extended coordinates `(24,)` by differences along a motion."""
     step = 1e-6
     ends = []
@@ -49,7 +43,7 @@ def rates_of(matrices: CoefficientMatrices, pose: Array, twist: Array) -> Array:
     return np.asarray((ends[0] - ends[1]) / (2.0 * step))
 
 
-def test_both_mass_matrices_give_the_kinetic_energy(matrices: CoefficientMatrices) -> None:
+def test_both_mass_matrices_give_the_kinetic_energy(matrices):
     machine, twist = matrices.platform, np.array([0.3, -0.2, 0.4, 0.2, 0.1, -0.3])
     pose = tilted(machine)
     coordinates, rates = matrices.coordinates(pose), rates_of(matrices, pose, twist)
@@ -65,7 +59,7 @@ def test_both_mass_matrices_give_the_kinetic_energy(matrices: CoefficientMatrice
     assert np.abs(matrices.closure(joints) @ rates[6:]).max() < 1e-8
 
 
-def test_mass_rate_less_twice_the_coriolis_matrix_is_skew(matrices: CoefficientMatrices) -> None:
+def test_mass_rate_less_twice_the_coriolis_matrix_is_skew(matrices):
     """The property that eq. (15) gives: the Coriolis forces do no work beyond the mass's rate."""
     coordinates = matrices.coordinates(tilted(matrices.platform))
     rates = np.random.default_rng(2).normal(size=24)
@@ -80,7 +74,7 @@ def test_mass_rate_less_twice_the_coriolis_matrix_is_skew(matrices: CoefficientM
         np.testing.assert_allclose(rest, -rest.T, rtol=0, atol=1e-5)
 
 
-def test_bodies_meet_in_the_configuration_space_alone() -> None:
+def test_bodies_meet_in_the_configuration_space_alone():
     matrices = CoefficientMatrices(twin.load("srspm"))
     coordinates = matrices.coordinates(tilted(matrices.platform))
     extended = matrices.extended_mass(coordinates)
@@ -92,7 +86,7 @@ def test_bodies_meet_in_the_configuration_space_alone() -> None:
     assert matrices.closure(coordinates[6:]).shape == (12, 18)
 
 
-def test_operations_are_counted() -> None:
+def test_operations_are_counted():
     Counted.counts[:] = 0
     a, b = Counted(3.0), Counted(4.0)
     result = (a * b + 1.0 - b) / 2.0 - abs(-a)
@@ -102,8 +96,8 @@ def test_operations_are_counted() -> None:
     assert isinstance(math.sqrt(b), float)
 
 
-def test_extended_to_task_takes_the_fewest_operations() -> None:
-    machine: Any = twin.load("srspm")
+def test_extended_to_task_takes_the_fewest_operations():
+    machine = twin.load("srspm")
     counts = {name: operations(Formulation(machine, name)) for name in formulation_names()}
     totals = {name: count.total for name, count in counts.items()}
     assert min(totals, key=lambda name: totals[name]) == "extended_to_task"

@@ -1,7 +1,5 @@
 """Velocity steps of machines with drives, as their motors see them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from twin.errors import InputError
 from twin.papers.stewart_thesis import motor_response, with_armature
 
 
-def test_legs_move_as_in_the_step_that_is_seen_at_the_legs() -> None:
+def test_legs_move_as_in_the_step_that_is_seen_at_the_legs():
     hardware = twin.load("stewart", "hardware")
     time, legs = VelocityStudy(carried=True).response(hardware, 20e3, 3e-3)
     found = motor_response(hardware, 20e3, 3e-3)
@@ -20,7 +18,7 @@ def test_legs_move_as_in_the_step_that_is_seen_at_the_legs() -> None:
     np.testing.assert_allclose(found.leg, legs, rtol=1e-9, atol=1e-9)
 
 
-def test_motors_rest_through_the_delay_and_end_at_the_setpoint() -> None:
+def test_motors_rest_through_the_delay_and_end_at_the_setpoint():
     hardware = twin.load("stewart", "hardware")
     found = motor_response(hardware, 947e3, 3e-3)
     late = found.time < 2e-3
@@ -29,7 +27,7 @@ def test_motors_rest_through_the_delay_and_end_at_the_setpoint() -> None:
     assert found.motor[-1] == pytest.approx(1.0, abs=0.0062)
 
 
-def test_gains_for_a_machine_without_armature_overshoot_with_it() -> None:
+def test_gains_for_a_machine_without_armature_overshoot_with_it():
     hardware = twin.load("stewart", "hardware")
     thesis, proportion = (
         step_figures(found.time, found.motor)
@@ -39,7 +37,7 @@ def test_gains_for_a_machine_without_armature_overshoot_with_it() -> None:
     assert proportion.overshoot < 0.062
 
 
-def test_the_armature_is_scaled() -> None:
+def test_the_armature_is_scaled():
     hardware = twin.load("stewart", "hardware")
     drives = [one.parameters.legs[2].drive for one in (hardware, with_armature(hardware, 0.25))]
     assert drives[1].reflected().inertia == pytest.approx(0.25 * drives[0].reflected().inertia)
@@ -48,7 +46,7 @@ def test_the_armature_is_scaled() -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "rss"])
-def test_machines_without_motors_are_refused(name: str) -> None:
+def test_machines_without_motors_are_refused(name):
     with pytest.raises(InputError, match="platform"):
         motor_response(twin.load(name), 20e3, 3e-3)
     with pytest.raises(InputError, match="screws"):

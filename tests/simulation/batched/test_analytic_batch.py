@@ -1,10 +1,7 @@
 """The analytic batch against engine and plant stepped one by one; rows that know of nobody."""
 
-from __future__ import annotations
-
 import pickle
 from copy import copy, deepcopy
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,11 +28,11 @@ MACHINES = [
 ]
 
 
-def load(name: str, fidelity: str | None) -> twin.Platform:
+def load(name, fidelity):
     return twin.load(name) if fidelity is None else twin.load(name, fidelity)
 
 
-def smooth_commands(platform: twin.Platform, count: int, mode: str) -> np.ndarray:
+def smooth_commands(platform, count, mode):
     """Smooth commands `(count, n)` that move the machine a little."""
     phases = np.arange(platform.n_actuators)
     waves = np.sin(0.4 * np.arange(count)[:, None] + phases)
@@ -48,7 +45,7 @@ def smooth_commands(platform: twin.Platform, count: int, mode: str) -> np.ndarra
 
 @pytest.mark.parametrize("mode", ["velocity", "force"])
 @pytest.mark.parametrize(("name", "configuration"), MACHINES)
-def test_is_engine_and_plant_step_by_step(name: str, configuration: str | None, mode: str) -> None:
+def test_is_engine_and_plant_step_by_step(name, configuration, mode):
     platform = load(name, configuration)
     batch = make_batched_plant("analytic", platform, 2, PERIOD, mode=mode)
     batch.reset(np.arange(2))
@@ -84,7 +81,7 @@ def test_is_engine_and_plant_step_by_step(name: str, configuration: str | None, 
 
 @pytest.mark.parametrize("mode", ["velocity", "force"])
 @pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator", "compliant_stewart"])
-def test_machines_that_move_at_the_reset_wait_for_late_commands(name: str, mode: str) -> None:
+def test_machines_that_move_at_the_reset_wait_for_late_commands(name, mode):
     """As a plant does, with feedforward and a delay that is no whole number of periods."""
     parameters = twin.load(name, "hardware").parameters
     platform = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.0235}))
@@ -115,7 +112,7 @@ def test_machines_that_move_at_the_reset_wait_for_late_commands(name: str, mode:
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
-def test_rows_do_not_know_of_each_other(configuration: str | None) -> None:
+def test_rows_do_not_know_of_each_other(configuration):
     platform = load("stewart", configuration)
     many = make_batched_plant("analytic", platform, 7, PERIOD)
     heavy = twin.Platform(with_values(platform.parameters, {"platform.body.mass": 130.0}))
@@ -144,9 +141,7 @@ def test_rows_do_not_know_of_each_other(configuration: str | None) -> None:
 @pytest.mark.parametrize(
     ("name", "configuration"), [("stewart", "hardware"), ("driving_simulator", "hardware")]
 )
-def test_lanes_are_rows_one_by_one(
-    name: str, configuration: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lanes_are_rows_one_by_one(name, configuration, monkeypatch):
     """Rows of different machines, the last group of lanes not full, one row that fails."""
     rows, platform = 19, load(name, configuration)
     mass = platform.parameters.platform.body.mass
@@ -174,7 +169,7 @@ def test_lanes_are_rows_one_by_one(
     ("engine", "rows"), [("analytic", 2), ("analytic", 40), ("mujoco", 2), ("bullet", 2)]
 )
 @pytest.mark.parametrize("copied", [copy, deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
-def test_copies_go_on_alone_or_are_refused(engine: str, copied: Any, rows: int) -> None:
+def test_copies_go_on_alone_or_are_refused(engine, copied, rows):
     """With several chunks and lanes too, whose arrays are views of the whole ones."""
     machine = twin.load("stewart", "hardware")
     one, other = (make_batched_plant(engine, machine, rows, PERIOD) for _ in range(2))
@@ -193,7 +188,7 @@ def test_copies_go_on_alone_or_are_refused(engine: str, copied: Any, rows: int) 
         np.testing.assert_allclose(batch.forces, other.forces, rtol=1e-9, atol=1e-9)
 
 
-def test_delayed_commands_arrive_late() -> None:
+def test_delayed_commands_arrive_late():
     parameters = twin.load("stewart", "hardware").parameters
     late = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.025}))
     plain = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.005}))
@@ -208,7 +203,7 @@ def test_delayed_commands_arrive_late() -> None:
     assert first[1] - first[0] == 2
 
 
-def test_a_row_that_fails_stays_and_others_go_on() -> None:
+def test_a_row_that_fails_stays_and_others_go_on():
     free = {"mode": "force", "limits": False}
     batch = make_batched_plant("analytic", twin.load("stewart"), 2, PERIOD, **free)
     batch.reset(np.arange(2))
@@ -224,7 +219,7 @@ def test_a_row_that_fails_stays_and_others_go_on() -> None:
     assert not batch.failed.any()
 
 
-def test_shaking_is_gravity_of_the_other_sign() -> None:
+def test_shaking_is_gravity_of_the_other_sign():
     """A base that falls freely leaves the machine without weight."""
     platform = twin.load("srspm")
     batch = make_batched_plant("analytic", platform, 1, PERIOD, mode="force")
@@ -237,7 +232,7 @@ def test_shaking_is_gravity_of_the_other_sign() -> None:
 
 
 @pytest.mark.parametrize("engine", BATCHED_PLANTS)
-def test_what_acted_in_one_period_is_gone_in_the_next(engine: str) -> None:
+def test_what_acted_in_one_period_is_gone_in_the_next(engine):
     batch = make_batched_plant(engine, twin.load("stewart"), 1, PERIOD)
     still = np.zeros((1, 6))
     batch.reset(np.array([0]))
@@ -259,9 +254,7 @@ def test_what_acted_in_one_period_is_gone_in_the_next(engine: str) -> None:
 @pytest.mark.parametrize("ball", [None, True])
 @pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("engine", BATCHED_PLANTS)
-def test_commands_that_are_no_numbers_fail_their_row_alone(
-    engine: str, configuration: str | None, ball: bool | None
-) -> None:
+def test_commands_that_are_no_numbers_fail_their_row_alone(engine, configuration, ball):
     platform = load("stewart", configuration)
     batch = make_batched_plant(engine, platform, 2, PERIOD, ball=ball)
     batch.reset(np.arange(2))
@@ -276,7 +269,7 @@ def test_commands_that_are_no_numbers_fail_their_row_alone(
     batch.close()
 
 
-def test_rows_whose_reset_was_refused_do_not_go_on() -> None:
+def test_rows_whose_reset_was_refused_do_not_go_on():
     platform = load("stewart", None)
     heavy = twin.Platform(with_values(platform.parameters, {"platform.body.mass": 130.0}))
     batch = make_batched_plant("analytic", platform, 2, PERIOD)
@@ -293,7 +286,7 @@ def test_rows_whose_reset_was_refused_do_not_go_on() -> None:
 
 
 @pytest.mark.parametrize("engine", BATCHED_PLANTS)
-def test_bad_arguments_are_refused(engine: str) -> None:
+def test_bad_arguments_are_refused(engine):
     platform = twin.load("stewart")
     with pytest.raises(InputError, match="timestep"):
         make_batched_plant(engine, platform, 1, PERIOD, 3e-3)
@@ -324,13 +317,13 @@ def test_bad_arguments_are_refused(engine: str) -> None:
         batch.reset(np.array([0]))
 
 
-def test_unknown_engine_is_refused() -> None:
+def test_unknown_engine_is_refused():
     with pytest.raises(InputError, match="engine"):
         make_batched_plant("ode", twin.load("stewart"), 1)
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_chosen_step_divides_the_period(name: str) -> None:
+def test_chosen_step_divides_the_period(name):
     for configuration in (None, "hardware"):
         batch = make_batched_plant("analytic", load(name, configuration), 1, PERIOD)
         assert batch.timestep <= 1e-3 * (1.0 + 1e-9)

@@ -1,7 +1,5 @@
 """The batched plant in PyBullet: its clients and its memory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +12,12 @@ from twin.simulation.batched import make_batched_plant
 pybullet = pytest.importorskip("pybullet")
 
 
-def clients() -> int:
+def clients():
     """Return how many physics clients are open."""
     return sum(pybullet.isConnected(client) for client in range(64))
 
 
-def test_closing_disconnects_every_client() -> None:
+def test_closing_disconnects_every_client():
     before = clients()
     batch = make_batched_plant("bullet", machine("srspm"), 3, PERIOD)
     assert clients() == before + 3
@@ -29,7 +27,7 @@ def test_closing_disconnects_every_client() -> None:
     assert clients() == before
 
 
-def test_more_rows_than_memory_are_refused() -> None:
+def test_more_rows_than_memory_are_refused():
     with pytest.raises(InputError, match="size"):
         make_batched_plant("bullet", machine("srspm"), 257, PERIOD)
     with pytest.raises(InputError, match="size"):
@@ -37,7 +35,7 @@ def test_more_rows_than_memory_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_resets_with_new_machines_do_not_grow() -> None:
+def test_resets_with_new_machines_do_not_grow():
     """Bullet itself leaks some 8 kB with every world that is made and closed: twice that is met."""
     platform = machine("stewart")
     variants = [heavier(platform, 1.0 + 0.01 * k) for k in range(7)]
@@ -52,6 +50,6 @@ def test_resets_with_new_machines_do_not_grow() -> None:
     batch.close()
 
 
-def resident() -> int:
+def resident():
     """Return the memory [B] that this process has."""
     return 4096 * int(Path("/proc/self/statm").read_text().split()[1])

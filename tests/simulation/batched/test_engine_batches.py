@@ -1,9 +1,5 @@
 """The batched plants of MuJoCo and PyBullet: each row equals a single engine, bit for bit."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from batch_rig import PERIOD, check_again, check_alone, check_rows, machine
@@ -30,20 +26,18 @@ both = pytest.mark.parametrize("engine", ["mujoco", "bullet"])
 @both
 @pytest.mark.parametrize("mode", ["velocity", "force"])
 @pytest.mark.parametrize(("name", "configuration"), CASES)
-def test_rows_are_engines_with_plants(
-    engine: str, name: str, configuration: str | None, mode: str
-) -> None:
+def test_rows_are_engines_with_plants(engine, name, configuration, mode):
     check_rows(engine, machine(name, configuration), mode)
 
 
 @pytest.mark.parametrize(("engine", "fidelity"), [("mujoco", "fast"), ("bullet", "accurate")])
-def test_the_other_fidelity_is_the_engines(engine: str, fidelity: str) -> None:
+def test_the_other_fidelity_is_the_engines(engine, fidelity):
     check_rows(engine, machine("stewart"), "force", fidelity=fidelity)
 
 
 @both
 @pytest.mark.parametrize("name", ["compliant_stewart", "driving_simulator"])
-def test_shaken_rows_are_shaken_engines(engine: str, name: str) -> None:
+def test_shaken_rows_are_shaken_engines(engine, name):
     check_rows(engine, machine(name), "force", shaken=True)
 
 
@@ -56,24 +50,20 @@ def test_shaken_rows_are_shaken_engines(engine: str, name: str) -> None:
         ("bullet", "driving_simulator", None, 3),
     ],
 )
-def test_rows_do_not_know_of_each_other(
-    engine: str, name: str, configuration: str | None, rows: int
-) -> None:
+def test_rows_do_not_know_of_each_other(engine, name, configuration, rows):
     check_alone(engine, machine(name, configuration), rows)
 
 
 @both
 @pytest.mark.parametrize("name", ["stewart", "driving_simulator"])
-def test_a_reset_forgets_everything(
-    engine: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reset_forgets_everything(engine, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     check_again(engine, machine(name))
     assert not list(tmp_path.iterdir()), "MuJoCo logs what the batched plant knows"
 
 
 @both
-def test_a_ball_needs_a_fleet_that_has_one(engine: str) -> None:
+def test_a_ball_needs_a_fleet_that_has_one(engine):
     batch = make_batched_plant(engine, machine("stewart"), 1, PERIOD)
     with pytest.raises(InputError, match="ball"):
         batch.reset(np.array([0]), ball=np.zeros((1, 4)))
@@ -83,7 +73,7 @@ def test_a_ball_needs_a_fleet_that_has_one(engine: str) -> None:
 @pytest.mark.parametrize(
     ("name", "fidelity", "tolerance"), [("mujoco", "accurate", 1e-12), ("bullet", "fast", 0.0)]
 )
-def test_the_ball_is_the_engines(name: str, fidelity: str, tolerance: float) -> None:
+def test_the_ball_is_the_engines(name, fidelity, tolerance):
     platform = machine("stewart")
     batch = make_batched_plant(name, platform, 2, PERIOD, mode="force", ball=True)
     starts = np.array([[0.05, -0.02, 0.1, 0.05], [0.0, 0.0, 3.0, 0.0]])

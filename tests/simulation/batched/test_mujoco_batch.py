@@ -1,11 +1,8 @@
 """The batched plant in MuJoCo: what its rows do beside what those of every engine do."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +21,7 @@ from twin.machine.randomisation import with_values
 from twin.simulation.batched import make_batched_plant
 
 
-def test_gravity_is_back_after_shaking() -> None:
+def test_gravity_is_back_after_shaking():
     batch = make_batched_plant("mujoco", machine("srspm"), 2, PERIOD, mode="force")
     batch.reset(np.arange(2))
     calm = orders(batch, 2)
@@ -35,7 +32,7 @@ def test_gravity_is_back_after_shaking() -> None:
     batch.close()
 
 
-def test_forces_held_over_a_period_are_those_of_every_step(monkeypatch: Any) -> None:
+def test_forces_held_over_a_period_are_those_of_every_step(monkeypatch):
     batch = make_batched_plant("mujoco", machine("stewart"), 2, PERIOD, mode="force")
     given, told = orders(batch, 4), []
     for runs in ([batch.ratio - 1, 1], [1] * batch.ratio):
@@ -47,7 +44,7 @@ def test_forces_held_over_a_period_are_those_of_every_step(monkeypatch: Any) -> 
     batch.close()
 
 
-def test_a_period_of_one_step(monkeypatch: Any) -> None:
+def test_a_period_of_one_step(monkeypatch):
     batch = make_batched_plant("mujoco", machine("driving_simulator"), 1, 1e-3, 1e-3, mode="force")
     batch.reset(np.array([0]))
     given = orders(batch, 3)
@@ -57,7 +54,7 @@ def test_a_period_of_one_step(monkeypatch: Any) -> None:
     batch.close()
 
 
-def test_an_open_loop_fails_its_row() -> None:
+def test_an_open_loop_fails_its_row():
     """A blow of 1e9 N m opens loops by more than the guard of engines allows."""
     batch = make_batched_plant("mujoco", machine("stewart"), 2, PERIOD, mode="force")
     batch.reset(np.arange(2))
@@ -69,13 +66,13 @@ def test_an_open_loop_fails_its_row() -> None:
     batch.close()
 
 
-def test_rough_feet_rub_as_in_the_engine() -> None:
+def test_rough_feet_rub_as_in_the_engine():
     platform = machine("driving_simulator", "hardware")
     rough = with_values(platform.parameters, {"leg.friction.coulomb": 60.0})
     check_rows("mujoco", twin.Platform(rough), "force")
 
 
-def test_machines_of_other_parts_are_refused(monkeypatch: Any) -> None:
+def test_machines_of_other_parts_are_refused(monkeypatch):
     batch = make_batched_plant("mujoco", machine("stewart"), 1, PERIOD)
     with pytest.raises(InputError, match="platforms"):
         batch.reset(np.array([0]), platforms=[machine("rss")])
@@ -84,7 +81,7 @@ def test_machines_of_other_parts_are_refused(monkeypatch: Any) -> None:
     batch.close()
 
 
-def test_closing_frees_the_batch() -> None:
+def test_closing_frees_the_batch():
     batch = make_batched_plant("mujoco", machine("srspm"), 2, PERIOD)
     native = weakref.ref(batch._batch)
     batch.close()
@@ -93,7 +90,7 @@ def test_closing_frees_the_batch() -> None:
 
 
 @pytest.mark.slow
-def test_resets_with_new_machines_do_not_grow() -> None:
+def test_resets_with_new_machines_do_not_grow():
     """300 compiled models of 50 kB each would be 15 MB."""
     platform = machine("stewart")
     variants = [heavier(platform, 1.0 + 0.01 * k) for k in range(8)]
@@ -110,6 +107,6 @@ def test_resets_with_new_machines_do_not_grow() -> None:
     batch.close()
 
 
-def resident() -> int:
+def resident():
     """Return the memory [B] that this process has."""
     return 4096 * int(Path("/proc/self/statm").read_text().split()[1])

@@ -1,7 +1,5 @@
 """A plant in place of another is that of its own machine."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -25,7 +23,7 @@ STEP = 2e-4
     ("path", "value", "same"),
     [("platform.body.mass", 500.0, True), ("leg.drive.friction_torque", 0.5, False)],
 )
-def test_a_varied_plant_is_that_of_its_own_machine(path: str, value: float, same: bool) -> None:
+def test_a_varied_plant_is_that_of_its_own_machine(path, value, same):
     """Nothing of the first machine or its run goes along."""
     mine = twin.load("stewart", "hardware")
     engine, first = make_engine("analytic", mine, STEP), Plant(mine, inertial=False)
@@ -53,7 +51,7 @@ def test_a_varied_plant_is_that_of_its_own_machine(path: str, value: float, same
     assert np.abs(found.leg_forces - first.leg_forces).max() > 1e-5
 
 
-def test_a_step_too_long_for_the_varied_machine_is_refused() -> None:
+def test_a_step_too_long_for_the_varied_machine_is_refused():
     mine = twin.load("stewart", "hardware")
     light = Platform(with_values(mine.parameters, {"platform.body.mass": 50.0}), like=mine)
     step = 0.5 * (drive_timestep(mine) + drive_timestep(light))

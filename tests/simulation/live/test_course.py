@@ -1,9 +1,5 @@
 """The course of the setpoint: continuous however it is steered, within the actuators' limits."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from conftest import MACHINES
@@ -11,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.motion import SineMotion, StepMotion
 from twin.motion.motion import AxisSample
@@ -30,7 +25,7 @@ from twin.simulation.live.steering import (
 PERIOD = 1e-3
 
 
-def steering_of(name: str) -> Steering:
+def steering_of(name):
     return Steering(twin.load(name), PERIOD)
 
 
@@ -39,7 +34,7 @@ states = some.lists(numbers, min_size=6, max_size=6)
 
 
 @given(states, states, some.floats(0.1, 5.0))
-def test_a_transfer_has_the_states_at_its_ends(first: list, last: list, duration: float) -> None:
+def test_a_transfer_has_the_states_at_its_ends(first, last, duration):
     start = AxisSample(*np.array(first).reshape(3, 2))
     end = AxisSample(*np.array(last).reshape(3, 2))
     transfer = through(start, end, duration)
@@ -49,7 +44,7 @@ def test_a_transfer_has_the_states_at_its_ends(first: list, last: list, duration
 
 
 @given(states, states)
-def test_rates_of_a_transfer_are_its_slopes(first: list, last: list) -> None:
+def test_rates_of_a_transfer_are_its_slopes(first, last):
     start, end = (AxisSample(*np.array(part).reshape(3, 2)) for part in (first, last))
     transfer, step = through(start, end, 1.0), 1e-5
     time = np.linspace(0.1, 0.9, 9)
@@ -60,13 +55,13 @@ def test_rates_of_a_transfer_are_its_slopes(first: list, last: list) -> None:
     np.testing.assert_allclose(curves, now.accelerations, rtol=1e-6, atol=1e-5)
 
 
-def trajectory(steering: Steering) -> Any:
+def trajectory(steering):
     """Return the course as it is steered so far, at any time."""
     return steering._trajectory
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_the_course_is_continuous_however_it_is_steered(name: str) -> None:
+def test_the_course_is_continuous_however_it_is_steered(name):
     """Orders come at random times, also in the middle of transfers and motions."""
     steering = steering_of(name)
     generator = np.random.default_rng(5)
@@ -96,7 +91,7 @@ def test_the_course_is_continuous_however_it_is_steered(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_transfers_keep_the_actuators_speed(name: str) -> None:
+def test_transfers_keep_the_actuators_speed(name):
     steering = steering_of(name)
     platform = steering.platform
     limits = [leg.actuator.speed for leg in platform.parameters.legs]
@@ -108,7 +103,7 @@ def test_transfers_keep_the_actuators_speed(name: str) -> None:
     assert 0.2 < fastest.max() < 1.0
 
 
-def test_a_course_at_rest_stays_and_ends_where_it_was_sent() -> None:
+def test_a_course_at_rest_stays_and_ends_where_it_was_sent():
     steering = steering_of("stewart")
     assert not steering.target.any()
     steering.move_to(1.0, [10.0, -20.0, 30.0, 1.0, 2.0, -3.0])
@@ -118,7 +113,7 @@ def test_a_course_at_rest_stays_and_ends_where_it_was_sent() -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_what_the_legs_cannot_reach_is_approached(name: str) -> None:
+def test_what_the_legs_cannot_reach_is_approached(name):
     steering = steering_of(name)
     wanted = np.array([3.0 * axis.high for axis in steering.axes.ranges])
     steering.move_to(0.0, wanted)
@@ -134,7 +129,7 @@ def test_what_the_legs_cannot_reach_is_approached(name: str) -> None:
     assert not beyond
 
 
-def test_a_slider_that_is_thrown_against_its_end_stays_inside() -> None:
+def test_a_slider_that_is_thrown_against_its_end_stays_inside():
     """Targets change faster than transfers end: the moving platform may not swing out."""
     steering = steering_of("stewart")
     top = steering.axes.ranges[2].high
@@ -143,7 +138,7 @@ def test_a_slider_that_is_thrown_against_its_end_stays_inside() -> None:
         assert steering.reference(round(time / PERIOD)).reachable.all()
 
 
-def test_a_loop_repeats_and_stops_when_told() -> None:
+def test_a_loop_repeats_and_stops_when_told():
     steering = steering_of("stewart")
     motion = StepMotion(steering.platform.home, displacement={"z": 0.02}, duration=0.5, rise=0.1)
     steering.play(0.0, motion, True)
@@ -156,7 +151,7 @@ def test_a_loop_repeats_and_stops_when_told() -> None:
     assert not np.any(trajectory(steering).state(8.0).rates)
 
 
-def test_a_motion_without_loop_ends_at_rest() -> None:
+def test_a_motion_without_loop_ends_at_rest():
     steering = steering_of("stewart")
     motion = SineMotion(steering.platform.home, amplitude={"z": 0.01}, frequency=1.0, duration=1.0)
     steering.play(0.0, motion, False)
@@ -167,7 +162,7 @@ def test_a_motion_without_loop_ends_at_rest() -> None:
     assert abs(last.values[2]) < 0.02
 
 
-def test_motions_that_do_not_fit_are_refused_and_change_nothing() -> None:
+def test_motions_that_do_not_fit_are_refused_and_change_nothing():
     steering = steering_of("stewart")
     home = steering.platform.home
     steering.move_to(0.0, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -181,12 +176,12 @@ def test_motions_that_do_not_fit_are_refused_and_change_nothing() -> None:
     }
     for reason, motion in refused.items():
         with pytest.raises(InputError, match=reason):
-            steering.play(0.1, motion, False)  # type: ignore[arg-type]
+            steering.play(0.1, motion, False)
     np.testing.assert_allclose(steering.target, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0], rtol=1e-12)
     assert not steering.playing(0.2)
 
 
-def test_references_reach_ahead_and_are_renewed_in_time(stewart: Platform) -> None:
+def test_references_reach_ahead_and_are_renewed_in_time(stewart):
     steering = Steering(stewart, PERIOD)
     assert steering.due(0.0)
     reference = steering.reference(0)
@@ -198,7 +193,7 @@ def test_references_reach_ahead_and_are_renewed_in_time(stewart: Platform) -> No
     assert steering.due(0.1)
 
 
-def test_a_new_order_does_not_change_the_past(subtests: pytest.Subtests) -> None:
+def test_a_new_order_does_not_change_the_past(subtests):
     """Slopes at the present are differences to earlier setpoints."""
     for order in ["move_to", "play", "stop"]:
         with subtests.test(f"{order}"):
@@ -222,7 +217,7 @@ def test_a_new_order_does_not_change_the_past(subtests: pytest.Subtests) -> None
             assert np.abs(after.pose - before.pose).max() > 1e-3
 
 
-def test_what_rested_before_an_order_is_part_of_the_past() -> None:
+def test_what_rested_before_an_order_is_part_of_the_past():
     steering = steering_of("stewart")
     steering.move_to(0.0, [0.0, 0.0, 10.0, 0.0, 0.0, 0.0])
     steering.reference(100)
@@ -232,7 +227,7 @@ def test_what_rested_before_an_order_is_part_of_the_past() -> None:
     assert rested[0, 2] == pytest.approx(0.01)
 
 
-def test_a_motion_that_is_hardly_one_is_not_repeated() -> None:
+def test_a_motion_that_is_hardly_one_is_not_repeated():
     steering = steering_of("stewart")
     motion = StepMotion(steering.platform.home, displacement={"z": 1e-9}, duration=1e-4, rise=1e-5)
     with pytest.raises(InputError, match="to be repeated"):
@@ -242,7 +237,7 @@ def test_a_motion_that_is_hardly_one_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_ranges_are_where_the_limits_are(name: str) -> None:
+def test_ranges_are_where_the_limits_are(name):
     platform = twin.load(name)
     axes = Axes(platform)
     assert len(axes.ranges) == platform.dof
@@ -258,7 +253,7 @@ def test_ranges_are_where_the_limits_are(name: str) -> None:
             assert not (limited and platform.within_limits(axes.poses(axes.whole(shown)[None]))[0])
 
 
-def test_a_course_of_one_axis_needs_no_machine() -> None:
+def test_a_course_of_one_axis_needs_no_machine():
     class OneActuator:
         parameters = type(
             "P", (), {"legs": [type("L", (), {"actuator": type("A", (), {"speed": 0.5})})]}
@@ -266,7 +261,7 @@ def test_a_course_of_one_axis_needs_no_machine() -> None:
         minimum_coordinates, maximum_coordinates = np.zeros(1), np.ones(1)
         limits = True
 
-    pace = Pace(OneActuator(), np.ones((1, 1)))  # type: ignore[arg-type]
+    pace = Pace(OneActuator(), np.ones((1, 1)))
     course = AxisTrajectory(pace, 1)
     course.move_to(0.0, np.array([0.3]))
     rates = course.sample(np.linspace(0.0, 3.0, 301)).rates

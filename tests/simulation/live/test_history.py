@@ -1,16 +1,13 @@
 """The history of a run: the last rows in order, gaps, other charts."""
 
-from __future__ import annotations
-
 import numpy as np
-import pytest
 
 from twin.simulation.live.machine_charts import Chart, History
 
 CHARTS = (Chart("position", "Position", "mm", ("x", "y"), 1e3), Chart("gap", "Gap", "nm", ("gap",)))
 
 
-def test_the_last_rows_are_kept_in_order(subtests: pytest.Subtests) -> None:
+def test_the_last_rows_are_kept_in_order(subtests):
     for count in [0, 1, 4, 5, 6, 13]:
         with subtests.test(f"{count}"):
             history = History(CHARTS, 5)
@@ -25,7 +22,7 @@ def test_the_last_rows_are_kept_in_order(subtests: pytest.Subtests) -> None:
             np.testing.assert_array_equal(history.values("gap"), kept[:, None])
 
 
-def test_charts_without_values_have_a_gap() -> None:
+def test_charts_without_values_have_a_gap():
     history = History(CHARTS, 5)
     history.append(0.0, {"position": [1.0, 2.0]})
     history.append(0.1, {"gap": 3.0})
@@ -33,7 +30,7 @@ def test_charts_without_values_have_a_gap() -> None:
     np.testing.assert_array_equal(history.values("gap"), [[np.nan], [3.0]])
 
 
-def test_what_is_returned_is_not_touched_by_later_rows() -> None:
+def test_what_is_returned_is_not_touched_by_later_rows():
     history = History(CHARTS, 3)
     for k in range(3):
         history.append(k, {"gap": k})
@@ -43,7 +40,7 @@ def test_what_is_returned_is_not_touched_by_later_rows() -> None:
     np.testing.assert_array_equal(gap[:, 0], [0.0, 1.0, 2.0])
 
 
-def test_every_change_counts() -> None:
+def test_every_change_counts():
     history, counts = History(CHARTS, 2), [0]
     for k in range(4):
         history.append(k, {})

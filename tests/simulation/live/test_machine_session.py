@@ -1,10 +1,6 @@
 """Live runs: the same dynamics as simulated ones, whatever is changed on the way."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +9,7 @@ from conftest import MACHINES
 import twin
 from twin.control import make_controller
 from twin.errors import InputError, StateError
-from twin.motion import AxisSample, Motion
+from twin.motion import Motion
 from twin.motion.specification import MotionSpecification
 from twin.simulation.live.live_machine import as_disturbance
 from twin.simulation.live.machine_session import MachineSession
@@ -23,7 +19,7 @@ ENGINES = twin.engine_names() if hasattr(twin, "engine_names") else ("analytic",
 
 
 @contextmanager
-def session(machine: str = "stewart", **settings: Any) -> Iterator[MachineSession]:
+def session(machine="stewart", **settings):
     made = MachineSession(machine, **settings)
     try:
         yield made
@@ -31,28 +27,28 @@ def session(machine: str = "stewart", **settings: Any) -> Iterator[MachineSessio
         made.close()
 
 
-def some_target(run: MachineSession, share: float = 0.2) -> Any:
+def some_target(run, share=0.2):
     high = np.array([axis.high for axis in run.axes])
     return share * high * np.where(np.arange(len(high)) % 2, -1.0, 1.0)
 
 
-def poses(run: MachineSession) -> Any:
+def poses(run):
     return run.trajectory().pose
 
 
 class Travelled(Motion):
     """The course of a session, as a motion that is known from the start."""
 
-    def __init__(self, run: MachineSession, duration: float) -> None:
+    def __init__(self, run, duration):
         super().__init__(run.platform.home, duration, run._steering.axes.convention)
         self._set(course=run._steering._trajectory)
 
-    def _axes(self, time: Any) -> AxisSample:
+    def _axes(self, time):
         return self.course.sample(time)
 
 
 @pytest.mark.parametrize("controller", ["cascade", "computed_torque"])
-def test_a_live_run_is_the_simulated_one(controller: str) -> None:
+def test_a_live_run_is_the_simulated_one(controller):
     """References in windows, renewed on the way, against one reference known from the start."""
     with session(engine="analytic", controller=controller) as run:
         run.move_to(some_target(run))
@@ -69,7 +65,7 @@ def test_a_live_run_is_the_simulated_one(controller: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
-def test_every_machine_goes_where_it_is_sent(name: str) -> None:
+def test_every_machine_goes_where_it_is_sent(name):
     with session(name) as run:
         run.move_to(some_target(run))
         run.advance(3.0)
@@ -88,7 +84,7 @@ def test_every_machine_goes_where_it_is_sent(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["setpoint", "forces"])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_engine_beside_itself_is_the_same(engine: str, kind: str) -> None:
+def test_an_engine_beside_itself_is_the_same(engine, kind):
     """Begun in the middle of a motion, with drives and a controller that have a past."""
     with session(engine=engine, configuration="hardware") as run:
         run.move_to(some_target(run))
@@ -99,7 +95,7 @@ def test_an_engine_beside_itself_is_the_same(engine: str, kind: str) -> None:
         assert np.array_equal(run.difference, [0.0, 0.0])
 
 
-def test_default_constraint_settings_show_at_once() -> None:
+def test_default_constraint_settings_show_at_once():
     """What the viewer is for: the reference against MuJoCo's loops, held well and as shipped."""
     with session(engine="analytic", fidelity="accurate", comparison="mujoco") as run:
         run.move_to(some_target(run))
@@ -117,7 +113,7 @@ def test_default_constraint_settings_show_at_once() -> None:
         assert run.comparison_scene is None
 
 
-def test_engines_change_under_a_motion() -> None:
+def test_engines_change_under_a_motion():
     with session(engine="analytic", controller="computed_torque") as run:
         motion = MotionSpecification("sine", "z", 0.01, 1.0, 2.0).motion_of(run.platform)
         assert motion is not None
@@ -137,7 +133,7 @@ def test_engines_change_under_a_motion() -> None:
         assert run.time == pytest.approx(3.0)
 
 
-def test_controllers_and_gains_change_under_a_motion() -> None:
+def test_controllers_and_gains_change_under_a_motion():
     with session(engine="analytic") as run:
         usual = run.gains
         assert usual["position_gain"] > 0.0
@@ -156,10 +152,10 @@ def test_controllers_and_gains_change_under_a_motion() -> None:
         assert run.gains == pytest.approx(usual)
 
 
-def test_a_gain_that_hardly_changes_hardly_shows() -> None:
+def test_a_gain_that_hardly_changes_hardly_shows():
     """The machine's file lets feedforward rise when the loop begins, and only then."""
 
-    def largest_error(run: MachineSession) -> float:
+    def largest_error(run):
         run.advance(0.6)
         shown = run.history.values("position")[-18:]
         return float(np.abs(shown[:, :3] - shown[:, 3:]).max())
@@ -175,7 +171,7 @@ def test_a_gain_that_hardly_changes_hardly_shows() -> None:
         assert usual < 1e-4
 
 
-def test_refused_changes_change_nothing(subtests: pytest.Subtests) -> None:
+def test_refused_changes_change_nothing(subtests):
     for changes, field in [
         ({"engine": "newton"}, "engine"),
         ({"gains": {"nonsense": 1.0}}, "gains"),
@@ -203,7 +199,7 @@ def test_refused_changes_change_nothing(subtests: pytest.Subtests) -> None:
             assert np.array_equal(poses(run), poses(other))
 
 
-def test_a_machine_driven_unstable_stops_says_why_and_begins_anew() -> None:
+def test_a_machine_driven_unstable_stops_says_why_and_begins_anew():
     with session() as run:
         run.configure(gains={"position_gain": 3000.0})
         run.disturb([2000.0, 0.0, 0.0], duration=0.2)
@@ -221,7 +217,7 @@ def test_a_machine_driven_unstable_stops_says_why_and_begins_anew() -> None:
         assert not run.message
 
 
-def test_loops_that_open_stop_the_engine_and_not_the_program() -> None:
+def test_loops_that_open_stop_the_engine_and_not_the_program():
     with session("rss", comparison="mujoco", comparison_defaults=True) as run:
         run.disturb([1e6, 0.0, 0.0], duration=0.5)
         run.advance(2.0)
@@ -233,7 +229,7 @@ def test_loops_that_open_stop_the_engine_and_not_the_program() -> None:
         assert len(run.history) == 0
 
 
-def test_resets_give_the_same_run() -> None:
+def test_resets_give_the_same_run():
     with session(engine="mujoco", configuration="hardware") as run:
         runs = []
         for _ in range(2):
@@ -244,7 +240,7 @@ def test_resets_give_the_same_run() -> None:
         assert np.array_equal(*runs)
 
 
-def test_time_is_advanced_in_whole_periods_and_none_is_lost() -> None:
+def test_time_is_advanced_in_whole_periods_and_none_is_lost():
     with session(engine="analytic") as run:
         for _ in range(300):
             run.advance(1.0 / 3000.0)
@@ -252,7 +248,7 @@ def test_time_is_advanced_in_whole_periods_and_none_is_lost() -> None:
         assert len(run.history) == pytest.approx(3, abs=1)
 
 
-def test_a_push_ends_and_moves_the_machine() -> None:
+def test_a_push_ends_and_moves_the_machine():
     with session(engine="analytic") as run:
         run.disturb([300.0, 0.0, 0.0], duration=0.02)
         assert run.disturbance is not None
@@ -267,7 +263,7 @@ def test_a_push_ends_and_moves_the_machine() -> None:
             run.disturb([1.0, 0.0], duration=1.0)
 
 
-def test_the_power_of_a_push_is_that_at_its_point() -> None:
+def test_the_power_of_a_push_is_that_at_its_point():
     generator = np.random.default_rng(3)
     quaternion = generator.normal(size=4)
     pose = np.concatenate([[0.1, 0.2, 0.3], quaternion / np.linalg.norm(quaternion)])
@@ -288,7 +284,7 @@ def test_the_power_of_a_push_is_that_at_its_point() -> None:
     np.testing.assert_allclose(push.wrench(pose) @ [*velocity, *turning], power, rtol=1e-12)
 
 
-def test_margins_and_loads_are_shares() -> None:
+def test_margins_and_loads_are_shares():
     with session("stewart") as run:
         run.advance(0.1)
         assert run.utilisation.shape == run.loads.shape == (6,)
@@ -299,7 +295,7 @@ def test_margins_and_loads_are_shares() -> None:
         assert run.stroke_margin.min() < 0.05
 
 
-def test_what_was_recorded_replays_and_saves(tmp_path: Any) -> None:
+def test_what_was_recorded_replays_and_saves(tmp_path):
     with session(engine="mujoco") as run:
         with pytest.raises(StateError, match="recorded"):
             run.trajectory()
@@ -315,7 +311,7 @@ def test_what_was_recorded_replays_and_saves(tmp_path: Any) -> None:
     np.testing.assert_allclose(signals["measured"], found.lengths, rtol=0.0, atol=1e-9)
 
 
-def test_an_occupant_weighs_on_the_legs_and_stays() -> None:
+def test_an_occupant_weighs_on_the_legs_and_stays():
     with session("driving_simulator", engine="analytic") as run:
         run.advance(0.2)
         empty, mass = run.loads.sum(), run.platform.parameters.platform.body.mass
@@ -330,7 +326,7 @@ def test_an_occupant_weighs_on_the_legs_and_stays() -> None:
         assert run.platform.parameters.platform.body.mass == pytest.approx(mass + added)
 
 
-def test_gains_can_be_read_and_given_back(subtests: pytest.Subtests) -> None:
+def test_gains_can_be_read_and_given_back(subtests):
     """What a controller tells of its gains makes the same controller, and each has a known unit."""
     for name in ["cascade", "iff", "dvf", "hac_lac"]:
         with subtests.test(f"{name}"):

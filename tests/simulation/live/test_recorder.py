@@ -1,9 +1,5 @@
 """The recorder keeps the last minutes, in order, in bounded memory."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from twin.model.engine import State
@@ -11,14 +7,14 @@ from twin.simulation.live import runner as recorder
 from twin.simulation.live.runner import Recorder
 
 
-def row(k: int) -> tuple[State, dict[str, np.ndarray]]:
+def row(k):
     pose = np.array([k, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     state = State(1e-3 * k, pose, np.full(6, k), np.full(2, k), np.full(2, -k), np.empty(0))
     told = {name: np.full(2, k + 0.5) for name in ("setpoint", "measured", "command", "limited")}
     return state, told | {"reference_pose": pose}
 
 
-def test_the_oldest_row_goes_first(constants: Any) -> None:
+def test_the_oldest_row_goes_first(constants):
     constants(recorder, MAX_ROWS=100)
     kept = Recorder(2, 0)
     assert len(kept) == 0

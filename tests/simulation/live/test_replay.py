@@ -1,10 +1,6 @@
 """A recorded run that is played: between its rows, to its end, back and forth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +16,7 @@ from twin.simulation.simulate import Trajectory
 STEWART = twin.load("stewart")
 
 
-def recorded(platform: twin.Platform = STEWART, rows: int = 41, **changes: Any) -> Trajectory:
+def recorded(platform=STEWART, rows=41, **changes):
     """Return a turn and a lift at uneven times from 2 s to 4 s, with a setpoint that is ahead."""
     time = 2.0 + 2.0 * np.linspace(0.0, 1.0, rows) ** 1.5 if rows > 1 else np.array([2.0])
     home = platform.home
@@ -29,7 +25,7 @@ def recorded(platform: twin.Platform = STEWART, rows: int = 41, **changes: Any) 
         np.outer(time - 2.0, [0.0, 0.02, 0.01]) if platform.dof == 6 else np.zeros((rows, 3)),
     )
     n = platform.n_actuators
-    content: dict[str, Any] = {
+    content = {
         "time": time,
         "pose": pose,
         "twist": np.tile([0.0, 0.0, 0.005, 0.0, 0.0, 0.0], (rows, 1)),
@@ -47,7 +43,7 @@ def recorded(platform: twin.Platform = STEWART, rows: int = 41, **changes: Any) 
     return Trajectory(**{**content, **changes})
 
 
-def test_it_starts_at_the_first_row_and_stays_at_the_last() -> None:
+def test_it_starts_at_the_first_row_and_stays_at_the_last():
     run = recorded()
     replay = Replay(run)
     assert replay.platform.hash == STEWART.hash
@@ -62,7 +58,7 @@ def test_it_starts_at_the_first_row_and_stays_at_the_last() -> None:
     np.testing.assert_allclose(replay.scene.pose, run.pose[-1], rtol=0.0, atol=1e-12)
 
 
-def test_between_rows_the_machine_is_between_them() -> None:
+def test_between_rows_the_machine_is_between_them():
     run = recorded()
     replay = Replay(run)
     middle = 0.5 * (run.time[20] + run.time[21])
@@ -80,7 +76,7 @@ def test_between_rows_the_machine_is_between_them() -> None:
     )
 
 
-def test_charts_show_what_was_recorded() -> None:
+def test_charts_show_what_was_recorded():
     run = recorded()
     replay = Replay(run)
     replay.advance(1.0)
@@ -102,7 +98,7 @@ def test_charts_show_what_was_recorded() -> None:
     assert (kinetic > 0.0).all()
 
 
-def test_seeking_shows_the_same_charts_as_playing() -> None:
+def test_seeking_shows_the_same_charts_as_playing():
     played, sought = Replay(recorded()), Replay(recorded())
     for _ in range(100):
         played.advance(0.0151)
@@ -114,7 +110,7 @@ def test_seeking_shows_the_same_charts_as_playing() -> None:
         np.testing.assert_array_equal(sought.history.values(chart.name), expected)
 
 
-def test_charts_of_a_long_recording_show_its_last_seconds() -> None:
+def test_charts_of_a_long_recording_show_its_last_seconds():
     time = np.linspace(0.0, 2.0 * HISTORY_LENGTH, 41)
     still = np.tile(STEWART.home, (41, 1))
     replay = Replay(recorded(time=time, pose=still, signals={}))
@@ -126,7 +122,7 @@ def test_charts_of_a_long_recording_show_its_last_seconds() -> None:
     assert np.isnan(replay.history.values("position")).any()
 
 
-def test_a_loop_begins_anew() -> None:
+def test_a_loop_begins_anew():
     replay = Replay(recorded())
     replay.loop = True
     replay.advance(3.0)
@@ -136,7 +132,7 @@ def test_a_loop_begins_anew() -> None:
     assert len(replay.history) == 1
 
 
-def test_a_single_row_is_a_picture() -> None:
+def test_a_single_row_is_a_picture():
     replay = Replay(recorded(rows=1))
     replay.advance(1.0)
     assert replay.time == 2.0
@@ -145,7 +141,7 @@ def test_a_single_row_is_a_picture() -> None:
     np.testing.assert_allclose(replay.scene.pose, STEWART.home, rtol=0.0, atol=1e-12)
 
 
-def test_why_the_run_stopped_is_told_at_its_end_only() -> None:
+def test_why_the_run_stopped_is_told_at_its_end_only():
     replay = Replay(recorded(stopped="leg 3 at its limit"))
     assert replay.stopped == ""
     replay.advance(5.0)
@@ -154,14 +150,14 @@ def test_why_the_run_stopped_is_told_at_its_end_only() -> None:
     assert replay.stopped == ""
 
 
-def test_a_time_that_is_none_is_refused(subtests: pytest.Subtests) -> None:
+def test_a_time_that_is_none_is_refused(subtests):
     for wrong in [np.nan, "soon", [1.0, 2.0]]:
         with subtests.test(f"{wrong}"), pytest.raises(InputError, match="time"):
             Replay(recorded()).seek(wrong)
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_every_machine_with_any_fidelity_is_found_by_its_digest(name: str) -> None:
+def test_every_machine_with_any_fidelity_is_found_by_its_digest(name):
     configurations = twin.load(name).parameters.configuration
     for configuration in (None, *(configurations.known if configurations else ())):
         platform = twin.load(name, configuration)
@@ -171,7 +167,7 @@ def test_every_machine_with_any_fidelity_is_found_by_its_digest(name: str) -> No
         assert np.isfinite(replay.history.values("lengths")).all()
 
 
-def test_a_payload_and_a_file_of_ones_own_are_found(tmp_path: Path) -> None:
+def test_a_payload_and_a_file_of_ones_own_are_found(tmp_path):
     loaded = loaded_machine("driving_simulator", None, "wheelchair")
     replay = Replay(recorded(loaded, rows=3))
     assert replay.platform.hash == loaded.hash
@@ -186,7 +182,7 @@ def test_a_payload_and_a_file_of_ones_own_are_found(tmp_path: Path) -> None:
         Replay(run)
 
 
-def test_another_machine_is_refused_with_the_way_on() -> None:
+def test_another_machine_is_refused_with_the_way_on():
     hardware = twin.load("stewart", "hardware")
     with pytest.raises(InputError, match=r"which is stewart with the configuration hardware"):
         Replay(recorded(hardware), STEWART)
@@ -202,7 +198,7 @@ def test_another_machine_is_refused_with_the_way_on() -> None:
             Replay(unknown, platform)
 
 
-def test_rows_that_are_no_run_are_refused() -> None:
+def test_rows_that_are_no_run_are_refused():
     with pytest.raises(InputError, match="rows"):
         Replay(replace(recorded(), **{name: getattr(recorded(), name)[:0] for name in NAMES}))
     with pytest.raises(InputError, match="must not fall"):

@@ -1,12 +1,8 @@
 """The runner keeps pace with the clock, and survives what its source and its callers do."""
 
-from __future__ import annotations
-
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -19,31 +15,31 @@ class Clockwork:
 
     period = 1e-3
 
-    def __init__(self, cost: float = 0.0) -> None:
+    def __init__(self, cost=0.0):
         self.time = 0.0
         self.stopped = ""
         self.real_time_factor = float("nan")
         self.closed = False
-        self.threads: set[str] = set()
+        self.threads = set()
         self.cost = cost
 
-    def advance(self, duration: float) -> None:
+    def advance(self, duration):
         """Count."""
         self.threads.add(threading.current_thread().name)
         time.sleep(self.cost * duration)
         self.time += duration
 
-    def reset(self) -> None:
+    def reset(self):
         """Begin anew."""
         self.time = 0.0
 
-    def close(self) -> None:
+    def close(self):
         """Take note."""
         self.closed = True
 
 
 @contextmanager
-def running(source: Any, **options: Any) -> Iterator[Runner]:
+def running(source, **options):
     runner = Runner(source, **options)
     runner.start()
     try:
@@ -52,14 +48,14 @@ def running(source: Any, **options: Any) -> Iterator[Runner]:
         runner.close()
 
 
-def wait(condition: Callable[[], bool]) -> None:
+def wait(condition):
     end = time.monotonic() + 20.0
     while not condition():
         assert time.monotonic() < end, "it never came"
         time.sleep(0.005)
 
 
-def test_a_run_keeps_pace_with_the_clock() -> None:
+def test_a_run_keeps_pace_with_the_clock():
     source = Clockwork()
     with running(source):
         wait(lambda: source.time > 0.0)
@@ -72,12 +68,12 @@ def test_a_run_keeps_pace_with_the_clock() -> None:
     assert source.threads == {"twin-runner"}
 
 
-def test_a_run_that_nobody_looks_at_waits(constants: Any) -> None:
+def test_a_run_that_nobody_looks_at_waits(constants):
     constants("twin.simulation.live.runner", UNWATCHED_TIMEOUT=0.05, IDLE_POLL_INTERVAL=0.01)
     source, looking = Clockwork(), threading.Event()
     with running(source, watched=looking.is_set) as runner:
         wait(lambda: runner.waiting)
-        seen: list[float] = []
+        seen = []
         # Time stands still while it waits: what a request sees is what the source had before.
         before = source.time
         runner.do(lambda: seen.append(source.time))
@@ -88,7 +84,7 @@ def test_a_run_that_nobody_looks_at_waits(constants: Any) -> None:
         assert not runner.waiting
 
 
-def test_slow_motion_is_slow() -> None:
+def test_slow_motion_is_slow():
     source = Clockwork()
     with running(source) as runner:
         runner.set_speed(0.1)
@@ -99,7 +95,7 @@ def test_slow_motion_is_slow() -> None:
             runner.set_speed(0.0)
 
 
-def test_a_source_that_is_too_slow_tells_so(constants: Any) -> None:
+def test_a_source_that_is_too_slow_tells_so(constants):
     constants("twin.simulation.live.runner", MAX_CATCH_UP=0.01)
     source = Clockwork(cost=4.0)
     with running(source) as runner:
@@ -108,7 +104,7 @@ def test_a_source_that_is_too_slow_tells_so(constants: Any) -> None:
         assert source.real_time_factor < 0.6
 
 
-def test_paused_it_stands_and_steps() -> None:
+def test_paused_it_stands_and_steps():
     source, shown = Clockwork(), []
     with running(source, shown=lambda: shown.append(source.time)) as runner:
         runner.paused = True
@@ -125,7 +121,7 @@ def test_paused_it_stands_and_steps() -> None:
         wait(lambda: source.time > stood + 0.1)
 
 
-def test_a_stopped_source_is_left_alone_until_it_is_reset() -> None:
+def test_a_stopped_source_is_left_alone_until_it_is_reset():
     source = Clockwork()
     with running(source) as runner:
         wait(lambda: source.time > 0.0)
@@ -142,10 +138,10 @@ def test_a_stopped_source_is_left_alone_until_it_is_reset() -> None:
         wait(lambda: source.time > stood)
 
 
-def test_errors_of_callers_and_pages_do_not_end_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_of_callers_and_pages_do_not_end_it(caplog):
     source, calls = Clockwork(), []
 
-    def shown() -> None:
+    def shown():
         calls.append(1)
         if len(calls) < 3:
             raise RuntimeError("the page is gone")
@@ -158,7 +154,7 @@ def test_errors_of_callers_and_pages_do_not_end_it(caplog: pytest.LogCaptureFixt
     assert "the page is gone" in caplog.text
 
 
-def test_closing_twice_is_allowed_and_ends_the_thread() -> None:
+def test_closing_twice_is_allowed_and_ends_the_thread():
     source = Clockwork()
     runner = Runner(source)
     runner.start()

@@ -1,7 +1,5 @@
 """The set-up of a live run as a text: it comes back as it was, and nonsense has a clear end."""
 
-from __future__ import annotations
-
 import pytest
 
 from twin.errors import InputError
@@ -43,17 +41,17 @@ WHOLE = SetUp(
 
 
 @pytest.mark.parametrize("set_up", [WHOLE, SetUp("rss", Settings(), {}, {})])
-def test_set_up_comes_back(set_up: SetUp) -> None:
+def test_set_up_comes_back(set_up):
     assert as_set_up(written(set_up)) == set_up
 
 
-def test_what_is_usual_is_left_out() -> None:
+def test_what_is_usual_is_left_out():
     text = written(SetUp("rss", Settings(), {"x": 0.0}, SINE | {"loop": False}))
     assert text.startswith("machine=rss&engine=mujoco&controller=cascade&motion=sine")
     assert "loop" not in text and "x=" not in text and "fidelity" not in text
 
 
-def test_nonsense_names_its_field(subtests: pytest.Subtests) -> None:
+def test_nonsense_names_its_field(subtests):
     for text, field in [
         ("", "machine"),
         ("engine=mujoco", "machine"),

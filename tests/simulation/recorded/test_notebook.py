@@ -1,18 +1,13 @@
 """Trajectories in a notebook: their origin, and an animation that obeys the kinematics."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.errors import InputError
-from twin.simulation.simulate import Trajectory
 
 pytestmark = pytest.mark.quick
 
@@ -20,24 +15,24 @@ SPIN = [0.0, 0.0, 0.1, 0.0, 0.3, 0.2]
 
 
 @pytest.fixture(scope="module")
-def run(stewart: Platform) -> Trajectory:
+def run(stewart):
     """Return a short motion."""
     return stewart.simulate(0.2, twist=SPIN, fidelity="fast")
 
 
-def points(trace: Any) -> Any:
+def points(trace):
     """Return the points `(m, 3)` of a line."""
     return np.column_stack([trace.x, trace.y, trace.z]).astype(float)
 
 
-def test_a_notebook_shows_the_origin(run: Trajectory) -> None:
+def test_a_notebook_shows_the_origin(run):
     text = dataclasses.replace(run, stopped="<b> & more")._repr_html_()
     shown = "".join(ElementTree.fromstring(text.replace("<br>", "<br/>")).itertext())
     for word in ("stewart", "analytic", "201 times", "<b> &"):
         assert word in shown
 
 
-def test_a_motion_without_rows_has_no_animation(run: Trajectory) -> None:
+def test_a_motion_without_rows_has_no_animation(run):
     arrays = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
     none = dataclasses.replace(run, **{name: getattr(run, name)[:0] for name in arrays})
     with pytest.raises(InputError, match="no rows"):
@@ -45,7 +40,7 @@ def test_a_motion_without_rows_has_no_animation(run: Trajectory) -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_lines_are_as_long_as_the_legs(name: str) -> None:
+def test_lines_are_as_long_as_the_legs(name):
     platform = twin.load(name)
     run = platform.simulate(0.1, timestep=5e-4, fidelity="fast")
     figure = run.animate()
@@ -56,7 +51,7 @@ def test_lines_are_as_long_as_the_legs(name: str) -> None:
         legs = [points(trace) for trace in frame.data[1 : count + 1]]
         sizes = np.array([np.linalg.norm(np.diff(leg, axis=0), axis=1) for leg in legs])
         if platform.leg.has_crank:
-            leg: Any = platform.leg
+            leg = platform.leg
             expected = np.tile([leg.crank_length, leg.rod_length], (count, 1))
         else:
             tips = [np.linalg.norm(leg[-1] - leg[0]) for leg in legs]
@@ -69,14 +64,14 @@ def test_lines_are_as_long_as_the_legs(name: str) -> None:
         np.testing.assert_array_equal(base[0], base[-1])
 
 
-def test_it_plays_at_the_speed_of_the_motion(run: Trajectory) -> None:
+def test_it_plays_at_the_speed_of_the_motion(run):
     figure = run.animate()
     wait = figure.layout.updatemenus[0].buttons[0].args[1]["frame"]["duration"]
     assert wait * (len(figure.frames) - 1) == pytest.approx(200.0)
     assert "stewart in analytic" in figure.to_json()
 
 
-def test_the_machine_is_found_or_given(run: Trajectory, stewart: Platform, srspm: Platform) -> None:
+def test_the_machine_is_found_or_given(run, stewart, srspm):
     heavy = stewart.with_(payload=10.0)
     changed = heavy.simulate(0.01)
     assert len(changed.animate(heavy).frames) == 2

@@ -1,11 +1,7 @@
 """Tables of trajectories: names and units of columns, and files that give the same numbers."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas
@@ -13,7 +9,6 @@ import pytest
 from closed_loops import heave
 
 import twin
-from twin.analysis.platform import Platform
 from twin.control.cascade import Cascade
 from twin.errors import InputError
 from twin.simulation.recorded.files import content_of, metadata_of, shapes_of, table_of
@@ -24,12 +19,12 @@ pytestmark = pytest.mark.quick
 ENDINGS = ("csv", "parquet", "npz")
 
 
-def written(trajectory: Trajectory, path: Path, ending: str) -> Path:
+def written(trajectory, path, ending):
     """Write a trajectory into a file of a kind."""
     return trajectory.save(path / f"run.{ending}")
 
 
-def assert_same(one: Trajectory, other: Trajectory) -> None:
+def assert_same(one, other):
     """Compare all fields bit for bit."""
     for field in dataclasses.fields(Trajectory):
         found, expected = getattr(one, field.name), getattr(other, field.name)
@@ -40,14 +35,14 @@ def assert_same(one: Trajectory, other: Trajectory) -> None:
         np.testing.assert_array_equal(values, other.signals[name])
 
 
-def closed(platform: Platform, **options: Any) -> Trajectory:
+def closed(platform, **options):
     """Return a run with signals."""
     law = Cascade(platform, heave(platform))
     return platform.simulate(0.02, controller=law, fidelity="fast", **options)
 
 
 @pytest.fixture(scope="module")
-def runs(stewart: Platform) -> dict[str, Trajectory]:
+def runs(stewart):
     """Runs of every shape of table."""
     return {
         "plain": stewart.simulate(0.01, twist=[0.0, 0.1, 0.1, 0.0, 0.3, 0.2]),
@@ -59,25 +54,21 @@ def runs(stewart: Platform) -> dict[str, Trajectory]:
     }
 
 
-def test_files_give_the_same_numbers(
-    subtests: pytest.Subtests, runs: dict[str, Trajectory], tmp_path: Path
-) -> None:
+def test_files_give_the_same_numbers(subtests, runs, tmp_path):
     for ending in ENDINGS:
         with subtests.test(f"{ending}"):
             for run in runs.values():
                 assert_same(Trajectory.load(written(run, tmp_path, ending)), run)
 
 
-def test_other_signals_go_along(runs: dict[str, Trajectory], tmp_path: Path) -> None:
+def test_other_signals_go_along(runs, tmp_path):
     own = {"gain, of\nall": np.zeros(5), 'a "b" #': np.arange(60.0).reshape(5, 3, 4)}
     run = dataclasses.replace(runs["plain"], signals=own, stopped='it "stopped", early\n')
     for ending in ENDINGS:
         assert_same(Trajectory.load(written(run, tmp_path, ending)), run)
 
 
-def test_a_motion_without_rows_is_a_table_without_rows(
-    runs: dict[str, Trajectory], tmp_path: Path
-) -> None:
+def test_a_motion_without_rows_is_a_table_without_rows(runs, tmp_path):
     run = runs["plain"]
     arrays = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
     none = dataclasses.replace(run, **{name: getattr(run, name)[:0] for name in arrays})
@@ -85,7 +76,7 @@ def test_a_motion_without_rows_is_a_table_without_rows(
         assert_same(Trajectory.load(written(none, tmp_path, ending)), none)
 
 
-def test_columns_have_their_units(runs: dict[str, Trajectory]) -> None:
+def test_columns_have_their_units(runs):
     names = {key: set(table_of(run)[0]) for key, run in runs.items()}
     assert {"time [s]", "x [m]", "qw", "wz [rad/s]", "length 6 [m]"} < names["plain"]
     assert {"force 1 [N]", "length rate 2 [m/s]"} < names["plain"]
@@ -95,7 +86,7 @@ def test_columns_have_their_units(runs: dict[str, Trajectory]) -> None:
     assert signals | {"signal: command 1"} < names["signals"]
 
 
-def test_a_data_frame_is_the_table(runs: dict[str, Trajectory], tmp_path: Path) -> None:
+def test_a_data_frame_is_the_table(runs, tmp_path):
     run = runs["signals"]
     frame = run.to_dataframe()
     np.testing.assert_array_equal(frame["x [m]"], run.pose[:, 0])
@@ -109,7 +100,7 @@ def test_a_data_frame_is_the_table(runs: dict[str, Trajectory], tmp_path: Path) 
     pandas.testing.assert_frame_equal(arrow, frame, check_exact=True)
 
 
-def test_columns_may_change_their_order_and_number(runs: dict[str, Trajectory]) -> None:
+def test_columns_may_change_their_order_and_number(runs):
     run = runs["signals"]
     names, values = table_of(run)
     order = np.random.default_rng(3).permutation(len(names))
@@ -123,16 +114,14 @@ def test_columns_may_change_their_order_and_number(runs: dict[str, Trajectory]) 
         content_of(["other" if name == "qw" else name for name in names], values, metadata)
 
 
-def spoilt(text: str, **changes: Any) -> str:
+def spoilt(text, **changes):
     """Return a CSV file with other metadata."""
     first, rest = text.split("\n", 1)
     mark, metadata = first[: first.index("{")], json.loads(first[first.index("{") :])
     return f"{mark}{json.dumps({**metadata, **changes})}\n{rest}"
 
 
-def test_wrong_metadata_are_refused(
-    subtests: pytest.Subtests, runs: dict[str, Trajectory], tmp_path: Path
-) -> None:
+def test_wrong_metadata_are_refused(subtests, runs, tmp_path):
     for changes, match in [
         ({"machine": 3}, "machine"),
         ({"timestep": "fast"}, "timestep"),
@@ -150,7 +139,7 @@ def test_wrong_metadata_are_refused(
                 Trajectory.load(file)
 
 
-def test_other_endings_are_refused(subtests: pytest.Subtests, runs: dict[str, Trajectory]) -> None:
+def test_other_endings_are_refused(subtests, runs):
     for path in ["run.txt", "run", 3, None]:
         with (
             subtests.test(f"{path}"),
@@ -159,7 +148,7 @@ def test_other_endings_are_refused(subtests: pytest.Subtests, runs: dict[str, Tr
             runs["plain"].save(path)
 
 
-def test_other_files_are_refused(runs: dict[str, Trajectory], tmp_path: Path) -> None:
+def test_other_files_are_refused(runs, tmp_path):
     file = runs["plain"].save(tmp_path / "run.csv")
     lines = file.read_text().split("\n")
     for text in ("", "a,b\n1,2\n", "\n".join([*lines[:4], lines[4][:40]]), "\n".join(lines[:1])):

@@ -1,7 +1,5 @@
 """Confidence intervals: known quantiles, coverage, pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,7 @@ from twin.training.evaluation import (
 )
 
 
-def test_interval_is_students() -> None:
+def test_interval_is_students():
     # 2.776 is Student's t at 97.5 % with four degrees of freedom, in every table.
     values = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     mean = mean_of(values)
@@ -22,7 +20,7 @@ def test_interval_is_students() -> None:
     np.testing.assert_allclose(mean.half_width, 2.776445 * np.sqrt(2.5 / 5), rtol=1e-6, atol=0.0)
 
 
-def test_interval_covers_as_often_as_it_says() -> None:
+def test_interval_covers_as_often_as_it_says():
     generator = np.random.default_rng(0)
     means = [mean_of(row) for row in generator.normal(2.0, 3.0, (2000, 8))]
     covered = np.mean([abs(mean.value - 2.0) <= mean.half_width for mean in means])
@@ -30,7 +28,7 @@ def test_interval_covers_as_often_as_it_says() -> None:
     assert abs(covered - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 2000)
 
 
-def test_pairs_take_out_what_episodes_have_together() -> None:
+def test_pairs_take_out_what_episodes_have_together():
     generator = np.random.default_rng(1)
     episodes = generator.normal(0.0, 10.0, 30)
     better = episodes - 1.0 + generator.normal(0.0, 0.1, 30)
@@ -41,13 +39,13 @@ def test_pairs_take_out_what_episodes_have_together() -> None:
 
 
 @pytest.mark.parametrize(("values", "count"), [([], 0), ([4.0], 1)])
-def test_few_values_have_no_interval(values: list[float], count: int) -> None:
+def test_few_values_have_no_interval(values, count):
     mean = mean_of(values)
     assert mean.episodes == count
     assert np.isnan(mean.half_width)
 
 
-def test_text_has_as_many_places_as_the_mean(subtests: pytest.Subtests) -> None:
+def test_text_has_as_many_places_as_the_mean(subtests):
     for mean, text in [
         (Mean(0.12345, 0.0061, 20), "0.123 +- 0.006"),
         (Mean(123.4, 5.6, 20), "123 +- 6"),
@@ -62,7 +60,7 @@ def test_text_has_as_many_places_as_the_mean(subtests: pytest.Subtests) -> None:
             assert mean.text() == text
 
 
-def test_bad_values_are_refused() -> None:
+def test_bad_values_are_refused():
     with pytest.raises(InputError, match="values"):
         mean_of([[1.0, 2.0]])
     with pytest.raises(InputError, match="values"):
@@ -71,7 +69,7 @@ def test_bad_values_are_refused() -> None:
         paired_difference([1.0, 2.0], [1.0])
 
 
-def test_interval_over_trainings_holds_for_other_trainings_and_other_episodes() -> None:
+def test_interval_over_trainings_holds_for_other_trainings_and_other_episodes():
     """An interval of the 40 values as if they were independent would cover half of the means."""
     generator = np.random.default_rng(2)
     trainings, episodes = (
@@ -90,7 +88,7 @@ def test_interval_over_trainings_holds_for_other_trainings_and_other_episodes() 
     assert plain < 0.8
 
 
-def test_one_training_has_the_interval_of_its_episodes() -> None:
+def test_one_training_has_the_interval_of_its_episodes():
     values = np.array([1.0, 2.0, 4.0])
     assert mean_over_trainings(values[None]) == mean_of(values)
     with pytest.raises(InputError, match="trainings"):

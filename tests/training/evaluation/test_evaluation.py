@@ -1,12 +1,8 @@
 """Evaluation: the same episodes for all, scores that are what they say, tables and files."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +43,7 @@ DISTANCE = Metric("distance", "mm", "distance", 1e3)
 SHORT = {"machine": "stewart", "configuration": "hardware", "duration": 0.4}
 
 
-def still_policy(environment: str, inputs: int, outputs: int, value: float = 0.0) -> Policy:
+def still_policy(environment, inputs, outputs, value=0.0):
     """Return a policy with one action for everything."""
     return Policy(
         (np.zeros((outputs, inputs)),),
@@ -61,7 +57,7 @@ def still_policy(environment: str, inputs: int, outputs: int, value: float = 0.0
     )
 
 
-def test_metrics_are_their_formulas(subtests: pytest.Subtests) -> None:
+def test_metrics_are_their_formulas(subtests):
     for kind in ["rms", "mean", "largest", "last"]:
         with subtests.test(f"{kind}"):
             generator = np.random.default_rng(0)
@@ -83,7 +79,7 @@ def test_metrics_are_their_formulas(subtests: pytest.Subtests) -> None:
             assert sums.results()[1, 0] == 0.0
 
 
-def test_first_episodes_are_scored_and_no_more() -> None:
+def test_first_episodes_are_scored_and_no_more():
     """Points that leave early begin again beside those that do not: what follows does not count."""
     wind = 1.5
     outcome = roll_out(POINTS, {"wind": wind}, None, [3, 4, 5, 6], (DISTANCE,))
@@ -100,10 +96,10 @@ def test_first_episodes_are_scored_and_no_more() -> None:
     assert 0.0 < outcome.terminated.mean() < 1.0 or outcome.terminated.all()
 
 
-def test_policies_are_asked() -> None:
+def test_policies_are_asked():
     asked = []
 
-    def act(observation: Any) -> Any:
+    def act(observation):
         asked.append(observation.copy())
         return -observation[:, :1]
 
@@ -114,7 +110,7 @@ def test_policies_are_asked() -> None:
     assert (outcome.metrics[:, 0] < 1e3 * np.abs(start[:, 0])).all()
 
 
-def test_episodes_do_not_depend_on_who_runs_beside_them() -> None:
+def test_episodes_do_not_depend_on_who_runs_beside_them():
     options = {**SHORT, "engine": "analytic"}
     found = table.ENVIRONMENT_METRICS[TRACKING_ENVIRONMENT]
     together = roll_out(TRACKING_ENVIRONMENT, options, None, [7, 8, 9], found)
@@ -123,7 +119,7 @@ def test_episodes_do_not_depend_on_who_runs_beside_them() -> None:
     assert together.metrics[0, 0] != alone.metrics[0, 0]
 
 
-def test_controllers_run_the_environments_motions() -> None:
+def test_controllers_run_the_environments_motions():
     """The same machine and motion as in the environment, scored against the environment's own."""
     from twin.control import make_controller
     from twin.plant.plant import Plant
@@ -132,9 +128,7 @@ def test_controllers_run_the_environments_motions() -> None:
     seeds, found = [21, 22], table.ENVIRONMENT_METRICS[TRACKING_ENVIRONMENT]
     outcome = run_controller("cascade", {**SHORT, "engine": "analytic"}, seeds, found)
     assert outcome.length.tolist() == [40, 40]
-    env: Any = make_environments(
-        TRACKING_ENVIRONMENT, 2, {**SHORT, "engine": "analytic"}, "next_step"
-    )
+    env = make_environments(TRACKING_ENVIRONMENT, 2, {**SHORT, "engine": "analytic"}, "next_step")
     env.reset(seed=seeds)
     task = env.unwrapped.task
     platform, motion = task.batch.platforms[1], task.motions[1]
@@ -153,9 +147,9 @@ def test_controllers_run_the_environments_motions() -> None:
     env.close()
 
 
-def test_all_take_part_in_the_same_episodes(tmp_path: Path) -> None:
+def test_all_take_part_in_the_same_episodes(tmp_path):
     policy = still_policy(TRACKING_ENVIRONMENT, *widths()).save(tmp_path / "still.npz")
-    told: list[str] = []
+    told = []
     found = evaluate(
         TRACKING_ENVIRONMENT, ["zero", policy, "cascade"], episodes=3, seed=50, show=told.append
     )
@@ -175,7 +169,7 @@ def test_all_take_part_in_the_same_episodes(tmp_path: Path) -> None:
     assert found.mean("cascade", "analytic", "return").episodes == 0
 
 
-def widths() -> tuple[int, int]:
+def widths():
     """Return how many numbers PoseTracking observes and takes."""
     env = make_environments(TRACKING_ENVIRONMENT, 1, SHORT)
     sizes = env.single_observation_space.shape[0], env.single_action_space.shape[0]
@@ -183,7 +177,7 @@ def widths() -> tuple[int, int]:
     return sizes
 
 
-def test_processes_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_give_the_same(monkeypatch):
     pytest.importorskip("joblib")
     options = {"options": SHORT, "episodes": 9, "engines": ("analytic",)}
     alone = evaluate(TRACKING_ENVIRONMENT, ["zero"], **options)
@@ -192,7 +186,7 @@ def test_processes_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_array_equal(values, pool.results["zero", "analytic"][title])
 
 
-def test_report_holds_the_means() -> None:
+def test_report_holds_the_means():
     found = evaluate(TRACKING_ENVIRONMENT, ["zero", "cascade"], options=SHORT, episodes=2)
     columns, rows = report_columns(found), report_rows(found)
     assert columns[:3] == ("engine", "policy", "position error [mm]")
@@ -218,7 +212,7 @@ def test_report_holds_the_means() -> None:
     )
 
 
-def test_bad_arguments_are_refused(subtests: pytest.Subtests) -> None:
+def test_bad_arguments_are_refused(subtests):
     for arguments, word in [
         ({"policies": []}, "policies"),
         ({"policies": ["zero", "zero"]}, "policies"),
@@ -239,7 +233,7 @@ def test_bad_arguments_are_refused(subtests: pytest.Subtests) -> None:
                 evaluate(**{**given, **arguments})
 
 
-def test_policies_of_other_environments_are_refused(tmp_path: Path) -> None:
+def test_policies_of_other_environments_are_refused(tmp_path):
     path = still_policy(POINTS, 2, 1).save(tmp_path / "points.npz")
     with pytest.raises(InputError, match="is for"):
         evaluate(TRACKING_ENVIRONMENT, [path], options=SHORT, episodes=1)
@@ -248,7 +242,7 @@ def test_policies_of_other_environments_are_refused(tmp_path: Path) -> None:
         evaluate(TRACKING_ENVIRONMENT, [path], options=SHORT, episodes=1)
 
 
-def test_policies_with_other_scales_are_refused(tmp_path: Path) -> None:
+def test_policies_with_other_scales_are_refused(tmp_path):
     """What 1 means must be what it meant in training."""
     env = make_environments(TRACKING_ENVIRONMENT, 1, SHORT)
     observations, actions = channels(env)
@@ -265,7 +259,7 @@ def test_policies_with_other_scales_are_refused(tmp_path: Path) -> None:
     wide.close()
 
 
-def test_given_options_take_the_place_of_those_of_the_training(tmp_path: Path) -> None:
+def test_given_options_take_the_place_of_those_of_the_training(tmp_path):
     """What is not given stays as in the training, and what differs is told."""
     path = still_policy(TRACKING_ENVIRONMENT, *widths()).save(tmp_path / "still.npz")
     given = {"amplitude": 0.2, "duration": 0.4, "fidelity": None}
@@ -281,7 +275,7 @@ def test_given_options_take_the_place_of_those_of_the_training(tmp_path: Path) -
     assert ideal.changes[str(path)] == {"configuration": ("null", "hardware")}
 
 
-def test_an_edited_machine_is_told(tmp_path: Path) -> None:
+def test_an_edited_machine_is_told(tmp_path):
     """The path of its file is the same; where another machine was asked for, that is enough."""
     file = tmp_path / "platform.toml"
     shutil.copy(parameters_path("stewart"), file)
@@ -297,7 +291,7 @@ def test_an_edited_machine_is_told(tmp_path: Path) -> None:
     }
 
 
-def test_a_policy_sees_and_acts_in_the_scales_of_its_training() -> None:
+def test_a_policy_sees_and_acts_in_the_scales_of_its_training():
     """A base that shakes less would change both, and what the same policy then does."""
     policy = load_policy("stewart_isolation")
     own = {**policy.options, "acceleration": 0.2}
@@ -318,7 +312,7 @@ def test_a_policy_sees_and_acts_in_the_scales_of_its_training() -> None:
     assert (policies["transmissibility"] < 0.3 * passive["transmissibility"]).all()
 
 
-def test_isolation_law_beats_the_passive_machine() -> None:
+def test_isolation_law_beats_the_passive_machine():
     options = {"machine": "compliant_stewart", "configuration": "hardware", "duration": 0.5}
     found = evaluate(
         "twin/VibrationIsolation-v0", ["zero", "isolation_law"], options=options, episodes=3
@@ -336,7 +330,7 @@ def test_isolation_law_beats_the_passive_machine() -> None:
         ("twin/MotionCueing-v0", ["classical", "adaptive", "tilt_law"], 300),
     ],
 )
-def test_laws_beat_doing_nothing(environment: str, laws: list[str], steps: int) -> None:
+def test_laws_beat_doing_nothing(environment, laws, steps):
     """Each in rows of its own: together as alone."""
     assert laws == list(ENVIRONMENT_LAWS[environment])
     options = {"max_episode_steps": steps}
@@ -350,9 +344,7 @@ def test_laws_beat_doing_nothing(environment: str, laws: list[str], steps: int) 
 
 
 @pytest.mark.parametrize("machine", [None, "rss"])
-def test_a_users_own_task_is_evaluated_after_its_training(
-    machine: str | None, tmp_path: Path
-) -> None:
+def test_a_users_own_task_is_evaluated_after_its_training(machine, tmp_path):
     """The machine is the task's usual one where the training names none."""
     task = "own_task:own_task/Reach-v0"
     given = {} if machine is None else {"machine": machine}

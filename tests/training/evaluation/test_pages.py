@@ -1,7 +1,5 @@
 """The tables of docs/training.md are those of the records that the policies are shipped with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from twin.training.evaluation import Evaluation, as_markdown
 pytestmark = pytest.mark.quick
 
 
-def test_the_page_has_the_tables_of_the_shipped_policies(subtests: pytest.Subtests) -> None:
+def test_the_page_has_the_tables_of_the_shipped_policies(subtests):
     for name in ["tracking", "isolation", "ball", "cueing"]:
         with subtests.test(f"{name}"):
             record = json.loads((Path(policies.__path__[0]) / f"stewart_{name}.json").read_text())

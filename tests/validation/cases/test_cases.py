@@ -1,15 +1,12 @@
 """Cases on machines of every kind, and that they notice what they are there to notice."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from case_outcomes import Outcome, failed, failed_names
+from case_outcomes import failed, failed_names
 from unsymmetric import content_without_symmetry
 
 import twin
@@ -20,7 +17,6 @@ from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.kinematics import PlateModel
-from twin.validation.case import Plot
 from twin.validation.cases import CASES, compliant_legs, load_case
 from twin.validation.cases.driving_simulator import dae as simulator_multipliers
 from twin.validation.cases.driving_simulator.kinematics import against_kernels
@@ -75,7 +71,7 @@ PAIRS = [
 assert {name for _, name in PAIRS} | set(LEFT_TO_THE_REPORT) == set(CASES)
 
 
-def machine_called(name: str) -> Platform:
+def machine_called(name):
     """Return a machine of the catalogue, or the one without any symmetry."""
     if name == "general":
         content = content_without_symmetry("ups") | {"name": name}
@@ -83,14 +79,14 @@ def machine_called(name: str) -> Platform:
     return twin.load(name)
 
 
-def altered(platform: Platform, factor: float) -> Platform:
+def altered(platform, factor):
     """Return the machine with another mass of the platform."""
     content = platform.parameters.model_dump()
     content["platform"]["body"]["mass"] *= factor
     return Platform(MachineParameters.model_validate(content))
 
 
-def test_every_case_is_in_the_list_under_its_name() -> None:
+def test_every_case_is_in_the_list_under_its_name():
     folder = Path(twin.validation.cases.__path__[0])
     cases = {
         (name, ".".join(path.relative_to(folder).with_suffix("").parts))
@@ -110,13 +106,13 @@ def test_every_case_is_in_the_list_under_its_name() -> None:
         assert "\n" not in case.title + case.description
 
 
-def test_unknown_case_is_an_input_error(subtests: pytest.Subtests) -> None:
+def test_unknown_case_is_an_input_error(subtests):
     for name in ["", "Reference", "case", "os", None, 3]:
         with subtests.test(f"{name}"), pytest.raises(InputError, match="unknown case"):
             load_case(name)
 
 
-def test_every_case_says_to_which_machines_it_applies() -> None:
+def test_every_case_says_to_which_machines_it_applies():
     machines = {name: twin.load(name) for name in twin.machine_names()}
     for name in CASES:
         case = load_case(name)
@@ -130,7 +126,7 @@ def test_every_case_says_to_which_machines_it_applies() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("machine", "name"), PAIRS)
-def test_case_passes_and_is_complete(machine: str, name: str, outcome: Outcome) -> None:
+def test_case_passes_and_is_complete(machine, name, outcome):
     platform = machine_called(machine)
     result = outcome(platform, name)
     assert (result.machine, result.case, result.error) == (platform.name, name, "")
@@ -149,7 +145,7 @@ def test_case_passes_and_is_complete(machine: str, name: str, outcome: Outcome) 
         assert statement.ours
 
 
-def check_plot(plot: Plot) -> None:
+def check_plot(plot):
     """Check that a plot can be drawn."""
     assert plot.panels
     for panel in plot.panels:
@@ -164,13 +160,11 @@ def check_plot(plot: Plot) -> None:
             assert not panel.log_y or (curve.y > 0.0).all()
 
 
-def test_projection_notices_a_mass_off_by_a_millionth(
-    stewart: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_projection_notices_a_mass_off_by_a_millionth(stewart, monkeypatch):
     wrong = altered(stewart, 1.0 + 1e-6)
     honest = comparison.projection
 
-    def with_wrong_mass(engine: str, _: Platform, *state: Any) -> Any:
+    def with_wrong_mass(engine, _, *state):
         return honest(engine, wrong, *state)
 
     monkeypatch.setattr(comparison, "projection", with_wrong_mass)
@@ -179,12 +173,10 @@ def test_projection_notices_a_mass_off_by_a_millionth(
 
 
 @pytest.mark.parametrize("engine", [bar.engine for bar in comparison.ENGINE_BARS])
-def test_trajectories_notice_an_engine_at_its_defaults(
-    srspm: Platform, engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trajectories_notice_an_engine_at_its_defaults(srspm, engine, monkeypatch):
     honest = comparison.simulate
 
-    def at_defaults(*arguments: Any, **options: Any) -> Any:
+    def at_defaults(*arguments, **options):
         if options.get("engine") == engine:
             options |= {"engine_defaults": True, "fidelity": "fast"}
         return honest(*arguments, **options)
@@ -196,12 +188,10 @@ def test_trajectories_notice_an_engine_at_its_defaults(
     assert all(name.startswith(label) for name in failed_names(result.measures))
 
 
-def test_missing_engine_is_told_and_does_not_fail(
-    srspm: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_engine_is_told_and_does_not_fail(srspm, monkeypatch):
     honest = comparison.simulate
 
-    def without_bullet(*arguments: Any, **options: Any) -> Any:
+    def without_bullet(*arguments, **options):
         if options.get("engine") == "bullet":
             raise MissingDependencyError("pybullet", "The engine", "pip install pybullet")
         return honest(*arguments, **options)
@@ -213,24 +203,24 @@ def test_missing_engine_is_told_and_does_not_fail(
     assert "pip install pybullet" in note.note
 
 
-def test_published_end_of_fall_notices_another_gravity(srspm: Platform) -> None:
+def test_published_end_of_fall_notices_another_gravity(srspm):
     content = srspm.parameters.model_dump() | {"gravity": 9.81}
     result = load_case("free_fall").run(Platform(MachineParameters.model_validate(content)))
     assert any("printed" in name for name in failed_names(result.measures))
     assert {statement.agreement for statement in result.statements} >= {"differs"}
 
 
-def test_a_value_that_is_not_a_number_fails(srspm: Platform, outcome: Outcome) -> None:
+def test_a_value_that_is_not_a_number_fails(srspm, outcome):
     result = outcome(srspm, "projection")
     judged = result.measures[0]
     broken = replace(result, measures=(replace(judged, value=float("nan")),))
     assert broken.verdict == "fail"
 
 
-def test_linear_systems_notice_a_mass_off_by_a_millionth(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_linear_systems_notice_a_mass_off_by_a_millionth(monkeypatch):
     honest = compliant_legs.from_parameters
 
-    def heavier(parameters: Any) -> Any:
+    def heavier(parameters):
         machine = honest(parameters)
         return replace(machine, housing_mass=machine.housing_mass * (1.0 + 1e-6))
 
@@ -242,17 +232,17 @@ def test_linear_systems_notice_a_mass_off_by_a_millionth(monkeypatch: pytest.Mon
     assert any(name.startswith("energies") for name in names)
 
 
-def test_exact_model_notices_a_mass_off_by_a_millionth() -> None:
+def test_exact_model_notices_a_mass_off_by_a_millionth():
     machine = twin.load("driving_simulator")
     states = random_states(machine, 20)
     assert not [m for m in against_kernels("", machine, states) if m.verdict == "fail"]
     honest = machine.inverse_dynamics
     machine = altered(machine, 1.0)
-    machine.inverse_dynamics = lambda *a: (1.0 + 1e-6) * honest(*a)  # type: ignore[method-assign]
+    machine.inverse_dynamics = lambda *a: (1.0 + 1e-6) * honest(*a)
     assert [m for m in against_kernels("", machine, states) if m.verdict == "fail"]
 
 
-def test_multipliers_notice_a_misread_term(constants: Any) -> None:
+def test_multipliers_notice_a_misread_term(constants):
     pytest.importorskip("sympy")
     plate = PlateModel.from_parameters(twin.load("driving_simulator").parameters)
     reduction = reduce_index(plate.lumped())
@@ -263,7 +253,7 @@ def test_multipliers_notice_a_misread_term(constants: Any) -> None:
     assert simulator_multipliers.wrong_terms(reduction, plate) == [misread]
 
 
-def test_fall_of_the_cranked_machine_is_compared_with_the_published_one(outcome: Outcome) -> None:
+def test_fall_of_the_cranked_machine_is_compared_with_the_published_one(outcome):
     result = outcome(twin.load("rss"), "rss_free_fall")
     (height,) = [m for m in result.measures if m.name.startswith("height")]
     # It rolls a little and so falls a millimetre less than a level platform.

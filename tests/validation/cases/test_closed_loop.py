@@ -1,9 +1,5 @@
 """Faults of closed loops that every machine survives, and heaves that it can follow."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from case_outcomes import failed_names
@@ -20,7 +16,7 @@ from twin.validation.measures.sampling import followed
 pytestmark = pytest.mark.quick
 
 
-def slow_loops() -> Platform:
+def slow_loops():
     """Return a machine tool without limits of its actuators, whose position loops are slow."""
     content = machine_tool().parameters.model_dump()
     content["leg"]["actuator"] |= {"speed": None, "force": None}
@@ -29,17 +25,17 @@ def slow_loops() -> Platform:
 
 
 def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(
-    constants: Any,
-) -> None:
+    constants,
+):
     machine = slow_loops()
     (fault,) = (one for one in faults.INJECTED_FAULTS if one.name == "unstable position gain")
     own = suitable_position_loop(machine, faults.CONTROL_PERIOD)[0]
     assert faults.UNSTABLE_GAIN_FACTOR * own * faults.CONTROL_PERIOD < faults.DIVERGENT_LOOP_GAIN
 
-    def failures() -> list[str]:
+    def failures():
         run = stopped_run(machine, fault)
         assert run is not None
-        return failed_names(stop_measures(machine, fault, run))  # type: ignore[arg-type]
+        return failed_names(stop_measures(machine, fault, run))
 
     assert not failures()
     constants(faults, DIVERGENT_LOOP_GAIN=0.0)
@@ -47,7 +43,7 @@ def test_a_provoked_runaway_is_stopped_whatever_the_own_gain(
 
 
 @pytest.mark.parametrize("seed", [42, 47])
-def test_cranks_can_follow_the_heave(seed: int) -> None:
+def test_cranks_can_follow_the_heave(seed):
     """One has legs four times as long as its cranks, the other hardly any room above home."""
     machine = random_machine(seed)
     motion = heave(machine, 1.0)

@@ -1,7 +1,5 @@
 """Closed forms for drives and sensors, and the tumble test of an inertial sensor."""
 
-from __future__ import annotations
-
 from math import pi
 
 import numpy as np
@@ -25,7 +23,7 @@ from twin.validation.published.machines import typed_numbers
 pytestmark = pytest.mark.quick
 
 
-def test_the_motor_at_the_leg_follows_from_the_data_sheet() -> None:
+def test_the_motor_at_the_leg_follows_from_the_data_sheet():
     table, turns = typed_numbers("stewart")["drive_at_leg"], 2.0 * pi / 0.00508
     per_speed = 0.14 / (1000.0 * 2.0 * pi / 60.0)
     expected = 0.00047 * turns**2, 0.23 * turns, per_speed * turns**2, 8.81 * turns
@@ -33,14 +31,14 @@ def test_the_motor_at_the_leg_follows_from_the_data_sheet() -> None:
     assert found == pytest.approx(expected, rel=1e-15)
 
 
-def test_the_closed_form_of_an_impact_solves_the_equation_of_motion() -> None:
+def test_the_closed_form_of_an_impact_solves_the_equation_of_motion():
     """Of a unit mass on a spring of one, with a damping ratio of 0.3 and a speed of one."""
     found = impact_of_leg(1.0, 0.3, 1.0)
 
-    def leaves(_: float, state: np.ndarray) -> float:
+    def leaves(_, state):
         return float(state[0] + 0.6 * state[1])
 
-    leaves.terminal, leaves.direction = True, -1  # type: ignore[attr-defined]
+    leaves.terminal, leaves.direction = True, -1
     run = solve_ivp(
         lambda _, state: [state[1], -state[0] - 0.6 * state[1]],
         (0.0, 10.0),
@@ -55,7 +53,7 @@ def test_the_closed_form_of_an_impact_solves_the_equation_of_motion() -> None:
 
 
 @pytest.mark.parametrize("name", ["stewart", "rss", "srspm"])
-def test_limits_are_judged_for_every_kind_of_drive(name: str) -> None:
+def test_limits_are_judged_for_every_kind_of_drive(name):
     machine = twin.load(name, "hardware")
     drive, numbers = drive_constants(machine, 1e-4)[0], drive_numbers(machine)
     found = [
@@ -67,7 +65,7 @@ def test_limits_are_judged_for_every_kind_of_drive(name: str) -> None:
     assert {measure.verdict for measure in found} == {"pass"}
 
 
-def test_the_tumble_test_finds_the_errors_of_a_sensor() -> None:
+def test_the_tumble_test_finds_the_errors_of_a_sensor():
     sensor = thesis_sensor()
     assert sensor.accelerometers is not None and sensor.gyroscopes is not None
     still = {
@@ -89,7 +87,7 @@ def test_the_tumble_test_finds_the_errors_of_a_sensor() -> None:
         assert found[name][1] == pytest.approx(expected, abs=1e-13)
 
 
-def test_the_thesis_sensor_keeps_its_data_sheet() -> None:
+def test_the_thesis_sensor_keeps_its_data_sheet():
     found = list(sheet_measures(thesis_sensor()))
     assert len(found) >= 16
     assert {measure.verdict for measure in found} == {"pass"}

@@ -1,7 +1,5 @@
 """The equations that the environments are compared with, against numbers by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -14,7 +12,7 @@ from twin.validation.cases.environments import ball, case, cueing, shaking
 pytestmark = pytest.mark.quick
 
 
-def test_ball_on_an_incline_rolls_with_five_sevenths() -> None:
+def test_ball_on_an_incline_rolls_with_five_sevenths():
     own = Ball(0.03, 0.4, 1.0, 0.1, rolling_resistance=0.0)
     turn = Rotation.from_rotvec([0.0, 0.2, 0.0]).as_matrix()
     arm = turn @ [0.0, 0.0, 0.13]
@@ -25,14 +23,14 @@ def test_ball_on_an_incline_rolls_with_five_sevenths() -> None:
     np.testing.assert_allclose(found.force @ turn[:, 2], 0.4 * 9.81 * np.cos(0.2), rtol=1e-12)
 
 
-def test_braking_loads_the_front_axle() -> None:
+def test_braking_loads_the_front_axle():
     front, rear = cueing.axle_loads(Car(), -4.0)
     weight, moved = 1500.0 * 9.81, 1500.0 * 4.0 * 0.55 / 2.6
     np.testing.assert_allclose(front, weight * 1.4 / 2.6 + moved, rtol=1e-12)
     np.testing.assert_allclose(rear, weight * 1.2 / 2.6 - moved, rtol=1e-12)
 
 
-def test_base_swings_as_its_line_in_the_middle_and_rests_at_both_ends() -> None:
+def test_base_swings_as_its_line_in_the_middle_and_rests_at_both_ends():
     line = np.array([[[5.0, 2.0, 0.3]]] * 3)
     end = shaking.CONTROL_PERIOD * shaking.PERIOD_COUNT
     time = np.array([0.0, 0.5 * end, end])
@@ -43,14 +41,14 @@ def test_base_swings_as_its_line_in_the_middle_and_rests_at_both_ends() -> None:
     np.testing.assert_allclose(shaking.velocity(line, time[[0, 2]]), 0.0, rtol=0, atol=1e-15)
 
 
-def test_platform_stays_in_a_room_whose_base_rests() -> None:
+def test_platform_stays_in_a_room_whose_base_rests():
     light = shaking.with_light_legs(twin.load("stewart"))
     assert light.parameters.leg.mass < 0.05
     still = np.array([[[5.0, 0.0, 0.0]]] * 3)
     np.testing.assert_allclose(shaking.in_the_room(light, still), 0.0, rtol=0, atol=1e-9)
 
 
-def test_formulae_of_rewards() -> None:
+def test_formulae_of_rewards():
     assert cueing.closeness(0.0, 1e-3, 0.1) == 1.0
     assert cueing.closeness(0.1, 1e-3, 0.1) == 0.0
     half = (np.sqrt(101.0) - 1.0) * 1e-3

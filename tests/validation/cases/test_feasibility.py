@@ -1,7 +1,5 @@
 """The case of feasibility: a machine that cannot hold itself fails it."""
 
-from __future__ import annotations
-
 import pytest
 from case_outcomes import failed_names
 
@@ -13,7 +11,7 @@ from twin.validation.cases import load_case
 pytestmark = pytest.mark.quick
 
 
-def test_a_weak_machine_fails(platform: Platform) -> None:
+def test_a_weak_machine_fails(platform):
     result = load_case("feasibility").run(platform)
     assert result.verdict == "pass"
     assert len(result.measures) >= 6

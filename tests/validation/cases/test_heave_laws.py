@@ -1,7 +1,5 @@
 """Motion laws beside figure 16, and the published points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -20,7 +18,7 @@ GRAVITY = 9.8
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_laws_are_at_rest_at_both_ends_and_reach_the_peak(law: str) -> None:
+def test_laws_are_at_rest_at_both_ends_and_reach_the_peak(law):
     rise = np.sqrt(LAWS[law].peak * (END_HEIGHT - START_HEIGHT) / (PEAK_ACCELERATION * GRAVITY))
     time = np.linspace(0.0, rise, 20_001)
     height, rate, acceleration = stroke(LAWS[law], time, GRAVITY)
@@ -33,7 +31,7 @@ def test_laws_are_at_rest_at_both_ends_and_reach_the_peak(law: str) -> None:
         assert off.max() < 1e-4
 
 
-def test_published_strokes_mirror_each_other() -> None:
+def test_published_strokes_mirror_each_other():
     points = published_heave()
     assert points.time == pytest.approx(0.01 * np.arange(82), abs=1e-12)
     for column in points[1:]:
@@ -43,7 +41,7 @@ def test_published_strokes_mirror_each_other() -> None:
     assert points.torque.min() == points.torque[27] == points.torque[81]
 
 
-def test_landmarks_of_a_stroke() -> None:
+def test_landmarks_of_a_stroke():
     assert landmarks(published_heave().torque[:28]) == pytest.approx(
         (407.16, 227.43, 356.17, 114.48), abs=0.005
     )

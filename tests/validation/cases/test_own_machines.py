@@ -1,10 +1,7 @@
 """Machines of one's own: templates of every kind, unequal legs, more legs than dof."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,11 +18,11 @@ CHECKED = ("reference", "projection", "free_fall", "driven_motion")
 """Cases that see all of a machine: its equations, its models in the engines, and its motion."""
 
 
-def unequal(name: str) -> Platform:
+def unequal(name):
     """Return a machine of the catalogue two of whose legs are heavier than the others."""
     content = tomllib.loads(parameters_path(name).read_text(encoding="utf-8"))
     content.pop("fidelity", None)
-    changes: dict[str, dict[str, Any]] = {
+    changes = {
         "stewart": {"rod": {"mass": 14.0}},
         "rss": {"rod": {"radius": 0.008}},
         "compliant_stewart": {"stiffness": 40e3, "follower_mass": 6.0},
@@ -37,7 +34,7 @@ def unequal(name: str) -> Platform:
     return Platform(parameters_from(content, Path("unequal.toml")))
 
 
-def eight_legs() -> Platform:
+def eight_legs():
     """Return `stewart` with eight legs: two more than it has degrees of freedom."""
     content = tomllib.loads(parameters_path("stewart").read_text(encoding="utf-8"))
     places = {
@@ -52,7 +49,7 @@ def eight_legs() -> Platform:
     return Platform(parameters_from(content | {"name": "eight_legs"}, Path("eight_legs.toml")))
 
 
-def check(platform: Platform, cases: tuple[str, ...] = CHECKED) -> None:
+def check(platform, cases=CHECKED):
     """Check that a machine passes."""
     for key in cases:
         assert not failed(load_case(key).run(platform).measures), key
@@ -60,7 +57,7 @@ def check(platform: Platform, cases: tuple[str, ...] = CHECKED) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", LEG_KINDS)
-def test_a_template_passes_as_it_is_written(kind: str, tmp_path: Path) -> None:
+def test_a_template_passes_as_it_is_written(kind, tmp_path):
     pytest.importorskip("pybullet")
     file = tmp_path / "mine.toml"
     write_template(file, kind)
@@ -72,20 +69,20 @@ def test_a_template_passes_as_it_is_written(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["stewart", "rss", "compliant_stewart", "micro_hexapod", "driving_simulator"]
 )
-def test_legs_may_be_unequal(name: str) -> None:
+def test_legs_may_be_unequal(name):
     pytest.importorskip("pybullet")
     check(unequal(name))
 
 
 @pytest.mark.slow
-def test_legs_may_be_more_than_degrees_of_freedom() -> None:
+def test_legs_may_be_more_than_degrees_of_freedom():
     pytest.importorskip("pybullet")
     check(eight_legs())
 
 
 @pytest.mark.quick
-def test_pillars_of_another_plate_have_no_closed_form(tmp_path: Path) -> None:
+def test_pillars_of_another_plate_have_no_closed_form(tmp_path):
     """Three pillars; the paper's plate has four below a rectangle."""
     platform = load(write_template(tmp_path / "three.toml", "pillar"))
-    never_used: Any = None
+    never_used = None
     assert list(plate_measures(platform, never_used, ())) == []

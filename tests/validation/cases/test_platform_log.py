@@ -1,7 +1,5 @@
 """Log of the inertial sensor on the thesis' platform: its clock."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from twin.validation.cases.inertial_sensor.data_sheet import PITCH_COLUMN, logge
 pytestmark = pytest.mark.quick
 
 
-def test_the_log_is_on_the_clock_of_the_loop() -> None:
+def test_the_log_is_on_the_clock_of_the_loop():
     """At 3 Hz the filter is late by 3.0 ms; log, reference and platform start together."""
     machine = twin.load("stewart", "hardware")
     motion = SineMotion(machine.home, amplitude={"pitch": 0.02}, frequency=3.0, duration=2.01)

@@ -1,10 +1,7 @@
 """The shipped table of robustness: what is on record of it, and that a change either way fails."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,14 +14,14 @@ pytestmark = pytest.mark.quick
 
 
 @pytest.mark.parametrize("shipped", ALL, ids=[shipped.policy for shipped in ALL])
-def test_every_policy_has_its_conditions_on_record(shipped: Any) -> None:
+def test_every_policy_has_its_conditions_on_record(shipped):
     held = robustness(shipped)
     assert held.verdict == "pass", held.value
 
 
 @pytest.mark.parametrize("column", ["zero", "baseline"])
 @pytest.mark.parametrize("shipped", ALL, ids=[shipped.policy for shipped in ALL])
-def test_another_policy_has_another_outcome(shipped: Any, column: str) -> None:
+def test_another_policy_has_another_outcome(shipped, column):
     """A policy that does nothing, and one that is no better than the baseline, fail."""
     rows = json.loads((Path(policies.__path__[0]) / "robustness.json").read_text())["rows"]
     own = [row for row in rows if row["policy name"] == shipped.policy]
@@ -34,11 +31,11 @@ def test_another_policy_has_another_outcome(shipped: Any, column: str) -> None:
     assert measure_of(own, shipped).verdict == "fail"
 
 
-def test_all_shipped_policies_are_in_the_report() -> None:
+def test_all_shipped_policies_are_in_the_report():
     assert {shipped.policy for shipped in ALL} == set(policy_names())
 
 
-def row(condition: str, difference: float, title: str = "error") -> dict[str, Any]:
+def row(condition, difference, title="error"):
     means = {"baseline": [1.0, 0.1, 8], "policy": [1.0 + difference, 0.1, 8]}
     apart = [difference, 0.2, 8]
     return {"condition": condition, "title": title, "baseline name": "law", "difference": apart} | (
@@ -46,7 +43,7 @@ def row(condition: str, difference: float, title: str = "error") -> dict[str, An
     )
 
 
-def test_outcomes_that_change_either_way_count() -> None:
+def test_outcomes_that_change_either_way_count():
     rows = [row("better", -0.3), row("alike", -0.1), row("worse", 1.2), row("of other", 9.0, "d")]
     own = ALL[0]._replace(title="error", within=None, short=("alike", "worse"))
     assert measure_of(rows, own).value == 0
@@ -55,7 +52,7 @@ def test_outcomes_that_change_either_way_count() -> None:
     assert measure_of(rows, own._replace(within=2.0, short=("worse",))).value == 0
 
 
-def test_larger_returns_are_better() -> None:
+def test_larger_returns_are_better():
     own = ALL[0]._replace(title="return", within=None, short=())
     assert measure_of([row("more", 0.3, "return")], own).value == 0
     assert measure_of([row("less", -0.3, "return")], own).value == 1

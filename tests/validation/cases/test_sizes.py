@@ -1,9 +1,5 @@
 """Machines of any size: a hexapod of 6 cm and one without gravity keep the same tolerances."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from case_outcomes import failed
 
@@ -22,15 +18,15 @@ from twin.validation.measures.equilibrium import (
 LENGTHS = {"radius", "height", "thickness", "position", "center_of_mass", "minimum", "maximum"}
 
 
-def resized(factor: float, gravity: float) -> Platform:
+def resized(factor, gravity):
     """Return `stewart` with all lengths times `factor`, of the same density."""
 
-    def scaled(value: Any, power: float) -> Any:
+    def scaled(value, power):
         if isinstance(value, (tuple, list)):
             return [scaled(entry, power) for entry in value]
         return value * factor**power
 
-    def table(content: dict[str, Any]) -> dict[str, Any]:
+    def table(content):
         powers = {**dict.fromkeys(LENGTHS, 1), "mass": 3, "inertia": 5}
         return {
             key: table(value)
@@ -67,7 +63,7 @@ assert {"reference", "projection", "convergence"} <= {key for _, key in PAIRS}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("machine", "key"), PAIRS)
-def test_every_case_passes_on_machines_of_any_size(machine: str, key: str) -> None:
+def test_every_case_passes_on_machines_of_any_size(machine, key):
     pytest.importorskip("pybullet")
     platform, case = resized(*MACHINES[machine]), load_case(key)
     if not case.applies(platform):
@@ -78,11 +74,11 @@ def test_every_case_passes_on_machines_of_any_size(machine: str, key: str) -> No
     assert result.verdict == "pass"
 
 
-def test_a_free_fall_needs_gravity() -> None:
+def test_a_free_fall_needs_gravity():
     assert "no gravity" in load_case("free_fall").obstacle(resized(*MACHINES["weightless"]))
 
 
-def test_durations_shrink_with_the_machine_on_the_grid() -> None:
+def test_durations_shrink_with_the_machine_on_the_grid():
     assert duration_for(twin.load("stewart"), 0.3) == 0.3
     assert time_scale(resized(1.0, 0.0)) == 1.0
     small = duration_for(resized(0.15, 9.81), 0.3)
@@ -95,7 +91,7 @@ def test_durations_shrink_with_the_machine_on_the_grid() -> None:
     assert duration_for(tiny, 0.3) == pytest.approx(3 * 0.125 * DURATION_GRID, rel=1e-12)
 
 
-def test_steps_shrink_with_the_machine_by_halves() -> None:
+def test_steps_shrink_with_the_machine_by_halves():
     assert step_for(twin.load("stewart"), 1e-3) == 1e-3
     assert step_for(resized(1.0, 0.0), 1e-3) == 1e-3
     # Time scales 0.408 and 0.258: two halvings each.

@@ -1,9 +1,5 @@
 """Energy balances and laws: they hold, and they notice what is wrong."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from case_outcomes import failed
@@ -25,7 +21,7 @@ DAMPED = ("compliant_stewart", "micro_hexapod")
 
 
 @pytest.mark.parametrize("name", DAMPED)
-def test_balance_counts_what_dampers_take(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_balance_counts_what_dampers_take(name, monkeypatch):
     platform = twin.load(name)
     start = {"twist": random_states(platform, 1).twist[0]}
     balance = balance_of(platform, free_motion(platform, 0.002, **start))
@@ -39,7 +35,7 @@ def test_balance_counts_what_dampers_take(name: str, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("name", DAMPED)
-def test_losses_are_damping_times_rate_squared(name: str) -> None:
+def test_losses_are_damping_times_rate_squared(name):
     platform = twin.load(name)
     pose, twist, _, deflection = random_states(platform, 20)
     leg = platform.parameters.leg
@@ -52,21 +48,19 @@ def test_losses_are_damping_times_rate_squared(name: str) -> None:
     assert found == pytest.approx(expected, rel=1e-13)
 
 
-def test_laws_notice_forces_that_are_off(
-    platform: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_laws_notice_forces_that_are_off(platform, monkeypatch):
     states = random_states(platform, 20)
     assert not failed([*dynamic_laws(platform, states), *kinematic_laws(platform, states)])
     honest = Platform.inverse_dynamics
 
-    def off(*arguments: Any, **options: Any) -> Any:
+    def off(*arguments, **options):
         return honest(*arguments, **options) * (1.0 + 1e-8)
 
     monkeypatch.setattr(Platform, "inverse_dynamics", off)
     assert len(failed(dynamic_laws(platform, states))) == 1
 
 
-def test_states_move_as_their_rates_say(platform: Platform) -> None:
+def test_states_move_as_their_rates_say(platform):
     states = random_states(platform, 20)
     k, time = platform.n_deflections, 1e-6
     whole = np.hstack([states.acceleration, np.ones((20, k))])
@@ -79,7 +73,7 @@ def test_states_move_as_their_rates_say(platform: Platform) -> None:
     assert rates[2][:, k:] == pytest.approx(np.ones((20, k)), abs=1e-8)
 
 
-def test_effective_forces_accelerate_as_the_given_ones() -> None:
+def test_effective_forces_accelerate_as_the_given_ones():
     redundant = twin.load("driving_simulator")
     states = random_states(redundant, 20)
     forces = np.random.default_rng(3).uniform(-500.0, 500.0, (20, 4))
@@ -92,7 +86,7 @@ def test_effective_forces_accelerate_as_the_given_ones() -> None:
 
 
 @pytest.mark.slow
-def test_work_notices_forces_that_are_off(platform: Platform) -> None:
+def test_work_notices_forces_that_are_off(platform):
     motion = sines(platform)
     time = np.linspace(0.0, motion.duration, 1001)
     run = driven(platform, motion, time)
@@ -102,7 +96,7 @@ def test_work_notices_forces_that_are_off(platform: Platform) -> None:
 
 
 @pytest.mark.parametrize("name", ["rss", "stewart", "driving_simulator", "compliant_stewart"])
-def test_work_notices_scaled_forces_and_missing_velocity_terms(name: str) -> None:
+def test_work_notices_scaled_forces_and_missing_velocity_terms(name):
     platform = twin.load(name)
     motion = sines(platform)
     run = driven(platform, motion, np.linspace(0.0, motion.duration, 4001))

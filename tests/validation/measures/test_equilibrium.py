@@ -1,12 +1,9 @@
 """Rest at home, forces that move a machine, and how fast it answers, for every kind of legs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import twin
-from twin.analysis.platform import Platform
 from twin.model.machine_base import ZERO_VECTOR
 from twin.validation.measures.equilibrium import (
     COMPARED_TIMESTEP,
@@ -19,7 +16,7 @@ from twin.validation.measures.equilibrium import (
 )
 
 
-def test_what_holds_a_machine_at_rest_keeps_it_there(platform: Platform) -> None:
+def test_what_holds_a_machine_at_rest_keeps_it_there(platform):
     held = rest(platform)
     acceleration = platform.forward_dynamics(
         platform.home, ZERO_VECTOR, held.forces, deflection=held.deflection
@@ -32,7 +29,7 @@ def test_what_holds_a_machine_at_rest_keeps_it_there(platform: Platform) -> None
         assert not held.deflection[platform.n_deflections :].any()
 
 
-def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:
+def test_fastest_rate_is_that_of_the_stiffest_mode():
     from twin.analysis.stiffness import natural_modes
 
     stiff = twin.load("micro_hexapod")
@@ -41,7 +38,7 @@ def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:
     assert fastest_rate(stiff) == pytest.approx(expected, rel=1e-4)
 
 
-def test_steps_follow_the_fastest_motion(platform: Platform) -> None:
+def test_steps_follow_the_fastest_motion(platform):
     step, rate = compared_step(platform), fastest_rate(platform)
     if rate * COMPARED_TIMESTEP <= MAX_STEP_RATE:
         assert step == COMPARED_TIMESTEP
@@ -50,13 +47,13 @@ def test_steps_follow_the_fastest_motion(platform: Platform) -> None:
         assert STIFF_STEP_RATE / 2.0 < step * rate <= STIFF_STEP_RATE
 
 
-def test_both_soft_and_stiff_machines_are_tried() -> None:
+def test_both_soft_and_stiff_machines_are_tried():
     steps = {compared_step(twin.load(name)) for name in twin.machine_names()}
     assert COMPARED_TIMESTEP in steps
     assert min(steps) < COMPARED_TIMESTEP
 
 
-def test_stiff_legs_are_moved_by_more_than_their_weight() -> None:
+def test_stiff_legs_are_moved_by_more_than_their_weight():
     assert typical_force(twin.load("micro_hexapod")) > 100.0 * 28.7
     stewart = twin.load("stewart")
     assert typical_force(stewart) == pytest.approx(np.abs(rest(stewart).forces).mean())

@@ -1,7 +1,5 @@
 """Distances between motions, and fitted orders of convergence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -16,7 +14,7 @@ from twin.validation.measures.sampling import (
 pytestmark = pytest.mark.quick
 
 
-def test_rotation_error_is_the_angle_between(subtests: pytest.Subtests) -> None:
+def test_rotation_error_is_the_angle_between(subtests):
     for angle in [0.0, 1e-12, 1e-6, 0.3, 3.0, np.pi]:
         with subtests.test(f"{angle}"):
             start = Rotation.from_rotvec([0.3, -0.7, 0.2])
@@ -32,19 +30,19 @@ def test_rotation_error_is_the_angle_between(subtests: pytest.Subtests) -> None:
             assert rotation_error(-poses[1], poses[0]) == pytest.approx(angle, abs=rounding)
 
 
-def test_position_error_is_the_distance() -> None:
+def test_position_error_is_the_distance():
     pose, reference = np.zeros((3, 7)), np.ones((3, 7))
     pose[1, :3] = [4.0, 5.0, 1.0]
     assert position_error(pose, reference) == pytest.approx([3**0.5, 5.0, 3**0.5])
 
 
-def test_relative_error_is_per_largest_entry() -> None:
+def test_relative_error_is_per_largest_entry():
     reference = np.array([[100.0, 0.0], [0.0, -10.0]])
     off = np.array([[0.0, 1.0], [1.0, 0.0]])
     assert relative_error(reference + off, reference) == pytest.approx([0.01, 0.1])
 
 
-def test_order_is_fitted_above_the_floor(subtests: pytest.Subtests) -> None:
+def test_order_is_fitted_above_the_floor(subtests):
     for order in [1.0, 2.0, 3.0, 4.0]:
         with subtests.test(f"{order}"):
             steps = 2.0 ** -np.arange(10.0)
@@ -57,5 +55,5 @@ def test_order_is_fitted_above_the_floor(subtests: pytest.Subtests) -> None:
             assert fit.order == pytest.approx(order, rel=0.1)
 
 
-def test_order_is_unknown_when_no_step_helps() -> None:
+def test_order_is_unknown_when_no_step_helps():
     assert np.isnan(fitted_order(np.array([1.0, 0.5]), np.array([1e-9, 1e-9])).order)

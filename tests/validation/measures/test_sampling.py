@@ -1,7 +1,5 @@
 """States and motions of the report fit slow machines, and those with a singular pose inside."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from twin.validation.measures.sampling import random_states, stroke
 pytestmark = pytest.mark.quick
 
 
-def test_states_are_on_home_s_side_of_singularity() -> None:
+def test_states_are_on_home_s_side_of_singularity():
     platform = twin.load("mathworks_stewart")
     pose = random_states(platform, 500).pose
     assert platform.within_limits(pose).all()
@@ -23,7 +21,7 @@ def test_states_are_on_home_s_side_of_singularity() -> None:
 
 
 @pytest.mark.parametrize("name", ["lsst_m2", "pi_h824", "stewart"])
-def test_the_heave_keeps_to_speed_and_stroke(name: str) -> None:
+def test_the_heave_keeps_to_speed_and_stroke(name):
     platform = twin.load(name)
     motion = heave(platform, 1.0)
     points = [motion(time) for time in np.linspace(0.0, 1.0, 401)]

@@ -1,14 +1,11 @@
 """Every row of validation/errata.md, shown."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 
 import numpy as np
 import pytest
 from legs_at_home import leg_bodies
-from numpy.typing import NDArray
 from scipy.linalg import expm, solve_continuous_are, solve_discrete_are
 from scipy.spatial.transform import Rotation
 
@@ -61,7 +58,7 @@ OBSERVER_MASS, OBSERVER_STEP = 18.8, 1e-3
 """Thesis, appendix A.3: m [kg], T [s]."""
 
 
-def printed_matrix(yaw: float, pitch: float, roll: float) -> NDArray[np.float64]:
+def printed_matrix(yaw, pitch, roll):
     """Return the matrix of equation (2.2), which is `Cba` in appendix A.2."""
     c, s = np.cos, np.sin
     return np.array(
@@ -81,7 +78,7 @@ def printed_matrix(yaw: float, pitch: float, roll: float) -> NDArray[np.float64]
     )
 
 
-def collected_tests() -> set[str]:
+def collected_tests():
     """Return all tests of the project as `tests/folder/file.py::name`."""
     return {
         f"{file.relative_to(ROOT)}::{node.name}"
@@ -91,13 +88,13 @@ def collected_tests() -> set[str]:
     }
 
 
-def test_every_erratum_names_a_test_that_exists() -> None:
+def test_every_erratum_names_a_test_that_exists():
     named = [entry.test for paper in read_errata() for entry in paper.entries]
     assert len(named) >= 9
     assert not set(named) - collected_tests()
 
 
-def test_errata_that_cannot_be_read_are_told(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_errata_that_cannot_be_read_are_told(subtests, tmp_path):
     for row in [
         "| (1) | a | b | c | somewhere |",
         "| (1) | a | b | `tests/test_a.py::test_a` |",
@@ -116,7 +113,7 @@ def test_errata_that_cannot_be_read_are_told(subtests: pytest.Subtests, tmp_path
             assert read_errata(page)[0].entries[0].assumed == "c"
 
 
-def test_printed_rotation_runs_backwards(stewart: Platform) -> None:
+def test_printed_rotation_runs_backwards(stewart):
     # A quarter turn about z takes the body's x axis to the base's y axis; as printed, to minus y.
     quarter = printed_matrix(np.pi / 2, 0.0, 0.0)
     assert quarter @ [1.0, 0.0, 0.0] == pytest.approx([0.0, -1.0, 0.0], abs=1e-15)
@@ -131,7 +128,7 @@ def test_printed_rotation_runs_backwards(stewart: Platform) -> None:
     assert np.abs(printed - right).max() > 0.05
 
 
-def test_printed_rotation_explains_the_printed_actuator_speed(stewart: Platform) -> None:
+def test_printed_rotation_explains_the_printed_actuator_speed(stewart):
     printed = STEWART_SPEED_CHECK.speed
     # 'approaches its limit' is read from a curve: one percent of it.
     assert largest_speed(stewart, inverted=True) == pytest.approx(printed, rel=0.01)
@@ -140,7 +137,7 @@ def test_printed_rotation_explains_the_printed_actuator_speed(stewart: Platform)
     assert largest_speed(stewart, inverted=False) > 1.3 * printed
 
 
-def test_payload_under_shaking_does_not_fail_where_it_is_printed_to(stewart: Platform) -> None:
+def test_payload_under_shaking_does_not_fail_where_it_is_printed_to(stewart):
     printed = STEWART_DYNAMIC_PAYLOAD
     lengths = stewart.minimum_coordinates + printed.extensions
     pose = stewart.forward_kinematics(lengths)[None]
@@ -157,7 +154,7 @@ def test_payload_under_shaking_does_not_fail_where_it_is_printed_to(stewart: Pla
         assert found.exact_limit_kg < printed.held - 20.0
 
 
-def test_mirrored_housing_tensor_is_reflected_not_swapped(stewart: Platform) -> None:
+def test_mirrored_housing_tensor_is_reflected_not_swapped(stewart):
     assert np.array_equal(MIRROR @ UPPER @ MIRROR, UPPER_MIRRORED)
     swap = np.eye(3)[[1, 0, 2]]
     assert np.array_equal(swap @ LOWER @ swap, LOWER_MIRRORED)
@@ -173,22 +170,22 @@ def test_mirrored_housing_tensor_is_reflected_not_swapped(stewart: Platform) -> 
         assert tensor == pytest.approx(expected, abs=1e-15)
 
 
-def test_printed_platform_tensor_is_not_symmetric(stewart: Platform) -> None:
+def test_printed_platform_tensor_is_not_symmetric(stewart):
     printed = [[1.05, -3.4e-3, 4.54e-4], [-3.37e-3, 1.05, 1.34e-2], [4.54e-4, 1.34e-2, 1.95]]
     rows = tuple(tuple(row) for row in printed)
     with pytest.raises(ValueError, match="symmetric"):
-        check_inertia(rows)  # type: ignore[arg-type]
+        check_inertia(rows)
     assert stewart.parameters.platform.body.inertia_tensor[0, 1] == -3.4e-3
 
 
-def test_printed_rod_moment_is_impossible(stewart: Platform) -> None:
+def test_printed_rod_moment_is_impossible(stewart):
     rows = ((0.402, 0.0009, -0.0045), (0.0009, 40.2, -0.0045), (-0.0045, -0.0045, 0.0324))
     with pytest.raises(ValueError, match="principal moments"):
         check_inertia(rows)
     assert stewart.parameters.leg.rod.inertia_tensor[1, 1] == 0.402
 
 
-def test_state_matrix_without_source() -> None:
+def test_state_matrix_without_source():
     m, time = OBSERVER_MASS, 2.0
     right = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, -1.0 / m], [0.0, 0.0, 0.0]])
     printed = right.copy()
@@ -201,16 +198,14 @@ def test_state_matrix_without_source() -> None:
     assert slower < 0.95 * 0.3
 
 
-def observer_gain(
-    transition: NDArray[np.float64], noise: NDArray[np.float64], measurement: float
-) -> NDArray[np.float64]:
+def observer_gain(transition, noise, measurement):
     """Return the stationary Kalman gain for a measured position [m] of variance `measurement`."""
     observe = np.array([[1.0, 0.0, 0.0]])
     covariance = solve_discrete_are(transition.T, observe.T, noise, np.array([[measurement]]))
     return np.asarray(covariance @ observe.T / (observe @ covariance @ observe.T + measurement))
 
 
-def test_text_and_code_give_different_observers() -> None:
+def test_text_and_code_give_different_observers():
     m, step = OBSERVER_MASS, OBSERVER_STEP
     transition = expm(np.array([[0, 1, 0], [0, 0, -1 / m], [0, 0, 0.0]]) * step)
     # Code: Da = 1000 T, variance 1e9; position in mm of variance 1e-5.
@@ -223,7 +218,7 @@ def test_text_and_code_give_different_observers() -> None:
         assert (np.abs(code[1:]) > 1.05 * np.abs(text[1:])).all()
 
 
-def test_link_lengths_of_the_table_are_exchanged(srspm: Platform) -> None:
+def test_link_lengths_of_the_table_are_exchanged(srspm):
     content = srspm.parameters.model_dump()
     content["leg"]["housing"]["length"] = 1.5
     content["leg"]["rod"] |= {"length": 0.5, "start": -0.5}
@@ -239,7 +234,7 @@ def test_link_lengths_of_the_table_are_exchanged(srspm: Platform) -> None:
         assert bool(np.abs(lengths - rows[:, 1:]).max() < 1e-5) is agrees
 
 
-def test_singular_pose_of_the_free_fall(srspm: Platform) -> None:
+def test_singular_pose_of_the_free_fall(srspm):
     fall = integrate(srspm, 1.0)
     # The published simulations put out a state every 10 ms: 0.48 s is the last before the pose.
     time = singular_time(srspm, fall)
@@ -247,7 +242,7 @@ def test_singular_pose_of_the_free_fall(srspm: Platform) -> None:
     assert tracked_until(srspm, fall, 0.01) == pytest.approx(0.48, abs=1e-9)
 
 
-def test_printed_rod_moment_of_the_cranked_machine_is_ten_times_too_large() -> None:
+def test_printed_rod_moment_of_the_cranked_machine_is_ten_times_too_large():
     # Table A.9: mass, length and moment of a rod.
     mass, length, printed = 0.4320, 0.70, 0.1764
     slender = mass * length**2 / 12.0
@@ -258,7 +253,7 @@ def test_printed_rod_moment_of_the_cranked_machine_is_ten_times_too_large() -> N
     assert rod == pytest.approx(mass, abs=5e-4)
 
 
-def test_published_cranked_machine_rolls_by_itself() -> None:
+def test_published_cranked_machine_rolls_by_itself():
     machine = twin.load("rss")
     level = np.array([0.0, 0.0, RSS_START_HEIGHT, 1.0, 0.0, 0.0, 0.0])
     third = 2.0 * np.pi / 3.0 * np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
@@ -279,7 +274,7 @@ def test_published_cranked_machine_rolls_by_itself() -> None:
     assert abs(machine.mass_matrix(level)[2, 3]) < 1e-12
 
 
-def test_printed_torque_takes_the_acceleration_for_the_velocity() -> None:
+def test_printed_torque_takes_the_acceleration_for_the_velocity():
     machine, points = twin.load("rss"), PublishedHeave(*(row[:28] for row in published_heave()))
     height, rate, acceleration = stroke(LAWS["cubic"], points.time, 9.8)
     np.testing.assert_allclose(height, points.height, rtol=0, atol=1e-12)
@@ -306,7 +301,7 @@ def test_printed_torque_takes_the_acceleration_for_the_velocity() -> None:
     assert np.abs(rest - inertia * slipped).max() < 0.01
 
 
-def test_cranked_machine_has_no_fall_of_the_printed_time_in_actuator_space() -> None:
+def test_cranked_machine_has_no_fall_of_the_printed_time_in_actuator_space():
     machine, top = twin.load("rss"), np.array([0.0, 0.0, RSS_START_HEIGHT, 1.0, 0.0, 0.0, 0.0])
     before, after = (integrate(machine, time, pose=top).pose[-1] for time in (0.2502, 0.2504))
     low, high = (np.linalg.det(machine.jacobian(pose)) for pose in (before, after))
@@ -315,7 +310,7 @@ def test_cranked_machine_has_no_fall_of_the_printed_time_in_actuator_space() -> 
     assert min(machine.condition_number(before), machine.condition_number(after)) > 1e3
 
 
-def test_printed_map_of_forces_has_no_such_shape() -> None:
+def test_printed_map_of_forces_has_no_such_shape():
     machine = twin.load("srspm")
     jacobian = machine.jacobian(machine.home)
     vector = np.arange(1.0, 7.0)
@@ -327,7 +322,7 @@ def test_printed_map_of_forces_has_no_such_shape() -> None:
         assert abs(printed @ twist - power) > 0.1 * abs(power)
 
 
-def test_printed_sizes_of_the_mass_matrix_differ_by_less_than_a_thousand() -> None:
+def test_printed_sizes_of_the_mass_matrix_differ_by_less_than_a_thousand():
     ratios = {
         name: [1e3 * wide / narrow for wide, narrow in zip(*sizes, strict=True)]
         for name, sizes in {
@@ -339,7 +334,7 @@ def test_printed_sizes_of_the_mass_matrix_differ_by_less_than_a_thousand() -> No
     assert ratios["C"] == pytest.approx([6671.0, 7409.0], abs=1.0)
 
 
-def test_printed_size_of_a_jacobian_is_that_of_another_matrix() -> None:
+def test_printed_size_of_a_jacobian_is_that_of_another_matrix():
     (*_, odd), *others = SIZES_2[1], SIZES_2[0], SIZES_2[2], SIZES_2[3]
     assert odd == SIZES_1["C"][1]
     assert odd / SIZES_2[1][0] > 4000.0
@@ -347,7 +342,7 @@ def test_printed_size_of_a_jacobian_is_that_of_another_matrix() -> None:
         assert 9.0 < symbolic / compiled < 9.8
 
 
-def test_printed_input_matrix_finds_a_thousandth_of_a_disturbance() -> None:
+def test_printed_input_matrix_finds_a_thousandth_of_a_disturbance():
     m = OBSERVER_MASS
     state = np.array([[0, 1, 0], [0, 0, -1 / m], [0, 0, 0.0]])
     observe = np.array([[1000.0, 0.0, 0.0]])
@@ -363,7 +358,7 @@ def test_printed_input_matrix_finds_a_thousandth_of_a_disturbance() -> None:
         assert disturbance == pytest.approx(share * 500.0, rel=1e-9)
 
 
-def test_discrete_matrices_follow_from_the_set_before() -> None:
+def test_discrete_matrices_follow_from_the_set_before():
     m, step, most = OBSERVER_MASS, OBSERVER_STEP, 3073.0
     state = np.array([[0, 1, 0], [0, -1 / m, -1 / m], [0, 0, 0.0]])
     printed = np.array([[1, step, 0], [0, 1 - step / m, -step / m], [0, 0, 1]])
@@ -375,7 +370,7 @@ def test_discrete_matrices_follow_from_the_set_before() -> None:
     assert noise == pytest.approx(np.array([[0, 0], [step / m, 0], [0, step * most]]), abs=1e-15)
 
 
-def test_printed_jacobian_of_the_lengths_has_to_be_stacked(srspm: Platform) -> None:
+def test_printed_jacobian_of_the_lengths_has_to_be_stacked(srspm):
     matrices = CoefficientMatrices(srspm)
     closure = matrices.closure(matrices.coordinates(srspm.home)[6:])
     lengths = np.arange(18) % 3 == 2
@@ -390,13 +385,13 @@ def test_printed_jacobian_of_the_lengths_has_to_be_stacked(srspm: Platform) -> N
     assert np.abs(ordered @ exchanged).max() > 0.1
 
 
-def rodrigues_pose(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+def rodrigues_pose(coordinates):
     """Return the pose `(7,)` of position and Rodrigues parameters `(6,)`."""
     quaternion = np.array([1.0, *coordinates[3:]])
     return np.concatenate([coordinates[:3], quaternion / np.linalg.norm(quaternion)])
 
 
-def rodrigues_rates(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+def rodrigues_rates(parameters):
     """Return the matrix `(6, 6)` from rates of position and Rodrigues parameters to the twist."""
     rates = np.eye(6)
     # omega = 2 (c' + c x c') / (1 + c . c)
@@ -405,20 +400,20 @@ def rodrigues_rates(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
     return rates
 
 
-def test_coriolis_matrix_of_the_task_space_sums_over_six(srspm: Platform) -> None:
+def test_coriolis_matrix_of_the_task_space_sums_over_six(srspm):
     at = np.array([0.02, -0.01, 1.12, 0.05, -0.04, 0.06])
     rates = np.array([0.3, -0.2, 0.4, 0.2, 0.1, -0.3])
 
-    def mass(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def mass(x):
         turn = rodrigues_rates(x[3:])
         return np.asarray(turn.T @ srspm.mass_matrix(rodrigues_pose(x)) @ turn)
 
-    def potential(x: NDArray[np.float64]) -> float:
+    def potential(x):
         return float(srspm.energy(rodrigues_pose(x), np.zeros(6))[1])
 
-    def slopes(function: object) -> NDArray[np.float64]:
+    def slopes(function):
         steps = 1e-6 * np.eye(6)
-        return np.array([(function(at + h) - function(at - h)) / 2e-6 for h in steps])  # type: ignore[operator]
+        return np.array([(function(at + h) - function(at - h)) / 2e-6 for h in steps])
 
     by_x, turn = slopes(mass), rodrigues_rates(at[3:])
     turn_rate = (rodrigues_rates(at[3:] + 1e-6 * rates[3:]) - turn) / 1e-6
@@ -433,7 +428,7 @@ def test_coriolis_matrix_of_the_task_space_sums_over_six(srspm: Platform) -> Non
     assert np.abs(coriolis @ rates).max() > 1e-3 * np.abs(slopes(potential)).max()
 
 
-def test_mapping_to_the_actuator_space_gives_the_other_rates(srspm: Platform) -> None:
+def test_mapping_to_the_actuator_space_gives_the_other_rates(srspm):
     pose = rodrigues_pose(np.array([0.02, -0.01, 1.12, 0.05, -0.04, 0.06]))
     twist = np.array([0.3, -0.2, 0.4, 0.2, 0.1, -0.3])
     matrix = Rotation.from_quat(pose[[4, 5, 6, 3]]).as_matrix()
@@ -460,7 +455,7 @@ def test_mapping_to_the_actuator_space_gives_the_other_rates(srspm: Platform) ->
     assert np.hstack([by_pose, by_angles[:, ::2]]).shape == (18, 12)
 
 
-def test_printed_ratio_of_times_belongs_to_another_duration() -> None:
+def test_printed_ratio_of_times_belongs_to_another_duration():
     # Table 5: real time, simulation time, ratio; half a unit of the last digits.
     rows = {
         "configuration": (1.000, 0.705, 0.705),
@@ -475,7 +470,7 @@ def test_printed_ratio_of_times_belongs_to_another_duration() -> None:
         assert 0.337 / duration == pytest.approx(ratio, abs=5e-4)
 
 
-def test_printed_platform_moments_are_those_of_a_lighter_disc() -> None:
+def test_printed_platform_moments_are_those_of_a_lighter_disc():
     radius, mass, moments = 0.6, 200.2033, np.array([1.1717, 1.1717, 2.3431])
     disc = radius**2 * np.array([0.25, 0.25, 0.5])
     assert moments / disc == pytest.approx([13.0, 13.0, 13.0], abs=0.05)
@@ -485,7 +480,7 @@ def test_printed_platform_moments_are_those_of_a_lighter_disc() -> None:
     assert np.diag(body.inertia_tensor) == pytest.approx(moments, abs=5e-5)
 
 
-def test_loop_closure_of_the_hexapod_takes_the_position() -> None:
+def test_loop_closure_of_the_hexapod_takes_the_position():
     machine = twin.load("micro_hexapod")
     place = machine.home[:3] + np.array([0.01, 0.02, 0.03])
     pose = pose_from_angles(place, (0.1, 0.2, 0.05), "fixed_xyz")

@@ -1,7 +1,5 @@
 """Sentences of the papers: each has its place and is compared in one place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import twin.validation.cases
@@ -12,7 +10,7 @@ from twin.validation.published.printed import Paper
 NAMES = {name: value for name, value in vars(papers).items() if isinstance(value, Paper)}
 
 
-def test_every_sentence_is_compared_by_one_case() -> None:
+def test_every_sentence_is_compared_by_one_case():
     folder = Path(twin.validation.cases.__path__[0])
     text = "".join(file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.py")))
     assert len(NAMES) == 5
@@ -25,12 +23,12 @@ def test_every_sentence_is_compared_by_one_case() -> None:
             assert sentence.recorded in AGREEMENT_KINDS
 
 
-def test_every_file_of_sentences_is_a_paper() -> None:
+def test_every_file_of_sentences_is_a_paper():
     files = {file.stem for file in Path(papers.__file__).parent.glob("*.toml")}
     assert {Paper(name).title for name in files} == {paper.title for paper in NAMES.values()}
 
 
-def test_a_sentence_becomes_a_statement() -> None:
+def test_a_sentence_becomes_a_statement():
     sentence = papers.STEWART_THESIS["mobility"]
     assert sentence.judged("6", True).agreement == "reproduced"
     assert sentence.judged("7", False, "a reason").why == "a reason"

@@ -1,17 +1,12 @@
 """The report in a real browser: nothing leaves the window sideways, and the print is short."""
 
-from __future__ import annotations
-
 import os
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("playwright")
 from browser_rig import TABLET, browser_command, open_browser
-from playwright.sync_api import Page
 
 import twin
 from twin.validation.case import CaseResult, Measure, Quantity, Statement, Table
@@ -26,7 +21,7 @@ LONGEST_PRINT = 12
 WIDTH = 1280
 
 
-def long_case(machine: str, key: str) -> CaseResult:
+def long_case(machine, key):
     """Return a case as long as the longest ones, with words and numbers that do not break."""
     name = f"{key}: a measure of {machine} against the reference over all of its poses"
     return CaseResult(
@@ -49,7 +44,7 @@ def long_case(machine: str, key: str) -> CaseResult:
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def page(tmp_path_factory):
     """A report of all machines and cases, opened."""
     command = browser_command()
     if command is None:
@@ -58,7 +53,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     platforms = [twin.load(name) for name in twin.machine_names()]
     results = [long_case(platform.name, key) for platform in platforms for key in CASES]
     content = summary(results, platforms, environment("twin validate"), 40.0)
-    file: Path = tmp_path_factory.mktemp("report") / "report.html"
+    file = tmp_path_factory.mktemp("report") / "report.html"
     file.write_text(html_page(content, results, platforms), encoding="utf-8")
     with open_browser(command) as browser:
         opened = browser.new_page(viewport={"width": WIDTH, "height": 900})
@@ -66,12 +61,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         yield opened
 
 
-def pages_of(page: Page) -> int:
+def pages_of(page):
     """Return how many pages the print has."""
     return len(re.findall(rb"/Type\s*/Page[^s]", page.pdf(format="A4")))
 
 
-def test_tables_scroll_inside_themselves(page: Page) -> None:
+def test_tables_scroll_inside_themselves(page):
     page.evaluate("document.querySelectorAll('main details').forEach(part => part.open = true)")
     wide = "[...document.querySelectorAll('main table')].some(t => t.scrollWidth > 940)"
     assert page.evaluate(wide), "no table is wider than its place: the test has lost its point"
@@ -79,7 +74,7 @@ def test_tables_scroll_inside_themselves(page: Page) -> None:
     page.evaluate("document.querySelectorAll('main details').forEach(part => part.open = false)")
 
 
-def test_columns_of_a_case_keep_their_names_on_a_tablet(page: Page) -> None:
+def test_columns_of_a_case_keep_their_names_on_a_tablet(page):
     page.set_viewport_size({"width": TABLET[0], "height": TABLET[1]})
     page.evaluate("document.querySelectorAll('main details').forEach(part => part.open = true)")
     assert page.get_by_role("columnheader", name="column" * 3).first.is_visible()
@@ -88,7 +83,7 @@ def test_columns_of_a_case_keep_their_names_on_a_tablet(page: Page) -> None:
     page.set_viewport_size({"width": WIDTH, "height": 900})
 
 
-def test_print_is_a_summary_unless_details_are_wanted(page: Page) -> None:
+def test_print_is_a_summary_unless_details_are_wanted(page):
     assert pages_of(page) <= LONGEST_PRINT
     table = page.locator("main details table").first
     page.check("#print-details")

@@ -1,13 +1,9 @@
 """The report: complete, self-contained, escaped, and the same content in both files."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +14,6 @@ from twin.analysis.platform import Platform
 from twin.errors import InputError
 from twin.machine.file.read import parameters_from
 from twin.validation.case import (
-    Agreement,
     CaseResult,
     Curve,
     LeftOut,
@@ -64,7 +59,7 @@ BROKEN = Measure(f"broken {ATTACK}", 3e-3, 1e-6, f"reason {ATTACK}", unit="m")
 LOST = Measure("lost", "nan", 1e-6, "a value that is not finite fails", unit="rad")
 
 
-def plot(title: str = "Motion") -> Plot:
+def plot(title="Motion"):
     """Return a plot with an error panel below."""
     time = np.linspace(0.0, 1.0, 5001)
     return Plot(
@@ -76,7 +71,7 @@ def plot(title: str = "Motion") -> Plot:
     )
 
 
-def good_case(machine: str) -> CaseResult:
+def good_case(machine):
     """Return a case that passes."""
     statements = (
         Statement("Thesis, figure 2.4", "57 mm", f"57.3 mm {ATTACK}", "reproduced"),
@@ -87,7 +82,7 @@ def good_case(machine: str) -> CaseResult:
     return CaseResult(*words, (GOOD, ORDER), (SCALE,), (plot(),), statements, seconds=1.5)
 
 
-def bad_cases(machine: str) -> list[CaseResult]:
+def bad_cases(machine):
     """Return a case with broken tolerances and one that could not be run."""
     return [
         CaseResult(machine, "broken", f"Title {ATTACK}", f"Text {ATTACK}", (BROKEN, LOST)),
@@ -98,35 +93,35 @@ def bad_cases(machine: str) -> list[CaseResult]:
 class Page(HTMLParser):
     """Reads a page: its elements, the texts of scripts and styles, and all other text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.raw: dict[str, list[str]] = {"script": [], "style": []}
+        self.elements = []
+        self.raw = {"script": [], "style": []}
         self.text = ""
         self.inside = ""
         self.feed(text)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         """Remember an element."""
         self.elements.append((tag, dict(attrs)))
         if tag in self.raw:
             self.inside = tag
             self.raw[tag].append("")
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         """Leave a script or a style."""
         if tag == self.inside:
             self.inside = ""
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         """Collect text where it belongs."""
         if self.inside:
             self.raw[self.inside][-1] += data
         else:
             self.text += data
 
-    def figures(self) -> list[dict[str, Any]]:
+    def figures(self):
         """Return the plotly figures on the page."""
         scripts = [attributes for tag, attributes in self.elements if tag == "script"]
         return [
@@ -137,31 +132,31 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def platforms() -> list[Platform]:
+def platforms():
     """All shipped machines."""
     return [twin.load(name) for name in MACHINES]
 
 
-def build(results: list[CaseResult], platforms: list[Platform]) -> tuple[dict[str, Any], Page]:
+def build(results, platforms):
     """Return content and page of a report."""
     content = summary(results, platforms, ORIGIN, 12.5)
     return content, Page(report.html_page(content, results, platforms))
 
 
 @pytest.fixture(scope="module")
-def passed(platforms: list[Platform]) -> tuple[dict[str, Any], Page]:
+def passed(platforms):
     """A report without failures."""
     return build([good_case(name) for name in MACHINES], platforms)
 
 
 @pytest.fixture(scope="module")
-def failed(platforms: list[Platform]) -> tuple[dict[str, Any], Page]:
+def failed(platforms):
     """A report whose last two cases fail."""
     return build([*(good_case(name) for name in MACHINES), *bad_cases(MACHINES[0])], platforms)
 
 
 @pytest.mark.slow
-def test_the_page_loads_nothing(failed: tuple[dict[str, Any], Page]) -> None:
+def test_the_page_loads_nothing(failed):
     page = failed[1]
     loading = ("src", "srcset", "data", "poster", "action", "background", "xlink:href")
     for tag, attributes in page.elements:
@@ -183,7 +178,7 @@ def test_the_page_loads_nothing(failed: tuple[dict[str, Any], Page]) -> None:
     assert not re.search(r"https?:|\*", policies[0])
 
 
-def test_nothing_from_a_case_becomes_markup(failed: tuple[dict[str, Any], Page]) -> None:
+def test_nothing_from_a_case_becomes_markup(failed):
     page = failed[1]
     scripts = [attributes for tag, attributes in page.elements if tag == "script"]
     figures = page.figures()
@@ -199,8 +194,8 @@ def test_nothing_from_a_case_becomes_markup(failed: tuple[dict[str, Any], Page])
 
 
 def test_every_case_measure_reason_and_statement_is_shown(
-    failed: tuple[dict[str, Any], Page],
-) -> None:
+    failed,
+):
     content, page = failed
     anchors = {attributes.get("id") for _, attributes in page.elements}
     links = {(a.get("href") or "")[1:] for tag, a in page.elements if tag == "a"}
@@ -222,8 +217,8 @@ def test_every_case_measure_reason_and_statement_is_shown(
 
 @pytest.mark.slow
 def test_every_parameter_is_shown_with_unit_and_source(
-    passed: tuple[dict[str, Any], Page],
-) -> None:
+    passed,
+):
     content, page = passed
     for machine in content["machines"]:
         assert len(machine["parameters"]) > 20
@@ -234,7 +229,7 @@ def test_every_parameter_is_shown_with_unit_and_source(
         assert machine["parameters_hash"] in page.text
 
 
-def test_verdicts(passed: tuple[dict[str, Any], Page], failed: tuple[dict[str, Any], Page]) -> None:
+def test_verdicts(passed, failed):
     assert passed[0]["verdict"] == "pass"
     assert f"Passed: all {2 * len(MACHINES)} judged measures" in passed[1].text
     assert passed[0]["headline"] == [
@@ -251,8 +246,8 @@ def test_verdicts(passed: tuple[dict[str, Any], Page], failed: tuple[dict[str, A
 
 
 def test_the_page_of_an_own_machine_says_what_it_cannot_know(
-    passed: tuple[dict[str, Any], Page],
-) -> None:
+    passed,
+):
     words = "this report cannot know"
     assert words not in passed[1].text and passed[0]["errata"]
     own = Platform(parameters_from(content_without_symmetry("ups"), "platform.toml"))
@@ -262,14 +257,14 @@ def test_the_page_of_an_own_machine_says_what_it_cannot_know(
 
 
 def test_cases_of_some_machines_are_not_left_out_of_the_reports_of_others(
-    description: dict[str, Any],
-) -> None:
+    description,
+):
     own = Platform(parameters_from(description | {"name": "mine"}, "platform.toml"))
     without = {entry.case for entry in left_out([own])}
     assert not without & {key for key in CASES if load_case(key).machines}
 
 
-def test_names_of_errors_are_those_of_the_headline(srspm: Platform) -> None:
+def test_names_of_errors_are_those_of_the_headline(srspm):
     measures, _ = trajectory_comparison(srspm, 2e-3, "Short")
     names = [measure.name for measure in measures if measure.unit == "m"]
     assert names
@@ -279,7 +274,7 @@ def test_names_of_errors_are_those_of_the_headline(srspm: Platform) -> None:
         )
 
 
-def test_plots_keep_their_data(passed: tuple[dict[str, Any], Page]) -> None:
+def test_plots_keep_their_data(passed):
     assert len(passed[1].figures()) == len(MACHINES)
     for figure in passed[1].figures():
         reference, error = figure["data"]
@@ -297,8 +292,8 @@ def test_plots_keep_their_data(passed: tuple[dict[str, Any], Page]) -> None:
         assert error["line"]["dash"] == "dash"
 
 
-def test_json_holds_the_same_content(failed: tuple[dict[str, Any], Page]) -> None:
-    def refuse(constant: str) -> None:
+def test_json_holds_the_same_content(failed):
+    def refuse(constant):
         raise AssertionError(f"{constant} is not JSON")
 
     content = json.loads(report.json_text(failed[0]), parse_constant=refuse)
@@ -313,7 +308,7 @@ def test_json_holds_the_same_content(failed: tuple[dict[str, Any], Page]) -> Non
     assert (lost["value"], lost["verdict"]) == (None, "fail")
 
 
-def test_margin_is_below_one_exactly_when_a_measure_fails(subtests: pytest.Subtests) -> None:
+def test_margin_is_below_one_exactly_when_a_measure_fails(subtests):
     for measure, times in [
         (GOOD, 50.0),
         (ORDER, 3.9 / 3.5),
@@ -327,7 +322,7 @@ def test_margin_is_below_one_exactly_when_a_measure_fails(subtests: pytest.Subte
             assert found is None or (found < 1.0) == (measure.verdict == "fail")
 
 
-def test_nothing_judged_is_no_pass() -> None:
+def test_nothing_judged_is_no_pass():
     assert overall([]) == "info"
     assert overall(["info"]) == "info"
     assert overall(["info", "pass"]) == "pass"
@@ -335,11 +330,11 @@ def test_nothing_judged_is_no_pass() -> None:
 
 
 @pytest.fixture
-def one_case(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def one_case(monkeypatch):
     """Put a case that takes no time in place of the real ones; counts the runs."""
-    runs: list[int] = []
+    runs = []
 
-    def run(machines: Any, cases: Any, jobs: int) -> list[CaseResult]:
+    def run(machines, cases, jobs):
         runs.append(jobs)
         return [good_case(name) for name in machines]
 
@@ -347,7 +342,7 @@ def one_case(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return runs
 
 
-def test_make_report_writes_both_files(tmp_path: Path, one_case: list[int]) -> None:
+def test_make_report_writes_both_files(tmp_path, one_case):
     html, data = tmp_path / "report.html", tmp_path / "report.json"
     content = report.make_report(["stewart"], None, html, data, 3, "command")
     assert one_case == [3]
@@ -356,7 +351,7 @@ def test_make_report_writes_both_files(tmp_path: Path, one_case: list[int]) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.json"]
 
 
-def test_a_bad_place_is_told_before_the_cases_run(tmp_path: Path, one_case: list[int]) -> None:
+def test_a_bad_place_is_told_before_the_cases_run(tmp_path, one_case):
     for place in (tmp_path / "missing" / "report.html", tmp_path):
         with pytest.raises(InputError, match="path"):
             report.make_report(["stewart"], None, place)
@@ -365,7 +360,7 @@ def test_a_bad_place_is_told_before_the_cases_run(tmp_path: Path, one_case: list
     assert not one_case
 
 
-def test_errata_are_on_the_page(passed: tuple[dict[str, Any], Page]) -> None:
+def test_errata_are_on_the_page(passed):
     content, page = passed
     assert len(content["errata"]) == len(read_errata()) > 1
     for paper in read_errata():
@@ -378,8 +373,8 @@ def test_errata_are_on_the_page(passed: tuple[dict[str, Any], Page]) -> None:
 
 
 def test_machine_index_tells_each_machine_at_a_glance(
-    failed: tuple[dict[str, Any], Page],
-) -> None:
+    failed,
+):
     content, page = failed
     for machine in content["machines"]:
         broken = machine["name"] == MACHINES[0]
@@ -396,7 +391,7 @@ def test_machine_index_tells_each_machine_at_a_glance(
 
 
 @pytest.mark.slow
-def test_cases_that_do_not_apply_are_told_with_their_reason(platforms: list[Platform]) -> None:
+def test_cases_that_do_not_apply_are_told_with_their_reason(platforms):
     without = [LeftOut(MACHINES[1], "tilting", "Tilting table", f"no tilt {ATTACK}")]
     results = [good_case(name) for name in MACHINES]
     content = summary(results, platforms, ORIGIN, 12.5, without)
@@ -408,7 +403,7 @@ def test_cases_that_do_not_apply_are_told_with_their_reason(platforms: list[Plat
 
 
 @pytest.mark.parametrize("agreement", ["differs", "not given"])
-def test_statements_that_do_not_agree_say_why(agreement: Agreement) -> None:
+def test_statements_that_do_not_agree_say_why(agreement):
     with pytest.raises(InputError, match="nothing says why"):
         Statement("Paper", "1", "2", agreement)
     assert Statement.judged("Paper", "1", "1", True) == Statement("Paper", "1", "1", "reproduced")
@@ -417,14 +412,14 @@ def test_statements_that_do_not_agree_say_why(agreement: Agreement) -> None:
     assert Statement.judged("Paper", "1", "2", False).why
 
 
-def test_printed_values_are_judged_by_their_last_digit() -> None:
+def test_printed_values_are_judged_by_their_last_digit():
     printed = PrintedValue("Paper, table 1", "peak torque", "12.3", "N m")
     for ours, verdict, agreement in ((12.34, "pass", "reproduced"), (12.36, "fail", "differs")):
         measure, statement = compared(printed, ours)
         assert (measure.verdict, statement.agreement) == (verdict, agreement)
 
 
-def test_printed_digits_are_a_band_with_two_sides(subtests: pytest.Subtests) -> None:
+def test_printed_digits_are_a_band_with_two_sides(subtests):
     for text, low, high in [
         ("12.3", 12.25, 12.35),
         ("-0.50", -0.505, -0.495),
@@ -439,7 +434,7 @@ def test_printed_digits_are_a_band_with_two_sides(subtests: pytest.Subtests) -> 
             assert not printed.holds(low - 0.01 * width) and not printed.holds(high + 0.01 * width)
 
 
-def test_a_statement_that_changes_its_verdict_fails() -> None:
+def test_a_statement_that_changes_its_verdict_fails():
     for same, recorded, verdict in (
         (True, "reproduced", "pass"),
         (False, "reproduced", "fail"),
@@ -452,7 +447,7 @@ def test_a_statement_that_changes_its_verdict_fails() -> None:
         assert result.verdict == verdict
 
 
-def test_markdown_becomes_safe_html() -> None:
+def test_markdown_becomes_safe_html():
     text = f"*a* `b` {ATTACK} ![x](https://example.org/x.png)"
     page = Page(report.inline_html(text))
     tags = [tag for tag, _ in page.elements]

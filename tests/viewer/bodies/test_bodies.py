@@ -1,7 +1,5 @@
 """Bodies of machines: closed, in their places, and without any influence on the motion."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import mujoco
@@ -10,18 +8,16 @@ import pytest
 from conftest import MACHINES
 
 import twin
-from twin.analysis.platform import Platform
 from twin.engines.mechanism import make_mechanism
 from twin.engines.mjcf.robot import mechanism_xml
 from twin.machine.mechanism import BASE_NAME, PLATFORM_NAME
 from twin.viewer.bodies.fittings import ACCENT_MATERIAL
 from twin.viewer.bodies.machine import SHADOW_MATERIAL, dress, machine_bodies, picture_drawing
-from twin.viewer.bodies.meshes import Mesh
 
 pytestmark = pytest.mark.quick
 
 
-def dressed(platform: Platform) -> tuple[mujoco.MjModel, mujoco.MjModel]:
+def dressed(platform):
     """Return MuJoCo's model with simple shapes, and with bodies."""
     machine = make_mechanism(platform.parameters)
     plain = mechanism_xml(machine, 1e-4)
@@ -31,14 +27,14 @@ def dressed(platform: Platform) -> tuple[mujoco.MjModel, mujoco.MjModel]:
     return tuple(mujoco.MjModel.from_xml_string(text) for text in texts)
 
 
-def at_home(platform: Platform, body: str, mesh: Mesh) -> np.ndarray:
+def at_home(platform, body, mesh):
     """Return the vertices `(v, 3)` [m] of a mesh in the base frame, the machine at home."""
     origin, turn = make_mechanism(platform.parameters).home_frames[body]
     return mesh.vertices @ turn.T + origin
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_a_machine_moves_the_same_with_bodies_as_without(name: str) -> None:
+def test_a_machine_moves_the_same_with_bodies_as_without(name):
     """Masses, springs, loops and forces: one state and its acceleration, to the last bit."""
     plain, rich = dressed(twin.load(name))
     assert rich.nmesh > 10
@@ -61,7 +57,7 @@ def test_a_machine_moves_the_same_with_bodies_as_without(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_bodies_reach_from_joint_to_joint(name: str) -> None:
+def test_bodies_reach_from_joint_to_joint(name):
     """Every leg has a body of its own: near its base joint, near its platform joint, between."""
     platform = twin.load(name)
     machine = make_mechanism(platform.parameters)
@@ -79,7 +75,7 @@ def test_bodies_reach_from_joint_to_joint(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_plates_hold_all_joints(name: str) -> None:
+def test_plates_hold_all_joints(name):
     """The plates are convex: every joint is inside all their edges, seen from above."""
     platform = twin.load(name)
     parts = machine_bodies(platform.parameters, make_mechanism(platform.parameters))
@@ -93,7 +89,7 @@ def test_plates_hold_all_joints(name: str) -> None:
     assert (BASE_NAME, SHADOW_MATERIAL) in {part[:2] for part in parts}
 
 
-def test_a_motor_lies_away_from_its_neighbour() -> None:
+def test_a_motor_lies_away_from_its_neighbour():
     """Legs of a pair do not share the place of their motors."""
     platform = twin.load("rss")
     parts = machine_bodies(platform.parameters, make_mechanism(platform.parameters))

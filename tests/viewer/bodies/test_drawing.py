@@ -1,7 +1,5 @@
 """Drawings from CAD files: seen in every picture, without any influence on what is computed."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path
@@ -11,8 +9,6 @@ import pytest
 import trimesh
 
 import twin
-from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray
 from twin.engines.mechanism import make_mechanism
 from twin.engines.mjcf.robot import mechanism_xml
 from twin.errors import InputError, ParameterError, SimulationStoppedError
@@ -27,7 +23,7 @@ BOX = np.array([0.9, 0.7, 0.2])
 """[m] Sides of the drawn box, the lower face of which is in the platform's reference plane."""
 
 
-def drawn(folder: Path, name: str, more: str = "") -> Platform:
+def drawn(folder, name, more=""):
     """Return the machine with a box for its platform."""
     box = trimesh.creation.box(BOX)
     box.apply_translation([0.0, 0.0, 0.5 * BOX[2]])
@@ -45,7 +41,7 @@ def drawn(folder: Path, name: str, more: str = "") -> Platform:
 @pytest.mark.parametrize(
     ("name", "more"), [("box.stl", ""), ("box.STL", 'unit = "1 mm"\n'), ("box.glb", "")]
 )
-def test_mesh_takes_the_place_of_the_plate(tmp_path: Path, name: str, more: str) -> None:
+def test_mesh_takes_the_place_of_the_plate(tmp_path, name, more):
     platform = drawn(tmp_path, name, more)
     look = platform.parameters.appearance
     assert look is not None
@@ -63,7 +59,7 @@ def test_mesh_takes_the_place_of_the_plate(tmp_path: Path, name: str, more: str)
     assert not (geom.contype[0] or geom.conaffinity[0])
 
 
-def test_nothing_that_is_computed_depends_on_it(tmp_path: Path) -> None:
+def test_nothing_that_is_computed_depends_on_it(tmp_path):
     platform = drawn(tmp_path, "box.stl")
     (tmp_path / "plain.toml").write_text(MACHINE.partition("[appearance]")[0])
     plain = twin.load(tmp_path / "plain.toml")
@@ -77,7 +73,7 @@ def test_nothing_that_is_computed_depends_on_it(tmp_path: Path) -> None:
     np.testing.assert_array_equal(*forces)
 
 
-def test_a_dump_holds_no_place_of_a_file(tmp_path: Path) -> None:
+def test_a_dump_holds_no_place_of_a_file(tmp_path):
     platform = drawn(tmp_path, "box.stl")
     engine = twin.make_engine("analytic", platform)
     engine.reset()
@@ -91,7 +87,7 @@ def test_a_dump_holds_no_place_of_a_file(tmp_path: Path) -> None:
     assert "box.stl" not in text and str(tmp_path) not in text
 
 
-def test_files_that_are_none_are_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_files_that_are_none_are_refused(subtests, tmp_path):
     for mesh, message in [
         ("none.stl", "no file none.stl"),
         ("../mine.stl", "in the folder of this file"),
@@ -108,7 +104,7 @@ def test_files_that_are_none_are_refused(subtests: pytest.Subtests, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["text.stl", "text.glb"])
-def test_files_that_cannot_be_drawn_are_refused(tmp_path: Path, name: str) -> None:
+def test_files_that_cannot_be_drawn_are_refused(tmp_path, name):
     (tmp_path / name).write_text("no mesh at all")
     (tmp_path / "mine.toml").write_text(MACHINE.format(name))
     platform = twin.load(tmp_path / "mine.toml")
@@ -120,7 +116,7 @@ CUBE = np.array(trimesh.creation.box(BOX).triangles)
 """Triangles `(12, 3, 3)` [m]."""
 
 
-def exported(folder: Path, triangles: FloatArray, unit: str) -> Platform:
+def exported(folder, triangles, unit):
     """Return a machine whose drawing is an STL file of triangles `(k, 3, 3)`."""
     rows = b"".join(struct.pack("<12fH", 0, 0, 0, *each.ravel(), 0) for each in triangles)
     (folder / "a.stl").write_bytes(bytes(80) + struct.pack("<I", len(triangles)) + rows)
@@ -129,7 +125,7 @@ def exported(folder: Path, triangles: FloatArray, unit: str) -> Platform:
     return twin.load(file)
 
 
-def test_what_has_no_size_names_its_field(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_what_has_no_size_names_its_field(subtests, tmp_path):
     for triangles, unit, field in [
         (CUBE[:1].repeat(8, axis=0), "1 m", "mesh"),
         (CUBE * [1.0, 0.0, 0.0], "1 m", "mesh"),
@@ -142,13 +138,13 @@ def test_what_has_no_size_names_its_field(subtests: pytest.Subtests, tmp_path: P
             SceneModel(exported(tmp_path, triangles, unit))
 
 
-def test_a_triangle_that_is_there_twice_is_drawn(tmp_path: Path) -> None:
+def test_a_triangle_that_is_there_twice_is_drawn(tmp_path):
     platform = exported(tmp_path, np.concatenate([CUBE, CUBE[:1]]), "1 m")
     assert SceneModel(platform).corners()[:, 2].max() > platform.home[2]
 
 
 @pytest.mark.parametrize("index", [8, 10**6, 2**32 - 5])
-def test_vertices_that_do_not_exist_are_named(tmp_path: Path, index: int) -> None:
+def test_vertices_that_do_not_exist_are_named(tmp_path, index):
     drawn(tmp_path, "box.glb")
     file = tmp_path / "cad" / "box.glb"
     content = bytearray(file.read_bytes())
@@ -164,7 +160,7 @@ def test_vertices_that_do_not_exist_are_named(tmp_path: Path, index: int) -> Non
         SceneModel(twin.load(tmp_path / "mine.toml"))
 
 
-def test_a_name_too_long_is_refused(tmp_path: Path) -> None:
+def test_a_name_too_long_is_refused(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(MACHINE.format("x" * 5000 + ".stl"))
     with pytest.raises(ParameterError, match=r"appearance\.mesh: cannot use"):

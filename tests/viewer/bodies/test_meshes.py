@@ -1,7 +1,5 @@
 """Triangles of shapes: closed, seen from outside, as large as the shape."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from conftest import MACHINES
@@ -13,13 +11,13 @@ from twin.viewer.bodies.meshes import Mesh, creased, cylinder, geom_mesh, joined
 from twin.viewer.scene_model import SceneModel
 
 
-def volume(mesh: Mesh) -> float:
+def volume(mesh):
     """Return the volume [m3] that triangles enclose, positive if they face outwards."""
     first, second, third = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
     return float(np.einsum("fi,fi->", first, np.cross(second, third)) / 6.0)
 
 
-def is_closed(mesh: Mesh, doubled: bool = False) -> bool:
+def is_closed(mesh, doubled=False):
     """Return whether every edge is passed once in each direction, vertices in one place as one.
 
     Shapes that are `doubled`, in one place, pass it as often in both directions.
@@ -33,7 +31,7 @@ def is_closed(mesh: Mesh, doubled: bool = False) -> bool:
     return bool(np.array_equal(forth, back) and (doubled or (np.diff(forth) > 0).all()))
 
 
-def test_round_shapes_are_nearly_as_large_as_they_are() -> None:
+def test_round_shapes_are_nearly_as_large_as_they_are():
     """A polygon of 48 corners lies inside its circle by 0.3 %, bevels take a little more."""
     for mesh, exact in (
         (sphere(0.3), 4.0 / 3.0 * np.pi * 0.3**3),
@@ -43,7 +41,7 @@ def test_round_shapes_are_nearly_as_large_as_they_are() -> None:
         assert 0.98 * exact < volume(mesh) < exact
 
 
-def test_edges_are_sharp_and_round_faces_smooth() -> None:
+def test_edges_are_sharp_and_round_faces_smooth():
     """Normals of a vertex's triangles differ little on a sphere, and on a cylinder too."""
     for mesh in (creased(sphere(0.2)), creased(cylinder(0.2, 0.5))):
         first, second, third = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
@@ -54,7 +52,7 @@ def test_edges_are_sharp_and_round_faces_smooth() -> None:
             assert (own @ own.T).min(initial=1.0) > np.cos(np.radians(12.0))
 
 
-def test_quarters_are_two_halves() -> None:
+def test_quarters_are_two_halves():
     whole = sphere(0.1)
     light, dark = quarters(whole)
     assert len(light.faces) == len(dark.faces) == len(whole.faces) / 2
@@ -62,7 +60,7 @@ def test_quarters_are_two_halves() -> None:
 
 
 @pytest.mark.parametrize("name", [*MACHINES, *LAYOUTS])
-def test_every_geom_is_as_large_as_mujoco_has_it(name: str) -> None:
+def test_every_geom_is_as_large_as_mujoco_has_it(name):
     """In the frame of its body, within the box that MuJoCo keeps around it."""
     platform = machine_with_shared_joints(name) if name in LAYOUTS else twin.load(name)
     model = SceneModel(platform, ghost=True).model
@@ -78,7 +76,7 @@ def test_every_geom_is_as_large_as_mujoco_has_it(name: str) -> None:
         np.testing.assert_allclose(largest, model.geom_aabb[k, 3:], rtol=1e-5, atol=1e-7)
 
 
-def test_what_is_drawn_inside_stays_inside() -> None:
+def test_what_is_drawn_inside_stays_inside():
     model = SceneModel(twin.load("stewart"), ghost=True).model
     for part, thickness in (("platform_platform", 0.003), ("platform_heading", 0.0005)):
         k = model.geom(part).id
@@ -88,6 +86,6 @@ def test_what_is_drawn_inside_stays_inside() -> None:
             np.testing.assert_allclose(gap, thickness, rtol=1e-6)
 
 
-def test_joined_meshes_keep_their_triangles() -> None:
+def test_joined_meshes_keep_their_triangles():
     parts = [sphere(0.1), cylinder(0.2, 0.1)]
     assert volume(joined(parts)) == pytest.approx(sum(map(volume, parts)), rel=1e-12)

@@ -1,7 +1,5 @@
 """The shaken base: the linear model's resonance in all engines, bad input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ SWEEP = SweepSettings(low=100.0, high=300.0, length=0.2, decay=0.15)
 @pytest.mark.parametrize(
     "engine", ["analytic", "mujoco", pytest.param("bullet", marks=pytest.mark.slow)]
 )
-def test_resonance_is_where_the_linear_model_has_it(engine: str) -> None:
+def test_resonance_is_where_the_linear_model_has_it(engine):
     pytest.importorskip({"bullet": "pybullet"}.get(engine, "mujoco"))
     machine = twin.load("micro_hexapod")
     found = measure_transmissibility(machine, "y", SWEEP, acceleration=1.0, engine=engine)
@@ -26,7 +24,7 @@ def test_resonance_is_where_the_linear_model_has_it(engine: str) -> None:
     )
 
 
-def test_bad_input_is_refused(subtests: pytest.Subtests) -> None:
+def test_bad_input_is_refused(subtests):
     for axis, acceleration, wrong in [
         ("roll", 1.0, {}),
         ("x", 0.0, {}),

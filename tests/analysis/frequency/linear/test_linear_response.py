@@ -1,7 +1,5 @@
 """Responses of the linearised machine: limits, static stiffness, modes, decays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -16,39 +14,39 @@ from twin.analysis.frequency.linear import (
 )
 from twin.analysis.stiffness import compliance_matrix, natural_modes
 from twin.control.active_damping import IntegralForceFeedback
-from twin.control.linear import LinearMachine, linearise
+from twin.control.linear import linearise
 from twin.errors import InputError
 
 
 @pytest.fixture(scope="module")
-def hexapod() -> LinearMachine:
+def hexapod():
     return linearise(twin.load("micro_hexapod"))
 
 
-def test_static_compliance_is_the_analyses(hexapod: LinearMachine) -> None:
+def test_static_compliance_is_the_analyses(hexapod):
     wanted = compliance_matrix(hexapod.platform)
     found = compliance(hexapod, [0.0])[0]
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
 
 
-def test_base_carries_the_platform_along(hexapod: LinearMachine) -> None:
+def test_base_carries_the_platform_along(hexapod):
     slow, fast = np.abs(transmissibility(hexapod, [1e-2, 2e4]))
     np.testing.assert_allclose(slow[:3], np.eye(3), rtol=0.0, atol=1e-4)
     assert (np.diag(fast[:3]) < 0.05).all()
 
 
-def test_pillars_have_heave_alone() -> None:
+def test_pillars_have_heave_alone():
     linear = linearise(twin.load("driving_simulator"))
     assert transmissibility(linear, [1.0]).shape == (1, 6, 1)
 
 
-def test_modes_are_the_analyses(hexapod: LinearMachine) -> None:
+def test_modes_are_the_analyses(hexapod):
     own, modes = linear_modes(hexapod).swinging, natural_modes(hexapod.platform)
     np.testing.assert_allclose(own.frequencies, modes.frequencies, rtol=1e-8, atol=0.0)
     np.testing.assert_allclose(own.damping_ratios, modes.damping_ratios, rtol=1e-6, atol=0.0)
 
 
-def test_damping_lowers_the_resonance(hexapod: LinearMachine) -> None:
+def test_damping_lowers_the_resonance(hexapod):
     law = IntegralForceFeedback(hexapod.platform).law
     grid = np.geomspace(20.0, 500.0, 300)
     without = np.abs(transmissibility(hexapod, grid)[:, 0, 0])
@@ -57,14 +55,14 @@ def test_damping_lowers_the_resonance(hexapod: LinearMachine) -> None:
     assert linear_modes(hexapod, law=law).damping_ratios.min() > 0.5
 
 
-def test_bad_arguments_are_refused(hexapod: LinearMachine) -> None:
+def test_bad_arguments_are_refused(hexapod):
     with pytest.raises(InputError):
         frequency_response(hexapod, "forces", "rates", [[1.0]])
     with pytest.raises(InputError, match="linearise"):
-        frequency_response(hexapod.platform, "forces", "rates", [1.0])  # type: ignore[arg-type]
+        frequency_response(hexapod.platform, "forces", "rates", [1.0])
 
 
-def test_decay_of_known_exponentials() -> None:
+def test_decay_of_known_exponentials():
     poles, period = np.array([-3.0 + 20.0j, -1.0 + 0.0j]), 0.01
     time = period * np.arange(200)
     values = np.exp(poles[0] * time).real + 0.3 * np.exp(poles[1] * time).real
@@ -77,6 +75,6 @@ def test_decay_of_known_exponentials() -> None:
         decay_poles(values[:8], period, 3)
 
 
-def test_row_picks_its_mode(hexapod: LinearMachine) -> None:
+def test_row_picks_its_mode(hexapod):
     shape, row = slowest_shape(hexapod)
     assert row @ shape == pytest.approx(1.0, abs=1e-9)

@@ -1,9 +1,6 @@
 """What the driving simulator paper prints and cannot be right; one test for each erratum."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +10,7 @@ from paper_plate import PAPER, PLATE
 
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
-from twin.papers.driving_simulator.dae.lagrange import DaeSymbols, home_inertia, symbolic_dae
+from twin.papers.driving_simulator.dae.lagrange import home_inertia, symbolic_dae
 from twin.papers.driving_simulator.exact import (
     SlidingFriction,
     exact_head_motion,
@@ -24,7 +21,7 @@ from twin.papers.driving_simulator.kinematics import ExactKinematics, SmallAngle
 from twin.papers.driving_simulator.studies import friction_effect
 
 
-def equation(kinetic: Any, potential: Any, symbols: DaeSymbols, number: int) -> Any:
+def equation(kinetic, potential, symbols, number):
     """Return one of Lagrange's equations without multipliers, solved for its acceleration."""
     coordinate, rate, acceleration = (group[number] for group in symbols[:3])
     momentum = symbols.time_derivative(sympy.Matrix([kinetic.diff(rate)]))[0]
@@ -33,14 +30,14 @@ def equation(kinetic: Any, potential: Any, symbols: DaeSymbols, number: int) -> 
     return solution
 
 
-def without_multipliers(number: int) -> Any:
+def without_multipliers(number):
     """Return what the printed accelerations a1 to a7 are when all multipliers are zero."""
     dae, reduction = symbolic_dae(PAPER), reduce_index(PAPER)
     return reduction.accelerations[number].subs(dict.fromkeys(dae.symbols.multipliers, 0))
 
 
 @pytest.mark.parametrize(("number", "printed"), [(0, 0), (3, -6 * sympy.Rational(981, 100))])
-def test_weight_of_the_plate_hangs_on_heave(number: int, printed: Any) -> None:
+def test_weight_of_the_plate_hangs_on_heave(number, printed):
     """With hmp_rr in the last term a1 has no gravity and a4 six times g; both print -981/100."""
     dae = symbolic_dae(PAPER)
     s = dae.symbols
@@ -50,7 +47,7 @@ def test_weight_of_the_plate_hangs_on_heave(number: int, printed: Any) -> None:
     assert right == without_multipliers(number) == -sympy.Rational(981, 100)
 
 
-def test_each_pillar_moves_once_in_the_kinetic_energy() -> None:
+def test_each_pillar_moves_once_in_the_kinetic_energy():
     """With hmp_rl twice a5 has 60 kg; the printed a5 divides by 30."""
     dae, reduction = symbolic_dae(PAPER), reduce_index(PAPER)
     s = dae.symbols
@@ -61,7 +58,7 @@ def test_each_pillar_moves_once_in_the_kinetic_energy() -> None:
     assert reduction.accelerations[4].diff(fourth) == -sympy.Rational(1, 30)
 
 
-def test_driven_lengths_are_three_different_ones() -> None:
+def test_driven_lengths_are_three_different_ones():
     """With hmp_rl - f_1 and hmp_rl - f_2 the rank is six, not the printed seven."""
     dae = symbolic_dae(PAPER)
     printed = dae.constraints.copy()
@@ -70,7 +67,7 @@ def test_driven_lengths_are_three_different_ones() -> None:
     assert dae.jacobian.rank() == 7
 
 
-def test_sign_before_the_multipliers() -> None:
+def test_sign_before_the_multipliers():
     """The printed a4 = -lambda1/30 - g belongs to a plus; the minus gives +lambda1/30."""
     dae, reduction = symbolic_dae(PAPER), reduce_index(PAPER)
     first = dae.symbols.multipliers[0]
@@ -92,11 +89,11 @@ def test_sign_before_the_multipliers() -> None:
         ("y of the centre", "roll", 41 / 100),
     ],
 )
-def test_second_order_terms_are_twice_too_large(part: str, axis: str, printed: float) -> None:
+def test_second_order_terms_are_twice_too_large(part, axis, printed):
     """Keeping roll * pitch but not 1 - angle^2 / 2 doubles every square that is left."""
 
-    def square(model: Any) -> float:
-        def at(angle: float) -> float:
+    def square(model):
+        def at(angle):
             q = [PLATE.home_length, *((angle, 0.0) if axis == "roll" else (0.0, angle))]
             found, column = model(PLATE).inverse(q), "xy".index(part[0])
             if part.endswith("centre"):
@@ -111,7 +108,7 @@ def test_second_order_terms_are_twice_too_large(part: str, axis: str, printed: f
 
 
 @pytest.mark.slow
-def test_sideways_motion_is_missing_in_the_kinetic_energy() -> None:
+def test_sideways_motion_is_missing_in_the_kinetic_energy():
     """x_mp = hmp_rr theta moves 270 kg by 0.3549 m per radian: 34 kg m2 in roll and in pitch."""
     inertia = home_inertia(PAPER)
     exact = WholeModel(Pillars.from_plate(PAPER)).mass_matrix([PAPER.home_length, 0.0, 0.0])
@@ -123,7 +120,7 @@ def test_sideways_motion_is_missing_in_the_kinetic_energy() -> None:
 
 
 @pytest.mark.parametrize("axis", [1, 2])
-def test_lowering_by_tilt_is_missing_in_the_potential_energy(axis: int) -> None:
+def test_lowering_by_tilt_is_missing_in_the_potential_energy(axis):
     """Lengths of a tilted plate held still: weight times height tilts it, in the print nothing."""
     q = np.array([PAPER.home_length, 0.0, 0.0])
     q[axis] = angle = 0.01
@@ -139,7 +136,7 @@ def test_lowering_by_tilt_is_missing_in_the_potential_energy(axis: int) -> None:
         assert bias[axis] == pytest.approx(expected, rel=1e-2)
 
 
-def test_head_at_rest_feels_its_weight_upward() -> None:
+def test_head_at_rest_feels_its_weight_upward():
     """The printed acceleration ends in -981/100: -g at rest, and -2 g instead of 0 in free fall."""
     rest = [PLATE.home_length, 0.0, 0.0]
     for heave, felt in ((0.0, 9.81), (-9.81, 0.0)):
@@ -148,12 +145,12 @@ def test_head_at_rest_feels_its_weight_upward() -> None:
         assert heave - 9.81 != felt
 
 
-def small_angle_rotation(phi: Any, theta: Any) -> Any:
+def small_angle_rotation(phi, theta):
     """Return the printed small-angle matrix."""
     return sympy.Matrix([[1, 0, theta], [phi * theta, 1, -phi], [-theta, phi, 1]])
 
 
-def test_angular_acceleration_is_in_other_axes_than_the_velocity() -> None:
+def test_angular_acceleration_is_in_other_axes_than_the_velocity():
     """Printed: components in the plate for the one, derivatives of those in the base for the other.
 
     The angular velocity is R^T dR/dt of the small-angle matrix, which is not orthogonal: exactly
@@ -184,7 +181,7 @@ def test_angular_acceleration_is_in_other_axes_than_the_velocity() -> None:
     assert skew[0, 2] == b
 
 
-def test_linear_vectors_of_the_pilot_are_in_base_axes() -> None:
+def test_linear_vectors_of_the_pilot_are_in_base_axes():
     """Printed: velocity "within the body-fixed frame"; it is the derivative of base coordinates."""
     t, xp, yp, zp = sympy.symbols("t xp yp zp")
     x, y, z, phi, theta = (sympy.Function(name)(t) for name in ("x", "y", "z", "phi", "theta"))
@@ -206,7 +203,7 @@ def test_linear_vectors_of_the_pilot_are_in_base_axes() -> None:
 
 
 @pytest.mark.slow
-def test_friction_cannot_be_seen_in_prescribed_motion() -> None:
+def test_friction_cannot_be_seen_in_prescribed_motion():
     """With friction and without, with right energies and wrong ones: the motion is the same."""
     inputs = sinusoidal_inputs(PLATE)
     runs = [integrate_dae(PLATE, inputs, 2.0, complete=flag) for flag in (False, True)]
@@ -218,7 +215,7 @@ def test_friction_cannot_be_seen_in_prescribed_motion() -> None:
         assert np.abs(effect.force_difference).max() > 1e3 * np.abs(free.force_difference).max()
 
 
-def test_sigmoids_are_no_lengths() -> None:
+def test_sigmoids_are_no_lengths():
     """As printed the pillars would be 0.6 mm long at the start; about home three would overrun."""
     inputs = sigmoid_inputs(PLATE)
     strokes = inputs.sample(np.array([0.0, 100.0])).value - PLATE.minimum_length

@@ -1,9 +1,6 @@
 """Integration of the index-1 system: consistent starts, drift, and the answer known beforehand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +24,7 @@ from twin.papers.driving_simulator.exact import (
 INPUTS = {"sinusoidal": sinusoidal_inputs(PAPER), "sigmoid": sigmoid_inputs(PAPER)}
 
 
-def printed_sine(k: int, t: Any) -> Any:
+def printed_sine(k, t):
     """Return f_1, f_2, f_3 of the paper's sinusoidal inputs."""
     return (
         np.sin(t) / 40 + 3549 / 10000,
@@ -36,13 +33,13 @@ def printed_sine(k: int, t: Any) -> Any:
     )[k]
 
 
-def printed_sigmoid(k: int, t: Any) -> Any:
+def printed_sigmoid(k, t):
     """Return f_1, f_2, f_3 of the paper's sigmoid inputs."""
     below = np.exp(5 - 5 * t) + 1
     return (17 / (200 * below), 1 / (20 * below), 1243 / (20000 * below))[k]
 
 
-def test_inputs_as_printed(subtests: pytest.Subtests) -> None:
+def test_inputs_as_printed(subtests):
     for k in range(3):
         with subtests.test(f"{k}"):
             time = np.linspace(0.0, 10.0, 101)
@@ -55,7 +52,7 @@ def test_inputs_as_printed(subtests: pytest.Subtests) -> None:
 
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("k", range(3))
-def test_derivatives_of_inputs(name: str, k: int, derivative: Any) -> None:
+def test_derivatives_of_inputs(name, k, derivative):
     pillar, time = INPUTS[name][k], np.linspace(0.0, 3.0, 31)
     sample = pillar.sample(time)
     for order in (0, 1):
@@ -65,7 +62,7 @@ def test_derivatives_of_inputs(name: str, k: int, derivative: Any) -> None:
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_all_four_pillars_stay_within_their_stroke(name: str) -> None:
+def test_all_four_pillars_stay_within_their_stroke(name):
     value = INPUTS[name].sample(np.linspace(0.0, 100.0, 10001)).value
     fourth = value @ [1.0, 1.0, -1.0]
     for lengths in (value, fourth):
@@ -73,7 +70,7 @@ def test_all_four_pillars_stay_within_their_stroke(name: str) -> None:
         assert lengths.max() <= PAPER.maximum_length
 
 
-def known(lengths: Any) -> Any:
+def known(lengths):
     """Return the seven coordinates of driven lengths fr, rl, fl, by hand."""
     fr, rl, fl = lengths.T
     z, phi, theta = (fr + rl) / 2, (fl - fr) / 0.82, (rl - fl) / 1.6
@@ -81,7 +78,7 @@ def known(lengths: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_integration_reaches_the_known_answer(name: str) -> None:
+def test_integration_reaches_the_known_answer(name):
     run = integrate_dae(PAPER, INPUTS[name], 5.0)
     sample = INPUTS[name].sample(run.time)
     np.testing.assert_allclose(run.coordinates, known(sample.value), rtol=0, atol=1e-10)
@@ -91,7 +88,7 @@ def test_integration_reaches_the_known_answer(name: str) -> None:
     assert run.position_drift.max() < 1e-10
 
 
-def test_methods_agree(subtests: pytest.Subtests) -> None:
+def test_methods_agree(subtests):
     for method in ["DOP853", "RK45", "Radau"]:
         with subtests.test(f"{method}"):
             run = integrate_dae(
@@ -100,7 +97,7 @@ def test_methods_agree(subtests: pytest.Subtests) -> None:
             assert run.error < 1e-7
 
 
-def test_multipliers_balance_the_printed_equations() -> None:
+def test_multipliers_balance_the_printed_equations():
     """a1 and a4 to a7 of the paper, with the accelerations of the known motion."""
     run = integrate_dae(PAPER, INPUTS["sigmoid"], 2.0)
     sample = INPUTS["sigmoid"].sample(run.time)
@@ -118,16 +115,16 @@ def test_multipliers_balance_the_printed_equations() -> None:
     np.testing.assert_array_equal(run.forces, -run.multipliers[:, 4:])
 
 
-def test_a_constant_in_the_inputs_moves_heave_alone() -> None:
+def test_a_constant_in_the_inputs_moves_heave_alone():
     """Printed as lengths from zero or taken as strokes: the small-angle motion is the same."""
-    literal = DrivenLengths(*(replace(one, start=0.0) for one in INPUTS["sigmoid"]))  # type: ignore[type-var]
+    literal = DrivenLengths(*(replace(one, start=0.0) for one in INPUTS["sigmoid"]))
     runs = [integrate_dae(PAPER, each, 2.0) for each in (INPUTS["sigmoid"], literal)]
     shift = PAPER.minimum_length * np.array([1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
     np.testing.assert_allclose(runs[0].coordinates, runs[1].coordinates + shift, rtol=0, atol=1e-10)
     np.testing.assert_allclose(runs[0].multipliers, runs[1].multipliers, rtol=0, atol=1e-7)
 
 
-def test_energies_change_forces_and_no_motion() -> None:
+def test_energies_change_forces_and_no_motion():
     """The lengths determine the motion: agreement of motions says nothing about dynamics."""
     printed, complete = (
         integrate_dae(PAPER, INPUTS["sigmoid"], 2.0, complete=flag) for flag in (False, True)
@@ -138,16 +135,14 @@ def test_energies_change_forces_and_no_motion() -> None:
 
 @pytest.mark.parametrize("plate", [PAPER, PLATE])
 @pytest.mark.parametrize(("complete", "order"), [(False, 1.0), (True, 2.0)])
-def test_order_in_which_forces_approach_the_exact_ones(
-    plate: Any, complete: bool, order: float
-) -> None:
+def test_order_in_which_forces_approach_the_exact_ones(plate, complete, order):
     """Halving a motion about home halves the error of the printed model, quarters the complete's.
 
     The printed forces are thus wrong by a fixed part of all that the motion adds to the weight.
     """
     exact, dae = ExactModel(plate), numeric_dae(plate, complete)
 
-    def difference(size: float) -> float:
+    def difference(size):
         inputs = DrivenLengths(
             *(SineInput(plate.home_length, size * part, 5.0) for part in (0.04, -0.02, -0.03))
         )
@@ -165,7 +160,7 @@ def test_order_in_which_forces_approach_the_exact_ones(
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_start_is_consistent_at_both_levels(name: str) -> None:
+def test_start_is_consistent_at_both_levels(name):
     run, sample = integrate_dae(PAPER, INPUTS[name], 0.1), INPUTS[name].sample(0.0)
     np.testing.assert_allclose(run.coordinates[0], known(sample.value), rtol=0, atol=1e-15)
     np.testing.assert_allclose(run.rates[0], known(sample.rate), rtol=0, atol=1e-15)
@@ -175,17 +170,17 @@ def test_start_is_consistent_at_both_levels(name: str) -> None:
 class Broken(LengthInput):
     """A length that is no number after a second."""
 
-    def scaled(self, share: float) -> Broken:
+    def scaled(self, share):
         """Return the input: it has no size."""
         return self
 
-    def sample(self, time: Any) -> InputSample:
+    def sample(self, time):
         """Return 0.35 m at rest, then NaN."""
         length = np.where(np.asarray(time) < 1.0, 0.35, np.nan)
         return InputSample(length, 0.0 * length, 0.0 * length)
 
 
-def test_an_integration_that_stops_says_when() -> None:
+def test_an_integration_that_stops_says_when():
     inputs = DrivenLengths(*(Broken() for _ in range(3)))
     with pytest.raises(IntegrationError) as caught:
         integrate_dae(PAPER, inputs, 2.0)

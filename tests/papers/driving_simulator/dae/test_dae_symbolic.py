@@ -1,9 +1,6 @@
 """The symbolic equations of the driving simulator against what its paper prints."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,40 +9,39 @@ from exact_plate import Pillars, WholeModel
 from paper_plate import PAPER, PITCH_INERTIA, PLATE, ROLL_INERTIA
 
 from twin.papers.driving_simulator.dae.index_reduction import (
-    IndexReduction,
     multipliers_of_motion,
     reduce_index,
 )
 from twin.papers.driving_simulator.dae.integration import numeric_dae
-from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
+from twin.papers.driving_simulator.dae.lagrange import symbolic_dae
 
 R = sympy.Rational
 
 
 @pytest.fixture(scope="module")
-def dae() -> SymbolicDae:
+def dae():
     """The paper's equations."""
     return symbolic_dae(PAPER)
 
 
 @pytest.fixture(scope="module")
-def reduction() -> IndexReduction:
+def reduction():
     """The paper's index reduction."""
     return reduce_index(PAPER)
 
 
-def named(dae: SymbolicDae) -> dict[str, Any]:
+def named(dae):
     """Return the symbols by name."""
     return {symbol.name: symbol for group in dae.symbols for symbol in group}
 
 
-def test_seven_coordinates_and_seven_independent_constraints(dae: SymbolicDae) -> None:
+def test_seven_coordinates_and_seven_independent_constraints(dae):
     assert dae.jacobian.shape == (7, 7)
     assert dae.jacobian.rank() == 7
     assert dae.jacobian[:4, :].rank() == 4, "the pillars alone leave three degrees of freedom"
 
 
-def test_constraints_as_printed(dae: SymbolicDae) -> None:
+def test_constraints_as_printed(dae):
     s = named(dae)
     first, second = R(4, 5) * s["theta_mp"], R(41, 100) * s["phi_mp"]
     printed = [
@@ -60,7 +56,7 @@ def test_constraints_as_printed(dae: SymbolicDae) -> None:
     assert sympy.simplify(dae.constraints - sympy.Matrix(printed)).is_zero_matrix
 
 
-def test_kinetic_energy_as_printed(dae: SymbolicDae) -> None:
+def test_kinetic_energy_as_printed(dae):
     s = named(dae)
     lengths = sum(15 * s[f"dhmp_{name}"] ** 2 for name in ("fl", "fr", "rl", "rr"))
     product = s["phi_mp"] * s["dtheta_mp"] + s["theta_mp"] * s["dphi_mp"]
@@ -77,22 +73,22 @@ def test_kinetic_energy_as_printed(dae: SymbolicDae) -> None:
         (PITCH_INERTIA, Fraction(1371470290886227, 70368744177664)),
     ],
 )
-def test_printed_fractions_are_half_the_inertia(inertia: float, printed: Fraction) -> None:
+def test_printed_fractions_are_half_the_inertia(inertia, printed):
     assert float(2 * printed) == pytest.approx(inertia, rel=3e-16)
 
 
-def test_potential_energy(dae: SymbolicDae) -> None:
+def test_potential_energy(dae):
     s = named(dae)
     lengths = sum(R(2943, 10) * s[f"hmp_{name}"] for name in ("fl", "fr", "rl", "rr"))
     assert sympy.expand(dae.potential - lengths - R(2943, 2) * s["z_mp"]) == 0
 
 
-def test_ranks_and_index(reduction: IndexReduction) -> None:
+def test_ranks_and_index(reduction):
     assert reduction.ranks == (0, 0, 7)
     assert reduction.index == 3
 
 
-def test_ranks_by_plain_sympy(reduction: IndexReduction) -> None:
+def test_ranks_by_plain_sympy(reduction):
     """The ranks come from fractions of polynomials; here at numbers, entry by entry."""
     numbers = {"phi_mp": R(1, 10), "theta_mp": R(1, 20)}
     s = symbolic_dae(PAPER).symbols
@@ -101,7 +97,7 @@ def test_ranks_by_plain_sympy(reduction: IndexReduction) -> None:
         assert level.jacobian(s.multipliers).subs(values).rank() == rank
 
 
-def test_explicit_accelerations_as_printed(dae: SymbolicDae, reduction: IndexReduction) -> None:
+def test_explicit_accelerations_as_printed(dae, reduction):
     one, two, three, four, five, six, seven = dae.symbols.multipliers
     weight = R(981, 100)
     printed = {
@@ -115,9 +111,7 @@ def test_explicit_accelerations_as_printed(dae: SymbolicDae, reduction: IndexRed
         assert sympy.simplify(reduction.accelerations[k] - expression) == 0
 
 
-def test_printed_numbers_of_the_angular_accelerations(
-    dae: SymbolicDae, reduction: IndexReduction
-) -> None:
+def test_printed_numbers_of_the_angular_accelerations(dae, reduction):
     """a2 and a3 are printed up to their first two terms; their leading numbers are b Iyy, a Ixx."""
     one, two = dae.symbols.multipliers[:2]
     level = {dae.symbols.roll: 0, dae.symbols.pitch: 0}
@@ -130,22 +124,18 @@ def test_printed_numbers_of_the_angular_accelerations(
     assert float(roll / pitch) == pytest.approx(float(printed), rel=1e-15)
 
 
-def test_equations_are_those_of_the_explicit_accelerations(
-    dae: SymbolicDae, reduction: IndexReduction
-) -> None:
+def test_equations_are_those_of_the_explicit_accelerations(dae, reduction):
     values = dict(zip(dae.symbols.accelerations, reduction.accelerations, strict=True))
     assert sympy.simplify(dae.equations.subs(values)).is_zero_matrix
 
 
-def test_first_multiplier_as_printed(dae: SymbolicDae, reduction: IndexReduction) -> None:
+def test_first_multiplier_as_printed(dae, reduction):
     s = named(dae)
     printed = 30 * s["ddf_3"] - 30 * s["ddf_2"] - 30 * s["ddf_1"] - R(2943, 10)
     assert sympy.expand(reduction.multipliers[0] - printed) == 0
 
 
-def test_leading_terms_of_the_multipliers_as_printed(
-    subtests: pytest.Subtests, dae: SymbolicDae, reduction: IndexReduction
-) -> None:
+def test_leading_terms_of_the_multipliers_as_printed(subtests, dae, reduction):
     for number, terms in [
         (2, {"phi phi f_3": 30, "phi phi f_2": -30}),
         (3, {"theta theta f_1": R(192000, 1681)}),
@@ -170,19 +160,19 @@ def test_leading_terms_of_the_multipliers_as_printed(
 
 
 @pytest.mark.slow
-def test_multipliers_satisfy_the_second_derivative(reduction: IndexReduction) -> None:
+def test_multipliers_satisfy_the_second_derivative(reduction):
     s = symbolic_dae(PAPER).symbols
     values = dict(zip(s.multipliers, reduction.multipliers, strict=True))
     assert sympy.simplify(reduction.levels[2].subs(values)).is_zero_matrix
 
 
-def test_shorter_way_to_the_multipliers(dae: SymbolicDae, reduction: IndexReduction) -> None:
+def test_shorter_way_to_the_multipliers(dae, reduction):
     difference = multipliers_of_motion(dae) - reduction.multipliers
     assert difference.applyfunc(sympy.expand).is_zero_matrix
 
 
 @pytest.mark.parametrize("plate", [PAPER, PLATE])
-def test_complete_energies_have_the_exact_inertia_at_home(plate: Any) -> None:
+def test_complete_energies_have_the_exact_inertia_at_home(plate):
     """Seven coordinates put on the three that the pillars leave."""
     model = WholeModel(Pillars.from_plate(plate))
     home = np.array([plate.home_length, 0.0, 0.0])

@@ -1,9 +1,5 @@
 """The paper's Lagrangian under actuator forces: laws, and what the printed energies leave out."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -12,7 +8,6 @@ from paper_plate import PAPER
 from twin.errors import InputError
 from twin.papers.driving_simulator.dae.integration import (
     LENGTH_INDICES,
-    ForcedRun,
     integrate_forced,
     numeric_dae,
 )
@@ -27,19 +22,19 @@ START, RATES = [PAPER.home_length, 0.02, -0.01], [0.01, -0.02, 0.03]
 PRINTED_AND_COMPLETE = pytest.mark.parametrize("complete", [False, True])
 
 
-def wave(time: float) -> Any:
+def wave(time):
     """Return forces [N] of all four actuators."""
     return 662.0 + 40.0 * np.sin(np.array([3.0, 5.0, 7.0, 11.0]) * time)
 
 
 @pytest.fixture(params=[False, True], ids=["printed", "complete"])
-def course(request: pytest.FixtureRequest) -> tuple[ForcedRun, bool]:
+def course(request):
     """Return a motion under waves of all four forces, and whether the energies are complete."""
     run = integrate_forced(PAPER, wave, 0.4, START, RATES, complete=request.param, samples=801)
     return run, request.param
 
 
-def test_kinetic_energy_grows_by_the_work_of_all_forces(course: tuple[ForcedRun, bool]) -> None:
+def test_kinetic_energy_grows_by_the_work_of_all_forces(course):
     """d(q'M q'/2)/dt + dV/dt = forces . length rates, with the potential's own gradient."""
     run, complete = course
     dae = numeric_dae(PAPER, complete)
@@ -62,14 +57,14 @@ def test_kinetic_energy_grows_by_the_work_of_all_forces(course: tuple[ForcedRun,
 
 
 @PRINTED_AND_COMPLETE
-def test_a_quarter_of_the_weight_on_each_pillar_holds_a_level_plate(complete: bool) -> None:
+def test_a_quarter_of_the_weight_on_each_pillar_holds_a_level_plate(complete):
     held = np.full(4, 0.25 * PAPER.lifted_mass * PAPER.gravity)
     start = [PAPER.home_length, 0.0, 0.0]
     run = integrate_forced(PAPER, lambda _: held, 1.0, start, [0.0] * 3, complete=complete)
     assert_allclose(run.plate, np.tile(start, (101, 1)), rtol=0, atol=1e-12)
 
 
-def test_a_tilted_plate_falls_further_only_with_complete_energies() -> None:
+def test_a_tilted_plate_falls_further_only_with_complete_energies():
     """Printed, a quarter of the weight holds any tilt; exactly the tilt grows by cosh(k t)."""
     held = np.full(4, 0.25 * PAPER.lifted_mass * PAPER.gravity)
     start = [PAPER.home_length, 1e-5, 0.0]
@@ -86,7 +81,7 @@ def test_a_tilted_plate_falls_further_only_with_complete_energies() -> None:
 
 
 @pytest.mark.parametrize("inputs", [sinusoidal_inputs(PAPER), sigmoid_inputs(PAPER)])
-def test_the_printed_model_is_off_by_the_two_missing_terms(inputs: Any) -> None:
+def test_the_printed_model_is_off_by_the_two_missing_terms(inputs):
     """The rest falls with the inputs; the completed energies are off by their square."""
     apart, left = [], []
     for share in (0.5, 0.25):
@@ -99,13 +94,13 @@ def test_the_printed_model_is_off_by_the_two_missing_terms(inputs: Any) -> None:
     assert 3.6 < left[0] / left[1] < 4.4
 
 
-def test_forces_of_the_exact_model_come_from_three_pillars() -> None:
+def test_forces_of_the_exact_model_come_from_three_pillars():
     forces = exact_forces(PAPER, sinusoidal_inputs(PAPER), np.linspace(0.0, 1.0, 5))
     (free,) = set(range(4)) - set(DRIVEN_INDICES)
     assert forces.shape == (5, 4)
     assert not forces[:, free].any()
 
 
-def test_a_start_of_the_wrong_shape_is_refused() -> None:
+def test_a_start_of_the_wrong_shape_is_refused():
     with pytest.raises(InputError, match="start"):
         integrate_forced(PAPER, wave, 0.1, [0.3, 0.0], RATES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ class States(NamedTuple):
     wrench: Array
 
 
-def states(count: int = 50) -> States:
+def states(count=50):
     """Return heave, roll and pitch with derivatives, and wrenches."""
     random = np.random.default_rng(17)
     q = random.uniform(-1.0, 1.0, (count, 3)) * [0.1, 0.5, 0.4] + [0.4, 0.0, 0.0]
@@ -71,18 +71,18 @@ def states(count: int = 50) -> States:
     return States(q, v, a, random.normal(size=(count, 6)) * 100.0)
 
 
-def turned(q: Array) -> Rotation:
+def turned(q):
     """Return the attitudes."""
     return Rotation.from_euler("XY", q[:, 1:])
 
 
 @pytest.fixture(params=MODELS)
-def model(request: pytest.FixtureRequest) -> WholeModel:
+def model(request):
     """The plate of the paper, and one without symmetry, with and without friction."""
     return MODELS[request.param]
 
 
-def masses_and_places(pillars: Pillars, q: Array) -> list[tuple[float, Array]]:
+def masses_and_places(pillars, q):
     """Return all point masses with their places `(k, 3)`, by plain geometry."""
     attitude = turned(q)
     normal = attitude.apply([0.0, 0.0, 1.0])
@@ -100,7 +100,7 @@ def masses_and_places(pillars: Pillars, q: Array) -> list[tuple[float, Array]]:
 
 
 @pytest.mark.parametrize("name", ["plate", "general"])
-def test_energies_are_those_of_the_moving_masses(name: str, derivative: Any) -> None:
+def test_energies_are_those_of_the_moving_masses(name, derivative):
     pillars, s = MODELS[name].pillars, states()
     kinetic, potential = MODELS[name].energy(s.q, s.v)
     expected_kinetic, expected_potential = np.zeros(len(s.q)), np.zeros(len(s.q))
@@ -116,7 +116,7 @@ def test_energies_are_those_of_the_moving_masses(name: str, derivative: Any) -> 
     np.testing.assert_allclose(kinetic, expected_kinetic, rtol=1e-11, atol=0)
 
 
-def test_kinetic_energy_belongs_to_the_mass_matrix(model: WholeModel) -> None:
+def test_kinetic_energy_belongs_to_the_mass_matrix(model):
     s = states()
     mass = model.mass_matrix(s.q)
     np.testing.assert_allclose(mass, np.swapaxes(mass, 1, 2), rtol=1e-14, atol=1e-12)
@@ -126,11 +126,11 @@ def test_kinetic_energy_belongs_to_the_mass_matrix(model: WholeModel) -> None:
     np.testing.assert_allclose(kinetic, halves, rtol=1e-13, atol=0)
 
 
-def test_power_is_the_change_of_energy(model: WholeModel, derivative: Any) -> None:
+def test_power_is_the_change_of_energy(model, derivative):
     s = states()
     forces = model.forces(s.q, s.v, s.a, s.wrench)
 
-    def energy(time: float) -> Array:
+    def energy(time):
         q = s.q + s.v * time + 0.5 * s.a * time**2
         return np.asarray(sum(model.energy(q, s.v + s.a * time)))
 
@@ -141,7 +141,7 @@ def test_power_is_the_change_of_energy(model: WholeModel, derivative: Any) -> No
     np.testing.assert_allclose(derivative(energy, 1e-3), power, rtol=0, atol=1e-8)
 
 
-def test_forward_dynamics_inverts_inverse_dynamics(model: WholeModel) -> None:
+def test_forward_dynamics_inverts_inverse_dynamics(model):
     s = states()
     forces = model.forces(s.q, s.v, s.a, s.wrench)
     found = model.accelerations(s.q, s.v, forces, s.wrench)
@@ -149,7 +149,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(model: WholeModel) -> None:
 
 
 @pytest.mark.parametrize("friction", [None, FRICTION])
-def test_newton_and_euler_agree_with_lagrange(friction: SlidingFriction | None) -> None:
+def test_newton_and_euler_agree_with_lagrange(friction):
     s, exact = states(), ExactModel(PLATE, friction)
     derived = WholeModel(Pillars.from_plate(PLATE), friction)
     for one, other in (
@@ -169,7 +169,7 @@ def test_newton_and_euler_agree_with_lagrange(friction: SlidingFriction | None) 
     np.testing.assert_allclose(exact.accelerations(s.q, s.v, forces), s.a, rtol=0, atol=1e-11)
 
 
-def test_closed_forms_are_those_of_the_derivation() -> None:
+def test_closed_forms_are_those_of_the_derivation():
     model, s = MODELS["plate"], states()
     motion = ExactKinematics(PLATE).inverse_motion(s.q, s.v, s.a)
     terms = exact_terms(model.pillars, s.q, s.v)
@@ -184,18 +184,18 @@ def test_closed_forms_are_those_of_the_derivation() -> None:
     np.testing.assert_allclose(place, motion.acceleration.center, rtol=0, atol=1e-13)
 
 
-def test_twist_and_its_derivative(model: WholeModel, derivative: Any) -> None:
+def test_twist_and_its_derivative(model, derivative):
     s = states()
 
-    def at(time: float) -> Array:
+    def at(time):
         return model.pose(s.q + s.v * time + 0.5 * s.a * time**2)
 
-    def step(time: float) -> Array:
+    def step(time):
         pose = at(time)
         turn = Rotation.from_quat(pose[:, [4, 5, 6, 3]]) * turned(s.q).inv()
         return np.hstack([pose[:, :3], turn.as_rotvec()])
 
-    def twist(time: float) -> Array:
+    def twist(time):
         return model.twist(s.q + s.v * time + 0.5 * s.a * time**2, s.v + s.a * time)
 
     np.testing.assert_allclose(derivative(step, 1e-3), model.twist(s.q, s.v), rtol=0, atol=1e-11)
@@ -203,18 +203,18 @@ def test_twist_and_its_derivative(model: WholeModel, derivative: Any) -> None:
     np.testing.assert_allclose(derivative(twist, 1e-3), acceleration, rtol=0, atol=1e-11)
 
 
-def test_lengths_and_their_jacobian(model: WholeModel, derivative: Any) -> None:
+def test_lengths_and_their_jacobian(model, derivative):
     s = states()
     rates = derivative(lambda t: model.lengths(s.q + s.v * t), 1e-3)
     expected = np.einsum("kni,ki->kn", model.length_jacobian(s.q), s.v)
     np.testing.assert_allclose(rates, expected, rtol=0, atol=1e-11)
 
 
-def test_free_motion_keeps_its_energy() -> None:
+def test_free_motion_keeps_its_energy():
     model = MODELS["general"]
     start = np.array([0.4, 0.1, -0.05, 0.2, 0.5, -0.3])
 
-    def derivative(_: float, y: Array) -> Array:
+    def derivative(_, y):
         return np.concatenate([y[3:], model.accelerations(y[:3], y[3:], np.zeros(5))])
 
     solution = solve_ivp(derivative, (0.0, 0.2), start, method="DOP853", rtol=1e-12, atol=1e-12)
@@ -224,7 +224,7 @@ def test_free_motion_keeps_its_energy() -> None:
     assert np.ptp(total) < 1e-10 * abs(total[0])
 
 
-def test_forces_are_the_smallest_of_those_that_push(subtests: pytest.Subtests) -> None:
+def test_forces_are_the_smallest_of_those_that_push(subtests):
     for pushing in [None, [0, 1, 2], [1, 2, 3]]:
         with subtests.test(f"{pushing}"):
             model, s = MODELS["plate"], states()
@@ -239,7 +239,7 @@ def test_forces_are_the_smallest_of_those_that_push(subtests: pytest.Subtests) -
                 np.testing.assert_array_equal(forces[:, idle], 0.0)
 
 
-def test_actuators_that_do_not_hold_the_plate_are_refused() -> None:
+def test_actuators_that_do_not_hold_the_plate_are_refused():
     in_line = replace(
         Pillars.from_plate(PLATE),
         joints=np.array([[0.8, -0.4, 0.0], [0.0, -0.4, 0.0], [-0.8, -0.4, 0.0], [0.0, 0.4, 0.0]]),
@@ -248,7 +248,7 @@ def test_actuators_that_do_not_hold_the_plate_are_refused() -> None:
         WholeModel(in_line).forces([0.35, 0, 0], np.zeros(3), np.zeros(3), pushing=[0, 1, 2])
 
 
-def test_friction_only_takes_energy() -> None:
+def test_friction_only_takes_energy():
     s = states()
     velocity, drag = MODELS["rubbing"].feet(s.q, s.v)
     speed = np.linalg.norm(velocity, axis=-1)
@@ -259,7 +259,7 @@ def test_friction_only_takes_energy() -> None:
     assert not MODELS["general"].feet(s.q, s.v)[1].any()
 
 
-def test_batches_broadcast(model: WholeModel) -> None:
+def test_batches_broadcast(model):
     s = states(3)
     count = len(model.pillars.joints)
     forces = np.full((2, 1, count), 100.0)
@@ -271,7 +271,7 @@ def test_batches_broadcast(model: WholeModel) -> None:
     assert model.pose(s.q[0]).shape == (7,)
 
 
-def test_refused_arguments(subtests: pytest.Subtests) -> None:
+def test_refused_arguments(subtests):
     for wrong in ["none", [[1.0, 2.0]], np.full(3, np.nan)]:
         for field in ["coordinates", "rates", "forces", "wrench"]:
             with subtests.test(f"{wrong}, {field}"):
@@ -285,7 +285,7 @@ def test_refused_arguments(subtests: pytest.Subtests) -> None:
                     MODELS["plate"].accelerations(**given | {field: wrong})
 
 
-def general_machine() -> Platform:
+def general_machine():
     """Return the driving simulator with another plate, another fixed foot, unequal pillars."""
     content = tomllib.loads(parameters_path("driving_simulator").read_text())
     points = [[0.7, -0.4, 0.0], [0.9, 0.5, 0.0], [-0.6, 0.3, 0.0], [-0.8, -0.5, 0.0]]
@@ -302,7 +302,7 @@ def general_machine() -> Platform:
 
 
 @pytest.fixture(scope="module", params=["reference", "hardware", "general"])
-def platform(request: pytest.FixtureRequest) -> Platform:
+def platform(request):
     """The driving simulator with its compiled kernels."""
     if request.param == "general":
         return general_machine()
@@ -310,7 +310,7 @@ def platform(request: pytest.FixtureRequest) -> Platform:
     return twin.load("driving_simulator", configuration=configuration)
 
 
-def test_kernels_agree_with_the_derivation(platform: Platform) -> None:
+def test_kernels_agree_with_the_derivation(platform):
     """Both are exact: only rounding of accelerations of the order of a hundred."""
     model, s = WholeModel.from_parameters(platform.parameters), states(100)
     pose, twist = model.pose(s.q), model.twist(s.q, s.v)

@@ -1,7 +1,5 @@
 """The map of small-angle errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from paper_plate import PLATE
@@ -14,7 +12,7 @@ from twin.papers.driving_simulator.studies import (
 )
 
 
-def test_errors_are_small_angle_minus_exact() -> None:
+def test_errors_are_small_angle_minus_exact():
     q = np.array([[0.35, 0.0, 0.0], [0.355, 0.03, -0.02]])
     exact, small = ExactKinematics(PLATE).inverse(q), SmallAngleKinematics(PLATE).inverse(q)
     _, front_left, rear_left, rear_right = exact.lengths.T
@@ -30,7 +28,7 @@ def test_errors_are_small_angle_minus_exact() -> None:
         np.testing.assert_allclose(one[0], 0.0, rtol=0, atol=1e-15)
 
 
-def test_worst_errors_follow_the_series() -> None:
+def test_worst_errors_follow_the_series():
     """By hand at full roll, of what the closed forms leave there."""
     worst, home, width = worst_small_angle_errors(PLATE), PLATE.home_length, PLATE.half_width
     roll = np.arctan(0.05 / 0.41)
@@ -43,7 +41,7 @@ def test_worst_errors_follow_the_series() -> None:
     assert worst.pitch < 1e-4
 
 
-def test_no_error_inside_is_larger_than_on_the_surface() -> None:
+def test_no_error_inside_is_larger_than_on_the_surface():
     axes = [np.linspace(-size, size, 21) for size in exact_ranges_at_best_heave(PLATE)]
     axes[0] = axes[0] + PLATE.home_length
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)

@@ -12,12 +12,10 @@ from paper_plate import PAPER, PLATE
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
 from twin.papers.driving_simulator.exact import (
-    DrivenLengths,
     SlidingFriction,
     sigmoid_inputs,
     sinusoidal_inputs,
 )
-from twin.papers.driving_simulator.kinematics import PlateModel
 from twin.papers.driving_simulator.studies import driven_motion, friction_effect
 
 INPUTS = {"sinusoidal": sinusoidal_inputs(PLATE), "sigmoid": sigmoid_inputs(PLATE)}
@@ -27,7 +25,7 @@ VISCOUS, DRY = SlidingFriction(200.0), SlidingFriction(50.0, 20.0, 1e-3)
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_driven_motion_follows_the_inputs(name: str, derivative: Any) -> None:
+def test_driven_motion_follows_the_inputs(name, derivative):
     inputs, time = INPUTS[name], np.linspace(0.1, 3.0, 11)
     motion = driven_motion(PLATE, inputs, time)
     sample = inputs.sample(time)
@@ -37,7 +35,7 @@ def test_driven_motion_follows_the_inputs(name: str, derivative: Any) -> None:
     np.testing.assert_allclose(slope, motion.rate.coordinates, rtol=0, atol=1e-12)
 
 
-def test_added_forces_bring_the_power_that_friction_takes(subtests: pytest.Subtests) -> None:
+def test_added_forces_bring_the_power_that_friction_takes(subtests):
     for name, pushing, friction in [
         ("sinusoidal", None, VISCOUS),
         ("sinusoidal", DRIVEN_INDICES, DRY),
@@ -58,7 +56,7 @@ def test_added_forces_bring_the_power_that_friction_takes(subtests: pytest.Subte
                 np.testing.assert_array_equal(effect.force_difference[:, 3], 0.0)
 
 
-def test_viscous_power_is_quadratic_in_the_speed_of_the_feet() -> None:
+def test_viscous_power_is_quadratic_in_the_speed_of_the_feet():
     effect = friction_effect(PLATE, INPUTS["sinusoidal"], 6.0, SlidingFriction(200.0))
     speed = (effect.velocity**2).sum(axis=(1, 2))
     np.testing.assert_allclose(effect.power, 200.0 * speed, rtol=1e-12, atol=1e-18)
@@ -66,13 +64,13 @@ def test_viscous_power_is_quadratic_in_the_speed_of_the_feet() -> None:
     assert effect.energy < 1e-2
 
 
-def test_no_friction_is_no_effect() -> None:
+def test_no_friction_is_no_effect():
     effect = friction_effect(PLATE, INPUTS["sigmoid"], 2.0, SlidingFriction(0.0))
     np.testing.assert_array_equal(effect.force_difference, 0.0)
     assert effect.energy == 0.0
 
 
-def test_forces_are_those_of_the_exact_model() -> None:
+def test_forces_are_those_of_the_exact_model():
     effect = friction_effect(PLATE, INPUTS["sigmoid"], 2.0, SlidingFriction(300.0, 10.0))
     motion = driven_motion(PLATE, INPUTS["sigmoid"], effect.time)
     states = [level.coordinates for level in motion]
@@ -90,13 +88,13 @@ class ModelForces(NamedTuple):
     exact: Any
 
 
-def model_forces(plate: PlateModel, inputs: DrivenLengths, duration: float, count: int) -> Any:
+def model_forces(plate, inputs, duration, count):
     """Return forces along the known motion: printed energies, complete ones, exact model."""
     time = np.linspace(0.0, duration, count)
     states = [part.coordinates for part in driven_motion(plate, inputs, time)]
     exact = WholeModel(Pillars.from_plate(plate)).forces(*states, pushing=DRIVEN_INDICES)
 
-    def small_angle(complete: bool) -> Any:
+    def small_angle(complete):
         dae = numeric_dae(plate, complete)
         samples = [inputs.sample(now) for now in time.tolist()]
         return np.array(
@@ -109,7 +107,7 @@ def model_forces(plate: PlateModel, inputs: DrivenLengths, duration: float, coun
     return ModelForces(small_angle(False), small_angle(True), exact[:, list(DRIVEN_INDICES)])
 
 
-def test_printed_forces_are_those_of_the_integrated_system() -> None:
+def test_printed_forces_are_those_of_the_integrated_system():
     forces = model_forces(PAPER, INPUTS["sigmoid"], 2.0, 21)
     for complete, found in ((False, forces.printed), (True, forces.complete)):
         run = integrate_dae(PAPER, INPUTS["sigmoid"], 2.0, complete=complete, samples=21)
@@ -117,7 +115,7 @@ def test_printed_forces_are_those_of_the_integrated_system() -> None:
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_complete_energies_repair_the_forces(name: str) -> None:
+def test_complete_energies_repair_the_forces(name):
     forces = model_forces(PLATE, INPUTS[name], 5.0, 101)
     printed, complete = (
         np.abs(part - forces.exact).max() for part in (forces.printed, forces.complete)
@@ -127,14 +125,14 @@ def test_complete_energies_repair_the_forces(name: str) -> None:
     assert complete < 0.03 * printed
 
 
-def test_a_still_plate_is_carried_by_two_pillars() -> None:
+def test_a_still_plate_is_carried_by_two_pillars():
     """Three driven lengths and a fourth pillar without force: the diagonal carries everything."""
     forces = model_forces(PAPER, sinusoidal_inputs(PAPER), 1.0, 2)
     shares = forces.exact[0] / (PAPER.lifted_mass * PAPER.gravity)
     np.testing.assert_allclose(shares, [0.5, 0.5, 0.0], rtol=0, atol=0.01)
 
 
-def test_inertia_at_home() -> None:
+def test_inertia_at_home():
     for plate in (PLATE, PAPER):
         found = home_inertia(plate)
         mass = WholeModel(Pillars.from_plate(plate)).mass_matrix([plate.home_length, 0.0, 0.0])

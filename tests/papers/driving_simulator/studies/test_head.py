@@ -1,14 +1,9 @@
 """Motion of the driver's head: printed small-angle expressions and exact kinematics."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 import sympy
 from exact_plate import Pillars, WholeModel
-from numpy.typing import NDArray
 from paper_plate import PLATE
 from scipy.spatial.transform import Rotation
 
@@ -18,19 +13,17 @@ from twin.papers.driving_simulator.studies import (
     small_angle_head_motion,
 )
 
-Array = NDArray[np.float64]
-
 HEAD = np.array([0.2, -0.1, 1.1])
 
 
-def states(count: int = 40) -> tuple[Array, Array, Array]:
+def states(count=40):
     """Return heave, roll and pitch with rates and accelerations."""
     random = np.random.default_rng(21)
     q = random.uniform(-1.0, 1.0, (count, 3)) * [0.05, 0.3, 0.2] + [0.35, 0.0, 0.0]
     return q, random.normal(size=(count, 3)), random.normal(size=(count, 3))
 
 
-def printed() -> dict[str, Any]:
+def printed():
     """Return the paper's expressions as functions of time, by sympy."""
     t = sympy.Symbol("t")
     z, phi, theta, x, y = (sympy.Function(name)(t) for name in ("z", "phi", "theta", "x", "y"))
@@ -76,7 +69,7 @@ def printed() -> dict[str, Any]:
     }
 
 
-def test_printed_velocity_and_acceleration_are_derivatives_of_the_position() -> None:
+def test_printed_velocity_and_acceleration_are_derivatives_of_the_position():
     """Of the printed acceleration all but the gravity in its last line, see the errata."""
     terms = printed()
     for lower, higher in (("position", "velocity"), ("velocity", "acceleration")):
@@ -84,7 +77,7 @@ def test_printed_velocity_and_acceleration_are_derivatives_of_the_position() -> 
             assert sympy.expand(value.diff(terms["time"]) - slope) == 0
 
 
-def test_small_angle_motion_as_printed(subtests: pytest.Subtests) -> None:
+def test_small_angle_motion_as_printed(subtests):
     """The printed expressions along a motion whose z, phi and theta are polynomials of time."""
     for field in [
         "position",
@@ -112,17 +105,17 @@ def test_small_angle_motion_as_printed(subtests: pytest.Subtests) -> None:
                 np.testing.assert_allclose(getattr(motion, field)[k], expected, rtol=0, atol=1e-13)
 
 
-def test_exact_motion_against_differences(derivative: Any) -> None:
+def test_exact_motion_against_differences(derivative):
     q, v, a = states()
     motion = exact_head_motion(PLATE, HEAD, q, v, a)
     model = WholeModel(Pillars.from_plate(PLATE))
 
-    def place(time: float) -> Array:
+    def place(time):
         pose = model.pose(q + v * time + 0.5 * a * time**2)
         turn = Rotation.from_quat(pose[:, [4, 5, 6, 3]])
         return np.asarray(pose[:, :3] + turn.apply(HEAD))
 
-    def at(time: float) -> Any:
+    def at(time):
         return exact_head_motion(PLATE, HEAD, q + v * time + 0.5 * a * time**2, v + a * time, a)
 
     np.testing.assert_allclose(motion.position, place(0.0), rtol=0, atol=1e-14)
@@ -140,7 +133,7 @@ def test_exact_motion_against_differences(derivative: Any) -> None:
 
 
 @pytest.mark.parametrize("head", [[0.0, 0.0, 1.1], HEAD])
-def test_specific_force_is_acceleration_minus_gravity(head: Any) -> None:
+def test_specific_force_is_acceleration_minus_gravity(head):
     for motion in (exact_head_motion, small_angle_head_motion):
         found = motion(PLATE, head, *states())
         felt = found.acceleration - [0.0, 0.0, -9.81]
@@ -150,11 +143,11 @@ def test_specific_force_is_acceleration_minus_gravity(head: Any) -> None:
 @pytest.mark.parametrize(
     "field", ["position", "velocity", "acceleration", "angular_velocity", "angular_acceleration"]
 )
-def test_small_angle_motion_is_the_first_order_of_the_exact_one(field: str) -> None:
+def test_small_angle_motion_is_the_first_order_of_the_exact_one(field):
     """A motion half as large is off by a quarter (angular velocity: compared in plate axes)."""
     direction = [np.array(row) for row in ([0.02, 0.1, -0.05], [0.1, 0.5, 0.3], [1.0, -2.0, 3.0])]
 
-    def difference(size: float) -> float:
+    def difference(size):
         state = [size * row for row in direction]
         state[0] = state[0] + [PLATE.home_length, 0.0, 0.0]
         exact = exact_head_motion(PLATE, HEAD, *state)
@@ -168,7 +161,7 @@ def test_small_angle_motion_is_the_first_order_of_the_exact_one(field: str) -> N
     assert rate > 1.9
 
 
-def test_refused_head(subtests: pytest.Subtests) -> None:
+def test_refused_head(subtests):
     for head in [[0.0, 1.0], "head", [0.0, np.nan, 1.0]]:
         with subtests.test(f"{head}"):
             for motion in (exact_head_motion, small_angle_head_motion):

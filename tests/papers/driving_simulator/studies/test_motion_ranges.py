@@ -1,9 +1,5 @@
 """Motion ranges, what shares the stroke, and the envelope of the plate's centre."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from paper_plate import PLATE
@@ -12,7 +8,6 @@ from scipy.spatial import ConvexHull
 
 from twin.papers.driving_simulator.kinematics import (
     ExactKinematics,
-    PlateKinematics,
     SmallAngleKinematics,
 )
 from twin.papers.driving_simulator.studies import (
@@ -29,14 +24,14 @@ EDGE = 1e-12
 """[m] Beyond the stroke by this much is rounding."""
 
 
-def test_ranges_as_printed() -> None:
+def test_ranges_as_printed():
     ranges = small_angle_ranges(PLATE)
     assert ranges.heave == pytest.approx(0.05, abs=1e-15)
     assert np.degrees(ranges.pitch) == pytest.approx(3.581, abs=5e-4)
     assert np.degrees(ranges.roll) == pytest.approx(6.9873, abs=5e-5)
 
 
-def overrun(kinematics: PlateKinematics, coordinates: Any) -> float:
+def overrun(kinematics, coordinates):
     """Return by how much [m] the worst pillar is beyond its stroke; negative inside."""
     away = np.abs(kinematics.inverse(coordinates).lengths - PLATE.home_length)
     return float(away.max() - 0.5 * PLATE.stroke)
@@ -45,7 +40,7 @@ def overrun(kinematics: PlateKinematics, coordinates: Any) -> float:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_ranges_end_at_the_stroke(model: type[PlateKinematics], axis: int, sign: float) -> None:
+def test_ranges_end_at_the_stroke(model, axis, sign):
     """Found by bisection on the lengths, with the other degrees of freedom held at home."""
     kinematics = model(PLATE)
     ranges = small_angle_ranges(PLATE) if model is SmallAngleKinematics else exact_ranges(PLATE)
@@ -55,7 +50,7 @@ def test_ranges_end_at_the_stroke(model: type[PlateKinematics], axis: int, sign:
 
 
 @pytest.mark.parametrize("axis", [1, 2])
-def test_best_heave_uses_both_ends(axis: int) -> None:
+def test_best_heave_uses_both_ends(axis):
     angle = exact_ranges_at_best_heave(PLATE)[axis]
     q = np.zeros(3)
     q[axis], q[0] = angle, PLATE.home_length * np.cos(angle)
@@ -68,7 +63,7 @@ def test_best_heave_uses_both_ends(axis: int) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_shares_add_up_to_the_stroke(model: type[PlateKinematics]) -> None:
+def test_shares_add_up_to_the_stroke(model):
     """Superposition: the sum of the shares is what the worst pillar takes of the stroke."""
     random = np.random.default_rng(2)
     q = random.uniform(-1.0, 1.0, (500, 3)) * [0.06, 0.14, 0.07] + [PLATE.home_length, 0.0, 0.0]
@@ -81,7 +76,7 @@ def test_shares_add_up_to_the_stroke(model: type[PlateKinematics]) -> None:
     assert 0.05 < inside.mean() < 0.5
 
 
-def test_freedoms_together_have_a_sixth_of_the_separate_ranges() -> None:
+def test_freedoms_together_have_a_sixth_of_the_separate_ranges():
     random = np.random.default_rng(8)
     q = random.uniform(-1.0, 1.0, (200_000, 3)) * np.array(small_angle_ranges(PLATE))
     q[:, 0] += PLATE.home_length
@@ -90,7 +85,7 @@ def test_freedoms_together_have_a_sixth_of_the_separate_ranges() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_envelope_is_closed_and_on_the_limit(model: type[PlateKinematics]) -> None:
+def test_envelope_is_closed_and_on_the_limit(model):
     kinematics = model(PLATE)
     envelope = translational_envelope(kinematics, 6)
     shares = stroke_fractions(kinematics, envelope.coordinates).sum(axis=1)
@@ -98,7 +93,7 @@ def test_envelope_is_closed_and_on_the_limit(model: type[PlateKinematics]) -> No
     center = kinematics.inverse(envelope.coordinates).center
     np.testing.assert_array_equal(envelope.center, center)
     assert len(envelope.triangles) == 8 * 6**2
-    edges: dict[tuple[int, int], int] = {}
+    edges = {}
     for triangle in envelope.triangles.tolist():
         for k in range(3):
             first, second = sorted((triangle[k], triangle[k - 1]))
@@ -108,7 +103,7 @@ def test_envelope_is_closed_and_on_the_limit(model: type[PlateKinematics]) -> No
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_envelope_holds_every_place_within_the_stroke(model: type[PlateKinematics]) -> None:
+def test_envelope_holds_every_place_within_the_stroke(model):
     kinematics = model(PLATE)
     envelope = translational_envelope(kinematics, 24)
     random = np.random.default_rng(9)
@@ -124,7 +119,7 @@ def test_envelope_holds_every_place_within_the_stroke(model: type[PlateKinematic
     assert (center <= high + 1e-6).all()
 
 
-def test_extent_of_the_envelope() -> None:
+def test_extent_of_the_envelope():
     """Heave is the stroke; sideways the centre moves by about home length times the angle."""
     low, high = translational_envelope(ExactKinematics(PLATE), 30).extent
     assert (low[2], high[2]) == pytest.approx((0.3049, 0.4049), abs=EDGE)

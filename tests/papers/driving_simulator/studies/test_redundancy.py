@@ -1,9 +1,5 @@
 """Four actuators for three dof: internal force and wrong commands."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from paper_plate import PLATE
@@ -20,13 +16,13 @@ MODEL = ExactModel(PLATE)
 POSE = np.array([0.36, 0.08, -0.03])
 
 
-def coordinates(count: int = 50) -> Any:
+def coordinates(count=50):
     """Return heave, roll and pitch far from home."""
     random = np.random.default_rng(31)
     return random.uniform(-1.0, 1.0, (count, 3)) * [0.1, 0.6, 0.5] + [0.4, 0.0, 0.0]
 
 
-def test_internal_pattern_is_the_null_vector_at_every_pose() -> None:
+def test_internal_pattern_is_the_null_vector_at_every_pose():
     np.testing.assert_array_equal(2.0 * INTERNAL_FORCE_DIRECTION, [1.0, -1.0, 1.0, -1.0])
     jacobian = MODEL.length_jacobian(coordinates())
     np.testing.assert_allclose(
@@ -36,7 +32,7 @@ def test_internal_pattern_is_the_null_vector_at_every_pose() -> None:
     assert singular.min() > 0.5, "no other pattern of forces is without effect"
 
 
-def test_internal_force_moves_nothing() -> None:
+def test_internal_force_moves_nothing():
     q = coordinates()
     rates = np.random.default_rng(1).normal(size=q.shape)
     forces = np.random.default_rng(2).normal(size=(len(q), 4)) * 300.0
@@ -45,7 +41,7 @@ def test_internal_force_moves_nothing() -> None:
     np.testing.assert_allclose(twisted, plain, rtol=0, atol=1e-11)
 
 
-def test_smallest_forces_have_no_internal_part() -> None:
+def test_smallest_forces_have_no_internal_part():
     q = coordinates()
     forces = MODEL.forces(q, np.zeros_like(q), np.ones_like(q))
     np.testing.assert_allclose(split_forces(forces).twisting, 0.0, rtol=0, atol=1e-9)
@@ -54,7 +50,7 @@ def test_smallest_forces_have_no_internal_part() -> None:
     np.testing.assert_allclose(np.linalg.norm(larger, axis=1) ** 2, norms, rtol=1e-12, atol=0)
 
 
-def test_split_is_orthogonal_and_complete() -> None:
+def test_split_is_orthogonal_and_complete():
     forces = np.random.default_rng(5).normal(size=(7, 3, 4))
     split = split_forces(forces)
     np.testing.assert_allclose(split.motion + split.twisting, forces, rtol=0, atol=1e-15)
@@ -63,6 +59,6 @@ def test_split_is_orthogonal_and_complete() -> None:
     np.testing.assert_allclose(split_forces(split.twisting).motion, 0.0, rtol=0, atol=1e-15)
 
 
-def test_refused_arguments() -> None:
+def test_refused_arguments():
     with pytest.raises(InputError, match="forces"):
         split_forces([1.0, 2.0, 3.0])
