@@ -32,7 +32,7 @@ INPUTS := 10000
 WORKERS := 2
 TESTS := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 # Files with tests marked `slow`; all of them where none are named.
-FILES :=
+FILES ?=
 
 .PHONY: report docs pages page-tests test slow gallery gallery-report mutations hostile check quick thorough test-rl lint types bench history assets pictures wheel clean
 

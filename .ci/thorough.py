@@ -13,6 +13,7 @@ import argparse
 import ast
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -33,10 +34,14 @@ CODE = ("twin", "envs", "validation", "assets", "pyproject.toml", "setup.py", "M
 
 
 class Check(NamedTuple):
-    """One check: the files and folders that it covers, and a command of bash."""
+    """One check: the files and folders that it covers, and a command of bash.
+
+    Checks with the same command run together; its variable FILES names the files of all of them.
+    """
 
     covers: tuple[str, ...]
     command: str
+    files: tuple[str, ...] = ()
 
 
 CHECKS = {
@@ -170,8 +175,8 @@ def long_tests() -> dict[str, Check]:
         covers = (*names, *data, "pyproject.toml", "Makefile")
         if folder.name == "tests":
             covers += ("docs", "examples", "benchmarks", ".ci", "README.md", "CHANGELOG.md")
-        chosen = " ".join(str(file.relative_to(ROOT)) for file in slow)
-        checks[f"long tests of {folder.name}"] = Check(covers, f"make slow FILES='{chosen}'")
+        chosen = tuple(str(file.relative_to(ROOT)) for file in slow)
+        checks[f"long tests of {folder.name}"] = Check(covers, "make slow", chosen)
     return checks
 
 
@@ -192,17 +197,25 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="only say which have to run")
     only_list = parser.parse_args().list
     passed = json.loads(PASSED.read_text()) if PASSED.is_file() else {}
-    for name, check in (CHECKS | long_tests()).items():
+    checks = CHECKS | long_tests()
+    waiting: dict[str, list[str]] = {}
+    for name, check in checks.items():
         if passed.get(name) == content_hash(check.covers):
             print(f"== {name}: passed on these files", flush=True)
-            continue
-        print(f"== {name}", flush=True)
+        else:
+            waiting.setdefault(check.command, []).append(name)
+    for command, names in waiting.items():
+        print(f"== {', '.join(names)}", flush=True)
         if only_list:
             continue
-        if subprocess.run(["bash", "-c", check.command], cwd=ROOT, check=False).returncode:
-            sys.exit(f"{name}: failed")
+        files = " ".join(file for name in names for file in checks[name].files)
+        environment = os.environ | {"FILES": files}
+        if subprocess.run(
+            ["bash", "-c", command], cwd=ROOT, env=environment, check=False
+        ).returncode:
+            sys.exit(f"{', '.join(names)}: failed")
         # A check may write files that it covers, such as the table of the wrong models.
-        passed[name] = content_hash(check.covers)
+        passed |= {name: content_hash(checks[name].covers) for name in names}
         PASSED.write_text(json.dumps(passed, indent=1, sort_keys=True) + "\n")
 
 

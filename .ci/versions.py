@@ -146,6 +146,7 @@ def check_archive() -> None:
         code = f"from setuptools import build_meta; print(build_meta.build_sdist({name!r}))"
         run(sys.executable, "-c", code)
         (archive,) = folder.glob("*.tar.gz")
+        shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # of earlier builds
         for source, built in ((archive, "archived"), (ROOT, "direct")):
             build = ("wheel", "--quiet", "--no-deps", "--wheel-dir", folder / built, source)
             run(sys.executable, "-m", "pip", *build)
