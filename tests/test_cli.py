@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import typer
-from typer.testing import CliRunner
+from console import console
 
 import twin
 from twin import cli
@@ -60,14 +60,9 @@ COMMANDS = (
 )
 
 
-def run(*arguments):
-    """Run the console command in this process."""
-    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
-
-
 def refused(*arguments):
     """Return the message of a command that must end with exit code 2 and one line."""
-    result = run(*arguments)
+    result = console(*arguments)
     assert result.exit_code == 2, result.output
     assert "Traceback" not in result.output
     assert not result.stdout
@@ -78,8 +73,8 @@ def refused(*arguments):
 
 
 def test_version_and_help():
-    assert run("--version").output.strip() == f"platform-twin {twin.__version__}"
-    shown = run("--help").output
+    assert console("--version").output.strip() == f"platform-twin {twin.__version__}"
+    shown = console("--help").output
     assert all(command in shown for command in COMMANDS)
 
 
@@ -102,8 +97,8 @@ def test_choices_are_all_there_are():
 
 def test_new_writes_a_machine(tmp_path):
     target = tmp_path / "mine.toml"
-    assert run("new", target).exit_code == 0
-    assert run("info", target).exit_code == 0
+    assert console("new", target).exit_code == 0
+    assert console("info", target).exit_code == 0
     assert "exists" in refused("new", target)
 
 
@@ -122,7 +117,7 @@ def options_of(sheet):
 @pytest.mark.quick
 def test_new_from_a_data_sheet(tmp_path):
     target = tmp_path / "mine.toml"
-    result = run("new", target, *options_of(SHEET))
+    result = console("new", target, *options_of(SHEET))
     assert result.exit_code == 0, result.output
     assert "twin feasible" in result.stdout
     assert twin.load(target).maximum_coordinates[0] == pytest.approx(0.5524)
@@ -143,7 +138,7 @@ def test_new_asks_on_a_terminal(tmp_path, monkeypatch):
     monkeypatch.setattr(new, "_on_a_terminal", lambda: True)
     target = tmp_path / "mine.toml"
     answers = ["", "310 kg", "310 mm", *[""] * 4, "0.4 m", *[""] * 7]
-    found = CliRunner().invoke(cli.app, ["new", str(target)], input="\n".join(answers) + "\n")
+    found = console("new", target, input="\n".join(answers) + "\n")
     assert found.exit_code == 0, found.output
     assert "a unit of mass, not of length" in found.output
     machine = twin.load(target)
@@ -162,7 +157,7 @@ def test_help_imports_no_heavy_library():
 
 
 def test_list_names_every_machine():
-    result = run("list")
+    result = console("list")
     assert result.exit_code == 0
     for name in twin.machine_names():
         assert name in result.output
@@ -173,7 +168,7 @@ def test_list_names_every_machine():
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator"])
 def test_info_shows_parameters_and_facts(machine):
     platform = twin.load(machine)
-    output = run("info", machine).output
+    output = console("info", machine).output
     assert platform.hash in output
     for text in ("leg.actuator", "kg m2", "condition number", "z range", "source:"):
         assert text in output
@@ -183,7 +178,9 @@ def test_info_shows_parameters_and_facts(machine):
 def test_simulate_saves_and_plots(tmp_path):
     file, page = tmp_path / "motion.npz", tmp_path / "motion.html"
     options = ("--duration", 0.02, "--timestep", 0.002, "--engine", "mujoco", "--fidelity", "fast")
-    result = run("simulate", "stewart", *options, "--force", "hold", "--out", file, "--plot", page)
+    result = console(
+        "simulate", "stewart", *options, "--force", "hold", "--out", file, "--plot", page
+    )
     assert result.exit_code == 0, result.output
     motion = twin.Trajectory.load(file)
     assert (motion.engine, motion.fidelity, motion.timestep) == ("mujoco", "fast", 0.002)
@@ -202,14 +199,14 @@ def test_simulate_takes_start_and_forces():
     texts = [",".join(str(value) for value in values) for values in (pose, twist, forces)]
     end = platform.simulate(0.01, pose=pose, twist=twist, forces=forces).pose[-1]
     options = ("--pose", texts[0], "--twist", texts[1], "--force", texts[2], "--every", 2)
-    output = run("simulate", "srspm", "--duration", 0.01, *options).output
+    output = console("simulate", "srspm", "--duration", 0.01, *options).output
     for value in end:
         assert f"{round(value, 6) + 0.0:.6f}" in output
 
 
 def test_simulate_says_when_legs_leave_their_limits():
-    assert "limits" in run("simulate", "srspm", "--duration", 0.3, "--force", 0).output
-    assert "limits" not in run("simulate", "srspm", "--duration", 0.01).output
+    assert "limits" in console("simulate", "srspm", "--duration", 0.3, "--force", 0).output
+    assert "limits" not in console("simulate", "srspm", "--duration", 0.01).output
 
 
 def test_nothing_that_is_read_is_written_to(tmp_path):
@@ -222,7 +219,7 @@ def test_nothing_that_is_read_is_written_to(tmp_path):
         "cue": ("stewart", "--input", motion, "--out", motion),
     }
     for command, arguments in words.items():
-        result = run(command, *arguments)
+        result = console(command, *arguments)
         assert result.exit_code == 2, command
         assert "is a file that is read" in result.output.replace("\n", " "), result.output
         assert motion.read_text() == content
@@ -231,7 +228,7 @@ def test_nothing_that_is_read_is_written_to(tmp_path):
 def test_gains_do_not_replace_a_file_unasked(tmp_path):
     mine = tmp_path / "mine.toml"
     mine.write_text("mine")
-    result = run("tune", "stewart", "--configuration", "hardware", "--out", mine)
+    result = console("tune", "stewart", "--configuration", "hardware", "--out", mine)
     assert result.exit_code == 2
     assert "--replace" in result.output
     assert mine.read_text() == "mine"
@@ -241,8 +238,8 @@ def test_gains_do_not_replace_a_file_unasked(tmp_path):
 def test_export_writes_the_models(machine, tmp_path):
     folder = tmp_path / "deep" / "models"
     platform = twin.load(machine)
-    assert run("export", machine, "--format", "mjcf", "--out", folder).exit_code == 0
-    assert run("export", machine, "--format", "urdf", "--out", folder).exit_code == 0
+    assert console("export", machine, "--format", "mjcf", "--out", folder).exit_code == 0
+    assert console("export", machine, "--format", "urdf", "--out", folder).exit_code == 0
     texts = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
     assert texts == {
         "robot.xml": robot_xml(platform),
@@ -254,7 +251,7 @@ def test_export_writes_the_models(machine, tmp_path):
 def test_export_replaces_its_own_files_only(tmp_path):
     (tmp_path / "robot.xml").write_text("old")
     (tmp_path / "notes.txt").write_text("mine")
-    assert run("export", "stewart", "--out", tmp_path).exit_code == 0
+    assert console("export", "stewart", "--out", tmp_path).exit_code == 0
     assert (tmp_path / "robot.xml").read_text().startswith("<")
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
@@ -262,7 +259,7 @@ def test_export_replaces_its_own_files_only(tmp_path):
 def test_validate_writes_the_report(tmp_path):
     html, data = tmp_path / "report.html", tmp_path / "report.json"
     options = ("--case", "projection", "--case", "reference", "--jobs", 1)
-    result = run("validate", "stewart", *options, "--out", html, "--json", data)
+    result = console("validate", "stewart", *options, "--out", html, "--json", data)
     assert result.exit_code == 0, result.output
     content = json.loads(data.read_text())
     assert [case["case"] for case in content["cases"]] == ["reference", "projection"]
@@ -277,7 +274,7 @@ def test_validate_ends_with_one_when_a_case_fails(monkeypatch):
         CaseResult("stewart", "crash", "Crash", "Text", (), error="it stopped"),
     ]
     monkeypatch.setattr(report, "run", lambda *_, **__: cases)
-    result = run("validate", "stewart")
+    result = console("validate", "stewart")
     assert result.exit_code == 1
     assert "fail: stewart, gap: gap is 2, must be at most 1 m" in result.output
     assert "fail: stewart, crash: it stopped" in result.output
@@ -288,14 +285,14 @@ def test_bench_times_every_function_and_engine(constants):
     from twin.analysis import benchmark
 
     constants(benchmark, MIN_ROUND_TIME=1e-4, TIMING_ROUNDS=1, ENGINE_STEPS=2, BATCH_SIZE=16)
-    result = run("bench", "srspm")
+    result = console("bench", "srspm")
     assert result.exit_code == 0, result.output
     for name in ("forward dynamics", "inverse kinematics", "analytic", "mujoco", "bullet"):
         assert name in result.output
 
 
 def test_warm_names_every_part():
-    result = run("warm", "stewart", "--environment", "twin/PoseTracking-v0")
+    result = console("warm", "stewart", "--environment", "twin/PoseTracking-v0")
     assert result.exit_code == 0, result.output
     for part in ("kinematics", "dynamics", "simulation", "drives and cascade", "twin/PoseTracking"):
         assert part in result.output
@@ -331,7 +328,7 @@ def test_a_bad_description_ends_in_one_line(tmp_path):
     "arguments", [("nosuch",), ("simulate",), ("export", "stewart", "--format", "sdf"), ("--bad",)]
 )
 def test_wrong_usage_ends_with_two(arguments):
-    assert run(*arguments).exit_code == 2
+    assert console(*arguments).exit_code == 2
 
 
 def test_interrupt_ends_with_130(monkeypatch):
@@ -339,4 +336,4 @@ def test_interrupt_ends_with_130(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(catalogue, "machine_names", interrupt)
-    assert run("list").exit_code == 130
+    assert console("list").exit_code == 130

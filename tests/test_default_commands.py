@@ -3,12 +3,11 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from console import console
 from own_machines import OWN, own_machine
-from typer.testing import CliRunner
 
 import twin
 import twin.envs
-from twin import cli
 from twin.errors import TwinError
 from twin.motion.recording import free_axes
 from twin.simulation.live.machine_session import MachineSession
@@ -62,7 +61,7 @@ def given(name, folder):
 @pytest.mark.parametrize(("name", "command"), PAIRS)
 def test_a_command_has_a_result_or_says_why_not(name, command, tmp_path):
     word, *options = command.split()
-    result = CliRunner().invoke(cli.app, [word, given(name, tmp_path), *options])
+    result = console(word, given(name, tmp_path), *options)
     assert result.exit_code in (0, VERDICTS.get(word, 0), DOES_NOT_APPLY), result.output
     if result.exit_code == DOES_NOT_APPLY:
         assert len(result.stderr.strip().splitlines()) == 1, result.stderr
@@ -89,7 +88,7 @@ def test_files_of_default_commands_are_written(name, tmp_path):
             str(folder),
         ),
     ):
-        result = CliRunner().invoke(cli.app, words)
+        result = console(*words)
         assert result.exit_code == 0, result.output
     assert picture.stat().st_size > 1000
     assert (folder / "results.parquet").exists()

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from console import console
 
-from twin import cli
 from twin.cli.values import in_unit, pose_of, quantities, quantity
 from twin.errors import InputError
 from twin.rotations import angles_from_quaternion
@@ -87,7 +86,7 @@ def test_wrong_options_end_in_one_line(subtests):
         (("workspace", "stewart", "--stiffness", "3 N m/rad"), "stiffness"),
     ]:
         with subtests.test(f"{words}"):
-            result = CliRunner().invoke(cli.app, list(words))
+            result = console(*words)
             assert result.exit_code == 2, result.output
             assert len(result.stderr.strip().splitlines()) == 1
             assert result.stderr.startswith("twin: ")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pytest
+from console import console
 from own_machines import own_machine
 from rich.table import Table
-from typer.testing import CliRunner
 
 import twin
-from twin import cli
-from twin.cli import console
+from twin.cli import console as tables
 from twin.cli.console import MAX_WIDTH, table
 
 pytestmark = pytest.mark.quick
@@ -33,7 +32,7 @@ class Recorded(Table):
 @pytest.fixture(autouse=True)
 def recorded(monkeypatch):
     """All tables that are printed."""
-    monkeypatch.setattr(console, "RichTable", Recorded)
+    monkeypatch.setattr(tables, "RichTable", Recorded)
     monkeypatch.setattr(Recorded, "made", [])
     return Recorded.made
 
@@ -68,7 +67,7 @@ COMMANDS = (
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_tables_of_commands(words, recorded, tmp_path):
     found = [str(own_machine(w, tmp_path)) if w in ("eight", "hobby") else w for w in words]
-    result = CliRunner().invoke(cli.app, found)
+    result = console(*found)
     assert result.exit_code == 0, result.output
     assert recorded
     for shown in recorded:

@@ -5,10 +5,9 @@ import urllib.request
 from contextlib import nullcontext
 
 import pytest
-from typer.testing import CliRunner
+from console import console
 
 import twin
-from twin import cli
 
 pytest.importorskip("viser")
 
@@ -17,7 +16,7 @@ from twin.cli import view as commands
 
 def run(*arguments):
     """Run the command in this process."""
-    return CliRunner().invoke(cli.app, ["view", *map(str, arguments)])
+    return console("view", *arguments)
 
 
 class Visit:

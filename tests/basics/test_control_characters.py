@@ -3,14 +3,13 @@
 from xml.etree import ElementTree
 
 import pytest
+from console import console
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from typer.testing import CliRunner
 
 import twin
 from twin.basics.toml import CONTROL_CHARACTERS, visible
-from twin.cli import app
 from twin.engines.fmu.description import Unit, description
 from twin.machine import MachineParameters
 
@@ -51,6 +50,6 @@ def test_commands_write_control_characters_of_files_as_escapes(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("time,a\x1bc,b\n0,1,2\n1,2,3\n")
     for words in (["logs", str(path)], ["logs", str(tmp_path / "\x1b.csv")]):
-        output = CliRunner().invoke(app, words).output
+        output = console(*words).output
         assert "\\x1b" in output
         assert "\x1b" not in output

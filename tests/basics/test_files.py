@@ -6,11 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from console import console
 
 import twin
 from twin.basics.files import as_path, check_place, new_folder, write_text
-from twin.cli import app
 from twin.engines.base import replay
 from twin.engines.export import export
 from twin.errors import InputError, StateError, TwinError
@@ -69,7 +68,7 @@ def test_a_full_disk_is_one_line_on_the_console(monkeypatch):
 
     monkeypatch.setattr("twin.machine.machine.machine_names", full)
     monkeypatch.setattr("twin.cli.machines.machine_names", full, raising=False)
-    result = CliRunner().invoke(app, ["list"])
+    result = console("list")
     assert result.exit_code == 2
     assert result.output == "twin: No space left on device: /tmp/x\n"
 
@@ -102,6 +101,6 @@ def test_commands_refuse_names_too_long():
         ["logs", name],
         ["simulate", "stewart", "--out", name],
     ):
-        done = CliRunner().invoke(app, words)
+        done = console(*words)
         assert done.exit_code == 2, done.exception
         assert len(done.output) < 3000

@@ -5,9 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from console import console
 
-from twin.cli.application import app
 from twin.datasets import episode_log
 from twin.datasets.record import EXPERT_ACTORS
 from twin.envs import environment_ids
@@ -24,7 +23,7 @@ def test_record(datasets, tmp_path):
     words = "record twin/PoseTracking-v0 --policy cascade --episodes 2 --seed 3"
     words += " --configuration hardware --dataset test/cascade-v0"
     words += f" --option residual=false --option max_episode_steps=20 --log {tmp_path / 'run.csv'}"
-    run = CliRunner().invoke(app, words.split())
+    run = console(*words.split())
     assert run.exit_code == 0, run.output
     assert re.search(r"cascade +cascade +2 +40 ", run.output), run.output
     assert "wrote test/cascade-v0" in run.output
@@ -51,7 +50,7 @@ def test_levels_are_three_datasets(environment, datasets, tmp_path, constants):
     constants("twin.datasets.record", PROBE_EPISODES=1, NOISE_HALVINGS=2)
     words = f"record {environment} --dataset test/task-v0 --levels --episodes 1"
     words += f" --option max_episode_steps=20 --log {tmp_path / 'run.csv'}"
-    run = CliRunner().invoke(app, words.split())
+    run = console(*words.split())
     assert run.exit_code == 0, run.output
     for level in ("random", "medium", "expert"):
         found = minari.load_dataset(f"test/task/{level}-v0")
@@ -70,7 +69,7 @@ def test_faults_end_in_one_line(subtests, datasets):
         ("--dataset test/a-v0 --randomisation hardware_spread", "no drives"),
     ]:
         with subtests.test(f"{words}"):
-            run = CliRunner().invoke(app, ["record", "twin/PoseTracking-v0", *words.split()])
+            run = console("record", "twin/PoseTracking-v0", *words.split())
             assert run.exit_code == 2
             assert message in run.output
             assert not datasets.exists() or not list(datasets.iterdir())

@@ -5,9 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from console import console
 
-from twin import cli
 from twin.errors import InputError, TwinError
 from twin.logs import Channel, Log, LogMapping, join, log_of, read_log, write_log
 from twin.logs.files import table
@@ -339,7 +338,7 @@ def test_a_mapping_is_guessed_from_names_and_units(tmp_path, stewart):
     path, out = tmp_path / "plc.csv", tmp_path / "mapping.toml"
     row = ";".join(str(k) for k in range(len(titles) + 2))
     path.write_text(";".join(["Time", *titles, "state"]) + f"\n{row}\n{row}\n")
-    result = CliRunner().invoke(cli.app, ["logs", str(path), "--map", str(out)])
+    result = console("logs", path, "--map", out)
     assert result.exit_code == 0, result.output
     assert "# state []" in out.read_text()
     mapping = LogMapping.read(out)
@@ -347,7 +346,7 @@ def test_a_mapping_is_guessed_from_names_and_units(tmp_path, stewart):
     found = read_log(path, mapping, stewart)
     assert found["coordinates"].values[0, :2].tolist() == pytest.approx([2e-3, 1e-3])
     out.write_text("edited")
-    refused = CliRunner().invoke(cli.app, ["logs", str(path), "--map", str(out)])
+    refused = console("logs", path, "--map", out)
     assert refused.exit_code == 2 and "--replace" in refused.output
     assert out.read_text() == "edited"
 

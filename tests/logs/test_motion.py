@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from console import console
 
 import twin
-from twin import cli
 from twin.errors import InputError
 from twin.logs import log_of, write_log
 from twin.logs.motion import motion_of_poses, read_motion
@@ -20,7 +19,7 @@ TIME = np.linspace(0.0, 2.0, 201)
 
 def run(*arguments):
     """Run a command in this process."""
-    return CliRunner().invoke(cli.app, [*map(str, arguments)])
+    return console(*arguments)
 
 
 def swaying(platform):

@@ -4,12 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from console import console
 from hobby import SERVO, content
 from shipped import shipped_content
-from typer.testing import CliRunner
 
 import twin
-from twin import cli
 from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.engines.base import dividing_step
@@ -99,6 +98,6 @@ def test_the_cascade_moves_a_machine_with_generic_drives(name):
 def test_track_says_that_drives_are_generic():
     name = gallery_names()[0]
     short = ("track", name, "--configuration", "hardware", "--duration", "0.05")
-    shown = CliRunner().invoke(cli.app, short)
+    shown = console(*short)
     assert shown.exit_code == 0, shown.output
     assert f"hardware: {GENERIC_SOURCE}, sized from" in " ".join(shown.output.split())

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from browser_rig import SCENE, TABLET, Visitor, background, changed, colours
-from legible.live import faults_of_tab
 from live_rig import Live
 from scipy.spatial.transform import Rotation
 
@@ -13,8 +12,6 @@ from twin.simulation.live.runner import Replay
 from twin.simulation.simulate import Trajectory
 
 MACHINE = "stewart"
-
-POSITION_GAIN = "position_gain [1/s]"
 
 
 @pytest.fixture(scope="module")
@@ -77,27 +74,6 @@ def test_typed_value_and_slider_move_the_machine(desk, live):
     desk.wait(lambda: abs(live.height - desk.number("z [mm]")) < 0.5, "the platform is up")
 
 
-def test_motion_is_started_and_stopped(desk, live):
-    desk.choose("Kind", "sine")
-    desk.choose("Axis", "z")
-    desk.enter("Amplitude [mm]", 15)
-    desk.enter("Frequency [Hz]", 1)
-    desk.enter("Duration [s]", 2)
-    desk.tick("Loop")
-    desk.press("Start motion")
-    heights = []
-
-    def has_swung():
-        heights.append(live.height)
-        return max(heights) > 8.0 and min(heights) < -8.0
-
-    desk.wait(has_swung, "the platform swings")
-    assert max(np.abs(heights)) < 17.0
-    desk.press("Stop motion")
-    desk.wait(lambda: not live.ask(lambda: live.session.playing), "the motion ends")
-    desk.tick("Loop", on=False)
-
-
 def test_run_is_paused_and_stepped(desk, live):
     charts = desk.page.locator(".uplot")
     assert charts.count() >= 2
@@ -121,22 +97,6 @@ def test_run_is_paused_and_stepped(desk, live):
     desk.wait(lambda: state(desk) == "running", "it says so")
     desk.press("Reset")
     desk.wait(lambda: live.time < before, "it begins anew")
-
-
-def test_engine_and_gain_are_switched(desk, live):
-    desk.enter("z [mm]", 14)
-    desk.wait(is_rising(live, 14.0), "the platform is up")
-    desk.turn_to("Machine")
-    for engine in ("analytic", "bullet"):
-        desk.choose("Engine", engine)
-        desk.has_text(f"{MACHINE} \u00b7 ideal \u00b7 {engine} \u00b7 cascade")
-        assert live.session.settings.engine == engine
-        before = live.time
-        desk.wait(lambda before=before: live.time > before + 0.2, "it goes on")
-        assert live.height == pytest.approx(14.0, abs=1.0)
-    gain = live.session.gains["position_gain"]
-    desk.enter(POSITION_GAIN, 0.5 * gain)
-    desk.wait(lambda: live.session.gains["position_gain"] == 0.5 * gain, "the gain is used")
 
 
 def shares(picture):
@@ -243,12 +203,6 @@ def test_two_windows_show_the_same(desk, live, visit):
     desk.wait(lambda: live.clients == 1, "one has gone")
     desk.enter("z [mm]", 3)
     desk.wait(is_rising(live, 3.0), "the other goes on")
-
-
-def test_controls_are_legible(desk):
-    """`make pages` looks at every tab in all windows."""
-    assert not faults_of_tab(desk, "Save")
-    assert not faults_of_tab(desk, "Drive")
 
 
 def pixel(desk, live, point):

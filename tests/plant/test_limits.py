@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from console import console
 from shipped import shipped_content
-from typer.testing import CliRunner
 
 import twin
-from twin import cli
 from twin.analysis.platform import Platform
 from twin.control import make_controller
 from twin.control.controller import Controller
@@ -174,10 +173,10 @@ def test_a_saved_run_keeps_its_limits(tmp_path):
 
 def test_track_says_what_saturates():
     fast = ("track", "stewart", "--amplitude", "0.1", "--duration", "1")
-    shown = CliRunner().invoke(cli.app, fast)
+    shown = console(*fast)
     assert shown.exit_code == 0
     assert "at their speed limit" in shown.output
-    free = CliRunner().invoke(cli.app, [*fast, "--no-limits"])
+    free = console(*fast, "--no-limits")
     assert free.exit_code == 0
     assert "limits of force and speed were left out" in free.output
     assert "speed limit" not in free.output

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from console import console
 
 import twin.cli.sweep
-from twin import cli
 from twin.cli.sweep import default_folder, described
 from twin.sweep import read_results
 
@@ -24,18 +23,13 @@ platform.body.mass = "1:2:2"
 """
 
 
-def run(*arguments):
-    """Run the console command in this process."""
-    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
-
-
 def test_inline(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = (
         *("sweep", "srspm", "--set", "platform.body.mass=1:2:2", "--seeds", 2),
         *("--controller", "cascade", "--controller", "computed torque", *SHORT),
     )
-    result = run(*words, "--json", "rows.json")
+    result = console(*words, "--json", "rows.json")
     assert result.exit_code == 0, result.output
     assert "computed_torque" in result.output
     (folder,) = tmp_path.glob("sweep-srspm-*")
@@ -44,18 +38,18 @@ def test_inline(tmp_path, monkeypatch):
     content = json.loads((tmp_path / "rows.json").read_text())
     assert content["runs"] == table.to_pylist()
     assert content["sweep"]["machine"] == "srspm"
-    assert run(*words).exit_code == 0
+    assert console(*words).exit_code == 0
     assert len(list(tmp_path.glob("sweep-srspm-*"))) == 1
-    assert run(*words, "--new").exit_code == 2
+    assert console(*words, "--new").exit_code == 2
 
 
 def test_from_a_file(tmp_path):
     file = tmp_path / "sweep.toml"
     file.write_text(FILE)
-    result = run("sweep", file, "--out", tmp_path / "out", "--backend", "serial")
+    result = console("sweep", file, "--out", tmp_path / "out", "--backend", "serial")
     assert result.exit_code == 0, result.output
     assert read_results(tmp_path / "out").num_rows == 4
-    changed = run("sweep", file, "--out", tmp_path / "out", "--seeds", 2, "--backend", "serial")
+    changed = console("sweep", file, "--out", tmp_path / "out", "--seeds", 2, "--backend", "serial")
     assert changed.exit_code == 2
     assert "another sweep" in changed.stderr
 
@@ -73,13 +67,13 @@ def test_the_command_line_goes_before_the_file(tmp_path):
 
 def test_machines_of_ones_own_are_no_sweeps(tmp_path):
     own = Path(twin.__file__).parent.parent / "assets" / "srspm" / "platform.toml"
-    result = run("sweep", own, *SHORT, "--out", tmp_path / "out")
+    result = console("sweep", own, *SHORT, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
 
 
 def test_failed_runs_are_told(tmp_path):
     words = ("sweep", "srspm", "--set", "platform.body.mass=-1,1", *SHORT)
-    result = run(*words, "--out", tmp_path / "out")
+    result = console(*words, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "run 0 error: InputError" in result.output
 
@@ -94,7 +88,7 @@ def test_wrong_words_are_refused(subtests, tmp_path, monkeypatch):
     ]:
         with subtests.test(f"{words}"):
             monkeypatch.chdir(tmp_path)
-            result = run("sweep", *words)
+            result = console("sweep", *words)
             assert result.exit_code == 2, result.output
             assert result.stderr.startswith("twin: ")
             assert told in result.stderr
@@ -111,6 +105,6 @@ def test_wrong_words_are_refused(subtests, tmp_path, monkeypatch):
 def test_options_that_add_to_what_is_no_table(content, options, field, tmp_path):
     file = tmp_path / "sweep.toml"
     file.write_text(f'machine = "srspm"\n{content}\n')
-    result = CliRunner().invoke(cli.app, ["sweep", str(file), *options])
+    result = console("sweep", file, *options)
     assert result.exit_code == 2
     assert f"{field}: must be a table" in result.output

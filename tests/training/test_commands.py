@@ -3,18 +3,12 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
+from console import console
 
-from twin import cli
 from twin.cli.values import environment_options, settings_from
 from twin.errors import InputError
 
 TRACKING = "twin/PoseTracking-v0"
-
-
-def run(*arguments):
-    """Run the console command in this process."""
-    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
 
 
 def test_words_are_settings():
@@ -38,7 +32,9 @@ def test_evaluation_is_printed_and_written(tmp_path):
     arguments = ("evaluate", TRACKING, "--policy", "zero", "--policy", "cascade", "--jobs", 1)
     options = ("--machine", "stewart", "--configuration", "hardware", "--option", "duration=0.2")
     files = ("--json", tmp_path / "a.json", "--markdown", tmp_path / "a.md")
-    result = run(*arguments, *options, *files, "--engine", "analytic", "--episodes", 2, "--seed", 5)
+    result = console(
+        *arguments, *options, *files, "--engine", "analytic", "--episodes", 2, "--seed", 5
+    )
     assert result.exit_code == 0, result.output
     assert "cascade" in result.output
     content = json.loads((tmp_path / "a.json").read_text())
@@ -55,7 +51,7 @@ def test_evaluation_is_printed_and_written(tmp_path):
 def test_differences_from_the_training_are_printed_above_the_table():
     arguments = ("--policy", "stewart_isolation", "--engine", "analytic", "--jobs", 1)
     options = ("--option", "acceleration=0.2", "--option", "max_episode_steps=20", "--episodes", 1)
-    result = run("evaluate", "twin/VibrationIsolation-v0", *arguments, *options)
+    result = console("evaluate", "twin/VibrationIsolation-v0", *arguments, *options)
     assert result.exit_code == 0, result.output
     head, _, below = " ".join(result.output.split()).partition("transmissibility")
     changed = "acceleration 0.2 (training: null), max_episode_steps 20 (training: 800)."
@@ -71,7 +67,7 @@ def test_bad_evaluations_end_in_one_line(subtests):
         (("--policy", "zero", "--machine", "nothing"), "nothing"),
     ]:
         with subtests.test(f"{arguments}"):
-            result = run("evaluate", TRACKING, "--jobs", "1", "--episodes", "1", *arguments)
+            result = console("evaluate", TRACKING, "--jobs", "1", "--episodes", "1", *arguments)
             assert result.exit_code == 2
             assert word in result.stderr
             assert len(result.stderr.strip().splitlines()) == 1
@@ -80,14 +76,14 @@ def test_bad_evaluations_end_in_one_line(subtests):
 def test_numbers_of_steps_are_finite(subtests, tmp_path):
     for steps in ["inf", "nan", "0", "1e13"]:
         with subtests.test(f"{steps}"):
-            result = run("train", TRACKING, "--out", tmp_path / "run", "--steps", steps)
+            result = console("train", TRACKING, "--out", tmp_path / "run", "--steps", steps)
             assert result.exit_code == 2
             assert "steps" in result.output
             assert not (tmp_path / "run").exists()
 
 
 def test_bad_trainings_end_in_one_line(tmp_path):
-    result = run("train", TRACKING, "--out", tmp_path / "run", "--set", "gamma=0.9")
+    result = console("train", TRACKING, "--out", tmp_path / "run", "--set", "gamma=0.9")
     assert result.exit_code == 2
     assert "gamma" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1

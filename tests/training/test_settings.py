@@ -1,9 +1,8 @@
 """Settings of a training: horizons of tasks, and what the caller gives."""
 
 import pytest
-from typer.testing import CliRunner
+from console import console
 
-from twin import cli
 from twin.envs import environment_ids
 from twin.training.environments import make_environments
 from twin.training.evaluation import TRACKING_ENVIRONMENT, roll_out
@@ -24,7 +23,7 @@ def test_tasks_have_their_own_algorithms():
         assert found.envs % (2 * getattr(found.hyperparameters, "episodes", 1)) == 0
         given = training_settings("sac", {}, environment=name, steps=1, envs=3)
         assert (given.algorithm, given.envs) == ("sac", 3)
-    text = CliRunner().invoke(cli.app, ["train", "--help"], env={"COLUMNS": "300"}).output
+    text = console("train", "--help", env={"COLUMNS": "300"}).output
     assert "ppo for tracking and foreign tasks, ars for the others" in text
     assert "384 for ars, 64 for others" in text
 

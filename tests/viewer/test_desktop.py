@@ -6,10 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from console import console
 
 import twin
-from twin import cli
 from twin.cli import desktop
 from twin.simulation.simulate import Scene
 
@@ -127,7 +126,7 @@ def test_the_command_plays_a_motion_again_and_again(monkeypatch):
         window = FakeWindow({}, 30)
         monkeypatch.setattr(desktop, "Window", window.open)
         arguments = ["view", "stewart", "--desktop", "--engine", "analytic", *options]
-        result = CliRunner().invoke(cli.app, arguments)
+        result = console(*arguments)
         assert result.exit_code == 0, result.output
         assert window.closed
         heights.append([float(pose[2]) for pose in window.poses])

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from console import console
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import twin
-from twin import cli
 from twin.errors import InputError
 from twin.machine.payload.occupant import Occupant
 from twin.simulation.simulate import RecordedScenes, Trajectory
@@ -297,22 +296,17 @@ def test_wrong_runs_are_refused(rise, stewart, srspm, tmp_path):
 # The command.
 
 
-def run(*arguments):
-    """Run the console command in this process."""
-    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
-
-
 def test_the_command_draws_a_saved_run(tmp_path):
     """The fidelity that it was made with is found."""
     platform = twin.load("stewart", "hardware")
     rise = lifted(platform, 0.08)
     saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"
     options = ("--trajectory", saved, "--view", "90,-8", "--size", "96x72", "--time", 0.1, "--dark")
-    result = run("render", "stewart", *options, "--out", out)
+    result = console("render", "stewart", *options, "--out", out)
     assert result.exit_code == 0, result.output
     seen = drawn(platform, rise, 0.1, SMALL._replace(view=(90.0, -8.0), dark=True))
     np.testing.assert_array_equal(read_png(out), seen)
-    other = run("render", "srspm", "--trajectory", saved, "--out", out)
+    other = console("render", "srspm", "--trajectory", saved, "--out", out)
     assert other.exit_code == 2 and "is of a machine 'stewart'" in other.stderr
 
 
@@ -327,7 +321,7 @@ def test_wrong_arguments_end_in_one_line(subtests, tmp_path, monkeypatch):
     ]:
         with subtests.test(f"{options}"):
             monkeypatch.chdir(tmp_path)
-            result = run("render", "stewart", *options)
+            result = console("render", "stewart", *options)
             assert result.exit_code == 2, result.output
             assert words in result.stderr and result.stderr.startswith("twin: ")
             assert not list(tmp_path.iterdir())

@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
+from console import console
 
-from twin import cli
 from twin.machine.machine import parameters_path
 
 pytestmark = pytest.mark.quick
@@ -13,7 +12,7 @@ pytestmark = pytest.mark.quick
 
 def run(*arguments, command="feasible"):
     """Run a command in this process."""
-    return CliRunner().invoke(cli.app, [command, *map(str, arguments)])
+    return console(command, *arguments)
 
 
 def test_verdict_of_a_weak_machine(tmp_path):

@@ -5,20 +5,19 @@ import tomllib
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from console import console
 
 import twin.cli.frequency
 import twin.cli.tune  # noqa: F401
 from twin.analysis.frequency.measured import MeasuredResponse
 from twin.analysis.frequency.response import FrequencyResponse, SweptSine
 from twin.charts.results import cell_text
-from twin.cli.application import app
 from twin.cli.tables.analysis import _figure_cells, response_results
 
 
 def run(*arguments):
     """Return exit code and output of the console command."""
-    result = CliRunner().invoke(app, arguments)
+    result = console(*arguments)
     return result.exit_code, result.output
 
 

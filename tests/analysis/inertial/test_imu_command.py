@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from console import console
 from resonant import STEP, followed, logged, wanted
-from typer.testing import CliRunner
 
 from twin.analysis.inertial import (
     channel_of_axis,
@@ -44,21 +44,18 @@ def test_everything_it_writes(files):
     assert command.imu
     names = ("log.csv", "motion.csv", "out.html", "out.csv", "out.json")
     log, motion, page, changed, numbers = (str(files / name) for name in names)
-    result = CliRunner().invoke(
-        app,
-        [
-            *(
-                "imu",
-                log,
-                "--machine",
-                "stewart",
-                "--motion",
-                motion,
-                "--configuration",
-                "hardware",
-            ),
-            *("--plot", page, "--compensated", changed, "--json", numbers),
-        ],
+    result = console(
+        *(
+            "imu",
+            log,
+            "--machine",
+            "stewart",
+            "--motion",
+            motion,
+            "--configuration",
+            "hardware",
+        ),
+        *("--plot", page, "--compensated", changed, "--json", numbers),
     )
     assert result.exit_code == 0, result.output
     assert "wy: rms reference" in result.output
@@ -75,7 +72,7 @@ def test_layout_of_the_thesis(files):
     motion = str(files / "motion.csv")
     arguments = ["imu", str(files / "imuData.txt"), "--machine", "stewart", "--motion", motion]
     units = ["--layout", "thesis", "--force-unit", "m/s2", "--rate-unit", "rad/s"]
-    result = CliRunner().invoke(app, [*arguments, *units])
+    result = console(*arguments, *units)
     assert result.exit_code == 0, result.output
     assert "wy: rms reference" in result.output
 
@@ -90,7 +87,7 @@ def test_wrong_options_are_named(subtests, files):
         with subtests.test(f"{option}"):
             log, motion = str(files / "log.csv"), str(files / "motion.csv")
             arguments = ["imu", log, "--machine", "stewart", "--motion", motion, option, value]
-            result = CliRunner().invoke(app, arguments)
+            result = console(*arguments)
             assert result.exit_code == 2, result.output
             assert result.stderr.startswith(f"twin: {field}")
 

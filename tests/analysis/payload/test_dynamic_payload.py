@@ -4,14 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from console import console
 
 import twin
 from twin.analysis.payload.body import scaled_payload
 from twin.analysis.payload.dynamic import dynamic_payload, phase_bounds
 from twin.analysis.payload.static import THESIS_CRITERION, Criterion, VibrationTest
 from twin.basics.arrays import quaternion_product
-from twin.cli.application import app
 from twin.errors import InputError
 
 MIDDLE = [9.0 / 23.0, 14.0 / 23.0]
@@ -191,7 +190,7 @@ def test_criteria_are_checked(subtests):
 def test_command_shakes_too(tmp_path):
     file, page = tmp_path / "payload.json", tmp_path / "payload.html"
     arguments = ["payload", "stewart", "--dynamic", "--json", str(file), "--plot", str(page)]
-    result = CliRunner().invoke(app, arguments)
+    result = console(*arguments)
     assert result.exit_code == 0, result.output
     content = json.loads(file.read_text())["dynamic"]
     assert content["in_phase"]["passes_kg"] == 450

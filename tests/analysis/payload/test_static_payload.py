@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from console import console
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import twin
 from twin.analysis.payload.body import mass_steps, scaled_payload
@@ -25,7 +25,6 @@ from twin.analysis.payload.static import (
 )
 from twin.analysis.platform import Platform
 from twin.analysis.stiffness import with_gravity
-from twin.cli.application import app
 from twin.errors import InputError
 from twin.machine import MachineParameters
 from twin.model.machine_base import ZERO_VECTOR
@@ -209,7 +208,7 @@ def test_no_position_at_all_is_told(driving):
 def test_command_writes_what_it_prints(tmp_path):
     file, page = tmp_path / "payload.json", tmp_path / "payload.html"
     arguments = ["payload", "stewart", "--json", str(file), "--plot", str(page)]
-    result = CliRunner().invoke(app, arguments)
+    result = console(*arguments)
     assert result.exit_code == 0, result.output
     assert re.search("704.581 +607.581", result.output)
     assert "with the platform's own 97 kg" in result.output

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import fmpy
 import pytest
+from console import console
 from fmpy.validation import validate_fmu
 from package_walk import ROOT
-from typer.testing import CliRunner
 
 import twin
-from twin import cli
 from twin.engines.fmu import unit as library
 from twin.engines.fmu.description import unit_blocks
 from twin.engines.fmu.unit import compiler, machine_header, write_unit
@@ -97,10 +96,10 @@ def test_wrong_options_are_named(subtests, tmp_path):
 
 def test_command(tmp_path):
     words = ["export", "stewart", "--format", "fmu", "--out", str(tmp_path), "--fmi", "2"]
-    done = CliRunner().invoke(cli.app, [*words, "--timestep", "0.5 ms"])
+    done = console(*words, "--timestep", "0.5 ms")
     assert done.exit_code == 0, done.output
     described = fmpy.read_model_description(str(tmp_path / "stewart.fmu"))
     assert described.fmiVersion == "2.0"
     assert described.variableNamingConvention == "structured"
-    wrong = CliRunner().invoke(cli.app, ["export", "stewart", "--fmi", "2", "--out", str(tmp_path)])
+    wrong = console("export", "stewart", "--fmi", "2", "--out", tmp_path)
     assert wrong.exit_code == 2
