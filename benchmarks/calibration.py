@@ -18,8 +18,7 @@ import numpy as np
 
 import twin
 from twin.analysis.platform import Platform
-from twin.analysis.workspace.dexterity import BoolArray
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray
 from twin.calibration import (
     Calibration,
     Frames,

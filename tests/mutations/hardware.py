@@ -8,7 +8,7 @@ from mutations.run import Mutation
 DRIVES, KERNELS = "twin.plant.drives", "twin.kernels.plant"
 MOTOR = "twin.machine.hardware.drive._through"
 ACTUATION, ENCODER = f"{KERNELS}.actuation", f"{KERNELS}.encoder"
-INERTIAL, SENSOR = f"{KERNELS}.inertial.sensor", "twin.plant.inertial_sensor"
+INERTIAL, SENSOR = f"{KERNELS}.inertial_sensor", "twin.plant.inertial_sensor"
 
 BRAKE_TIMES = """(column.ENGAGING, drive.brake_engage_time),
         (column.RELEASING, drive.brake_release_time),"""

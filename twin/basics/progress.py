@@ -1,4 +1,4 @@
-"""What a user sees while something takes long: progress bars and a word on compiling."""
+"""Progress bars, and a word on compiling, for what takes long."""
 
 from __future__ import annotations
 

@@ -411,7 +411,7 @@ class MachineModel(MachineBase):
 
     @cached_property
     def _zeros(self) -> dict[str, FloatArray]:
-        """What arguments are where they are left out."""
+        """Default of arguments that are left out."""
         return {name: np.zeros(self._sizes[name]) for name in ("deflection", "wrench")}
 
     def _lengths(self, lengths: Any) -> FloatArray:

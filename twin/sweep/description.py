@@ -158,7 +158,7 @@ class PayloadChoice(Part):
 
     @property
     def title(self) -> str:
-        """What the payload is."""
+        """Short description: a mass, or an occupant with stature and mass."""
         person = self.occupant
         if person is None:
             return f"{self.mass:g} kg" if self.mass else "none"

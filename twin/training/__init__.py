@@ -28,13 +28,13 @@ __all__ = [
 _MODULES = {
     "Evaluation": "evaluation",
     "evaluate": "evaluation",
-    "export_policy": "export",
+    "export_policy": "policy",
     "Policy": "policy",
     "Training": "run",
     "train": "run",
     "load_policy": "policy",
     "policy_names": "policy",
-    "write_onnx": "export",
+    "write_onnx": "policy",
 }
 
 

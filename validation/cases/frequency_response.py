@@ -83,7 +83,7 @@ class Sweep(NamedTuple):
     """Settings of the swept measurements on a machine with springs."""
 
     settings: SweepSettings
-    """of both measurements"""
+    """settings that both measurements use"""
     axes: tuple[str, ...]
     """axes along or about which a wrench is swept"""
     wrench: float

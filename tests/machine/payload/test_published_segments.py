@@ -5,7 +5,7 @@ import pytest
 
 from twin.machine.payload import Occupant, Wheelchair, rigid_sum
 from twin.machine.payload.anthropometry import BODIES, MALE_BODY
-from twin.validation.cases.compliant_legs.systems import CHAIR_MASS, CHAIR_SEAT, seated_sum
+from twin.validation.cases.compliant_legs import CHAIR_MASS, CHAIR_SEAT, seated_sum
 
 pytestmark = pytest.mark.quick
 

@@ -210,7 +210,7 @@ class Payload:
     """tensor `(3, 3)` [kg m2] about the centre of mass, platform axes, read-only; may be given as
     three principal moments, or as None for a point mass"""
     name: str = field(default="", kw_only=True)
-    """for tables and plots, default its mass"""
+    """name in tables and plots; default: its mass"""
 
     def __post_init__(self) -> None:
         mass = positive(self.mass, "mass")
