@@ -8,7 +8,7 @@ import pytest
 from small_sweeps import small
 
 from twin.errors import InputError
-from twin.sweep import MEASURE_UNITS, Sweep, plan, read_results, run, run_sweep, workers
+from twin.sweep import MEASURE_UNITS, Sweep, plan, read_results, run_sweep, workers
 from twin.sweep.folder import SweepFolder, run_task
 
 
@@ -137,7 +137,7 @@ def test_options_are_checked(subtests, tmp_path):
             assert caught.value.field == field
             assert not (tmp_path / "out").exists()
             with pytest.raises(InputError, match="sweep"):
-                run.run_sweep("stewart", tmp_path)
+                run_sweep("stewart", tmp_path)
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty"])
