@@ -52,6 +52,7 @@ def test_tree_gives_inverse_dynamics_without_a_word(platform, random_motion, cap
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_library_is_silent():
     code = (
         "import twin; e = twin.make_engine('bullet', twin.load('stewart'));"
@@ -103,6 +104,7 @@ with temporary_file(".urdf", b"<robot/>") as path:
 """
 
 
+@pytest.mark.slow
 def test_files_of_a_killed_process_are_removed():
     killed = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, check=False)
     path = Path(killed.stdout.decode().strip())

@@ -35,6 +35,7 @@ def test_verdict_of_a_weak_machine(tmp_path):
     assert found["margins"][0]["holds"] is False
 
 
+@pytest.mark.slow
 def test_verdict_of_a_motion_with_a_plot(tmp_path):
     page = tmp_path / "margins.html"
     result = run("stewart", "--motion", "sine", "--payload", "50,0,0,0.2", "--plot", page)

@@ -323,6 +323,7 @@ def test_isolation_law_beats_the_passive_machine():
         evaluate(TRACKING_ENVIRONMENT, ["isolation_law"], options=SHORT, episodes=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "laws", "steps"),
     [

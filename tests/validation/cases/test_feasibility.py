@@ -11,6 +11,7 @@ from twin.validation.cases import load_case
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.slow
 def test_a_weak_machine_fails(platform):
     result = load_case("feasibility").run(platform)
     assert result.verdict == "pass"

@@ -342,6 +342,7 @@ def one_case(monkeypatch):
     return runs
 
 
+@pytest.mark.slow
 def test_make_report_writes_both_files(tmp_path, one_case):
     html, data = tmp_path / "report.html", tmp_path / "report.json"
     content = report.make_report(["stewart"], None, html, data, 3, "command")

@@ -33,6 +33,7 @@ def at_home(platform, body, mesh):
     return mesh.vertices @ turn.T + origin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_machine_moves_the_same_with_bodies_as_without(name):
     """Masses, springs, loops and forces: one state and its acceleration, to the last bit."""

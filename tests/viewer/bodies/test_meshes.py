@@ -59,6 +59,7 @@ def test_quarters_are_two_halves():
     assert is_closed(Mesh(whole.vertices, np.concatenate([light.faces, dark.faces])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*MACHINES, *LAYOUTS])
 def test_every_geom_is_as_large_as_mujoco_has_it(name):
     """In the frame of its body, within the box that MuJoCo keeps around it."""
