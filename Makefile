@@ -117,7 +117,7 @@ pictures: $(INSTALLED) report.json
 
 # Builds the wheel and uses it in an environment of its own, without the development tools.
 wheel: $(INSTALLED)
-	rm -rf build/wheel build/clean
+	rm -rf build/wheel build/clean build/lib build/bdist.*
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/python -m pip install --quiet --no-compile build/wheel/*.whl
