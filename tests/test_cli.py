@@ -27,40 +27,7 @@ from twin.model.engine import FIDELITIES
 from twin.validation.case import CaseResult, Measure
 from twin.validation.report import page as report
 
-COMMANDS = (
-    *(
-        "bench",
-        "calibrate",
-        "cue",
-        "emulate",
-        "evaluate",
-        "excite",
-        "feasible",
-        "frequency",
-        "identify",
-        "imu",
-        "logs",
-        "list",
-        "info",
-        "export",
-        "new",
-        "payload",
-    ),
-    *(
-        "record",
-        "render",
-        "setpoints",
-        "shadow",
-        "simulate",
-        "sweep",
-        "track",
-        "train",
-        "tune",
-        "validate",
-        "view",
-    ),
-    *("warm", "workspace"),
-)
+COMMANDS = tuple(name for names in cli.COMMAND_GROUPS.values() for name in names)
 
 
 def run(*arguments: object) -> Any:
@@ -83,7 +50,7 @@ def refused(*arguments: object) -> str:
 def test_version_and_help() -> None:
     assert run("--version").output.strip() == f"platform-twin {twin.__version__}"
     shown = run("--help").output
-    assert all(command in shown for command in COMMANDS)
+    assert all(f" {name} " in shown for name in (*cli.COMMAND_GROUPS, *COMMANDS))
 
 
 def test_every_command_and_option_is_documented() -> None:
