@@ -29,7 +29,10 @@ INPUTS := 10000
 # Processes of the quick tier; 0: none but the one that is started.
 WORKERS := 2
 
-.PHONY: report docs pages test gallery gallery-report mutations hostile check quick thorough test-rl lint types bench history assets pictures wheel clean
+.PHONY: help report docs pages test gallery gallery-report mutations hostile check quick thorough test-rl lint types bench history assets pictures wheel clean
+
+help:
+	@awk '/^# / {sub(/^# /, ""); print; next} {exit}' Makefile
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
