@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import errno
 import gc
+import re
 import sys
 import warnings
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -46,7 +48,11 @@ class Group(TyperGroup):
         except typer.BadParameter as error:
             option_name, message = error.param_hint, error.format_message()
             text = f"{option_name}: {error.message}" if isinstance(option_name, str) else message
-            _say(" ".join(text.split()))
+            text = " ".join(text.replace("Value error, ", "").split())
+            value, *choices = re.findall(r"'([^']*)'", text.partition(": ")[2])
+            if " is not one of " in text and (close := get_close_matches(value, choices, 1)):
+                text = f"{text.rstrip('.')}; did you mean {close[0]!r}?"
+            _say(text)
             raise typer.Exit(WRONG_USAGE) from None
 
 
