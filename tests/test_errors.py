@@ -36,7 +36,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "InputError": ("pose", "must be finite"),
     "UnknownOptionError": ("colour", "is no option of the task"),
     "ParameterError": ("platform.toml", [("leg.rod.mass", "must be above zero")]),
-    "MachineNotFoundError": ("stewert", ("srspm", "stewart")),
+    "MachineNotFoundError": ("unheard", ("srspm", "stewart")),
     "MissingDependencyError": ("pybullet", "the bullet engine", "pip install pybullet"),
 }
 

@@ -49,10 +49,7 @@ class Group(TyperGroup):
             option_name, message = error.param_hint, error.format_message()
             text = f"{option_name}: {error.message}" if isinstance(option_name, str) else message
             text = " ".join(text.replace("Value error, ", "").split())
-            value, *choices = re.findall(r"'([^']*)'", text.partition(": ")[2])
-            if " is not one of " in text and (close := get_close_matches(value, choices, 1)):
-                text = f"{text.rstrip('.')}; did you mean {close[0]!r}?"
-            _say(text)
+            _say(_with_suggestion(text))
             raise typer.Exit(WRONG_USAGE) from None
 
 
@@ -65,6 +62,14 @@ def one_line(error: TwinError) -> str:
 def _say(text: str) -> None:
     """Print a message of the program on the error stream."""
     typer.echo(f"twin: {visible(text)}", err=True)
+
+
+def _with_suggestion(text: str) -> str:
+    """Return a message on a wrong choice with the choice that is meant, if one is near."""
+    before, found, choices = text.partition(" is not one of ")
+    value = before.rpartition(": ")[2].strip("'")
+    close = get_close_matches(value, re.findall(r"'([^']*)'", choices), 1)
+    return f"{text.rstrip('.')}; did you mean {close[0]!r}?" if found and close else text
 
 
 def command_line() -> str:
