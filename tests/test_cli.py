@@ -188,7 +188,7 @@ def test_nothing_that_is_read_is_written_to(tmp_path: Path) -> None:
     words = {
         "track": ("stewart", "--motion", motion, "--out", motion),
         "setpoints": ("stewart", motion, "--replace", "--out", motion),
-        "imu": (motion, "--machine", "stewart", "--motion", motion, "--compensated", motion),
+        "imu": ("stewart", motion, "--motion", motion, "--compensated", motion),
         "cue": ("stewart", "--input", motion, "--out", motion),
     }
     for command, arguments in words.items():

@@ -51,9 +51,8 @@ def test_everything_it_writes(files: Path) -> None:
         [
             *(
                 "imu",
-                log,
-                "--machine",
                 "stewart",
+                log,
                 "--motion",
                 motion,
                 "--configuration",
@@ -75,7 +74,7 @@ def test_everything_it_writes(files: Path) -> None:
 
 def test_layout_of_the_thesis(files: Path) -> None:
     motion = str(files / "motion.csv")
-    arguments = ["imu", str(files / "imuData.txt"), "--machine", "stewart", "--motion", motion]
+    arguments = ["imu", "stewart", str(files / "imuData.txt"), "--motion", motion]
     units = ["--layout", "thesis", "--force-unit", "m/s2", "--rate-unit", "rad/s"]
     result = CliRunner().invoke(app, [*arguments, *units])
     assert result.exit_code == 0, result.output
@@ -91,7 +90,7 @@ def test_wrong_options_are_named(subtests: pytest.Subtests, files: Path) -> None
     ]:
         with subtests.test(f"{option}"):
             log, motion = str(files / "log.csv"), str(files / "motion.csv")
-            arguments = ["imu", log, "--machine", "stewart", "--motion", motion, option, value]
+            arguments = ["imu", "stewart", log, "--motion", motion, option, value]
             result = CliRunner().invoke(app, arguments)
             assert result.exit_code == 2, result.output
             assert result.stderr.startswith(f"twin: {field}")
