@@ -34,7 +34,10 @@ TESTS := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 # Files with tests marked `slow`; all of them where none are named.
 FILES ?=
 
-.PHONY: report docs pages page-tests test slow gallery gallery-report mutations hostile check quick thorough test-rl lint types bench history assets pictures wheel clean
+.PHONY: help report docs pages page-tests test slow gallery gallery-report mutations hostile check quick thorough test-rl lint types bench history assets pictures wheel clean
+
+help:
+	@awk '/^# / {sub(/^# /, ""); print; next} {exit}' Makefile
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -130,7 +133,7 @@ pictures: $(INSTALLED) report.json
 
 # Builds the wheel and uses it in an environment of its own, without the development tools.
 wheel: $(INSTALLED)
-	rm -rf build/wheel build/clean
+	rm -rf build/wheel build/clean build/lib build/bdist.*
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/python -m pip install --quiet --no-compile build/wheel/*.whl

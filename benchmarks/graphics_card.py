@@ -43,19 +43,25 @@ def rate(call: Callable[[], Any], count: int, wait: Callable[[], None]) -> float
     return calls * count / (perf_counter() - start)
 
 
-def dynamics_row(platform: Platform, size: int, wait: Callable[[], None]) -> Row:
-    """Return the rates of forward dynamics, arrays on the card."""
+def dynamics_rows(platform: Platform, size: int, wait: Callable[[], None]) -> list[Row]:
+    """Return the rates of forward dynamics, arrays on the card.
+
+    The first row is the plain call. In the second, results go to an array that is kept, and
+    failures are not looked for.
+    """
     random, card = np.random.default_rng(0), platform.on("cuda")
+    unchecked = platform.on("cuda", checked=False)
     poses = np.tile(platform.home, (size, 1))
     twists = platform.constrain(poses, 0.1 * random.normal(size=(size, 6))).twist
     forces = random.normal(size=(size, platform.n_actuators))
     given = [card.copied(array.reshape(-1)) for array in (poses, twists, forces)]
     on_card = [array.reshape(size, -1) for array in given]
-    return (
-        "forward dynamics",
-        rate(lambda: card.forward_dynamics(*on_card), size, wait),
-        rate(lambda: platform.forward_dynamics(poses, twists, forces), size, lambda: None),
-    )
+    out = card.copied(np.zeros((size, 6 + platform.n_deflections)))
+    processor = rate(lambda: platform.forward_dynamics(poses, twists, forces), size, lambda: None)
+    plain = rate(lambda: card.forward_dynamics(*on_card), size, wait)
+    kept = rate(lambda: unchecked.forward_dynamics(*on_card, out=out), size, wait)
+    unchecked.check()
+    return [("forward dynamics", plain, processor), ("the same, kept array", kept, processor)]
 
 
 def steps_row(platform: Platform, size: int, few: int, wait: Callable[[], None]) -> Row:
@@ -102,7 +108,7 @@ def print_rates(machines: Sequence[str], size: int) -> None:
     for name in machines:
         platform = twin.load(name)
         for what, card, processor in (
-            dynamics_row(platform, size, cuda.synchronize),
+            *dynamics_rows(platform, size, cuda.synchronize),
             steps_row(platform, size, few, cuda.synchronize),
             environment_row(name, min(size, 65536), few, cuda.synchronize),
         ):

@@ -33,7 +33,7 @@ ARGUMENTS = {
     "InputError": ("pose", "must be finite"),
     "UnknownOptionError": ("colour", "is no option of the task"),
     "ParameterError": ("platform.toml", [("leg.rod.mass", "must be above zero")]),
-    "MachineNotFoundError": ("stewert", ("srspm", "stewart")),
+    "MachineNotFoundError": ("unheard", ("srspm", "stewart")),
     "MissingDependencyError": ("pybullet", "the bullet engine", "pip install pybullet"),
 }
 

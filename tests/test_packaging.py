@@ -42,7 +42,7 @@ def test_every_data_file_is_shipped(package):
 @pytest.mark.parametrize("requirement", REQUIREMENTS)
 def test_dependencies_have_a_lower_bound_that_is_installed(requirement):
     text = requirement.partition(";")[0].strip()
-    match = re.fullmatch(r"(?P<name>[\w-]+)(\[\w+\])?>=(?P<bound>[\d.]+)", text)
+    match = re.fullmatch(r"(?P<name>[\w-]+)(\[\w+\])?>=(?P<bound>[\d.]+)(,<[\d.]+)?", text)
     if match is None:
         assert text.startswith(f"{project['name']}["), f"{text} has no lower bound"
         return

@@ -111,13 +111,14 @@ class MachineNotFoundError(TwinError, FileNotFoundError):
 
     def __init__(self, name: str, known: Sequence[str], gallery: Sequence[str] = ()) -> None:
         close = get_close_matches(name[:100], (*known, *gallery), 1)
-        guess = f" (did you mean {close[0]!r}?)" if close else ""
         more = f"; gallery: {', '.join(gallery)}" if gallery else ""
-        super().__init__(
-            f"no machine called {_cut(name)!r} and no such file{guess}; known machines: "
-            f"{', '.join(known)}{more}. "
-            "Give one of these names or the path of a platform.toml."
+        advice = (
+            f"did you mean {close[0]!r}? `twin list` names all machines"
+            if close
+            else f"known machines: {', '.join(known)}{more}. "
+            "Give one of these names or the path of a platform.toml"
         )
+        super().__init__(f"no machine called {_cut(name)!r} and no such file; {advice}.")
         self.name = name
         self.known = tuple(known)
         self.gallery = tuple(gallery)

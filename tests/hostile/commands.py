@@ -40,7 +40,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "export": ("stewart", "--out", "models", "--format", "mjcf"),
     "feasible": ("stewart", *SHORT, "--payload", "5"),
     "frequency": ("stewart", "--axis", "z", "--method", "chirp", "--low", "5", "--high", "50"),
-    "imu": ("log.csv", "--machine", "stewart", "--resolution", "1"),
+    "imu": ("stewart", "log.csv", "--resolution", "1"),
     "info": ("stewart", "--configuration", "hardware"),
     "list": (),
     "new": ("mine.toml", "--legs", "ups"),

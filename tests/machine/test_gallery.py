@@ -30,6 +30,8 @@ def test_an_unknown_name_suggests_machines_of_both():
         twin.load("lsst_m1")
     assert caught.value.known == machine_names()
     assert caught.value.gallery == GALLERY
+    with pytest.raises(MachineNotFoundError, match="known machines") as caught:
+        twin.load("nosuch")
     assert all(name in str(caught.value) for name in (*machine_names(), *GALLERY))
 
 

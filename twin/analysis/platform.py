@@ -197,8 +197,10 @@ class Platform(MachineModel):
 
         return step_derivatives(self, pose, twist, forces, time_step, **options)
 
-    def on(self, device: str = "cuda") -> CardModel:
+    def on(self, device: str = "cuda", *, checked: bool = True) -> CardModel:
         """Return the batch calls of the machine on a graphics card, whose arrays stay there.
+
+        With `checked=False` calls do not wait for the card; `CardModel.check` says what failed.
 
         Raises:
             InputError: another device than "cuda", or there is no card.
@@ -208,7 +210,7 @@ class Platform(MachineModel):
         from twin.model.device import CardModel
 
         one_of(device, "device", ("cuda",))
-        return CardModel(self)
+        return CardModel(self, checked)
 
     def linearise(
         self, pose: Any = None, twist: Any = None, forces: Any = None, **options: Any

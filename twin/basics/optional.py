@@ -11,7 +11,9 @@ from types import ModuleType
 
 from twin.errors import MissingDependencyError
 
-EXTRA_COMMAND = "pip install platform-twin[{}]"
+EXTRA_COMMAND = 'pip install ".[{}]" in the project\'s folder'
+"""The command installs an extra from the source, as the package is in no index."""
+
 TRAINING_COMMAND = f"pip install torch==2.13.0 && {EXTRA_COMMAND.format('rl')}"
 """The command installs PyTorch first, by its version: the extra alone may bring a several times
 larger build."""

@@ -1,5 +1,7 @@
 """The console command `twin`: a file per command, which imports its libraries when it runs."""
 
+from typer.models import CommandInfo
+
 from twin.cli import (
     calibrate,
     cue,
@@ -28,6 +30,41 @@ from twin.cli import (
 from twin.cli.application import app, one_line
 
 __all__ = ["app", "main", "one_line"]
+
+COMMAND_GROUPS = {
+    "Machines": ("list", "info", "new", "export", "warm"),
+    "Design": ("feasible", "payload", "workspace", "tune", "frequency"),
+    "Simulate": ("simulate", "track", "cue", "sweep", "view", "render", "setpoints"),
+    "Learn": ("train", "evaluate", "record"),
+    "Real machine": (
+        "logs",
+        "excite",
+        "identify",
+        "calibrate",
+        "shadow",
+        "emulate",
+        "imu",
+    ),
+    "Check": ("validate", "bench"),
+}
+"""Commands by the group in which `twin --help` lists them, in its order."""
+
+
+def _name(command: CommandInfo) -> str:
+    """Return the name of a registered command."""
+    return command.name or str(getattr(command.callback, "__name__", ""))
+
+
+def _group_commands() -> None:
+    """Sort the registered commands by their groups; each has to be in one."""
+    groups = {name: group for group, names in COMMAND_GROUPS.items() for name in names}
+    order = list(groups)
+    app.registered_commands.sort(key=lambda command: order.index(_name(command)))
+    for command in app.registered_commands:
+        command.rich_help_panel = groups[_name(command)]
+
+
+_group_commands()
 
 
 def main() -> None:

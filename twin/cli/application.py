@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import errno
 import gc
+import re
 import sys
 import warnings
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -46,7 +48,8 @@ class Group(TyperGroup):
         except typer.BadParameter as error:
             option_name, message = error.param_hint, error.format_message()
             text = f"{option_name}: {error.message}" if isinstance(option_name, str) else message
-            _say(" ".join(text.split()))
+            text = " ".join(text.replace("Value error, ", "").split())
+            _say(_with_suggestion(text))
             raise typer.Exit(WRONG_USAGE) from None
 
 
@@ -59,6 +62,14 @@ def one_line(error: TwinError) -> str:
 def _say(text: str) -> None:
     """Print a message of the program on the error stream."""
     typer.echo(f"twin: {visible(text)}", err=True)
+
+
+def _with_suggestion(text: str) -> str:
+    """Return a message on a wrong choice with the choice that is meant, if one is near."""
+    before, found, choices = text.partition(" is not one of ")
+    value = before.rpartition(": ")[2].strip("'")
+    close = get_close_matches(value, re.findall(r"'([^']*)'", choices), 1)
+    return f"{text.rstrip('.')}; did you mean {close[0]!r}?" if found and close else text
 
 
 def command_line() -> str:

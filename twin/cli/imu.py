@@ -34,9 +34,9 @@ Compensated = Annotated[
 
 @app.command()
 def imu(
+    machine: options.Machine,
     log: Log,
     *,
-    machine: Annotated[str, option(options.MACHINE_HELP, metavar="MACHINE")],
     motion: Annotated[Path, file_option("CSV of the reference motion about home.")],
     layout: Layout = "csv",
     force_unit: ForceUnit = "g",

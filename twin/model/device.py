@@ -9,12 +9,15 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, positive, whole_number
 from twin.basics.optional import optional
-from twin.errors import InputError, IntegrationError
+from twin.errors import InputError, IntegrationError, StateError
 from twin.model.machine_base import no_solution
 from twin.model.machine_model import MachineModel
 
-THREADS_PER_BLOCK = 128
-"""Threads of a block: two blocks of it fit on a multiprocessor at 255 registers per thread."""
+THREADS_PER_BLOCK = 32
+"""Threads of a block; with 128 of them an H200 computes 6 % fewer states in the same time."""
+
+NO_FAILURE = np.iinfo(np.int64).max
+"""Index that stands on the card while no state has failed."""
 
 ARGUMENT_WIDTHS = {"pose": 7, "twist": 6, "acceleration": 6, "wrench": 6}
 """Length of the last axis of arguments that do not depend on the machine."""
@@ -70,12 +73,20 @@ class CardModel:
     there: results of other calls, tensors of PyTorch, arrays of CuPy. Each has the leading axes of
     the batch, or is one row for all states. Results are arrays on the card with the CUDA array
     interface, which PyTorch and CuPy take without a copy; `copy_to_host` returns a numpy array.
+    With `out` they are written to an array on the card that the caller keeps: nothing is allocated.
+
+    Every call waits for the card, to see whether a state failed. With `checked=False` calls return
+    at once, and `check()` raises for all of them.
 
     Values on the card are not searched for states that constraints of the legs forbid.
     """
 
-    def __init__(self, machine: MachineModel) -> None:
+    def __init__(self, machine: MachineModel, checked: bool = True) -> None:
         """Put the constants of a machine on the card.
+
+        Args:
+            machine: the machine.
+            checked: whether every call raises for states that fail; False: `check` does.
 
         Raises:
             MissingDependencyError: the extra `cuda` is not installed.
@@ -86,33 +97,42 @@ class CardModel:
 
         body, legs = machine.constants[:2]
         self._machine, self._sizes = machine, Sizes(type(legs), *legs.rows.shape)
+        self._checked_calls = checked
+        self._failure = self._cuda.to_device(np.array([NO_FAILURE]))
         self._constants = self._cuda.to_device(body), self._cuda.to_device(legs.rows.ravel())
         extra_widths = {"forces": machine.n_actuators, "deflection": 2 * machine.n_deflections}
         self._widths = ARGUMENT_WIDTHS | extra_widths
         self._zeros = {width: self.copied(np.zeros(width)) for width in {*self._widths.values()}}
 
-    def inverse_kinematics(self, pose: Any) -> Any:
+    def inverse_kinematics(self, pose: Any, *, out: Any = None) -> Any:
         """Return actuator coordinates `(..., n)`; see `MachineModel.inverse_kinematics`."""
-        return self._run("inverse_kinematics", pose=pose)
+        return self._run("inverse_kinematics", out, pose=pose)
 
-    def jacobian(self, pose: Any) -> Any:
+    def jacobian(self, pose: Any, *, out: Any = None) -> Any:
         """Return Jacobians `(..., n, 6)`; see `MachineModel.jacobian`."""
-        return self._run("jacobian", pose=pose)
+        return self._run("jacobian", out, pose=pose)
 
-    def jacobian_derivative(self, pose: Any, twist: Any) -> Any:
+    def jacobian_derivative(self, pose: Any, twist: Any, *, out: Any = None) -> Any:
         """Return dJ/dt `(..., n, 6)`; see `MachineModel.jacobian_derivative`."""
-        return self._run("jacobian_derivative", pose=pose, twist=twist)
+        return self._run("jacobian_derivative", out, pose=pose, twist=twist)
 
-    def mass_matrix(self, pose: Any, *, deflection: Any = None) -> Any:
+    def mass_matrix(self, pose: Any, *, deflection: Any = None, out: Any = None) -> Any:
         """Return mass matrices `(..., 6, 6)`; see `MachineModel.mass_matrix`."""
-        return self._run("mass_matrix", pose=pose, deflection=deflection)
+        return self._run("mass_matrix", out, pose=pose, deflection=deflection)
 
     def forward_dynamics(
-        self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, deflection: Any = None
+        self,
+        pose: Any,
+        twist: Any,
+        forces: Any,
+        wrench: Any = None,
+        *,
+        deflection: Any = None,
+        out: Any = None,
     ) -> Any:
         """Return accelerations `(..., 6 + k)`; see `MachineModel.forward_dynamics`."""
         motion = {"pose": pose, "twist": twist, "deflection": deflection}
-        return self._run("forward_dynamics", **motion, forces=forces, wrench=wrench)
+        return self._run("forward_dynamics", out, **motion, forces=forces, wrench=wrench)
 
     def inverse_dynamics(
         self,
@@ -122,14 +142,17 @@ class CardModel:
         wrench: Any = None,
         *,
         deflection: Any = None,
+        out: Any = None,
     ) -> Any:
         """Return actuator forces `(..., n)`; see `MachineModel.inverse_dynamics`."""
         motion = {"pose": pose, "twist": twist, "deflection": deflection}
-        return self._run("inverse_dynamics", **motion, acceleration=acceleration, wrench=wrench)
+        return self._run(
+            "inverse_dynamics", out, **motion, acceleration=acceleration, wrench=wrench
+        )
 
     def energy(self, pose: Any, twist: Any, *, deflection: Any = None) -> tuple[Any, Any]:
         """Return kinetic and potential energy `(...)` [J]; see `MachineModel.energy`."""
-        shape, energies = self._flat("energy", pose=pose, twist=twist, deflection=deflection)
+        shape, energies = self._flat("energy", None, pose=pose, twist=twist, deflection=deflection)
         size = prod(shape)
         return energies[:size].reshape(shape), energies[size : 2 * size].reshape(shape)
 
@@ -143,6 +166,7 @@ class CardModel:
         deflection: Any = None,
         timestep: float = 1e-3,
         steps: int = 1,
+        out: CardMotion | None = None,
     ) -> CardMotion:
         """Return the states after Runge-Kutta steps under constant forces and wrenches.
 
@@ -154,6 +178,7 @@ class CardModel:
             deflection: of springs in series and their rates `(..., 2k)`, default zero.
             timestep: [s].
             steps: how many.
+            out: arrays for the result; those of `pose`, `twist` and `deflection` may be among them.
 
         Raises:
             InputError: wrong shapes, not finite, no unit quaternion.
@@ -167,7 +192,10 @@ class CardModel:
             pose=pose, twist=twist, deflection=deflection, forces=forces, wrench=wrench
         )
         size, widths = prod(shape), (7, 6, self._widths["deflection"])
-        next_arrays = [self._cuda.device_array(max(size * width, 1)) for width in widths]
+        next_arrays = [
+            self._flat_result(None if out is None or not width else array, (*shape, width))
+            for array, width in zip(out or widths, widths, strict=True)
+        ]
         kernel = steps_kernel(self._sizes)
         failed = self._launch(kernel, size, *inputs.values(), time_step, steps, *next_arrays)
         if failed >= 0:
@@ -185,40 +213,74 @@ class CardModel:
         parts = zip(next_arrays, widths, strict=True)
         return CardMotion(*(array.reshape((*shape, width)) for array, width in parts))
 
-    def _run(self, verb: str, **given: Any) -> Any:
+    def check(self) -> None:
+        """Wait for the card, and raise if a state failed in a call since the last check.
+
+        Raises:
+            StateError: a state has no result: its pose is singular or out of reach, its quaternion
+                is no unit quaternion, or its numbers overflowed. `data["index"]` is the least index
+                of such a state in its call.
+        """
+        first_failure = self._first_failure()
+        if first_failure >= 0:
+            raise StateError(
+                f"entry {first_failure} of a call since the last check has no result (a singular "
+                "or unreachable pose, no unit quaternion, or an overflow); call with checks to "
+                "find out which",
+                {"index": first_failure},
+            )
+
+    def _run(self, verb: str, out: Any, **given: Any) -> Any:
         """Return the results of one of `BATCH_FUNCTIONS`, an array on the card."""
         from twin.kernels.cuda.batches import BATCH_FUNCTIONS
 
-        shape, results = self._flat(verb, **given)
+        shape, results = self._flat(verb, out, **given)
         return results.reshape((*shape, *BATCH_FUNCTIONS[verb].result(self._sizes)))
 
-    def _flat(self, verb: str, **given: Any) -> tuple[tuple[int, ...], Any]:
+    def _flat(self, verb: str, out: Any, **given: Any) -> tuple[tuple[int, ...], Any]:
         """Return the shape of the batch and the flat results of one of `BATCH_FUNCTIONS`."""
         from twin.kernels.cuda.batches import BATCH_FUNCTIONS, batch_kernel
 
         inputs = "acceleration" if "acceleration" in given else "forces"
         names = ("pose", "twist", "deflection", inputs, "wrench")
         shape, arrays = self._arrays(**{name: given.get(name) for name in names})
-        result_shape, size = BATCH_FUNCTIONS[verb].result(self._sizes), prod(shape)
-        results = self._cuda.device_array(size * prod(result_shape))
+        results = self._flat_result(out, (*shape, *BATCH_FUNCTIONS[verb].result(self._sizes)))
         kernel = batch_kernel(self._sizes, verb)
-        first_failure = self._launch(kernel, size, *arrays.values(), results)
+        first_failure = self._launch(kernel, prod(shape), *arrays.values(), results)
         if first_failure >= 0:
             pose = as_pose(self._pose(arrays, first_failure))
             raise no_solution(self._machine.constants.legs, first_failure, pose)
         return shape, results
 
+    def _flat_result(self, out: Any, shape: tuple[int, ...]) -> Any:
+        """Return a flat array on the card for results of a shape: that of `out`, or a new one.
+
+        Raises:
+            InputError: `out` has another shape or type, or does not lie on the card.
+        """
+        if out is None:
+            return self._cuda.device_array(max(prod(shape), 1))
+        array = as_card_array(out) if is_on_card(out) else np.asarray(out)
+        on_card = is_on_card(out) and array.is_c_contiguous()
+        if not on_card or array.dtype != np.float64 or tuple(array.shape) != shape:
+            raise InputError("out", f"must be a contiguous float64 array {shape} on the card")
+        return array.reshape(prod(shape))
+
     def _launch(self, kernel: Any, size: int, *arguments: Any) -> int:
-        """Run a kernel on all states; return the first that failed, or -1."""
+        """Run a kernel on all states; return the first that failed, or -1 (always unchecked)."""
         if size == 0:
             return -1
-        failure_index, threads = (
-            self._cuda.to_device(np.array([size])),
-            min(THREADS_PER_BLOCK, size),
-        )
-        kernel[-(-size // threads), threads](*self._constants, *arguments, failure_index)
-        first_failure = int(failure_index.copy_to_host()[0])
-        return first_failure if first_failure < size else -1
+        threads = min(THREADS_PER_BLOCK, size)
+        kernel[-(-size // threads), threads](*self._constants, *arguments, self._failure)
+        return self._first_failure() if self._checked_calls else -1
+
+    def _first_failure(self) -> int:
+        """Return the least index of a state that failed since the last call of this, or -1."""
+        index = int(self._failure.copy_to_host()[0])
+        if index == NO_FAILURE:
+            return -1
+        self._failure.copy_to_device(np.array([NO_FAILURE]))
+        return index
 
     def _pose(self, given: dict[str, Any], index: int) -> FloatArray:
         """Return the pose of a state as it was given."""

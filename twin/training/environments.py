@@ -300,6 +300,17 @@ def checked_environment(environment: Any) -> Iterator[None]:
         raise InputError(field_name, f"{environment} does not take the options: {error}") from None
 
 
+def check_registered(environment: str) -> None:
+    """Check that an environment has an id; the module of "module:id" is not imported for that.
+
+    Raises:
+        InputError: an unknown id; the message lists the package's own.
+    """
+    if ":" not in environment:
+        with checked_environment(environment):
+            gymnasium.spec(environment)
+
+
 def make_environments(
     environment: str, size: int, options: Mapping[str, Any], autoreset: str = "same_step"
 ) -> Any:

@@ -29,6 +29,7 @@ from twin.training.environments import (
     ENVIRONMENT_METRICS,
     VectorAdapter,
     channels,
+    check_registered,
     make_environments,
 )
 from twin.training.learning_curve import Callback, LearningCurve
@@ -139,6 +140,7 @@ def train(
         algorithm, hyperparameters or {}, environment=environment, steps=steps, envs=envs,
         seed=seed, options=dict(options or {}), **settings,
     )  # fmt: skip
+    check_registered(environment)
     is_search = training.algorithm == RANDOM_SEARCH
     for library in ("matplotlib", *(() if is_search else LEARNING_LIBRARIES)):
         optional(library)

@@ -44,18 +44,9 @@ def test_everything_it_writes(files):
     assert command.imu
     names = ("log.csv", "motion.csv", "out.html", "out.csv", "out.json")
     log, motion, page, changed, numbers = (str(files / name) for name in names)
+    options = ("--plot", page, "--compensated", changed, "--json", numbers)
     result = console(
-        *(
-            "imu",
-            log,
-            "--machine",
-            "stewart",
-            "--motion",
-            motion,
-            "--configuration",
-            "hardware",
-        ),
-        *("--plot", page, "--compensated", changed, "--json", numbers),
+        *("imu", "stewart", log, "--motion", motion, "--configuration", "hardware"), *options
     )
     assert result.exit_code == 0, result.output
     assert "wy: rms reference" in result.output
@@ -70,7 +61,7 @@ def test_everything_it_writes(files):
 
 def test_layout_of_the_thesis(files):
     motion = str(files / "motion.csv")
-    arguments = ["imu", str(files / "imuData.txt"), "--machine", "stewart", "--motion", motion]
+    arguments = ["imu", "stewart", str(files / "imuData.txt"), "--motion", motion]
     units = ["--layout", "thesis", "--force-unit", "m/s2", "--rate-unit", "rad/s"]
     result = console(*arguments, *units)
     assert result.exit_code == 0, result.output
@@ -86,8 +77,7 @@ def test_wrong_options_are_named(subtests, files):
     ]:
         with subtests.test(f"{option}"):
             log, motion = str(files / "log.csv"), str(files / "motion.csv")
-            arguments = ["imu", log, "--machine", "stewart", "--motion", motion, option, value]
-            result = console(*arguments)
+            result = console("imu", "stewart", log, "--motion", motion, option, value)
             assert result.exit_code == 2, result.output
             assert result.stderr.startswith(f"twin: {field}")
 

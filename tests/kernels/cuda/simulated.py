@@ -15,11 +15,11 @@ from conftest import States
 import twin
 import twin.envs
 from twin.analysis.platform import Platform
-from twin.errors import InputError, IntegrationError, SingularPoseError
+from twin.errors import InputError, IntegrationError, SingularPoseError, StateError
 from twin.kernels.cuda import batches
 from twin.kernels.cuda import batches as rows
 from twin.kernels.integrators import runge_kutta
-from twin.model.device import CardModel
+from twin.model.device import CardModel, CardMotion
 
 COUNT = 4
 
@@ -91,6 +91,63 @@ def test_results_stay_on_the_card(stewart: Platform) -> None:
     assert kinetic.shape == potential.shape == (2, 3)
     assert host(again.pose).shape == (2, 3, 7)
     np.testing.assert_allclose(host(again.pose)[1, 2], stewart.home, rtol=0, atol=1e-9)
+
+
+def test_results_go_to_arrays_that_are_given(platform: Platform, some: States) -> None:
+    card, n = platform.on("cuda"), platform.n_actuators
+    calls = (
+        (card.inverse_kinematics, (some.pose,), (n,)),
+        (card.jacobian, (some.pose,), (n, 6)),
+        (card.jacobian_derivative, (some.pose, some.twist), (n, 6)),
+        (card.mass_matrix, (some.pose,), (6, 6)),
+        (
+            card.forward_dynamics,
+            (some.pose, some.twist, some.forces),
+            (6 + platform.n_deflections,),
+        ),
+        (card.inverse_dynamics, (some.pose, some.twist, some.acceleration), (n,)),
+    )
+    for call, given, shape in calls:
+        shape = (COUNT, *shape)
+        out = card.copied(np.zeros(shape))
+        result = call(*given, out=out)
+        np.testing.assert_array_equal(host(out), host(call(*given)))
+        np.testing.assert_array_equal(host(result), host(out))
+        single = card.copied(np.zeros(shape, dtype=np.float32))
+        for wrong in (np.zeros(shape), card.copied(np.zeros(3)), single):
+            with pytest.raises(InputError, match="out: must be a contiguous float64"):
+                call(*given, out=wrong)
+
+
+def test_states_are_advanced_in_place() -> None:
+    machine = twin.load("compliant_stewart")
+    card = machine.on("cuda")
+    k, forces = machine.n_deflections, np.full(machine.n_actuators, 100.0)
+    start = np.tile(machine.home, (2, 1)), np.full((2, 6), 0.01), np.full((2, 2 * k), 1e-4)
+    expected = card.advance(*start[:2], forces, deflection=start[2], timestep=1e-4, steps=4)
+    state = CardMotion(*(card.copied(part) for part in start))
+    for _ in range(2):
+        card.advance(
+            state.pose, state.twist, forces, deflection=state.deflection,
+            timestep=1e-4, steps=2, out=state,
+        )  # fmt: skip
+    for found, right in zip(state, expected, strict=True):
+        np.testing.assert_allclose(host(found), host(right), rtol=0, atol=1e-14)
+
+
+def test_failures_are_raised_on_demand(stewart: Platform) -> None:
+    card = stewart.on("cuda", checked=False)
+    poses = np.tile(stewart.home, (3, 1))
+    card.check()
+    bad = poses.copy()
+    bad[1:, 2] = np.nan
+    card.inverse_kinematics(card.copied(bad))
+    card.inverse_kinematics(poses)
+    with pytest.raises(StateError, match="entry 1 of a call since the last check") as caught:
+        card.check()
+    assert caught.value.data["index"] == 1
+    card.inverse_kinematics(poses)
+    card.check()
 
 
 def test_what_is_wrong_is_refused(stewart: Platform) -> None:

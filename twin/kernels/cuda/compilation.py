@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.optional import optional
+from twin.basics.optional import EXTRA_COMMAND, optional
 from twin.errors import MissingDependencyError
 from twin.kernels.cuda.batches import BATCH_FUNCTIONS, Sizes, batch_kernel, steps_kernel
 from twin.kernels.cuda.translation import cuda, numba_types
@@ -128,6 +128,7 @@ def assembler() -> str:
     ptxas_paths = [path for folder in folders for path in sorted(Path(folder).glob("*/bin/ptxas"))]
     path = str(ptxas_paths[0]) if ptxas_paths else which("ptxas")
     if path is None:
-        command = "pip install platform-twin[cuda]"
-        raise MissingDependencyError("ptxas", "Assembling for a graphics card", command)
+        raise MissingDependencyError(
+            "ptxas", "Assembling for a graphics card", EXTRA_COMMAND.format("cuda")
+        )
     return path

@@ -349,6 +349,12 @@ def _unknown(parameters: MachineParameters, path: Any) -> str:
     known_paths = numeric_paths(parameters)
     if not _names_one_leg(path):
         known_paths = tuple(name for name in known_paths if not _names_one_leg(name))
+    missing_tables = {"drive", "encoder", "imu"} & {*path.split(".")}
+    if missing_tables and not (parameters.configuration and parameters.configuration.applied):
+        return (
+            f"{parameters.name} without a configuration has no such number; take one with drives "
+            "and sensors, such as hardware"
+        )
     *outer_keys, row_key, last_key = ("", "", *path.split("."))
     transposed_path = ".".join((*outer_keys[2:], last_key, row_key))
     if "inertia" in outer_keys and transposed_path in known_paths:
