@@ -87,9 +87,14 @@ CHECKS = {
         # Pages are looked at in Chromium where there is one.
         "if command -v chromium >/dev/null; then make pages; else make docs page-tests; fi",
     ),
-    "other versions": Check(
-        (*CODE, "MANIFEST.in", "README.md", "tests", "docs/handbook", ".ci/versions.py"),
-        ".venv/bin/python .ci/versions.py",
+    "extras and the source archive": Check(
+        (*CODE, "MANIFEST.in", "README.md", "docs/handbook", ".ci/versions.py"),
+        ".venv/bin/python .ci/versions.py extras archive",
+    ),
+    # Each makes an environment of its own, which takes minutes: where dependencies have changed.
+    "other Pythons and the oldest libraries": Check(
+        ("pyproject.toml", "setup.py", ".ci/versions.py"),
+        ".venv/bin/python .ci/versions.py pythons bounds",
     ),
 }
 
