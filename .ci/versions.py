@@ -174,7 +174,8 @@ def lowest() -> Iterator[str]:
     for extra in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()):
         for requirement in map(Requirement, extra):
             for bound in requirement.specifier:
-                yield f"{requirement.name}=={bound.version}"
+                if bound.operator == ">=":
+                    yield f"{requirement.name}=={bound.version}"
 
 
 def quick_tests(python: str, folder: Path, *options: object) -> None:
