@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from twin.analysis.platform import Platform
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, quaternion_product
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
 from twin.errors import InputError
 from twin.kernels.dynamics.assembly import BODY_CENTER, BODY_MASS, BODY_TENSOR
@@ -16,9 +16,8 @@ from twin.logs.log import POSE_UNITS
 from twin.motion import Motion
 from twin.motion.motion import MotionSample
 from twin.plant.plant import encoder_resolution
-from twin.rotations import quaternion_product
 from twin.validation.rig.conditions import Conditions
-from twin.validation.rig.plant import (
+from twin.validation.rig.kernels import (
     FORCE_MODE,
     LINEAR_LAW,
     LUGRE_LAW,
@@ -128,7 +127,7 @@ def simulated(
     rng: np.random.Generator,
 ) -> Run:
     """Return the samples of a machine that follows a motion; see `record`."""
-    times: FloatArray = np.arange(round(motion.duration / period) + 1) * period
+    times = np.asarray(np.arange(round(motion.duration / period) + 1) * period, dtype=np.float64)
     sample = motion.sample(times)
     world = _surroundings(machine, conditions)
     arm = np.array(conditions.cable_point)
@@ -145,7 +144,13 @@ def simulated(
     )
     control = _control(model, sample, mode, period, conditions, rng)
     shape = len(times), machine.n_actuators
-    records = Records(*(np.zeros(shape) for _ in range(4)), np.zeros((len(times), 7)))
+    records = Records(
+        measured=np.zeros(shape),
+        command=np.zeros(shape),
+        leg_force=np.zeros(shape),
+        motor_force=np.zeros(shape),
+        pose=np.zeros((len(times), 7)),
+    )
     delays = [leg.drive.delay for leg in machine.parameters.legs if leg.drive is not None]
     grid = Times(STEP, round(period / STEP), round(float(np.mean(delays)) / STEP))
     failed = run(
@@ -260,17 +265,20 @@ def _state(pose: FloatArray, motor: FloatArray, forces: FloatArray, world: Surro
         sag[2] = world.swinging_mass * 9.81 / world.swinging_stiffness[2]
     swing = np.concatenate([pose[:3] + world.swinging_point - sag, np.zeros(3)])
     return State(
-        np.array(pose),
-        np.zeros(6),
-        np.array(motor),
-        *(np.zeros(count) for _ in range(4)),
-        swing,
-        np.zeros(9),
-        np.zeros(6),
-        np.array(forces),
-        np.zeros(count),
-        np.zeros(count),
-        np.zeros(6),
+        pose=np.array(pose),
+        twist=np.zeros(6),
+        motor=np.array(motor),
+        speed=np.zeros(count),
+        effort=np.zeros(count),
+        integral=np.zeros(count),
+        bristle=np.zeros(count),
+        swing=swing,
+        base=np.zeros(9),
+        acceleration=np.zeros(6),
+        leg_force=np.array(forces),
+        coordinates=np.zeros(count),
+        rates=np.zeros(count),
+        wrench=np.zeros(6),
     )
 
 
@@ -291,8 +299,8 @@ def _control(
     resolution = encoder_resolution(model.parameters.legs[0])
     ones = np.ones(count)
     if mode == "velocity":
-        gain, integral = suitable_position_loop(model, period)
-        gains = gain * ones, 0.0 * ones, integral * ones
+        stiffness, integral = suitable_position_loop(model, period)
+        gains = stiffness * ones, 0.0 * ones, integral * ones
         return Control(
             SPEED_MODE, coordinates, rates, rates.copy(), *gains, FILTER_SHARE, resolution, noise
         )
@@ -307,24 +315,32 @@ def _control(
 
 def _faults(conditions: Conditions, count: int) -> Faults:
     """Return the faults as arrays."""
-    arrays = Faults(
-        *(np.full(count, value) for value in (NEVER, 1.0, 1.0, NEVER, 1.0, NEVER, 0.0, NEVER)),
-        NEVER,
+    ones = np.ones(count)
+    found = Faults(
+        friction_begin=NEVER * ones,
+        friction_rise=ones.copy(),
+        friction_factor=ones.copy(),
+        weak_begin=NEVER * ones,
+        weak_factor=ones.copy(),
+        slip_begin=NEVER * ones,
+        slip=0.0 * ones,
+        frozen_begin=NEVER * ones,
+        lost_begin=NEVER,
     )
     for fault in conditions.faults:
-        legs = slice(None) if fault.leg < 0 else fault.leg
+        legs = slice(None) if fault.leg < 0 else slice(fault.leg, fault.leg + 1)
         if fault.kind == "friction":
-            arrays.friction_begin[legs], arrays.friction_rise[legs] = fault.begin, fault.rise
-            arrays.friction_factor[legs] = fault.size
+            found.friction_begin[legs], found.friction_rise[legs] = fault.begin, fault.rise
+            found.friction_factor[legs] = fault.size
         elif fault.kind == "weak_motor":
-            arrays.weak_begin[legs], arrays.weak_factor[legs] = fault.begin, fault.size
+            found.weak_begin[legs], found.weak_factor[legs] = fault.begin, fault.size
         elif fault.kind == "slip":
-            arrays.slip_begin[legs], arrays.slip[legs] = fault.begin, fault.size
+            found.slip_begin[legs], found.slip[legs] = fault.begin, fault.size
         elif fault.kind == "frozen_encoder":
-            arrays.frozen_begin[legs] = fault.begin
+            found.frozen_begin[legs] = fault.begin
         else:
-            arrays = arrays._replace(lost_begin=fault.begin)
-    return arrays
+            found = found._replace(lost_begin=fault.begin)
+    return found
 
 
 def log_of_run(

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.dynamics.assembly import BODY_GRAVITY
-from twin.kernels.dynamics.forward import forward_dynamics, make_work
+from twin.kernels.dynamics.assembly import BODY_GRAVITY, Work, make_work
+from twin.kernels.dynamics.forward import forward_dynamics
 from twin.kernels.jit import allocating, compiled
 from twin.kernels.kinematics import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
@@ -117,7 +117,7 @@ class Control(NamedTuple):
     integral_gain: FloatArray
     filter_share: float
     """share of a new rate in the filtered one"""
-    count: float
+    resolution: float
     noise: FloatArray
 
 
@@ -194,7 +194,7 @@ def transmission_force(drives: Drives, n: int, stretch: float, rate: float) -> f
         return 0.0
     beyond = stretch - half_play if stretch > 0.0 else stretch + half_play
     force = drives.stiffness[n] * beyond + drives.damping[n] * rate
-    return force if force * beyond > 0.0 else 0.0
+    return float(force) if force * beyond > 0.0 else 0.0
 
 
 @allocating
@@ -203,7 +203,7 @@ def friction_level(drives: Drives, law: int, n: int, speed: float, load: float) 
     ratio = abs(speed) / drives.stribeck[n]
     excess = exp(-ratio) if law == LINEAR_LAW else exp(-ratio * ratio)
     sliding = drives.coulomb[n] + drives.load_friction[n] * abs(load)
-    return sliding * (1.0 + (drives.breakaway[n] - 1.0) * excess)
+    return float(sliding * (1.0 + (drives.breakaway[n] - 1.0) * excess))
 
 
 @allocating
@@ -221,11 +221,11 @@ def motor_speed(
         bristle = (state.bristle[n] + h * mean) / (1.0 + h * rate)
         force = world.bristle_stiffness * bristle
         force += world.bristle_damping * (mean - rate * bristle)
-        return free - h * force / inertia
+        return float(free - h * force / inertia)
     loss = h * level / inertia
     if abs(free) <= loss:
         return 0.0
-    return free - loss if free > 0.0 else free + loss
+    return float(free - loss if free > 0.0 else free + loss)
 
 
 @allocating
@@ -263,6 +263,35 @@ def friction_factor(world: Surroundings, faults: Faults, n: int, time: float) ->
 
 
 @allocating
+def bend(
+    drives: Drives,
+    world: Surroundings,
+    faults: Faults,
+    state: State,
+    new_speed: FloatArray,
+    time: float,
+    h: float,
+) -> None:
+    """Bend LuGre's bristles over a step that leads to new speeds `(n,)`."""
+    for n in range(state.motor.shape[0]):
+        mean = 0.5 * (state.speed[n] + new_speed[n])
+        level = friction_level(drives, world.friction_law, n, mean, state.leg_force[n])
+        level *= friction_factor(world, faults, n, time)
+        rate = abs(mean) * world.bristle_stiffness / level
+        state.bristle[n] = (state.bristle[n] + h * mean) / (1.0 + h * rate)
+
+
+@allocating
+def push_base(world: Surroundings, state: State, h: float) -> None:
+    """Accelerate the base by what moves on it, and by its springs, over a step."""
+    for k in range(3):
+        push = -world.moving_mass * (state.acceleration[k] + state.base[6 + k])
+        push -= world.base_stiffness * state.base[k] + world.base_damping * state.base[3 + k]
+        state.base[6 + k] = push / world.base_mass
+        state.base[3 + k] += h * state.base[6 + k]
+
+
+@allocating
 def kick(
     body: FloatArray,
     legs: Legs,
@@ -273,7 +302,7 @@ def kick(
     start: FloatArray,
     time: float,
     h: float,
-    work: object,
+    work: Work,
 ) -> None:
     """Change all speeds over a step, with the forces of the present positions."""
     count = state.motor.shape[0]
@@ -311,22 +340,13 @@ def kick(
         )
         for k in range(6):
             mean_twist[k] = old_twist[k] + 0.5 * h * state.acceleration[k]
-    for n in range(count):
-        mean = 0.5 * (old_speed[n] + new_speed[n])
-        if world.friction_law == LUGRE_LAW:
-            level = friction_level(drives, world.friction_law, n, mean, state.leg_force[n])
-            level *= friction_factor(world, faults, n, time)
-            rate = abs(mean) * world.bristle_stiffness / level
-            state.bristle[n] = (state.bristle[n] + h * mean) / (1.0 + h * rate)
-        state.speed[n] = new_speed[n]
+    if world.friction_law == LUGRE_LAW:
+        bend(drives, world, faults, state, new_speed, time, h)
+    state.speed[:] = new_speed
     for k in range(6):
         state.twist[k] = old_twist[k] + h * state.acceleration[k]
     if world.base_mass > 0.0:
-        for k in range(3):
-            push = -world.moving_mass * (state.acceleration[k] + state.base[6 + k])
-            push -= world.base_stiffness * state.base[k] + world.base_damping * state.base[3 + k]
-            state.base[6 + k] = push / world.base_mass
-            state.base[3 + k] += h * state.base[6 + k]
+        push_base(world, state, h)
     body[BODY_GRAVITY : BODY_GRAVITY + 3] = gravity
 
 
@@ -353,8 +373,7 @@ def controlled(
     error = control.reference[k, n] - read
     rate_error = control.reference_rate[k, n] - rate
     command = control.gain[n] * error + control.rate_gain[n] * rate_error + integral
-    ahead = control.feedforward[k, n]
-    return ahead + command
+    return float(control.feedforward[k, n] + command)
 
 
 @compiled
@@ -395,8 +414,8 @@ def run(
         time = k * period
         for n in range(count):
             read = state.motor[n] + control.noise[k, n]
-            if control.count > 0.0:
-                read = control.count * round(read / control.count)
+            if control.resolution > 0.0:
+                read = control.resolution * round(read / control.resolution)
             if time >= faults.frozen_begin[n] and k > 0:
                 read = last[n]
             rate[n] += control.filter_share * ((read - last[n]) / period - rate[n])
