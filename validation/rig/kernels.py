@@ -2,10 +2,9 @@
 
 Each step is a leapfrog: half a step of positions, a step of speeds, half a step of positions.
 Speeds take the forces of the middle position twice: the second time at the mean of old and new.
-Dry friction is an impulse that stops a motor or slows it down, and never turns it back.
+Dry friction stops a motor within a step or slows it down, and never turns it back.
 
-References:
-    Moreau, Unilateral contact and dry friction in finite freedom dynamics (1988): friction.
+Reference:
     Canudas de Wit et al., A new model for control of systems with friction (1995): LuGre.
 """
 
@@ -147,6 +146,8 @@ class State(NamedTuple):
     motor: FloatArray
     speed: FloatArray
     effort: FloatArray
+    mean_effort: FloatArray
+    """over the present step"""
     integral: FloatArray
     bristle: FloatArray
     swing: FloatArray
@@ -214,18 +215,32 @@ def motor_speed(
     inertia = drives.inertia[n]
     level = factor * friction_level(drives, world.friction_law, n, mean, state.leg_force[n])
     viscous = factor * drives.viscous[n] * mean
-    push = drives.motor_constant[n] * state.effort[n] - state.leg_force[n] - viscous
-    free = state.speed[n] + h * push / inertia
+    push = drives.motor_constant[n] * state.mean_effort[n] - state.leg_force[n] - viscous
     if world.friction_law == LUGRE_LAW:
         rate = abs(mean) * world.bristle_stiffness / level
         bristle = (state.bristle[n] + h * mean) / (1.0 + h * rate)
         force = world.bristle_stiffness * bristle
         force += world.bristle_damping * (mean - rate * bristle)
-        return float(free - h * force / inertia)
-    loss = h * level / inertia
-    if abs(free) <= loss:
+        return float(state.speed[n] + h * (push - force) / inertia)
+    return slid(state.speed[n], push / inertia, level / inertia, h)
+
+
+@allocating
+def slid(speed: float, acceleration: float, loss: float, h: float) -> float:
+    """Return a speed after a step `h` [s] under an acceleration and the most that friction takes.
+
+    A motor that stops within the step stays, or goes on to the other side from that moment.
+    """
+    left = h
+    if speed != 0.0:
+        slowing = acceleration - loss if speed > 0.0 else acceleration + loss
+        after = speed + h * slowing
+        if after * speed >= 0.0:
+            return float(after)
+        left = h + speed / slowing
+    if abs(acceleration) <= loss:
         return 0.0
-    return float(free - loss if free > 0.0 else free + loss)
+    return float(left * (acceleration - loss if acceleration > 0.0 else acceleration + loss))
 
 
 @allocating
@@ -361,8 +376,11 @@ def drive(drives: Drives, state: State, n: int, command: float, mode: int, h: fl
         held = drives.gain[n] * error + state.integral[n]
     limit = drives.peak[n]
     held = min(max(held, -limit), limit)
-    share = 1.0 - exp(-h / drives.lag[n]) if drives.lag[n] > 0.0 else 1.0
-    state.effort[n] += share * (held - state.effort[n])
+    left = exp(-h / drives.lag[n]) if drives.lag[n] > 0.0 else 0.0
+    before = state.effort[n]
+    state.effort[n] = held + left * (before - held)
+    mean_left = (1.0 - left) * drives.lag[n] / h
+    state.mean_effort[n] = held + mean_left * (before - held)
 
 
 @allocating

@@ -33,8 +33,8 @@ from twin.validation.rig.kernels import (
     run,
 )
 
-STEP = 1e-4
-"""[s] Step of the plant."""
+DEFAULT_STEP = 1e-4
+"""[s] Step of the plant: its errors fall with the square."""
 
 CONTROL_BANDWIDTH = 45.0
 """[rad/s] Engineering choice: natural frequency of the position loops of force commands."""
@@ -94,6 +94,7 @@ def record(
     mode: Mode = "force",
     forces: Forces = "none",
     period: float = 1e-3,
+    step: float = DEFAULT_STEP,
     seed: int = 0,
 ) -> Log:
     """Return the log of a machine that follows a motion, in signals of the machine.
@@ -105,7 +106,8 @@ def record(
         model: the machine as the controller knows it; default: the truth.
         mode: of the commands.
         forces: whether forces of the legs, of the motors, or currents are recorded as well.
-        period: of the samples [s], a multiple of `STEP`.
+        period: of the samples [s].
+        step: of the plant [s], of which the period is a multiple.
         seed: of all noise.
 
     Raises:
@@ -113,7 +115,8 @@ def record(
     """
     conditions = conditions or Conditions()
     rng = np.random.default_rng(seed)
-    moved = simulated(machine, motion, conditions, model or machine, mode, period, rng)
+    grid = _grid(machine, period, step)
+    moved = simulated(machine, motion, conditions, model or machine, mode, grid, rng)
     return log_of_run(moved, conditions, mode, forces, rng)
 
 
@@ -123,10 +126,11 @@ def simulated(
     conditions: Conditions,
     model: Platform,
     mode: Mode,
-    period: float,
+    grid: Times,
     rng: np.random.Generator,
 ) -> Run:
     """Return the samples of a machine that follows a motion; see `record`."""
+    period = grid.step * grid.steps_per_sample
     times = np.asarray(np.arange(round(motion.duration / period) + 1) * period, dtype=np.float64)
     sample = motion.sample(times)
     world = _surroundings(machine, conditions)
@@ -151,8 +155,6 @@ def simulated(
         motor_force=np.zeros(shape),
         pose=np.zeros((len(times), 7)),
     )
-    delays = [leg.drive.delay for leg in machine.parameters.legs if leg.drive is not None]
-    grid = Times(STEP, round(period / STEP), round(float(np.mean(delays)) / STEP))
     failed = run(
         bodies,
         machine.constants.legs,
@@ -167,6 +169,13 @@ def simulated(
     if failed >= 0:
         raise InputError("motion", f"the machine runs away at {times[failed]:.3g} s")
     return Run(times, records)
+
+
+def _grid(machine: Platform, period: float, step: float) -> Times:
+    """Return steps and samples, with the mean delay of the drives in whole steps."""
+    delays = [leg.drive.delay for leg in machine.parameters.legs if leg.drive is not None]
+    steps = round(float(np.mean(delays or [0.0])) / step)
+    return Times(step, max(1, round(period / step)), steps)
 
 
 def _drives(machine: Platform, conditions: Conditions) -> Drives:
@@ -270,6 +279,7 @@ def _state(pose: FloatArray, motor: FloatArray, forces: FloatArray, world: Surro
         motor=np.array(motor),
         speed=np.zeros(count),
         effort=np.zeros(count),
+        mean_effort=np.zeros(count),
         integral=np.zeros(count),
         bristle=np.zeros(count),
         swing=swing,
