@@ -145,6 +145,8 @@ class State(NamedTuple):
     twist: FloatArray
     motor: FloatArray
     speed: FloatArray
+    last_speed: FloatArray
+    """one step before, from which the velocity loop knows the middle of a step"""
     effort: FloatArray
     mean_effort: FloatArray
     """over the present step"""
@@ -371,9 +373,11 @@ def drive(drives: Drives, state: State, n: int, command: float, mode: int, h: fl
     digit = drives.effort_digit[n] if mode == FORCE_MODE else drives.speed_digit[n]
     held = digit * round(command / digit) if digit > 0.0 else command
     if mode == SPEED_MODE:
-        error = held - state.speed[n]
-        state.integral[n] += h * drives.integral_gain[n] * error
-        held = drives.gain[n] * error + state.integral[n]
+        error = held - 1.5 * state.speed[n] + 0.5 * state.last_speed[n]
+        half = 0.5 * h * drives.integral_gain[n] * error
+        held = drives.gain[n] * error + state.integral[n] + half
+        state.integral[n] += 2.0 * half
+        state.last_speed[n] = state.speed[n]
     limit = drives.peak[n]
     held = min(max(held, -limit), limit)
     left = exp(-h / drives.lag[n]) if drives.lag[n] > 0.0 else 0.0

@@ -278,6 +278,7 @@ def _state(pose: FloatArray, motor: FloatArray, forces: FloatArray, world: Surro
         twist=np.zeros(6),
         motor=np.array(motor),
         speed=np.zeros(count),
+        last_speed=np.zeros(count),
         effort=np.zeros(count),
         mean_effort=np.zeros(count),
         integral=np.zeros(count),
