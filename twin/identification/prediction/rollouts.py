@@ -12,6 +12,7 @@ from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_velocity_loop
 from twin.errors import InputError
 from twin.identification.prediction.recording import Motion, Recording
+from twin.identification.prediction.terms import RecordedMotion, TermEffects
 from twin.kernels.batched.analytic import SUBSTEPS_COLUMN, Constants, advance_rows
 from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
@@ -217,6 +218,8 @@ class Observed(NamedTuple):
     """`(sets, n)` bias of the coordinates [m, rad]"""
     moving: bool
     """whether the motion of the platform is returned as well"""
+    terms: TermEffects | None = None
+    """of the parameter sets; None without free terms"""
 
 
 class ParameterSets:
@@ -299,9 +302,14 @@ class ParameterSets:
         motion = np.zeros((count, observed.samples if observed.moving else 0, 19))
         scale, bias = observed.scale[sets], observed.bias[sets]
         period = self.timestep * observed.ratio
-        kinds, ratio = commands.kinds[sets], observed.ratio
+        kinds, ratio, terms = commands.kinds[sets], observed.ratio, observed.terms
+        original = arrays.constants.copy()
+        motor_constants = 1.0 if terms is None else terms.motor_constants[sets]
         for sample in range(observed.samples):
             sample_index = rows + sample
+            if terms is not None:
+                inputs.wrench[:] = terms.wrench[sets, sample_index]
+                terms.change_drives(arrays.constants, original, sets, sample_index)
             measured = (observed.position[sample_index] - bias) / scale
             error = np.subtract(position, measured, out=errors[:, sample])
             if observed.moving and sample:
@@ -320,7 +328,8 @@ class ParameterSets:
             if observed.moving:
                 motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
             for substep in range(ratio if sample + 1 < observed.samples else 0):
-                inputs.command[:] = commands.given[kinds, ratio * sample_index + substep]
+                command = commands.given[kinds, ratio * sample_index + substep]
+                inputs.command[:] = command * motor_constants
                 if commands.feedforward is not None:
                     inputs.feedforward[:] = commands.feedforward[
                         kinds, ratio * sample_index + substep
@@ -460,6 +469,16 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
     bent = acceleration - np.einsum("kij,kj->ki", slope, twist)
     force = machine.inverse_dynamics(pose, twist, np.einsum("kij,kj->ki", inverse, bent))
     return position, speed, acceleration, pose, twist, inverse, force
+
+
+def recorded_motion(recording: Recording, machine: MachineModel) -> RecordedMotion:
+    """Return the motion of the platform of a recording, along which free terms act."""
+    acceleration, pose, twist, inverse, force = _smoothed(recording, machine)[2:]
+    slope = machine.jacobian_derivative(pose, twist)
+    bent = acceleration - np.einsum("kij,kj->ki", slope, twist)
+    return RecordedMotion(
+        recording.time, pose, twist, np.einsum("kij,kj->ki", inverse, bent), force
+    )
 
 
 def _width(recording: Recording) -> int:

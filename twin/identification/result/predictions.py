@@ -268,7 +268,7 @@ def prediction_stage(
     initial = None if forces is None else forces.estimate.starting_values(decision.free)
     counter = count(1)
     solution = solve(used, initial, robust=robust, tick=lambda: tick(next(counter)))
-    fits, errors, residuals = _fits(used, tested, solution.values)
+    fits, errors, residuals = _fits(used, tested, solution)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
     unsure = [
@@ -391,6 +391,7 @@ def _covariance(
 ) -> FloatArray:
     """Return the covariance `(p, p)` in SI; for an unsure backlash that of its prior."""
     matrix = covariance(solution.errors, solution.slopes)
+    matrix = matrix + np.diag(solution.step_errors**2)
     size = np.where([bool(warning) for warning in unsure], 1.0 / np.sqrt(np.diag(matrix)), 1.0)
     size *= prior_std_array(parameters)
     return np.asarray(matrix * np.outer(size, size))
@@ -408,7 +409,7 @@ def _part(
 def _fits(
     used: Sequence[PredictionProblem],
     kept: Sequence[PredictionProblem],
-    values: FloatArray,
+    solution: Solution,
 ) -> tuple[tuple[Fit, Fit], Errors, FloatArray]:
     """Return the fits of both parts, errors for charts, and those after `(k, samples)`."""
     nominal = nominal_array(used[0].parameters)
@@ -418,7 +419,7 @@ def _fits(
         rms_pairs = []
         for problem in problems:
             nominal_errors = _left(problem, nominal)
-            final_errors = _left(problem, values)
+            final_errors = _left(problem, solution.values, solution.step_factor)
             rms_pairs.append((_size(nominal_errors), _size(final_errors)))
             times.append(problem.times[:, 0])
             rows.append(np.swapaxes(final_errors, 1, 2).reshape(-1, final_errors.shape[1]))
@@ -436,9 +437,13 @@ def _fits(
     )
 
 
-def _left(problem: PredictionProblem, values: FloatArray) -> FloatArray:
-    """Return the errors `(W, samples, n)` of the encoders [m, rad]."""
-    errors = problem.errors(values)[:, : problem.windows.samples * len(problem.noise)]
+def _left(problem: PredictionProblem, values: FloatArray, factor: int = 1) -> FloatArray:
+    """Return the errors `(W, samples, n)` of the encoders [m, rad].
+
+    With a `factor`, without those of the step of rollouts that are so many times finer.
+    """
+    every = problem.extrapolated_errors(values, factor) if factor > 1 else problem.errors(values)
+    errors = every[:, : problem.windows.samples * len(problem.noise)]
     return np.asarray(errors.reshape(len(errors), -1, len(problem.noise)) * problem.noise)
 
 
