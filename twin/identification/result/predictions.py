@@ -23,7 +23,7 @@ from twin.identification.linear import (
     of_drives,
     samples_of_log,
 )
-from twin.identification.linear.model import FORCE_DELAY_PATH, joined
+from twin.identification.linear.model import FORCE_DELAY_PATH, FORCE_ERROR_PREFIX, joined
 from twin.identification.parameters import (
     Parameter,
     added,
@@ -36,6 +36,7 @@ from twin.identification.parameters import (
 from twin.identification.prediction.optimise import Solution, first_jacobian, solve
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import Recording
+from twin.identification.result.diagnosis import Pattern, find_patterns
 from twin.identification.result.identification import (
     Errors,
     Fit,
@@ -64,6 +65,14 @@ MAX_UNEXPLAINED_FRACTION = 0.5
 wrong.
 """
 
+FORCE_BIAS_PREFIX = f"{FORCE_ERROR_PREFIX}bias."
+"""Beginning of the paths of the biases of forces."""
+
+MAX_DISAGREEMENT = 4.0
+"""Engineering choice: difference of two estimates of a number, in their common standard error,
+above which a note says so.
+"""
+
 TIE_TOLERANCE = 0.01
 """Engineering choice: relative difference of holdout errors below which neither stage counts as
 better.
@@ -85,7 +94,8 @@ def force_stage(
     """Return the linear stage of logs with forces; None without forces or linear parameters.
 
     The delay between forces and motion is always estimated as well: otherwise it looks like inertia
-    and centre of mass. So are friction and inertia of the drives beside forces of motors.
+    and centre of mass. So are friction and inertia of the drives, and a bias of each leg, beside
+    forces of motors or currents.
 
     Args:
         platform: the machine as its file has it.
@@ -108,10 +118,17 @@ def force_stage(
     linear_parameters = linear_part(platform, parameters, samples[0].where) if samples else ()
     if not linear_parameters:
         return None
+    errors_of_forces = added(platform)
     drive_parameters = (
-        added(platform)[FORCE_DELAY_PATH],
+        errors_of_forces[FORCE_DELAY_PATH],
         *of_drives(platform, linear_parameters, samples[0].where),
     )
+    if samples[0].where == "motors":
+        drive_parameters += tuple(
+            parameter
+            for path, parameter in errors_of_forces.items()
+            if path.startswith(FORCE_BIAS_PREFIX)
+        )
     all_parameters = tuple(
         {
             parameter.path: parameter for parameter in (*linear_parameters, *drive_parameters)
@@ -211,6 +228,8 @@ class PredictionStage(NamedTuple):
     fits: tuple[Fit, Fit]
     errors: Errors
     whiteness: Whiteness
+    patterns: tuple[Pattern, ...] = ()
+    """patterns in what is left, where that is not white"""
     surpassed: tuple[Parameter, ...] = ()
     """parameters that the force stage determines better, judged by the holdout data"""
 
@@ -256,7 +275,7 @@ def prediction_stage(
     ]
     slopes = first_jacobian([_part(problem, holdout)[0] for problem in all_problems])
     decision, shown = _decided(slopes, parameters, forces, if_unobservable)
-    if decision is None:
+    if decision is None or (settled and not decision.free):
         return None
     shown = [*shown, *settled]
     values = np.zeros(0) if forces is None else forces.estimate.starting_values(shown)
@@ -275,24 +294,59 @@ def prediction_stage(
         backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
     ]
     cov = _covariance(solution, decision.free, unsure)
+    white = whiteness(residuals)
+    patterns = () if white.is_white else tuple(find_patterns(used, solution))
+    left = misfit(fits[-1].after, used[0].noise, white, patterns)
     notes = (
         *decision.reasons,
         *estimate_warnings(decision.free, solution.values, cov, unsure),
-        *misfit(fits[-1].after, used[0].noise),
+        *left.sentences,
+        *_disagreements(forces, decision.free, solution.values, cov),
         *unsettled(solution.last_step),
     )
     return PredictionStage(
         decision.free,
         solution.values,
         cov,
-        half_widths(solution.slopes),
+        left.widening * half_widths(solution.slopes),
         decision.fixed,
         notes,
         fits,
         errors,
-        whiteness(residuals),
+        white,
+        patterns,
         () if forces is None else _surpassed(forces, decision.free, solution.values, cov, tested),
     )
+
+
+def _disagreements(
+    forces: ForceStage | None,
+    parameters: Sequence[Parameter],
+    values: FloatArray,
+    square: FloatArray,
+) -> list[str]:
+    """Return sentences on numbers of which forces and predictions say different things.
+
+    Args:
+        forces: the first stage.
+        parameters: of the second.
+        values: `(p,)` estimates of these parameters in SI.
+        square: `(p, p)` covariance of the values.
+    """
+    sentences = []
+    for k, parameter in enumerate(parameters):
+        if forces is None or parameter not in forces.shown:
+            continue
+        at = forces.estimate.parameters.index(parameter)
+        other, error = forces.estimate.values[at], forces.estimate.standard_errors[at]
+        distance = abs(float(other - values[k])) / float(np.hypot(error, np.sqrt(square[k, k])))
+        if distance > MAX_DISAGREEMENT:
+            sentences.append(
+                f"{parameter.label}: {forces.signal} say {number(other)} {parameter.unit}, "
+                f"predictions {number(values[k])}, {distance:.0f} standard errors apart: check "
+                f"the scale of {forces.signal}, and the model of the drives"
+            )
+    return sentences
 
 
 def _surpassed(
@@ -366,7 +420,7 @@ def _decided(
     if not kept:
         return None, left_to_forces
     decision = visibility(slopes[:, kept], [parameters[k] for k in kept]).decide(if_unobservable)
-    if not decision.free:
+    if not decision.free and (forces is None or not forces.shown):
         raise InputError(
             "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
         )
