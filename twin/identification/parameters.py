@@ -463,22 +463,22 @@ def _terms(platform: MachineModel) -> list[Parameter]:
         *(term(f"cable.force.{k}", f"force of the cable, {'xyz'[k]}", "N", pull) for k in range(3)),
         term("cable.stiffness", "stiffness of the cable", "N/m", 10.0 * pull / arm),
         *(term(f"cable.point.{k}", f"point of the cable, {'xyz'[k]}", "m", arm) for k in range(3)),
-        *(
-            term(f"friction.drift.{k}", f"drift of friction, order {k + 1}", "", DRIFT_PRIOR)
-            for k in range(2)
-        ),
-        term(
-            "friction.load", "dry friction per force of a leg", "", LOAD_FRICTION_PRIOR, lower=0.0
-        ),
         term("pendulum.mass", "mass that swings", "kg", PENDULUM_MASS_PRIOR * mass, lower=0.0),
         term("pendulum.frequency", "frequency of the swing", "Hz", frequency_std, frequency, 0.1),
         term("pendulum.damping", "damping ratio of the swing", "", 0.03, 0.03, 0.0),
     ]
-    label = "constant of the motor of leg {}, over the mean"
-    constants = (f"motor.constant.{k}" for k in range(1, n))
+    if any(leg.drive is None for leg in machine.legs):
+        return terms
+    drift, load = "drift of friction over a log", "dry friction per force of a leg"
     terms += [
-        term(path, label.format(k), "", FORCE_SCALE_PRIOR, 1.0, 0.5)
-        for k, path in enumerate(constants, start=1)
+        term("friction.drift.0", f"{drift}, linear", "", DRIFT_PRIOR),
+        term("friction.drift.1", f"{drift}, quadratic", "", DRIFT_PRIOR),
+        term("friction.load", load, "", LOAD_FRICTION_PRIOR, lower=0.0),
+    ]
+    label = "constant of the motor of leg {}, over the mean"
+    terms += [
+        term(f"motor.constant.{k}", label.format(k), "", FORCE_SCALE_PRIOR, 1.0, 0.5)
+        for k in range(1, n)
     ]
     return terms
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from recorded_motion import HIDDEN, nominal, recorded
+from recorded_motion import HIDDEN, TIMESTEP, nominal, recorded
 from scipy.spatial.transform import Rotation
 
 from twin.errors import InputError
@@ -52,7 +52,7 @@ def measured() -> Log:
     run, rng = recorded(engine="mujoco"), np.random.default_rng(2)
     log = log_of(run)
     encoders = log["measured"]
-    late, every = round(TRACKER["signal.pose.delay"] / 5e-4), 20
+    late, every = round(TRACKER["signal.pose.delay"] / TIMESTEP), round(0.01 / TIMESTEP)
     bias = [TRACKER[f"signal.pose.bias.{k}"] for k in range(6)]
     noise = rng.normal(scale=[20e-6] * 3 + [50e-6] * 3, size=(len(run.pose), 6))
     poses = displaced(run.pose, bias + noise)[:-late:every]

@@ -41,6 +41,7 @@ from twin.identification.result.identification import (
     Errors,
     Fit,
     ForceStage,
+    Misfit,
     backlash_warning,
     estimate_warnings,
     misfit,
@@ -315,7 +316,9 @@ def prediction_stage(
         errors,
         white,
         patterns,
-        () if forces is None else _surpassed(forces, decision.free, solution.values, cov, tested),
+        ()
+        if forces is None
+        else _surpassed(forces, decision.free, solution.values, cov, tested, left),
     )
 
 
@@ -355,12 +358,14 @@ def _surpassed(
     values: FloatArray,
     square: FloatArray,
     kept: Sequence[PredictionProblem],
+    left: Misfit,
 ) -> tuple[Parameter, ...]:
     """Return the parameters of both stages if the force estimates are the better ones.
 
     Both sets of values predict the encoders and the forces that were kept apart. A set is better
     where it loses less on the data of the other stage than the other loses on its own. Within
-    `TIE_TOLERANCE` neither is, and the smaller standard errors decide.
+    `TIE_TOLERANCE` neither is, and the smaller standard errors decide. Forces on legs are better
+    where predictions have no intervals: they do not pass the drives, which a model may miss.
 
     Args:
         forces: the first stage.
@@ -368,11 +373,14 @@ def _surpassed(
         values: `(p,)` estimates of these parameters in SI.
         square: `(p, p)` covariance of the values.
         kept: predictions of the data kept apart.
+        left: what the predictions miss.
     """
     shared_indices = [k for k, parameter in enumerate(parameters) if parameter in forces.shown]
     shared_parameters = [parameters[k] for k in shared_indices]
     if not shared_parameters:
         return ()
+    if forces.signal == "forces" and np.isinf(left.widening):
+        return tuple(shared_parameters)
     mixed_values = values.copy()
     mixed_values[shared_indices] = forces.estimate.starting_values(shared_parameters)
     own_error, mixed_error = (_rms(kept, candidate) for candidate in (values, mixed_values))
