@@ -88,7 +88,7 @@ def identify(
     from twin.analysis.platform import load
     from twin.basics.optional import optional
     from twin.basics.progress import Progress
-    from twin.cli.console import line, paragraph, show
+    from twin.cli.console import line, show
     from twin.cli.quantities import in_unit, quantities
     from twin.cli.values import check_files, settings_from
     from twin.identification.result.identify import (
@@ -124,13 +124,8 @@ def identify(
             "sources": sources,
             "tick": progress.tick,
         }
-        if suggest:
-            result, tried = suggested(platform, signal_logs, parameters, **settings)
-        else:
-            result, tried = identify(platform, signal_logs, parameters, **settings), []  # type: ignore[arg-type]
+        result = (suggested if suggest else identify)(platform, signal_logs, parameters, **settings)  # type: ignore[arg-type, operator]
     show(identification_results(result), report)
-    for sentence in tried:
-        paragraph(sentence, "- ")
     if out is not None:
         line(f"wrote {write_identified(result, machine, out, replace=replace)}")
 

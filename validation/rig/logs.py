@@ -129,7 +129,11 @@ def simulated(
     grid: Times,
     rng: np.random.Generator,
 ) -> Run:
-    """Return the samples of a machine that follows a motion; see `record`."""
+    """Return the samples of a machine that follows a motion; see `record`.
+
+    Raises:
+        InputError: a machine without drives, or a run that fails.
+    """
     period = grid.step * grid.steps_per_sample
     times = np.asarray(np.arange(round(motion.duration / period) + 1) * period, dtype=np.float64)
     sample = motion.sample(times)

@@ -108,6 +108,9 @@ which on it counts as a discontinuity: an impact or a stop that comes or goes.
 MAX_COST_INCREASE = 0.2
 """Engineering choice: relative increase of the cost above which `refine` shortens its step."""
 
+MAX_MISFIT = 8.0
+"""Engineering choice: errors over noise above which `refine` takes no finer steps."""
+
 FINAL_STEP_FRACTIONS = (1.0, 0.3, 0.1)
 """Engineering choice: fractions of a step that `refine` tries."""
 
@@ -409,7 +412,9 @@ def refine(search: Search, x: FloatArray) -> Solution:
                 break
         standard_errors = np.sqrt(np.diag(np.linalg.inv(information)))
         moves = np.abs(x - before_finer) / standard_errors
-        if last_step < CONVERGED_STEP and moves.max() < SETTLED_STEP:
+        is_settled = last_step < CONVERGED_STEP and moves.max() < SETTLED_STEP
+        # What a model misses by far is no matter of steps.
+        if is_settled or np.median(np.concatenate([each.scale for each in jacobians])) > MAX_MISFIT:
             break
     # Intervals are those of the end, where events come or go that did not where the search began.
     jacobians = search.projected(x, difference_steps(information, search.parameters))

@@ -315,16 +315,7 @@ class ParameterSets:
             if observed.moving and sample:
                 twist_change = machines.twist - motion[:, sample - 1, 7:13]
                 motion[:, sample - 1, 13:] = twist_change / period
-            position_correction, speed_correction = (gain * error for gain in observed.gains)
-            position -= position_correction
-            speed -= speed_correction
-            machines.coordinates[:] -= position_correction
-            machines.rates[:] -= speed_correction
-            platform_correction = observed.inverse[sample_index] @ np.stack(
-                [position_correction, speed_correction], axis=2
-            )
-            machines.pose[:] = displaced(machines.pose, -platform_correction[:, :, 0])
-            machines.twist[:] -= platform_correction[:, :, 1]
+            _correct(machines, position, speed, error, observed, sample_index)
             if observed.moving:
                 motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
             for substep in range(ratio if sample + 1 < observed.samples else 0):
@@ -339,6 +330,26 @@ class ParameterSets:
             motion[:, -1, 13:] = motion[:, -2, 13:]
         errors[machines.failed] = motion[machines.failed] = np.nan
         return errors, motion
+
+
+def _correct(
+    machines: Any,
+    position: FloatArray,
+    speed: FloatArray,
+    error: FloatArray,
+    observed: Observed,
+    at: Any,
+) -> None:
+    """Move motors and platforms on by what predictions missed at samples `at` `(N,)`."""
+    position_correction, speed_correction = (gain * error for gain in observed.gains)
+    position -= position_correction
+    speed -= speed_correction
+    machines.coordinates[:] -= position_correction
+    machines.rates[:] -= speed_correction
+    corrections = np.stack([position_correction, speed_correction], axis=2)
+    platform_correction = observed.inverse[at] @ corrections
+    machines.pose[:] = displaced(machines.pose, -platform_correction[:, :, 0])
+    machines.twist[:] -= platform_correction[:, :, 1]
 
 
 def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:

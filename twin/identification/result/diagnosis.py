@@ -21,6 +21,7 @@ from twin.identification.parameters import (
     TERM_GROUPS,
     TERM_PREFIX,
     Parameter,
+    groups_of,
     nominal_array,
     prior_std_array,
     select,
@@ -99,8 +100,8 @@ def _slopes(
     """Return the derivatives `(rows, p)` by the parameters, and those of all groups of terms."""
     free = parts[0].parameters
     candidates = [Candidate("", free, np.empty(0))]
-    for group in TERM_GROUPS:
-        terms = select(parts[0].machine, group)  # type: ignore[type-var]
+    for group in (each for each in groups_of(parts[0].machine) if each in TERM_GROUPS):
+        terms = select(parts[0].machine, group)
         if not any(each in free for each in terms):
             candidates += [Candidate(group, each, np.empty(0)) for each in _variants(group, terms)]
     found = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -185,8 +186,8 @@ MIN_IMPROVEMENT = 0.95
 
 def suggested(
     platform: Platform, logs: Sequence[Log], parameters: str | Iterable[str], **options: Any
-) -> tuple[Identification, list[str]]:
-    """Return the identification with those free terms that pay, and sentences on all it tried.
+) -> Identification:
+    """Return the identification with those free terms that pay; notes name all that were tried.
 
     Terms are those of the patterns in what is left, one group after the other. A group stays where
     it makes the errors on data kept apart smaller.
@@ -211,7 +212,7 @@ def suggested(
         sentences.append(f"{groups[0]} {verb}: errors on data kept apart are {ratio:.2g} times")
         if ratio <= MIN_IMPROVEMENT:
             names, found = [*names, groups[0]], other
-    return found, sentences
+    return replace(found, notes=(*found.notes, *sentences))
 
 
 def identify(

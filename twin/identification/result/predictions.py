@@ -278,12 +278,7 @@ def prediction_stage(
     decision, shown = _decided(slopes, parameters, forces, if_unobservable)
     if decision is None or (settled and not decision.free):
         return None
-    shown = [*shown, *settled]
-    values = np.zeros(0) if forces is None else forces.estimate.starting_values(shown)
-    for problem in all_problems:
-        problem.parameters = decision.free
-        problem.machine = with_parameters(platform, shown, values)
-        problem.field = gravity_field(platform, shown, values) - gravity_field(platform, (), ())
+    _settle(all_problems, decision.free, [*shown, *settled], forces)
     used, tested = zip(*(_part(problem, holdout) for problem in all_problems), strict=True)
     initial = None if forces is None else forces.estimate.starting_values(decision.free)
     counter = count(1)
@@ -294,8 +289,7 @@ def prediction_stage(
     unsure = [
         backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
     ]
-    cov = _covariance(solution, decision.free, unsure)
-    white = whiteness(residuals)
+    cov, white = _covariance(solution, decision.free, unsure), whiteness(residuals)
     patterns = () if white.is_white else tuple(find_patterns(used, solution))
     left = misfit(fits[-1].after, used[0].noise, white, patterns)
     notes = (
@@ -320,6 +314,20 @@ def prediction_stage(
         if forces is None
         else _surpassed(forces, decision.free, solution.values, cov, tested, left),
     )
+
+
+def _settle(
+    problems: Sequence[PredictionProblem],
+    free: tuple[Parameter, ...],
+    shown: Sequence[Parameter],
+    forces: ForceStage | None,
+) -> None:
+    """Leave the `free` parameters to the problems, with estimates of forces for those `shown`."""
+    values = np.zeros(0) if forces is None else forces.estimate.starting_values(shown)
+    for problem in problems:
+        machine = problem.machine
+        problem.parameters, problem.machine = free, with_parameters(machine, shown, values)
+        problem.field = gravity_field(machine, shown, values) - gravity_field(machine, (), ())
 
 
 def _disagreements(
