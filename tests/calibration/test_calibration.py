@@ -186,6 +186,25 @@ def test_wrong_poses_are_left_out() -> None:
     assert largest_error(found, seen) < 3.0 * largest_error(same, seen)
 
 
+def test_wrong_poses_are_found_among_those_kept_apart_and_no_others_named() -> None:
+    """Two poses of sixty are 5 mm off, one of them kept apart; all others are in the final fit."""
+    machine = twin.load("stewart")
+    at = poses_within(machine, 60, seed=3)
+    poses = simulated(machine, at, true_errors(machine), frames=SOMEWHERE, seed=4)
+    kept_apart = calibrate(machine, poses).holdout.numbers[2]
+    values = poses.values.copy()
+    wrong = [int(np.flatnonzero(poses.numbers == kept_apart)[0]), 25]
+    values[wrong, 0] += 5e-3
+    spoilt = replace(poses, values=values)
+    found = calibrate(machine, spoilt, robust=True)
+    assert found.left_out.numbers.tolist() == sorted(poses.numbers[wrong].tolist())
+    assert len(found.used) == 58
+    assert not len(found.suspects)
+    assert np.nanmax(found.checked_errors()[1].position) < 5e-4
+    named = calibrate(machine, spoilt)
+    assert named.suspects.numbers.tolist() == found.left_out.numbers.tolist()
+
+
 def test_gauge_is_that_of_the_frames() -> None:
     machine = twin.load("stewart")
     legs = LegErrors(machine)

@@ -22,6 +22,9 @@ HIDDEN = {
     "leg.drive.delay": 0.003,
 }
 
+TIMESTEP = 6.25e-5
+"""[s] Step of the engine: its error is well below what an identification sees."""
+
 FREQUENCIES = np.array([0.7, 1.3, 2.9, 4.1])
 
 
@@ -51,10 +54,10 @@ def recorded(
     hidden = machine.with_(parameters=HIDDEN)
     law = make_controller(controller, hidden, motion)
     if not tilt:
-        return hidden.simulate(duration, controller=law, timestep=5e-4, engine=engine)
+        return hidden.simulate(duration, controller=law, timestep=TIMESTEP, engine=engine)
     # Felt on a level base that is accelerated by the difference.
     field = gravity_field(machine, select(machine, "gravity"), tilt)
-    base, away = make_engine(engine, hidden, 5e-4), gravity_field(machine, (), ()) - field
+    base, away = make_engine(engine, hidden, TIMESTEP), gravity_field(machine, (), ()) - field
     place = base.reset
 
     def reset(*start: object) -> State:

@@ -216,16 +216,27 @@ class Calibration:
     before: Solution
     """frames alone"""
     after: Solution
+    """of all poses that are not left out"""
+    check: Solution
+    """of the poses without the holdout, for errors of the holdout"""
     used: MeasuredPoses
+    """poses of the final fit, those of the holdout among them"""
     holdout: MeasuredPoses
-    """poses that no fit has seen"""
+    """poses that the check has not seen"""
     left_out: MeasuredPoses
     """poses that are wrong beyond noise"""
+    suspects: MeasuredPoses
+    """poses of the final fit that a robust one finds wrong beyond noise"""
 
     @property
     def checked(self) -> MeasuredPoses:
         """Poses on which errors are evaluated: the holdout, else those that were fitted."""
         return self.holdout if len(self.holdout) else self.used
+
+    def checked_errors(self) -> tuple[PoseErrors, PoseErrors]:
+        """Return errors `before` and `after` of the checked poses, by a fit without the holdout."""
+        found = [self._errors(solution, self.checked) for solution in (self.before, self.check)]
+        return found[0], found[1]
 
     @property
     def errors(self) -> FloatArray:
@@ -330,8 +341,9 @@ def calibrate(
             the platform, "both", or none ("known").
         tolerance: standard deviation [m] of joints and offsets as they were made; default: not
             known.
-        robust: whether poses that are wrong beyond noise are left out.
-        holdout: fraction of the poses that is kept for checking; none of fewer than 12 poses.
+        robust: whether poses that are wrong beyond noise are left out, wherever they are.
+        holdout: fraction of the poses that is kept apart in a first fit, for checking; none of
+            fewer than 12 poses. The final fit takes them, too.
 
     Raises:
         InputError: options out of range, poses or coordinates that do not belong to the machine.
@@ -348,17 +360,32 @@ def calibrate(
     if poses.coordinates.shape[1] != machine.n_actuators:
         raise InputError("poses", f"must have the coordinates of {machine.n_actuators} legs")
     check_units(machine, poses)
-    used, checked = _split(poses, bounded(holdout, "holdout", 0.0, 0.5))
-    model = fitted_frames(machine, used, free_frames)
-    is_outlier = _wrong(Residuals(model, used), tolerance) if robust else ~used.there
-    outliers, used = used.kept(is_outlier), used.kept(~is_outlier)
+    fraction = bounded(holdout, "holdout", 0.0, 0.5)
+    model = fitted_frames(machine, poses, free_frames)
+    is_wrong = _wrong(Residuals(model, poses), tolerance)
+    is_left_out = is_wrong if robust else ~poses.there
+    left_out, used = poses.kept(is_left_out), poses.kept(~is_left_out)
+    suspects = used.kept(is_wrong[~is_left_out])
+    fitted, checked = _split(used, fraction)
     residuals, gauge = Residuals(model, used), gauge_of(model)
     frames_alone, with_errors = (
         solve(residuals, only_frames(model), None),
         solve(residuals, gauge, tolerance),
     )
+    check = solve(Residuals(model, fitted), gauge, tolerance) if len(checked) else with_errors
     calibration = Calibration(
-        machine, frames, tolerance, model, gauge, frames_alone, with_errors, used, checked, outliers
+        machine,
+        frames,
+        tolerance,
+        model,
+        gauge,
+        frames_alone,
+        with_errors,
+        check,
+        used,
+        checked,
+        left_out,
+        suspects,
     )
     _check_explained(calibration)
     return calibration
@@ -378,7 +405,7 @@ def _check_explained(found: Calibration) -> None:
         f"are {1e3 * error_before:.3g} mm (root mean square) from those of the file's machine, and "
     )
     try:
-        error_left = _distance(found.errors_of(found.checked)[1], arm)
+        error_left = _distance(found.checked_errors()[1], arm)
         message += f"errors of joints and offsets leave {1e3 * error_left:.3g} mm of that"
     except InputError:
         error_left = np.inf

@@ -28,7 +28,11 @@ FRAME_SENTENCES = {
 
 def calibration_results(found: Calibration) -> Results:
     """Return errors of poses before and after, errors of joints, and what the poses do not show."""
-    checked = "kept apart" if len(found.holdout) else "of the fit: none was kept apart"
+    checked = (
+        "that a first fit had kept apart"
+        if len(found.holdout)
+        else "of the fit: none was kept apart"
+    )
     joint_names = [name.replace("joint ", "") for name in found.model.errors.names]
     return Results(
         f"Calibration of {found.machine.name}",
@@ -83,7 +87,7 @@ def plan_results(found: Plan, machine: MachineModel) -> Results:
 
 def error_rows(found: Calibration) -> list[tuple[Cell, ...]]:
     """Return rows of errors of poses: name, mean, 95 % quantile, largest, unit."""
-    errors = found.errors_of(found.checked)
+    errors = found.checked_errors()
     return [
         (f"{component}, {stage}", *_statistics(1e6 * getattr(pose_errors, component)), unit)
         for component, unit in (("position", "um"), ("angle", "urad"))
@@ -107,7 +111,7 @@ def findings(found: Calibration) -> list[str]:
         sentences.append(
             f"Not shown: {len(unobservable) - MAX_LISTED} more combinations ({source})."
         )
-    poses = [(found.left_out, "left out"), (found.used.kept(solution.wrong), "try --robust")]
+    poses = [(found.left_out, "left out"), (found.suspects, "try --robust")]
     for poses_of_remedy, remedy in poses:
         if len(poses_of_remedy):
             numbers = listed(f"{value:.9g}" for value in poses_of_remedy.numbers)
@@ -163,7 +167,7 @@ def _index_table(title: str, indices: dict[str, float]) -> Table:
 def _figures(found: Calibration) -> list[Figure]:
     """Return the figures of a result: errors of poses, residuals, singular values."""
     checked, fitted = found.checked, found.used
-    before_errors, after_errors = found.errors_of(checked)
+    before_errors, after_errors = found.checked_errors()
     of_poses = [
         Axes(
             f"{component} [µ{unit}]",

@@ -22,9 +22,10 @@ Logs = Annotated[
 Names = Annotated[
     str,
     option(
-        "Groups (payload, platform, legs, friction, drives, gravity, sensors), paths of "
-        "platform.toml, tilt.x, or errors of signals, such as signal.forces.scale (the torque "
-        "constant), signal.pose.delay and signal.coordinates.bias.0.",
+        "Groups (payload, platform, legs, friction, drives, gravity, sensors; free terms: cable, "
+        "motor_constants, friction_drift, load_friction, pendulum), paths of platform.toml, "
+        "tilt.x, or errors of signals, such as signal.forces.scale (the torque constant), "
+        "signal.pose.delay and signal.coordinates.bias.0.",
         "--parameters",
         metavar="GROUP|PATH,...",
     ),
@@ -55,6 +56,10 @@ IfUnobservable = Annotated[
 Window = Annotated[str, option("Time of predictions in s.", metavar="QUANTITY")]
 Robust = Annotated[bool, option("Large errors count less than their square.", "--robust")]
 
+Suggest = Annotated[
+    bool, option("Add the free terms that make errors on data kept apart smaller.", "--suggest")
+]
+
 
 @app.command()
 def identify(
@@ -71,6 +76,7 @@ def identify(
     if_unobservable: IfUnobservable = "refuse",
     window: Window = "0.1",
     robust: Robust = False,
+    suggest: Suggest = False,
     replace: options.ReplaceFile = False,
 ) -> None:
     """Find a machine's parameters in logs of its motion.
@@ -84,7 +90,12 @@ def identify(
     from twin.basics.progress import Progress
     from twin.cli.console import line, show
     from twin.cli.values import check_files, in_unit, quantities, settings_from
-    from twin.identification.result.identify import TYPICAL_EVALUATIONS, identify, write_identified
+    from twin.identification.result.identify import (
+        TYPICAL_EVALUATIONS,
+        identify,
+        suggested,
+        write_identified,
+    )
     from twin.identification.result.report import identification_results
 
     check_files(
@@ -103,18 +114,16 @@ def identify(
     )
     signal_logs, sources = _read(logs, mapping, platform)
     with Progress(f"identifying {platform.name}", TYPICAL_EVALUATIONS, every=1) as progress:
-        result = identify(
-            platform,
-            signal_logs,
-            parameters,
-            spreads=settings_from(spread or (), "spread"),
-            force_per_current=factor,
-            if_unobservable=if_unobservable,  # type: ignore[arg-type]
-            window=window_time,
-            robust=robust,
-            sources=sources,
-            tick=progress.tick,
-        )
+        settings = {
+            "spreads": settings_from(spread or (), "spread"),
+            "force_per_current": factor,
+            "if_unobservable": if_unobservable,
+            "window": window_time,
+            "robust": robust,
+            "sources": sources,
+            "tick": progress.tick,
+        }
+        result = (suggested if suggest else identify)(platform, signal_logs, parameters, **settings)  # type: ignore[arg-type, operator]
     show(identification_results(result), report)
     if out is not None:
         line(f"wrote {write_identified(result, machine, out, replace=replace)}")

@@ -20,7 +20,7 @@ from twin.identification.parameters import Parameter, added, nominal_array, prio
 from twin.identification.prediction.optimise import (
     difference_steps,
     first_jacobian,
-    project_out_discontinuities,
+    projected_jacobian,
 )
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import recording_of
@@ -265,7 +265,8 @@ def trial(platform: MachineModel, motion: Motion, parameters: Sequence[Parameter
     values, prior_stds = nominal_array(parameters), prior_std_array(parameters)
     rows = first_jacobian([problem]) * prior_stds
     steps = difference_steps(rows.T @ rows + np.eye(len(values)), parameters)
-    slopes = project_out_discontinuities(problem, values, steps).slopes.reshape(-1, len(values))
+    projected = projected_jacobian(problem, values, steps)
+    slopes = projected.linear(problem.errors(values)).slopes.reshape(-1, len(values))
     observability = visibility(slopes / prior_stds, parameters)
     reversals = problem.sign_reversals(platform).sum(axis=0)
     is_uncertain = [bool(backlash_warning(parameter, reversals, 0.0)) for parameter in parameters]

@@ -120,13 +120,16 @@ TILT_PREFIX = "tilt."
 SIGNAL_PREFIX = "signal."
 """Beginning of the paths of the errors of signals, which no platform.toml has."""
 
+TERM_PREFIX = "term."
+"""Beginning of the paths of free terms, which no platform.toml has."""
+
 
 @dataclass(frozen=True)
 class Parameter:
     """A parameter with its data-sheet value, its prior standard deviation and its bounds, in SI."""
 
     path: str
-    """numeric path of platform.toml, or one that begins with "tilt." or "signal." """
+    """numeric path of platform.toml, or one that begins with "tilt.", "signal." or "term." """
     label: str
     """description, such as "mass of the platform body", for reports"""
     unit: str
@@ -155,8 +158,8 @@ class Parameter:
 
     @property
     def is_of_machine(self) -> bool:
-        """Whether it is a number of platform.toml; else it is a tilt or an error of a signal."""
-        return not self.path.startswith((TILT_PREFIX, SIGNAL_PREFIX))
+        """Whether it is a number of platform.toml; else a tilt, an error of a signal, or a term."""
+        return not self.path.startswith((TILT_PREFIX, SIGNAL_PREFIX, TERM_PREFIX))
 
     @property
     def leg(self) -> int | None:
@@ -259,6 +262,15 @@ SENSOR_PRIORS = {
 `added`.
 """
 
+TERM_GROUPS: dict[str, dict[str, PriorStd]] = {
+    "cable": {"term.cable.*": PriorStd(1.0)},
+    "motor_constants": {"term.motor.*": PriorStd(1.0)},
+    "friction_drift": {"term.friction.drift.*": PriorStd(1.0)},
+    "load_friction": {"term.friction.load": PriorStd(1.0)},
+    "pendulum": {"term.pendulum.*": PriorStd(1.0)},
+}
+"""Groups of free terms; their priors come from the machine, see `added`."""
+
 PARAMETER_GROUPS: dict[str, dict[str, PriorStd]] = {
     "payload": PAYLOAD_PRIORS,
     "platform": PLATFORM_PRIORS,
@@ -267,6 +279,7 @@ PARAMETER_GROUPS: dict[str, dict[str, PriorStd]] = {
     "drives": DRIVE_PRIORS,
     "gravity": TILT_PRIORS,
     "sensors": SENSOR_PRIORS,
+    **TERM_GROUPS,
 }
 """Patterns of paths by name of the group."""
 
@@ -393,7 +406,7 @@ FORCE_BIAS_PRIOR = 0.01
 
 
 def added(platform: MachineModel) -> dict[str, Parameter]:
-    """Return tilts of the base, and scale, delay and biases of each signal, by path.
+    """Return tilts, scale, delay and biases of each signal, and free terms, by path.
 
     A signal is read as scale * value(t - delay) + bias; poses have no scale. An inertial sensor has
     errors of its own only where the machine has one.
@@ -412,7 +425,62 @@ def added(platform: MachineModel) -> dict[str, Parameter]:
         parameters += _errors(platform, signal, [bias] * len(bias_units(platform, signal)))
     position_std, rotation_std = POSE_BIAS_PRIOR
     parameters += _errors(platform, "pose", [position_std] * 3 + [rotation_std] * 3)
+    parameters += _terms(platform)
     return {parameter.path: parameter for parameter in parameters}
+
+
+CABLE_FORCE_PRIOR = 0.05
+"""Prior standard deviation of a cable's force, as a fraction of the weight of the platform."""
+
+PENDULUM_FREQUENCY = (1.0, 0.5)
+"""[Hz] Nominal frequency of what swings in the payload, and its prior standard deviation."""
+
+PENDULUM_MASS_PRIOR = 0.1
+"""Prior standard deviation of what swings, as a fraction of the mass of the platform."""
+
+DRIFT_PRIOR = 0.3
+"""Prior standard deviation of the relative change of friction over a recording."""
+
+LOAD_FRICTION_PRIOR = 0.05
+"""Prior standard deviation of the dry friction per force of a leg."""
+
+
+def _terms(platform: MachineModel) -> list[Parameter]:
+    """Return the parameters of the free terms of a machine."""
+    machine, n = platform.parameters, platform.n_actuators
+    arm, mass = machine.mean_arm, machine.platform.body.mass
+    pull = CABLE_FORCE_PRIOR * mass * max(machine.gravity, 1.0)
+    frequency, frequency_std = PENDULUM_FREQUENCY
+
+    def term(
+        path: str, label: str, unit: str, std: float, nominal: float = 0.0, lower: float = -np.inf
+    ) -> Parameter:
+        lowest = max(lower, nominal - MAX_PRIOR_STDS * std)
+        upper = nominal + MAX_PRIOR_STDS * std
+        return Parameter(f"{TERM_PREFIX}{path}", label, unit, nominal, std, lowest, upper)
+
+    terms = [
+        *(term(f"cable.force.{k}", f"force of the cable, {'xyz'[k]}", "N", pull) for k in range(3)),
+        term("cable.stiffness", "stiffness of the cable", "N/m", 10.0 * pull / arm),
+        *(term(f"cable.point.{k}", f"point of the cable, {'xyz'[k]}", "m", arm) for k in range(3)),
+        term("pendulum.mass", "mass that swings", "kg", PENDULUM_MASS_PRIOR * mass, lower=0.0),
+        term("pendulum.frequency", "frequency of the swing", "Hz", frequency_std, frequency, 0.1),
+        term("pendulum.damping", "damping ratio of the swing", "", 0.03, 0.03, 0.0),
+    ]
+    if any(leg.drive is None for leg in machine.legs):
+        return terms
+    drift, load = "drift of friction over a log", "dry friction per force of a leg"
+    terms += [
+        term("friction.drift.0", f"{drift}, linear", "", DRIFT_PRIOR),
+        term("friction.drift.1", f"{drift}, quadratic", "", DRIFT_PRIOR),
+        term("friction.load", load, "", LOAD_FRICTION_PRIOR, lower=0.0),
+    ]
+    label = "constant of the motor of leg {}, over the mean"
+    terms += [
+        term(f"motor.constant.{k}", label.format(k), "", FORCE_SCALE_PRIOR, 1.0, 0.5)
+        for k in range(1, n)
+    ]
+    return terms
 
 
 def _signal_priors(platform: MachineModel) -> dict[str, tuple[float, float]]:

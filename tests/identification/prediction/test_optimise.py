@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded_motion import FREQUENCIES, HIDDEN, nominal
+from recorded_motion import FREQUENCIES, HIDDEN, TIMESTEP, nominal
 
 from twin.control import make_controller
 from twin.identification.prediction.optimise import Search
@@ -35,7 +35,7 @@ def log() -> Log:
     )
     hidden = machine.with_(parameters=TRUTH)
     law = make_controller("computed_torque", hidden, motion, model=machine)
-    run = hidden.simulate(2.0, controller=law, timestep=5e-4, fidelity="fast")
+    run = hidden.simulate(2.0, controller=law, timestep=TIMESTEP, fidelity="fast")
     assert ((run.forces <= 0.0).mean(axis=0) > 0.1).sum() >= 3, "legs shall be unloaded"
     return log_of(run)
 

@@ -11,7 +11,7 @@ from twin.basics.arrays import FloatArray
 from twin.identification.parameters import select
 from twin.identification.prediction.optimise import (
     Search,
-    project_out_discontinuities,
+    projected_jacobian,
     refine,
 )
 from twin.identification.result.identification import backlash_warning, unsettled
@@ -45,6 +45,10 @@ class Jumping:
         found = self.slopes @ (values - self.truth) + self.noise
         found[0] += self.jump * (values[0] > self.truth[0] - 1e-3)
         return np.asarray(found)
+
+    def extrapolated_errors(self, values: FloatArray, factor: int) -> FloatArray:
+        """Return the errors: they have no step."""
+        return self.errors(values)
 
     def differences(self, values: FloatArray, steps: FloatArray) -> tuple[FloatArray, ...]:
         """Return errors, steps, and changes by them."""
@@ -82,7 +86,7 @@ def test_smooth_errors_stay_whole() -> None:
     problem = Jumping(height=0.0)
     start = problem.truth + OFFSET
     solution, information = found(problem, start)
-    kept = project_out_discontinuities(problem, start, 0.01 * np.eye(COUNT))  # type: ignore[arg-type]
+    kept = projected_jacobian(problem, start, 0.01 * np.eye(COUNT))  # type: ignore[arg-type]
     size = np.sqrt(np.maximum(1.0, (problem.errors(start) ** 2).mean(axis=1)))[:, None, None]
     assert np.allclose(kept.slopes, problem.slopes / size)
     z = (solution.values - problem.truth) * np.sqrt(np.diag(information))
@@ -93,6 +97,7 @@ def test_smooth_errors_stay_whole() -> None:
 def test_a_search_that_ends_on_its_way_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """One step from ten standard errors away is as long as that."""
     monkeypatch.setattr("twin.identification.prediction.optimise.MAX_FINAL_STEPS", 1)
+    monkeypatch.setattr("twin.identification.prediction.optimise.STEP_FACTORS", (2,))
     problem = Jumping(height=0.0)
     solution, information = found(problem, problem.truth + OFFSET)
     error = solution.values - problem.truth - OFFSET

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from recorded_motion import HIDDEN, nominal, recorded
+from recorded_motion import HIDDEN, TIMESTEP, nominal, recorded
 from typer.testing import CliRunner
 
 import twin
@@ -36,7 +36,7 @@ SIGNALS = (*INPUT_SIGNALS, *AUXILIARY_SIGNALS)
 BODY = "platform.body.mass, platform.body.center_of_mass.0"
 LATE, SCALE = 1.5e-3, 1.03
 BIAS = np.array([3.0, -2.0, 0.0, 4.0, -5.0, 1.0])
-EARLY = 2.5e-4
+EARLY = 0.5 * TIMESTEP
 """[s] by which simulated forces are early: they are those of the next step."""
 
 
@@ -191,7 +191,7 @@ def test_the_command_prints_both_stages(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli.app, [*map(str, words), "--spread", spread])
     assert result.exit_code == 0, result.output
     assert "base parameters from forces" in result.output
-    assert 'delay = "-0.2' in result.output
+    assert 'delay = "-0.0' in result.output
     assert twin.load(out).parameters.platform.body.mass == pytest.approx(101.3, abs=0.5)
     wrong = CliRunner().invoke(
         cli.app, [*map(str, words[:5]), "--parameters", BODY, "--spread", "a=1"]

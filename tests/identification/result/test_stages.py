@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from recorded_motion import HIDDEN, nominal, recorded
+from recorded_motion import HIDDEN, TIMESTEP, nominal, recorded
 
 from twin.identification.result.identify import identify
 from twin.logs import Log, log_of
@@ -17,8 +17,10 @@ MASS = "platform.body.mass"
 
 
 def log_of_hidden(*names: str) -> Log:
-    """Return signals of the hidden machine, forces with noise of 5 N."""
-    log = log_of(recorded(duration=4.0))
+    """Return signals of the hidden machine at 1 kHz, forces with noise of 5 N."""
+    log, every = log_of(recorded(duration=4.0)), round(1e-3 / TIMESTEP)
+    steps = (log[name].kept(slice(None, None, every)) for name in ("coordinates", "forces"))
+    log = log.with_channels(*steps)
     noise = np.random.default_rng(0).normal(scale=5.0, size=log["forces"].values.shape)
     forces = replace(log["forces"], values=log["forces"].values + noise)
     return Log(tuple(forces if name == "forces" else log[name] for name in names))

@@ -15,11 +15,13 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.identification.parameters import (
+    TERM_PREFIX,
     Parameter,
     nominal_array,
     prior_std_array,
     with_parameters,
 )
+from twin.identification.prediction.bodies import BodyCoordinates
 from twin.identification.prediction.problem import DIFFERENCE_STEP, Linear, PredictionProblem
 from twin.identification.prediction.recording import SENSOR_PREFIXES
 
@@ -44,11 +46,21 @@ MAX_EVALUATIONS = 4
 COST_TOLERANCE = 1e-3
 """Relative decrease of the cost with one step below which a pass ends."""
 
-MAX_SEARCHES = 2
-"""Maximum number of searches; a second one runs only if errors stay above `MAX_NOISE_RATIO`."""
+MAX_NOISE_RATIO = 4.0
+"""Engineering choice: prediction errors of the first windows over noise up to which one start is
+enough.
+"""
 
-MAX_NOISE_RATIO = 2.0
-"""Prediction errors over noise that end the search."""
+TERM_START = 0.3
+"""Engineering choice: prior standard deviations from nothing at which free terms begin."""
+
+FRICTION_KEY = "drive.friction"
+"""Text that the paths of dry friction contain."""
+
+FRICTION_START = 1.5
+"""Engineering choice: prior standard deviations beside the file at which other starts have
+friction.
+"""
 
 BACKLASH_KEY = "backlash"
 """Text that the paths of backlash parameters contain."""
@@ -65,13 +77,28 @@ DIFFERENCE_EFFECT = 0.3
 MAX_DIFFERENCE = 0.2
 """Length of the longest difference, in prior standard deviations."""
 
-MAX_FINAL_STEPS = 8
-"""Engineering choice: maximum number of Gauss-Newton steps of `refine`; each projects out the
-discontinuities at its own point.
+STEP_FACTORS = (2, 8, 16)
+"""Engineering choice: `refine` takes steps of rollouts that are so many times finer, one after the
+other, until estimates stay.
 """
 
+MAX_FINAL_STEPS = 6
+"""Engineering choice: maximum number of steps of `refine` with one step of rollouts."""
+
 CONVERGED_STEP = 0.3
-"""Engineering choice: root mean square length of a step, in standard errors, that ends `refine`."""
+"""Engineering choice: root mean square length of a Gauss-Newton step, in standard errors, that
+ends those with one step of rollouts.
+"""
+
+SETTLED_STEP = 0.2
+"""Largest move of an estimate by finer rollouts, in its standard errors, that ends `refine`: a
+tenth of half an interval.
+"""
+
+CHORD_STEP = 2.0
+"""Engineering choice: root mean square length of a step, in standard errors, after which `refine`
+takes a new Jacobian.
+"""
 
 DISCONTINUITY_RATIO = 0.5
 """Engineering choice: what the Jacobian leaves of the differences of a window, in its noise, from
@@ -79,7 +106,10 @@ which on it counts as a discontinuity: an impact or a stop that comes or goes.
 """
 
 MAX_COST_INCREASE = 0.2
-"""Engineering choice: relative increase of the cost above which `refine` does not take a step."""
+"""Engineering choice: relative increase of the cost above which `refine` shortens its step."""
+
+MAX_MISFIT = 8.0
+"""Engineering choice: errors over noise above which `refine` takes no finer steps."""
 
 FINAL_STEP_FRACTIONS = (1.0, 0.3, 0.1)
 """Engineering choice: fractions of a step that `refine` tries."""
@@ -99,6 +129,10 @@ class Solution(NamedTuple):
     """`(W, m, p)` derivatives by the scaled parameters, discontinuities projected out"""
     last_step: float
     """root mean square length of the last step, in standard errors"""
+    step_errors: FloatArray
+    """`(p,)` last moves of the scaled parameters by finer steps of the rollouts"""
+    step_factor: int
+    """how many times finer the last rollouts were"""
 
 
 def solve(
@@ -127,22 +161,20 @@ def solve(
         [problem.short(FIRST_GAIN_SCALE, FIRST_WINDOW_STEP) for problem in problems], robust, tick
     )
     full = Search(problems, robust, tick)
-    candidates = [np.zeros(len(first.nominal))]
-    if start is not None:
-        candidates.append(np.clip((start - first.nominal) / first.prior_stds, *first.bounds))
-    x = min(candidates, key=first.cost)
-    for _ in range(MAX_SEARCHES):
-        for radius in BACKLASH_SEARCH_RADII:
-            x = first.scan_backlash(first.minimised(x), radius)
-        full.steps = first.steps
+    candidates = sorted(first.starts(start), key=first.cost)
+    x = first.minimised(candidates[0])
+    for candidate in candidates[1:]:
+        if first.explains(x):
+            break
+        x = min(x, first.minimised(candidate), key=first.cost)
+    for radius in BACKLASH_SEARCH_RADII:
+        x = first.scan_backlash(first.minimised(x), radius)
+    full.steps, full.information = first.steps, first.information
+    if any(BACKLASH_KEY in each.path for each in full.parameters):
         x = full.minimised(x)
         # Once all else is known, backlash shows best, also that of a leg that is seldom unloaded.
         for radius in BACKLASH_SEARCH_RADII:
             x = full.scan_backlash(x, radius)
-        full.rescale(x)
-        if all(np.median(scale) < MAX_NOISE_RATIO for scale in full.scales):
-            break
-        first.steps = full.steps
     return refine(full, x)
 
 
@@ -178,6 +210,7 @@ class Search:
         )
         limits = np.array([[each.lower, each.upper] for each in self.parameters]).T
         self.bounds = (limits - self.nominal) / self.prior_stds
+        self.bodies = BodyCoordinates(self.parameters)
         self.scales: list[FloatArray] = [np.ones(1) for _ in problems]
         self.steps: FloatArray | None = None
         self.information = np.eye(len(self.nominal))
@@ -198,6 +231,28 @@ class Search:
         pairs = zip(errors, self.problems, strict=True)
         self.scales = [rms_scale(error, problem.blocks) for error, problem in pairs]
 
+    def starts(self, given: FloatArray | None) -> list[FloatArray]:
+        """Return where a search may begin `(p,)`: at the file, at `given` values, beside friction.
+
+        Friction that is far off holds motors that should move, or lets them go.
+        """
+        starts = [term_starts(self.parameters)]
+        if given is not None:
+            scaled = (given - self.nominal) / self.prior_stds
+            starts.append(np.clip(scaled + starts[0], *self.bounds))
+        is_friction = np.array([FRICTION_KEY in each.path for each in self.parameters])
+        if is_friction.any():
+            starts += [
+                np.clip(starts[-1] + side * is_friction, *self.bounds)
+                for side in (-FRICTION_START, FRICTION_START)
+            ]
+        return starts
+
+    def explains(self, x: FloatArray) -> bool:
+        """Return whether the errors at `x` are hardly above the noise."""
+        self.rescale(x)
+        return all(float(np.median(scale)) < MAX_NOISE_RATIO for scale in self.scales)
+
     def residuals(self, x: FloatArray) -> FloatArray:
         """Return `x`, then all scaled errors; infinite where rollouts fail."""
         self.tick()
@@ -213,6 +268,30 @@ class Search:
         """Return the sum of squares of the residuals; infinite where rollouts fail."""
         squares = self.residuals(x) ** 2
         return float((2.0 * (np.sqrt(1.0 + squares) - 1.0) if self.robust else squares).sum())
+
+    def extrapolated(self, x: FloatArray, factor: int) -> tuple[list[FloatArray], float]:
+        """Return errors `(W, m)` without those of the step of rollouts, and their cost.
+
+        Args:
+            x: `(p,)` scaled parameters.
+            factor: how many times finer the finest rollouts are.
+        """
+        self.tick()
+        try:
+            errors = [
+                problem.extrapolated_errors(self.values(x), factor) for problem in self.problems
+            ]
+        except InputError:
+            return [], np.inf
+        pairs = zip(errors, self.scales, strict=True)
+        squares = np.concatenate([x, *((error / scale).ravel() for error, scale in pairs)]) ** 2
+        cost = float((2.0 * (np.sqrt(1.0 + squares) - 1.0) if self.robust else squares).sum())
+        return errors, cost if np.isfinite(cost) else np.inf
+
+    def projected(self, x: FloatArray, steps: FloatArray) -> list[ProjectedJacobian]:
+        """Return the Jacobians without discontinuities, from differences `steps` `(p, p)`."""
+        self.tick()
+        return [projected_jacobian(problem, self.values(x), steps) for problem in self.problems]
 
     def jacobian(self, x: FloatArray) -> FloatArray:
         """Return the Jacobian of the residuals; it sets the steps of the next one."""
@@ -230,21 +309,21 @@ class Search:
         return rows
 
     def minimised(self, x: FloatArray) -> FloatArray:
-        """Return the parameters after a pass of least squares from `x`."""
+        """Return the parameters after a pass of least squares from `x`, by possible bodies only."""
         from scipy.optimize import least_squares
 
         self.rescale(x)
-        return np.asarray(
-            least_squares(
-                self.residuals,
-                x,
-                self.jacobian,
-                bounds=tuple(self.bounds),
-                loss="soft_l1" if self.robust else "linear",
-                ftol=COST_TOLERANCE,
-                max_nfev=MAX_EVALUATIONS,
-            ).x
+        bodies = self.bodies
+        found = least_squares(
+            lambda y: self.residuals(bodies.scaled(y)),
+            bodies.free(x),
+            lambda y: self.jacobian(bodies.scaled(y)) @ bodies.slopes(y),
+            bounds=tuple(bodies.free_bounds(self.bounds)),
+            loss="soft_l1" if self.robust else "linear",
+            ftol=COST_TOLERANCE,
+            max_nfev=MAX_EVALUATIONS,
         )
+        return bodies.scaled(found.x)
 
     def scan_backlash(self, x: FloatArray, radius: float) -> FloatArray:
         """Return the parameters with each backlash where errors are least, up to `radius` away.
@@ -300,38 +379,53 @@ def _most_reversals(
 
 
 def refine(search: Search, x: FloatArray) -> Solution:
-    """Return the estimate near `x` `(p,)`.
+    """Return the estimate near `x` `(p,)`, without the errors that the step of rollouts makes.
 
     Errors are smooth functions of the parameters but for discontinuities: an impact or a stop that
     comes or goes changes all later errors of its window. They hide the minimum from a search that
     compares sums of squares. Central differences, one standard error long, tell them apart: a
     discontinuity is what the Jacobian leaves of the differences. Errors and Jacobian of each window
     are projected at right angles to it, so an event that may or may not happen has no effect.
+
+    Once the steps are short, the rollouts become finer. The search ends where that moves no
+    estimate by more than `SETTLED_STEP`; what the last one moved is an error of the estimate.
     """
     search.rescale(x)
-    cost, information = search.cost(x), search.information
-    for _ in range(MAX_FINAL_STEPS):
-        steps = difference_steps(information, search.parameters)
-        linear_problems = [
-            project_out_discontinuities(problem, search.values(x), steps)
-            for problem in search.problems
-        ]
-        step, information = _gauss_newton_step(linear_problems, x, search.bounds, search.robust)
-        x_before = x
-        for fraction in FINAL_STEP_FRACTIONS:
-            new_cost = search.cost(x_before + fraction * step)
-            if new_cost <= (1.0 + MAX_COST_INCREASE) * cost:
-                x, cost = x_before + fraction * step, new_cost
+    information, last_step = search.information, np.inf
+    jacobians: list[ProjectedJacobian] = []
+    for factor in STEP_FACTORS:
+        errors, cost = search.extrapolated(x, factor)
+        before_finer = x
+        for _ in range(MAX_FINAL_STEPS):
+            if last_step > CHORD_STEP:
+                jacobians = search.projected(x, difference_steps(information, search.parameters))
+            linear = [each.linear(e) for each, e in zip(jacobians, errors, strict=True)]
+            full_step, information = _gauss_newton_step(linear, x, search)
+            last_step = float(np.sqrt(full_step @ information @ full_step / len(x)))
+            for fraction in FINAL_STEP_FRACTIONS:
+                trial = x + fraction * full_step
+                trial_errors, trial_cost = search.extrapolated(trial, factor)
+                if trial_cost <= (1.0 + MAX_COST_INCREASE) * cost:
+                    x, errors, cost = trial, trial_errors, trial_cost
+                    break
+            if last_step < CONVERGED_STEP or x is not trial:
                 break
-        step_length = float(np.sqrt(step @ information @ step / len(x)))
-        if step_length < CONVERGED_STEP or x is x_before:
+        standard_errors = np.sqrt(np.diag(np.linalg.inv(information)))
+        moves = np.abs(x - before_finer) / standard_errors
+        is_settled = last_step < CONVERGED_STEP and moves.max() < SETTLED_STEP
+        # What a model misses by far is no matter of steps.
+        if is_settled or np.median(np.concatenate([each.scale for each in jacobians])) > MAX_MISFIT:
             break
-    net_step = x - x_before
+    # Intervals are those of the end, where events come or go that did not where the search began.
+    jacobians = search.projected(x, difference_steps(information, search.parameters))
+    linear = [each.linear(e) for each, e in zip(jacobians, errors, strict=True)]
     return Solution(
         search.values(x),
-        [errors + slopes @ net_step for errors, slopes in linear_problems],
-        [slopes for _, slopes in linear_problems],
-        step_length,
+        [each.errors for each in linear],
+        [each.slopes for each in linear],
+        last_step,
+        x - before_finer,
+        factor,
     )
 
 
@@ -341,7 +435,8 @@ def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
     Differences are central, and equal for all delays, of which some make up for each other.
     """
     parameters = problems[0].parameters
-    nominal, prior_stds = nominal_array(parameters), prior_std_array(parameters)
+    prior_stds = prior_std_array(parameters)
+    nominal = nominal_array(parameters) + prior_stds * term_starts(parameters)
     delays = [parameter.unit == "s" for parameter in parameters]
     steps = np.diag(np.where(delays, DELAY_DIFFERENCE / prior_stds, DIFFERENCE_STEP))
     rows = []
@@ -353,6 +448,14 @@ def first_jacobian(problems: Sequence[PredictionProblem]) -> FloatArray:
         weight = np.sqrt(count / len(decimated.windows.first))
         rows.append(weight * slopes.reshape(-1, len(nominal)) / prior_stds)
     return np.vstack(rows)
+
+
+def term_starts(parameters: Sequence[Parameter]) -> FloatArray:
+    """Return scaled parameters `(p,)` at which free terms act and others are those of the file.
+
+    Where a cable pulls, and how fast a payload swings, shows only beside its force or its mass.
+    """
+    return np.array([TERM_START * each.path.startswith(TERM_PREFIX) for each in parameters])
 
 
 def difference_steps(
@@ -370,10 +473,31 @@ def difference_steps(
     return np.asarray(lengths[:, None] * directions.T)
 
 
-def project_out_discontinuities(
+class ProjectedJacobian(NamedTuple):
+    """Jacobian of a recording, in each window at right angles to its discontinuities."""
+
+    slopes: FloatArray
+    """`(W, m, p)` by scaled parameters, of errors over `scale`"""
+    jumps: list[FloatArray]
+    """`(m, j)` directions of the discontinuities of each window, of length one"""
+    scale: FloatArray
+    """`(W, m)` noise of the errors"""
+    blocks: Sequence[int]
+
+    def linear(self, errors: FloatArray) -> Linear:
+        """Return errors `(W, m)` and Jacobian over the noise that is left, without jumps."""
+        left = errors / self.scale
+        for window, jumps in enumerate(self.jumps):
+            left[window] -= jumps @ (jumps.T @ left[window])
+        # Errors are smaller now, but not below the noise.
+        reduced_scale = rms_scale(left * self.scale, self.blocks) / self.scale
+        return Linear(left / reduced_scale, self.slopes / reduced_scale[..., None])
+
+
+def projected_jacobian(
     problem: PredictionProblem, values: FloatArray, steps: FloatArray
-) -> Linear:
-    """Return errors and Jacobian, in each window at right angles to its discontinuities.
+) -> ProjectedJacobian:
+    """Return the Jacobian, in each window at right angles to its discontinuities.
 
     Args:
         problem: of one recording.
@@ -382,42 +506,46 @@ def project_out_discontinuities(
     """
     errors, steps, changes = problem.differences(values, np.vstack([steps, -steps]))
     scale = rms_scale(errors, problem.blocks)
-    errors, changes = errors / scale, changes / scale
+    changes = changes / scale
     slopes = np.tensordot(changes, np.linalg.pinv(steps), (0, 1))
     residuals = np.moveaxis(changes, 0, 2) - slopes @ steps.T
+    jumps_of_windows = []
     for window, residual in enumerate(residuals):
         eigenvalues, axes = np.linalg.eigh(residual.T @ residual)
         is_discontinuity = eigenvalues > DISCONTINUITY_RATIO**2
         jumps = residual @ axes[:, is_discontinuity] / np.sqrt(eigenvalues[is_discontinuity])
-        errors[window] -= jumps @ (jumps.T @ errors[window])
         slopes[window] -= jumps @ (jumps.T @ slopes[window])
-    # Errors are smaller now, but not below the noise.
-    reduced_scale = rms_scale(errors * scale, problem.blocks) / scale
-    return Linear(errors / reduced_scale, slopes / reduced_scale[..., None])
+        jumps_of_windows.append(jumps)
+    return ProjectedJacobian(slopes, jumps_of_windows, scale, problem.blocks)
 
 
 def _gauss_newton_step(
-    problems: Sequence[Linear], x: FloatArray, bounds: FloatArray, robust: bool
+    problems: Sequence[Linear], x: FloatArray, search: Search
 ) -> tuple[FloatArray, FloatArray]:
     """Return the step to the minimum of the linear problem, and the information `(p, p)`.
 
-    The step stays inside `bounds` `(2, p)`, and moves no parameter by more than `TRUST_RADIUS`.
+    The step stays inside the bounds, leads to a possible body, and moves no free coordinate by more
+    than `TRUST_RADIUS`.
     """
     from scipy.optimize import lsq_linear
 
     gradient, information = x.copy(), np.eye(len(x))
     for errors, slopes in problems:
-        weights = 1.0 / np.sqrt(1.0 + errors**2) if robust else np.ones_like(errors)
+        weights = 1.0 / np.sqrt(1.0 + errors**2) if search.robust else np.ones_like(errors)
         rows = (weights[..., None] * slopes).reshape(-1, len(x))
         information += rows.T @ slopes.reshape(-1, len(x))
         gradient += errors.ravel() @ rows
-    step_bounds = np.clip(bounds - x, -TRUST_RADIUS, TRUST_RADIUS)
+    free = search.bodies.free(x)
+    turn = search.bodies.slopes(free)
+    step_bounds = np.clip(
+        search.bodies.free_bounds(search.bounds) - free, -TRUST_RADIUS, TRUST_RADIUS
+    )
     factor = np.linalg.cholesky(information).T
     # `lsq_linear` needs bounds that differ; the result is clipped to the exact ones.
     margins = np.array([[-1e-9], [1e-9]])
     target = -np.linalg.solve(factor.T, gradient)
-    step = lsq_linear(factor, target, bounds=tuple(step_bounds + margins)).x
-    return np.clip(step, *step_bounds), information
+    step = lsq_linear(factor @ turn, target, bounds=tuple(step_bounds + margins)).x
+    return search.bodies.scaled(free + np.clip(step, *step_bounds)) - x, information
 
 
 def rms_scale(errors: FloatArray, blocks: Sequence[int]) -> FloatArray:

@@ -33,10 +33,12 @@ from twin.identification.prediction.rollouts import (
     Starts,
     commands_key,
     delayed_commands,
+    recorded_motion,
     sign_reversals,
     smoothed_motion,
     windows_of,
 )
+from twin.identification.prediction.terms import FreeTerms, RecordedMotion, has_terms
 from twin.kernels.dynamics.assembly import BODY_GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants, drive_timestep
@@ -102,6 +104,7 @@ class PredictionProblem:
         self.machine, self._recording, self.parameters = machine, recording, tuple(parameters)
         self._signals = used_signals(recording.platform, parameters)
         self.field = np.zeros(3)
+        self._motion: RecordedMotion | None = None
         period = recording.period
         self.windows = windows_of(recording, max(2, round(window / period)))
         self._ratio = int(np.ceil(period / min(drive_timestep(machine), MAX_STEP) - 1e-9))
@@ -152,6 +155,30 @@ class PredictionProblem:
         shortened = copy(self)
         shortened.windows, shortened._memory = self.windows.short(share), gain_scale * self._memory
         return shortened
+
+    def finer(self, factor: int) -> Self:
+        """Return the problem with rollouts of `factor` times as many steps."""
+        refined = copy(self)
+        refined._ratio, refined._step = factor * self._ratio, self._step / factor
+        steps = refined._ratio * (len(self._recording.time) - 1)
+        refined._times = self._recording.time[0] + refined._step * np.arange(steps + 1)
+        return refined
+
+    def extrapolated_errors(self, values: FloatArray, factor: int) -> FloatArray:
+        """Return the errors `(W, m)` of parameters `(p,)` in SI without those of the step.
+
+        Rollouts err in proportion to their step, most of all where motors stop and turn back. Of
+        two steps, the finer one `factor` times as fine as that of `errors`, the difference says how
+        much.
+
+        Raises:
+            InputError: values that no machine can have.
+
+        Reference:
+            Richardson, The deferred approach to the limit (1927).
+        """
+        coarse, fine = (self.finer(each).errors(values) for each in (factor // 2, factor))
+        return np.asarray(2.0 * fine - coarse)
 
     def errors(self, values: FloatArray) -> FloatArray:
         """Return the prediction errors `(..., W, m)` of parameters `(..., p)` in SI.
@@ -268,6 +295,11 @@ class PredictionProblem:
         remaining_fraction = float(np.exp(-self._memory))
         readers = Readers(self.machine, self.parameters, values)
         scale, bias, delay = readers.errors("coordinates", self.machine.n_actuators)
+        terms = None
+        if has_terms(self.parameters):
+            if self._motion is None:
+                self._motion = recorded_motion(self._recording, self.machine)
+            terms = FreeTerms(self.machine, self.parameters, self._motion).effects(values)
         observed = Observed(
             self._recording.position,
             self._inverse,
@@ -277,6 +309,7 @@ class PredictionProblem:
             scale,
             bias,
             bool(self._signals),
+            terms,
         )
         rows = windows.first[segments]
         starts = Starts(*(set_values[rows] for set_values in self._starts))

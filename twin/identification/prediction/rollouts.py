@@ -12,6 +12,7 @@ from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_velocity_loop
 from twin.errors import InputError
 from twin.identification.prediction.recording import Motion, Recording
+from twin.identification.prediction.terms import RecordedMotion, TermEffects
 from twin.kernels.batched.analytic import SUBSTEPS_COLUMN, Constants, advance_rows
 from twin.kernels.bundle import Bundle
 from twin.kernels.jit import SameTypes
@@ -217,6 +218,8 @@ class Observed(NamedTuple):
     """`(sets, n)` bias of the coordinates [m, rad]"""
     moving: bool
     """whether the motion of the platform is returned as well"""
+    terms: TermEffects | None = None
+    """of the parameter sets; None without free terms"""
 
 
 class ParameterSets:
@@ -299,28 +302,25 @@ class ParameterSets:
         motion = np.zeros((count, observed.samples if observed.moving else 0, 19))
         scale, bias = observed.scale[sets], observed.bias[sets]
         period = self.timestep * observed.ratio
-        kinds, ratio = commands.kinds[sets], observed.ratio
+        kinds, ratio, terms = commands.kinds[sets], observed.ratio, observed.terms
+        original = arrays.constants.copy()
+        motor_constants = 1.0 if terms is None else terms.motor_constants[sets]
         for sample in range(observed.samples):
             sample_index = rows + sample
+            if terms is not None:
+                inputs.wrench[:] = terms.wrench[sets, sample_index]
+                terms.change_drives(arrays.constants, original, sets, sample_index)
             measured = (observed.position[sample_index] - bias) / scale
             error = np.subtract(position, measured, out=errors[:, sample])
             if observed.moving and sample:
                 twist_change = machines.twist - motion[:, sample - 1, 7:13]
                 motion[:, sample - 1, 13:] = twist_change / period
-            position_correction, speed_correction = (gain * error for gain in observed.gains)
-            position -= position_correction
-            speed -= speed_correction
-            machines.coordinates[:] -= position_correction
-            machines.rates[:] -= speed_correction
-            platform_correction = observed.inverse[sample_index] @ np.stack(
-                [position_correction, speed_correction], axis=2
-            )
-            machines.pose[:] = displaced(machines.pose, -platform_correction[:, :, 0])
-            machines.twist[:] -= platform_correction[:, :, 1]
+            _correct(machines, position, speed, error, observed, sample_index)
             if observed.moving:
                 motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
             for substep in range(ratio if sample + 1 < observed.samples else 0):
-                inputs.command[:] = commands.given[kinds, ratio * sample_index + substep]
+                command = commands.given[kinds, ratio * sample_index + substep]
+                inputs.command[:] = command * motor_constants
                 if commands.feedforward is not None:
                     inputs.feedforward[:] = commands.feedforward[
                         kinds, ratio * sample_index + substep
@@ -330,6 +330,26 @@ class ParameterSets:
             motion[:, -1, 13:] = motion[:, -2, 13:]
         errors[machines.failed] = motion[machines.failed] = np.nan
         return errors, motion
+
+
+def _correct(
+    machines: Any,
+    position: FloatArray,
+    speed: FloatArray,
+    error: FloatArray,
+    observed: Observed,
+    at: Any,
+) -> None:
+    """Move motors and platforms on by what predictions missed at samples `at` `(N,)`."""
+    position_correction, speed_correction = (gain * error for gain in observed.gains)
+    position -= position_correction
+    speed -= speed_correction
+    machines.coordinates[:] -= position_correction
+    machines.rates[:] -= speed_correction
+    corrections = np.stack([position_correction, speed_correction], axis=2)
+    platform_correction = observed.inverse[at] @ corrections
+    machines.pose[:] = displaced(machines.pose, -platform_correction[:, :, 0])
+    machines.twist[:] -= platform_correction[:, :, 1]
 
 
 def displaced(pose: FloatArray, change: FloatArray) -> FloatArray:
@@ -460,6 +480,16 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
     bent = acceleration - np.einsum("kij,kj->ki", slope, twist)
     force = machine.inverse_dynamics(pose, twist, np.einsum("kij,kj->ki", inverse, bent))
     return position, speed, acceleration, pose, twist, inverse, force
+
+
+def recorded_motion(recording: Recording, machine: MachineModel) -> RecordedMotion:
+    """Return the motion of the platform of a recording, along which free terms act."""
+    acceleration, pose, twist, inverse, force = _smoothed(recording, machine)[2:]
+    slope = machine.jacobian_derivative(pose, twist)
+    bent = acceleration - np.einsum("kij,kj->ki", slope, twist)
+    return RecordedMotion(
+        recording.time, pose, twist, np.einsum("kij,kj->ki", inverse, bent), force
+    )
 
 
 def _width(recording: Recording) -> int:

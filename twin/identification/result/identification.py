@@ -13,6 +13,7 @@ from twin.basics.arrays import FloatArray
 from twin.identification.linear import BaseParameters, LinearEstimate, LinearModel
 from twin.identification.parameters import Parameter, values_by_path
 from twin.identification.prediction.optimise import BACKLASH_KEY
+from twin.identification.result.diagnosis import Pattern
 from twin.identification.result.statistics import Whiteness
 from twin.identification.visibility import MAX_REMAINING_STD
 
@@ -24,6 +25,10 @@ be judged.
 ERROR_WARNING_RATIO = 3.0
 """Engineering choice: ratio of prediction errors to encoder noise above which the intervals get a
 warning.
+"""
+
+MAX_WIDENING = 5.0
+"""Engineering choice: persistence of the errors of windows up to which intervals are wider by it.
 """
 
 STEP_WARNING_SIZE = 1.0
@@ -53,15 +58,39 @@ def backlash_warning(parameter: Parameter, reversals: FloatArray, last: float) -
     return ""
 
 
-def misfit(error: float, noise: FloatArray) -> list[str]:
-    """Return a sentence if prediction errors [m, rad] are far above the noise `(n,)`, else none."""
+class Misfit(NamedTuple):
+    """What prediction errors say about the model, and about the intervals."""
+
+    sentences: tuple[str, ...]
+    widening: float
+    """factor of the intervals; infinite where they are withheld"""
+
+
+def misfit(
+    error: float, noise: FloatArray, white: Whiteness, patterns: Sequence[Pattern]
+) -> Misfit:
+    """Return what errors [m, rad] far above the noise `(n,)`, or not white, are and do.
+
+    White errors are larger noise, as of clocks that jitter: the intervals know it. What a model
+    misses makes the errors of windows persist. Up to `MAX_WIDENING`, intervals are wider by that;
+    beyond, or where a pattern explains the errors, no interval can be given.
+    """
     ratio = error / float(np.sqrt((noise**2).mean()))
-    if ratio < ERROR_WARNING_RATIO:
-        return []
-    return [
-        f"prediction errors are {ratio:.1f} times the noise of the encoders: the model misses "
-        "something, or the search ended beside the best values; intervals are too narrow"
+    size = f"prediction errors are {ratio:.1f} times the noise of the encoders"
+    if white.is_white:
+        if ratio < ERROR_WARNING_RATIO:
+            return Misfit((), 1.0)
+        return Misfit((f"{size}, but white: noise is larger than the file says",), 1.0)
+    sentences = [
+        f"what is left {each.sentence} ({100.0 * each.explained:.0f} % of it; add {each.group} to "
+        "the parameters)"
+        for each in patterns
     ]
+    if not patterns and ratio < ERROR_WARNING_RATIO and white.persistence < MAX_WIDENING:
+        text = f"{size} and persist: the model misses something small; intervals are wider by that"
+        return Misfit((text,), max(1.0, white.persistence))
+    sentences.append(f"{size} and persist: the model misses something; intervals are withheld")
+    return Misfit(tuple(sentences), np.inf)
 
 
 def unsettled(last: float) -> list[str]:
@@ -188,7 +217,9 @@ class Identification:
     covariance: FloatArray
     """`(p, p)` covariance of the estimates"""
     margins: FloatArray
-    """`(p,)` half the widths of the 95 % confidence intervals, in standard errors"""
+    """`(p,)` half the widths of the 95 % confidence intervals, in standard errors; infinite where
+    the model misses too much for an interval
+    """
     fixed: tuple[Parameter, ...]
     """parameters that were fixed at their values of the file"""
     notes: tuple[str, ...]
@@ -201,6 +232,8 @@ class Identification:
     errors: Errors | None
     """errors of predictions; None where there are none"""
     whiteness: Whiteness | None
+    patterns: tuple[Pattern, ...]
+    """patterns in the errors that are left, and the free terms that would explain them"""
     sources: tuple[Source, ...]
     date: str
     """ISO 8601, UTC"""

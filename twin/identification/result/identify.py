@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -175,6 +176,43 @@ def _value(platform: Platform, path: str) -> Any:
     for key in keys:
         owners = [child for owner in owners if (child := getattr(owner, key, None)) is not None]
     return owners[0]
+
+
+MIN_IMPROVEMENT = 0.95
+"""Engineering choice: errors on data kept apart, over those without a free term, up to which
+`suggested` keeps the term.
+"""
+
+
+def suggested(
+    platform: Platform, logs: Sequence[Log], parameters: str | Iterable[str], **options: Any
+) -> Identification:
+    """Return the identification with those free terms that pay; notes name all that were tried.
+
+    Terms are those of the patterns in what is left, one group after the other. A group stays where
+    it makes the errors on data kept apart smaller.
+
+    Args:
+        platform: as of `identify`.
+        logs: as of `identify`.
+        parameters: as of `identify`.
+        options: of `identify`.
+
+    Raises:
+        InputError: see `identify`.
+    """
+    names = parameters.split(",") if isinstance(parameters, str) else list(parameters)
+    found = identify(platform, logs, names, **options)
+    sentences, tried = [], set[str]()
+    while groups := [each.group for each in found.patterns if each.group not in tried]:
+        tried.add(groups[0])
+        other = identify(platform, logs, [*names, groups[0]], **options)
+        ratio = other.fits[-1].after / found.fits[-1].after
+        verb = "kept" if ratio <= MIN_IMPROVEMENT else "left out"
+        sentences.append(f"{groups[0]} {verb}: errors on data kept apart are {ratio:.2g} times")
+        if ratio <= MIN_IMPROVEMENT:
+            names, found = [*names, groups[0]], other
+    return replace(found, notes=(*found.notes, *sentences))
 
 
 def identify(
@@ -354,6 +392,7 @@ def _merged(
         fits=predicted.fits if predicted else forces.fits if forces else (),
         errors=predicted.errors if predicted else None,
         whiteness=predicted.whiteness if predicted else None,
+        patterns=predicted.patterns if predicted else (),
         sources=sources,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -23,7 +23,7 @@ from twin.identification.linear import (
     of_drives,
     samples_of_log,
 )
-from twin.identification.linear.model import FORCE_DELAY_PATH, joined
+from twin.identification.linear.model import FORCE_DELAY_PATH, FORCE_ERROR_PREFIX, joined
 from twin.identification.parameters import (
     Parameter,
     added,
@@ -36,10 +36,12 @@ from twin.identification.parameters import (
 from twin.identification.prediction.optimise import Solution, first_jacobian, solve
 from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import Recording
+from twin.identification.result.diagnosis import Pattern, find_patterns
 from twin.identification.result.identification import (
     Errors,
     Fit,
     ForceStage,
+    Misfit,
     backlash_warning,
     estimate_warnings,
     misfit,
@@ -64,6 +66,14 @@ MAX_UNEXPLAINED_FRACTION = 0.5
 wrong.
 """
 
+FORCE_BIAS_PREFIX = f"{FORCE_ERROR_PREFIX}bias."
+"""Beginning of the paths of the biases of forces."""
+
+MAX_DISAGREEMENT = 4.0
+"""Engineering choice: difference of two estimates of a number, in their common standard error,
+above which a note says so.
+"""
+
 TIE_TOLERANCE = 0.01
 """Engineering choice: relative difference of holdout errors below which neither stage counts as
 better.
@@ -85,7 +95,8 @@ def force_stage(
     """Return the linear stage of logs with forces; None without forces or linear parameters.
 
     The delay between forces and motion is always estimated as well: otherwise it looks like inertia
-    and centre of mass. So are friction and inertia of the drives beside forces of motors.
+    and centre of mass. So are friction and inertia of the drives, and a bias of each leg, beside
+    forces of motors or currents.
 
     Args:
         platform: the machine as its file has it.
@@ -108,10 +119,17 @@ def force_stage(
     linear_parameters = linear_part(platform, parameters, samples[0].where) if samples else ()
     if not linear_parameters:
         return None
+    errors_of_forces = added(platform)
     drive_parameters = (
-        added(platform)[FORCE_DELAY_PATH],
+        errors_of_forces[FORCE_DELAY_PATH],
         *of_drives(platform, linear_parameters, samples[0].where),
     )
+    if samples[0].where == "motors":
+        drive_parameters += tuple(
+            parameter
+            for path, parameter in errors_of_forces.items()
+            if path.startswith(FORCE_BIAS_PREFIX)
+        )
     all_parameters = tuple(
         {
             parameter.path: parameter for parameter in (*linear_parameters, *drive_parameters)
@@ -211,6 +229,8 @@ class PredictionStage(NamedTuple):
     fits: tuple[Fit, Fit]
     errors: Errors
     whiteness: Whiteness
+    patterns: tuple[Pattern, ...] = ()
+    """patterns in what is left, where that is not white"""
     surpassed: tuple[Parameter, ...] = ()
     """parameters that the force stage determines better, judged by the holdout data"""
 
@@ -256,43 +276,88 @@ def prediction_stage(
     ]
     slopes = first_jacobian([_part(problem, holdout)[0] for problem in all_problems])
     decision, shown = _decided(slopes, parameters, forces, if_unobservable)
-    if decision is None:
+    if decision is None or (settled and not decision.free):
         return None
-    shown = [*shown, *settled]
-    values = np.zeros(0) if forces is None else forces.estimate.starting_values(shown)
-    for problem in all_problems:
-        problem.parameters = decision.free
-        problem.machine = with_parameters(platform, shown, values)
-        problem.field = gravity_field(platform, shown, values) - gravity_field(platform, (), ())
+    _settle(all_problems, decision.free, [*shown, *settled], forces)
     used, tested = zip(*(_part(problem, holdout) for problem in all_problems), strict=True)
     initial = None if forces is None else forces.estimate.starting_values(decision.free)
     counter = count(1)
     solution = solve(used, initial, robust=robust, tick=lambda: tick(next(counter)))
-    fits, errors, residuals = _fits(used, tested, solution.values)
+    fits, errors, residuals = _fits(used, tested, solution)
     machine = with_parameters(used[0].machine, decision.free, solution.values)
     reversals = np.sum([problem.sign_reversals(machine).sum(axis=0) for problem in used], axis=0)
     unsure = [
         backlash_warning(parameter, reversals, solution.last_step) for parameter in decision.free
     ]
-    cov = _covariance(solution, decision.free, unsure)
+    cov, white = _covariance(solution, decision.free, unsure), whiteness(residuals)
+    patterns = () if white.is_white else tuple(find_patterns(used, solution))
+    left = misfit(fits[-1].after, used[0].noise, white, patterns)
     notes = (
         *decision.reasons,
         *estimate_warnings(decision.free, solution.values, cov, unsure),
-        *misfit(fits[-1].after, used[0].noise),
+        *left.sentences,
+        *_disagreements(forces, decision.free, solution.values, cov),
         *unsettled(solution.last_step),
     )
     return PredictionStage(
         decision.free,
         solution.values,
         cov,
-        half_widths(solution.slopes),
+        left.widening * half_widths(solution.slopes),
         decision.fixed,
         notes,
         fits,
         errors,
-        whiteness(residuals),
-        () if forces is None else _surpassed(forces, decision.free, solution.values, cov, tested),
+        white,
+        patterns,
+        ()
+        if forces is None
+        else _surpassed(forces, decision.free, solution.values, cov, tested, left),
     )
+
+
+def _settle(
+    problems: Sequence[PredictionProblem],
+    free: tuple[Parameter, ...],
+    shown: Sequence[Parameter],
+    forces: ForceStage | None,
+) -> None:
+    """Leave the `free` parameters to the problems, with estimates of forces for those `shown`."""
+    values = np.zeros(0) if forces is None else forces.estimate.starting_values(shown)
+    for problem in problems:
+        machine = problem.machine
+        problem.parameters, problem.machine = free, with_parameters(machine, shown, values)
+        problem.field = gravity_field(machine, shown, values) - gravity_field(machine, (), ())
+
+
+def _disagreements(
+    forces: ForceStage | None,
+    parameters: Sequence[Parameter],
+    values: FloatArray,
+    square: FloatArray,
+) -> list[str]:
+    """Return sentences on numbers of which forces and predictions say different things.
+
+    Args:
+        forces: the first stage.
+        parameters: of the second.
+        values: `(p,)` estimates of these parameters in SI.
+        square: `(p, p)` covariance of the values.
+    """
+    sentences = []
+    for k, parameter in enumerate(parameters):
+        if forces is None or parameter not in forces.shown:
+            continue
+        at = forces.estimate.parameters.index(parameter)
+        other, error = forces.estimate.values[at], forces.estimate.standard_errors[at]
+        distance = abs(float(other - values[k])) / float(np.hypot(error, np.sqrt(square[k, k])))
+        if distance > MAX_DISAGREEMENT:
+            sentences.append(
+                f"{parameter.label}: {forces.signal} say {number(other)} {parameter.unit}, "
+                f"predictions {number(values[k])}, {distance:.0f} standard errors apart: check "
+                f"the scale of {forces.signal}, and the model of the drives"
+            )
+    return sentences
 
 
 def _surpassed(
@@ -301,12 +366,14 @@ def _surpassed(
     values: FloatArray,
     square: FloatArray,
     kept: Sequence[PredictionProblem],
+    left: Misfit,
 ) -> tuple[Parameter, ...]:
     """Return the parameters of both stages if the force estimates are the better ones.
 
     Both sets of values predict the encoders and the forces that were kept apart. A set is better
     where it loses less on the data of the other stage than the other loses on its own. Within
-    `TIE_TOLERANCE` neither is, and the smaller standard errors decide.
+    `TIE_TOLERANCE` neither is, and the smaller standard errors decide. Forces on legs are better
+    where predictions have no intervals: they do not pass the drives, which a model may miss.
 
     Args:
         forces: the first stage.
@@ -314,11 +381,14 @@ def _surpassed(
         values: `(p,)` estimates of these parameters in SI.
         square: `(p, p)` covariance of the values.
         kept: predictions of the data kept apart.
+        left: what the predictions miss.
     """
     shared_indices = [k for k, parameter in enumerate(parameters) if parameter in forces.shown]
     shared_parameters = [parameters[k] for k in shared_indices]
     if not shared_parameters:
         return ()
+    if forces.signal == "forces" and np.isinf(left.widening):
+        return tuple(shared_parameters)
     mixed_values = values.copy()
     mixed_values[shared_indices] = forces.estimate.starting_values(shared_parameters)
     own_error, mixed_error = (_rms(kept, candidate) for candidate in (values, mixed_values))
@@ -366,7 +436,7 @@ def _decided(
     if not kept:
         return None, left_to_forces
     decision = visibility(slopes[:, kept], [parameters[k] for k in kept]).decide(if_unobservable)
-    if not decision.free:
+    if not decision.free and (forces is None or not forces.shown):
         raise InputError(
             "parameters", f"the logs show none: {'; '.join(decision.reasons)}; {GO_ON}"
         )
@@ -391,6 +461,7 @@ def _covariance(
 ) -> FloatArray:
     """Return the covariance `(p, p)` in SI; for an unsure backlash that of its prior."""
     matrix = covariance(solution.errors, solution.slopes)
+    matrix = matrix + np.diag(solution.step_errors**2)
     size = np.where([bool(warning) for warning in unsure], 1.0 / np.sqrt(np.diag(matrix)), 1.0)
     size *= prior_std_array(parameters)
     return np.asarray(matrix * np.outer(size, size))
@@ -408,7 +479,7 @@ def _part(
 def _fits(
     used: Sequence[PredictionProblem],
     kept: Sequence[PredictionProblem],
-    values: FloatArray,
+    solution: Solution,
 ) -> tuple[tuple[Fit, Fit], Errors, FloatArray]:
     """Return the fits of both parts, errors for charts, and those after `(k, samples)`."""
     nominal = nominal_array(used[0].parameters)
@@ -418,7 +489,7 @@ def _fits(
         rms_pairs = []
         for problem in problems:
             nominal_errors = _left(problem, nominal)
-            final_errors = _left(problem, values)
+            final_errors = _left(problem, solution.values, solution.step_factor)
             rms_pairs.append((_size(nominal_errors), _size(final_errors)))
             times.append(problem.times[:, 0])
             rows.append(np.swapaxes(final_errors, 1, 2).reshape(-1, final_errors.shape[1]))
@@ -436,9 +507,13 @@ def _fits(
     )
 
 
-def _left(problem: PredictionProblem, values: FloatArray) -> FloatArray:
-    """Return the errors `(W, samples, n)` of the encoders [m, rad]."""
-    errors = problem.errors(values)[:, : problem.windows.samples * len(problem.noise)]
+def _left(problem: PredictionProblem, values: FloatArray, factor: int = 1) -> FloatArray:
+    """Return the errors `(W, samples, n)` of the encoders [m, rad].
+
+    With a `factor`, without those of the step of rollouts that are so many times finer.
+    """
+    every = problem.extrapolated_errors(values, factor) if factor > 1 else problem.errors(values)
+    errors = every[:, : problem.windows.samples * len(problem.noise)]
     return np.asarray(errors.reshape(len(errors), -1, len(problem.noise)) * problem.noise)
 
 

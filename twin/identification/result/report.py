@@ -16,9 +16,6 @@ from twin.identification.result.identification import Errors, Fit, ForceStage, I
 from twin.identification.result.predictions import base_rows, mapping_lines
 from twin.identification.result.statistics import Whiteness
 
-WHITENESS_LEVEL = 0.05
-"""Probability below which the report says that errors are not white."""
-
 RATIO_POWERS = {"friction_torque": 1, "viscous_torque": 2, "armature_inertia": 2}
 """Parameters of a motor's rotation -> power of the transmission ratio in their value at the leg or
 crank."""
@@ -46,12 +43,11 @@ def identification_results(found: Identification) -> Results:
         paths = ", ".join(parameter.path for parameter in found.fixed)
         findings.append(f"Held at the values of the file: {paths}.")
     if found.whiteness is not None:
-        probability = found.whiteness.probability
-        kind = "white" if probability >= WHITENESS_LEVEL else "not white"
+        kind = "noise" if found.whiteness.is_white else "more than noise"
         findings.append(
-            f"The errors that are left are {kind} noise: by the test of Ljung and "
-            f"Box the probability is {probability:.2g}. The intervals allow for errors that are "
-            "correlated in time."
+            f"The errors that are left are {kind}: means of windows are "
+            f"{found.whiteness.persistence:.2g} times those of white errors, with probability "
+            f"{found.whiteness.probability:.2g}."
         )
     title = f"Identification of {found.platform.name}"
     return Results(title, findings, tables, _figures(found))
@@ -65,7 +61,7 @@ def _parameter_table(found: Identification) -> Table:
             parameter.path,
             number(parameter.nominal, 5),
             number(value),
-            f"+- {number(half_width, 2)}",
+            _interval(half_width),
             parameter.unit,
         )
         for parameter, value, half_width in zip(
@@ -73,6 +69,11 @@ def _parameter_table(found: Identification) -> Table:
         )
     ]
     return Table(found.summary, ("parameter", "file", "identified", "95 %", "unit"), rows)
+
+
+def _interval(half_width: float) -> str:
+    """Return half the width of an interval as text; an infinite one is withheld."""
+    return f"+- {number(half_width, 2)}" if np.isfinite(half_width) else "withheld"
 
 
 def _prior_table(found: Identification) -> Table:
@@ -110,7 +111,7 @@ def _tables_at_legs(found: Identification) -> list[Table]:
         scale = float(ratio) ** RATIO_POWERS[name]
         numbers = number(scale * parameter.nominal, 5), number(scale * value)
         leg_unit = units.get(name, "kg" if coordinate_unit == "m" else "kg m2")
-        rows.append((parameter.path, *numbers, f"+- {number(scale * half_width, 2)}", leg_unit))
+        rows.append((parameter.path, *numbers, _interval(scale * half_width), leg_unit))
     leg_name = "leg" if coordinate_unit == "m" else "crank"
     columns = (f"at the {leg_name}", "file", "identified", "95 %", "unit")
     return [Table("", columns, rows)] if rows else []

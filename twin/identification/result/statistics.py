@@ -17,6 +17,9 @@ MAX_LAG = 20
 
 CONFIDENCE_LEVEL = 0.95
 
+WHITENESS_LEVEL = 0.01
+"""Probability below which errors are not called white."""
+
 
 def covariance(errors: Sequence[FloatArray], slopes: Sequence[FloatArray]) -> FloatArray:
     """Return the covariance `(p, p)` of parameters that are scaled by their priors.
@@ -115,25 +118,40 @@ class Whiteness(NamedTuple):
     """`(MAX_LAG,)` correlation of errors with those of 1, 2, ... samples before"""
     bound: float
     """bound on the correlation of white noise at 95 % probability"""
+    persistence: float
+    """root mean square of the means of windows, over that of white errors of the same size: above
+    one where errors stay on one side"""
     probability: float
-    """probability of white noise to be as correlated as this (Ljung and Box)"""
+    """probability of white noise to be as persistent as this"""
+
+    @property
+    def is_white(self) -> bool:
+        """Whether the errors may be noise."""
+        return self.probability >= WHITENESS_LEVEL
 
 
 def whiteness(errors: FloatArray) -> Whiteness:
-    """Return a whiteness test of errors `(k, samples)`, one row per window and leg.
+    """Return a test of errors `(k, samples)`, one row per window and leg, for what a model misses.
+
+    What a model misses lasts longer than a sample, and shows in the means of windows. Corrections
+    of the predictions turn errors of white sensors round, which makes these means smaller; a test
+    for correlation of either sign would find that in every machine.
 
     Reference:
-        Ljung and Box, On a measure of lack of fit in time series models, Biometrika 65 (1978).
+        Lo and MacKinlay, Stock market prices do not follow random walks: evidence from a simple
+        specification test, Review of Financial Studies 1 (1988): ratios of variances.
     """
     from scipy.stats import chi2
 
-    count, power = errors.size, float((errors**2).mean())
+    count, power = errors.size, max(float((errors**2).mean()), 1e-300)
     lags = range(1, min(MAX_LAG, errors.shape[1] - 1) + 1)
     products = [float((errors[:, :-k] * errors[:, k:]).mean()) for k in lags]
-    correlation = np.array(products) / max(power, 1e-300)
-    statistic = count * float((correlation**2).sum())
+    ratio = errors.shape[1] * float((errors.mean(axis=1) ** 2).mean()) / power
     return Whiteness(
-        correlation, 1.96 / np.sqrt(count), float(chi2.sf(statistic, len(correlation)))
+        np.array(products) / power,
+        1.96 / np.sqrt(count),
+        float(np.sqrt(ratio)),
+        float(chi2.sf(len(errors) * ratio, len(errors))),
     )
 
 

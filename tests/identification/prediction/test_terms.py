@@ -1,0 +1,105 @@
+"""Effects of free terms in closed form, and the patterns that they leave in errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from recorded_motion import nominal
+
+from twin.identification.parameters import nominal_array, select
+from twin.identification.prediction.optimise import Solution
+from twin.identification.prediction.problem import PredictionProblem
+from twin.identification.prediction.recording import recording_of
+from twin.identification.prediction.terms import FreeTerms, RecordedMotion
+from twin.identification.result.diagnosis import find_patterns
+from twin.motion.profiles import MultiSineMotion
+from twin.validation.rig import Conditions, record
+
+TIMES = np.arange(4001) * 1e-3
+
+
+def recorded_motion(shift: np.ndarray, acceleration: np.ndarray) -> RecordedMotion:
+    """Return a motion along x about home."""
+    machine = nominal()
+    pose = np.tile(machine.home, (len(TIMES), 1))
+    pose[:, 0] += shift
+    twist, bent = np.zeros((len(TIMES), 6)), np.zeros((len(TIMES), 6))
+    bent[:, 0] = acceleration
+    return RecordedMotion(TIMES, pose, twist, bent, 100.0 * np.ones((len(TIMES), 6)))
+
+
+@pytest.mark.quick
+def test_a_cable_pulls_at_its_point() -> None:
+    machine, shift = nominal(), 0.01 * np.sin(TIMES)
+    parameters = select(machine, "cable")
+    paths = [each.path for each in parameters]
+    values = dict.fromkeys(paths, 0.0) | {"term.cable.force.2": -20.0, "term.cable.point.0": 0.3}
+    values["term.cable.stiffness"] = 2000.0
+    terms = FreeTerms(machine, parameters, recorded_motion(shift, 0.0 * shift))
+    wrench = terms.effects(np.array([[values[path] for path in paths]])).wrench[0]
+    assert wrench[:, 0] == pytest.approx(-2000.0 * shift)
+    assert wrench[:, 2] == pytest.approx(-20.0)
+    assert wrench[:, 4] == pytest.approx(0.3 * 20.0)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("hertz", "factor"), [(0.2, 1.04), (4.0, 1.0 / 15.0)])
+def test_what_swings_follows_slowly_and_stays_behind_quickly(hertz: float, factor: float) -> None:
+    """With f the frequency of the swing, its force is that of a rigid part over 1 - (h / f)^2."""
+    machine, w = nominal(), 2.0 * np.pi * hertz
+    parameters = select(machine, "pendulum")
+    acceleration = np.sin(w * TIMES) * np.minimum(TIMES, 1.0)
+    terms = FreeTerms(machine, parameters, recorded_motion(0.0 * TIMES, acceleration))
+    wrench = terms.effects(np.array([[10.0, 1.0, 0.3]])).wrench[0]
+    whole = wrench[3000:, 0] - 10.0 * acceleration[3000:]
+    size = np.sqrt((whole**2).mean() / (acceleration[3000:] ** 2).mean()) / 10.0
+    assert size == pytest.approx(factor, abs=0.15)
+
+
+@pytest.mark.quick
+def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor() -> None:
+    machine = nominal()
+    parameters = select(machine, "motor_constants, friction_drift, load_friction")
+    still = recorded_motion(0.0 * TIMES, 0.0 * TIMES)
+    values = nominal_array(parameters)
+    values[0], values[-3:] = 1.05, (0.4, -0.2, 0.1)
+    effects = FreeTerms(machine, parameters, still).effects(values[None])
+    assert effects.motor_constants.mean() == pytest.approx(1.0)
+    assert effects.motor_constants[0, 0] == pytest.approx(1.05)
+    assert effects.friction_factor.mean() == pytest.approx(1.0, abs=1e-3)
+    assert np.diff(effects.friction_factor[0, [0, -1]])[0] == pytest.approx(0.4)
+    drives = np.ones((1, 6, 80))
+    effects.change_drives(drives, np.ones((1, 6, 80)), np.array([0]), np.array([0]))
+    assert drives.max() == pytest.approx(effects.friction_factor[0, 0] + 10.0)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "group"),
+    [
+        (Conditions(), ""),
+        (Conditions(cable_stiffness=3000.0, cable_force=(20.0, 0.0, 0.0)), "cable"),
+        (Conditions(motor_constants=(1.03, 0.97, 1.0, 0.98, 1.02, 1.0)), "motor_constants"),
+        (Conditions(warming_drop=0.3, warming_time=4.0), "friction_drift"),
+        (Conditions(load_friction=0.1), "load_friction"),
+        (Conditions(swinging_mass=15.0), "pendulum"),
+    ],
+    ids=["clean", "cable", "motors", "warming", "load", "swing"],
+)
+def test_patterns_are_named(conditions: Conditions, group: str) -> None:
+    """With the true numbers, what is left is what the rig has beside them."""
+    machine = nominal()
+    motion = MultiSineMotion(
+        machine.home,
+        frequencies=[0.5, 1.1, 2.3],
+        amplitude={"x": 0.01, "y": 0.01, "z": 5e-3, "roll": 0.02, "pitch": 0.02, "yaw": 0.02},
+        duration=8.0,
+        phases="random",
+        fade_in=0.5,
+        fade_out=0.5,
+    )
+    log = record(machine, motion, conditions)
+    parameters = select(machine, "platform.body.mass, leg.drive.friction_torque")
+    problem = PredictionProblem(machine, recording_of(log, machine), parameters)
+    exact = Solution(nominal_array(parameters), [], [], 0.0, np.zeros(2), 8)
+    found = find_patterns([problem], exact)
+    assert [each.group for each in found[:1]] == ([group] if group else [])

@@ -1,0 +1,144 @@
+"""Free terms: what a machine may have that its file has no field for.
+
+Cables, a payload that swings, motors whose constants differ, and friction that drifts in time or
+rises with load. They act along the recorded motion, so that rollouts need no other states. Groups
+and priors are in `twin.identification.parameters`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, rotation_matrix
+from twin.identification.parameters import TERM_PREFIX, Parameter, values_by_path
+from twin.kernels.plant import columns as column
+from twin.model.machine_model import MachineModel
+
+FRICTION_COLUMNS = [column.FRICTION, column.BREAKAWAY, column.VISCOUS]
+"""Constants of a drive that friction which drifts multiplies."""
+
+DRY_COLUMNS = [column.FRICTION, column.BREAKAWAY]
+"""Constants of a drive that load raises."""
+
+
+class TermEffects(NamedTuple):
+    """Effects of the free terms of parameter sets along a recording."""
+
+    wrench: FloatArray
+    """`(sets, T, 6)` on the platform, base axes"""
+    friction_factor: FloatArray
+    """`(sets, T)` friction over that of the file"""
+    load_friction: FloatArray
+    """`(sets,)` dry friction per force of a leg"""
+    leg_force: FloatArray
+    """`(T, n)` size of the forces of the legs"""
+    motor_constants: FloatArray
+    """`(sets, n)` force of a motor over its command"""
+
+    def change_drives(
+        self, constants: FloatArray, original: FloatArray, sets: FloatArray, at: FloatArray
+    ) -> None:
+        """Overwrite the friction of drives `(N, n, CONSTANTS)` by that at samples `at` `(N,)`."""
+        factor = self.friction_factor[sets, at][:, None, None]
+        constants[:, :, FRICTION_COLUMNS] = factor * original[:, :, FRICTION_COLUMNS]
+        load = self.load_friction[sets, None] * self.leg_force[at]
+        constants[:, :, DRY_COLUMNS] += load[:, :, None]
+
+
+class RecordedMotion(NamedTuple):
+    """Motion of the platform along a recording, first axis samples."""
+
+    time: FloatArray
+    pose: FloatArray
+    twist: FloatArray
+    acceleration: FloatArray
+    leg_force: FloatArray
+
+
+class FreeTerms:
+    """The free terms among parameters, along the motion of one recording."""
+
+    def __init__(
+        self, machine: MachineModel, parameters: Sequence[Parameter], motion: RecordedMotion
+    ) -> None:
+        """Store the motion along which terms act."""
+        self._machine, self._parameters, self._motion = machine, tuple(parameters), motion
+        centred = (motion.time - motion.time[0]) / np.ptp(motion.time) - 0.5
+        self._drift_shapes = np.array([centred, centred**2 - 1.0 / 12.0])
+
+    @cached_property
+    def _rotation(self) -> FloatArray:
+        """Rotations `(T, 3, 3)` from platform to base axes."""
+        return np.asarray(rotation_matrix(self._motion.pose[:, 3:]))
+
+    def effects(self, values: FloatArray) -> TermEffects:
+        """Return the effects of values `(sets, p)` of the parameters in SI."""
+        terms = [values_by_path(self._parameters, each) for each in values]
+        n = self._machine.n_actuators
+        drift = np.array(
+            [[each.get(f"term.friction.drift.{k}", 0.0) for k in (0, 1)] for each in terms]
+        )
+        return TermEffects(
+            np.array([self._cable(each) + self._pendulum(each) for each in terms]),
+            np.maximum(1.0 + drift @ self._drift_shapes, 0.0),
+            np.array([each.get("term.friction.load", 0.0) for each in terms]),
+            np.abs(self._motion.leg_force),
+            np.array([_motor_constants(each, n) for each in terms]),
+        )
+
+    def _cable(self, term: dict[str, float]) -> FloatArray:
+        """Return the wrench `(T, 6)` of a force and a linear spring at a point of the platform."""
+        force, point = (
+            np.array([term.get(f"term.cable.{name}.{k}", 0.0) for k in range(3)])
+            for name in ("force", "point")
+        )
+        stiffness = term.get("term.cable.stiffness", 0.0)
+        if stiffness == 0.0 and not force.any():
+            return np.zeros((len(self._motion.time), 6))
+        arm = self._rotation @ point
+        moved = self._motion.pose[:, :3] + arm - self._machine.home[:3] - point
+        pull = force - stiffness * moved
+        return np.hstack([pull, np.cross(arm, pull)])
+
+    def _pendulum(self, term: dict[str, float]) -> FloatArray:
+        """Return the wrench `(T, 6)` that a swinging part of the payload adds to a rigid one.
+
+        The part hangs in the centre of mass. Along the platform's x and y it moves by u with
+        u'' + 2 d w u' + w^2 u = -(a - g) there; its force is that of its mass times -u''.
+        """
+        mass = term.get("term.pendulum.mass", 0.0)
+        if mass == 0.0:
+            return np.zeros((len(self._motion.time), 6))
+        from scipy.signal import cont2discrete, lfilter
+
+        motion, rotation = self._motion, self._rotation
+        arm = rotation @ np.array(self._machine.parameters.platform.body.center_of_mass)
+        angular, omega = motion.acceleration[:, 3:], motion.twist[:, 3:]
+        pushed = motion.acceleration[:, :3] + np.cross(angular, arm)
+        pushed += np.cross(omega, np.cross(omega, arm))
+        pushed[:, 2] += self._machine.parameters.gravity
+        drive = np.einsum("kji,kj->ki", rotation, pushed)[:, :2]
+        w = 2.0 * np.pi * term.get("term.pendulum.frequency", 1.0)
+        damping = term.get("term.pendulum.damping", 0.0)
+        model = [1.0, 0.0, 0.0], [1.0, 2.0 * damping * w, w * w]
+        period = float(motion.time[1] - motion.time[0])
+        numerator, denominator, _ = cont2discrete(model, period, "bilinear")
+        # The part hangs at rest where the recording begins: only changes make it swing.
+        swing = lfilter(np.ravel(numerator), denominator, -(drive - drive[0]), axis=0)
+        force = -mass * (rotation[:, :, :2] @ swing[..., None])[..., 0]
+        return np.hstack([force, np.cross(arm, force)])
+
+
+def has_terms(parameters: Sequence[Parameter]) -> bool:
+    """Return whether any of the parameters is one of a free term."""
+    return any(parameter.path.startswith(TERM_PREFIX) for parameter in parameters)
+
+
+def _motor_constants(term: dict[str, float], n: int) -> FloatArray:
+    """Return the constants `(n,)` of the motors: their mean is one, as the last one makes up."""
+    constants = np.array([term.get(f"term.motor.constant.{k + 1}", 1.0) for k in range(n - 1)])
+    return np.append(constants, n - constants.sum())
