@@ -293,6 +293,20 @@ class ShadowModel:
             self._legs += position_correction
             self._leg_rates += speed_correction
 
+    def excess_force(self, forces: FloatArray | None) -> FloatArray:
+        """Return the force `(n,)` that motors give beyond what the model needs for this motion.
+
+        Loops of speed bring the model's efforts to what the measured motion needs. In the other
+        modes the model's efforts are those of the command, and `disturbance` is what it needs less.
+
+        Args:
+            forces: `(n,)` of the motors, as measured; None without a measurement.
+        """
+        if forces is None:
+            return self.disturbance
+        unexpected = forces - self.efforts
+        return unexpected if self._looped else unexpected + self.disturbance
+
     def jacobian(self) -> FloatArray:
         """Return the Jacobian `(n, 6)` at the present pose; the next call overwrites it."""
         jacobian_batch(self.machine.constants.legs, self._plant.pose, self._jacobian)
@@ -517,8 +531,8 @@ class Residuals:
         filtered_acceleration = rates - self._filtered
         regressors[:, 3] = filtered_acceleration / ACCELERATION_FILTER_TIME
         self._filtered += (1.0 - self._keep) * filtered_acceleration
-        forces, pose = values.get("forces"), values.get("pose")
-        self.values[:, 0] = model.disturbance if forces is None else forces - model.efforts
+        pose = values.get("pose")
+        self.values[:, 0] = model.excess_force(values.get("forces"))
         if pose is None:
             self.side[:] = 0.0
             return
