@@ -24,19 +24,17 @@ from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
 from twin.plant.drives import actuator_limit, drive_timestep
 from twin.rotations import displaced
-from twin.shadow.derive import (
+from twin.shadow.detectors import derive_thresholds
+from twin.shadow.rehearsal import (
     DEFAULT_CHANNELS,
     DEFAULT_NOISE,
-    derive_thresholds,
     measured_by,
     perturbed_machine,
-    read_thresholds,
     work,
     working_motion,
-    write_thresholds,
 )
-from twin.shadow.detectors import Thresholds
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import Thresholds, read_thresholds, write_thresholds
 from twin.simulation.batched import make_batched_plant
 
 RESULTS = Path(__file__).parent / "results"

@@ -24,9 +24,10 @@ import twin
 from twin.link.protocol import Sample
 from twin.link.transport.address import Address
 from twin.link.transport.source import UdpLink
-from twin.shadow.derive import DEFAULT_NOISE, INFINITE_THRESHOLDS, working_motion
+from twin.shadow.rehearsal import DEFAULT_NOISE, working_motion
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import INFINITE_THRESHOLDS
 
 RESULTS = Path(__file__).parent / "results"
 LOCAL = Address("127.0.0.1", 0)

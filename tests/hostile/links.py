@@ -38,9 +38,9 @@ from twin.link.transport.address import Address, Arrivals, Counts
 from twin.link.transport.source import UdpLink, open_source
 from twin.logs import read_log
 from twin.logs.recorder import LogRecorder, files_of
-from twin.shadow.derive import INFINITE_THRESHOLDS, write_thresholds
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import INFINITE_THRESHOLDS, write_thresholds
 
 LOCAL = Address("127.0.0.1", 0)
 LEGS, RATE = 6, 1000.0

@@ -16,22 +16,19 @@ from twin.control.gains import drive_model
 from twin.link.emulated import EmulatedMachine, parse_fault
 from twin.link.protocol import Sample
 from twin.machine.file.read import parameters_from
-from twin.shadow.derive import (
+from twin.shadow.model import ShadowModel
+from twin.shadow.rehearsal import measured_by, perturbed_machine, work, working_motion
+from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import (
     INFINITE_THRESHOLDS,
-    measured_by,
-    perturbed_machine,
+    Thresholds,
     read_thresholds,
-    work,
-    working_motion,
     write_thresholds,
 )
-from twin.shadow.detectors import Thresholds
-from twin.shadow.model import ShadowModel
-from twin.shadow.shadow import Shadow
 
 pytestmark = pytest.mark.quick
 
-LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, jump=6.0)
+LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, motor=0.1, jump=6.0)
 LEARNING = 2.0
 FIRST = 4.0
 """[s] At which faults begin."""
