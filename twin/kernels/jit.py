@@ -11,6 +11,7 @@ import hashlib
 import inspect
 import pickle
 import re
+import sys
 import warnings
 import zlib
 from collections.abc import Callable
@@ -203,6 +204,9 @@ def _imported(module: str) -> frozenset[str]:
 
 def _file(module: str) -> Path:
     """Return the source file of a module of this package."""
+    source = getattr(sys.modules.get(module), "__file__", None)
+    if source is not None:
+        return Path(source)
     path = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
     package = path / "__init__.py"
     return package if package.is_file() else path.with_suffix(".py")

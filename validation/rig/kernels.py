@@ -1,0 +1,467 @@
+"""The second plant: rigid forward dynamics, with drives, friction and integrator of its own.
+
+Each step is a leapfrog: half a step of positions, a step of speeds, half a step of positions.
+Speeds take the forces of the middle position twice: the second time at the mean of old and new.
+Dry friction stops a motor within a step or slows it down, and never turns it back.
+
+Reference:
+    Canudas de Wit et al., A new model for control of systems with friction (1995): LuGre.
+"""
+
+from __future__ import annotations
+
+from math import cos, exp, sin, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.dynamics.assembly import BODY_GRAVITY, Work, make_work
+from twin.kernels.dynamics.forward import forward_dynamics
+from twin.kernels.jit import allocating, compiled
+from twin.kernels.kinematics import coordinates_and_rates
+from twin.kernels.legs.interface import Legs
+from twin.kernels.platform_state import platform_state
+
+SQUARE_LAW, LINEAR_LAW, LUGRE_LAW = range(3)
+"""Laws of dry friction: Stribeck's with exponent 2, with exponent 1, and LuGre's bristles."""
+
+FORCE_MODE, SPEED_MODE = range(2)
+"""Modes of the commands."""
+
+
+FASTEST = 1e3
+"""[m/s, rad/s] Speed of the platform that ends a run."""
+
+
+class Drives(NamedTuple):
+    """Motors with their transmissions, reflected to the legs; arrays `(n,)` in SI."""
+
+    inertia: FloatArray
+    coulomb: FloatArray
+    viscous: FloatArray
+    breakaway: FloatArray
+    """friction at rest over friction while sliding"""
+    stribeck: FloatArray
+    load_friction: FloatArray
+    """dry friction per force of the leg"""
+    stiffness: FloatArray
+    damping: FloatArray
+    backlash: FloatArray
+    lead_error: FloatArray
+    """relative error of the coordinate per motion of the motor"""
+    motor_constant: FloatArray
+    """force of the motor over the force that the drive believes in"""
+    lag: FloatArray
+    peak: FloatArray
+    effort_digit: FloatArray
+    speed_digit: FloatArray
+    gain: FloatArray
+    """force per error of the speed, of the drive's velocity loop"""
+    integral_gain: FloatArray
+
+
+class Surroundings(NamedTuple):
+    """What the file of a machine does not know."""
+
+    friction_law: int
+    bristle_stiffness: float
+    bristle_damping: float
+    warming_drop: float
+    """fraction of the friction that warming takes"""
+    warming_time: float
+    cable_force: FloatArray
+    """`(3,)` [N] in base axes, with the platform at home"""
+    cable_stiffness: float
+    cable_point: FloatArray
+    """`(3,)` in platform axes"""
+    cable_anchor: FloatArray
+    """`(3,)` place of the cable's point with the platform at home"""
+    swinging_mass: float
+    swinging_stiffness: FloatArray
+    """`(3,)` in platform axes"""
+    swinging_damping: FloatArray
+    swinging_point: FloatArray
+    base_mass: float
+    """[kg] zero for a rigid base"""
+    base_stiffness: float
+    base_damping: float
+    moving_mass: float
+    """[kg] of platform and upper legs, which push the base"""
+
+
+class Faults(NamedTuple):
+    """Faults with the times [s] at which they begin; arrays `(n,)`."""
+
+    friction_begin: FloatArray
+    friction_rise: FloatArray
+    friction_factor: FloatArray
+    weak_begin: FloatArray
+    weak_factor: FloatArray
+    slip_begin: FloatArray
+    slip: FloatArray
+    frozen_begin: FloatArray
+    lost_begin: float
+
+
+class Control(NamedTuple):
+    """Reference and gains of the controller; arrays `(T, n)`."""
+
+    mode: int
+    reference: FloatArray
+    reference_rate: FloatArray
+    feedforward: FloatArray
+    gain: FloatArray
+    rate_gain: FloatArray
+    integral_gain: FloatArray
+    filter_share: float
+    """share of a new rate in the filtered one"""
+    resolution: float
+    noise: FloatArray
+
+
+class Records(NamedTuple):
+    """What is recorded at every sample; arrays `(T, n)`, poses `(T, 7)`."""
+
+    measured: FloatArray
+    command: FloatArray
+    leg_force: FloatArray
+    motor_force: FloatArray
+    pose: FloatArray
+
+
+class Times(NamedTuple):
+    """Grid of the simulation."""
+
+    step: float
+    steps_per_sample: int
+    delay_steps: int
+
+
+class State(NamedTuple):
+    """State of the plant, written to."""
+
+    pose: FloatArray
+    twist: FloatArray
+    motor: FloatArray
+    speed: FloatArray
+    last_speed: FloatArray
+    """one step before, from which the velocity loop knows the middle of a step"""
+    effort: FloatArray
+    mean_effort: FloatArray
+    """over the present step"""
+    integral: FloatArray
+    bristle: FloatArray
+    swing: FloatArray
+    """`(6,)` place and velocity of the swinging mass, base axes"""
+    base: FloatArray
+    """`(9,)` displacement, velocity and acceleration of the base"""
+    acceleration: FloatArray
+    leg_force: FloatArray
+    coordinates: FloatArray
+    rates: FloatArray
+    wrench: FloatArray
+
+
+@allocating
+def drift(state: State, h: float) -> None:
+    """Move all positions by their speeds over a time `h` [s]."""
+    pose, twist = state.pose, state.twist
+    for k in range(3):
+        pose[k] += h * twist[k]
+        state.swing[k] += h * state.swing[3 + k]
+        state.base[k] += h * state.base[3 + k]
+    x, y, z = twist[3], twist[4], twist[5]
+    rate = sqrt(x * x + y * y + z * z)
+    angle = 0.5 * h * rate
+    a = cos(angle)
+    b = 0.5 * h if angle < 1e-9 else sin(angle) / rate
+    x, y, z = b * x, b * y, b * z
+    w, i, j, k = pose[3], pose[4], pose[5], pose[6]
+    pose[3] = a * w - x * i - y * j - z * k
+    pose[4] = a * i + x * w + y * k - z * j
+    pose[5] = a * j + y * w + z * i - x * k
+    pose[6] = a * k + z * w + x * j - y * i
+    length = sqrt(pose[3] ** 2 + pose[4] ** 2 + pose[5] ** 2 + pose[6] ** 2)
+    for m in range(3, 7):
+        pose[m] /= length
+    for n in range(state.motor.shape[0]):
+        state.motor[n] += h * state.speed[n]
+
+
+@allocating
+def transmission_force(drives: Drives, n: int, stretch: float, rate: float) -> float:
+    """Return the force on leg `n` of a transmission that is stretched; none inside its play."""
+    half_play = 0.5 * drives.backlash[n]
+    if abs(stretch) <= half_play:
+        return 0.0
+    beyond = stretch - half_play if stretch > 0.0 else stretch + half_play
+    force = drives.stiffness[n] * beyond + drives.damping[n] * rate
+    return float(force) if force * beyond > 0.0 else 0.0
+
+
+@allocating
+def friction_level(drives: Drives, law: int, n: int, speed: float, load: float) -> float:
+    """Return the largest dry friction of motor `n` [N] at a speed and a force of its leg."""
+    ratio = abs(speed) / drives.stribeck[n]
+    excess = exp(-ratio) if law == LINEAR_LAW else exp(-ratio * ratio)
+    sliding = drives.coulomb[n] + drives.load_friction[n] * abs(load)
+    return float(sliding * (1.0 + (drives.breakaway[n] - 1.0) * excess))
+
+
+@allocating
+def motor_speed(
+    drives: Drives, world: Surroundings, state: State, n: int, mean: float, h: float, factor: float
+) -> float:
+    """Return the speed of motor `n` after a step, with the mean speed over it."""
+    inertia = drives.inertia[n]
+    level = factor * friction_level(drives, world.friction_law, n, mean, state.leg_force[n])
+    viscous = factor * drives.viscous[n] * mean
+    push = drives.motor_constant[n] * state.mean_effort[n] - state.leg_force[n] - viscous
+    if world.friction_law == LUGRE_LAW:
+        rate = abs(mean) * world.bristle_stiffness / level
+        bristle = (state.bristle[n] + h * mean) / (1.0 + h * rate)
+        force = world.bristle_stiffness * bristle
+        force += world.bristle_damping * (mean - rate * bristle)
+        return float(state.speed[n] + h * (push - force) / inertia)
+    return slid(state.speed[n], push / inertia, level / inertia, h)
+
+
+@allocating
+def slid(speed: float, acceleration: float, loss: float, h: float) -> float:
+    """Return a speed after a step `h` [s] under an acceleration and the most that friction takes.
+
+    A motor that stops within the step stays, or goes on to the other side from that moment.
+    """
+    left = h
+    if speed != 0.0:
+        slowing = acceleration - loss if speed > 0.0 else acceleration + loss
+        after = speed + h * slowing
+        if after * speed >= 0.0:
+            return float(after)
+        left = h + speed / slowing
+    if abs(acceleration) <= loss:
+        return 0.0
+    return float(left * (acceleration - loss if acceleration > 0.0 else acceleration + loss))
+
+
+@allocating
+def add_swing(world: Surroundings, state: State, matrix: FloatArray, h: float) -> FloatArray:
+    """Add the force of the swinging mass to the wrench; return the mass's new velocity `(3,)`."""
+    pose, twist, wrench = state.pose, state.twist, state.wrench
+    arm = matrix @ world.swinging_point
+    omega = twist[3:]
+    place = pose[:3] + arm
+    velocity = twist[:3] + np.cross(omega, arm)
+    away = matrix.T @ (state.swing[:3] - place)
+    rate = matrix.T @ (state.swing[3:] - velocity - np.cross(omega, state.swing[:3] - place))
+    force = matrix @ (world.swinging_stiffness * away + world.swinging_damping * rate)
+    wrench[:3] += force
+    wrench[3:] += np.cross(state.swing[:3] - pose[:3], force)
+    return -force / world.swinging_mass
+
+
+@allocating
+def rotation_matrix(pose: FloatArray) -> FloatArray:
+    """Return the rotation `(3, 3)` from platform to base axes."""
+    return np.array(platform_state(pose, np.zeros(6)).matrix).reshape(3, 3)
+
+
+@allocating
+def friction_factor(world: Surroundings, faults: Faults, n: int, time: float) -> float:
+    """Return the friction of motor `n` over that of a cold, healthy machine."""
+    factor = 1.0
+    if world.warming_time > 0.0:
+        factor -= world.warming_drop * (1.0 - exp(-time / world.warming_time))
+    if time > faults.friction_begin[n]:
+        share = min((time - faults.friction_begin[n]) / faults.friction_rise[n], 1.0)
+        factor *= 1.0 + (faults.friction_factor[n] - 1.0) * share
+    return factor
+
+
+@allocating
+def bend(
+    drives: Drives,
+    world: Surroundings,
+    faults: Faults,
+    state: State,
+    new_speed: FloatArray,
+    time: float,
+    h: float,
+) -> None:
+    """Bend LuGre's bristles over a step that leads to new speeds `(n,)`."""
+    for n in range(state.motor.shape[0]):
+        mean = 0.5 * (state.speed[n] + new_speed[n])
+        level = friction_level(drives, world.friction_law, n, mean, state.leg_force[n])
+        level *= friction_factor(world, faults, n, time)
+        rate = abs(mean) * world.bristle_stiffness / level
+        state.bristle[n] = (state.bristle[n] + h * mean) / (1.0 + h * rate)
+
+
+@allocating
+def push_base(world: Surroundings, state: State, h: float) -> None:
+    """Accelerate the base by what moves on it, and by its springs, over a step."""
+    for k in range(3):
+        push = -world.moving_mass * (state.acceleration[k] + state.base[6 + k])
+        push -= world.base_stiffness * state.base[k] + world.base_damping * state.base[3 + k]
+        state.base[6 + k] = push / world.base_mass
+        state.base[3 + k] += h * state.base[6 + k]
+
+
+@allocating
+def kick(
+    body: FloatArray,
+    legs: Legs,
+    drives: Drives,
+    world: Surroundings,
+    faults: Faults,
+    state: State,
+    start: FloatArray,
+    time: float,
+    h: float,
+    work: Work,
+) -> None:
+    """Change all speeds over a step, with the forces of the present positions."""
+    count = state.motor.shape[0]
+    old_twist, old_speed = state.twist.copy(), state.speed.copy()
+    new_speed, mean_twist = old_speed.copy(), old_twist.copy()
+    old_swing = state.swing[3:].copy()
+    gravity = body[BODY_GRAVITY : BODY_GRAVITY + 3].copy()
+    for axis in range(3):
+        body[BODY_GRAVITY + axis] = gravity[axis] - state.base[6 + axis]
+    matrix = rotation_matrix(state.pose)
+    for _ in range(2):
+        state.twist[:] = mean_twist
+        coordinates_and_rates(legs, state.pose, state.twist, state.coordinates, state.rates)
+        for n in range(count):
+            mean = 0.5 * (old_speed[n] + new_speed[n])
+            slip = faults.slip[n] if time > faults.slip_begin[n] else 0.0
+            lead = 1.0 + drives.lead_error[n]
+            stretch = start[n] + lead * (state.motor[n] - start[n]) - slip - state.coordinates[n]
+            rate = lead * mean - state.rates[n]
+            state.leg_force[n] = transmission_force(drives, n, stretch, rate)
+            factor = friction_factor(world, faults, n, time)
+            new_speed[n] = motor_speed(drives, world, state, n, mean, h, factor)
+        state.wrench[:] = 0.0
+        arm = matrix @ world.cable_point
+        moved = state.pose[:3] + arm - world.cable_anchor
+        force = world.cable_force - world.cable_stiffness * moved
+        state.wrench[:3] += force
+        state.wrench[3:] += np.cross(arm, force)
+        if world.swinging_mass > 0.0:
+            push = add_swing(world, state, matrix, h) + body[BODY_GRAVITY : BODY_GRAVITY + 3]
+            state.swing[3:] = old_swing + h * push
+        now = platform_state(state.pose, state.twist)
+        forward_dynamics(
+            body, legs, now, np.zeros(0), state.leg_force, state.wrench, state.acceleration, work
+        )
+        for k in range(6):
+            mean_twist[k] = old_twist[k] + 0.5 * h * state.acceleration[k]
+    if world.friction_law == LUGRE_LAW:
+        bend(drives, world, faults, state, new_speed, time, h)
+    state.speed[:] = new_speed
+    for k in range(6):
+        state.twist[k] = old_twist[k] + h * state.acceleration[k]
+    if world.base_mass > 0.0:
+        push_base(world, state, h)
+    body[BODY_GRAVITY : BODY_GRAVITY + 3] = gravity
+
+
+@allocating
+def drive(drives: Drives, state: State, n: int, command: float, mode: int, h: float) -> None:
+    """Move the effort of motor `n` towards what the command and the drive's loop ask for."""
+    digit = drives.effort_digit[n] if mode == FORCE_MODE else drives.speed_digit[n]
+    held = digit * round(command / digit) if digit > 0.0 else command
+    if mode == SPEED_MODE:
+        error = held - 1.5 * state.speed[n] + 0.5 * state.last_speed[n]
+        half = 0.5 * h * drives.integral_gain[n] * error
+        held = drives.gain[n] * error + state.integral[n] + half
+        state.integral[n] += 2.0 * half
+        state.last_speed[n] = state.speed[n]
+    limit = drives.peak[n]
+    held = min(max(held, -limit), limit)
+    left = exp(-h / drives.lag[n]) if drives.lag[n] > 0.0 else 0.0
+    before = state.effort[n]
+    state.effort[n] = held + left * (before - held)
+    mean_left = (1.0 - left) * drives.lag[n] / h
+    state.mean_effort[n] = held + mean_left * (before - held)
+
+
+@allocating
+def controlled(
+    control: Control, k: int, n: int, read: float, rate: float, integral: float
+) -> float:
+    """Return the command of leg `n` at sample `k`, from its reading and its filtered rate."""
+    error = control.reference[k, n] - read
+    rate_error = control.reference_rate[k, n] - rate
+    command = control.gain[n] * error + control.rate_gain[n] * rate_error + integral
+    return float(control.feedforward[k, n] + command)
+
+
+@compiled
+def run(
+    bodies: FloatArray,
+    legs: Legs,
+    drives: Drives,
+    world: Surroundings,
+    faults: Faults,
+    control: Control,
+    state: State,
+    times: Times,
+    records: Records,
+) -> int:
+    """Move the plant under its controller; return the first sample that fails, or -1.
+
+    Args:
+        bodies: `(2, BODY_SIZE)` platform body before and after it loses a mass.
+        legs: constants of the legs.
+        drives: of the machine.
+        world: what the file does not know.
+        faults: that begin on the way.
+        control: reference and gains.
+        state: at the beginning, at rest; written to.
+        times: step and samples.
+        records: filled.
+    """
+    work = make_work(legs)
+    samples, count = control.reference.shape
+    h = times.step
+    queue = np.zeros((times.delay_steps + 1, count))
+    if control.mode == FORCE_MODE:
+        queue[:] = state.effort
+    start, integral = state.motor.copy(), np.zeros(count)
+    last, rate, constant = state.motor.copy(), np.zeros(count), drives.motor_constant.copy()
+    period, slot = h * times.steps_per_sample, 0
+    for k in range(samples):
+        time = k * period
+        for n in range(count):
+            read = state.motor[n] + control.noise[k, n]
+            if control.resolution > 0.0:
+                read = control.resolution * round(read / control.resolution)
+            if time >= faults.frozen_begin[n] and k > 0:
+                read = last[n]
+            rate[n] += control.filter_share * ((read - last[n]) / period - rate[n])
+            last[n] = read
+            integral[n] += period * control.integral_gain[n] * (control.reference[k, n] - read)
+            records.measured[k, n] = read
+            records.command[k, n] = controlled(control, k, n, read, rate[n], integral[n])
+            records.motor_force[k, n] = state.effort[n]
+            records.leg_force[k, n] = state.leg_force[n]
+            if time >= faults.weak_begin[n]:
+                drives.motor_constant[n] = constant[n] * faults.weak_factor[n]
+        records.pose[k] = state.pose
+        body = bodies[1] if time >= faults.lost_begin else bodies[0]
+        for substep in range(times.steps_per_sample):
+            for n in range(count):
+                queue[slot, n] = records.command[k, n]
+            slot = (slot + 1) % queue.shape[0]
+            for n in range(count):
+                drive(drives, state, n, queue[slot, n], control.mode, h)
+            drift(state, 0.5 * h)
+            now = time + (substep + 0.5) * h
+            kick(body, legs, drives, world, faults, state, start, now, h, work)
+            drift(state, 0.5 * h)
+        if not np.abs(state.twist).max() < FASTEST:
+            return k
+    drives.motor_constant[:] = constant
+    return -1

@@ -1,0 +1,402 @@
+"""Logs of the second plant under a controller that knows the file alone."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from twin.analysis.platform import Platform
+from twin.basics.arrays import FloatArray, quaternion_product
+from twin.control.gains import suitable_position_loop, suitable_velocity_loop
+from twin.errors import InputError
+from twin.kernels.dynamics.assembly import BODY_CENTER, BODY_MASS, BODY_TENSOR
+from twin.logs import Channel, Log
+from twin.logs.log import POSE_UNITS
+from twin.motion import Motion
+from twin.motion.motion import MotionSample
+from twin.plant.plant import encoder_resolution
+from twin.validation.rig.conditions import Conditions
+from twin.validation.rig.kernels import (
+    FORCE_MODE,
+    LINEAR_LAW,
+    LUGRE_LAW,
+    SPEED_MODE,
+    SQUARE_LAW,
+    Control,
+    Drives,
+    Faults,
+    Records,
+    State,
+    Surroundings,
+    Times,
+    run,
+)
+
+DEFAULT_STEP = 1e-4
+"""[s] Step of the plant: its errors fall with the square."""
+
+CONTROL_BANDWIDTH = 45.0
+"""[rad/s] Engineering choice: natural frequency of the position loops of force commands."""
+
+CONTROL_DAMPING = 0.8
+"""Engineering choice: damping ratio of these loops."""
+
+INTEGRAL_RATE = 3.0
+"""[1/s] Engineering choice: integral gain over gain of these loops."""
+
+FILTER_SHARE = 0.3
+"""Engineering choice: share of a new rate in the filtered rate of an encoder."""
+
+FRICTION_SPEED = 2e-3
+"""[m/s] Engineering choice: speed over which the feedforward of friction changes its sign."""
+
+BRISTLE_STIFFNESS = 3e7
+"""[N/m] of LuGre's bristles: 10 um before a leg of 300 N slides."""
+
+BRISTLE_DAMPING = 3e4
+"""[N s/m] of LuGre's bristles."""
+
+VERTICAL_FREQUENCY = 15.0
+"""[Hz] of a swinging mass along the platform's z axis, where its rod holds it."""
+
+BASE_MASS_RATIO = 8.0
+"""Mass of a base on springs over that of what moves on it."""
+
+BASE_DAMPING = 0.03
+"""Damping ratio of a base on springs."""
+
+FORCE_PER_CURRENT = 300.0
+"""[N/A] Engineering choice: force of a motor per current."""
+
+NEVER = 1e12
+"""[s] Begin of a fault that does not come."""
+
+FRICTION_LAWS = {"square": SQUARE_LAW, "linear": LINEAR_LAW, "lugre": LUGRE_LAW}
+
+Mode = Literal["force", "velocity"]
+Forces = Literal["none", "leg", "motor", "current"]
+
+
+class Run(NamedTuple):
+    """Samples of a run without errors of clocks; first axis time."""
+
+    time: FloatArray
+    records: Records
+
+
+def record(
+    machine: Platform,
+    motion: Motion,
+    conditions: Conditions | None = None,
+    *,
+    model: Platform | None = None,
+    mode: Mode = "force",
+    forces: Forces = "none",
+    period: float = 1e-3,
+    step: float = DEFAULT_STEP,
+    seed: int = 0,
+) -> Log:
+    """Return the log of a machine that follows a motion, in signals of the machine.
+
+    Args:
+        machine: the truth: six legs with screws or other drives that have an inertia.
+        motion: reference, from rest to rest.
+        conditions: what the file does not know; default: a clean machine.
+        model: the machine as the controller knows it; default: the truth.
+        mode: of the commands.
+        forces: whether forces of the legs, of the motors, or currents are recorded as well.
+        period: of the samples [s].
+        step: of the plant [s], of which the period is a multiple.
+        seed: of all noise.
+
+    Raises:
+        InputError: a machine without drives, or a run that fails.
+    """
+    conditions = conditions or Conditions()
+    rng = np.random.default_rng(seed)
+    grid = _grid(machine, period, step)
+    moved = simulated(machine, motion, conditions, model or machine, mode, grid, rng)
+    return log_of_run(moved, conditions, mode, forces, rng)
+
+
+def simulated(
+    machine: Platform,
+    motion: Motion,
+    conditions: Conditions,
+    model: Platform,
+    mode: Mode,
+    grid: Times,
+    rng: np.random.Generator,
+) -> Run:
+    """Return the samples of a machine that follows a motion; see `record`."""
+    period = grid.step * grid.steps_per_sample
+    times = np.asarray(np.arange(round(motion.duration / period) + 1) * period, dtype=np.float64)
+    sample = motion.sample(times)
+    world = _surroundings(machine, conditions)
+    arm = np.array(conditions.cable_point)
+    wrench = np.concatenate([world.cable_force, np.cross(arm, world.cable_force)])
+    start_pose = sample.pose[0]
+    forces = machine.inverse_dynamics(start_pose, np.zeros(6), np.zeros(6), wrench)
+    coordinates, drives = machine.inverse_kinematics(start_pose), _drives(machine, conditions)
+    play = 0.5 * drives.backlash * np.sign(forces)
+    state = _state(start_pose, coordinates + play + forces / drives.stiffness, forces, world)
+    state.effort[:] = state.integral[:] = forces / drives.motor_constant
+    bodies = np.array([_without(machine.constants.body, world.swinging_mass, _pivot(machine))] * 2)
+    bodies[1] = _without(
+        bodies[0], _lost_mass(conditions), bodies[0][BODY_CENTER : BODY_CENTER + 3]
+    )
+    control = _control(model, sample, mode, period, conditions, rng)
+    shape = len(times), machine.n_actuators
+    records = Records(
+        measured=np.zeros(shape),
+        command=np.zeros(shape),
+        leg_force=np.zeros(shape),
+        motor_force=np.zeros(shape),
+        pose=np.zeros((len(times), 7)),
+    )
+    failed = run(
+        bodies,
+        machine.constants.legs,
+        drives,
+        world,
+        _faults(conditions, machine.n_actuators),
+        control,
+        state,
+        grid,
+        records,
+    )
+    if failed >= 0:
+        raise InputError("motion", f"the machine runs away at {times[failed]:.3g} s")
+    return Run(times, records)
+
+
+def _grid(machine: Platform, period: float, step: float) -> Times:
+    """Return steps and samples, with the mean delay of the drives in whole steps."""
+    delays = [leg.drive.delay for leg in machine.parameters.legs if leg.drive is not None]
+    steps = round(float(np.mean(delays or [0.0])) / step)
+    return Times(step, max(1, round(period / step)), steps)
+
+
+def _drives(machine: Platform, conditions: Conditions) -> Drives:
+    """Return the drives of a machine with the errors of its conditions.
+
+    Raises:
+        InputError: a leg without a motor that has an inertia.
+    """
+    rows = []
+    gains, loop_times = suitable_velocity_loop(machine, 1e-3)
+    count = machine.n_actuators
+    lead_errors = conditions.for_legs("lead_errors", count, 0.0)
+    constants = conditions.for_legs("motor_constants", count, 1.0)
+    for n, leg in enumerate(machine.parameters.legs):
+        drive = leg.drive
+        reflected = None if drive is None else drive.reflected()
+        if drive is None or reflected is None or not reflected.inertia > 0.0:
+            raise InputError("machine", "needs drives whose motors have an inertia")
+        peak = reflected.peak or leg.actuator.effort or np.inf
+        steps = np.inf if drive.analogue_bits is None else 2.0 ** (drive.analogue_bits - 1)
+        speed = leg.actuator.speed or np.inf
+        rows.append(
+            (
+                *(reflected.inertia, reflected.friction, reflected.viscous, drive.breakaway),
+                *(reflected.stribeck_speed, conditions.load_friction, reflected.stiffness),
+                *(reflected.damping, reflected.backlash, lead_errors[n], constants[n]),
+                *(drive.current_lag, peak),
+                peak / steps if np.isfinite(steps) else 0.0,
+                speed / steps if np.isfinite(steps) else 0.0,
+                *(gains[n], gains[n] / loop_times[n]),
+            )
+        )
+    return Drives(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def _surroundings(machine: Platform, conditions: Conditions) -> Surroundings:
+    """Return what acts on the machine beside its drives."""
+    mass = conditions.swinging_mass
+    along = 2.0 * np.pi * np.array([*[conditions.swinging_frequency] * 2, VERTICAL_FREQUENCY])
+    body = machine.parameters.platform.body
+    parts = [getattr(leg, "rod", None) for leg in machine.parameters.legs]
+    moving = body.mass + sum(part.mass for part in parts if part is not None)
+    base_mass = BASE_MASS_RATIO * moving if conditions.base_frequency > 0.0 else 0.0
+    base_speed = 2.0 * np.pi * conditions.base_frequency
+    point = np.array(conditions.cable_point)
+    # The pivot is above the centre of mass by what the mass hangs lower than the pivot.
+    sag = np.array([0.0, 0.0, machine.parameters.gravity / along[2] ** 2])
+    return Surroundings(
+        FRICTION_LAWS[conditions.friction_law],
+        BRISTLE_STIFFNESS,
+        BRISTLE_DAMPING,
+        conditions.warming_drop,
+        conditions.warming_time if conditions.warming_drop else 0.0,
+        np.array(conditions.cable_force),
+        conditions.cable_stiffness,
+        point,
+        np.asarray(machine.home[:3]) + point,
+        mass,
+        mass * along**2,
+        2.0 * conditions.swinging_damping * mass * along,
+        _pivot(machine) + sag,
+        base_mass,
+        base_mass * base_speed**2,
+        2.0 * BASE_DAMPING * base_mass * base_speed,
+        moving,
+    )
+
+
+def _pivot(machine: Platform) -> FloatArray:
+    """Return where a swinging mass hangs at rest `(3,)`: in the centre of mass of the platform."""
+    return np.array(machine.parameters.platform.body.center_of_mass)
+
+
+def _lost_mass(conditions: Conditions) -> float:
+    return float(sum(fault.size for fault in conditions.faults if fault.kind == "lost_mass"))
+
+
+def _without(body: FloatArray, mass: float, place: FloatArray) -> FloatArray:
+    """Return the constants of a body `(BODY_SIZE,)` without a point mass at a place `(3,)`."""
+    reduced = np.array(body)
+    reduced[BODY_MASS] = body[BODY_MASS] - mass
+    center = body[BODY_CENTER : BODY_CENTER + 3]
+    moment = body[BODY_MASS] * center - mass * place
+    reduced[BODY_CENTER : BODY_CENTER + 3] = moment / reduced[BODY_MASS]
+    tensor = mass * (place @ place * np.eye(3) - np.outer(place, place))
+    entries = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    reduced[BODY_TENSOR : BODY_TENSOR + 6] -= entries
+    return reduced
+
+
+def _state(pose: FloatArray, motor: FloatArray, forces: FloatArray, world: Surroundings) -> State:
+    """Return the state of a machine at rest."""
+    count = len(motor)
+    sag = np.zeros(3)
+    if world.swinging_mass > 0.0:
+        sag[2] = world.swinging_mass * 9.81 / world.swinging_stiffness[2]
+    swing = np.concatenate([pose[:3] + world.swinging_point - sag, np.zeros(3)])
+    return State(
+        pose=np.array(pose),
+        twist=np.zeros(6),
+        motor=np.array(motor),
+        speed=np.zeros(count),
+        last_speed=np.zeros(count),
+        effort=np.zeros(count),
+        mean_effort=np.zeros(count),
+        integral=np.zeros(count),
+        bristle=np.zeros(count),
+        swing=swing,
+        base=np.zeros(9),
+        acceleration=np.zeros(6),
+        leg_force=np.array(forces),
+        coordinates=np.zeros(count),
+        rates=np.zeros(count),
+        wrench=np.zeros(6),
+    )
+
+
+def _control(
+    model: Platform,
+    sample: MotionSample,
+    mode: Mode,
+    period: float,
+    conditions: Conditions,
+    rng: np.random.Generator,
+) -> Control:
+    """Return reference and gains of a controller that knows the file."""
+    pose, twist, acceleration = sample
+    coordinates, count = model.inverse_kinematics(pose), model.n_actuators
+    rates = np.einsum("kij,kj->ki", model.jacobian(pose), twist)
+    drives = _drives(model, Conditions())
+    noise = conditions.encoder_noise * rng.standard_normal(coordinates.shape)
+    resolution = encoder_resolution(model.parameters.legs[0])
+    ones = np.ones(count)
+    if mode == "velocity":
+        stiffness, integral = suitable_position_loop(model, period)
+        gains = stiffness * ones, 0.0 * ones, integral * ones
+        return Control(
+            SPEED_MODE, coordinates, rates, rates.copy(), *gains, FILTER_SHARE, resolution, noise
+        )
+    forces = model.inverse_dynamics(pose, twist, acceleration)
+    forces = forces + drives.inertia * np.gradient(rates, period, axis=0)
+    forces += drives.coulomb * np.tanh(rates / FRICTION_SPEED) + drives.viscous * rates
+    inertia = drives.inertia + model.parameters.platform.body.mass / count
+    gain = inertia * CONTROL_BANDWIDTH**2
+    gains = gain, 2.0 * CONTROL_DAMPING * inertia * CONTROL_BANDWIDTH, INTEGRAL_RATE * gain
+    return Control(FORCE_MODE, coordinates, rates, forces, *gains, FILTER_SHARE, resolution, noise)
+
+
+def _faults(conditions: Conditions, count: int) -> Faults:
+    """Return the faults as arrays."""
+    ones = np.ones(count)
+    found = Faults(
+        friction_begin=NEVER * ones,
+        friction_rise=ones.copy(),
+        friction_factor=ones.copy(),
+        weak_begin=NEVER * ones,
+        weak_factor=ones.copy(),
+        slip_begin=NEVER * ones,
+        slip=0.0 * ones,
+        frozen_begin=NEVER * ones,
+        lost_begin=NEVER,
+    )
+    for fault in conditions.faults:
+        legs = slice(None) if fault.leg < 0 else slice(fault.leg, fault.leg + 1)
+        if fault.kind == "friction":
+            found.friction_begin[legs], found.friction_rise[legs] = fault.begin, fault.rise
+            found.friction_factor[legs] = fault.size
+        elif fault.kind == "weak_motor":
+            found.weak_begin[legs], found.weak_factor[legs] = fault.begin, fault.size
+        elif fault.kind == "slip":
+            found.slip_begin[legs], found.slip[legs] = fault.begin, fault.size
+        elif fault.kind == "frozen_encoder":
+            found.frozen_begin[legs] = fault.begin
+        else:
+            found = found._replace(lost_begin=fault.begin)
+    return found
+
+
+def log_of_run(
+    moved: Run, conditions: Conditions, mode: Mode, forces: Forces, rng: np.random.Generator
+) -> Log:
+    """Return the log of a run with the clock, the gaps and the sensors of its conditions."""
+    times, records = moved
+    count = records.measured.shape[1]
+    late = conditions.jitter * np.clip(rng.standard_normal(len(times)), -3.0, 3.0)
+    stamps = np.sort(times + late)
+    kept = np.ones(len(times), bool)
+    for begin, length in conditions.gaps:
+        kept &= (times < begin) | (times >= begin + length)
+    signals = {"measured": (records.measured, "m")}
+    name, unit = ("command_forces", "N") if mode == "force" else ("command_rates", "m/s")
+    signals[name] = records.command, unit
+    noise = conditions.force_noise * rng.standard_normal(records.measured.shape)
+    if forces == "leg":
+        signals["forces"] = records.leg_force + noise, "N"
+    elif forces != "none":
+        believed = records.motor_force + noise
+        believed = believed + np.array(conditions.for_legs("current_bias", count, 0.0))
+        if conditions.current_digit > 0.0:
+            believed = conditions.current_digit * np.round(believed / conditions.current_digit)
+        is_current = forces == "current"
+        scale = FORCE_PER_CURRENT if is_current else 1.0
+        entry = believed / scale, "A" if is_current else "N"
+        signals["currents" if is_current else "motor_forces"] = entry
+    channels = [
+        Channel(name, stamps[kept], values[kept], (unit,) * count)
+        for name, (values, unit) in signals.items()
+    ]
+    if conditions.tracker_rate > 0.0:
+        channels.append(_tracker(moved, conditions, rng))
+    return Log(tuple(channels), {"machine": "rig"})
+
+
+def _tracker(moved: Run, conditions: Conditions, rng: np.random.Generator) -> Channel:
+    """Return the poses that a tracker measures, at times of its own."""
+    stamps = np.arange(conditions.tracker_delay, moved.time[-1], 1.0 / conditions.tracker_rate)
+    seen = stamps - conditions.tracker_delay
+    pose = np.column_stack([np.interp(seen, moved.time, each) for each in moved.records.pose.T])
+    place, angle = conditions.tracker_noise
+    pose[:, :3] += place * rng.standard_normal((len(pose), 3))
+    turn = np.column_stack([np.ones(len(pose)), 0.5 * angle * rng.standard_normal((len(pose), 3))])
+    pose[:, 3:] = quaternion_product(turn, pose[:, 3:])
+    pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
+    return Channel("pose", stamps, pose, POSE_UNITS)
