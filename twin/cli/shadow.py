@@ -55,7 +55,7 @@ Mapped = Annotated[
 Limits = Annotated[
     Path | None,
     file_option(
-        "Sizes that are worth an alarm, TOML; written from the machine's file where it does not exist."
+        "Sizes that are worth an alarm, TOML; a file that does not exist is written with defaults."
     ),
 ]
 Ends = Annotated[

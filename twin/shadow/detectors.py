@@ -1,18 +1,25 @@
 """From residuals of blocks to causes: likelihood ratios over a window, and what is reported.
 
-A cause S says that the residuals r of all legs follow from few numbers: r = F_S t + noise, with F_S
-known from the motion. Over an exponential window of 0.5 s, with w the weights of its blocks and
+A cause S says that the residuals r of all legs follow from few numbers: r = F_S t + noise, with
+F_S known from the motion. Over an exponential window of 0.5 s, with w the weights of its blocks and
 every leg divided by its healthy deviation, the sums A = sum w F' F and b = sum w F' r give
 
     t = A_SS^-1 b_S    and    g_S = b_S' A_SS^-1 b_S / lambda_S,
 
 which is twice the logarithm of the likelihood ratio of "cause S" to "healthy". With lambda_S, the
 mean of it per number in the healthy time, g_S has a chi-squared distribution with as many degrees
-of freedom as S has numbers. For white noise lambda_S is 1/2: the noise of a block counts w^2 in g_S.
+of freedom as S has numbers. For white noise lambda_S is 1/2: noise of a block counts w^2 in g_S.
 A cause is suspected from the quantile on that is exceeded by chance once in an hour, or from four
-times the largest g_S of the healthy time on (twice in standard deviations). It is named where its
-likelihood, with Schwarz's penalty for its numbers, is 20 times that of any other; else the leg is
-reported as unexplained.
+times the largest g_S of the healthy time on (twice in standard deviations).
+
+Which cause it is, the noise of a healthy machine does not tell: a model of a fault is true to some
+per cent, not to its noise. With E = sum w r' r, E_S what S leaves of it, and N independent
+observations since the suspicion began, the likelihood for unknown noise gives
+
+    2 log L_S = N log(E / (E_S + MODEL_ERROR E)) - |S| log N,
+
+the last part being Schwarz's penalty. A cause is named where its likelihood is 20 times that of any
+other; if none is in time, the leg is reported as unexplained.
 
 References:
     Basseville and Nikiforov, Detection of Abrupt Changes (1993), sections 2.4 and 7.2.
@@ -21,7 +28,7 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import exp, log
 from typing import Literal, NamedTuple
 
@@ -41,6 +48,14 @@ HEALTHY_MARGIN = 2.0
 """Engineering choice: ratio of a threshold to the largest size of the healthy time, which does not
 include the worst case.
 """
+
+MODEL_ERROR = 0.03
+"""Engineering choice: fraction of the energy of residuals that the model of the right cause leaves
+unexplained.
+"""
+
+CORRELATION_TIME = 0.1
+"""[s] Engineering choice: time after which a residual is an independent observation."""
 
 MIN_LIKELIHOOD_RATIO = 20.0
 """Engineering choice: likelihood of a named cause over that of the next one."""
@@ -139,18 +154,18 @@ class Hypothesis(NamedTuple):
     """whether a negative size is no fault, such as falling friction"""
     is_vector: bool = False
     """whether its size is the norm of all its numbers"""
-    largest: float = np.inf
-    """size above which the cause is impossible"""
     note: str = ""
 
 
-class Finding(NamedTuple):
-    """What a window says of a hypothesis."""
+class Findings(NamedTuple):
+    """What a window says of all hypotheses; arrays with one entry for each."""
 
-    statistic: float
-    """g of all its numbers"""
-    size: float
-    """estimate of its first number, or norm of all"""
+    statistics: FloatArray
+    """g of their numbers"""
+    sizes: FloatArray
+    """estimates of their first number, or norms of all"""
+    explained: FloatArray
+    """fraction that each explains of the energy beyond the healthy one"""
 
 
 class Leading(NamedTuple):
@@ -159,8 +174,6 @@ class Leading(NamedTuple):
     cause: Cause
     time: float
     """[s] since when it leads"""
-    size: float
-    """at that time"""
 
 
 class LikelihoodWindow:
@@ -170,11 +183,12 @@ class LikelihoodWindow:
         """Start with empty sums for a number of columns of F."""
         self._keep = exp(-block_time / FORGETTING_TIME)
         self.squares, self.products = np.zeros((columns, columns)), np.zeros(columns)
-        self.count = 0.0
+        self.energy = self.healthy_energy = self.count = 0.0
 
     def clear(self) -> None:
         """Reset all sums to zero."""
-        self.squares[:], self.products[:], self.count = 0.0, 0.0, 0.0
+        self.squares[:], self.products[:] = 0.0, 0.0
+        self.energy = self.healthy_energy = self.count = 0.0
 
     def add(self, residual: FloatArray, columns: FloatArray) -> None:
         """Add a block: residuals `(n,)` and F `(n, k)`, both divided by healthy deviations."""
@@ -182,6 +196,8 @@ class LikelihoodWindow:
         self.squares += columns.T @ columns
         self.products *= self._keep
         self.products += columns.T @ residual
+        self.energy = self._keep * self.energy + float(residual @ residual)
+        self.healthy_energy = self._keep * self.healthy_energy + len(residual)
         self.count = self._keep * self.count + 1.0
 
     def means(self, columns: slice) -> FloatArray:
@@ -211,6 +227,7 @@ class CauseDetector:
         active: causes whose alarms have been raised and have not ended.
         leading: likeliest cause of what is suspected at present; None without one.
         suspected_since: [s] time at which the present suspicion began; None without one.
+        onset_sizes: of each hypothesis, when the last suspicion began.
         thresholds: of the statistics g, one for each hypothesis.
         inflation: lambda of each hypothesis.
         ratios: largest ratio of each hypothesis to its threshold, in sizes.
@@ -222,6 +239,7 @@ class CauseDetector:
         n_columns: int,
         block_time: float,
         confirmation: float = CONFIRMATION_TIME,
+        describe: Callable[[Alarm], Alarm] | None = None,
     ) -> None:
         """Prepare; `learn` gives the healthy statistics.
 
@@ -231,17 +249,18 @@ class CauseDetector:
             n_columns: number of columns of F.
             block_time: [s].
             confirmation: [s] for which a cause must be the likeliest.
+            describe: returns an alarm in the words of its reader; default: as it is.
         """
         self._hypotheses, self._block_time = tuple(hypotheses), block_time
-        self._confirmation = confirmation
+        self._confirmation, self._describe = confirmation, describe
         self.window = LikelihoodWindow(n_columns, block_time)
         self.inflation = np.ones(len(hypotheses))
         self.thresholds = np.full(len(hypotheses), np.inf)
-        self._penalties = np.zeros(len(hypotheses))
         self.active: dict[Cause, Alarm] = {}
         self._columns: dict[Cause, tuple[int, ...]] = {}
         self._seen: dict[Cause, float] = {}
         self.suspected_since: float | None = None
+        self.onset_sizes = np.zeros(len(hypotheses))
         self.leading: Leading | None = None
         self.ratios = np.zeros(len(hypotheses))
 
@@ -262,7 +281,6 @@ class CauseDetector:
         quantiles = chi2.isf(FALSE_ALARMS / decisions, numbers)
         largest = statistics.max(axis=0) / self.inflation
         self.thresholds = np.maximum(quantiles, HEALTHY_MARGIN**2 * largest)
-        self._penalties = numbers * log(2.0 * FORGETTING_TIME / self._block_time)
 
     @property
     def is_full(self) -> bool:
@@ -279,19 +297,22 @@ class CauseDetector:
         known = sorted({k for own in self._columns.values() for k in own})
         return np.asarray(columns[:, known] @ self.window.estimate(known)[1])
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> Findings:
         """Return what each hypothesis explains beyond the active causes."""
         known = sorted({k for columns in self._columns.values() for k in columns})
-        explained, _ = self.window.estimate(known)
-        found = []
-        for hypothesis, inflation in zip(self._hypotheses, self.inflation, strict=True):
+        already, _ = self.window.estimate(known)
+        rows = []
+        for hypothesis in self._hypotheses:
             rest = [k for k in known if k not in hypothesis.columns]
-            base = explained if len(rest) == len(known) else self.window.estimate(rest)[0]
+            base = already if len(rest) == len(known) else self.window.estimate(rest)[0]
             both, estimates = self.window.estimate([*hypothesis.columns, *rest])
             own = estimates[: len(hypothesis.columns)]
             size = float(np.linalg.norm(own) if hypothesis.is_vector else own[0])
-            found.append(Finding(max(both - base, 0.0) / inflation, size))
-        return found
+            energy = max(both - base, 0.0)
+            unexplained = self.window.energy - self.window.healthy_energy - base
+            rows.append((energy, size, energy / max(unexplained, energy, TINY)))
+        energies, sizes, explained = np.array(rows).T
+        return Findings(energies / self.inflation, sizes, explained)
 
     def update(self, time: float, allowance: FloatArray | float = 0.0) -> list[Alarm]:
         """Return the alarms that are new after a block at `time` [s].
@@ -303,8 +324,7 @@ class CauseDetector:
         if not self.is_full:
             return []
         found = self.findings()
-        statistics = np.array([each.statistic for each in found])
-        sizes = np.array([each.size for each in found])
+        statistics, sizes = found.statistics, found.sizes
         smallest = np.array([each.smallest for each in self._hypotheses]) + allowance
         self.ratios = np.sqrt(statistics / self.thresholds) * np.minimum(
             np.abs(sizes) / smallest, 1
@@ -314,15 +334,16 @@ class CauseDetector:
         if not is_fault.any():
             self.suspected_since = self.leading = None
             return []
-        self.suspected_since = time if self.suspected_since is None else self.suspected_since
-        winner = self._winner(statistics, sizes)
+        if self.suspected_since is None:
+            self.suspected_since, self.onset_sizes = time, sizes
+        winner = self._winner(found, time - self.suspected_since)
         if winner is not None:
             hypothesis = self._hypotheses[winner]
             if not is_fault[winner]:  # it explains what is there, and needs no report
                 self.suspected_since = self.leading = None
                 return []
             if self.leading is None or self.leading.cause != hypothesis.cause:
-                self.leading = Leading(hypothesis.cause, time, float(sizes[winner]))
+                self.leading = Leading(hypothesis.cause, time)
             if time - self.leading.time >= self._confirmation:
                 return self._raise(time, hypothesis, sizes[winner])
         elif time - self.suspected_since >= NAMING_TIME:
@@ -330,18 +351,21 @@ class CauseDetector:
         return []
 
     def _is_fault(self, sizes: FloatArray, smallest: FloatArray) -> FloatArray:
-        """Return which hypotheses are of a size that is worth a report and possible."""
+        """Return which hypotheses are of a size that is worth a report."""
         one_sided = np.array([each.one_sided for each in self._hypotheses])
-        largest = np.array([each.largest for each in self._hypotheses])
-        return (np.where(one_sided, sizes, np.abs(sizes)) > smallest) & (np.abs(sizes) < largest)
+        return np.asarray(np.where(one_sided, sizes, np.abs(sizes)) > smallest)
 
-    def _winner(self, statistics: FloatArray, sizes: FloatArray) -> int | None:
-        """Return the hypothesis that is `MIN_LIKELIHOOD_RATIO` times likelier than other causes."""
-        common = float(np.mean(self.inflation))
-        evidence = statistics * self.inflation / common - self._penalties
-        for index, each in enumerate(self._hypotheses):
-            if abs(sizes[index]) > each.largest:
-                evidence[index] = -np.inf
+    def _winner(self, found: Findings, elapsed: float) -> int | None:
+        """Return the hypothesis that is `MIN_LIKELIHOOD_RATIO` times likelier than other causes.
+
+        Args:
+            found: by the window.
+            elapsed: [s] since the suspicion began.
+        """
+        observations = 1.0 + min(elapsed, 2.0 * FORGETTING_TIME) / CORRELATION_TIME
+        numbers = np.array([len(each.columns) for each in self._hypotheses])
+        evidence = -observations * np.log(1.0 - found.explained + MODEL_ERROR)
+        evidence -= numbers * log(observations)
         named = [k for k, each in enumerate(self._hypotheses) if each.cause[0] != "unexplained"]
         best = max(named, key=lambda k: evidence[k])
         cause, columns, *_ = self._hypotheses[best]
@@ -351,7 +375,7 @@ class CauseDetector:
             # Something in one leg is a rival of what takes more numbers to explain it.
             if each.cause != cause and (k in named or len(each.columns) < len(columns))
         ]
-        is_certain = evidence[best] - max(others, default=0.0) > 2.0 * log(MIN_LIKELIHOOD_RATIO)
+        is_certain = evidence[best] - max(others, default=-np.inf) > 2.0 * log(MIN_LIKELIHOOD_RATIO)
         return best if is_certain else None
 
     def _raise_unexplained(
@@ -372,7 +396,8 @@ class CauseDetector:
         cause = hypothesis.cause
         if cause in self.active:
             return []
-        alarm = Alarm(time, *cause, float(size), hypothesis.unit, hypothesis.note)
+        named = Alarm(time, *cause, float(size), hypothesis.unit, hypothesis.note)
+        alarm = named if self._describe is None else self._describe(named)
         self.active[cause], self._columns[cause] = alarm, hypothesis.columns
         self._seen[cause] = time
         return [alarm]

@@ -400,7 +400,7 @@ class EncoderWatch:
         return alarms
 
     def _learn_noise(self) -> None:
-        """Take the mean of the innovations for that of a healthy encoder; single jumps hardly count."""
+        """Take the mean of the innovations for a healthy encoder's; single jumps hardly count."""
         self._learned += 1
         self._ratios += (self._ratio * self._noise - self._ratios) / self._learned
         self._noise = np.maximum(self._ratios / QUANTISED_RATIO, 1.0)

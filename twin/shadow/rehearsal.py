@@ -155,7 +155,7 @@ class TorqueControl:
     def forces(
         self, setpoint: FloatArray, rates: FloatArray, measured: Mapping[str, FloatArray]
     ) -> FloatArray:
-        """Return forces `(n,)` [N, N m] for a setpoint and its rates `(n,)`, from the last sample."""
+        """Return forces `(n,)` [N, N m] for a setpoint and its rates, from the last sample."""
         loops = self._loops
         error = setpoint - measured["coordinates"]
         self._speed_integral += DEFAULT_PERIOD * loops.position_integral * error

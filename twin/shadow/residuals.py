@@ -29,8 +29,8 @@ BLOCK_TIME = 0.02
 """[s] Engineering choice: duration of a block, short beside the 2 s that a detection may take."""
 
 ONE, FRICTION, RATE, ACCELERATION, EFFORT, POSITION, SIDE = range(7)
-"""Columns of the regressors of a leg: 1, direction of motion with viscous friction per dry friction,
-rate, acceleration, effort that the model needs of the motor, coordinate from home, and the side at
+"""Columns of the regressors of a leg: 1, direction of motion with viscous per dry friction, rate,
+acceleration, effort that the model needs of the motor, coordinate from home, and the side at
 which the transmission touches.
 """
 

@@ -152,8 +152,8 @@ GAP_SETTLING_TIME = 0.2
 
 
 CLOCK_GAIN = 0.05
-"""Engineering choice: fraction of the difference between a time stamp and the model's clock by which
-the clock is corrected; stamps jitter, and the samples of a control unit do not.
+"""Engineering choice: fraction of the difference between a time stamp and the model's clock by
+which the clock is corrected; stamps jitter, and the samples of a control unit do not.
 """
 
 LASTING_KINDS = ("sensor", "counts", "slip")

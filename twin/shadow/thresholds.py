@@ -28,7 +28,7 @@ holds the machine at home; also the least rise of friction.
 """
 
 PAYLOAD_FRACTION = 0.05
-"""Engineering choice: change of the payload worth a report, as a fraction of the platform's mass."""
+"""Engineering choice: change of the payload worth a report, per mass of the platform."""
 
 BACKLASH_FRACTION = 0.4
 """Engineering choice: growth of backlash worth a report, as a fraction of the file's."""

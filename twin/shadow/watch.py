@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import exp
 from typing import Literal, cast
 
@@ -15,6 +16,7 @@ from twin.model.machine_model import MachineModel
 from twin.shadow.detectors import (
     CLEARING_FRACTION,
     FORGETTING_TIME,
+    MODEL_ERROR,
     Alarm,
     Cause,
     CauseDetector,
@@ -37,6 +39,10 @@ overload, and forces are not told apart.
 OVERLOAD_TIME = 0.05
 """[s] Engineering choice: time above the continuous rating after which it is reported."""
 
+FORCE_NOTE = "force from outside"
+
+MOTOR_NOTE = "fraction of its force that is missing"
+
 OVERLOAD_NOTE = "effort beyond the continuous rating"
 
 COMMON_FRACTION = 0.5
@@ -44,9 +50,19 @@ COMMON_FRACTION = 0.5
 legs are named in place of one.
 """
 
-SUDDEN_GROWTH = 2.0
-"""Engineering choice: ratio by which a lead grows while it is confirmed, from which it is a slip:
+SHIFT_RATIO = 5.0
+"""Engineering choice: shift of all measured poses that is worth a report, over that of one leg."""
+
+SHIFT_NOTE = "pose has shifted"
+
+SUDDEN_GROWTH = 3.0
+"""Engineering choice: growth of a lead from its suspicion to its alarm, from which it is a slip, as
 wear is slower.
+"""
+
+PLAY_EVIDENCE_RATIO = 1.5
+"""Engineering choice: what backlash explains of a sudden lead over what a slip explains, from which
+it is backlash all the same.
 """
 
 LEAD_CONFIRMATION = 0.4
@@ -56,8 +72,7 @@ LEAD_CONFIRMATION = 0.4
 def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothesis]:
     """Return the causes of unexplained forces; see `force_columns` for their numbers."""
     machine, n = model.machine, model.machine.n_actuators
-    unit, mass = machine.force_unit, machine.parameters.platform.body.mass
-    legs = range(n)
+    unit, legs = machine.force_unit, range(n)
     friction, payload = thresholds.friction, thresholds.payload
     mass_columns = tuple(range(3 * n + 1, 3 * n + 5))
     wrench_columns = tuple(range(3 * n + 5, 3 * n + 11))
@@ -66,9 +81,9 @@ def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothe
         *(Hypothesis(("friction", k + 1), (k,), friction, unit, one_sided=True) for k in legs),
         Hypothesis(("friction", None), (3 * n,), friction, unit, one_sided=True),
         *(Hypothesis(("motor", k + 1), (n + k,), thresholds.motor, "1") for k in legs),
-        Hypothesis(("payload", None), mass_columns[:1], payload, "kg", largest=mass),
-        Hypothesis(("payload", None), mass_columns, payload, "kg", largest=mass),
-        Hypothesis(("overload", None), wrench_columns, push, "N", is_vector=True),
+        Hypothesis(("payload", None), mass_columns[:1], payload, "kg"),
+        Hypothesis(("payload", None), mass_columns, payload, "kg"),
+        Hypothesis(("overload", None), wrench_columns, push, "N", is_vector=True, note=FORCE_NOTE),
         *(
             Hypothesis(("unexplained", k + 1), (2 * n + k,), thresholds.force, unit, note="force")
             for k in legs
@@ -79,8 +94,8 @@ def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothe
 def force_columns(block: Block, regressors: FloatArray, length: float) -> FloatArray:
     """Return F `(n, 3 n + 11)` of unexplained forces for a block.
 
-    Its columns are friction, efforts and steady forces, leg by leg; friction of all legs; a mass and
-    its moments; and a wrench from outside. Moments are over the machine's `length` [m].
+    Its columns are friction, efforts and steady forces, leg by leg; friction of all legs; a mass
+    and its moments; and a wrench from outside. Moments are over the machine's `length` [m].
     """
     friction = regressors[:, FRICTION]
     masses, wrenches = block.mass_forces.copy(), -block.wrench_forces
@@ -106,6 +121,21 @@ def lead_columns(block: Block, regressors: FloatArray, length: float) -> FloatAr
     side, shifts = regressors[:, SIDE], block.jacobian.copy()
     shifts[:, 3:] /= length
     return np.hstack([np.eye(len(side)), np.diag(0.5 * side), shifts])
+
+
+def described_force(alarm: Alarm, machine: MachineModel) -> Alarm:
+    """Return the alarm of a cause of forces, as its reader knows it.
+
+    Motors that give 1 / (1 + k) of what they are taken to give need k more. A load beyond the
+    platform's own mass is a force from outside.
+    """
+    body, gravity = machine.parameters.platform.body, machine.parameters.gravity
+    if alarm.kind == "motor":
+        return alarm._replace(size=alarm.size / (1.0 + alarm.size), note=MOTOR_NOTE)
+    if alarm.kind == "payload" and abs(alarm.size) > body.mass:
+        force = abs(alarm.size) * gravity
+        return alarm._replace(kind="overload", size=force, unit="N", note=FORCE_NOTE)
+    return alarm
 
 
 class ResidualWatch:
@@ -169,9 +199,18 @@ class MachineWatch:
         self._learning, self._residuals = learning, Residuals(model)
         block_time = self._block_time = self._residuals.block_size * model.period
         length = characteristic_length(machine.platform_joints)
-        forces = CauseDetector(force_hypotheses(model, thresholds), 3 * n + 11, block_time)
+        forces = CauseDetector(
+            force_hypotheses(model, thresholds),
+            3 * n + 11,
+            block_time,
+            describe=partial(described_force, machine=machine),
+        )
         leads = CauseDetector(
-            lead_hypotheses(model, thresholds), 2 * n + 6, block_time, LEAD_CONFIRMATION
+            lead_hypotheses(model, thresholds),
+            2 * n + 6,
+            block_time,
+            LEAD_CONFIRMATION,
+            self._described_lead,
         )
         self.forces = ResidualWatch("force", forces, force_columns, length)
         self.leads = ResidualWatch("lead", leads, lead_columns, length)
@@ -267,31 +306,32 @@ class MachineWatch:
         if detector.suspected_since is None or (leading and leading.cause[0] == "friction"):
             friction = columns[:, 3 * len(unexplained)]
             law.follow_friction(unexplained - detector.known(columns), friction)
-        weak = [
-            # Motors that give 1 / (1 + k) of what they are taken to give need k more.
-            alarm._replace(size=alarm.size / (1.0 + alarm.size)) if alarm.kind == "motor" else alarm
-            for alarm in alarms
-        ]
-        return weak + self._wear.update(time, law.friction_rise())
+        return alarms + self._wear.update(time, law.friction_rise())
 
     def _watch_leads(self, time: float, block: Block) -> list[Alarm]:
         """Return new alarms of leads: slips, backlash, and a pose that has shifted."""
-        detector, leading = self.leads.detector, self.leads.detector.leading
+        detector = self.leads.detector
         if self.leads.add(block) is None:
             return []
-        n = len(self._force)
         # Forces that the model does not know of wind the transmissions up.
         windup = self._compliance * np.abs(self._force)
-        alarms = []
-        for alarm in detector.update(time, np.append(windup, np.linalg.norm(windup))):
-            if alarm.kind == "slip" and alarm.leg is not None and leading is not None:
-                both = detector.window.estimate((alarm.leg - 1,))
-                play = detector.window.estimate((n + alarm.leg - 1,))
-                grown = abs(alarm.size) > SUDDEN_GROWTH * abs(leading.size)
-                alarms.append(_play_or_slip(alarm, both[0], play[0], float(play[1][0]), grown))
-            else:
-                alarms.append(alarm)
-        return alarms
+        return detector.update(time, np.append(windup, np.linalg.norm(windup)))
+
+    def _described_lead(self, alarm: Alarm) -> Alarm:
+        """Return the alarm of a lead: backlash where that explains as much as a slip.
+
+        While the load of a leg stays on one side, both are the same shift: a sudden one is a slip.
+        """
+        if alarm.kind != "slip" or alarm.leg is None:
+            return alarm
+        detector, leg = self.leads.detector, alarm.leg - 1
+        slip_evidence, _ = detector.window.estimate((leg,))
+        play_evidence, play = detector.window.estimate((len(self._force) + leg,))
+        is_sudden = abs(alarm.size) > SUDDEN_GROWTH * abs(detector.onset_sizes[leg])
+        factor = PLAY_EVIDENCE_RATIO if is_sudden else 1.0 - MODEL_ERROR
+        if play[0] > 0.0 and play_evidence > factor * slip_evidence:
+            return alarm._replace(kind="backlash", size=float(play[0]))
+        return alarm
 
     def _show(self, block: Block) -> None:
         """Update what is shown: the wrench, and the ratios of the legs."""
@@ -300,20 +340,6 @@ class MachineWatch:
         force, lead = self.forces.detector.ratios, self.leads.detector.ratios
         own = np.stack([force[:n], force[n + 1 : 2 * n + 1], force[-n:], lead[:n]])
         self.ratios = np.maximum(own.max(axis=0), self._efforts.ratios)
-
-
-def _play_or_slip(
-    alarm: Alarm, slip_evidence: float, play_evidence: float, play: float, is_sudden: bool
-) -> Alarm:
-    """Return the alarm of a slip, or of backlash where that explains as much.
-
-    While the load of a leg stays on one side, both are the same shift: then a sudden one is a slip.
-    """
-    is_as_likely = play_evidence > 0.99 * slip_evidence
-    is_likelier = play_evidence > 1.5 * slip_evidence
-    if play > 0.0 and (is_likelier or (is_as_likely and not is_sudden)):
-        return alarm._replace(kind="backlash", size=play)
-    return alarm
 
 
 class EffortWatch:

@@ -177,8 +177,8 @@ class UdpLink(NotCopied):
 class Replay:
     """Measurements at the times of the encoders, each with what other channels have measured since.
 
-    `ages` of a sample says how much older than its encoders they are. A command is in force from its
-    time on: the sample at that time still holds the one before.
+    `ages` of a sample says how much older than its encoders they are. A command is in force from
+    its time on: the sample at that time still holds the one before.
     The encoders are the channel `measured`, or `coordinates` where the log has no such channel.
     Channels that are no fields of the protocol are left out. Samples come as fast as they are
     taken.
