@@ -34,7 +34,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import BoolArray, FloatArray
 
 FORGETTING_TIME = 0.5
 """[s] Engineering choice: time constant of the exponential window, a fraction of the 2 s that
@@ -350,7 +350,7 @@ class CauseDetector:
             return self._raise_unexplained(time, statistics, sizes, smallest)
         return []
 
-    def _is_fault(self, sizes: FloatArray, smallest: FloatArray) -> FloatArray:
+    def _is_fault(self, sizes: FloatArray, smallest: FloatArray) -> BoolArray:
         """Return which hypotheses are of a size that is worth a report."""
         one_sided = np.array([each.one_sided for each in self._hypotheses])
         return np.asarray(np.where(one_sided, sizes, np.abs(sizes)) > smallest)

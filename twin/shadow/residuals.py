@@ -180,7 +180,7 @@ class Residuals:
             return self._history[newest % size] if back == 0.0 else None
         newer = self._history[(newest - whole) % size]
         older = self._history[(newest - whole - 1) % size]
-        return newer if back == whole else newer + (back - whole) * (older - newer)
+        return np.asarray(newer + (back - whole) * (older - newer))
 
     def _add_force(self, row: FloatArray, forces: FloatArray | None) -> None:
         """Add the force residual beside a row of the history."""
@@ -225,8 +225,8 @@ class Residuals:
             force,
             lead,
             self._squared_efforts / self._count,
-            wrench_forces,
-            mass_forces,
+            np.asarray(wrench_forces),
+            np.asarray(mass_forces),
             jacobian,
             bool(np.abs(friction).max() >= 1.0),
         )
@@ -263,7 +263,8 @@ class HealthyLaw:
 
     def unexplained(self, residual: Residual) -> FloatArray:
         """Return a residual `(n,)` less the value of the law."""
-        return residual.values - np.einsum("ni,ni->n", residual.regressors, self.coefficients)
+        predicted = np.einsum("ni,ni->n", residual.regressors, self.coefficients)
+        return np.asarray(residual.values - predicted)
 
     def follow_friction(self, unexplained: FloatArray, friction: FloatArray) -> None:
         """Let the law follow what is unexplained `(n,)` along the friction regressors `(n,)`.
@@ -275,7 +276,7 @@ class HealthyLaw:
 
     def friction_rise(self) -> FloatArray:
         """Return by how much friction `(n,)` has risen since it was learned [N, N m]."""
-        return self.coefficients[:, FRICTION] - self.learned[:, FRICTION]
+        return np.asarray(self.coefficients[:, FRICTION] - self.learned[:, FRICTION])
 
     def shift(self, force: FloatArray) -> None:
         """Add forces `(n,)` to the constant part of the law."""
