@@ -171,6 +171,20 @@ def test_dead_sensors(stewart: Platform) -> None:
     assert shadow.alarms[1].time < FIRST + 0.8
 
 
+def test_noise_of_encoders_in_the_file_makes_the_observer_calm(stewart: Platform) -> None:
+    """The same noisy readings move the force less where the file tells of their noise."""
+    told = stewart.with_(parameters={"leg.encoder.noise": 0.4})
+    spread = []
+    for known in (stewart, told):
+        shadow = Shadow(known, thresholds=INFINITE_THRESHOLDS)
+        forces = []
+        for sample in work(told, working_motion(stewart, 1.2, 1), seed=1):
+            shadow.update(measured_by(sample, ()))
+            forces.append(shadow.model.disturbance.copy())
+        spread.append(np.std(np.diff(forces[500:], axis=0)))
+    assert spread[1] < 0.8 * spread[0]
+
+
 def test_late_and_stopped(stewart: Platform) -> None:
     """Old samples are left out and counted; a stopped machine is waited for."""
     samples = list(work(stewart, working_motion(stewart, 0.2, 1)))

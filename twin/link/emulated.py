@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from twin.analysis.payload.body import Payload, with_payload
 from twin.basics.arrays import LARGEST_ENTRY, FloatArray, not_negative, positive
 from twin.control.controller import still_reference
-from twin.control.gains import suitable_position_loop
+from twin.control.gains import encoder_noise, suitable_position_loop
 from twin.control.position_loop import (
     LoadSharing,
     PositionLoop,
@@ -205,7 +205,12 @@ class Readings:
             raise InputError(
                 f"noise.{unknown_signals[0]}", f"must be one of {', '.join(NOISY_SIGNALS)}"
             )
-        self._noise = {name: not_negative(value, f"noise.{name}") for name, value in noise.items()}
+        self._noise: dict[str, Any] = {
+            name: not_negative(value, f"noise.{name}") for name, value in noise.items()
+        }
+        own_noise = encoder_noise(plant.platform)
+        if own_noise.any():
+            self._noise.setdefault("coordinates", own_noise)
         self._place = self._noise.pop("pose", None), self._noise.pop("attitude", None)
         self._plant, self._period = plant, period
         self._seed = seed_sequence(seed, "readings")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.control.gains import drive_model, transmission_ratio
+from twin.control.gains import drive_model, encoder_noise, transmission_ratio
 from twin.control.observer.cascade import SWING_MASS_RATIO, suitable_design
 from twin.control.observer.kalman_observer import ObserverDesign, steady_gains
 from twin.control.position_loop import has_encoders
@@ -187,6 +187,8 @@ class ShadowModel:
         self._stroke = float(stroke.max())
         self._plant = make_batched_plant("analytic", machine, 1, period, mode=mode)
         design = suitable_design(machine, period)
+        reading_variance = design.measurement + encoder_noise(machine) ** 2
+        design = design._replace(measurement=reading_variance)
         steady = steady_gains(design)
         self._gain = steady.gain[0]
         self.spread = innovation_std(design, steady.covariance[0], MAX_MISSING_PERIODS)

@@ -49,6 +49,15 @@ SPEED_FRACTION = 0.6
 
 
 def working_motion(machine: MachineModel, duration: float, seed: int) -> Reference:
+    """Return the motion of `working_sines` at the control periods.
+
+    Raises:
+        InputError: a seed or a duration that cannot be used.
+    """
+    return sample_reference(machine, working_sines(machine, duration, seed), DEFAULT_PERIOD)
+
+
+def working_sines(machine: MachineModel, duration: float, seed: int) -> MultiSineMotion:
     """Return a motion of all axes at once, scaled to `STROKE_FRACTION` and `SPEED_FRACTION`.
 
     Args:
@@ -86,7 +95,7 @@ def working_motion(machine: MachineModel, duration: float, seed: int) -> Referen
         )
         speed_fractions = np.abs(reference.rates).max(axis=0) / (SPEED_FRACTION * speed)
         size /= float(max(stroke_fractions.max(), speed_fractions.max()))
-    return reference
+    return motion
 
 
 def perturbed_machine(machine: MachineModel, seed: int) -> MachineModel:
