@@ -32,11 +32,12 @@ from twin.shadow.residuals import (
 )
 from twin.shadow.thresholds import Thresholds
 from twin.shadow.watch import (
+    LevelWatch,
     ResidualWatch,
-    WearWatch,
     described_force,
     force_columns,
     force_hypotheses,
+    friction_sizes,
 )
 
 pytestmark = pytest.mark.quick
@@ -216,7 +217,8 @@ def test_slow_friction_is_followed_and_reported_at_its_size(
     legs: tuple[int, ...], named: list[int | None]
 ) -> None:
     """A rise by 300 N in three minutes is reported at the size that is worth it, not before."""
-    law, wear = law_of(lambda x: 0.0 * x[:, 0], range(1000)), WearWatch(75.0, "N")
+    law = law_of(lambda x: 0.0 * x[:, 0], range(1000))
+    wear = LevelWatch("friction", [*range(1, 7), None], np.full(7, 75.0), "N")
     rise, alarms, reported = np.zeros(6), [], 0.0
     for step in range(round(90.0 / BLOCK_TIME)):
         rise[list(legs)] = 300.0 * step * BLOCK_TIME / 180.0
@@ -225,7 +227,7 @@ def test_slow_friction_is_followed_and_reported_at_its_size(
         friction = block.regressors[:, FRICTION]
         residual = block._replace(values=rise * friction)
         law.follow_friction(law.unexplained(residual), friction)
-        found = wear.update(step * BLOCK_TIME, law.friction_rise())
+        found = wear.update(step * BLOCK_TIME, friction_sizes(law.friction_rise))
         reported = float(rise.max()) if found and not alarms else reported
         alarms += found
     assert [alarm.leg for alarm in alarms] == named

@@ -123,18 +123,6 @@ def test_wear_and_lost_counts(stewart: Platform) -> None:
     assert str(lost).startswith("4.0")
 
 
-@pytest.mark.parametrize("channels", [("forces", "pose"), ()])
-def test_faults_show_under_commands_of_force(stewart: Platform, channels: tuple[str, ...]) -> None:
-    """Measured forces are the commanded ones whatever happens: the motion tells the fault."""
-    shadow = Shadow(stewart, thresholds=LIMITS, mode="force", learning=1.5)
-    fault = [parse_fault("friction@3s:leg=2,factor=2")]
-    motion = working_motion(stewart, 5.0, 1)
-    for sample in work(stewart, motion, faults=fault, seed=1, mode="force"):
-        shadow.update(measured_by(sample, channels))
-    assert [(alarm.kind, alarm.leg) for alarm in shadow.alarms] == [("friction", 2)]
-    assert 3.0 < shadow.alarms[0].time < 5.0
-
-
 @pytest.mark.slow
 def test_a_payload_without_sensors_of_force_and_pose(stewart: Platform) -> None:
     """Encoders and commands alone show it; samples are lost on the way."""

@@ -34,7 +34,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import BoolArray, FloatArray
+from twin.basics.arrays import FloatArray
 
 FORGETTING_TIME = 0.5
 """[s] Engineering choice: time constant of the exponential window, a fraction of the 2 s that
@@ -168,14 +168,6 @@ class Findings(NamedTuple):
     """fraction that each explains of the energy beyond the healthy one"""
 
 
-class Leading(NamedTuple):
-    """The likeliest cause of a suspicion."""
-
-    cause: Cause
-    time: float
-    """[s] since when it leads"""
-
-
 class LikelihoodWindow:
     """Sums over an exponential window of blocks."""
 
@@ -261,7 +253,12 @@ class CauseDetector:
         self._seen: dict[Cause, float] = {}
         self.suspected_since: float | None = None
         self.onset_sizes = np.zeros(len(hypotheses))
-        self.leading: Leading | None = None
+        self.leading: Cause | None = None
+        self._leading_since = 0.0
+        self._smallest = np.array([each.smallest for each in hypotheses])
+        self._one_sided = np.array([each.one_sided for each in hypotheses])
+        causes = [each.cause for each in hypotheses]
+        self._nameless = [k for k, (kind, _) in enumerate(causes) if kind == "unexplained"]
         self.ratios = np.zeros(len(hypotheses))
 
     def learn(self, blocks: Sequence[tuple[FloatArray, FloatArray]]) -> None:
@@ -292,14 +289,18 @@ class CauseDetector:
         self.window.clear()
         self.suspected_since = self.leading = None
 
+    def _known(self) -> list[int]:
+        """Return the columns of the active causes."""
+        return sorted({k for columns in self._columns.values() for k in columns})
+
     def known(self, columns: FloatArray) -> FloatArray:
         """Return what the active causes explain of a block `(n,)`, from its F `(n, k)`."""
-        known = sorted({k for own in self._columns.values() for k in own})
+        known = self._known()
         return np.asarray(columns[:, known] @ self.window.estimate(known)[1])
 
     def findings(self) -> Findings:
         """Return what each hypothesis explains beyond the active causes."""
-        known = sorted({k for columns in self._columns.values() for k in columns})
+        known = self._known()
         already, _ = self.window.estimate(known)
         rows = []
         for hypothesis in self._hypotheses:
@@ -324,36 +325,30 @@ class CauseDetector:
         if not self.is_full:
             return []
         found = self.findings()
-        statistics, sizes = found.statistics, found.sizes
-        smallest = np.array([each.smallest for each in self._hypotheses]) + allowance
-        self.ratios = np.sqrt(statistics / self.thresholds) * np.minimum(
-            np.abs(sizes) / smallest, 1
-        )
+        statistics, sizes, smallest = found.statistics, found.sizes, self._smallest + allowance
+        magnitudes = np.abs(sizes)
+        self.ratios = np.sqrt(statistics / self.thresholds) * np.minimum(magnitudes / smallest, 1.0)
         self._end(time)
-        is_fault = (statistics > self.thresholds) & self._is_fault(sizes, smallest)
-        if not is_fault.any():
-            self.suspected_since = self.leading = None
-            return []
+        magnitudes[self._one_sided] = sizes[self._one_sided]
+        is_fault = (statistics > self.thresholds) & (magnitudes > smallest)
         if self.suspected_since is None:
             self.suspected_since, self.onset_sizes = time, sizes
-        winner = self._winner(found, time - self.suspected_since)
-        if winner is not None:
-            hypothesis = self._hypotheses[winner]
-            if not is_fault[winner]:  # it explains what is there, and needs no report
-                self.suspected_since = self.leading = None
-                return []
-            if self.leading is None or self.leading.cause != hypothesis.cause:
-                self.leading = Leading(hypothesis.cause, time)
-            if time - self.leading.time >= self._confirmation:
-                return self._raise(time, hypothesis, sizes[winner])
-        elif time - self.suspected_since >= NAMING_TIME:
-            return self._raise_unexplained(time, statistics, sizes, smallest)
+        elapsed = time - self.suspected_since
+        winner = self._winner(found, elapsed)
+        if not is_fault.any() or (winner is not None and not is_fault[winner]):
+            # Nothing is there, or what explains it needs no report.
+            self.suspected_since = self.leading = None
+        elif winner is not None:
+            cause = self._hypotheses[winner].cause
+            if self.leading != cause:
+                self.leading, self._leading_since = cause, time
+            if time - self._leading_since >= self._confirmation:
+                return self._raise(time, self._hypotheses[winner], sizes[winner])
+        elif elapsed >= NAMING_TIME and self._nameless:
+            leg = max(self._nameless, key=lambda k: statistics[k])
+            if magnitudes[leg] > smallest[leg]:
+                return self._raise(time, self._hypotheses[leg], sizes[leg])
         return []
-
-    def _is_fault(self, sizes: FloatArray, smallest: FloatArray) -> BoolArray:
-        """Return which hypotheses are of a size that is worth a report."""
-        one_sided = np.array([each.one_sided for each in self._hypotheses])
-        return np.asarray(np.where(one_sided, sizes, np.abs(sizes)) > smallest)
 
     def _winner(self, found: Findings, elapsed: float) -> int | None:
         """Return the hypothesis that is `MIN_LIKELIHOOD_RATIO` times likelier than other causes.
@@ -363,32 +358,17 @@ class CauseDetector:
             elapsed: [s] since the suspicion began.
         """
         observations = 1.0 + min(elapsed, 2.0 * FORGETTING_TIME) / CORRELATION_TIME
-        numbers = np.array([len(each.columns) for each in self._hypotheses])
+        numbers = [len(each.columns) for each in self._hypotheses]
         evidence = -observations * np.log(1.0 - found.explained + MODEL_ERROR)
-        evidence -= numbers * log(observations)
-        named = [k for k, each in enumerate(self._hypotheses) if each.cause[0] != "unexplained"]
+        evidence -= np.array(numbers) * log(observations)
+        named = [k for k in range(len(numbers)) if k not in self._nameless]
         best = max(named, key=lambda k: evidence[k])
-        cause, columns, *_ = self._hypotheses[best]
-        others = [
-            evidence[k]
-            for k, each in enumerate(self._hypotheses)
-            # Something in one leg is a rival of what takes more numbers to explain it.
-            if each.cause != cause and (k in named or len(each.columns) < len(columns))
-        ]
+        # Something in one leg is a rival of what takes more numbers to explain it.
+        rivals = [*named, *(k for k in self._nameless if numbers[k] < numbers[best])]
+        cause = self._hypotheses[best].cause
+        others = [evidence[k] for k in rivals if self._hypotheses[k].cause != cause]
         is_certain = evidence[best] - max(others, default=-np.inf) > 2.0 * log(MIN_LIKELIHOOD_RATIO)
         return best if is_certain else None
-
-    def _raise_unexplained(
-        self, time: float, statistics: FloatArray, sizes: FloatArray, smallest: FloatArray
-    ) -> list[Alarm]:
-        """Return the alarm of the leg with the most that no cause explains."""
-        legs = [k for k, each in enumerate(self._hypotheses) if each.cause[0] == "unexplained"]
-        if not legs:
-            return []
-        leg = max(legs, key=lambda k: statistics[k])
-        if abs(sizes[leg]) < smallest[leg]:
-            return []
-        return self._raise(time, self._hypotheses[leg], sizes[leg])
 
     def _raise(self, time: float, hypothesis: Hypothesis, size: float) -> list[Alarm]:
         """Return the alarm of a hypothesis, unless it lasts already."""

@@ -281,25 +281,12 @@ class ShadowModel:
             self._leg_rates += speed_correction
 
     def needed_efforts(self) -> FloatArray:
-        """Return the efforts `(n,)` of motors that the model needs for the measured motion."""
-        return self.efforts if self._looped else self.efforts - self.disturbance
+        """Return the efforts `(n,)` of motors that the model needs for the measured motion.
 
-    def excess_force(
-        self, forces: FloatArray | None, efforts: FloatArray, disturbance: FloatArray
-    ) -> FloatArray:
-        """Return the force `(n,)` that motors give beyond what the model needs for its motion.
-
-        Loops of speed bring the model's efforts to what the measured motion needs. In the other
-        modes the model's efforts are those of the command, and `disturbance` is what it needs less.
-
-        Args:
-            forces: `(n,)` of the motors, as measured; None without a measurement.
-            efforts: `(n,)` of the model at the time of that measurement.
-            disturbance: `(n,)` of the model at that time.
+        Loops of speed bring the model's efforts to them. In the other modes the model's efforts
+        are those of the command, and `disturbance` is what the motion needs less.
         """
-        if forces is None:
-            return disturbance
-        return forces - efforts if self._looped else forces - efforts + disturbance
+        return self.efforts if self._looped else self.efforts - self.disturbance
 
     def jacobian(self) -> FloatArray:
         """Return the Jacobian `(n, 6)` at the present pose; the next call overwrites it."""

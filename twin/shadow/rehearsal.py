@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_of
 from twin.control.controller import DEFAULT_PERIOD, Reference, sample_reference
-from twin.control.gains import torque_loops
 from twin.link.emulated import EmulatedMachine, Fault
 from twin.link.protocol import Sample
 from twin.machine.randomisation.randomisation import hardware_spread
@@ -20,7 +18,7 @@ from twin.motion.motion import POSITION_AXES
 from twin.motion.recording import free_axes
 from twin.motion.specification import convention_of
 from twin.plant.drives import actuator_limit
-from twin.plant.signals import Mode, seed_sequence
+from twin.plant.signals import seed_sequence
 
 LINE_FREQUENCIES = 0.1 + 0.05 * np.arange(39)
 """[Hz] Frequencies of the motion, 0.1 to 2: above what washout filters leave, up to what a cabin is
@@ -37,9 +35,6 @@ DEFAULT_NOISE = {"pose": 20e-6, "attitude": 50e-6, "forces": 5.0}
 """Engineering choice: noise of a laser tracker [m, rad], and of forces from motor currents [N, N
 m].
 """
-
-DEFAULT_CHANNELS = ("forces", "pose")
-"""Channels measured in addition to the coordinates, as far as a machine has them."""
 
 STROKE_FRACTION = 0.5
 """Engineering choice: largest fraction of half the stroke that any actuator uses."""
@@ -117,7 +112,6 @@ def work(
     faults: Iterable[Fault] = (),
     noise: Mapping[str, float] = DEFAULT_NOISE,
     seed: int = 0,
-    mode: Mode = "velocity",
 ) -> Iterator[Sample]:
     """Yield the measurements of an emulated machine that follows a reference, one a period.
 
@@ -128,50 +122,22 @@ def work(
         faults: what goes wrong, and when.
         noise: of the readings, as of `EmulatedMachine`.
         seed: of everything random.
-        mode: of the commands: "velocity", where the drives close the loops, or "force", where the
-            control unit does.
 
     Raises:
-        InputError: as `EmulatedMachine`, or another mode.
+        InputError: as `EmulatedMachine`.
     """
-    one_of(mode, "mode", ("velocity", "force"))
     emulated = EmulatedMachine(
         machine if hidden is None else hidden, design=machine, seed=seed, faults=faults, noise=noise
     )
-    control_unit = None if mode == "velocity" else TorqueControl(machine, emulated.measurement)
     try:
         for step in range(len(reference.time) - 1):
-            setpoint, rates = reference.coordinates[step], reference.rates[step]
-            if control_unit is None:
-                values = {"setpoint": setpoint, "command_rates": rates}
-            else:
-                forces = control_unit.forces(setpoint, rates, emulated.measurement.values)
-                values = {"command_forces": forces}
+            values = {
+                "setpoint": reference.coordinates[step],
+                "command_rates": reference.rates[step],
+            }
             yield emulated.step(Sample("command", step * emulated.period, values, step + 1))
     finally:
         emulated.close()
-
-
-class TorqueControl:
-    """PI loops of position and speed of a control unit that commands forces."""
-
-    def __init__(self, machine: MachineModel, first: Sample) -> None:
-        """Begin with the forces that hold the machine at its first sample."""
-        self._loops = torque_loops(machine, DEFAULT_PERIOD)
-        self._speed_integral = np.zeros(machine.n_actuators)
-        self._force_integral = first.values["forces"].copy()
-
-    def forces(
-        self, setpoint: FloatArray, rates: FloatArray, measured: Mapping[str, FloatArray]
-    ) -> FloatArray:
-        """Return forces `(n,)` [N, N m] for a setpoint and its rates, from the last sample."""
-        loops = self._loops
-        error = setpoint - measured["coordinates"]
-        self._speed_integral += DEFAULT_PERIOD * loops.position_integral * error
-        speed = rates + loops.position_gain * error + self._speed_integral
-        speed_force = loops.velocity_gain * (speed - measured["rates"])
-        self._force_integral += DEFAULT_PERIOD / loops.velocity_time * speed_force
-        return np.asarray(speed_force + self._force_integral)
 
 
 def measured_by(sample: Sample, channels: Names[str]) -> Sample:

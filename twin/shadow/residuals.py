@@ -106,9 +106,9 @@ class Residuals:
         self._gravity = np.array([0.0, 0.0, machine.parameters.gravity])
         self._filtered, self._poses, self._legs = np.zeros(n), np.zeros((2, 7)), np.zeros((2, n))
         self.block_size = max(1, round(BLOCK_TIME / model.period))
-        # One row a sample: pose, efforts, disturbance, and the regressors leg by leg.
-        self._width = 7 + 2 * n + n * REGRESSOR_COUNT
-        self._history = np.zeros((max(2, round(HISTORY_TIME / model.period)), self._width))
+        # One row a sample: pose, disturbance, and the regressors leg by leg.
+        self._first, width = 7 + n, 7 + n + n * REGRESSOR_COUNT
+        self._history = np.zeros((max(2, round(HISTORY_TIME / model.period)), width))
         self._sums = np.zeros((2, n, 1 + REGRESSOR_COUNT))
         self._squared_efforts = np.zeros(n)
         self.start()
@@ -153,12 +153,8 @@ class Residuals:
         change = rates - self._filtered
         self._filtered += (1.0 - self._keep) * change
         row = self._history[self._known_rows % len(self._history)]
-        row[:7], row[7 : 7 + n], row[7 + n : 7 + 2 * n] = (
-            model.pose,
-            model.efforts,
-            model.disturbance,
-        )
-        regressors = row[7 + 2 * n :].reshape(n, REGRESSOR_COUNT)
+        row[:7], row[7 : self._first] = model.pose, model.disturbance
+        regressors = row[self._first :].reshape(n, REGRESSOR_COUNT)
         regressors[:, ONE] = 1.0
         direction = np.minimum(np.maximum(rates / self._slow, -1.0), 1.0)
         regressors[:, FRICTION] = direction + self._viscous_ratio * rates
@@ -184,20 +180,19 @@ class Residuals:
 
     def _add_force(self, row: FloatArray, forces: FloatArray | None) -> None:
         """Add the force residual beside a row of the history."""
-        n = len(self._filtered)
-        efforts, disturbance = row[7 : 7 + n], row[7 + n : 7 + 2 * n]
-        self._sums[0, :, 0] += self._model.excess_force(forces, efforts, disturbance)
-        self._sums[0, :, 1:] += row[7 + 2 * n :].reshape(n, REGRESSOR_COUNT)
+        regressors = row[self._first :].reshape(-1, REGRESSOR_COUNT)
+        excess = row[7 : self._first] if forces is None else forces - regressors[:, EFFORT]
+        self._sums[0, :, 0] += excess
+        self._sums[0, :, 1:] += regressors
         self._force_count += 1
 
     def _add_lead(self, row: FloatArray, pose: FloatArray) -> None:
         """Add the lead residual beside a row of the history."""
-        n = len(self._filtered)
         self._poses[0], self._poses[1] = row[:7], pose
         self._poses[0, 3:] /= np.sqrt(row[3:7] @ row[3:7])
         inverse_kinematics_batch(self._model.machine.constants.legs, self._poses, self._legs)
         self._sums[1, :, 0] += self._legs[0] - self._legs[1]
-        self._sums[1, :, 1:] += row[7 + 2 * n :].reshape(n, REGRESSOR_COUNT)
+        self._sums[1, :, 1:] += row[self._first :].reshape(-1, REGRESSOR_COUNT)
         self._lead_count += 1
 
     def _clear(self) -> None:
@@ -220,7 +215,7 @@ class Residuals:
             for sums, count in zip(self._sums, (self._force_count, self._lead_count), strict=True)
         )
         present = self._history[(self._known_rows - 1) % len(self._history)]
-        friction = present[7 + 2 * len(self._filtered) :].reshape(-1, REGRESSOR_COUNT)[:, FRICTION]
+        friction = present[self._first :].reshape(-1, REGRESSOR_COUNT)[:, FRICTION]
         block = Block(
             force,
             lead,
@@ -239,7 +234,7 @@ class HealthyLaw:
 
     Attributes:
         coefficients: `(n, 7)`.
-        learned: `(n, 7)` those at the end of learning.
+        friction_rise: `(n,)` by how much friction has risen since it was learned [N, N m].
         deviation: `(n,)` standard deviation of a block from the law.
     """
 
@@ -255,7 +250,7 @@ class HealthyLaw:
         scaled += PRIOR_FRACTION * np.eye(REGRESSOR_COUNT)
         inverse = np.linalg.inv(scaled) / (scale[:, :, None] * scale[:, None, :])
         self.coefficients = np.einsum("nij,nj->ni", inverse, products)
-        self.learned = self.coefficients.copy()
+        self.friction_rise = np.zeros(len(squares))
         errors = residuals - np.einsum("bni,ni->bn", rows, self.coefficients)
         self.deviation = np.sqrt(np.mean(errors**2, axis=0)) + 1e-12 * np.abs(residuals).max()
         squared_friction = np.mean(rows[:, :, FRICTION] ** 2, axis=0)
@@ -264,6 +259,7 @@ class HealthyLaw:
     def unexplained(self, residual: Residual) -> FloatArray:
         """Return a residual `(n,)` less the value of the law."""
         predicted = np.einsum("ni,ni->n", residual.regressors, self.coefficients)
+        predicted += self.friction_rise * residual.regressors[:, FRICTION]
         return np.asarray(residual.values - predicted)
 
     def follow_friction(self, unexplained: FloatArray, friction: FloatArray) -> None:
@@ -272,11 +268,7 @@ class HealthyLaw:
         Dry and viscous friction change in proportion, as warming and wear change both. The time
         constant is `FRICTION_TRACKING_TIME`, so that a sudden fault is seen before it is followed.
         """
-        self.coefficients[:, FRICTION] += self._gain * friction * unexplained
-
-    def friction_rise(self) -> FloatArray:
-        """Return by how much friction `(n,)` has risen since it was learned [N, N m]."""
-        return np.asarray(self.coefficients[:, FRICTION] - self.learned[:, FRICTION])
+        self.friction_rise += self._gain * friction * unexplained
 
     def shift(self, force: FloatArray) -> None:
         """Add forces `(n,)` to the constant part of the law."""

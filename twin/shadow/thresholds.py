@@ -22,10 +22,13 @@ from twin.model.machine_model import MachineModel, as_model
 FRICTION_FRACTION = 0.25
 """Engineering choice: rise of friction worth a report, as a fraction of the file's dry friction."""
 
-LOAD_FRACTION = 0.1
-"""Engineering choice: unexplained force worth a report, as a fraction of the largest force that
-holds the machine at home; also the least rise of friction.
+MIN_FRICTION_FRACTION = 0.01
+"""Engineering choice: least rise of friction worth a report, as a fraction of the largest force
+that holds the machine at home.
 """
+
+LOAD_FRACTION = 0.1
+"""Engineering choice: unexplained force worth a report, as a fraction of the same force."""
 
 PAYLOAD_FRACTION = 0.05
 """Engineering choice: change of the payload worth a report, per mass of the platform."""
@@ -75,12 +78,12 @@ def default_thresholds(machine: MachineModel) -> Thresholds:
     model = as_model(machine)
     drives, rest = drive_model(model), np.zeros(6)
     holding = float(np.abs(model.inverse_dynamics(model.home, rest, rest)).max())
-    friction, force = FRICTION_FRACTION * float(drives.friction.max()), LOAD_FRACTION * holding
+    friction = FRICTION_FRACTION * float(drives.friction.max())
     return Thresholds(
-        friction=max(friction, force),
+        friction=max(friction, MIN_FRICTION_FRACTION * holding),
         backlash=max(BACKLASH_FRACTION * 2.0 * float(drives.half_backlash.max()), MIN_BACKLASH),
         payload=PAYLOAD_FRACTION * model.parameters.platform.body.mass,
-        force=force,
+        force=LOAD_FRACTION * holding,
         motor=MOTOR_FRACTION,
         jump=MAX_INNOVATION,
     )

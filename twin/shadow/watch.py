@@ -21,6 +21,7 @@ from twin.shadow.detectors import (
     Cause,
     CauseDetector,
     Hypothesis,
+    Kind,
 )
 from twin.shadow.model import ShadowModel
 from twin.shadow.residuals import EFFORT, FRICTION, SIDE, Block, HealthyLaw, Residual, Residuals
@@ -35,9 +36,6 @@ OVERLOAD_FRACTION = 0.9
 """Engineering choice: fraction of the continuous rating above which efforts count as an imminent
 overload, and forces are not told apart.
 """
-
-OVERLOAD_TIME = 0.05
-"""[s] Engineering choice: time above the continuous rating after which it is reported."""
 
 FORCE_NOTE = "force from outside"
 
@@ -58,11 +56,6 @@ SHIFT_NOTE = "pose has shifted"
 SUDDEN_GROWTH = 3.0
 """Engineering choice: growth of a lead from its suspicion to its alarm, from which it is a slip, as
 wear is slower.
-"""
-
-PLAY_EVIDENCE_RATIO = 1.5
-"""Engineering choice: what backlash explains of a sudden lead over what a slip explains, from which
-it is backlash all the same.
 """
 
 LEAD_CONFIRMATION = 0.4
@@ -218,8 +211,13 @@ class MachineWatch:
         self._compliance = drives.compliance.copy()
         if machine.n_deflections:  # springs in the legs yield under what the model does not know
             self._compliance += 1.0 / machine.leg_springs.stiffness
-        self._efforts = EffortWatch(machine, block_time)
-        self._wear = WearWatch(thresholds.friction, machine.force_unit)
+        parameters, unit, legs = machine.parameters.legs, machine.force_unit, range(1, n + 1)
+        rating = np.array([leg.actuator.continuous_effort or np.inf for leg in parameters])
+        rating = rating if machine.limits else np.inf * rating
+        self._efforts = LevelWatch("overload", legs, rating, unit, OVERLOAD_NOTE)
+        friction = np.full(n + 1, thresholds.friction)
+        self._wear = LevelWatch("friction", [*legs, None], friction, unit)
+        self._keep, self._squared_efforts = exp(-block_time / FORGETTING_TIME), np.zeros(n)
         self._healthy: list[Block] = []
         self.learned, self._force = 0.0, np.zeros(n)
         self._references: list[FloatArray] | None = None
@@ -261,7 +259,9 @@ class MachineWatch:
             self._refer(block)
             return []
         active = {alarm[1:3] for alarm in self.active}
-        alarms = self._efforts.update(time, block.squared_efforts)
+        self._squared_efforts *= self._keep
+        self._squared_efforts += (1.0 - self._keep) * block.squared_efforts
+        alarms = self._efforts.update(time, np.sqrt(self._squared_efforts))
         if self._efforts.ratios.max() <= OVERLOAD_FRACTION:
             alarms += self._watch_forces(time, block)
             alarms += self._watch_leads(time, block)
@@ -303,10 +303,10 @@ class MachineWatch:
         alarms = detector.update(time)
         self._force = detector.window.means(slice(2 * len(unexplained), 3 * len(unexplained)))
         leading = detector.leading
-        if detector.suspected_since is None or (leading and leading.cause[0] == "friction"):
+        if detector.suspected_since is None or (leading and leading[0] == "friction"):
             friction = columns[:, 3 * len(unexplained)]
             law.follow_friction(unexplained - detector.known(columns), friction)
-        return alarms + self._wear.update(time, law.friction_rise())
+        return alarms + self._wear.update(time, friction_sizes(law.friction_rise))
 
     def _watch_leads(self, time: float, block: Block) -> list[Alarm]:
         """Return new alarms of leads: slips, backlash, and a pose that has shifted."""
@@ -328,8 +328,8 @@ class MachineWatch:
         slip_evidence, _ = detector.window.estimate((leg,))
         play_evidence, play = detector.window.estimate((len(self._force) + leg,))
         is_sudden = abs(alarm.size) > SUDDEN_GROWTH * abs(detector.onset_sizes[leg])
-        factor = PLAY_EVIDENCE_RATIO if is_sudden else 1.0 - MODEL_ERROR
-        if play[0] > 0.0 and play_evidence > factor * slip_evidence:
+        is_play = play[0] > 0.0 and play_evidence > (1.0 - MODEL_ERROR) * slip_evidence
+        if is_play and not is_sudden:
             return alarm._replace(kind="backlash", size=float(play[0]))
         return alarm
 
@@ -342,77 +342,40 @@ class MachineWatch:
         self.ratios = np.maximum(own.max(axis=0), self._efforts.ratios)
 
 
-class EffortWatch:
-    """Compares the root mean square of the motors' efforts with their continuous ratings.
+class LevelWatch:
+    """Compares the sizes of a fault with levels: efforts with ratings, friction with what it was.
 
     Attributes:
         active: alarms that last.
-        ratios: `(n,)` efforts over ratings.
+        ratios: sizes over levels, in the order of the legs.
     """
 
-    def __init__(self, machine: MachineModel, block_time: float) -> None:
-        """Store the ratings of a machine; motors without one are not watched."""
-        legs = machine.parameters.legs
-        ratings = [leg.actuator.continuous_effort if machine.limits else None for leg in legs]
-        self._rating = np.array([np.inf if value is None else value for value in ratings])
-        self._unit, self._keep = machine.force_unit, exp(-block_time / FORGETTING_TIME)
-        self._squares, self._weight = np.zeros(len(legs)), 0.0
-        self._since: dict[int, float] = {}
+    def __init__(
+        self, kind: Kind, legs: Sequence[int | None], levels: FloatArray, unit: str, note: str = ""
+    ) -> None:
+        """Store levels, one for each of the legs, from 1; None is the machine as a whole."""
+        self._causes: list[Cause] = [(kind, leg) for leg in legs]
+        self._levels, self._unit, self._note = levels, unit, note
         self.active: dict[Cause, Alarm] = {}
         self.ratios = np.zeros(len(legs))
 
-    def update(self, time: float, squared_efforts: FloatArray) -> list[Alarm]:
-        """Return new alarms after a block with mean squares `(n,)` of the efforts."""
-        self._squares = self._keep * self._squares + squared_efforts
-        self._weight = self._keep * self._weight + 1.0
-        efforts = np.sqrt(self._squares / self._weight)
-        self.ratios = efforts / self._rating
-        self.active = {
-            cause: alarm
-            for cause, alarm in self.active.items()
-            if self.ratios[(alarm.leg or 1) - 1] > CLEARING_FRACTION
-        }
-        above = np.flatnonzero(self.ratios >= 1.0).tolist()
-        self._since = {leg: self._since.get(leg, time) for leg in above}
-        alarms = [
-            Alarm(time, "overload", leg + 1, float(efforts[leg]), self._unit, OVERLOAD_NOTE)
-            for leg, since in self._since.items()
-            if time - since >= OVERLOAD_TIME and ("overload", leg + 1) not in self.active
-        ]
-        self.active |= {(alarm.kind, alarm.leg): alarm for alarm in alarms}
-        return alarms
-
-
-class WearWatch:
-    """Compares friction that has risen slowly with what is worth a report.
-
-    Attributes:
-        active: alarms that last.
-    """
-
-    def __init__(self, smallest: float, unit: str) -> None:
-        """Store the rise that is worth a report [N, N m], and its unit."""
-        self._smallest, self._unit = smallest, unit
-        self.active: dict[Cause, Alarm] = {}
-
-    def update(self, time: float, rise: FloatArray) -> list[Alarm]:
-        """Return new alarms after a rise `(n,)` of the legs since they were learned."""
-        self.active = {
-            cause: alarm
-            for cause, alarm in self.active.items()
-            if (rise.max() if alarm.leg is None else rise[alarm.leg - 1])
-            > CLEARING_FRACTION * self._smallest
-        }
-        worst = int(np.argmax(rise))
-        if rise[worst] < self._smallest or ("friction", None) in self.active:
-            return []
-        is_common = float(np.median(rise)) > COMMON_FRACTION * rise[worst]
-        legs = [None] if is_common else np.flatnonzero(rise > self._smallest).tolist()
+    def update(self, time: float, sizes: FloatArray) -> list[Alarm]:
+        """Return the alarms that are new with sizes in the order of the legs."""
+        self.ratios = sizes / self._levels
         alarms = []
-        for leg in legs:
-            size = float(np.mean(rise) if leg is None else rise[leg])
-            cause: Cause = ("friction", None if leg is None else leg + 1)
-            if cause not in self.active:
-                alarms.append(Alarm(time, *cause, size, self._unit))
+        for cause, size, ratio in zip(self._causes, sizes.tolist(), self.ratios, strict=True):
+            if ratio < CLEARING_FRACTION:
+                self.active.pop(cause, None)
+            elif ratio >= 1.0 and cause not in self.active:
+                alarms.append(Alarm(time, *cause, size, self._unit, self._note))
                 self.active[cause] = alarms[-1]
         return alarms
+
+
+def friction_sizes(rise: FloatArray) -> FloatArray:
+    """Return rises of friction `(n,)` of the legs, and last that of the machine, `(n + 1,)`.
+
+    Where all legs rise, it is the machine that rises.
+    """
+    is_common = float(np.median(rise)) > COMMON_FRACTION * float(rise.max())
+    return np.append(0.0 * rise, np.mean(rise)) if is_common else np.append(rise, 0.0)
