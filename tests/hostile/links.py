@@ -27,6 +27,7 @@ from twin.link.protocol import (
     HEADER,
     MAGIC,
     POSE_FIELDS,
+    VERSION,
     Encoder,
     Sample,
     decode,
@@ -86,7 +87,7 @@ def datagram(random: Random, kind: int, sequence: int, time: int, legs: int = LE
     for _ in range(random.choice((0, 0, 1, 3))):
         numbers[random.randrange(len(numbers))] = random.choice(NUMBERS)
     mask = mask_of(frozenset(names))
-    head = [1, kind, legs, random.choice((0, 0, 0, 1, 2)), sequence, time, 0, mask]
+    head = [VERSION, kind, legs, random.choice((0, 0, 0, 1, 2)), sequence, time, 0, mask]
     if random.random() < 0.1:
         head[random.choice((0, 1, 2, 3, 7))] = random.randrange(256)
     data = HEADER.pack(MAGIC, 0, *head) + struct.pack(f"<{len(numbers)}d", *numbers)

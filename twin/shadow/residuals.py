@@ -36,6 +36,9 @@ which the transmission touches.
 
 REGRESSOR_COUNT = 7
 
+FORCE, LEAD = range(2)
+"""Kinds of residuals."""
+
 HISTORY_TIME = 0.25
 """[s] Engineering choice: longest delay of a channel that can be compared at its own time."""
 
@@ -134,14 +137,10 @@ class Residuals:
         forces, pose = values.get("forces"), values.get("pose")
         self.has_forces |= forces is not None
         if forces is not None or not self.has_forces:
-            row = self._row(ages.get("forces", 0.0))
-            if row is not None:
-                self._add_force(row, forces)
+            self._add(FORCE, ages.get("forces", 0.0), forces)
         if pose is not None and not np.array_equal(pose, self._last_pose):
             self._last_pose = pose
-            row = self._row(ages.get("pose", 0.0))
-            if row is not None:
-                self._add_lead(row, pose)
+            self._add(LEAD, ages.get("pose", 0.0), pose)
         self._squared_efforts += self._model.efforts**2
         self._count += 1
         return self._finished() if self._count == self.block_size else None
@@ -178,27 +177,28 @@ class Residuals:
         older = self._history[(newest - whole - 1) % size]
         return np.asarray(newer + (back - whole) * (older - newer))
 
-    def _add_force(self, row: FloatArray, forces: FloatArray | None) -> None:
-        """Add the force residual beside a row of the history."""
+    def _add(self, kind: int, age: float, measured: FloatArray | None) -> None:
+        """Add the residual of what was measured `age` [s] ago; of forces None without any."""
+        row = self._row(age)
+        if row is None:
+            return
         regressors = row[self._first :].reshape(-1, REGRESSOR_COUNT)
-        excess = row[7 : self._first] if forces is None else forces - regressors[:, EFFORT]
-        self._sums[0, :, 0] += excess
-        self._sums[0, :, 1:] += regressors
-        self._force_count += 1
-
-    def _add_lead(self, row: FloatArray, pose: FloatArray) -> None:
-        """Add the lead residual beside a row of the history."""
-        self._poses[0], self._poses[1] = row[:7], pose
-        self._poses[0, 3:] /= np.sqrt(row[3:7] @ row[3:7])
-        inverse_kinematics_batch(self._model.machine.constants.legs, self._poses, self._legs)
-        self._sums[1, :, 0] += self._legs[0] - self._legs[1]
-        self._sums[1, :, 1:] += row[self._first :].reshape(-1, REGRESSOR_COUNT)
-        self._lead_count += 1
+        residual = row[7 : self._first]
+        if kind == LEAD:
+            self._poses[0], self._poses[1] = row[:7], measured
+            self._poses[0, 3:] /= np.sqrt(row[3:7] @ row[3:7])
+            inverse_kinematics_batch(self._model.machine.constants.legs, self._poses, self._legs)
+            residual = self._legs[0] - self._legs[1]
+        elif measured is not None:
+            residual = measured - regressors[:, EFFORT]
+        self._sums[kind, :, 0] += residual
+        self._sums[kind, :, 1:] += regressors
+        self._counts[kind] += 1
 
     def _clear(self) -> None:
         self._sums[:] = 0.0
         self._squared_efforts[:] = 0.0
-        self._count = self._force_count = self._lead_count = 0
+        self._count, self._counts = 0, [0, 0]
 
     def _finished(self) -> Block:
         """Return the block of the sums, and begin the next one."""
@@ -212,7 +212,7 @@ class Residuals:
         mass_forces[:, 0] += wrench_forces[:, :3] @ load
         force, lead = (
             Residual(sums[:, 0] / count, sums[:, 1:] / count) if count else None
-            for sums, count in zip(self._sums, (self._force_count, self._lead_count), strict=True)
+            for sums, count in zip(self._sums, self._counts, strict=True)
         )
         present = self._history[(self._known_rows - 1) % len(self._history)]
         friction = present[self._first :].reshape(-1, REGRESSOR_COUNT)[:, FRICTION]

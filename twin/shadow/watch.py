@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import exp
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 
@@ -147,7 +147,8 @@ class ResidualWatch:
         length: float,
     ) -> None:
         """Store the name of the residual in blocks, and what gives its F."""
-        self.detector, self.law = detector, cast("HealthyLaw | None", None)
+        self.detector = detector
+        self.law: HealthyLaw | None = None
         self._name, self._columns, self._length = name, columns, length
 
     def learn(self, blocks: Sequence[Block]) -> None:
