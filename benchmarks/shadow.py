@@ -1,8 +1,12 @@
-"""Faults of emulated machines: time to detection, right alarm; false alarms an hour without one.
+"""Time to detection, first cause, and false alarms of the shadow.
 
+    python benchmarks/shadow.py stewart --rig --minutes 5
     python benchmarks/shadow.py stewart --hours 1 --seeds 3 --jobs 2
 
-Machines differ from their file within the spreads of their data sheets, along motions of their own.
+With --rig beside the second plant of `twin.validation.rig`, which shares no drive, friction, sensor
+or integrator with the shadow: five faults and five healthy machines, under commands of force and of
+speed, with measured forces and without. Else beside emulated machines. All machines differ from
+their file within the spreads of their data sheets, along motions of their own.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ import csv
 import time as clock
 from array import array
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,25 +27,24 @@ from twin.control.gains import suitable_position_loop
 from twin.kernels.control import controllers as position_loop
 from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
+from twin.link.transport.source import Replay
+from twin.logs import LogMapping, write_log
 from twin.plant.drives import actuator_limit, drive_timestep
 from twin.rotations import displaced
-from twin.shadow.derive import (
-    DEFAULT_CHANNELS,
+from twin.shadow.rehearsal import (
     DEFAULT_NOISE,
-    derive_thresholds,
     measured_by,
     perturbed_machine,
-    read_thresholds,
     work,
     working_motion,
-    write_thresholds,
+    working_sines,
 )
-from twin.shadow.detectors import Thresholds
 from twin.shadow.shadow import Shadow
 from twin.simulation.batched import make_batched_plant
+from twin.validation.rig import Conditions, Fault, record
 
 RESULTS = Path(__file__).parent / "results"
-LEARNING, BEGIN, AFTER = 10.0, 13.0, 2.5
+LEARNING, BEGIN, AFTER = 10.0, 13.0, 3.0
 """[s] until the fault, and after it."""
 
 PIECE, BATCH = 60.0, 10
@@ -53,7 +57,7 @@ GROWTH = 1e-4
 """Of backlash [m, rad], for all machines alike."""
 
 INERTIAL = ("accelerometer", "gyroscope")
-ALL = (*DEFAULT_CHANNELS, *INERTIAL)
+ALL = ("forces", "pose", *INERTIAL)
 
 
 class Case(NamedTuple):
@@ -121,18 +125,13 @@ def play_of(machine: twin.Platform) -> float:
     return 0.0 if drive is None else drive.reflected().backlash
 
 
-def shadow_of(machine: twin.Platform, limits: Thresholds) -> Shadow:
-    """Return a shadow as all runs have it."""
-    return Shadow(machine, thresholds=limits, learning=LEARNING)
-
-
-def with_fault(name: str, case: Case, limits: Thresholds, seed: int) -> Found:
+def with_fault(name: str, case: Case, seed: int) -> Found:
     """Return what is found of a fault."""
     machine = twin.load(name, configuration="hardware")
     hidden = perturbed_machine(machine, seed)
     play = play_of(hidden)
     text = case.fault.format(t=BEGIN, b=1.0 + GROWTH / play if play else 1.0)
-    shadow = shadow_of(machine, limits)
+    shadow = Shadow(machine, learning=LEARNING)
     reference = working_motion(machine, BEGIN + AFTER, seed)
     for sample in work(machine, reference, hidden=hidden, faults=[parse_fault(text)], seed=seed):
         shadow.update(measured_by(sample, case.channels))
@@ -142,16 +141,6 @@ def with_fault(name: str, case: Case, limits: Thresholds, seed: int) -> Found:
     first = (after[0].kind, after[0].leg) if after else None
     delay = right[0].time - BEGIN if right else np.inf
     return Found(first, delay, len(after) - len(right), early)
-
-
-def limits_of(name: str, machine: twin.Platform, channels: tuple[str, ...]) -> Thresholds:
-    """Return thresholds from their file among the results; without one they are derived."""
-    title = "all" if channels else "encoders"
-    path = RESULTS / f"shadow_{name}_{title}.toml"
-    if not path.exists():
-        found = derive_thresholds(machine, channels=channels, learning=LEARNING)
-        write_thresholds(found, path)
-    return read_thresholds(path)
 
 
 class Healthy:
@@ -218,15 +207,15 @@ class Watched:
         alarms: all that were raised.
     """
 
-    def __init__(self, machine: twin.Platform, channels: tuple[str, ...], limits: Thresholds):
+    def __init__(self, machine: twin.Platform, channels: tuple[str, ...]) -> None:
         """Begin without machines."""
-        self._machine, self._channels, self._limits = machine, channels, limits
+        self._machine, self._channels = machine, channels
         self._shadows: list[Shadow] = []
         self.seconds, self.alarms, self._spent = 0.0, list[str](), array("d")
 
     def start(self, count: int) -> None:
         """Put shadows beside other machines."""
-        self._shadows = [shadow_of(self._machine, self._limits) for _ in range(count)]
+        self._shadows = [Shadow(self._machine, learning=LEARNING) for _ in range(count)]
 
     def update(self, samples: list[Sample]) -> None:
         """Take a sample of each machine."""
@@ -248,7 +237,7 @@ class Watched:
 def hours(name: str, wanted: float) -> None:
     """Print and write the false alarms of machines without a fault, after each batch of them."""
     machine = twin.load(name, configuration="hardware")
-    watched = [Watched(machine, each, limits_of(name, machine, each)) for each in (ALL, ())]
+    watched = [Watched(machine, each) for each in (ALL, ())]
     titles = ["channels", "watched [h]", "alarms", "update median [us]", "99.9 % [us]"]
     seed = FIRST_SEED
     while min(each.seconds for each in watched) < 3600.0 * wanted:
@@ -274,13 +263,10 @@ def write(name: str, rows: list[list[object]]) -> None:
 def table(name: str, seeds: int, jobs: int) -> None:
     """Print and write the table of faults of a machine, and its confusion."""
     machine = twin.load(name, configuration="hardware")
-    limits = {channels: limits_of(name, machine, channels) for channels in (ALL, ())}
-    for channels, found in limits.items():
-        print(name, "all channels" if channels else "encoders alone", found)
     known = cases(machine)
     jobs_given = [(case, FIRST_SEED + seed) for case in known for seed in range(seeds)]
     results = Parallel(n_jobs=jobs)(
-        delayed(with_fault)(name, case, limits[case.channels], seed) for case, seed in jobs_given
+        delayed(with_fault)(name, case, seed) for case, seed in jobs_given
     )
     confusion: dict[tuple[str, str], int] = {}
     rows = []
@@ -305,6 +291,100 @@ def table(name: str, seeds: int, jobs: int) -> None:
     write(f"shadow_{name}.csv", [titles, *rows])
 
 
+TRACKER = {"tracker_rate": 60.0, "tracker_delay": 0.012}
+"""Of the poses: rate [Hz] and delay [s], which is declared."""
+
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "clean": {},
+    "noise 0.5 um": {"encoder_noise": 5e-7},
+    "tracker 60 Hz, 12 ms": TRACKER,
+    "warming": {"warming_drop": 0.4},
+    "all": TRACKER
+    | {
+        "friction_law": "lugre",
+        "load_friction": 0.01,
+        "warming_drop": 0.3,
+        "cable_force": (30.0, 0.0, -20.0),
+        "cable_stiffness": 500.0,
+        "swinging_mass": 5.0,
+        "base_frequency": 15.0,
+        "lead_errors": (1e-4, -1e-4, 2e-4, 0.0, -2e-4, 1e-4),
+        "motor_constants": (1.02, 0.98, 1.0, 1.01, 0.97, 1.0),
+        "encoder_noise": 5e-7,
+        "current_bias": (10.0, -8.0, 5.0, 0.0, -10.0, 4.0),
+        "current_digit": 5.0,
+        "force_noise": 5.0,
+        "jitter": 1e-4,
+        "gaps": ((40.0, 0.05), (50.0, 0.3)),
+    },
+}
+"""Healthy machines of the rig."""
+
+RIG_LEARNING, RIG_BEGIN, RIG_AFTER = 20.0, 25.0, 4.0
+"""[s] of learning, until a fault, and after it."""
+
+FAULTS = {
+    "friction doubling in 3 min": (Fault("friction", RIG_BEGIN, 2.0, 2, 180.0), ("friction", 3)),
+    "slip 0.2 mm": (Fault("slip", RIG_BEGIN, 2e-4, 3), ("slip", 4)),
+    "-20 kg": (Fault("lost_mass", RIG_BEGIN, 20.0), ("payload", None)),
+    "motor -20 %": (Fault("weak_motor", RIG_BEGIN, 0.8, 4), ("motor", 5)),
+    "frozen encoder": (Fault("frozen_encoder", RIG_BEGIN, leg=0), ("sensor", 1)),
+}
+"""Faults of the rig, and their causes."""
+
+MODES: tuple[Literal["force", "velocity"], ...] = ("force", "velocity")
+
+
+def beside_rig(
+    name: str, conditions: Conditions, mode: Literal["force", "velocity"], seconds: float, seed: int
+) -> dict[str, Shadow]:
+    """Return the shadows with measured forces and without, after a run of a machine of the rig."""
+    machine = twin.load(name, configuration="hardware")
+    truth, motion = perturbed_machine(machine, seed), working_sines(machine, seconds, seed)
+    log = record(truth, motion, conditions, model=machine, mode=mode, forces="motor", seed=seed)
+    signals: dict[str, dict[str, Any]] = {each: {"channels": [each]} for each in log.names}
+    if "pose" in signals:
+        signals["pose"]["delay"] = conditions.tracker_delay
+    shadows = {
+        "forces": Shadow(machine, learning=RIG_LEARNING),
+        "no forces": Shadow(machine, learning=RIG_LEARNING),
+    }
+    with TemporaryDirectory() as folder:
+        path = write_log(log, Path(folder) / "run.parquet")
+        source = Replay(path, machine, LogMapping.of({"signals": signals}))
+        while (sample := source.receive()) is not None:
+            shadows["forces"].update(sample)
+            kept = {key: value for key, value in sample.values.items() if key != "forces"}
+            shadows["no forces"].update(sample._replace(values=kept))
+    return shadows
+
+
+def rig(name: str, minutes: float, seed: int) -> None:
+    """Print and write what is found beside the rig: of faults, and in healthy minutes."""
+    titles = ["machine", "mode", "forces", "found after [s]", "first alarm", "right", "alarms"]
+    rows: list[list[object]] = []
+
+    def add(title: str, conditions: Conditions, seconds: float, cause: object) -> None:
+        for mode in MODES:
+            for forces, shadow in beside_rig(name, conditions, mode, seconds, seed).items():
+                first = shadow.alarms[0] if shadow.alarms else None
+                found = None if first is None else (first.kind, first.leg)
+                after = "" if first is None else round(first.time - RIG_BEGIN, 2)
+                rows.append(
+                    [title, mode, forces, after, first or "", found == cause, len(shadow.alarms)]
+                )
+                print(*rows[-1], sep="; ", flush=True)
+                write(f"shadow_{name}_rig.csv", [titles, *rows])
+
+    for title, (fault, cause) in FAULTS.items():
+        rise = fault.rise if fault.kind == "friction" else 0.0
+        seconds = RIG_BEGIN + RIG_AFTER + 0.5 * rise
+        add(title, Conditions(faults=(fault,), force_noise=5.0, **TRACKER), seconds, cause)
+    for title, switches in CONDITIONS.items():
+        if minutes:
+            add(title, Conditions(**switches), RIG_BEGIN + 60.0 * minutes, None)
+
+
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -312,8 +392,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--hours", type=float, default=0.0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--rig", action="store_true", help="run beside the second plant")
+    parser.add_argument("--minutes", type=float, default=5.0, help="of each healthy machine of it")
     given = parser.parse_args()
-    if given.seeds:
+    if given.rig:
+        rig(given.machine, given.minutes, FIRST_SEED + 1)
+    elif given.seeds:
         table(given.machine, given.seeds, given.jobs)
     if given.hours:
         hours(given.machine, given.hours)

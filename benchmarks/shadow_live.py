@@ -24,9 +24,10 @@ import twin
 from twin.link.protocol import Sample
 from twin.link.transport.address import Address
 from twin.link.transport.source import UdpLink
-from twin.shadow.derive import DEFAULT_NOISE, INFINITE_THRESHOLDS, working_motion
+from twin.shadow.rehearsal import DEFAULT_NOISE, working_motion
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import INFINITE_THRESHOLDS
 
 RESULTS = Path(__file__).parent / "results"
 LOCAL = Address("127.0.0.1", 0)
@@ -98,11 +99,12 @@ def watched(name: str, seconds: float) -> tuple[list[float], list[float], int]:
     """Return durations of all updates [s], memory on the way [MiB], and how many were missed."""
     platform = twin.load(name, configuration="hardware")
     link = UdpLink(LOCAL, platform.n_actuators, "measurement")
-    ring = min(120.0, 0.2 * seconds)
     shadow = Shadow(platform, thresholds=INFINITE_THRESHOLDS)
-    shadow.update(Sample("measurement", 0.0, {"coordinates": platform.home_coordinates}))
+    home = platform.home_coordinates
+    values = {"coordinates": home, "command_rates": 0.0 * home}
+    shadow.update(Sample("measurement", 0.0, values))
     shadow.reset()  # all code is loaded
-    session = ShadowSession(shadow, link, ring=ring)
+    session = ShadowSession(shadow, link)
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     controller = context.Process(target=control, args=(name, theirs))
@@ -140,8 +142,8 @@ def main() -> None:
         "longest update [us]": times.max(),
         "updates within 1 ms [%]": 100.0 * (times <= 1000.0).mean(),
         "memory after 100 samples [MiB]": used[0],
-        "memory once the ring is full, least [MiB]": min(used[len(used) // 3 :]),
-        "memory once the ring is full, most [MiB]": max(used[len(used) // 3 :]),
+        "least memory of the last two thirds [MiB]": min(used[len(used) // 3 :]),
+        "most memory of the last two thirds [MiB]": max(used[len(used) // 3 :]),
     }
     table = [(title, round(float(value), 4)) for title, value in rows.items()]
     for title, value in table:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import twin
 from twin.link.emulated import parse_fault
-from twin.shadow import Shadow, Thresholds
-from twin.shadow.derive import perturbed_machine, work, working_motion
+from twin.shadow import Shadow
+from twin.shadow.rehearsal import perturbed_machine, work, working_motion
 
 LEARNING = 4.0
 """[s] in which the machine is taken for healthy."""
@@ -22,16 +22,13 @@ FAULTS = (
     "counts@9s:leg=5,counts=30",
 )
 
-LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, jump=6.0)
-"""As `twin.shadow.derive_thresholds(machine)` finds them in half a minute, rounded up."""
-
 
 def main() -> None:
     """Run machine and shadow, and print the alarms."""
     machine = twin.load("stewart", configuration="hardware")
     hidden = perturbed_machine(machine, seed=1)
     faults = [parse_fault(text) for text in FAULTS]
-    shadow = Shadow(machine, thresholds=LIMITS, learning=LEARNING)
+    shadow = Shadow(machine, learning=LEARNING)
     motion = working_motion(machine, duration=9.5, seed=1)
     print(" time [s]  alarm      where    size")
     for sample in work(machine, motion, hidden=hidden, faults=faults):

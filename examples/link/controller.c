@@ -28,7 +28,7 @@ static uint32_t crc32(const uint8_t *data, size_t size) {
 }
 
 static size_t size_of(const Datagram *d) { /* 0: one number for each leg */
-    static const uint8_t widths[BITS] = {0, 0, 0, 0, 0, 7, 6, 6, 3, 3, 0, 0, 0, 7, 0, 6};
+    static const uint8_t widths[BITS] = {0, 0, 0, 0, 0, 7, 6, 6, 3, 3, 0, 0, 0, 7, 0, 9};
     size_t count = 0;
     for (int bit = 0; bit < BITS; bit++)
         if (d->mask >> bit & 1) count += widths[bit] ? widths[bit] : d->legs;
@@ -36,7 +36,7 @@ static size_t size_of(const Datagram *d) { /* 0: one number for each leg */
 }
 
 static int valid(const Datagram *d, ssize_t size) {
-    return size >= HEADER && d->magic == TWIN && d->version == 1 && d->legs <= 12 &&
+    return size >= HEADER && d->magic == TWIN && d->version == 2 && d->legs <= 12 &&
            d->kind == MEASUREMENT && d->mask & COORDINATES && (size_t)size == size_of(d) &&
            d->checksum == crc32((const uint8_t *)d + 8, size - 8);
 }
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
     int link = socket(AF_INET, SOCK_DGRAM, 0);
     setsockopt(link, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){1, 0}, sizeof(struct timeval));
     if (connect(link, (struct sockaddr *)&to, sizeof to)) return 1;
-    Datagram in, first = {0}, out = {.magic = TWIN, .version = 1, .kind = COMMAND, .legs = 6};
+    Datagram in, first = {0}, out = {.magic = TWIN, .version = 2, .kind = COMMAND, .legs = 6};
     for (double time = 0; time < seconds;) {
         out.sequence++; /* the first command has no field: hold, and send measurements */
         out.checksum = crc32((uint8_t *)&out + 8, size_of(&out) - 8);

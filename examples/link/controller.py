@@ -13,7 +13,7 @@ from zlib import crc32
 COMMAND, MEASUREMENT = 1, 2
 COORDINATES, SETPOINT, COMMAND_RATES = 1 << 0, 1 << 10, 1 << 11
 HEADER = struct.Struct("<4sIBBBBIQII")
-WIDTHS = (0, 0, 0, 0, 0, 7, 6, 6, 3, 3, 0, 0, 0, 7, 0, 6)  # 0: one number for each leg
+WIDTHS = (0, 0, 0, 0, 0, 7, 6, 6, 3, 3, 0, 0, 0, 7, 0, 9)  # 0: one number for each leg
 
 
 def encode(legs, sequence, stamp, mask, values):
@@ -29,7 +29,7 @@ def decode(data):
         return None
     magic, checksum, version, kind, legs, _, _, stamp, acknowledged, mask = HEADER.unpack_from(data)
     widths = {bit: width or legs for bit, width in enumerate(WIDTHS) if mask >> bit & 1}
-    if magic != b"TWIN" or version != 1 or kind != MEASUREMENT or checksum != crc32(data[8:]):
+    if magic != b"TWIN" or version != 2 or kind != MEASUREMENT or checksum != crc32(data[8:]):
         return None
     if len(data) != HEADER.size + 8 * sum(widths.values()):
         return None

@@ -34,7 +34,7 @@ from twin.model.ball import Ball
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.shadow import Shadow
-from twin.shadow.derive import INFINITE_THRESHOLDS
+from twin.shadow.thresholds import INFINITE_THRESHOLDS
 from twin.simulation.batched import make_batched_plant
 
 PROCESSES = 3

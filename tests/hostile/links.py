@@ -27,6 +27,7 @@ from twin.link.protocol import (
     HEADER,
     MAGIC,
     POSE_FIELDS,
+    VERSION,
     Encoder,
     Sample,
     decode,
@@ -38,9 +39,9 @@ from twin.link.transport.address import Address, Arrivals, Counts
 from twin.link.transport.source import UdpLink, open_source
 from twin.logs import read_log
 from twin.logs.recorder import LogRecorder, files_of
-from twin.shadow.derive import INFINITE_THRESHOLDS, write_thresholds
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import INFINITE_THRESHOLDS, write_thresholds
 
 LOCAL = Address("127.0.0.1", 0)
 LEGS, RATE = 6, 1000.0
@@ -86,7 +87,7 @@ def datagram(random: Random, kind: int, sequence: int, time: int, legs: int = LE
     for _ in range(random.choice((0, 0, 1, 3))):
         numbers[random.randrange(len(numbers))] = random.choice(NUMBERS)
     mask = mask_of(frozenset(names))
-    head = [1, kind, legs, random.choice((0, 0, 0, 1, 2)), sequence, time, 0, mask]
+    head = [VERSION, kind, legs, random.choice((0, 0, 0, 1, 2)), sequence, time, 0, mask]
     if random.random() < 0.1:
         head[random.choice((0, 1, 2, 3, 7))] = random.randrange(256)
     data = HEADER.pack(MAGIC, 0, *head) + struct.pack(f"<{len(numbers)}d", *numbers)

@@ -20,9 +20,9 @@ from twin.page.environment import EnvironmentSession, environment_page
 from twin.page.machine_page import replay_page
 from twin.page.server.page_server import PageServer
 from twin.page.shadow_page import Picture, ShadowPage
-from twin.shadow.derive import INFINITE_THRESHOLDS
 from twin.shadow.detectors import Alarm
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import INFINITE_THRESHOLDS
 from twin.simulation.live.runner import Replay
 from twin.simulation.simulate import Trajectory
 

@@ -58,7 +58,7 @@ def test_bytes_are_those_of_the_table() -> None:
     data = bytes(Encoder(LEGS).encode(Sample("command", 1.5, {"command_rates": rates}, 5, 9)))
     assert data[:4] == b"TWIN"
     assert struct.unpack_from("<I", data, 4)[0] == crc32(data[8:])
-    assert data[8:12] == bytes([1, 1, 6, 0])
+    assert data[8:12] == bytes([2, 1, 6, 0])
     assert struct.unpack_from("<I", data, 12)[0] == 5
     assert struct.unpack_from("<Q", data, 16)[0] == 1_500_000_000
     assert struct.unpack_from("<II", data, 24) == (9, 1 << 11)

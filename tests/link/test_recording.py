@@ -18,8 +18,9 @@ from twin.link.recording import Recording
 from twin.link.transport import open_source, samples
 from twin.logs import Log, log_of, write_log
 from twin.motion.profiles import MultiSineMotion
-from twin.shadow.derive import INFINITE_THRESHOLDS, work
+from twin.shadow.rehearsal import work
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import INFINITE_THRESHOLDS
 
 PERIOD, DURATION = 1e-3, 1.5
 FREQUENCIES = np.array([0.7, 1.3, 2.9, 4.1])

@@ -363,3 +363,20 @@ def test_logs_may_be_larger_than_motions(tmp_path, constants):
     assert len(read_log(path)["z"]) == 10
     with pytest.raises(InputError, match="is larger than 20 bytes"):
         read_recording(path, (0.0, 0.0, 0.0))
+
+
+def test_columns_of_signals_need_no_comment_above_them(tmp_path):
+    """A table that has lost its first line, as in a spreadsheet, has the same signals."""
+    time = np.arange(5.0) * 1e-3
+    channels = (
+        Channel("coordinates", time, np.arange(30.0).reshape(5, 6), "m"),
+        Channel("pose", time[::2], np.ones((3, 7)), ("m",) * 3 + ("1",) * 4),
+    )
+    path = write_log(Log(channels), tmp_path / "run.csv")
+    path.write_text(path.read_text().split("\n", 1)[1])
+    log = read_log(path, signals=["coordinates", "pose", "forces"])
+    assert log.names == ("coordinates", "pose")
+    for channel in channels:
+        assert (log[channel.name].time == channel.time).all()
+        assert (log[channel.name].values == channel.values).all()
+        assert log[channel.name].units == channel.units

@@ -17,10 +17,11 @@ from twin.link.transport.source import UdpLink
 from twin.page.server.page_server import PageServer
 from twin.page.shadow_page import Picture, ShadowPage, ShadowWindow, measured_pose
 from twin.rotations import displacement
-from twin.shadow.derive import INFINITE_THRESHOLDS, work, working_motion, write_thresholds
 from twin.shadow.detectors import Alarm
+from twin.shadow.rehearsal import work, working_motion
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import INFINITE_THRESHOLDS, write_thresholds
 
 pytestmark = pytest.mark.quick
 

@@ -18,12 +18,13 @@ from twin.link.emulated import parse_fault
 from twin.link.protocol import Sample
 from twin.link.transport.address import Address
 from twin.link.transport.source import UdpLink
-from twin.shadow.derive import work, working_motion, write_thresholds
-from twin.shadow.detectors import ALARM_KINDS, Thresholds
+from twin.shadow.detectors import ALARM_KINDS
+from twin.shadow.rehearsal import work, working_motion
+from twin.shadow.thresholds import Thresholds, write_thresholds
 
 pytestmark = pytest.mark.slow
 
-LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, jump=6.0)
+LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, motor=0.1, jump=6.0)
 LOCAL = Address("127.0.0.1", 0)
 BEGUN = 1.7e9
 """[s] Time of a machine's clock that began in 1970, at its start."""

@@ -1,157 +1,234 @@
-"""Detectors on residuals of known faults: the right alarm, its size, two-sided thresholds."""
+"""Causes of known residuals: the right alarm, its size, two-sided thresholds, false alarms."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 
 from twin.analysis.platform import load
+from twin.basics.arrays import FloatArray
 from twin.shadow.detectors import (
+    FALSE_ALARMS,
+    FORGETTING_TIME,
+    WHITE_INFLATION,
     Alarm,
-    Collection,
-    FaultSizes,
-    FaultStatistics,
-    SlowDetectors,
-    Thresholds,
-    quantiles,
+    CauseDetector,
+    Hypothesis,
+    LikelihoodWindow,
+)
+from twin.shadow.model import ShadowModel
+from twin.shadow.residuals import (
+    BLOCK_TIME,
+    EFFORT,
+    FRICTION,
+    REGRESSOR_COUNT,
+    SIDE,
+    Block,
+    HealthyLaw,
+    Residual,
+)
+from twin.shadow.thresholds import Thresholds
+from twin.shadow.watch import (
+    LevelWatch,
+    ResidualWatch,
+    described_force,
+    force_columns,
+    force_hypotheses,
+    friction_sizes,
 )
 
 pytestmark = pytest.mark.quick
 
-PERIOD = 1e-3
-LIMITS = Thresholds(friction=10.0, backlash=2e-5, payload=4.0, force=20.0, jump=6.0)
+LIMITS = Thresholds(friction=30.0, backlash=2e-5, payload=4.0, force=30.0, motor=0.1, jump=6.0)
 STEWART = load("stewart", "hardware")
-PULL = np.linalg.solve(STEWART.jacobian(STEWART.home).T, [0.0, 0.0, 9.81, 0.0, 0.0, 0.0])
+JACOBIAN = STEWART.jacobian(STEWART.home)
+WRENCHES = np.linalg.pinv(JACOBIAN.T)
+NOISE = 10.0
+"""[N] of the mean of a block."""
+
+HEALTHY = round(10.0 / BLOCK_TIME)
+"""Blocks that are learned."""
+
+Fault = Callable[[Block, FloatArray], FloatArray]
 
 
-def found(
-    force: float = 0.0,
-    *,
-    legs: slice = slice(1, 2),
-    play: float = 0.0,
-    mass: float = 0.0,
-    steady: tuple[float, ...] = (0.0,) * 6,
-    effort: float = 500.0,
-    seconds: float = 2.0,
-) -> list[Alarm]:
-    """Return the alarms of residuals with friction, play, payload or a steady force, and noise."""
-    random = np.random.default_rng(1)
-    evidence, detectors = FaultStatistics(6, PERIOD), SlowDetectors(STEWART, LIMITS)
-    jacobian, alarms = STEWART.jacobian(STEWART.home), []
-    phases = np.arange(6)
-    for step in range(round(seconds / PERIOD)):
-        direction = np.clip(5.0 * np.sin(2 * np.pi * 1.3 * step * PERIOD + phases), -1.0, 1.0)
-        unexplained = np.zeros((6, 2))
-        unexplained[:, 0] = 40.0 * random.standard_normal(6) + mass * PULL + steady
-        unexplained[legs, 0] += force * direction[legs]
-        unexplained[legs, 1] = 0.5 * play
-        evidence.add(unexplained, direction, PULL, np.ones(6), np.full(6, effort))
-        if step % 10 == 9 and step > 900:
-            alarms += detectors.update(step * PERIOD, evidence.sizes(), jacobian)
-    return alarms
+def block_at(step: int) -> Block:
+    """Return a block of a machine at work, without residuals."""
+    time, phases = step * BLOCK_TIME, np.arange(6)
+    regressors = np.zeros((6, REGRESSOR_COUNT))
+    regressors[:, 0] = 1.0
+    regressors[:, FRICTION] = np.clip(5.0 * np.sin(2 * np.pi * 0.9 * time + phases), -1.0, 1.0)
+    shake = 3.0 * np.sin(2 * np.pi * np.array([0.7, 0.5, 1.1]) * time)
+    load_acceleration = np.array([0.0, 0.0, 9.81]) + shake
+    weights = WRENCHES[:, :3] @ load_acceleration
+    regressors[:, EFFORT] = 100.0 * weights + 200.0 * regressors[:, FRICTION]
+    regressors[:, SIDE] = 1.0
+    arms = np.column_stack([np.zeros(3), np.eye(3)])
+    masses = WRENCHES[:, 3:] @ np.cross(arms, load_acceleration, axisa=0).T
+    masses[:, 0] += weights
+    residual = Residual(np.zeros(6), regressors)
+    return Block(residual, residual, np.full(6, 1e4), WRENCHES, masses, JACOBIAN, True)
+
+
+def columns_of(block: Block) -> FloatArray:
+    """Return F of a block, as the watch over forces makes it."""
+    assert block.force is not None
+    return force_columns(block, block.force.regressors, 0.5)
+
+
+def numbers(**causes: float) -> FloatArray:
+    """Return the numbers of F: friction2=60 for the second leg, motor4, steady1, all, mass, fz."""
+    first = {"friction": 0, "motor": 6, "steady": 12}
+    named = {"all": 18, "mass": 19, "fx": 23, "fy": 24, "fz": 25}
+    values = np.zeros(29)
+    for name, value in causes.items():
+        values[named[name] if name in named else first[name[:-1]] + int(name[-1]) - 1] = value
+    return values
+
+
+def raised(
+    seconds: float, *faults: tuple[float, FloatArray], seed: int = 1
+) -> tuple[list[Alarm], ResidualWatch]:
+    """Return the alarms after a healthy time, with numbers of faults from their times on [s]."""
+    random = np.random.default_rng(seed)
+    model = ShadowModel(STEWART, 1e-3, "velocity")
+    detector = CauseDetector(
+        force_hypotheses(model, LIMITS),
+        29,
+        BLOCK_TIME,
+        describe=partial(described_force, machine=STEWART),
+    )
+    watch = ResidualWatch("force", detector, force_columns, 0.5)
+    blocks, alarms = [], []
+    for step in range(HEALTHY + round(seconds / BLOCK_TIME)):
+        time = (step - HEALTHY) * BLOCK_TIME
+        block = block_at(step)
+        assert block.force is not None
+        values = NOISE * random.standard_normal(6)
+        for begin, added in faults:
+            if time >= begin:
+                values = values + columns_of(block) @ added
+        block = block._replace(force=block.force._replace(values=values))
+        if step < HEALTHY:
+            blocks.append(block)
+            continue
+        if step == HEALTHY:
+            watch.learn(blocks)
+        watch.add(block)
+        alarms += detector.update(time)
+    return alarms, watch
 
 
 def test_nothing_is_found_in_noise() -> None:
-    """Forty newtons of noise on every leg are no fault."""
-    assert found() == []
+    """Noise that is as white as the likelihoods take it for raises nothing in a minute."""
+    alarms, watch = raised(60.0)
+    assert alarms == []
+    assert watch.detector.inflation == pytest.approx(WHITE_INFLATION, rel=0.7)
 
 
-@pytest.mark.parametrize(("ratio", "heard"), [(0.5, False), (2.0, True)])
-def test_thresholds_have_two_sides(ratio: float, heard: bool) -> None:
-    """Half the size of every fault raises nothing in two seconds, twice the size its own alarm."""
-    cases = {
-        "friction": found(ratio * LIMITS.friction),
-        "backlash": found(play=ratio * LIMITS.backlash),
-        "payload": found(mass=ratio * LIMITS.payload),
-        "overload": found(steady=(ratio * LIMITS.force, -ratio * LIMITS.force) * 3),
-    }
-    for kind, alarms in cases.items():
-        assert [alarm.kind for alarm in alarms] == ([kind] if heard else []), kind
+CAUSES = {
+    ("friction", 2): numbers(friction2=LIMITS.friction),
+    ("friction", None): numbers(all=LIMITS.friction),
+    ("motor", 4): numbers(motor4=LIMITS.motor),
+    ("payload", None): numbers(mass=LIMITS.payload),
+    ("overload", None): numbers(fx=LIMITS.force * np.sqrt(6.0), fy=LIMITS.force),
+    ("unexplained", 3): numbers(steady3=2.0 * LIMITS.force),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES, ids=str)
+def test_each_cause_is_named(cause: tuple[str, int | None]) -> None:
+    """Less than what is worth a report raises nothing; three times that its own alarm in 2 s."""
+    added = CAUSES[cause]
+    assert raised(4.0, (0.0, 0.4 * added))[0] == []
+    first = raised(2.0, (0.0, 3.0 * added))[0][0]
+    assert (first.kind, first.leg) == cause
 
 
 def test_sizes_are_those_of_the_fault() -> None:
-    """Estimates come within a tenth, and name the leg."""
-    rubbing = found(100.0)[0]
-    assert rubbing.leg == 2
-    # Evidence that is forgotten exponentially shows 0.9 of a fault when an alarm can begin.
-    assert rubbing.size == pytest.approx(100.0, rel=0.1)
-    assert found(play=1e-4)[0].size == pytest.approx(1e-4, rel=0.1)
-    assert found(mass=-30.0)[0].size == pytest.approx(-30.0, rel=0.1)
+    """At the alarm the window holds a half of the fault or more, and never more than all of it."""
+    for name, size in (("friction2", 150.0), ("mass", -20.0), ("motor4", 0.25)):
+        alarm = raised(2.0, (0.0, numbers(**{name: size})))[0][0]
+        found = alarm.size / (0.2 if name == "motor4" else size)  # a fifth of its force is missing
+        assert 0.4 < found < 1.15
 
 
-def test_a_load_beyond_reason_is_an_overload() -> None:
-    """More than the platform's own mass, and efforts beyond the rating, are no payload."""
-    assert [alarm.kind for alarm in found(mass=150.0)] == ["overload"]
-    alarms = found(mass=20.0, effort=4000.0)
-    assert {alarm.kind for alarm in alarms} == {"overload"}
-    assert [alarm.leg for alarm in alarms] == [1, 2, 3, 4, 5, 6]
+def test_falling_friction_is_no_fault() -> None:
+    """Of one leg or of all, as warming makes it; nor is it taken for a payload."""
+    for added in (numbers(friction2=-100.0), numbers(all=-100.0)):
+        assert raised(5.0, (0.0, added))[0] == []
 
 
-def test_friction_in_all_legs_is_no_payload() -> None:
-    """Every leg gets its own alarm."""
-    alarms = found(60.0, legs=slice(None))
-    assert [(alarm.kind, alarm.leg) for alarm in alarms] == [("friction", k) for k in range(1, 7)]
+def test_a_load_beyond_the_platforms_mass_is_a_force() -> None:
+    """Nobody puts a second platform on a platform that moves."""
+    [alarm] = raised(3.0, (0.0, numbers(mass=150.0)))[0]
+    assert alarm.kind == "overload"
 
 
-def test_springs_yield_under_a_payload() -> None:
-    """What springs in the legs yield under an unexplained force is no play; more than that is."""
-    machine, zero = load("compliant_stewart", "hardware"), np.zeros(6)
-    force = np.full(6, 10.0)
-    yields = 2.0 * force / machine.leg_springs.stiffness
-    for play, kinds in ((yields, {"payload"}), (3.0 * yields, {"payload", "backlash"})):
-        detectors = SlowDetectors(machine, LIMITS)
-        sizes = FaultSizes(zero, play, 8.0, force, zero, 0.0, 9e4, 9e4)
-        jacobian = machine.jacobian(machine.home)
-        found = [detectors.update(time, sizes, jacobian) for time in (0.0, 0.5)]
-        assert {alarm.kind for alarms in found for alarm in alarms} == kinds
+def test_a_second_fault_is_found_beside_the_first() -> None:
+    """What the first one explains is taken away from what the second one has to explain."""
+    alarms, watch = raised(9.0, (0.0, numbers(mass=20.0)), (5.0, numbers(friction5=150.0)))
+    assert [(alarm.kind, alarm.leg) for alarm in alarms] == [("payload", None), ("friction", 5)]
+    assert set(watch.detector.active) == {("payload", None), ("friction", 5)}
 
 
-@pytest.mark.parametrize(
-    ("share", "kinds"), [(0.6, {"overload"}), (0.01, {"overload", "backlash"})]
-)
-def test_a_push_moves_all_legs_and_play_one(share: float, kinds: set[str]) -> None:
-    """Legs lag behind a force from outside beyond what it winds up; one leg alone has play."""
-    detectors, zero = SlowDetectors(STEWART, LIMITS), np.zeros(6)
-    force = 3.0 * LIMITS.force * np.array([-1.0, 1.0, -1.0, -1.0, 1.0, -1.0])
-    sizes = FaultSizes(
-        zero, 1e-3 * np.array([share, 1.0, *[share] * 4]), 0.0, force, zero, 0.0, 0.0, 1.0
+def test_statistics_are_chi_squared() -> None:
+    """In white noise: as many on average as numbers, and as rarely large as the quantile says."""
+    from scipy.stats import chi2
+
+    random = np.random.default_rng(2)
+    causes = [Hypothesis(("payload", None), (0,), 0.0, "kg")]
+    causes.append(Hypothesis(("overload", None), (1, 2, 3), 0.0, "N", is_vector=True))
+    detector, window = CauseDetector(causes, 4, BLOCK_TIME), LikelihoodWindow(4, BLOCK_TIME)
+    found = []
+    for _ in range(30_000):
+        window.add(random.standard_normal(6), random.standard_normal((6, 4)))
+        found.append([window.estimate(each.columns)[0] for each in causes])
+    statistics = np.array(found[100:]) / WHITE_INFLATION
+    assert statistics.mean(axis=0) == pytest.approx([1.0, 3.0], rel=0.15)
+    assert (statistics > chi2.isf(0.01, [1, 3])).mean(axis=0) == pytest.approx(0.01, abs=0.005)
+    healthy = [(random.standard_normal(6), random.standard_normal((6, 4))) for _ in range(200)]
+    detector.learn(healthy)
+    decisions = 3600.0 / (2.0 * FORGETTING_TIME) * len(causes)
+    assert (detector.thresholds >= chi2.isf(FALSE_ALARMS / decisions, [1, 3])).all()
+
+
+def law_of(residual: Callable[[FloatArray], FloatArray], steps: range) -> HealthyLaw:
+    """Return the law of blocks whose residuals follow from their regressors."""
+    rows = [block_at(step).force for step in steps]
+    return HealthyLaw(
+        [row._replace(values=residual(row.regressors)) for row in rows if row is not None]
     )
-    jacobian = STEWART.jacobian(STEWART.home)
-    alarms = [alarm for time in (0.0, 0.5) for alarm in detectors.update(time, sizes, jacobian)]
-    assert {alarm.kind for alarm in alarms} == kinds
-    assert {alarm.leg for alarm in alarms if alarm.kind == "backlash"} <= {2}
 
 
-def test_legs_that_a_known_force_moves_do_not_rub() -> None:
-    """Each leg gives way to one side: friction explains nearly as much, and is no second alarm."""
-    detectors, zero = SlowDetectors(STEWART, LIMITS), np.zeros(6)
-    force = np.full(6, 3.0 * LIMITS.force)
-    jacobian = STEWART.jacobian(STEWART.home)
-    kinds = []
-    for time, energy in ((0.0, 0.1), (0.5, 0.1), (0.6, 0.9), (1.3, 0.9), (1.4, 1.1), (2.1, 1.1)):
-        sizes = FaultSizes(force, zero, 0.0, force, zero, energy, 0.0, 1.0)
-        kinds.append({alarm.kind for alarm in detectors.update(time, sizes, jacobian)})
-    assert kinds == [set(), {"overload"}, set(), set(), set(), {"friction"}]
+def test_the_law_takes_up_what_the_file_gets_wrong() -> None:
+    """A constant, friction and a motor's constant, each with its coefficient."""
+    law = law_of(lambda x: 5.0 * x[:, 0] + 40.0 * x[:, FRICTION] + 0.1 * x[:, EFFORT], range(1000))
+    assert law.coefficients[:, FRICTION] == pytest.approx(40.0, rel=0.05)
+    assert law.coefficients[:, EFFORT] == pytest.approx(0.1, rel=0.05)
+    assert (law.deviation < 0.5).all()
 
 
-def test_thresholds_allow_for_what_was_seen() -> None:
-    """A quantile of the deviation, or twice the largest; no play without a pose."""
-    slow, fast = quantiles(6, 1000.0)
-    collection, zero = Collection(), np.zeros(6)
-    size = np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    collection.add(FaultSizes(size, zero, -2.0, size, zero, 0.0, 0.0, 0.0))
-    collection.add_jump(fast)
-    limits = collection.thresholds(6, 1000.0)
-    assert limits.friction == pytest.approx(max(slow * 3.0 / np.sqrt(6.0), 2.0 * 3.0))
-    assert limits.payload == pytest.approx(max(2.0 * slow, 4.0))
-    assert limits.backlash == np.inf
-    assert limits.jump == pytest.approx(2.0 * fast)
-
-
-def test_quantiles_keep_one_false_alarm_an_hour() -> None:
-    """All looks of an hour, at these quantiles, are wrong once in the sum of four kinds."""
-    from math import erfc
-
-    slow, fast = quantiles(6, 1000.0)
-    looks = 3 * 6 * 3600 / 0.6 * erfc(slow / np.sqrt(2)), 6 * 3.6e6 * erfc(fast / np.sqrt(2))
-    assert sum(looks) == pytest.approx(1.0, rel=1e-6)
+@pytest.mark.parametrize(("legs", "named"), [((2,), [3]), (range(6), [None])])
+def test_slow_friction_is_followed_and_reported_at_its_size(
+    legs: tuple[int, ...], named: list[int | None]
+) -> None:
+    """A rise by 300 N in three minutes is reported at the size that is worth it, not before."""
+    law = law_of(lambda x: 0.0 * x[:, 0], range(1000))
+    wear = LevelWatch("friction", [*range(1, 7), None], np.full(7, 75.0), "N")
+    rise, alarms, reported = np.zeros(6), [], 0.0
+    for step in range(round(90.0 / BLOCK_TIME)):
+        rise[list(legs)] = 300.0 * step * BLOCK_TIME / 180.0
+        block = block_at(step).force
+        assert block is not None
+        friction = block.regressors[:, FRICTION]
+        residual = block._replace(values=rise * friction)
+        law.follow_friction(law.unexplained(residual), friction)
+        found = wear.update(step * BLOCK_TIME, friction_sizes(law.friction_rise))
+        reported = float(rise.max()) if found and not alarms else reported
+        alarms += found
+    assert [alarm.leg for alarm in alarms] == named
+    assert 75.0 <= reported < 110.0

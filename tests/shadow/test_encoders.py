@@ -22,15 +22,25 @@ def watch() -> EncoderWatch:
     return EncoderWatch(model, 6.0)
 
 
-def after(watch: EncoderWatch, steps: range, jump: float = 0.0, standing: int = 0) -> list[Alarm]:
+def after(
+    watch: EncoderWatch,
+    steps: range,
+    jump: float = 0.0,
+    standing: int = 0,
+    *,
+    noise: float = 0.0,
+    learning: bool = False,
+) -> list[Alarm]:
     """Return alarms of steps in which the first `standing` legs stand; one jumps by so much."""
-    alarms = []
+    alarms, random = [], np.random.default_rng(3)
     model = watch._model
     for step in steps:
         reading = model.coordinates + watch._count * COUNTS[step % 4]
         reading[:standing] = model.coordinates[:standing]
         reading[0] += jump
-        alarms += watch.check(1e-3 * step, reading, watch.innovation(reading, 0))
+        reading += noise * watch._count * random.standard_normal(6)
+        innovation = watch.innovation(reading, 0)
+        alarms += watch.check(1e-3 * step, reading, innovation, is_learning=learning)
     return alarms
 
 
@@ -53,3 +63,12 @@ def test_a_steady_force_behind_one_reading_that_stands(
     """The one leg that stands for long is named; after a short time, or of two legs, none is."""
     assert not after(watch, range(steps), standing=standing)
     assert [alarm.leg for alarm in watch.behind_force(1e-3 * steps)] == legs
+
+
+def test_noise_is_learned_and_raises_nothing(watch: EncoderWatch) -> None:
+    """Five counts of noise are no lost counts, while it is learned and after; fifty counts are."""
+    assert not after(watch, range(2000), noise=5.0, learning=True)
+    assert not after(watch, range(2000, 6000), noise=5.0)
+    lost = 60.0 * float(watch._count[0])
+    [alarm] = after(watch, range(6000, 6100), noise=5.0, jump=lost)
+    assert (alarm.kind, alarm.leg) == ("counts", 1)

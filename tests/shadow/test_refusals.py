@@ -10,8 +10,8 @@ import pytest
 from twin.analysis.platform import Platform, load
 from twin.basics.arrays import FloatArray
 from twin.link.protocol import Sample
-from twin.shadow.derive import INFINITE_THRESHOLDS
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import INFINITE_THRESHOLDS
 
 pytestmark = pytest.mark.quick
 

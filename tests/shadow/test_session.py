@@ -24,10 +24,11 @@ from twin.link.transport.address import Counts
 from twin.logs import read_log, write_log
 from twin.logs.recorder import LogRecorder
 from twin.shadow import session as sessions
-from twin.shadow.derive import INFINITE_THRESHOLDS, work, working_motion, write_thresholds
-from twin.shadow.detectors import Alarm, Thresholds
+from twin.shadow.detectors import Alarm
+from twin.shadow.rehearsal import work, working_motion
 from twin.shadow.session import ShadowSession
 from twin.shadow.shadow import Shadow
+from twin.shadow.thresholds import INFINITE_THRESHOLDS, Thresholds, write_thresholds
 
 pytestmark = pytest.mark.quick
 
@@ -262,7 +263,7 @@ def test_estimates_that_cannot_be_sent_are_counted(
     assert sum(telemetry.counts.reasons.values()) == session.updates == 5
 
 
-LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, jump=6.0)
+LIMITS = Thresholds(friction=25.0, backlash=2e-5, payload=6.0, force=30.0, motor=0.1, jump=6.0)
 
 
 @pytest.mark.slow
@@ -296,7 +297,7 @@ def test_a_stream_of_half_a_second_is_not_judged(stewart: Platform, samples: lis
 def test_machines_with_redundant_legs_are_watched(name: str) -> None:
     """Readings of more legs than degrees of freedom contradict each other by their noise."""
     machine = load(name, "hardware")
-    limits = Thresholds(friction=1e4, backlash=1e-4, payload=3e3, force=6e3, jump=10.0)
+    limits = Thresholds(friction=1e4, backlash=1e-4, payload=3e3, force=6e3, motor=0.2, jump=10.0)
     shadow = Shadow(machine, thresholds=limits, learning=2.0)
     fault = parse_fault("counts@3.5s:leg=3,counts=40")
     errors = []

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from twin.link.transport.source import Source
     from twin.logs.recorder import LogRecorder
     from twin.page.shadow_page import ShadowWindow
-    from twin.plant.signals import Mode
-    from twin.shadow.detectors import Thresholds
     from twin.shadow.session import ShadowSession
+    from twin.shadow.thresholds import Thresholds
 
 POLL_INTERVAL = 0.2
 """[s] Longest wait for a sample before the source is checked again."""
@@ -56,7 +55,7 @@ Mapped = Annotated[
 Limits = Annotated[
     Path | None,
     file_option(
-        "Thresholds of the alarms, TOML; derived and written there where it does not exist."
+        "Sizes that are worth an alarm, TOML; a file that does not exist is written with defaults."
     ),
 ]
 Ends = Annotated[
@@ -118,13 +117,17 @@ def shadow(
         recorder = None if log is None else _recorder(log, platform, ring, replace)
         if recorder is not None:
             resources.callback(recorder.close)
+        alarm_limits = _thresholds(platform, thresholds)
         first_sample = _first(samples, platform)
-        alarm_limits = _thresholds(platform, rate, first_sample, thresholds)
-        is_force_mode = (
-            "command_forces" in first_sample.values and "command_rates" not in first_sample.values
+        is_replayed = source.startswith("replay:")  # whose samples have their own times
+        shadow_model = Shadow(
+            platform,
+            rate,
+            thresholds=alarm_limits,
+            mode=None if log_mapping is None else log_mapping.mode,
+            delays=None if log_mapping is None or is_replayed else log_mapping.delays,
+            learning=learning,
         )
-        mode: Mode | None = "force" if is_force_mode else None
-        shadow_model = Shadow(platform, rate, thresholds=alarm_limits, mode=mode, learning=learning)
         session = ShadowSession(shadow_model, samples, telemetry=estimate_sender, recorder=recorder)
         window = _window(platform, port, not no_browser, resources) if view else None
         _play(session, first_sample, alarm_table, seconds, window)
@@ -233,23 +236,16 @@ def _first(source: Source, platform: Platform) -> Sample:
         notices.show_due(told)
 
 
-def _thresholds(platform: Platform, rate: float, first: Sample, path: Path | None) -> Thresholds:
-    """Return the thresholds of a file, or derive them for the channels of a sample."""
-    from twin.shadow.derive import (
-        DEFAULT_CHANNELS,
-        derive_thresholds,
-        read_thresholds,
-        write_thresholds,
-    )
+def _thresholds(platform: Platform, path: Path | None) -> Thresholds:
+    """Return the thresholds of a file, or those of the machine, written there."""
+    from twin.shadow.thresholds import default_thresholds, read_thresholds, write_thresholds
 
     if path is not None and path.exists():
         return read_thresholds(path)
-    channels = [name for name in DEFAULT_CHANNELS if name in first.values]
-    line(f"deriving thresholds from machines that measure {', '.join(['coordinates', *channels])}")
-    derived = derive_thresholds(platform, rate, channels=channels)
+    thresholds = default_thresholds(platform)
     if path is not None:
-        line(f"wrote {write_thresholds(derived, path)}")
-    return derived
+        line(f"wrote {write_thresholds(thresholds, path)}")
+    return thresholds
 
 
 def _run(

@@ -133,6 +133,13 @@ class DriveModel(NamedTuple):
         return self.delay + self.lag
 
 
+def encoder_noise(platform: MachineModel) -> FloatArray:
+    """Return the standard deviations `(n,)` [m, rad] of encoders' readings beside rounding."""
+    legs = as_model(platform).parameters.legs
+    counts = np.array([0.0 if leg.encoder is None else leg.encoder.noise for leg in legs])
+    return np.asarray(counts * drive_model(platform).resolution)
+
+
 def drive_model(platform: MachineModel) -> DriveModel:
     """Return the drives of a machine's parameters; without drives the ideal ones.
 

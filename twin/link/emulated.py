@@ -18,7 +18,7 @@ from twin.control.cascade import (
     takes_positions,
 )
 from twin.control.controller import still_reference
-from twin.control.gains import suitable_position_loop
+from twin.control.gains import encoder_noise, suitable_position_loop
 from twin.engines import make_engine
 from twin.errors import InputError, SimulationStoppedError, brief
 from twin.link.protocol import MachineState, Sample
@@ -43,6 +43,10 @@ SCALED_FIELDS = {
     "backlash": ("backlash",),
 }
 """Numbers of a drive that a fault multiplies, as far as it has them."""
+
+
+RISE_STEPS = 41
+"""Number of instants at which a fault that grows changes the drives."""
 
 
 class BaseFault(BaseModel):
@@ -71,9 +75,10 @@ class DriveFault(BaseFault):
     kind: Literal["friction", "backlash"]
     leg: Leg = Field(None, description="Default: all")
     factor: Number = Field(2.0, ge=0.0, description="Of what the drive has")
+    rise: Time = Field(0.0, ge=0.0, description="Time in which it grows to this factor")
 
-    def values(self, parameters: MachineParameters) -> dict[str, float]:
-        """Return the changed parameter values of a machine by path.
+    def values(self, parameters: MachineParameters, time: float) -> dict[str, float]:
+        """Return the changed parameter values of a machine at a time [s], by path.
 
         Raises:
             InputError: its drives have no such numbers above zero.
@@ -85,7 +90,9 @@ class DriveFault(BaseFault):
         if not any(values.values()):
             message = f"the drives of {parameters.name} have none; choose another configuration"
             raise InputError(f"fault.{self.kind}", message)
-        return {path: self.factor * value for path, value in values.items()}
+        grown = min((time - self.begin) / self.rise, 1.0) if self.rise > 0.0 else 1.0
+        factor = 1.0 + grown * (self.factor - 1.0)
+        return {path: factor * value for path, value in values.items()}
 
 
 class CountsFault(BaseFault):
@@ -198,7 +205,12 @@ class Readings:
             raise InputError(
                 f"noise.{unknown_signals[0]}", f"must be one of {', '.join(NOISY_SIGNALS)}"
             )
-        self._noise = {name: not_negative(value, f"noise.{name}") for name, value in noise.items()}
+        self._noise: dict[str, Any] = {
+            name: not_negative(value, f"noise.{name}") for name, value in noise.items()
+        }
+        own_noise = encoder_noise(plant.platform)
+        if own_noise.any():
+            self._noise.setdefault("coordinates", own_noise)
         self._place = self._noise.pop("pose", None), self._noise.pop("attitude", None)
         self._plant, self._period = plant, period
         self._seed = seed_sequence(seed, "readings")
@@ -309,6 +321,9 @@ def phases(
     mechanisms: dict[float, tuple[MachineModel, Engine]] = {0.0: (platform, first_engine)}
     _check(platform, faults)
     times = {0.0, *(each.begin for each in faults), *(each.end for each in faults)}
+    for fault in faults:
+        if isinstance(fault, DriveFault) and fault.rise > 0.0:
+            times |= set(np.linspace(fault.begin, fault.begin + fault.rise, RISE_STEPS).tolist())
     phase_list = []
     for time in sorted(filter(isfinite, times)):
         active = [fault for fault in faults if fault.active(time)]
@@ -319,7 +334,7 @@ def phases(
         loaded, mechanism = mechanisms[mass]
         wrench = sum((_wrench(each) for each in active if isinstance(each, OverloadFault)), _NONE)
         sensors = tuple(each for each in active if isinstance(each, CountsFault | SensorFault))
-        machine = _with_drives(loaded, active)
+        machine = _with_drives(loaded, active, time)
         phase_list.append(
             Phase(time, machine, mechanism, wrench if wrench.any() else None, sensors)
         )
@@ -333,12 +348,12 @@ def _wrench(fault: OverloadFault) -> FloatArray:
     return wrench
 
 
-def _with_drives(platform: MachineModel, faults: Sequence[Fault]) -> MachineModel:
-    """Return a machine with its drives changed by faults; factors of several faults multiply."""
+def _with_drives(platform: MachineModel, faults: Sequence[Fault], time: float) -> MachineModel:
+    """Return a machine with its drives changed by faults at a time [s]; their factors multiply."""
     parameters = platform.parameters
     for fault in faults:
         if isinstance(fault, DriveFault):
-            parameters = with_values(parameters, fault.values(parameters))
+            parameters = with_values(parameters, fault.values(parameters, time))
     if parameters is platform.parameters:
         return platform
     return type(platform)(parameters, limits=platform.limits)

@@ -32,7 +32,7 @@ FIELD_WIDTHS = {
     "command_forces": PER_LEG,
     "reference_pose": 7,
     "residuals": PER_LEG,
-    "alarms": 6,
+    "alarms": 9,
 }
 """Names and widths of the fields, in the order of the bits of the mask, bit 0 first.
 
@@ -56,7 +56,7 @@ SEQUENCE_MODULUS = 2**32
 
 MAGIC = b"TWIN"
 
-VERSION = 1
+VERSION = 2
 
 HEADER = Struct("<4sIBBBBIQII")
 """Magic, checksum, version, kind, legs, state, sequence, time [ns], acknowledged, mask."""
@@ -147,6 +147,8 @@ class Sample(NamedTuple):
     """sequence number of the last command that was received before; 0 without one"""
     state: MachineState = "running"
     """state of the machine: it follows commands, holds its position without them, or has stopped"""
+    ages: Mapping[str, float] | None = None
+    """name of a field -> [s] by which it is older than `time`; None where no field is"""
 
 
 class Encoder:
@@ -171,7 +173,7 @@ class Encoder:
         Raises:
             InputError: a field or a time that no datagram can hold; names it.
         """
-        kind, time, values, sequence, acknowledged, state = sample
+        kind, time, values, sequence, acknowledged, state, _ = sample
         if not 0.0 <= time <= MAX_TIME:
             raise InputError("time", f"must be from 0 to {MAX_TIME:g} s, not {brief(time)}")
         if kind not in DATAGRAM_KINDS or state not in MACHINE_STATES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, NamedTuple, Self
@@ -252,6 +252,23 @@ def join(logs: Iterable[Log]) -> Log:
         for channel in log.channels:
             channels_by_name.setdefault(channel.name, []).append(channel)
     return Log(tuple(map(_joined, channels_by_name.values())), metadata)
+
+
+def with_whole_signals(log: Log, signals: Collection[str]) -> Log:
+    """Return a log in which columns such as `rates 1` and `rates 2` are one channel, `rates`.
+
+    Tables of this program name the columns of a signal so. Those of other signals, with a number
+    missing, or with different times, stay alone.
+    """
+    whole = []
+    for name in signals:
+        parts = list[Channel]()
+        while (title := f"{name} {len(parts) + 1}") in log and log[title].width == 1:
+            parts.append(log[title])
+        if parts and all(np.array_equal(each.time, parts[0].time) for each in parts):
+            values = np.hstack([each.values for each in parts])
+            whole.append(Channel(name, parts[0].time, values, tuple(e.units[0] for e in parts)))
+    return log.with_channels(*whole)
 
 
 def _joined(parts: list[Channel]) -> Channel:

@@ -157,6 +157,9 @@ class LogMapping(BaseModel):
     time_unit: StrictStr | None = Field(
         None, description="Unit of the times; default: that in the name of the column, or s"
     )
+    mode: Literal["force", "velocity", "position"] | None = Field(
+        None, description="What the drives take as commands; default: what is recorded of them"
+    )
     signals: dict[str, SignalMapping] = Field(min_length=1, description="By name of the signal")
 
     @classmethod
@@ -193,6 +196,11 @@ class LogMapping(BaseModel):
     def channels(self) -> frozenset[str]:
         """Names of the channels of all signals."""
         return frozenset(name for rule in self.signals.values() for name in rule.channels)
+
+    @property
+    def delays(self) -> dict[str, float]:
+        """Times [s] by which signals are stamped too late, of those that are."""
+        return {name: rule.delay for name, rule in self.signals.items() if rule.delay}
 
     def apply(self, log: Log, machine: MachineModel) -> Log:
         """Return the log of the machine's signals, in SI units and in the order of its legs.

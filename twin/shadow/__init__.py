@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from twin.shadow.derive import derive_thresholds, read_thresholds, write_thresholds
-from twin.shadow.detectors import ALARM_KINDS, Alarm, Thresholds
+from twin.shadow.detectors import ALARM_KINDS, Alarm
 from twin.shadow.shadow import Shadow, ShadowState
+from twin.shadow.thresholds import (
+    Thresholds,
+    default_thresholds,
+    read_thresholds,
+    write_thresholds,
+)
 
 __all__ = [
     "ALARM_KINDS",
@@ -12,7 +17,7 @@ __all__ = [
     "Shadow",
     "ShadowState",
     "Thresholds",
-    "derive_thresholds",
+    "default_thresholds",
     "read_thresholds",
     "write_thresholds",
 ]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import exp
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import has_encoders
-from twin.control.gains import drive_model, transmission_ratio
+from twin.control.gains import drive_model, encoder_noise, transmission_ratio
 from twin.control.observer.cascade import SWING_MASS_RATIO, suitable_design
 from twin.control.observer.kalman_observer import ObserverDesign, steady_gains
 from twin.errors import InputError
-from twin.kernels.kinematics import inverse_kinematics_batch, jacobian_batch
+from twin.kernels.kinematics import jacobian_batch
 from twin.kernels.plant import columns as column
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import Mode
@@ -59,6 +58,11 @@ MAX_JUMPS = 4
 rather than as losing counts.
 """
 
+QUANTISED_RATIO = 0.6
+"""Mean of the sudden innovations of an encoder whose only error are its counts, in standard
+deviations; noise beside them makes it larger.
+"""
+
 QUIET_TIME = 0.02
 """[s] Engineering choice: time without a further jump after which lost counts are reported."""
 
@@ -73,27 +77,6 @@ encoders.
 OUTLIER_FRACTION = 0.1
 """Fraction of the stroke, beyond its ends or as a jump, above which a reading is an outlier."""
 
-REGRESSOR_COUNT = 4
-"""Number of regressors: one, direction, rate and acceleration of an actuator."""
-
-REGRESSION_CHANNELS = 2
-"""Number of channels explained by them: force on the motor, and deflection within the backlash."""
-
-RIDGE_FRACTION = 1e-6
-"""Ridge of the regression, as a fraction of the regressors' squares: it fixes coefficients that the
-motion does not excite.
-"""
-
-ACCELERATION_FILTER_TIME = 0.01
-"""[s] Engineering choice: time constant of the low-pass of the actuator speed from which the
-acceleration is derived.
-"""
-
-CONTACT_FORCE_FRACTION = 0.1
-"""Fraction of the holding force above which a transmission is in contact at one side of its
-backlash.
-"""
-
 
 class ChannelWatch:
     """Watches all channels but the encoders; of one value per leg, leg by leg.
@@ -102,44 +85,45 @@ class ChannelWatch:
         dead: channels that are declared dead and ignored.
     """
 
-    def __init__(self, stroke: FloatArray, period: float) -> None:
-        """Watch a machine whose actuators have a `stroke` `(n,)`, once a `period` [s]."""
+    def __init__(self, stroke: FloatArray) -> None:
+        """Watch a machine whose actuators have a `stroke` `(n,)`."""
         self.dead: set[str] = set()
-        self._fast, self._period = MIN_MOVING_SPEED * float(stroke.min()), period
+        self._fast = MIN_MOVING_SPEED * float(stroke.min())
+        self._heard: dict[str, tuple[float, FloatArray]] = {}
         self._last: dict[str, FloatArray] = {}
-        self._still: dict[str, FloatArray] = {}
-        self._gone: dict[str, float] = {}
+        self._changed: dict[str, FloatArray] = {}
 
-    def check(
-        self, time: float, values: Mapping[str, FloatArray], rates: FloatArray
-    ) -> list[Alarm]:
-        """Return new alarms of a sample, at rates `(n,)` of the model."""
+    def hear(self, time: float, values: Mapping[str, FloatArray]) -> None:
+        """Take the channels of a sample, of which the slow ones are in few samples."""
+        for name in WATCHED_CHANNELS:
+            if name in values:
+                self._heard[name] = time, values[name]
+
+    def check(self, time: float, rates: FloatArray) -> list[Alarm]:
+        """Return new alarms of what was heard until a `time` [s], at rates `(n,)` of the model."""
         alarms = []
         is_moving = float(np.abs(rates).max()) > self._fast
-        for name in WATCHED_CHANNELS:
-            value = values.get(name)
-            if name in self.dead or (value is None and name not in self._last):
+        for name, (heard, value) in self._heard.items():
+            if name in self.dead:
                 continue
-            if value is None:
-                self._gone[name] += self._period
-                if self._gone[name] > CHANNEL_TIMEOUT:
-                    alarms.append(self._died(time, name, None, self._gone[name], "is missing"))
+            if time - heard > CHANNEL_TIMEOUT:
+                alarms.append(self._died(time, name, None, time - heard, "is missing"))
                 continue
-            self._gone[name] = 0.0
             previous = self._last.get(name)
+            if previous is value:  # nothing has come since
+                continue
             self._last[name] = value
             if previous is None or not is_moving:
-                self._still[name] = np.zeros(len(value))
+                self._changed[name] = np.full(len(value), heard)
                 continue
-            unchanged_time = self._still[name] = np.where(
-                value == previous, self._still[name] + self._period, 0
-            )
-            is_unchanged = unchanged_time > UNCHANGED_TIME
+            changed = self._changed[name] = np.where(value == previous, self._changed[name], heard)
+            is_unchanged = heard - changed > UNCHANGED_TIME
             if name == "forces" and is_unchanged.any():
                 leg = int(np.argmax(is_unchanged))
-                alarms.append(self._died(time, name, leg + 1, unchanged_time[leg], "stands still"))
+                size = float(heard - changed[leg])
+                alarms.append(self._died(time, name, leg + 1, size, "stands still"))
             elif is_unchanged.all():
-                alarms.append(self._died(time, name, None, unchanged_time[0], "stands still"))
+                alarms.append(self._died(time, name, None, heard - changed[0], "stands still"))
         return alarms
 
     def _died(self, time: float, name: str, leg: int | None, size: float, how: str) -> Alarm:
@@ -203,6 +187,8 @@ class ShadowModel:
         self._stroke = float(stroke.max())
         self._plant = make_batched_plant("analytic", machine, 1, period, mode=mode)
         design = suitable_design(machine, period)
+        reading_variance = design.measurement + encoder_noise(machine) ** 2
+        design = design._replace(measurement=reading_variance)
         steady = steady_gains(design)
         self._gain = steady.gain[0]
         self.spread = innovation_std(design, steady.covariance[0], MAX_MISSING_PERIODS)
@@ -211,6 +197,7 @@ class ShadowModel:
         self._looped = mode == "velocity"
         self._together = transmission_ratio(machine) > SWING_MASS_RATIO
         self._link()
+        self.pose[:] = machine.home  # that is shown until the machine's is known
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled copy: its arrays become views of the plant's again."""
@@ -293,6 +280,14 @@ class ShadowModel:
             self._legs += position_correction
             self._leg_rates += speed_correction
 
+    def needed_efforts(self) -> FloatArray:
+        """Return the efforts `(n,)` of motors that the model needs for the measured motion.
+
+        Loops of speed bring the model's efforts to them. In the other modes the model's efforts
+        are those of the command, and `disturbance` is what the motion needs less.
+        """
+        return self.efforts if self._looped else self.efforts - self.disturbance
+
     def jacobian(self) -> FloatArray:
         """Return the Jacobian `(n, 6)` at the present pose; the next call overwrites it."""
         jacobian_batch(self.machine.constants.legs, self._plant.pose, self._jacobian)
@@ -340,6 +335,7 @@ class EncoderWatch:
         self._low = machine.minimum_coordinates - self._far
         self._high = machine.maximum_coordinates + self._far
         self.offset, self.dead = np.zeros(n), np.zeros(n, dtype=bool)
+        self._noise, self._ratios, self._learned = np.ones(n), np.zeros(n), 0
         self.jump, self._shaken = 0.0, 0.0
         self._last, self._still = np.full(n, np.nan), np.zeros(n)
         self._force, self._latest = np.zeros(n), np.zeros(n)
@@ -353,14 +349,25 @@ class EncoderWatch:
         # What a model's error makes of the motion is in the one before as well.
         self._before, self._latest = self._latest, innovation
         sudden_change = np.minimum(np.abs(innovation), np.abs(innovation - self._before))
-        self._ratio = sudden_change / self._deviation
+        self._sudden = sudden_change
+        self._ratio = sudden_change / (self._deviation * self._noise)
         self.jump = float(self._ratio.max())
         return innovation
 
-    def check(self, time: float, reading: FloatArray, innovation: FloatArray) -> list[Alarm]:
-        """Return new alarms; jumps are taken out of innovations."""
-        if self.jump > self.limit and time >= self._shaken and not self.dead.any():
-            for leg in np.flatnonzero(self._ratio > self.limit).tolist():
+    def check(
+        self, time: float, reading: FloatArray, innovation: FloatArray, *, is_learning: bool
+    ) -> list[Alarm]:
+        """Return new alarms; jumps are taken out of innovations.
+
+        While the shadow learns, the noise of the readings is not known: only leaps are jumps.
+        """
+        if is_learning:
+            self._learn_noise()
+            is_jump = self._sudden > self._far
+        else:
+            is_jump = self._ratio > self.limit
+        if is_jump.any() and time >= self._shaken and not self.dead.any():
+            for leg in np.flatnonzero(is_jump).tolist():
                 _, count, offset_before = self._jumps.get(leg, (time, 0, float(self.offset[leg])))
                 self._jumps[leg] = time, count + 1, offset_before
                 lost_distance, step = innovation[leg] - self._before[leg], self._count[leg]
@@ -380,6 +387,12 @@ class EncoderWatch:
             frozen &= np.abs(disturbance - self._force) > self._stuck
             alarms += [self._died(time, leg) for leg in np.flatnonzero(frozen).tolist()]
         return alarms
+
+    def _learn_noise(self) -> None:
+        """Take the mean of the innovations for a healthy encoder's; single jumps hardly count."""
+        self._learned += 1
+        self._ratios += (self._ratio * self._noise - self._ratios) / self._learned
+        self._noise = np.maximum(self._ratios / QUANTISED_RATIO, 1.0)
 
     def behind_force(self, time: float) -> list[Alarm]:
         """Return the alarm of the one encoder that stands still, as the cause of a steady force.
@@ -423,116 +436,3 @@ class EncoderWatch:
         still_time = float(self._still[leg])
         how = how or ("stands still, or the leg does" if still_time > 0.0 else "jumps")
         return Alarm(time, "sensor", leg + 1, still_time, "s", f"encoder {how}")
-
-
-class Baseline:
-    """Linear laws of all legs: residual = c0 + c1 direction + c2 rate + c3 acceleration.
-
-    They take up, to first order, what a machine's file gets wrong: friction, the initial force of
-    the drives, delay (a force in proportion to the rate), mass (to the acceleration), load.
-    """
-
-    def __init__(self, legs: int) -> None:
-        """Start without samples."""
-        self._squares = np.zeros((legs, REGRESSOR_COUNT, REGRESSOR_COUNT))
-        self._products = np.zeros((legs, REGRESSOR_COUNT, REGRESSION_CHANNELS))
-        self._law = np.zeros((legs, REGRESSOR_COUNT, REGRESSION_CHANNELS))
-
-    def add(self, regressors: FloatArray, residuals: FloatArray) -> None:
-        """Add one sample: regressors `(n, 4)` and residuals `(n, 2)`."""
-        self._squares += regressors[:, :, None] * regressors[:, None, :]
-        self._products += regressors[:, :, None] * residuals[:, None, :]
-
-    def fit(self) -> None:
-        """Solve for the laws by least squares."""
-        scale = np.sqrt(np.einsum("nii->ni", self._squares))
-        scale[scale == 0.0] = 1.0
-        scaled_squares = self._squares / (scale[:, :, None] * scale[:, None, :])
-        solved = np.linalg.solve(
-            scaled_squares + RIDGE_FRACTION * np.eye(REGRESSOR_COUNT),
-            self._products / scale[:, :, None],
-        )
-        self._law = solved / scale[:, :, None]
-
-    def unexplained(self, regressors: FloatArray, residuals: FloatArray) -> FloatArray:
-        """Return residuals `(n, 2)` less the values of the laws."""
-        predicted = (regressors[:, None, :] @ self._law)[:, 0, :]
-        return np.asarray(residuals - predicted)
-
-    def shift(self, force: FloatArray) -> None:
-        """Add forces `(n,)` to the constant parts of the laws."""
-        self._law[:, 0, 0] += force
-
-
-class Residuals:
-    """Reads residuals and signatures of all legs.
-
-    With r the force that a motor gives beyond what the model needs for the same motion, and p the
-    lead of the motor over its leg beyond the model's:
-
-        friction of leg i rises by f:    r_i = f direction_i
-        payload grows by m:              r = m u,    J' u = (a - g, 0)
-        backlash of leg i grows by b:    p_i = b / 2 sign(force_i)
-
-    Attributes:
-        values: `(n, 2)` r [N, N m] and p [m, rad]; p is leg of the model less leg by the pose, zero
-            without a measured pose.
-        regressors: `(n, 4)` of the `Baseline`.
-        side: `(n,)` side of its play at which each transmission lies: -1, 0 or 1.
-        load: `(n,)` u, force of each leg per mass on the platform [N/kg, N m/kg].
-    """
-
-    def __init__(self, model: ShadowModel) -> None:
-        """Store the drive constants of the model's machine."""
-        machine = model.machine
-        n = machine.n_actuators
-        self._model, drives = model, drive_model(machine)
-        self._slow = np.maximum(drives.stribeck_speed * (drives.friction > 0.0), drives.smoothing)
-        self._touching = drives.touching
-        self._keep = exp(-model.period / ACCELERATION_FILTER_TIME)
-        self._filtered = np.zeros(n)
-        self.values, self.regressors = (
-            np.zeros((n, REGRESSION_CHANNELS)),
-            np.ones((n, REGRESSOR_COUNT)),
-        )
-        self.side, self.load = np.zeros(n), np.zeros(n)
-        self._poses, self._legs = np.zeros((2, 7)), np.zeros((2, n))
-        self._gravity = np.array([0.0, 0.0, machine.parameters.gravity])
-
-    def start(self) -> None:
-        """Reset the filter to the present motion of the model."""
-        self._filtered[:] = self._model.rates
-
-    def read(self, values: Mapping[str, FloatArray], force: FloatArray) -> None:
-        """Update the residuals by one sample, after the model was corrected by it.
-
-        Args:
-            values: fields of the sample.
-            force: `(n,)` that is known to be unexplained, on each actuator [N, N m].
-        """
-        model, regressors = self._model, self.regressors
-        rates = model.rates
-        regressors[:, 1] = np.minimum(np.maximum(rates / self._slow, -1.0), 1.0)
-        regressors[:, 2] = rates
-        filtered_acceleration = rates - self._filtered
-        regressors[:, 3] = filtered_acceleration / ACCELERATION_FILTER_TIME
-        self._filtered += (1.0 - self._keep) * filtered_acceleration
-        forces, pose = values.get("forces"), values.get("pose")
-        self.values[:, 0] = model.disturbance if forces is None else forces - model.efforts
-        if pose is None:
-            self.side[:] = 0.0
-            return
-        self._poses[:] = model.pose, pose
-        inverse_kinematics_batch(model.machine.constants.legs, self._poses, self._legs)
-        self.values[:, 1] = self._legs[0] - self._legs[1]
-        # Where an unknown force could have turned the load, the side is unknown.
-        pushed = np.abs(model.forces) > CONTACT_FORCE_FRACTION * self._touching + np.abs(force)
-        self.side[:] = np.sign(model.forces) * pushed
-
-    def refresh(self) -> FloatArray:
-        """Return the Jacobian `(n, 6)`, and update `load`; they change slowly."""
-        jacobian = self._model.jacobian()
-        gravity_wrench = np.zeros(6)
-        gravity_wrench[:3] = self._model.acceleration[:3] + self._gravity
-        self.load[:] = np.linalg.lstsq(jacobian.T, gravity_wrench, rcond=None)[0]
-        return jacobian

@@ -13,25 +13,22 @@ from twin.basics.arrays import BoolArray, FloatArray, as_instance, bounded, not_
 from twin.control.cascade import PositionLoop, takes_positions
 from twin.control.gains import suitable_position_loop
 from twin.errors import TwinError
-from twin.link.protocol import FIELD_WIDTHS, MAX_TIME, NORM_TOLERANCE, POSE_FIELDS, Sample, width_of
+from twin.link.protocol import (
+    COMMAND_FIELDS,
+    FIELD_WIDTHS,
+    MAX_TIME,
+    NORM_TOLERANCE,
+    POSE_FIELDS,
+    Sample,
+    width_of,
+)
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.signals import COMMAND_MODES, Mode
-from twin.shadow.detectors import (
-    FORGETTING_TIME,
-    Alarm,
-    FaultSizes,
-    FaultStatistics,
-    SlowDetectors,
-    Thresholds,
-)
-from twin.shadow.model import (
-    MAX_MISSING_PERIODS,
-    Baseline,
-    ChannelWatch,
-    EncoderWatch,
-    Residuals,
-    ShadowModel,
-)
+from twin.shadow.detectors import Alarm
+from twin.shadow.model import MAX_MISSING_PERIODS, ChannelWatch, EncoderWatch, ShadowModel
+from twin.shadow.residuals import HISTORY_TIME
+from twin.shadow.thresholds import Thresholds, default_thresholds
+from twin.shadow.watch import MachineWatch
 
 MAX_READING = 1e9
 """[SI] Engineering choice: magnitude above which a number is not accepted as a reading."""
@@ -43,13 +40,8 @@ MAX_OVERTRAVEL_FRACTION = 0.5
 coordinates are rejected.
 """
 
-REFERENCE_TIME = 1.0
-"""[s] Engineering choice: time over which the initial force of the drives is averaged again after a
-gap.
-"""
-
 DETECTION_INTERVAL = 10
-"""Number of samples between two evaluations of the slow detectors."""
+"""Number of samples between two looks for dead channels."""
 
 MIN_SAMPLE_RATE = 200.0
 """[Hz] Engineering choice: lowest sample rate; at 100 Hz lost counts look like a dead encoder, at
@@ -151,102 +143,6 @@ def _is_turned(pose: FloatArray) -> bool:
     return abs(sqrt(quaternion @ quaternion) - 1.0) <= NORM_TOLERANCE
 
 
-class MachineWatch:
-    """Learns the normal residuals of a machine, then compares with them.
-
-    Attributes:
-        learned: number of samples of motion that were learned as normal.
-        wrench: `(6,)` disturbance wrench on the platform, mean over the window.
-        ratios: `(n,)` largest ratio of residual to threshold of each leg.
-    """
-
-    def __init__(self, model: ShadowModel, thresholds: Thresholds, learning: int) -> None:
-        """Watch a machine by its model; `learning`: samples that are taken for normal."""
-        n = model.machine.n_actuators
-        self._model, self._learning = model, learning
-        self._residuals = Residuals(model)
-        self._baseline, self._evidence = Baseline(n), FaultStatistics(n, model.period)
-        self._detectors = SlowDetectors(model.machine, thresholds)
-        self.learned = self._watched = self._reference = 0
-        self._force, self._references = np.zeros(n), np.zeros(n)
-        self.wrench, self.ratios = np.zeros(6), np.zeros(n)
-
-    @property
-    def learning(self) -> bool:
-        """Whether the shadow is still learning."""
-        return self.learned < self._learning
-
-    @property
-    def active(self) -> list[Alarm]:
-        """Alarms whose causes persist."""
-        return list(self._detectors.active.values())
-
-    @property
-    def sizes(self) -> FaultSizes:
-        """Sizes of faults over the last moments, whatever the thresholds are."""
-        return self._evidence.sizes()
-
-    def clear(self) -> None:
-        """Reset the fault statistics, such as after a sensor turned out to be dead."""
-        self._evidence.clear()
-
-    def disturbed(self) -> None:
-        """Continue after a gap: the initial force of the drives is unknown again."""
-        self._residuals.start()
-        self._reference = round(REFERENCE_TIME / self._model.period)
-        self._references[:] = 0.0
-
-    def update(self, time: float, values: Mapping[str, FloatArray]) -> list[Alarm]:
-        """Return the alarms that are new with the fields of a sample at `time` [s]."""
-        residuals = self._residuals
-        residuals.read(values, self._force)
-        is_reference_due = self._reference > 0 and "forces" not in values
-        if self.learned < self._learning:
-            self._learn(is_reference_due)
-            return []
-        unexplained = self._baseline.unexplained(residuals.regressors, residuals.values)
-        if is_reference_due:
-            self._refer(unexplained[:, 0])
-            return []
-        is_detection_due = self._watched % DETECTION_INTERVAL == 0
-        if is_detection_due:
-            jacobian = residuals.refresh()
-        # Regressors: one, direction of motion, rate, acceleration.
-        direction = residuals.regressors[:, 1]
-        self._evidence.add(
-            unexplained, direction, residuals.load, residuals.side, self._model.efforts
-        )
-        self._watched += 1
-        # After three time constants the window is 95 % full.
-        if is_detection_due and self._watched > 3.0 * FORGETTING_TIME / self._model.period:
-            sizes = self._evidence.sizes()
-            self._force, self.wrench = sizes.force, -jacobian.T @ sizes.force
-            self.ratios = self._detectors.ratios(sizes)
-            return self._detectors.update(time, sizes, jacobian)
-        return []
-
-    def _learn(self, fresh: bool) -> None:
-        """Add a sample to what is normal; after a gap from the beginning. Rest teaches nothing."""
-        if fresh:
-            self._baseline, self.learned, self._reference = Baseline(len(self._force)), 0, 0
-        if np.abs(self._residuals.regressors[:, 1]).max() < 1.0:
-            return
-        self._baseline.add(self._residuals.regressors, self._residuals.values)
-        self.learned += 1
-        if self.learned == self._learning:
-            self._baseline.fit()
-
-    def _refer(self, force: FloatArray) -> None:
-        """Shift the laws so that the mean unexplained force is that before the gap."""
-        count = round(REFERENCE_TIME / self._model.period)
-        self._references += force / count
-        self._reference -= 1
-        if self._reference == 0:
-            self._baseline.shift(self._references - self._force)
-            self._evidence.clear()
-            self._watched = 0
-
-
 MAX_GAP = 3
 """Engineering choice: maximum number of missing samples after which the observer need not settle.
 """
@@ -254,6 +150,14 @@ MAX_GAP = 3
 GAP_SETTLING_TIME = 0.2
 """[s] Engineering choice: time that the observer needs to settle after a longer gap."""
 
+
+CLOCK_GAIN = 0.05
+"""Engineering choice: fraction of the difference between a time stamp and the model's clock by
+which the clock is corrected; stamps jitter, and the samples of a control unit do not.
+"""
+
+LASTING_KINDS = ("sensor", "counts", "slip")
+"""Kinds of alarms that last until `reset`."""
 
 WAITING_STATE = "waiting"
 """State of a shadow that waits for its first samples."""
@@ -316,8 +220,9 @@ class Shadow:
         machine: MachineModel,
         rate: float = 1000.0,
         *,
-        thresholds: Thresholds,
+        thresholds: Thresholds | None = None,
         mode: Mode | None = None,
+        delays: Mapping[str, float] | None = None,
         learning: float = LEARNING_TIME,
     ) -> None:
         """Prepare model, observer and detectors.
@@ -325,8 +230,10 @@ class Shadow:
         Args:
             machine: with the drives and sensors of its file.
             rate: samples per second [Hz], at least 200.
-            thresholds: of the alarms, such as `derive_thresholds` returns.
-            mode: of the commands; default "position" for servos and steppers, else "velocity".
+            thresholds: sizes that are worth an alarm; default `default_thresholds`.
+            mode: of the commands; default: found from the commands of the learning time. Speeds
+                win over forces, and forces over setpoints.
+            delays: field -> [s] by which its values are older than their sample.
             learning: [s] after which changes are faults.
 
         Raises:
@@ -335,8 +242,14 @@ class Shadow:
         """
         self.machine = as_model(machine)
         self.period = 1.0 / bounded(rate, "rate", MIN_SAMPLE_RATE, 1e5)
-        self.thresholds = as_instance(thresholds, "thresholds", Thresholds)
-        default_mode: Mode = "position" if takes_positions(machine) else "velocity"
+        limits = default_thresholds(self.machine) if thresholds is None else thresholds
+        self.thresholds = as_instance(limits, "thresholds", Thresholds)
+        self._delays = {
+            name: bounded(delay, f"delays.{name}", 0.0, HISTORY_TIME)
+            for name, delay in (delays or {}).items()
+        }
+        self._declared_mode = mode
+        default_mode: Mode = "position" if takes_positions(self.machine) else "velocity"
         self.mode: Mode = default_mode if mode is None else mode
         one_of(self.mode, "mode", COMMAND_MODES)
         self.model = ShadowModel(self.machine, self.period, self.mode)
@@ -356,24 +269,28 @@ class Shadow:
         """
         if learning is not None:
             self.learning = not_negative(learning, "learning")
-        n, machine = self.machine.n_actuators, self.machine
         self.alarms: list[Alarm] = []
         self.missed = self.late = self.restarts = 0
+        self._stamp, self._commands = 0.0, set[str]()
+        self.check = SampleCheck(self.machine)
+        self.taken: Sample | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin anew with the model, which knows nothing of the machine yet."""
+        n, machine = self.machine.n_actuators, self.machine
         self._command: FloatArray = np.zeros(n)
         self._feedforward: FloatArray | None = None
         self._encoders = EncoderWatch(self.model, self.thresholds.jump)
-        stroke = machine.maximum_coordinates - machine.minimum_coordinates
-        self._channels = ChannelWatch(stroke, DETECTION_INTERVAL * self.period)
-        self._watch = MachineWatch(self.model, self.thresholds, round(self.learning / self.period))
-        self._time, self._running, self._calm = 0.0, False, 0.0
+        self._channels = ChannelWatch(machine.maximum_coordinates - machine.minimum_coordinates)
+        self._watch = MachineWatch(self.model, self.thresholds, self.learning)
+        self._clock, self._running, self._calm = 0.0, False, 0.0
         self._innovation, self._unheard, self._looks = np.zeros(n), 0, 0
-        self.check = SampleCheck(machine)
-        self.taken: Sample | None = None
 
     @property
     def active(self) -> list[Alarm]:
         """Alarms whose causes persist; those of sensors and lost counts last until `reset`."""
-        lasting_alarms = [alarm for alarm in self.alarms if alarm.kind in ("sensor", "counts")]
+        lasting_alarms = [alarm for alarm in self.alarms if alarm.kind in LASTING_KINDS]
         return [*lasting_alarms, *self._watch.active]
 
     @property
@@ -386,22 +303,12 @@ class Shadow:
     @property
     def is_learning(self) -> bool:
         """Whether less than the learning time of motion has been seen."""
-        return self._watch.learning
+        return self._watch.is_learning
 
     @property
     def learned(self) -> float:
         """Time [s] of motion that has been learned so far."""
-        return self._watch.learned * self.period
-
-    @property
-    def sizes(self) -> FaultSizes:
-        """Sizes of faults over the last moments, whatever the thresholds are."""
-        return self._watch.sizes
-
-    @property
-    def jump(self) -> float:
-        """Largest innovation of the last sample, in standard deviations."""
-        return self._encoders.jump
+        return self._watch.learned
 
     def update(self, sample: Sample) -> ShadowState:
         """Update the shadow by one sample and return the state at its time."""
@@ -409,22 +316,28 @@ class Shadow:
         if self.taken is None:
             return self._state()
         values, time = self.taken.values, sample.time
+        if not self._has_mode(values, time):
+            return self._state()
         coordinates = values.get("coordinates")
-        periods = round((time - self._time) / self.period) if self._running else 1
+        late_by = time - self._clock
+        periods = round(late_by / self.period) if self._running else 1
         if -RESTART_THRESHOLD < periods * self.period < 0.5 * self.period:
             self.late += 1
             return self._state()
         missed_periods = max(periods - 1, 0)
         self.missed += missed_periods
-        self._time = time
+        self._stamp = time
         previous_command = self._command
         self._take_command(values)
         if sample.state == "stopped" or missed_periods > MAX_MISSING_PERIODS or periods < 1:
             self._running = False
         if not self._running:
+            self._clock = time
             if coordinates is not None and sample.state != "stopped":
                 self._start(coordinates)
             return self._state()
+        step_time = periods * self.period
+        self._clock += step_time + CLOCK_GAIN * (late_by - step_time)
         for step in range(1, periods + 1):
             command = previous_command + (self._command - previous_command) * (step / periods)
             if not self.model.advance(command, self._feedforward):
@@ -437,8 +350,31 @@ class Shadow:
             self.missed += 1
         else:
             self._correct(time, coordinates)
-        self._look(time, values)
+        self._look(time, values, sample.ages or {})
         return self._state()
+
+    def _has_mode(self, values: Mapping[str, FloatArray], time: float) -> bool:
+        """Return whether the mode of the commands is known, with those of a sample.
+
+        As long as the shadow learns, commands of another kind change it, and it begins anew.
+        """
+        if self._declared_mode is not None or not self.is_learning:
+            return True
+        self._commands.update(name for name in COMMAND_FIELDS if name in values)
+        if not self._commands:
+            self.check.refuse("samples before the first command", f"at {time:.6g} s")
+            return False
+        is_force = "command_forces" in self._commands and "command_rates" not in self._commands
+        mode: Mode = "velocity"
+        if takes_positions(self.machine):
+            mode = "position"
+        elif is_force:
+            mode = "force"
+        if mode != self.mode:
+            self.mode = mode
+            self.model = ShadowModel(self.machine, self.period, mode)
+            self._begin()
+        return True
 
     def _start(self, coordinates: FloatArray) -> None:
         """Put the model where the encoders say that the machine is."""
@@ -457,7 +393,7 @@ class Shadow:
 
     def _disturbed(self, seconds: float) -> None:
         """Let the observer settle, and forget the force that the drives began with."""
-        self._calm = self._time + seconds
+        self._calm = self._stamp + seconds
         self._watch.disturbed()
 
     def _take_command(self, values: Mapping[str, FloatArray]) -> None:
@@ -479,20 +415,25 @@ class Shadow:
         innovation = self._encoders.innovation(coordinates, self._unheard - 1)
         self._unheard = 0
         if time >= self._calm:
-            self.alarms += self._encoders.check(time, coordinates, innovation)
+            self.alarms += self._encoders.check(
+                time, coordinates, innovation, is_learning=self.is_learning
+            )
         measured = np.where(self._encoders.dead, np.nan, coordinates - self._encoders.offset)
         innovation[self.check.unreachable(measured)] = 0.0
         self.model.correct(innovation)
         self._innovation = innovation
 
-    def _look(self, time: float, values: Mapping[str, FloatArray]) -> None:
+    def _look(
+        self, time: float, values: Mapping[str, FloatArray], ages: Mapping[str, float]
+    ) -> None:
         """Run the detectors: first of dead sensors, then of changes of the machine."""
         dead_channels = self._channels.dead
+        self._channels.hear(time, values)
         if time < self._calm:
             return
         self._looks += 1
         if self._looks % DETECTION_INTERVAL == 0:
-            alarms = self._channels.check(time, values, self.model.rates)
+            alarms = self._channels.check(time, self.model.rates)
             if alarms:
                 self._watch.clear()  # of readings that were already dead
                 self.alarms += alarms
@@ -500,8 +441,10 @@ class Shadow:
             return  # what its reading says of the legs is no evidence
         if dead_channels:
             values = {name: value for name, value in values.items() if name not in dead_channels}
-        alarms = self._watch.update(time, values)
-        if any(alarm.kind == "overload" and alarm.leg is None for alarm in alarms):
+        if self._delays:
+            ages = {name: ages.get(name, 0.0) + self._delays.get(name, 0.0) for name in values}
+        alarms = self._watch.update(time, values, ages)
+        if any(alarm.kind in ("overload", "unexplained") for alarm in alarms):
             alarms = self._encoders.behind_force(time) or alarms
         self.alarms += alarms
 
@@ -509,7 +452,7 @@ class Shadow:
         """Return a copy of the present state."""
         model = self.model
         return ShadowState(
-            self._time,
+            self._stamp,
             self.phase,
             model.pose.copy(),
             model.twist.copy(),

@@ -175,9 +175,10 @@ class UdpLink(NotCopied):
 
 
 class Replay:
-    """Measurements at the times of the encoders, each with the last values of other channels.
+    """Measurements at the times of the encoders, each with what other channels have measured since.
 
-    A command is in force from its time on: the sample at that time still holds the one before.
+    `ages` of a sample says how much older than its encoders they are. A command is in force from
+    its time on: the sample at that time still holds the one before.
     The encoders are the channel `measured`, or `coordinates` where the log has no such channel.
     Channels that are no fields of the protocol are left out. Samples come as fast as they are
     taken.
@@ -241,17 +242,27 @@ def _fields_of(log: Log, machine: MachineModel) -> dict[str, tuple[FloatArray, F
 
 
 def _samples_of(signals: dict[str, tuple[FloatArray, FloatArray]]) -> Iterator[Sample]:
-    """Yield a sample for each time of the coordinates, with the last values of other fields."""
+    """Yield a sample for each time of the coordinates.
+
+    It has the command in force, and of each other field what was measured since the sample before.
+    """
     times = signals["coordinates"][0]
     rows = {name: _rows(name, own_times, times) for name, (own_times, _) in signals.items()}
     rows["coordinates"] = np.arange(len(times))
+    is_new = {
+        name: (row >= 0)
+        & ((np.diff(row, prepend=-1) > 0) | np.full(len(row), name in COMMAND_FIELDS))
+        for name, row in rows.items()
+    }
     for sequence, sample_time in enumerate(times.tolist()):
-        values = {
-            name: table[rows[name][sequence]]
-            for name, (_, table) in signals.items()
-            if rows[name][sequence] >= 0
-        }
-        yield Sample("measurement", sample_time, values, sequence)
+        values, ages = {}, {}
+        for name, (own_times, table) in signals.items():
+            if is_new[name][sequence]:
+                row = rows[name][sequence]
+                values[name] = table[row]
+                if name not in COMMAND_FIELDS and sample_time - own_times[row] > TIME_TOLERANCE:
+                    ages[name] = float(sample_time - own_times[row])
+        yield Sample("measurement", sample_time, values, sequence, ages=ages or None)
 
 
 def _rows(name: str, time: FloatArray, main: FloatArray) -> NDArray[np.intp]:

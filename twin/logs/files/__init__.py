@@ -10,7 +10,7 @@ from twin.basics.arrays import as_instance
 from twin.basics.files import as_path, check_bytes
 from twin.errors import InputError, TwinError
 from twin.logs.files import mcap_file, part, table
-from twin.logs.log import Log, join
+from twin.logs.log import Log, join, with_whole_signals
 from twin.logs.mapping import LogMapping
 from twin.logs.simulated import log_of
 from twin.model.machine_model import MachineModel
@@ -78,7 +78,10 @@ def read_log(
         if signals is not None:
             mapping = mapping.part(signals)
             wanted = mapping.channels
-    log = join(_held(_blocks(path, mapping, time, whole=wanted is None), path, wanted))
+    blocks = _blocks(path, mapping, time, whole=wanted is None)
+    if mapping is None and signals is not None:
+        blocks = (with_whole_signals(block, signals) for block in blocks)
+    log = join(_held(blocks, path, wanted))
     return log if mapping is None or machine is None else mapping.apply(log, machine)
 
 

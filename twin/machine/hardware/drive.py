@@ -113,6 +113,9 @@ class Encoder(Table):
     counts: Whole = Field(
         gt=0, description="Counts over one turn of the motor, or over one scale period"
     )
+    noise: Number = Field(
+        0.0, ge=0.0, description="Standard deviation of its readings beside rounding, in counts"
+    )
 
     def resolution(self, turn: float) -> float:
         """Return the actuator travel of one count, from that of one `turn` of the motor."""

@@ -1,0 +1,382 @@
+"""The watch over a machine: it learns a healthy law, then names what its residuals follow from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import exp
+from typing import Literal
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.control.gains import drive_model
+from twin.model.machine_base import characteristic_length
+from twin.model.machine_model import MachineModel
+from twin.shadow.detectors import (
+    CLEARING_FRACTION,
+    FORGETTING_TIME,
+    MODEL_ERROR,
+    Alarm,
+    Cause,
+    CauseDetector,
+    Hypothesis,
+    Kind,
+)
+from twin.shadow.model import ShadowModel
+from twin.shadow.residuals import EFFORT, FRICTION, SIDE, Block, HealthyLaw, Residual, Residuals
+from twin.shadow.thresholds import Thresholds
+
+REFERENCE_TIME = 1.0
+"""[s] Engineering choice: time over which the initial force of the drives is averaged again after a
+gap.
+"""
+
+OVERLOAD_FRACTION = 0.9
+"""Engineering choice: fraction of the continuous rating above which efforts count as an imminent
+overload, and forces are not told apart.
+"""
+
+FORCE_NOTE = "force from outside"
+
+MOTOR_NOTE = "fraction of its force that is missing"
+
+OVERLOAD_NOTE = "effort beyond the continuous rating"
+
+COMMON_FRACTION = 0.5
+"""Engineering choice: median of the legs' rises of friction over the largest one, from which all
+legs are named in place of one.
+"""
+
+SHIFT_RATIO = 5.0
+"""Engineering choice: shift of all measured poses that is worth a report, over that of one leg."""
+
+SHIFT_NOTE = "pose has shifted"
+
+SUDDEN_GROWTH = 3.0
+"""Engineering choice: growth of a lead from its suspicion to its alarm, from which it is a slip, as
+wear is slower.
+"""
+
+LEAD_CONFIRMATION = 0.4
+"""[s] Engineering choice: time for which the lead of a leg is confirmed."""
+
+
+def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothesis]:
+    """Return the causes of unexplained forces; see `force_columns` for their numbers."""
+    machine, n = model.machine, model.machine.n_actuators
+    unit, legs = machine.force_unit, range(n)
+    friction, payload = thresholds.friction, thresholds.payload
+    mass_columns = tuple(range(3 * n + 1, 3 * n + 5))
+    wrench_columns = tuple(range(3 * n + 5, 3 * n + 11))
+    push = thresholds.force * np.sqrt(n)
+    return [
+        *(Hypothesis(("friction", k + 1), (k,), friction, unit, one_sided=True) for k in legs),
+        Hypothesis(("friction", None), (3 * n,), friction, unit, one_sided=True),
+        *(Hypothesis(("motor", k + 1), (n + k,), thresholds.motor, "1") for k in legs),
+        Hypothesis(("payload", None), mass_columns[:1], payload, "kg"),
+        Hypothesis(("payload", None), mass_columns, payload, "kg"),
+        Hypothesis(("overload", None), wrench_columns, push, "N", is_vector=True, note=FORCE_NOTE),
+        *(
+            Hypothesis(("unexplained", k + 1), (2 * n + k,), thresholds.force, unit, note="force")
+            for k in legs
+        ),
+    ]
+
+
+def force_columns(block: Block, regressors: FloatArray, length: float) -> FloatArray:
+    """Return F `(n, 3 n + 11)` of unexplained forces for a block.
+
+    Its columns are friction, efforts and steady forces, leg by leg; friction of all legs; a mass
+    and its moments; and a wrench from outside. Moments are over the machine's `length` [m].
+    """
+    friction = regressors[:, FRICTION]
+    masses, wrenches = block.mass_forces.copy(), -block.wrench_forces
+    masses[:, 1:] /= length
+    wrenches[:, 3:] /= length
+    legs = np.diag(friction), np.diag(regressors[:, EFFORT]), np.eye(len(friction))
+    return np.hstack([*legs, friction[:, None], masses, wrenches])
+
+
+def lead_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothesis]:
+    """Return the causes of unexplained leads: slips leg by leg, and a pose that has shifted."""
+    n, unit = model.machine.n_actuators, model.machine.coordinate_unit
+    smallest = 0.5 * thresholds.backlash
+    shift = tuple(range(2 * n, 2 * n + 6))
+    return [
+        *(Hypothesis(("slip", k + 1), (k,), smallest, unit) for k in range(n)),
+        Hypothesis(("sensor", None), shift, smallest, "m", is_vector=True, note="pose has shifted"),
+    ]
+
+
+def lead_columns(block: Block, regressors: FloatArray, length: float) -> FloatArray:
+    """Return F `(n, 2 n + 6)` of unexplained leads: slips, backlashes, and shifts of the pose."""
+    side, shifts = regressors[:, SIDE], block.jacobian.copy()
+    shifts[:, 3:] /= length
+    return np.hstack([np.eye(len(side)), np.diag(0.5 * side), shifts])
+
+
+def described_force(alarm: Alarm, machine: MachineModel) -> Alarm:
+    """Return the alarm of a cause of forces, as its reader knows it.
+
+    Motors that give 1 / (1 + k) of what they are taken to give need k more. A load beyond the
+    platform's own mass is a force from outside.
+    """
+    body, gravity = machine.parameters.platform.body, machine.parameters.gravity
+    if alarm.kind == "motor":
+        return alarm._replace(size=alarm.size / (1.0 + alarm.size), note=MOTOR_NOTE)
+    if alarm.kind == "payload" and abs(alarm.size) > body.mass:
+        force = abs(alarm.size) * gravity
+        return alarm._replace(kind="overload", size=force, unit="N", note=FORCE_NOTE)
+    return alarm
+
+
+class ResidualWatch:
+    """One residual of a machine: its healthy law, and the detector of its causes.
+
+    Attributes:
+        detector: of its causes.
+        law: of the healthy machine; None before it was learned.
+    """
+
+    def __init__(
+        self,
+        name: Literal["force", "lead"],
+        detector: CauseDetector,
+        columns: Callable[[Block, FloatArray, float], FloatArray],
+        length: float,
+    ) -> None:
+        """Store the name of the residual in blocks, and what gives its F."""
+        self.detector = detector
+        self.law: HealthyLaw | None = None
+        self._name, self._columns, self._length = name, columns, length
+
+    def learn(self, blocks: Sequence[Block]) -> None:
+        """Take blocks for healthy."""
+        residuals = [(block, getattr(block, self._name)) for block in blocks]
+        known = [(block, residual) for block, residual in residuals if residual is not None]
+        if known:
+            self.law = HealthyLaw([residual for _, residual in known])
+            self.detector.learn([self._scaled(self.law, *pair) for pair in known])
+
+    def add(self, block: Block) -> tuple[FloatArray, FloatArray] | None:
+        """Add a block to the window; return what is unexplained of it `(n,)`, and F."""
+        residual = getattr(block, self._name)
+        if residual is None or self.law is None:
+            return None
+        unexplained, columns = self._scaled(self.law, block, residual)
+        self.detector.window.add(unexplained, columns)
+        return unexplained * self.law.deviation, columns * self.law.deviation[:, None]
+
+    def _scaled(
+        self, law: HealthyLaw, block: Block, residual: Residual
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what the law does not explain, and F, over the legs' healthy deviations."""
+        columns = self._columns(block, residual.regressors, self._length)
+        return law.unexplained(residual) / law.deviation, columns / law.deviation[:, None]
+
+
+class MachineWatch:
+    """Learns the laws of a healthy machine, then finds what its residuals follow from.
+
+    Attributes:
+        forces: watch over unexplained forces.
+        leads: watch over unexplained leads of motors over their legs.
+        learned: time of motion that was learned as healthy [s].
+        wrench: `(6,)` disturbance wrench on the platform, mean over the window.
+        ratios: `(n,)` largest ratio of each leg to the threshold of an alarm.
+    """
+
+    def __init__(self, model: ShadowModel, thresholds: Thresholds, learning: float) -> None:
+        """Watch a machine by its model; `learning`: [s] of motion that count as healthy."""
+        machine, n = model.machine, model.machine.n_actuators
+        self._learning, self._residuals = learning, Residuals(model)
+        block_time = self._block_time = self._residuals.block_size * model.period
+        length = characteristic_length(machine.platform_joints)
+        forces = CauseDetector(
+            force_hypotheses(model, thresholds),
+            3 * n + 11,
+            block_time,
+            describe=partial(described_force, machine=machine),
+        )
+        leads = CauseDetector(
+            lead_hypotheses(model, thresholds),
+            2 * n + 6,
+            block_time,
+            LEAD_CONFIRMATION,
+            self._described_lead,
+        )
+        self.forces = ResidualWatch("force", forces, force_columns, length)
+        self.leads = ResidualWatch("lead", leads, lead_columns, length)
+        drives = drive_model(machine)
+        self._compliance = drives.compliance.copy()
+        if machine.n_deflections:  # springs in the legs yield under what the model does not know
+            self._compliance += 1.0 / machine.leg_springs.stiffness
+        parameters, unit, legs = machine.parameters.legs, machine.force_unit, range(1, n + 1)
+        rating = np.array([leg.actuator.continuous_effort or np.inf for leg in parameters])
+        rating = rating if machine.limits else np.inf * rating
+        self._efforts = LevelWatch("overload", legs, rating, unit, OVERLOAD_NOTE)
+        friction = np.full(n + 1, thresholds.friction)
+        self._wear = LevelWatch("friction", [*legs, None], friction, unit)
+        self._keep, self._squared_efforts = exp(-block_time / FORGETTING_TIME), np.zeros(n)
+        self._healthy: list[Block] = []
+        self.learned, self._force = 0.0, np.zeros(n)
+        self._references: list[FloatArray] | None = None
+        self.wrench, self.ratios = np.zeros(6), np.zeros(n)
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether less than the learning time of motion has been seen."""
+        return self.learned < self._learning - 0.5 * self._block_time
+
+    @property
+    def active(self) -> list[Alarm]:
+        """Alarms whose causes persist."""
+        parts = self.forces.detector, self.leads.detector, self._efforts, self._wear
+        return [alarm for part in parts for alarm in part.active.values()]
+
+    def clear(self) -> None:
+        """Reset the windows, such as after a sensor turned out to be dead."""
+        self.forces.detector.clear()
+        self.leads.detector.clear()
+
+    def disturbed(self) -> None:
+        """Continue after a gap: the initial force of the drives is unknown again."""
+        self._residuals.start()
+        self.clear()
+        self._references = []
+
+    def update(
+        self, time: float, values: Mapping[str, FloatArray], ages: Mapping[str, float]
+    ) -> list[Alarm]:
+        """Return the alarms that are new with the fields of a sample at `time` [s]."""
+        block = self._residuals.read(values, ages, self._force)
+        if block is None:
+            return []
+        if self.is_learning:
+            self._learn(block)
+            return []
+        if self._references is not None:
+            self._refer(block)
+            return []
+        active = {alarm[1:3] for alarm in self.active}
+        self._squared_efforts *= self._keep
+        self._squared_efforts += (1.0 - self._keep) * block.squared_efforts
+        alarms = self._efforts.update(time, np.sqrt(self._squared_efforts))
+        if self._efforts.ratios.max() <= OVERLOAD_FRACTION:
+            alarms += self._watch_forces(time, block)
+            alarms += self._watch_leads(time, block)
+        self._show(block)
+        return [alarm for alarm in alarms if alarm[1:3] not in active]
+
+    def _learn(self, block: Block) -> None:
+        """Take a block for healthy; after a gap without forces from the beginning."""
+        if self._references is not None:
+            self._references = None
+            if not self._residuals.has_forces:
+                self._healthy, self.learned = [], 0.0
+        if not block.moving:
+            return
+        self._healthy.append(block)
+        self.learned += self._block_time
+        if not self.is_learning:
+            self.forces.learn(self._healthy)
+            self.leads.learn(self._healthy)
+            self._healthy = []
+
+    def _refer(self, block: Block) -> None:
+        """Shift the law of forces after a gap, unless they are measured."""
+        law, references = self.forces.law, self._references
+        if references is None or self._residuals.has_forces or law is None or block.force is None:
+            self._references = None
+            return
+        references.append(law.unexplained(block.force))
+        if len(references) * self._block_time >= REFERENCE_TIME:
+            law.shift(np.mean(references, axis=0) - self._force)
+            self._references = None
+
+    def _watch_forces(self, time: float, block: Block) -> list[Alarm]:
+        """Return new alarms of forces, and let the law follow friction that changes slowly."""
+        added, law, detector = self.forces.add(block), self.forces.law, self.forces.detector
+        if added is None or law is None:
+            return []
+        unexplained, columns = added
+        alarms = detector.update(time)
+        self._force = detector.window.means(slice(2 * len(unexplained), 3 * len(unexplained)))
+        leading = detector.leading
+        if detector.suspected_since is None or (leading and leading[0] == "friction"):
+            friction = columns[:, 3 * len(unexplained)]
+            law.follow_friction(unexplained - detector.known(columns), friction)
+        return alarms + self._wear.update(time, friction_sizes(law.friction_rise))
+
+    def _watch_leads(self, time: float, block: Block) -> list[Alarm]:
+        """Return new alarms of leads: slips, backlash, and a pose that has shifted."""
+        detector = self.leads.detector
+        if self.leads.add(block) is None:
+            return []
+        # Forces that the model does not know of wind the transmissions up.
+        windup = self._compliance * np.abs(self._force)
+        return detector.update(time, np.append(windup, np.linalg.norm(windup)))
+
+    def _described_lead(self, alarm: Alarm) -> Alarm:
+        """Return the alarm of a lead: backlash where that explains as much as a slip.
+
+        While the load of a leg stays on one side, both are the same shift: a sudden one is a slip.
+        """
+        if alarm.kind != "slip" or alarm.leg is None:
+            return alarm
+        detector, leg = self.leads.detector, alarm.leg - 1
+        slip_evidence, _ = detector.window.estimate((leg,))
+        play_evidence, play = detector.window.estimate((len(self._force) + leg,))
+        is_sudden = abs(alarm.size) > SUDDEN_GROWTH * abs(detector.onset_sizes[leg])
+        is_play = play[0] > 0.0 and play_evidence > (1.0 - MODEL_ERROR) * slip_evidence
+        if is_play and not is_sudden:
+            return alarm._replace(kind="backlash", size=float(play[0]))
+        return alarm
+
+    def _show(self, block: Block) -> None:
+        """Update what is shown: the wrench, and the ratios of the legs."""
+        n = len(self._force)
+        self.wrench = -block.jacobian.T @ self._force
+        force, lead = self.forces.detector.ratios, self.leads.detector.ratios
+        own = np.stack([force[:n], force[n + 1 : 2 * n + 1], force[-n:], lead[:n]])
+        self.ratios = np.maximum(own.max(axis=0), self._efforts.ratios)
+
+
+class LevelWatch:
+    """Compares the sizes of a fault with levels: efforts with ratings, friction with what it was.
+
+    Attributes:
+        active: alarms that last.
+        ratios: sizes over levels, in the order of the legs.
+    """
+
+    def __init__(
+        self, kind: Kind, legs: Sequence[int | None], levels: FloatArray, unit: str, note: str = ""
+    ) -> None:
+        """Store levels, one for each of the legs, from 1; None is the machine as a whole."""
+        self._causes: list[Cause] = [(kind, leg) for leg in legs]
+        self._levels, self._unit, self._note = levels, unit, note
+        self.active: dict[Cause, Alarm] = {}
+        self.ratios = np.zeros(len(legs))
+
+    def update(self, time: float, sizes: FloatArray) -> list[Alarm]:
+        """Return the alarms that are new with sizes in the order of the legs."""
+        self.ratios = sizes / self._levels
+        alarms = []
+        for cause, size, ratio in zip(self._causes, sizes.tolist(), self.ratios, strict=True):
+            if ratio < CLEARING_FRACTION:
+                self.active.pop(cause, None)
+            elif ratio >= 1.0 and cause not in self.active:
+                alarms.append(Alarm(time, *cause, size, self._unit, self._note))
+                self.active[cause] = alarms[-1]
+        return alarms
+
+
+def friction_sizes(rise: FloatArray) -> FloatArray:
+    """Return rises of friction `(n,)` of the legs, and last that of the machine, `(n + 1,)`.
+
+    Where all legs rise, it is the machine that rises.
+    """
+    is_common = float(np.median(rise)) > COMMON_FRACTION * float(rise.max())
+    return np.append(0.0 * rise, np.mean(rise)) if is_common else np.append(rise, 0.0)
