@@ -260,9 +260,9 @@ class CardModel:
         """
         if out is None:
             return self._cuda.device_array(max(prod(shape), 1))
-        array = as_card_array(out) if is_on_card(out) else np.asarray(out)
-        on_card = is_on_card(out) and array.is_c_contiguous()
-        if not on_card or array.dtype != np.float64 or tuple(array.shape) != shape:
+        array: Any = as_card_array(out) if is_on_card(out) else np.asarray(out)
+        is_contiguous = is_on_card(out) and array.is_c_contiguous()
+        if not is_contiguous or array.dtype != np.float64 or tuple(array.shape) != shape:
             raise InputError("out", f"must be a contiguous float64 array {shape} on the card")
         return array.reshape(prod(shape))
 
