@@ -99,6 +99,7 @@ PARTS = {
 """Components measured -> what they do not show while both frames are unknown."""
 
 
+@pytest.mark.slow
 def test_partial_measurements(subtests: pytest.Subtests) -> None:
     for parts in PARTS:
         with subtests.test(f"{parts}"):
@@ -231,6 +232,7 @@ def test_swapped_legs_are_named() -> None:
         calibrate(machine, poses.with_legs([0, 4, 2, 3, 1, 5]))
 
 
+@pytest.mark.slow
 def test_poses_of_another_machine_are_refused() -> None:
     machine, _, poses = measured("stewart", SOMEWHERE)
     with pytest.raises(InputError, match="or --frames both"):
@@ -259,6 +261,7 @@ def test_wrong_units(subtests: pytest.Subtests) -> None:
                 )
 
 
+@pytest.mark.slow
 def test_a_leg_of_the_wrong_sign_ends_in_a_result_or_an_error_of_the_package() -> None:
     machine, _, poses = measured("rss", Frames())
     signs = np.where(np.arange(6) == 0, -1.0, 1.0)
@@ -311,6 +314,7 @@ def test_wrong_options(subtests: pytest.Subtests) -> None:
             assert error.value.field == option
 
 
+@pytest.mark.slow
 def test_a_draft_of_a_machine_is_calibrated() -> None:
     """Joints up to 8 mm off in each axis move poses by more than 5 % of the arm."""
     machine = machine_tool()
@@ -326,6 +330,7 @@ def test_a_draft_of_a_machine_is_calibrated() -> None:
     assert after.position.max() < 0.02 * before.position.mean()
 
 
+@pytest.mark.slow
 def test_rows_that_do_not_belong_together_are_refused() -> None:
     machine = machine_tool()
     poses = simulated(machine, poses_within(machine, 40, seed=1))

@@ -48,6 +48,7 @@ def joint_error(found: Calibration) -> str:
     return f"{1e6 * found.errors[0, 0]:.0f} +- {1e6 * found.standard_errors[0, 0]:.0f}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stewart", "rss"])
 def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
     machine, errors = written(name, tmp_path / "poses.csv")

@@ -20,6 +20,7 @@ from twin.rotations import displacement
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator"])
 def test_plan_is_inside_and_better_than_chance(name: str, tmp_path: Path) -> None:
     machine = twin.load(name)

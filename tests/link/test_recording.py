@@ -106,6 +106,7 @@ def test_a_machine_at_its_reset_has_its_commands(stewart: Platform) -> None:
     np.testing.assert_array_equal(log["setpoint"].values, [home, home])
 
 
+@pytest.mark.slow
 def test_a_delay_is_found_in_the_log(stewart: Platform, motion: MultiSineMotion) -> None:
     """Commands that were stamped a period late would hide as much of the delay."""
     hidden = stewart.with_(parameters={"leg.drive.delay": DELAY})
@@ -151,6 +152,7 @@ def test_forces_of_motors_are_named_so_in_logs(stewart: Platform, tmp_path: Path
         np.testing.assert_array_equal(each.values["forces"], first.values["forces"])
 
 
+@pytest.mark.slow
 def test_friction_is_found_in_forces_of_motors(stewart: Platform) -> None:
     """Forces on the legs have none: taken for these, they would be refused."""
     friction = 1.3 * stewart.parameters.leg.drive.friction_torque

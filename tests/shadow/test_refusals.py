@@ -53,6 +53,7 @@ FAR = {
 }
 
 
+@pytest.mark.slow
 def test_readings_of_no_pose_end_nothing(subtests: pytest.Subtests, shadow: Shadow) -> None:
     """Such as those of an incremental encoder after power-up; the next good one starts it."""
     for when in ["first", "while it settles", "later", "after a gap"]:

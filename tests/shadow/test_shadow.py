@@ -149,6 +149,7 @@ def test_a_collision_is_an_overload(stewart: Platform) -> None:
     assert kinds == {"overload"}
 
 
+@pytest.mark.slow
 def test_dead_sensors(stewart: Platform) -> None:
     """Each alarm names the sensor; a dead encoder brings no other alarm with it."""
     faults = [f"sensor@{FIRST}s:signal=gyroscope", f"sensor@{FIRST + 0.3}s:leg=5"]

@@ -15,6 +15,7 @@ from twin.motion import read_recording
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.slow
 def test_it_prints_errors_and_writes_a_motion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

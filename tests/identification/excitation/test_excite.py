@@ -38,6 +38,7 @@ def found(request: pytest.FixtureRequest) -> Excitation:
     return excite(machine, select(machine, GROUPS), 6.0, rounds=12, progress=False)
 
 
+@pytest.mark.slow
 def test_the_motion_keeps_all_limits_and_rests_at_both_ends(found: Excitation) -> None:
     assert found.feasibility.feasible
     # A motion that is much smaller than the machine allows shows less.

@@ -49,6 +49,7 @@ def samples_of(platform: Platform, states: States) -> ForceSamples:
     return ForceSamples(pose, twist, acceleration, forces, deflection=inside)
 
 
+@pytest.mark.slow
 def test_forces_are_linear_and_the_truth_comes_back(platform: Platform, states: States) -> None:
     chosen = linear_part(platform, select(platform, "payload, legs"))
     truth = other_values(chosen)

@@ -22,6 +22,7 @@ from twin.rotations import displaced
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_every_group_has_parameters_that_change_the_machine(

@@ -40,6 +40,7 @@ def log() -> Log:
     return log_of(run)
 
 
+@pytest.mark.slow
 def test_impacts_in_the_play_spoil_neither_delay_nor_lag(log: Log) -> None:
     """A prediction that begins on the wrong side of a play takes its impacts for a delay.
 
@@ -55,6 +56,7 @@ def test_impacts_in_the_play_spoil_neither_delay_nor_lag(log: Log) -> None:
     assert found.standard_errors[-1] < 1e-6
 
 
+@pytest.mark.slow
 def test_play_that_shows_in_few_impacts_is_named(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("twin.identification.result.identification.MIN_REVERSALS", 100)
     found = identify(nominal(), [log], ["leg.drive.backlash"])

@@ -95,6 +95,7 @@ def truth(paths: list[str]) -> list[float]:
     return [known[path] for path in paths]
 
 
+@pytest.mark.slow
 def test_errors_of_all_signals_are_found_beside_the_machine() -> None:
     """Within their intervals, which are narrow where a signal shows an error well."""
     names = [*HIDDEN, *SENSOR, *TRACKER, "signal.coordinates.scale"]

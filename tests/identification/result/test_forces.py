@@ -232,6 +232,7 @@ def test_logs_are_read_and_hashed(tmp_path: Path) -> None:
     assert sha256_of(bag) == sha256(b"firstsecond").hexdigest()
 
 
+@pytest.mark.slow
 def test_a_mapped_log_leaves_unused_channels_in_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

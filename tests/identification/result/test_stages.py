@@ -26,6 +26,7 @@ def log_of_hidden(*names: str) -> Log:
     return Log(tuple(forces if name == "forces" else log[name] for name in names))
 
 
+@pytest.mark.slow
 def test_more_signals_do_not_make_the_estimate_worse() -> None:
     """Commands invite predictions, and the file's friction of the drives is wrong for them."""
     alone = identify(nominal(), [log_of_hidden("coordinates", "forces")], MASS)
@@ -38,6 +39,7 @@ def test_more_signals_do_not_make_the_estimate_worse() -> None:
     assert any("data kept apart" in note and MASS in note for note in more.notes)
 
 
+@pytest.mark.slow
 def test_predictions_stay_where_they_are_better() -> None:
     """With the right drives encoders show the mass better than forces of 50 N noise do."""
     machine = nominal().with_(parameters={k: v for k, v in HIDDEN.items() if k != MASS})
