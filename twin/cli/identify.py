@@ -124,7 +124,7 @@ def identify(
             "sources": sources,
             "tick": progress.tick,
         }
-        result = (suggested if suggest else identify)(platform, signal_logs, parameters, **settings)  # type: ignore[arg-type, operator]
+        result = (suggested if suggest else identify)(platform, signal_logs, parameters, **settings)  # type: ignore[arg-type]
     show(identification_results(result), report)
     if out is not None:
         line(f"wrote {write_identified(result, machine, out, replace=replace)}")
