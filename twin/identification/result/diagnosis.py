@@ -165,6 +165,8 @@ def _sentence(found: Candidate, sizes: FloatArray) -> str:
         return f"changes with time: friction {word} by about {abs(percent):.2g} %, as in warming"
     if found.group == "load_friction":
         return f"grows with load: dry friction of {terms['friction.load']:.2g} of a leg's force"
-    hertz = next(each.nominal for each in found.parameters if each.path.endswith("frequency"))
+    starts = nominal_array(found.parameters)
+    starts += prior_std_array(found.parameters) * term_starts(found.parameters)
+    hertz = starts[list(terms).index("pendulum.frequency")]
     mass = terms["pendulum.mass"]
     return f"swings at about {hertz:.2g} Hz: a part of the payload of about {mass:.2g} kg"

@@ -1,0 +1,54 @@
+"""Machines of the rig, which share neither drives nor friction with the model."""
+
+from __future__ import annotations
+
+import numpy as np
+from recorded_motion import nominal
+
+from twin.identification.result.identify import identify, suggested
+from twin.motion.profiles import MultiSineMotion
+from twin.validation.rig import Conditions, record
+
+PARAMETERS = "platform.body.mass, platform.body.inertia.*, leg.drive.friction_torque"
+TRUTH = {
+    "platform.body.mass": 104.6,
+    "platform.body.inertia.0.0": 1.15,
+    "platform.body.inertia.2.2": 2.1,
+    "leg.drive.friction_torque": 0.25,
+}
+
+
+def motion() -> MultiSineMotion:
+    return MultiSineMotion(
+        nominal().home,
+        frequencies=[0.5, 1.1, 2.3, 3.1],
+        amplitude={"x": 2e-3, "y": 2e-3, "z": 2e-3, "roll": 0.01, "pitch": 0.01, "yaw": 0.01},
+        duration=6.0,
+        phases="random",
+        fade_in=0.5,
+        fade_out=0.5,
+    )
+
+
+def test_a_clean_machine_is_found_within_its_intervals() -> None:
+    """Inertias are right within one per cent: the step of the simulation leaves no bias."""
+    log = record(nominal().with_(parameters=TRUTH), motion(), model=nominal())
+    found = identify(nominal(), [log], PARAMETERS)
+    values = dict(zip([each.path for each in found.parameters], found.values, strict=True))
+    error = np.array([values[path] - true for path, true in TRUTH.items()])
+    order = [list(values).index(path) for path in TRUTH]
+    margins = (found.margins * found.standard_errors)[order]
+    assert (np.abs(error) < 1.3 * margins).all()
+    assert np.abs(error[:3] / list(TRUTH.values())[:3]).max() < 0.01
+    assert found.fits[-1].after < 1.2 * 1.24e-6 / np.sqrt(12.0)
+    assert found.patterns == ()
+    assert np.isfinite(found.margins).all()
+
+
+def test_a_cable_is_named_and_its_term_pays() -> None:
+    conditions = Conditions(cable_stiffness=3000.0, cable_force=(20.0, 0.0, -10.0))
+    heavier = nominal().with_(parameters={"platform.body.mass": 104.6})
+    log = record(heavier, motion(), conditions, model=nominal())
+    found = suggested(nominal(), [log], "platform.body.mass", if_unobservable="prior")
+    assert any("cable kept" in note for note in found.notes)
+    assert abs(found.values[0] - 104.6) < 0.005 * 104.6
