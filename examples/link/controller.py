@@ -18,7 +18,7 @@ WIDTHS = (0, 0, 0, 0, 0, 7, 6, 6, 3, 3, 0, 0, 0, 7, 0, 9)  # 0: one number for e
 
 def encode(legs, sequence, stamp, mask, values):
     """Return the datagram of a command; values in the order of the bits of the mask."""
-    head = (1, COMMAND, legs, 0, sequence, stamp, 0, mask)
+    head = (2, COMMAND, legs, 0, sequence, stamp, 0, mask)
     body = struct.pack(f"<BBBBIQII{len(values)}d", *head, *values)
     return struct.pack("<4sI", b"TWIN", crc32(body)) + body
 

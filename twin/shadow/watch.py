@@ -209,7 +209,7 @@ class MachineWatch:
         self.forces = ResidualWatch("force", forces, force_columns, length)
         self.leads = ResidualWatch("lead", leads, lead_columns, length)
         drives = drive_model(machine)
-        self._compliance = drives.compliance.copy()
+        self._compliance, self._play = drives.compliance.copy(), 2.0 * drives.half_backlash
         if machine.n_deflections:  # springs in the legs yield under what the model does not know
             self._compliance += 1.0 / machine.leg_springs.stiffness
         parameters, unit, legs = machine.parameters.legs, machine.force_unit, range(1, n + 1)
@@ -312,10 +312,13 @@ class MachineWatch:
     def _watch_leads(self, time: float, block: Block) -> list[Alarm]:
         """Return new alarms of leads: slips, backlash, and a pose that has shifted."""
         detector = self.leads.detector
-        if self.leads.add(block) is None:
-            return []
-        # Forces that the model does not know of wind the transmissions up.
-        windup = self._compliance * np.abs(self._force)
+        added = self.leads.add(block)
+        if added is None or self.forces.detector.suspected_since is not None:
+            return []  # a force that is not known yet moves legs as well
+        # Forces that the model does not know of wind transmissions up, and through their play.
+        n = len(self._force)
+        has_turned = np.diag(added[1][:, n : 2 * n]) == 0.0
+        windup = self._compliance * np.abs(self._force) + self._play * has_turned
         return detector.update(time, np.append(windup, np.linalg.norm(windup)))
 
     def _described_lead(self, alarm: Alarm) -> Alarm:
