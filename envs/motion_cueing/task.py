@@ -526,10 +526,11 @@ class MotionCueing(Task):
 class MotionCueingEnv(PlatformEnv):
     """Let the platform's driver perceive the manoeuvre of a vehicle, inside the workspace.
 
-    The machine starts at rest at home, the manoeuvre begins at once. Perception is that of
-    `twin.motion.cueing`: otoliths and canals of both drivers, exact for what is linear within a
-    period. The platform's driver feels gravity in the platform's axes and the mean acceleration of
-    the head over each period: no push between two samples is lost. Numbers of the tables are those
+    The machine starts at rest at home, the manoeuvre begins at once. Perception is modelled
+    as in `twin.motion.cueing`: otoliths and canals of both drivers, integrated exactly for inputs
+    that are linear within a period. The platform's driver senses the specific force in the
+    platform's axes, with the head's acceleration averaged over each period, so that short
+    accelerations between two samples are not missed. Numbers of the tables are those
     of the default machine `stewart`; those of others are in `env.unwrapped.task.actions` and
     `.observations`. Axes are in the order x, y, z, yaw, pitch, roll, those that the machine has:
     `driving_simulator` has z, pitch, roll.

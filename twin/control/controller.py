@@ -527,8 +527,8 @@ class FunctionController(Controller):
             )
         check_arguments(function, "controller", "time", "measurement")
         self.function, self.mode = function, one_of(mode, "mode", COMMAND_MODES)
-        self._aimless = motion is None
-        self._call = f"controller {call_name(function)}(time, measurement)"
+        self._without_reference = motion is None
+        self._error_label = f"controller {call_name(function)}(time, measurement)"
 
     def start(self, measurement: Measurement) -> None:
         """Do nothing, because the user's function keeps its own state."""
@@ -544,7 +544,9 @@ class FunctionController(Controller):
         if not isinstance(returned, Command):
             return Command(self._checked(returned), self.mode)  # type: ignore[arg-type]
         if returned.mode not in COMMAND_MODES:
-            raise InputError(self._call, f"unknown mode {brief(returned.mode)} of its Command")
+            raise InputError(
+                self._error_label, f"unknown mode {brief(returned.mode)} of its Command"
+            )
         for values in (returned.values, returned.feedforward, returned.brakes):
             if values is not None:
                 self._checked(values)
@@ -553,15 +555,15 @@ class FunctionController(Controller):
     def redirect(self, reference: Reference) -> None:
         """Record and watch another reference from now on; see `Controller.redirect`."""
         super().redirect(reference)
-        self._aimless = False
+        self._without_reference = False
 
     def supervisor(self) -> Supervisor:
         """Return the supervisor; without a motion it watches the strokes, no following error."""
-        bounds = {"following": WHOLE_STROKE} if self._aimless else {}
+        bounds = {"following": WHOLE_STROKE} if self._without_reference else {}
         return Supervisor(self.platform, self.reference, self.period, **bounds)
 
     def _checked(self, values: Any) -> Any:
-        return as_vector(values, self._call, self.platform.n_actuators)
+        return as_vector(values, self._error_label, self.platform.n_actuators)
 
 
 def as_controller(platform: MachineModel, given: Any, period: float | None = None) -> Controller:

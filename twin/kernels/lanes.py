@@ -107,13 +107,13 @@ class Group(NamedTuple):
 
 @allocating
 def lanes_memory(entries: int, width: Width) -> FloatArray:
-    """Return memory for numbers in lanes."""
+    """Return an uninitialised array of `entries` numbers in each lane."""
     return as_lanes(np.empty((entries, len(width))), width)
 
 
 @allocating
 def make_group(legs: Legs, batch: Batch, width: Width) -> Group:
-    """Return memory for one group of a batch, at rest."""
+    """Return uninitialised arrays for a group of a batch, but a twist of zero: it may have none."""
     return Group(
         lanes_memory(batch.poses.shape[1], width),
         as_lanes(np.zeros((6, len(width))), width),

@@ -46,8 +46,9 @@ class Variant(Table):
 def complete_variants(content: Any) -> Any:
     """Return the content of a file whose variants hold complete legs instead of differences.
 
-    Variants that are complete stay as they are, and so does what is no table: the models refuse it.
-    Without a table `[leg]`, which they refuse too, there is nothing to complete.
+    Complete variants stay as they are, and so do entries that are no tables, which validation
+    refuses later. Without a table `[leg]` the variants are dropped: validation then reports the
+    missing `[leg]` alone.
     """
     if not isinstance(content, dict) or "variant" not in content:
         return content

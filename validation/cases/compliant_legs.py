@@ -382,20 +382,20 @@ def check_compliant_response(platform: Platform) -> CaseResult:
     return check_compliant_response.result(platform, measures, statements=_response_statements())
 
 
-def _settling(away: FloatArray) -> Measure:
-    sag = largest(away[0])
+def _settling(displacements: FloatArray) -> Measure:
+    sag = largest(displacements[0])
     return Measure(
-        "settling from home: left of the sag after two settling times",
-        np.abs(away[-1]).max() / sag,
+        "settling from home: residual displacement after two settling times, relative to the sag",
+        np.abs(displacements[-1]).max() / sag,
         1e-8,
-        "it sinks in heave alone, which dies away to 1e-20; the integrator's tolerance is left",
+        "only heave is excited, and has decayed to 1e-20; the integrator's tolerance remains",
     )
 
 
 def _stiffness(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]:
-    floating = replace(machine, gravity=0.0)
-    equilibrium = locked_equilibrium(floating, floating.home_extension)
-    stiffness = locked_linearisation(floating, equilibrium).stiffness
+    weightless = replace(machine, gravity=0.0)
+    equilibrium = locked_equilibrium(weightless, weightless.home_extension)
+    stiffness = locked_linearisation(weightless, equilibrium).stiffness
     jacobian = platform.jacobian(equilibrium.pose)
     expected = jacobian.T @ (machine.stiffness[:, None] * jacobian)
     yield Measure(

@@ -321,10 +321,10 @@ def check_micro_hexapod(platform: Platform) -> CaseResult:
     that a mobility of 10 mm and 0.05 rad requires.
     """
     target = pose_from_angles(platform.home[:3] + TEST_POSITION, TEST_ANGLES, "fixed_xyz")
-    floating = with_gravity(platform, 0.0)
+    weightless = with_gravity(platform, 0.0)
     lengths = platform.inverse_kinematics(target)
-    settling, notes = settle_everywhere(floating)
-    reached_poses = {"statics": static_pose(floating, lengths, guess=platform.home)}
+    settling, notes = settle_everywhere(weightless)
+    reached_poses = {"statics": static_pose(weightless, lengths, guess=platform.home)}
     reached_poses |= {
         f"{name} after {SETTLING_TIME:g} s": trajectory.pose[-1]
         for name, trajectory in settling.items()
@@ -339,7 +339,9 @@ def check_micro_hexapod(platform: Platform) -> CaseResult:
         *_conventions(platform, target, lengths),
         _design(platform, stroke),
     ]
-    statements = hexapod_statements(platform, floating, target, settling["reference"], nominal_sag)
+    statements = hexapod_statements(
+        platform, weightless, target, settling["reference"], nominal_sag
+    )
     return check_micro_hexapod.result(platform, measures, statements=statements)
 
 

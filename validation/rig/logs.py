@@ -198,17 +198,18 @@ def _drives(machine: Platform, conditions: Conditions) -> Drives:
         reflected = None if drive is None else drive.reflected()
         if drive is None or reflected is None or not reflected.inertia > 0.0:
             raise InputError("machine", "needs drives whose motors have an inertia")
-        peak = reflected.peak or leg.actuator.effort or np.inf
-        steps = np.inf if drive.analogue_bits is None else 2.0 ** (drive.analogue_bits - 1)
+        peak_force = reflected.peak or leg.actuator.effort or np.inf
+        counts = np.inf if drive.analogue_bits is None else 2.0 ** (drive.analogue_bits - 1)
         speed = leg.actuator.speed or np.inf
+        force_resolution = peak_force / counts if np.isfinite(counts) else 0.0
+        speed_resolution = speed / counts if np.isfinite(counts) else 0.0
         rows.append(
             (
                 *(reflected.inertia, reflected.friction, reflected.viscous, drive.breakaway),
                 *(reflected.stribeck_speed, conditions.load_friction, reflected.stiffness),
                 *(reflected.damping, reflected.backlash, lead_errors[n], constants[n]),
-                *(drive.current_lag, peak),
-                peak / steps if np.isfinite(steps) else 0.0,
-                speed / steps if np.isfinite(steps) else 0.0,
+                *(drive.current_lag, peak_force),
+                *(force_resolution, speed_resolution),
                 *(gains[n], gains[n] / loop_times[n]),
             )
         )

@@ -189,8 +189,8 @@ def suggested(
 ) -> Identification:
     """Return the identification with those free terms that pay; notes name all that were tried.
 
-    Terms are those of the patterns in what is left, one group after the other. A group stays where
-    it makes the errors on data kept apart smaller.
+    Candidate terms are those of the patterns in the residuals, one group after the other. A group
+    is kept where it makes the errors on held-out data smaller.
 
     Args:
         platform: as of `identify`.
@@ -202,17 +202,21 @@ def suggested(
         InputError: see `identify`.
     """
     names = parameters.split(",") if isinstance(parameters, str) else list(parameters)
-    found = identify(platform, logs, names, **options)
+    current = identify(platform, logs, names, **options)
     sentences, tried = [], set[str]()
-    while groups := [each.group for each in found.patterns if each.group not in tried]:
+    while groups := [pattern.group for pattern in current.patterns if pattern.group not in tried]:
         tried.add(groups[0])
-        other = identify(platform, logs, [*names, groups[0]], **options)
-        ratio = other.fits[-1].after / found.fits[-1].after
+        candidate = identify(platform, logs, [*names, groups[0]], **options)
+        # The last fit is that of the held-out data.
+        ratio = candidate.fits[-1].after / current.fits[-1].after
         verb = "kept" if ratio <= MIN_IMPROVEMENT else "left out"
-        sentences.append(f"{groups[0]} {verb}: errors on data kept apart are {ratio:.2g} times")
+        sentences.append(
+            f"{groups[0]} {verb}: with it, the errors on held-out data are {ratio:.2g} times those "
+            "without it"
+        )
         if ratio <= MIN_IMPROVEMENT:
-            names, found = [*names, groups[0]], other
-    return replace(found, notes=(*found.notes, *sentences))
+            names, current = [*names, groups[0]], candidate
+    return replace(current, notes=(*current.notes, *sentences))
 
 
 def identify(

@@ -175,13 +175,14 @@ class UdpLink(NotCopied):
 
 
 class Replay:
-    """Measurements at the times of the encoders, each with what other channels have measured since.
+    """Measurements of a log at the times of its encoders.
 
-    `ages` of a sample says how much older than its encoders they are. A command is in force from
-    its time on: the sample at that time still holds the one before.
+    Each sample has the values of the other channels that are new since the sample before, and its
+    `ages` say by how much [s] each is older than the encoders' reading. A command applies from its
+    time stamp on (zero-order hold); a sample at exactly that time has the previous command.
     The encoders are the channel `measured`, or `coordinates` where the log has no such channel.
-    Channels that are no fields of the protocol are left out. Samples come as fast as they are
-    taken.
+    Channels that are no fields of the protocol are left out. The replay is not paced: every call
+    returns the next sample at once.
 
     Attributes:
         counts: of the samples.

@@ -88,7 +88,7 @@ class AnalyticBatchedPlant(BatchedPlant):
         return Constants(self._bodies[rows], self._kind(self._leg_rows[rows])), arrays, *parts
 
     def _place(self, index: int, state: State, ball: Any) -> None:
-        """Put the ball where it starts; the arrays of states are the engine's own."""
+        """Put the ball at its start; the machine's state lies in the engine's arrays already."""
         if self.rolling_ball is None:
             if ball is not None:
                 raise InputError("ball", "this batch was made without one")

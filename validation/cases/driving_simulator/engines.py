@@ -341,29 +341,33 @@ def _motion(
     )
 
 
-def _forces(title: str, whole: Forces, half: Forces) -> Iterator[Entry]:
-    forces = whole["engine"]
-    error = largest(forces - whole["exact"]) / largest(forces)
+def _forces(title: str, full_input: Forces, half_input: Forces) -> Iterator[Entry]:
+    forces = full_input["engine"]
+    error = largest(forces - full_input["exact"]) / largest(forces)
     name = f"{title}: projected forces off the exact ones, per largest, {STATE_COUNT} states"
     yield Measure(name, error, MODEL_TOLERANCE, MODEL_REASON)
     printed_order, complete_order = (
-        np.log(largest(forces - whole[model]) / largest(half["engine"] - half[model])) / np.log(2.0)
+        np.log(
+            largest(forces - full_input[model]) / largest(half_input["engine"] - half_input[model])
+        )
+        / np.log(2.0)
         for model in ("printed", "complete")
     )
-    printed_error = largest(forces - whole["printed"])
+    printed_error = largest(forces - full_input["printed"])
     yield Measure(
-        f"{title}: printed multipliers off its forces, order in the size of the inputs, off 1 by",
+        f"{title}: printed multipliers: order of their error in the inputs, less 1",
         abs(printed_order - 1.0),
         0.25,
         f"two missing terms of the first order, here {printed_error:.4g} N of "
-        f"{largest(forces):.4g} N; the next one is left",
+        f"{largest(forces):.4g} N; terms of the second order remain",
     )
-    remaining_error = largest(forces - whole["complete"])
+    remaining_error = largest(forces - full_input["complete"])
     yield Measure(
-        f"{title}: multipliers of the completed energies off its forces, order",
+        f"{title}: multipliers of the completed energies: order of their error in the inputs",
         complete_order,
         1.8,
-        f"small angles cost the second order, here {remaining_error:.2g} N",
+        "the small-angle approximation leaves errors of the second order, here "
+        f"{remaining_error:.2g} N",
         at_least=True,
         at_bound=True,
     )

@@ -142,7 +142,11 @@ def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector
 def fill_leg_mass(
     rows: FloatArray, i: int, c: float, s: float, mass: float, center: Vector, block: FloatArray
 ) -> None:
-    """Fill the mass matrix (3, 3) of leg i."""
+    """Fill the mass matrix (3, 3) of leg i in its joint coordinates: both angles and the length.
+
+    `mass` and `center` are those of the rod, the centre at the present length; the leg's tensor
+    covers housing and rod.
+    """
     cx, cy, _ = center
     xx, yy, zz, xy, xz, yz = leg_tensor(rows, i, mass, center)
     block[0, 0] = c * c * yy + 2.0 * c * s * yz + s * s * zz
