@@ -28,8 +28,7 @@ warning.
 """
 
 MAX_WIDENING = 5.0
-"""Engineering choice: persistence of the errors of windows up to which intervals are wider by it.
-"""
+"""Engineering choice: largest factor by which errors that persist make intervals wider."""
 
 STEP_WARNING_SIZE = 1.0
 """Engineering choice: last step of the search, in standard errors, above which the intervals get a
@@ -72,8 +71,8 @@ def misfit(
     """Return what errors [m, rad] far above the noise `(n,)`, or not white, are and do.
 
     White errors are larger noise, as of clocks that jitter: the intervals know it. What a model
-    misses makes the errors of windows persist. Up to `MAX_WIDENING`, intervals are wider by that;
-    beyond, or where a pattern explains the errors, no interval can be given.
+    misses makes the errors of windows persist; intervals are wider by that. Where a pattern
+    explains the errors, or they are far above the noise, no interval can be given.
     """
     ratio = error / float(np.sqrt((noise**2).mean()))
     size = f"prediction errors are {ratio:.1f} times the noise of the encoders"
@@ -86,9 +85,10 @@ def misfit(
         "the parameters)"
         for each in patterns
     ]
-    if not patterns and ratio < ERROR_WARNING_RATIO and white.persistence < MAX_WIDENING:
-        text = f"{size} and persist: the model misses something small; intervals are wider by that"
-        return Misfit((text,), max(1.0, white.persistence))
+    if not patterns and ratio < ERROR_WARNING_RATIO:
+        text = f"{size} and persist, as of encoders at rest or of a small effect that is missed"
+        widening = float(np.clip(white.persistence, 1.0, MAX_WIDENING))
+        return Misfit((f"{text}: intervals are {widening:.2g} times as wide",), widening)
     sentences.append(f"{size} and persist: the model misses something; intervals are withheld")
     return Misfit(tuple(sentences), np.inf)
 
