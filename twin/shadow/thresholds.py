@@ -28,7 +28,9 @@ that holds the machine at home.
 """
 
 LOAD_FRACTION = 0.1
-"""Engineering choice: unexplained force worth a report, as a fraction of the same force."""
+"""Engineering choice: unexplained force worth a report, as a fraction of the same force; it is no
+less than the rise of friction that is.
+"""
 
 PAYLOAD_FRACTION = 0.05
 """Engineering choice: change of the payload worth a report, per mass of the platform."""
@@ -79,11 +81,12 @@ def default_thresholds(machine: MachineModel) -> Thresholds:
     drives, rest = drive_model(model), np.zeros(6)
     holding = float(np.abs(model.inverse_dynamics(model.home, rest, rest)).max())
     friction = FRICTION_FRACTION * float(drives.friction.max())
+    friction = max(friction, MIN_FRICTION_FRACTION * holding)
     return Thresholds(
-        friction=max(friction, MIN_FRICTION_FRACTION * holding),
+        friction=friction,
         backlash=max(BACKLASH_FRACTION * 2.0 * float(drives.half_backlash.max()), MIN_BACKLASH),
         payload=PAYLOAD_FRACTION * model.parameters.platform.body.mass,
-        force=LOAD_FRACTION * holding,
+        force=max(LOAD_FRACTION * holding, friction),
         motor=MOTOR_FRACTION,
         jump=MAX_INNOVATION,
     )
