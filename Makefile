@@ -7,8 +7,9 @@
 # make pages   the documents, the report and the live page in Chromium: layout, contrast, descriptions; tests of the page, of
 #               pictures, films, documents and examples
 # make hostile  10,000 generated bad inputs (files, calls, commands): each ends in a result or in an error of the package
-# make thorough  slow, mutations, hostile, pages, test-rl, other versions and tests as on other processors: each where the files
-#               that it covers have changed since it last passed, as .ci/passed.json says
+# make thorough  slow, mutations, hostile, pages, test-rl, extras, source archive and tests as on other processors: each where the
+#               files that it covers have changed since it last passed, as .ci/passed.json says
+# make versions  the quick tests on Python 3.12 and 3.13 without PyBullet, and with the oldest libraries; extras; source archive
 # make test-rl  tests of training, of sweeps on a cluster, of kernels compiled for graphics cards and of environments with the
 #               oldest Gymnasium, in an environment of their own
 
@@ -34,7 +35,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 # Files with tests marked `slow`; all of them where none are named.
 FILES ?=
 
-.PHONY: help report docs pages page-tests test slow gallery gallery-report mutations hostile check quick thorough test-rl lint types bench history assets pictures wheel clean
+.PHONY: help report docs pages page-tests test slow gallery gallery-report mutations hostile check quick thorough versions test-rl lint types bench history assets pictures wheel clean
 
 help:
 	@awk '/^# / {sub(/^# /, ""); print; next} {exit}' Makefile
@@ -100,6 +101,9 @@ test-rl: $(RL)/.installed
 	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training/test_rl_*.py tests/sweep/test_cluster_ray.py \
 		tests/envs/test_registered.py tests/envs/test_vector.py tests/kernels/cuda/test_compilation.py \
 		-k 'not mujoco and not bullet'
+
+versions: $(INSTALLED)
+	$(BIN)/python .ci/versions.py
 
 thorough: $(INSTALLED)
 	$(BIN)/python .ci/thorough.py

@@ -91,11 +91,6 @@ CHECKS = {
         (*CODE, "MANIFEST.in", "README.md", "docs/handbook", ".ci/versions.py"),
         ".venv/bin/python .ci/versions.py extras archive",
     ),
-    # Each makes an environment of its own, which takes minutes: where dependencies have changed.
-    "other Pythons and the oldest libraries": Check(
-        ("pyproject.toml", "setup.py", ".ci/versions.py"),
-        ".venv/bin/python .ci/versions.py pythons bounds",
-    ),
 }
 
 
