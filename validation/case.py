@@ -37,7 +37,8 @@ class Measure:
     at_least: bool = False
     """the tolerance is a lower bound instead of an upper one"""
     at_bound: bool = False
-    """the value may lie at its bound by design, like that of a limit that is reached exactly"""
+    """whether the value is expected to lie at its bound, like a limit that is reached exactly; then
+    no margin is asked for"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))

@@ -156,7 +156,7 @@ class Platform(MachineModel):
     def forward_dynamics_derivatives(
         self, pose: Any, twist: Any, forces: Any, wrench: Any = None, **options: Any
     ) -> Derivatives:
-        """Return the exact derivatives of `forward_dynamics` by everything that it depends on.
+        """Return the exact derivatives of `forward_dynamics` with respect to its arguments.
 
         See `twin.model.derivatives` for options, shapes, units and errors.
         """
@@ -167,7 +167,7 @@ class Platform(MachineModel):
     def inverse_dynamics_derivatives(
         self, pose: Any, twist: Any, acceleration: Any, wrench: Any = None, **options: Any
     ) -> Derivatives:
-        """Return the exact derivatives of `inverse_dynamics` by everything that it depends on.
+        """Return the exact derivatives of `inverse_dynamics` with respect to its arguments.
 
         See `twin.model.derivatives` for options, shapes, units and errors.
         """

@@ -302,7 +302,7 @@ class Prediction:
         self._kept[:] = 0.0
 
     def keep(self, acceleration: FloatArray) -> None:
-        """Append the acceleration `(6,)`, base axes, that was commanded in this period."""
+        """Append this period's commanded acceleration `(6,)`, base axes, without integral part."""
         self._kept[:-1] = self._kept[1:]
         self._kept[-1] = acceleration
 
@@ -448,7 +448,9 @@ class ComputedTorque(Controller):
         row_index = self.reference.row(step)
         legs = self.model.constants.legs
         coordinates = measurement.coordinates - self._drives.wound_up(self._legs)
-        self._ask(task_state(legs, coordinates, measurement.rates, self._state, self._find_work))
+        self._raise_on_failure(
+            task_state(legs, coordinates, measurement.rates, self._state, self._find_work)
+        )
         self._state[7:] += self._prediction.caught_up()
         predict(self._state, *self._prediction.pending(), self._ahead)
         corrected_acceleration(
@@ -459,8 +461,9 @@ class ComputedTorque(Controller):
             self._error,
             self._acceleration,
         )
+        # The integral part balances the load and errors of the model; it accelerates nothing.
         self._prediction.keep(self._acceleration - self._integral)
-        self._ask(
+        self._raise_on_failure(
             required_forces(
                 self._machine,
                 self._ahead,
@@ -498,7 +501,7 @@ class ComputedTorque(Controller):
             "task_acceleration": self._acceleration.copy(),
         }
 
-    def _ask(self, code: int) -> None:
+    def _raise_on_failure(self, code: int) -> None:
         """Raise ControlError if a kernel found no pose or a singular one."""
         if code == POSE_FOUND:
             return

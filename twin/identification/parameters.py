@@ -121,7 +121,8 @@ SIGNAL_PREFIX = "signal."
 """Beginning of the paths of the errors of signals, which no platform.toml has."""
 
 TERM_PREFIX = "term."
-"""Beginning of the paths of free terms, which no platform.toml has."""
+"""Beginning of the paths of free terms: effects that the machine's model leaves out, such as a
+cable or warming. No platform.toml has them."""
 
 
 @dataclass(frozen=True)
@@ -430,7 +431,8 @@ def added(platform: MachineModel) -> dict[str, Parameter]:
 
 
 CABLE_FORCE_PRIOR = 0.05
-"""Prior standard deviation of a cable's force, as a fraction of the weight of the platform."""
+"""Prior standard deviation of the force with which supply cables or hoses pull at the platform, as
+a fraction of its weight."""
 
 PENDULUM_FREQUENCY = (1.0, 0.5)
 """[Hz] Nominal frequency of what swings in the payload, and its prior standard deviation."""
@@ -446,7 +448,7 @@ LOAD_FRICTION_PRIOR = 0.05
 
 
 def _terms(platform: MachineModel) -> list[Parameter]:
-    """Return the parameters of the free terms of a machine."""
+    """Return the parameters of the effects that a machine's model leaves out (free terms)."""
     machine, n = platform.parameters, platform.n_actuators
     arm, mass = machine.mean_arm, machine.platform.body.mass
     pull = CABLE_FORCE_PRIOR * mass * max(machine.gravity, 1.0)

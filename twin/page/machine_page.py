@@ -88,8 +88,9 @@ class ReplayPanel:
 
     def __init__(self, gui: Any, requests: Requests, replay: Replay) -> None:
         """Add the controls where the next ones come."""
-        self._replay, self._used = replay, -SLIDER_HOLD_TIME
+        self._replay, self._last_used = replay, -SLIDER_HOLD_TIME
         run = replay.trajectory
+        # A recording of one instant lasts one sampling period.
         duration = max(replay.end - replay.start, replay.period)
         decimals = -floor(log10(duration / SLIDER_STEPS))
         # Ends with more digits than steps would give the field numbers that are too long for it.
@@ -120,14 +121,14 @@ class ReplayPanel:
         self._text.content = note(self._replay.message)
         if self._time.value != self._shown:
             # Somebody has just changed it; the request follows.
-            self._shown, self._used = self._time.value, monotonic()
-        if monotonic() - self._used >= SLIDER_HOLD_TIME:
+            self._shown, self._last_used = self._time.value, monotonic()
+        if monotonic() - self._last_used >= SLIDER_HOLD_TIME:
             time_shown = round(self._replay.time, self._time.precision)
             self._shown = min(max(time_shown, self._time.min), self._time.max)
             self._time.value = self._shown
 
     def _seek(self) -> None:
-        self._used = monotonic()
+        self._last_used = monotonic()
         self._shown = self._time.value
         self._replay.seek(self._shown)
 

@@ -172,10 +172,10 @@ def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> F
 
 
 MIN_SUBSTEPS = 4
-"""Smallest number of steps of a motor within one of the engine."""
+"""Smallest number of steps of a motor within one simulation step."""
 
 MAX_SUBSTEPS = 1000
-"""Largest number of steps of a motor within one of the engine."""
+"""Largest number of steps of a motor within one simulation step."""
 
 
 def drive_constants(platform: MachineModel, timestep: float, limits: bool = True) -> FloatArray:

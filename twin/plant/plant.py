@@ -222,9 +222,9 @@ class Plant:
         self.exchange(self.platform)
 
     def alike(self, platform: MachineModel) -> Plant:
-        """Return the prepared plant of a machine with the `same_drives`; it starts as this one.
+        """Return a copy in the present state for a machine with equal drives and encoders.
 
-        It has no inertial sensor. Its step is not checked.
+        The copy has no inertial sensor, and its time step is not checked.
         """
         duplicate = object.__new__(type(self))
         vars(duplicate).update(vars(self))

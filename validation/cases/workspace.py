@@ -311,7 +311,7 @@ def _differences(platform: Platform, found: Region) -> Iterator[Entry]:
         )
         length_rates.append((forward_lengths - backward_lengths) / (2.0 * step * factor * scale[0]))
     # Richardson extrapolation of both step sizes removes the error of second order.
-    # [pose, displacement, leg], displacements at the platform's radius
+    # Indices are pose, leg and displacement; displacements are those at the platform's radius.
     rates = np.swapaxes((4.0 * length_rates[1] - length_rates[0]) / 3.0, 1, 2)
     if platform.dof == 6:
         values = np.linalg.svd(rates, compute_uv=False)

@@ -285,8 +285,8 @@ def plan_cost(reference: PlanReference, cost: Cost, effort: FloatArray, plan: Pl
 
 
 MAX_NEWTON_STEPS = 30
-"""Engineering choice: largest number of Newton steps between the limits: one for each force that
-reaches its limit, and more."""
+"""Engineering choice: largest number of projected Newton steps of a box-constrained quadratic
+program. A step may fix one more of the forces, eight at most, at its limit."""
 
 MIN_STEP_FRACTION = 1e-4
 """Engineering choice: smallest fraction of a Newton step that the line search tries."""

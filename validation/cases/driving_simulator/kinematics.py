@@ -364,13 +364,13 @@ def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:
         f"{name}: printed model, order of its error in the size of the inputs, off 1 by",
         abs(fitted_order(fractions, np.array(printed_errors)).order - 1.0),
         0.1,
-        "the missing terms are of the first order; the next one is left",
+        "the missing terms are of the first order; terms of the second order remain",
     )
     yield Measure(
         f"{name}: completed energies, order of their error in the size of the inputs",
         fitted_order(fractions, np.array(complete_errors)).order,
         1.9,
-        "small angles cost the second order",
+        "the small-angle approximation leaves errors of the second order",
         at_least=True,
         at_bound=True,
     )
