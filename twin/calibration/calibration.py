@@ -453,7 +453,7 @@ def _norm(parts: FloatArray) -> FloatArray:
 
 
 def machine_text(found: Calibration, base: str, note: str, path: str | Path) -> str:
-    """Return the text of a file on top of the old one: joints, cranks, a record of the errors.
+    """Return the text of a file that extends the old one: joints, cranks, a record of the errors.
 
     Offsets of cranks are in their directions at angle 0. Those of leg lengths are in the record
     alone: lengths of a machine are those between its joints.

@@ -43,7 +43,7 @@ Mapping = Annotated[
     Path | None, file_option("Which channels of the logs are which signals, as TOML.")
 ]
 Out = Annotated[
-    Path | None, file_option("Write the identified machine: a file on top of the old one.")
+    Path | None, file_option("Write the identified machine: a file that extends the old one.")
 ]
 Report = Annotated[Path | None, file_option("Write the result as one HTML page.")]
 IfUnobservable = Annotated[

@@ -76,7 +76,7 @@ def record(
         if log is not None:
             log_file = log.with_stem(f"{log.stem}_{actor}") if levels else log
             line(f"wrote {write_log(episode_log(recorded), log_file)}")
-    titles = ("level" if levels else "policy", "actions")
+    titles = ("level" if levels else "policy", "actor")
     table((*titles, *TABLE_COLUMNS), rows)
 
 

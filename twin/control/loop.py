@@ -115,7 +115,7 @@ class Records:
         self._rows.append({**own, **self._noted})
 
     def signals(self) -> dict[str, FloatArray]:
-        """Return all rows by name."""
+        """Return the values of each signal over all rows, by its name."""
         names = self._rows[0] if self._rows else ()
         return {name: np.array([row[name] for row in self._rows]) for name in names}
 

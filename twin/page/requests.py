@@ -66,7 +66,7 @@ class Requests:
         """Return the result of a function on the run's thread; for `prepare`, which may wait.
 
         Raises:
-            TimeoutError: the run's thread did not come to it.
+            TimeoutError: the run's thread did not answer in time, as when it waits itself.
         """
         future: Future[Any] = Future()
 

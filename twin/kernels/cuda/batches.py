@@ -579,7 +579,7 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
         sizes: of the machine.
         period: in steps of the engine.
         see: views the `Machines` of a row.
-        drives: views the `DriveArrays` of a row, without the last, the zeros.
+        drives: views the `DriveArrays` of a row, without the last, a feedforward of zero.
     """
     translate, (ratio, mode, step) = translation(sizes.kind), period
     n, size, internal_size = sizes.legs, sizes.state, sizes.deflection
@@ -602,15 +602,16 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
 
     def move(body: Any, legs: Legs, row: Row, command: Any, thread: Thread) -> None:
         memory, previous_twist, work = thread
-        y, zero_forces = view(memory, 0, (size,)), view(memory, load_start + n, (n,))
+        # The rate of the held forces stays zero, so that its memory is the drives' feedforward too.
+        y, no_feedforward = view(memory, 0, (size,)), view(memory, load_start + n, (n,))
         gather_state(Machines(*machines_of(row)), memory)
         drive_arrays = drives_of(row)
         is_valid, substep = (
-            start_command(drive_arrays[6][0], drive_arrays[7][0], command[0], zero_forces),
+            start_command(drive_arrays[6][0], drive_arrays[7][0], command[0], no_feedforward),
             0,
         )
         while is_valid and substep < ratio:
-            arrays = DriveArrays(*(drives_of(row) + (zero_forces,)))  # noqa: RUF005 (numba)
+            arrays = DriveArrays(*(drives_of(row) + (no_feedforward,)))  # noqa: RUF005 (numba)
             machines = Machines(*machines_of(row))
             coordinates, rates, forces = (
                 machines.coordinates[0],
@@ -631,6 +632,7 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
         if not is_valid:
             machine_rows.failed[0] = True
         keep_state(machine_rows, 0, y, previous_twist, step)
-        read_sensors(DriveArrays(*(drives_of(row) + (zero_forces,))), machine_rows, 0, ratio * step)  # noqa: RUF005
+        arrays = DriveArrays(*(drives_of(row) + (no_feedforward,)))  # noqa: RUF005 (numba)
+        read_sensors(arrays, machine_rows, 0, ratio * step)
 
     return on_card(move)

@@ -344,12 +344,12 @@ def advance_many(
     """Advance the sensor from each row of a motion to the next, as `advance` for every one.
 
     Args:
-        model: `(6, COLUMNS)`.
-        settings: `(SETTINGS,)`.
-        states: `(STATES,)` after the first row; overwritten.
+        model: `(6, COLUMN_COUNT)`.
+        settings: `(SETTING_COUNT,)`.
+        states: `(STATE_COUNT,)` after the first row; overwritten.
         motion: `MotionSamples`.
         given: whether accelerations are given, rather than differences of the twist.
-        draws: `(k - 1, DRAWS)` normal numbers.
+        draws: `(k - 1, DRAW_COUNT)` normal numbers.
         readings: `(k, 6)` to be filled from row 1 on.
         fresh: `(k,)` 1 where the row has a new reading, filled from row 1 on.
 

@@ -89,7 +89,7 @@ def fill_task_map(model: Model, work: Work) -> None:
 
 @device
 def take_platform(work: Work, right: FloatArray) -> None:
-    """Fill the reduced mass matrix and `right` with the platform's part where B is 1 there."""
+    """Fill the reduced mass matrix and `right` with the platform's part (B is unity there)."""
     for j in range(6):
         right[j] = -work.platform[PLATFORM_BODY_BIAS + j]
         for k in range(6):
