@@ -485,6 +485,7 @@ def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = 
             "choose another pose.",
             {"index": 0, "pose": checked_pose},
         )
+    # Eigenvectors are unique up to sign, and up to rotations where frequencies coincide: fix both.
     canonical_vectors = np.empty_like(vectors)
     for index in np.ndindex(eigenvalues.shape[:-1]):
         canonical_vectors[index] = canonical.modes(eigenvalues[index], vectors[index])

@@ -23,7 +23,7 @@ from twin.control.gains import (
     drive_model,
     limiting_mass,
     loop_lag,
-    transmission_ratio,
+    total_to_motor_mass_ratio,
 )
 from twin.errors import ControlError, InputError
 from twin.kernels import kinematics
@@ -524,7 +524,7 @@ def suitable_bandwidth(platform: MachineModel, period: float = DEFAULT_PERIOD) -
     """
     model = as_model(platform)
     lag = loop_lag(model, period)
-    faster = transmission_ratio(model) * burden(model).lightest / limiting_mass(model, lag)
+    faster = total_to_motor_mass_ratio(model) * burden(model).lightest / limiting_mass(model, lag)
     return min(LAG_BANDWIDTH_PRODUCT / lag / faster, PERIOD_BANDWIDTH_PRODUCT / period)
 
 

@@ -477,8 +477,8 @@ def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     return TorqueLoops(read_only(velocity), read_only(time), gain, integral)
 
 
-def transmission_ratio(platform: MachineModel) -> float:
-    """Return the ratio of the heaviest motion to the motor that swings on the legs.
+def total_to_motor_mass_ratio(platform: MachineModel) -> float:
+    """Return the largest mass that a motor moves, itself included, over the lightest: its own.
 
     One where motors have no transmissions: they move with their legs.
     """

@@ -9,8 +9,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import has_encoders
-from twin.control.gains import drive_model, encoder_noise, transmission_ratio
-from twin.control.observer.cascade import SWING_MASS_RATIO, suitable_design
+from twin.control.gains import drive_model, encoder_noise, total_to_motor_mass_ratio
+from twin.control.observer.cascade import HEAVY_LEG_MASS_RATIO, suitable_design
 from twin.control.observer.kalman_observer import ObserverDesign, steady_gains
 from twin.errors import InputError
 from twin.kernels.kinematics import jacobian_batch
@@ -195,7 +195,7 @@ class ShadowModel:
         self.disturbance = np.zeros(machine.n_actuators)
         self._jacobian = np.zeros((1, machine.n_actuators, 6))
         self._looped = mode == "velocity"
-        self._together = transmission_ratio(machine) > SWING_MASS_RATIO
+        self._together = total_to_motor_mass_ratio(machine) > HEAVY_LEG_MASS_RATIO
         self._link()
         self.pose[:] = machine.home  # that is shown until the machine's is known
 

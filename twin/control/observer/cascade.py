@@ -19,7 +19,7 @@ from twin.control.gains import (
     drive_model,
     loop_lag,
     torque_loops,
-    transmission_ratio,
+    total_to_motor_mass_ratio,
 )
 from twin.control.observer.kalman_observer import (
     KalmanObserver,
@@ -84,10 +84,10 @@ MAX_MASS_RATIO = 1.9
 """Largest ratio of an observer's mass to the lightest mass that its force moves: an ideal
 disturbance observer is unstable from twice the true mass on."""
 
-SWING_MASS_RATIO = 2.0
-"""Mass of a leg with its motor over that of the motor alone, above which the leg oscillates on its
-motor rather than the motor on the leg. The observer would then follow that oscillation, so its
-bandwidth must stay low."""
+HEAVY_LEG_MASS_RATIO = 2.0
+"""Total mass (motor and leg) over the motor's mass, above which the leg is heavier than its motor:
+where the motor is held, the leg oscillates on the spring of the transmission. The observer would follow that,
+so its bandwidth must stay low."""
 
 LAG_BANDWIDTH_PRODUCT = 0.2
 """Engineering choice: largest bandwidth of such a slow observer times the lag of the loop."""
@@ -269,7 +269,7 @@ def suitable_design(platform: MachineModel, period: float = DEFAULT_PERIOD) -> O
     angle = 2.0 * np.pi * OBSERVER_BANDWIDTH * period
     exact_reading_step = np.sqrt(12.0) * disturbance_step * period**2 / (mass * angle**3)
     resolution = np.where(drives.resolution > 0.0, drives.resolution, exact_reading_step)
-    if transmission_ratio(machine) > SWING_MASS_RATIO:
+    if total_to_motor_mass_ratio(machine) > HEAVY_LEG_MASS_RATIO:
         slow = LAG_BANDWIDTH_PRODUCT * period / loop_lag(machine, period)
         disturbance_step = np.minimum(
             disturbance_step, mass * resolution / np.sqrt(12.0) * slow**3 / period**2

@@ -120,6 +120,7 @@ def solve_motion(legs: Legs, work: Work, acceleration: FloatArray) -> bool:
 
 @by_kind(solve_motion)
 def _solve_motion(legs: Any, work: Any, acceleration: Any) -> Callable[..., bool]:
+    """Return the solver for a kind of legs; the arguments are numba's types while it compiles."""
     n_constraints = int(attribute(legs.instance_class, "CONSTRAINT_COUNT", 0))
     if n_constraints == 0:
         return lambda legs, work, acceleration: solve_positive(work.mass_matrix, acceleration, 6)
