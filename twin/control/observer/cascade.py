@@ -85,9 +85,9 @@ MAX_MASS_RATIO = 1.9
 disturbance observer is unstable from twice the true mass on."""
 
 HEAVY_LEG_MASS_RATIO = 2.0
-"""Total mass (motor and leg) over the motor's mass, above which the leg is heavier than its motor:
-where the motor is held, the leg oscillates on the spring of the transmission. The observer would follow that,
-so its bandwidth must stay low."""
+"""Total mass (motor and leg) over the motor's mass, above which the leg is heavier than its motor.
+Where the motor is held, the leg oscillates on the spring of the transmission. The observer would
+follow that, so its bandwidth must stay low."""
 
 LAG_BANDWIDTH_PRODUCT = 0.2
 """Engineering choice: largest bandwidth of such a slow observer times the lag of the loop."""
