@@ -22,12 +22,15 @@ def rms(problem: PredictionProblem, values: FloatArray) -> float:
 
 @pytest.mark.parametrize("controller", ["computed_torque", "cascade"])
 def test_the_true_machine_predicts_its_encoders(controller: str) -> None:
-    """Counts of 1.24 um leave 0.36 um; some speeds are too small for their rounding to be white."""
+    """Counts of 1.24 um leave 0.36 um; some speeds are too small for their rounding to be white.
+
+    The steps are those of the recorded simulation.
+    """
     machine = nominal()
     parameters = select(machine, list(HIDDEN))
     recording = recording_of(log_of(recorded(controller)), machine)
     assert recording.mode == {"computed_torque": "force", "cascade": "velocity"}[controller]
-    problem = PredictionProblem(machine, recording, parameters)
+    problem = PredictionProblem(machine, recording, parameters).finer(8)
     assert rms(problem, np.array(list(HIDDEN.values()))) < 0.45e-6
     assert rms(problem, np.array([each.nominal for each in parameters])) > 1e-5
 
