@@ -216,9 +216,9 @@ class Calibration:
     before: Solution
     """frames alone"""
     after: Solution
-    """of all poses that are not left out"""
+    """fit to all poses that are not left out"""
     check: Solution
-    """of the poses without the holdout, for errors of the holdout"""
+    """fit to the poses without the holdout, for errors of the holdout"""
     used: MeasuredPoses
     """poses of the final fit, those of the holdout among them"""
     holdout: MeasuredPoses

@@ -1,16 +1,16 @@
-"""The command `logs`."""
+"""The commands `logs` and `imu`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from twin.charts.results import Cell
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.console import line, table
+from twin.cli.console import line, show, table
 from twin.cli.options import argument, file_option, option
-from twin.cli.values import check_files, write
+from twin.cli.values import PAGE_ENDING, check_files, quantity_option, write, write_json
 
 File = Annotated[Path, argument("Log: .csv, .parquet, .mcap, a saved run, a bag.", metavar="FILE")]
 Map = Annotated[
@@ -49,3 +49,83 @@ def logs(
     start, stop = log.span
     line(f"{file}: {stop - start:.6g} s from {start:.6f} s on")
     write(map, guessed_mapping(log, time))
+
+
+LayoutName = Literal["csv", "thesis"]
+
+
+Log = Annotated[
+    Path,
+    argument(
+        "Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.", metavar="LOG"
+    ),
+]
+Layout = Annotated[LayoutName, option("csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")]
+ForceUnit = Annotated[str, option("Unit of forces in the thesis layout.", metavar="UNIT")]
+RateUnit = Annotated[str, option("Unit of angular rates in the thesis layout.", metavar="UNIT")]
+Resolution = Annotated[
+    float, quantity_option("Resolution of the spectra in Hz.", "resolution", "Hz")
+]
+Phase = Annotated[bool, option("Compensate phases too, not amplitudes alone.", "--phase")]
+Compensated = Annotated[
+    Path | None, file_option("Write the motion with the amplification taken out.")
+]
+
+
+@app.command()
+def imu(
+    machine: options.Machine,
+    log: Log,
+    *,
+    motion: Annotated[Path, file_option("CSV of the reference motion about home.")],
+    layout: Layout = "csv",
+    force_unit: ForceUnit = "g",
+    rate_unit: RateUnit = "deg/s",
+    resolution: Resolution = 1.0,
+    phase: Phase = False,
+    configuration: options.Configuration = None,
+    plot: options.Plot = None,
+    compensated: Compensated = None,
+    json: options.Json = None,
+) -> None:
+    """Compare an inertial log with the reference motion: amplification, coherence, compensation.
+
+    The JSON file holds rate, offset, correlation, lost, duration, and per channel rms values and
+    lists of frequency, amplification, uncertainty, coherence.
+    """
+    from twin.analysis.inertial import (
+        compare_log,
+        compensate,
+        inertial_results,
+        read_inertial_log,
+        read_thesis_log,
+        summary,
+        write_compensation,
+    )
+    from twin.analysis.platform import load
+    from twin.machine.hardware.drive import InertialSensor
+    from twin.motion import read_recording
+
+    check_files(
+        reads=(machine, motion, log),
+        plot=(plot, PAGE_ENDING),
+        compensated=(compensated, ""),
+        json=(json, ""),
+    )
+    platform = load(machine, configuration)
+    machine_sensor = platform.parameters.imu
+    sensor = machine_sensor or InertialSensor(source="none: at the reference point")
+    reference = read_recording(motion, platform.home)
+    readings = (
+        read_thesis_log(log, force_unit=force_unit, rate_unit=rate_unit)
+        if layout == "thesis"
+        else read_inertial_log(log)
+    )
+    comparison = compare_log(platform, reference, readings, sensor, resolution=resolution)
+    compensation = compensate(reference, comparison, phase=phase) if compensated or plot else None
+    if machine_sensor is None:
+        line("the machine has no [imu]: taken to be at the reference point along the platform")
+    show(inertial_results(platform.name, comparison, compensation), plot)
+    if compensated is not None and compensation is not None:
+        line(f"wrote {write_compensation(compensation, compensated)}")
+    write_json(json, summary(comparison, compensation))

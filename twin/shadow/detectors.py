@@ -1,4 +1,4 @@
-"""From residuals of blocks to causes: likelihood ratios over a window, and what is reported.
+"""Causes from residuals of blocks, by likelihood ratios over a window, and what is reported.
 
 A cause S says that the residuals r of all legs follow from few numbers: r = F_S t + noise, with
 F_S known from the motion. Over an exponential window of 0.5 s, with w the weights of its blocks and
@@ -158,7 +158,7 @@ class Hypothesis(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What a window says of all hypotheses; arrays with one entry for each."""
+    """Findings of a window on all hypotheses; arrays with one entry for each."""
 
     statistics: FloatArray
     """g of their numbers"""

@@ -80,7 +80,7 @@ class Block(NamedTuple):
     lead: Residual | None
     """None without a measurement in the block"""
     squared_efforts: FloatArray
-    """of the model's motors [N2, N2 m2]"""
+    """squared forces of the model's motors [N2, N2 m2]"""
     wrench_forces: FloatArray
     """`(n, 6)` forces of the legs that balance unit wrenches on the platform"""
     mass_forces: FloatArray
@@ -230,7 +230,7 @@ class Residuals:
 
 
 class HealthyLaw:
-    """What residuals of a healthy machine follow from, leg by leg; its friction may drift.
+    """Law of the residuals of a healthy machine, leg by leg; its friction may drift.
 
     Attributes:
         coefficients: `(n, 7)`.

@@ -1,4 +1,4 @@
-"""What a machine of the rig has that its file does not say: switches, and faults that begin."""
+"""Conditions that a machine of the rig has and its file does not say, and faults that begin."""
 
 from __future__ import annotations
 

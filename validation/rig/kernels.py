@@ -62,7 +62,7 @@ class Drives(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What the file of a machine does not know."""
+    """Surroundings of a machine that its file does not know."""
 
     friction_law: int
     bristle_stiffness: float
@@ -121,7 +121,7 @@ class Control(NamedTuple):
 
 
 class Records(NamedTuple):
-    """What is recorded at every sample; arrays `(T, n)`, poses `(T, 7)`."""
+    """Records of every sample; arrays `(T, n)`, poses `(T, 7)`."""
 
     measured: FloatArray
     command: FloatArray

@@ -19,7 +19,7 @@ from twin.analysis.inertial import (
     write_inertial_log,
 )
 from twin.analysis.platform import load
-from twin.cli import imu as command
+from twin.cli import logs as command
 from twin.cli.application import app
 from twin.motion import read_recording
 

@@ -219,7 +219,7 @@ class Observed(NamedTuple):
     moving: bool
     """whether the motion of the platform is returned as well"""
     terms: TermEffects | None = None
-    """of the parameter sets; None without free terms"""
+    """effects of the parameter sets' free terms; None without any"""
 
 
 class ParameterSets:

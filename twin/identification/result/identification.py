@@ -58,7 +58,7 @@ def backlash_warning(parameter: Parameter, reversals: FloatArray, last: float) -
 
 
 class Misfit(NamedTuple):
-    """What prediction errors say about the model, and about the intervals."""
+    """Verdict of the prediction errors on the model, and on the intervals."""
 
     sentences: tuple[str, ...]
     widening: float
