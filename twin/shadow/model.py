@@ -197,7 +197,8 @@ class ShadowModel:
         self._looped = mode == "velocity"
         self._together = total_to_motor_mass_ratio(machine) > HEAVY_LEG_MASS_RATIO
         self._link()
-        self.pose[:] = machine.home  # that is shown until the machine's is known
+        # These are shown until those of the machine are known.
+        self.pose[:], self.coordinates[:] = machine.home, machine.home_coordinates
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled copy: its arrays become views of the plant's again."""

@@ -70,7 +70,8 @@ def emulated(hidden: Platform, seed: int) -> Log:
 def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
     """Friction, inertia, play and stiffness of each drive are away from the file by their spreads.
 
-    The inertia of a motor is seen 719 kg at its leg, so 10 % of it outweigh the payload.
+    The inertia of a motor is seen 719 kg at its leg, so 10 % of it outweigh the payload. Forces have
+    an unknown bias at each leg, so that the mass follows from accelerations alone.
     """
     file, inside, scores = nominal(), [], []
     for seed in range(4):
@@ -91,7 +92,7 @@ def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
         inside.append(np.abs(error) < found.margins * found.standard_errors)
         scores.append(error / found.standard_errors)
         assert abs(error[0]) < 1.0
-        assert found.standard_errors[0] < 0.3
+        assert found.standard_errors[0] < 0.5
     assert np.mean(inside) >= 0.9
     assert np.sqrt(np.mean(np.square(scores)[:, :4])) < 2.0
 

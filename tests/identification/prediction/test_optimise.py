@@ -52,7 +52,8 @@ def test_impacts_in_the_play_spoil_neither_delay_nor_lag(log: Log) -> None:
     assert error["leg.drive.delay"] < 3e-5
     assert error["leg.drive.current_lag"] < 3e-5
     assert error["leg.drive.backlash"] < 1e-6
-    assert not found.notes
+    # Counts at small speeds are not white.
+    assert all("persist" in note for note in found.notes)
     assert found.standard_errors[-1] < 1e-6
 
 
