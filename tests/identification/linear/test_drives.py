@@ -70,8 +70,8 @@ def emulated(hidden: Platform, seed: int) -> Log:
 def test_intervals_of_the_payload_hold_with_unknown_drives() -> None:
     """Friction, inertia, play and stiffness of each drive are away from the file by their spreads.
 
-    The inertia of a motor is seen 719 kg at its leg, so 10 % of it outweigh the payload. Forces have
-    an unknown bias at each leg, so that the mass follows from accelerations alone.
+    The inertia of a motor is seen 719 kg at its leg, so 10 % of it outweigh the payload. Forces
+    have an unknown bias at each leg, so that the mass follows from accelerations alone.
     """
     file, inside, scores = nominal(), [], []
     for seed in range(4):
