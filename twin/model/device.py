@@ -193,7 +193,7 @@ class CardModel:
         )
         size, widths = prod(shape), (7, 6, self._widths["deflection"])
         next_arrays = [
-            self._flat_result(None if out is None or not width else array, (*shape, width))
+            self._flat_result(array if out and width else None, (*shape, width) if width else (1,))
             for array, width in zip(out or widths, widths, strict=True)
         ]
         kernel = steps_kernel(self._sizes)
@@ -259,7 +259,7 @@ class CardModel:
             InputError: `out` has another shape or type, or does not lie on the card.
         """
         if out is None:
-            return self._cuda.device_array(max(prod(shape), 1))
+            return self._cuda.device_array(prod(shape))
         array: Any = as_card_array(out) if is_on_card(out) else np.asarray(out)
         is_contiguous = is_on_card(out) and array.is_c_contiguous()
         if not is_contiguous or array.dtype != np.float64 or tuple(array.shape) != shape:

@@ -119,6 +119,15 @@ def test_results_go_to_arrays_that_are_given(platform: Platform, some: States) -
                 call(*given, out=wrong)
 
 
+def test_batches_may_be_empty(platform: Platform) -> None:
+    card, n = platform.on("cuda"), platform.n_actuators
+    poses, twists, forces = np.zeros((0, 7)), np.zeros((0, 6)), np.zeros((0, n))
+    assert card.inverse_kinematics(poses).shape == (0, n)
+    assert card.mass_matrix(poses).shape == (0, 6, 6)
+    moved = card.advance(poses, twists, forces)
+    assert (moved.pose.shape, moved.twist.shape) == ((0, 7), (0, 6))
+
+
 def test_states_are_advanced_in_place() -> None:
     machine = twin.load("compliant_stewart")
     card = machine.on("cuda")
