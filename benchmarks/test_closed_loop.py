@@ -27,9 +27,9 @@ def test_second(benchmark, name, configuration):
         convention="roll_pitch" if platform.dof < 6 else "yaw_pitch_roll",
     )
     controller = Cascade(platform, motion)
-    options = {"timestep": min(STEP, suitable_timestep(platform)), "configuration": "fast"}
+    timestep = min(STEP, suitable_timestep(platform))
 
     def second():
-        return platform.simulate(1.0, controller=controller, progress=False, **options)
+        return platform.simulate(1.0, controller=controller, progress=False, timestep=timestep)
 
     assert benchmark.pedantic(second, rounds=5, warmup_rounds=1).stopped == ""
