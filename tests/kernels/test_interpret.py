@@ -1,5 +1,6 @@
 """Kernels run by Python: the same numbers, without compiling."""
 
+import os
 import subprocess
 import sys
 
@@ -37,6 +38,13 @@ with without_compiling():
 assert not inverse_dynamics_batch.signatures
 """
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+
+
+def test_nothing_is_compiled_to_show_a_machine(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "twin", "info", "stewart"]
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    assert not list(tmp_path.rglob("*.nbc"))
 
 
 def test_kernels_stay_as_they_are():

@@ -41,6 +41,7 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
         forces = platform.inverse_dynamics(platform.home, ZERO_VECTOR, ZERO_VECTOR).tolist()
         known_ranges = axis_ranges(platform) if ranges is None else ranges
         distance, first_leg, second_leg = closest_legs(platform, platform.home[None])
+        friction = _friction(platform)
     body, stroke = platform.parameters.platform.body, sorted({leg.actuator.stroke for leg in legs})
     rows = [
         SummaryRow(
@@ -72,7 +73,7 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
             + (", the smallest of many" if platform.n_actuators > platform.dof else ""),
         ),
     ]
-    rows += _friction(platform)
+    rows += friction
     if platform.n_actuators > platform.dof:
         numbers = ", ".join(map(str, platform.parameters.redundant_legs))
         note = "can push against each other without moving the platform"
