@@ -7,7 +7,10 @@ memory of every kernel in place of rates, for which no card is needed.
 from __future__ import annotations
 
 import argparse
+import runpy
+from collections import deque
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -26,6 +29,11 @@ SPAN = 1.0
 
 STEPS = 10
 """Runge-Kutta steps of a call."""
+
+LEARNING = Path(__file__).parents[1] / "examples" / "learning" / "ppo_on_the_card.py"
+
+LEARNING_STEPS = 100_000_000
+"""Control periods after which PPO ends short of the reward."""
 
 Row = tuple[str, float, float]
 """What is counted, on the card and on the processor [1/s]"""
@@ -116,6 +124,24 @@ def print_rates(machines: Sequence[str], size: int) -> None:
             print(f"{name:20} {what:20} {card:14.3e} {processor:16.3e} {ratio:8.2f}", flush=True)
 
 
+def print_learning() -> None:
+    """Print how long PPO takes on the card to the reward of the shipped policy."""
+    try:
+        import torch
+    except ImportError:
+        return
+    if not torch.cuda.is_available():
+        return
+    start = perf_counter()
+    train = runpy.run_path(str(LEARNING))["train"]
+    progress = deque(train("cuda", 8192, LEARNING_STEPS), maxlen=1).pop()
+    waited = perf_counter() - start - progress.seconds
+    print(
+        f"PPO: reward {progress.reward:.4f} after {progress.seconds:.1f} s and {progress.steps:.2e}"
+        f" steps, {waited:.1f} s of start before them"
+    )
+
+
 def kernels_of(machine: str) -> list[tuple[str, Any, tuple[Any, ...]]]:
     """Return name, kernel and types of the arguments of all kernels of a machine."""
     from twin.envs.pose_tracking.stock import prepare
@@ -160,6 +186,7 @@ def main() -> None:
             print_resources(machines)
         else:
             print_rates(machines, given.states)
+            print_learning()
     except TwinError as error:
         raise SystemExit(f"{error}") from None
 
