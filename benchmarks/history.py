@@ -1,7 +1,8 @@
 """A few ratios within one run, as one more row of a history.
 
 Run `make history`: half a minute. Each row of `benchmarks/results/history.csv` names the commit
-that it was measured on. Both parts of a ratio are processor times on one core, taken in turn.
+that it was measured on. Both parts of a ratio are processor times, taken in turn. The row of MJX
+needs it (`pip install mujoco-mjx`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import mujoco
 import numpy as np
 from overhead import HEAVIER, PERIODS, commit, compiled_periods, environment, ratio
 
@@ -24,6 +26,7 @@ from twin.machine.machine import parameters_path
 from twin.model import batch
 from twin.model.derivatives import dynamics_width
 from twin.rotations import displaced
+from twin.simulation.batched import make_batched_plant
 
 RESULTS = Path(__file__).parent / "results" / "history.csv"
 
@@ -32,6 +35,9 @@ COUNT = 4096
 
 CALLS = 40
 """Of Pinocchio, which takes one state at a time."""
+
+MACHINES = 256
+"""That take a Runge-Kutta step at once."""
 
 Row = tuple[str, float]
 """Name of a ratio, ratio"""
@@ -109,10 +115,34 @@ def tracking() -> Iterator[Row]:
     yield "PoseTracking: randomised reset / period", ratio(varied.reset, periods, 1.0 / PERIODS)
 
 
+def runge_kutta_steps() -> Iterator[Row]:
+    """Yield the time of MJX per ours for Runge-Kutta steps of many machines; nothing without it."""
+    try:
+        import jax
+        from mujoco import mjx
+    except ImportError:
+        return
+    scene = mujoco.MjModel.from_xml_path(str(parameters_path("stewart").with_name("scene.xml")))
+    scene.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    scene.opt.iterations = scene.opt.ls_iterations = 4
+    model, data = mjx.put_model(scene), mjx.put_data(scene, mujoco.MjData(scene))
+    machines = jax.vmap(lambda _: data)(np.arange(MACHINES))
+    step = jax.jit(jax.vmap(lambda one: mjx.step(model, one)))
+
+    def theirs() -> None:
+        jax.block_until_ready(step(machines))
+
+    platform, timestep = twin.load("stewart"), 1e-3
+    plant = make_batched_plant("analytic", platform, MACHINES, timestep, timestep, mode="force")
+    plant.reset(np.arange(MACHINES))
+    forces = plant.forces.copy()
+    yield "stewart: MJX in single precision / ours", ratio(theirs, lambda: plant.advance(forces))
+
+
 def main() -> None:
     """Measure the ratios, print them and add them to the history."""
     row = {"commit": commit()}
-    for measured in (dynamics("stewart"), dynamics("srspm"), tracking()):
+    for measured in (dynamics("stewart"), dynamics("srspm"), tracking(), runge_kutta_steps()):
         for name, value in measured:
             row[name] = f"{value:.3g}"
             print(f"{name:<44} {value:>7.3g}", flush=True)
