@@ -22,6 +22,7 @@ from twin.envs.episodes import Episodes
 from twin.envs.pose_tracking.environment import PoseTrackingVectorEnv
 from twin.envs.pose_tracking.task import PoseTracking
 from twin.errors import TwinError
+from twin.rotations import displaced
 from twin.simulation.batched import make_batched_plant
 
 SPAN = 1.0
@@ -72,6 +73,19 @@ def dynamics_rows(platform: Platform, size: int, wait: Callable[[], None]) -> li
     return [("forward dynamics", plain, processor), ("the same, kept array", kept, processor)]
 
 
+def search_row(platform: Platform, size: int, wait: Callable[[], None]) -> Row:
+    """Return the rates of forward kinematics from home."""
+    card = platform.on("cuda")
+    shifts = 0.01 * np.random.default_rng(0).normal(size=(size, 6))
+    coordinates = platform.inverse_kinematics(displaced(platform.home, shifts))
+    on_card = card.copied(coordinates.reshape(-1)).reshape(size, -1)
+    return (
+        "forward kinematics",
+        rate(lambda: card.forward_kinematics(on_card), size, wait),
+        rate(lambda: platform.forward_kinematics(coordinates, platform.home), size, lambda: None),
+    )
+
+
 def steps_row(platform: Platform, size: int, few: int, wait: Callable[[], None]) -> Row:
     """Return the rates of Runge-Kutta steps; on the processor with ideal drives."""
     card, n, step = platform.on("cuda"), platform.n_actuators, 1e-4
@@ -117,6 +131,7 @@ def print_rates(machines: Sequence[str], size: int) -> None:
         platform = twin.load(name)
         for what, card, processor in (
             *dynamics_rows(platform, size, cuda.synchronize),
+            *([search_row(platform, size, cuda.synchronize)] if platform.dof == 6 else []),
             steps_row(platform, size, few, cuda.synchronize),
             environment_row(name, min(size, 65536), few, cuda.synchronize),
         ):

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, positive, whole_number
 from twin.basics.optional import optional
-from twin.errors import InputError, IntegrationError, StateError
+from twin.errors import ForwardKinematicsError, InputError, IntegrationError, StateError
 from twin.model.machine_base import no_solution
 from twin.model.machine_model import MachineModel
 
@@ -100,13 +100,49 @@ class CardModel:
         self._checked_calls = checked
         self._failure = self._cuda.to_device(np.array([NO_FAILURE]))
         self._constants = self._cuda.to_device(body), self._cuda.to_device(legs.rows.ravel())
-        extra_widths = {"forces": machine.n_actuators, "deflection": 2 * machine.n_deflections}
+        extra_widths = {
+            "forces": machine.n_actuators,
+            "lengths": machine.n_actuators,
+            "deflection": 2 * machine.n_deflections,
+        }
         self._widths = ARGUMENT_WIDTHS | extra_widths
         self._zeros = {width: self.copied(np.zeros(width)) for width in {*self._widths.values()}}
 
     def inverse_kinematics(self, pose: Any, *, out: Any = None) -> Any:
         """Return actuator coordinates `(..., n)`; see `MachineModel.inverse_kinematics`."""
         return self._run("inverse_kinematics", out, pose=pose)
+
+    def forward_kinematics(self, lengths: Any, guess: Any = None, *, out: Any = None) -> Any:
+        """Return poses `(..., 7)` of actuator coordinates on the assembly branch of a guess.
+
+        The search begins at the guess alone, as that of `MachineModel.forward_kinematics` with one.
+
+        Args:
+            lengths: actuator coordinates `(..., n)` [m, rad].
+            guess: poses `(..., 7)`, or one for all; default home.
+            out: array on the card for the result.
+
+        Raises:
+            InputError: wrong shapes, not finite, no unit quaternion.
+            ForwardKinematicsError: no pose was found; `data` holds index, pose (the guess) and
+                lengths.
+        """
+        from twin.kernels.cuda.batches import search_kernel
+
+        start = self._machine.home if guess is None else guess
+        shape, inputs = self._arrays(pose=start, lengths=lengths)
+        poses = self._flat_result(out, (*shape, 7))
+        failed = self._launch(search_kernel(self._sizes), prod(shape), *inputs.values(), poses)
+        if failed >= 0:
+            given = inputs["lengths"].copy_to_host().reshape(-1, self._machine.n_actuators)
+            coordinates = given[failed if len(given) > 1 else 0]
+            raise ForwardKinematicsError(
+                f"entry {failed}: no pose has the coordinates {coordinates.tolist()} on the branch "
+                "of its guess; give a guess nearer to the pose, or ask the machine itself, whose "
+                "search is wider",
+                {"index": failed, "pose": self._pose(inputs, failed), "lengths": coordinates},
+            )
+        return poses.reshape((*shape, 7))
 
     def jacobian(self, pose: Any, *, out: Any = None) -> Any:
         """Return Jacobians `(..., n, 6)`; see `MachineModel.jacobian`."""

@@ -15,7 +15,13 @@ from conftest import States
 import twin
 import twin.envs
 from twin.analysis.platform import Platform
-from twin.errors import InputError, IntegrationError, SingularPoseError, StateError
+from twin.errors import (
+    ForwardKinematicsError,
+    InputError,
+    IntegrationError,
+    SingularPoseError,
+    StateError,
+)
 from twin.kernels.cuda import batches
 from twin.kernels.cuda import batches as rows
 from twin.kernels.integrators import runge_kutta
@@ -63,6 +69,27 @@ def test_batches_equal_the_processor(platform: Platform, some: States) -> None:
     for name, value in expected.items():
         assert host(found[name]).shape == value.shape
         assert difference(host(found[name]), value) < 1e-12, name
+
+
+def test_poses_equal_the_processor(platform: Platform, some: States) -> None:
+    card, coordinates = platform.on("cuda"), platform.inverse_kinematics(some.pose)
+    for guess in (platform.home, some.pose[::-1].copy()):
+        expected = platform.forward_kinematics(coordinates, np.broadcast_to(guess, (COUNT, 7)))
+        found = card.forward_kinematics(coordinates, guess)
+        assert difference(host(found), expected) < 1e-12
+        assert difference(host(card.inverse_kinematics(found)), coordinates) < 1e-12
+    out = card.copied(np.zeros((COUNT, 7)))
+    card.forward_kinematics(card.copied(coordinates), out=out)
+    np.testing.assert_array_equal(host(out), host(card.forward_kinematics(coordinates)))
+
+
+def test_coordinates_without_a_pose_are_named(stewart: Platform) -> None:
+    coordinates = np.tile(stewart.home_coordinates, (3, 1))
+    coordinates[1, 0] *= 3.0
+    with pytest.raises(ForwardKinematicsError, match="entry 1: no pose") as caught:
+        stewart.on("cuda").forward_kinematics(coordinates)
+    np.testing.assert_array_equal(caught.value.data["lengths"], coordinates[1])
+    np.testing.assert_array_equal(caught.value.data["pose"], stewart.home)
 
 
 def test_steps_equal_the_processor(platform: Platform, some: States) -> None:

@@ -16,6 +16,9 @@ MOST_REGISTERS = 255
 IN_REGISTERS = {"inverse_kinematics", "jacobian", "jacobian_derivative", "energy"}
 """Kernels without memory of their own."""
 
+MOST_SPILLED = 128
+"""Bytes of the search for a pose: its matrix and a Newton step before and after each trial."""
+
 MOST_LOCAL = 2048
 """Bytes of a thread's memory in the others: rows of the Jacobian; state and stages of a step."""
 
@@ -49,7 +52,7 @@ def test_kernels_fit_into_registers(machine):
 
     legs = twin.load(machine).constants.legs
     kernels = [*machine_kernels(Sizes(type(legs), *legs.rows.shape)), environment_kernel(machine)]
-    assert len(kernels) == 9
+    assert len(kernels) == 10
     for name, kernel, arguments in kernels:
         for capability in COMPUTE_CAPABILITIES:
             # Code for an older card suits a newer one; the compiler takes most of the time.
@@ -58,6 +61,7 @@ def test_kernels_fit_into_registers(machine):
                 assert f".target sm_{capability[0]}{capability[1]}" in ptx
             taken = resources(ptx, capability)
             assert 32 <= taken.registers <= MOST_REGISTERS, (name, capability, taken)
-            assert taken.spilled == 0, (name, capability, taken)
+            spilled = MOST_SPILLED if name == "forward_kinematics" else 0
+            assert taken.spilled <= spilled, (name, capability, taken)
             most = 0 if name in IN_REGISTERS else MOST_LOCAL
             assert taken.local <= most, (name, capability, taken)

@@ -52,7 +52,13 @@ from twin.kernels.dynamics.forward import (
     normalise,
 )
 from twin.kernels.integrators import combine, shift
-from twin.kernels.kinematics import inverse_kinematics, jacobian, jacobian_derivative
+from twin.kernels.kinematics import (
+    PoseMemory,
+    forward_kinematics,
+    inverse_kinematics,
+    jacobian,
+    jacobian_derivative,
+)
 from twin.kernels.legs.dispatch import attribute
 from twin.kernels.legs.interface import Legs
 from twin.kernels.platform_state import platform_state
@@ -430,6 +436,49 @@ def batch_kernel(sizes: Sizes, name: str) -> Any:
                 cuda.atomic.min(first, 0, k)
 
     kernel.__name__ = f"{name}_{kind.__name__}"
+    return cuda.jit(kernel)
+
+
+@cache
+def search_kernel(sizes: Sizes) -> Any:
+    """Return the kernel of forward kinematics from guesses for machines of some sizes.
+
+    Its arguments are flat arrays: constants of the body, which it does not need, and the legs;
+    guesses and coordinates of the actuators, each a row per state or one for all; the poses found;
+    and `first` (1,), which becomes the least index of coordinates without a pose on the branch of
+    their guess.
+    """
+    kind, n, rows_shape = sizes.kind, sizes.legs, (sizes.legs, sizes.leg_size)
+    equations, constraints = n + sizes.constraints, max(sizes.constraints, 1)
+    search = translation(kind)(forward_kinematics)
+
+    def kernel(
+        body: Any, rows: Any, guesses: Any, coordinates: Any, poses: Any, first: Any
+    ) -> None:
+        k = cuda.grid(1)
+        if k < poses.shape[0] // 7:
+            guess, pose = cuda.local.array(7, float64), cuda.local.array(7, float64)
+            target = cuda.local.array(n, float64)
+            memory = PoseMemory(
+                cuda.local.array(equations, float64),
+                cuda.local.array((equations, 6), float64),
+                cuda.local.array((constraints, 8), float64),
+                cuda.local.array((6, 6), float64),
+                cuda.local.array(6, float64),
+                cuda.local.array(7, float64),
+                cuda.local.array(7, float64),
+                cuda.local.array(n, float64),
+                cuda.local.array(n, float64),
+            )
+            take(guesses, k, 7, guess)
+            take(coordinates, k, n, target)
+            is_valid = normalised(guess)
+            found = search(kind(view(rows, 0, rows_shape)), target, guess, pose, memory)
+            put(pose, k, 7, poses)
+            if not (is_valid and found[0]):
+                cuda.atomic.min(first, 0, k)
+
+    kernel.__name__ = f"forward_kinematics_{kind.__name__}"
     return cuda.jit(kernel)
 
 

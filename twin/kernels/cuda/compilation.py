@@ -19,7 +19,13 @@ import numpy as np
 
 from twin.basics.optional import EXTRA_COMMAND, optional
 from twin.errors import MissingDependencyError
-from twin.kernels.cuda.batches import BATCH_FUNCTIONS, Sizes, batch_kernel, steps_kernel
+from twin.kernels.cuda.batches import (
+    BATCH_FUNCTIONS,
+    Sizes,
+    batch_kernel,
+    search_kernel,
+    steps_kernel,
+)
 from twin.kernels.cuda.translation import cuda, numba_types
 
 Capability = tuple[int, int]
@@ -46,6 +52,7 @@ def machine_kernels(sizes: Sizes) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
     """Yield name, kernel and types of the arguments of all batch calls of a machine."""
     for name in BATCH_FUNCTIONS:
         yield name, batch_kernel(sizes, name), (*[FLOAT_ARRAY] * 8, INTEGER_ARRAY)
+    yield "forward_kinematics", search_kernel(sizes), (*[FLOAT_ARRAY] * 5, INTEGER_ARRAY)
     loads = (
         *[FLOAT_ARRAY] * 7,
         numba_types.float64,
