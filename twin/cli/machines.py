@@ -17,7 +17,9 @@ from twin.cli.values import quantity_option
 if TYPE_CHECKING:
     from twin.analysis.platform import Platform
 
-FormatName = Literal["mjcf", "urdf", "fmu"]
+FormatName = Literal["mjcf", "urdf", "fmu", "c"]
+
+PrecisionName = Literal["double", "float"]
 
 
 @app.command("list")
@@ -80,7 +82,7 @@ def export(
         FormatName,
         option(
             "mjcf: robot.xml and scene.xml; urdf: robot.urdf; fmu: a co-simulation unit of "
-            "FMI, NAME.fmu.",
+            "FMI, NAME.fmu; c: kinematics for a controller, NAME_kinematics.c and .h.",
             "--format",
         ),
     ] = "mjcf",
@@ -94,6 +96,9 @@ def export(
             "s",
         ),
     ] = None,
+    precision: Annotated[
+        PrecisionName | None, option("Numbers of C source; default: double.")
+    ] = None,
 ) -> None:
     """Write a machine for other programs; replaces files of the same names, nothing else.
 
@@ -104,7 +109,7 @@ def export(
     from twin.analysis.platform import load
     from twin.engines.export import export as write_model
 
-    requested = {"fmi": fmi, "timestep": timestep}
+    requested = {"fmi": fmi, "timestep": timestep, "precision": precision}
     given_options = {name: value for name, value in requested.items() if value is not None}
     platform = load(machine, configuration)
     for path in write_model(platform, form, out, **given_options):

@@ -1,4 +1,4 @@
-"""Models of a machine as files, generated from its parameters: MJCF, URDF or a unit of FMI."""
+"""Models of a machine as files, generated from its parameters: MJCF, URDF, FMI or C source."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ EXPORT_FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "urdf": (("robot.urdf", "twin.engines.urdf", "robot_urdf"),),
     "fmu": (),
+    "c": (),
 }
 """Format -> its text files, each with the module and the function that writes it.
 
-A unit of FMI is no text; `write_unit` writes it.
+`write_unit` writes units of FMI, and `write_source` C source.
 """
+
+FORMAT_OPTIONS = {"fmu": {"fmi", "timestep"}, "c": {"precision"}}
+"""Format -> names of its options; the others have none."""
 
 
 def export(platform: MachineModel, form: str, folder: str | Path, **options: Any) -> list[Path]:
@@ -35,9 +39,11 @@ def export(platform: MachineModel, form: str, folder: str | Path, **options: Any
 
     Args:
         platform: the machine.
-        form: "mjcf" (robot.xml, scene.xml), "urdf" (robot.urdf) or "fmu" (NAME.fmu).
+        form: "mjcf" (robot.xml, scene.xml), "urdf" (robot.urdf), "fmu" (NAME.fmu) or "c"
+            (NAME_kinematics.c and .h).
         folder: where the files go.
-        options: of a unit, see `twin.engines.fmu.unit.write_unit`; the others have none.
+        options: of a unit, see `twin.engines.fmu.unit.write_unit`, or of C source, see
+            `twin.engines.firmware.source.write_source`; the others have none.
 
     Raises:
         InputError: unknown format or option, a platform too light for engines, or a folder that
@@ -48,12 +54,17 @@ def export(platform: MachineModel, form: str, folder: str | Path, **options: Any
     """
     one_of(form, "format", EXPORT_FORMATS)
     as_model(platform)
+    unknown = options.keys() - FORMAT_OPTIONS.get(form, set())
+    if unknown:
+        raise InputError(", ".join(sorted(unknown)), f"the format {form} has no such option")
     if form == "fmu":
         from twin.engines.fmu.unit import write_unit
 
         return [write_unit(platform, folder, **options)]
-    if options:
-        raise InputError(", ".join(options), "only for units of FMI, the format fmu")
+    if form == "c":
+        from twin.engines.firmware.source import write_source
+
+        return write_source(platform, folder, **options)
     engine = "mujoco" if form == "mjcf" else "bullet"
     check_masses(make_mechanism(platform.parameters), platform.parameters, engine)
     texts = {

@@ -1,0 +1,1 @@
+"""Kinematics of a machine as C source for its controller."""

@@ -1,0 +1,134 @@
+"""Kinematics of a machine as a C99 file and its header, for the controller of the machine.
+
+The source is the same for all machines of a kind of legs; constants are in a table. Its equations
+are those of `twin.kernels.legs` and `twin.kernels.kinematics`.
+"""
+
+from __future__ import annotations
+
+import re
+from math import pi
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twin import __version__
+from twin.basics.arrays import FloatArray, one_of
+from twin.basics.files import new_folder, write_text
+from twin.errors import InputError
+from twin.kernels.legs import rss
+from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
+from twin.kernels.legs.rss import RssLegs
+from twin.model.machine_model import MachineModel, as_model
+
+SOURCES = Path(__file__).parent
+
+PRECISIONS = ("double", "float")
+
+RESIDUALS = {"double": (2e-15, 2e-13), "float": (2.5e-7, 4e-6)}
+"""Residuals at which the search of each precision has converged, and may end, per coordinate."""
+
+TINY_ANGLES = {"double": 1e-12, "float": 1e-6}
+"""[rad] Rotation of a step below which the sine of its half is the half itself."""
+
+FUNCTIONS = ("sqrt", "sin", "cos", "fabs", "atan2", "floor")
+
+CRANK_FIELDS = """\
+    @name@_real axis[3];           /* of the crank, in the base frame */
+    @name@_real zero_direction[3]; /* of the crank at angle zero, in the base frame */
+    @name@_real crank_length;
+    @name@_real rod_length;
+    @name@_real branch;       /* 1 or -1: the side on which the elbow is */
+    @name@_real middle_angle; /* middle of the crank's range */"""
+
+
+def write_source(
+    platform: MachineModel, folder: str | Path, *, precision: str = "double"
+) -> list[Path]:
+    """Write NAME_kinematics.c and NAME_kinematics.h for a machine; returns their paths.
+
+    Args:
+        platform: the machine.
+        folder: where the files go; it is made if missing.
+        precision: "double" or "float", the type of all numbers.
+
+    Raises:
+        InputError: a machine of fewer than six degrees of freedom, an unknown precision, or a
+            folder that cannot be written to.
+    """
+    as_model(platform)
+    one_of(precision, "precision", PRECISIONS)
+    if platform.dof < 6:
+        raise InputError("format", "c is for machines with six degrees of freedom")
+    texts = {
+        f"{platform.name}_kinematics.{ending}": _filled(f"kinematics.{ending}", platform, precision)
+        for ending in ("c", "h")
+    }
+    with new_folder(folder, "folder") as source_folder:
+        return [write_text(source_folder / file, text) for file, text in texts.items()]
+
+
+def _filled(file: str, platform: MachineModel, precision: str) -> str:
+    """Return the text of a file with names, constants and functions in place of its marks."""
+    has_cranks = isinstance(platform.constants.legs, RssLegs)
+    leg_file = SOURCES / ("crank_leg.c" if has_cranks else "straight_leg.c")
+    is_float = precision == "float"
+    converged, accepted = RESIDUALS[precision]
+    numbers = {
+        "converged": converged,
+        "accepted": accepted,
+        "tiny": TINY_ANGLES[precision],
+        "half": 0.5,
+        "pi": pi,
+        "smallest_scale": rss.SMALLEST_SCALE if has_cranks else 0.0,
+    }
+    marks = {
+        "leg_function": leg_file.read_text(encoding="utf-8").strip(),
+        "leg_fields": CRANK_FIELDS if has_cranks else "",
+        "name": platform.name,
+        "NAME": platform.name.upper(),
+        "title": " ".join(platform.parameters.title.split()).replace("*/", "* /"),
+        "version": __version__,
+        "hash": platform.hash,
+        "real": precision,
+        "count": str(platform.n_actuators),
+        "coordinate": platform.parameters.leg.coordinate,
+        "more_functions": ", atan2 and floor" if has_cranks else "",
+        "legs": _table(platform, is_float),
+        "home": ", ".join(_row(part, is_float) for part in (platform.home[:3], platform.home[3:])),
+        **{key: number(value, is_float) for key, value in numbers.items()},
+        **{function: f"{function}f" if is_float else function for function in FUNCTIONS},
+    }
+    text = (SOURCES / file).read_text(encoding="utf-8")
+    for mark, value in marks.items():
+        text = text.replace(f"@{mark}@", value)
+    return re.sub(r"\n\n+(?=    \w+ minimum)", "\n", text)
+
+
+def _table(platform: MachineModel, is_float: bool) -> str:
+    """Return the constants of all legs as rows of a table in C."""
+    legs = platform.constants.legs
+    limits = zip(platform.minimum_coordinates, platform.maximum_coordinates, strict=True)
+    lines = []
+    for leg, (lower, upper) in zip(legs.rows, limits, strict=True):
+        vectors = [leg[start : start + 3] for start in (BASE_JOINT, PLATFORM_JOINT)]
+        scalars: list[Any] = []
+        if isinstance(legs, RssLegs):
+            vectors += [leg[start : start + 3] for start in (AXIS, rss.ZERO)]
+            scalars = [leg[k] for k in (rss.CRANK_LENGTH, rss.ROD_LENGTH, rss.BRANCH, rss.MIDDLE)]
+        entries = [_row(vector, is_float) for vector in vectors]
+        entries += [number(value, is_float) for value in (*scalars, lower, upper)]
+        lines.append("    {" + ",\n     ".join(entries) + "},")
+    return "\n".join(lines)
+
+
+def _row(values: FloatArray, is_float: bool) -> str:
+    return "{" + ", ".join(number(value, is_float) for value in values) + "}"
+
+
+def number(value: float, is_float: bool) -> str:
+    """Return a number as C reads it back without loss."""
+    text = str(np.float32(value)) if is_float else repr(float(value))
+    text = text if re.search(r"[.e]", text) else f"{text}.0"
+    return f"{text}f" if is_float else text
