@@ -32,6 +32,7 @@ ORDER = (
     "simulation",
     "logs",
     "analysis",
+    "design",
     "papers",
     "identification",
     "calibration",

@@ -174,6 +174,10 @@ class UnreachablePoseError(StateError):
     """A leg is too short or too long for the pose (`data`: index, pose, legs from 1)."""
 
 
+class ImpossibleDesignError(StateError):
+    """No machine meets all demands (`data`: missed, in_the_way: names of demands)."""
+
+
 class IntegrationError(StateError):
     """The integrator stopped before the end (`data`: reason, time, pose, twist, step)."""
 

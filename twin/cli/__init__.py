@@ -5,6 +5,7 @@ from typer.models import CommandInfo
 from twin.cli import (
     calibrate,
     cue,
+    design,
     emulate,
     excite,
     feasible,
@@ -31,7 +32,7 @@ __all__ = ["app", "main", "one_line"]
 
 COMMAND_GROUPS = {
     "Machines": ("list", "info", "new", "export", "warm"),
-    "Design": ("feasible", "payload", "workspace", "tune", "frequency"),
+    "Design": ("design", "feasible", "payload", "workspace", "tune", "frequency"),
     "Simulate": ("simulate", "track", "cue", "sweep", "view", "render", "setpoints"),
     "Learn": ("train", "evaluate", "record"),
     "Real machine": (

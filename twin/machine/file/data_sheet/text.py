@@ -41,7 +41,7 @@ tenth of its length.
 """
 
 COMMENT_PATTERN = re.compile(r"^([^#\n]*?[^#\s]) +(# .*)$", re.MULTILINE)
-"""An entry with a comment behind it, which `_text` aligns."""
+"""An entry with a comment behind it, which `sheet_text` aligns."""
 
 
 def write_data_sheet(path: str | Path, sheet: DataSheet, *, replace: bool = False) -> Path:
@@ -77,7 +77,7 @@ def data_sheet_text(name: str, sheet: DataSheet) -> str:
             missing_fields[0], f"missing; a data sheet needs {', '.join(missing_fields)}"
         )
     sheet.check()
-    texts = [_text(name, sheet, legs) for legs in leg_texts(sheet)]
+    texts = [sheet_text(name, sheet, legs) for legs in leg_texts(sheet)]
     candidates, problems = [], []
     for text in texts:
         try:
@@ -134,7 +134,8 @@ def _condition(machine: MachineParameters) -> float:
     return float(np.linalg.cond(scaled_jacobian))
 
 
-def _text(name: str, sheet: DataSheet, legs: str) -> str:
+def sheet_text(name: str, sheet: DataSheet, legs: str) -> str:
+    """Return the text of a platform.toml with one of the sheet's candidates for its legs."""
     title = " ".join((sheet.title or "My motion platform").split())
     header = HEADER_TEMPLATE.format(name=name, title=title, text=quoted(title), sheet=SHEET_SOURCE)
     parts = (*joint_tables(sheet), *_platform(sheet), *_home(sheet), legs)

@@ -1,0 +1,167 @@
+"""Design: the machine meets what was demanded by the judgement of the ordinary functions."""
+
+import tomllib
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from twin.analysis.feasibility.feasibility import rest_feasibility
+from twin.analysis.platform import Platform
+from twin.design import design, front
+from twin.design.candidates import candidates, free_bounds
+from twin.design.demands import assess, needs_of
+from twin.design.design import loaded_machine
+from twin.design.evaluation import CLEARANCE, CONDITION, FORCE, LONGEST, SHORTEST, SPEED
+from twin.design.specification import checked_specification, read_catalogue
+from twin.errors import ImpossibleDesignError
+from twin.machine.file.read import parameters_from
+from twin.motion import SineMotion
+from twin.rotations import pose_from_angles
+
+HEXAPOD = {
+    "ranges": {"x": "40 mm", "z": "25 mm", "pitch": "10 deg", "together": 0.3},
+    "payload": {"mass": "20 kg", "height": "50 mm"},
+    "limits": {"footprint": "400 mm", "condition": 20},
+}
+
+SERVOS = {
+    "legs": "rss",
+    "ranges": {"x": "10 mm", "z": "10 mm", "roll": "8 deg"},
+    "payload": {"mass": "0.5 kg"},
+    "limits": {"force": "0.5 N m", "stroke": "120 deg", "footprint": "300 mm"},
+}
+
+MOTION_BASE = {
+    "ranges": {"z": "0.3 m", "roll": "15 deg"},
+    "speeds": {"z": "0.5 m/s"},
+    "accelerations": {"x": "6 m/s2"},
+    "payload": {"mass": "800 kg", "height": "0.5 m", "radius": "0.5 m"},
+    "limits": {"footprint": "2 m"},
+    "minimise": "stroke",
+}
+
+FEW = 40
+"""Generations that find a good machine, if not the best."""
+
+
+def specified(content, **changes):
+    """Return a specification with some of its entries changed."""
+    return checked_specification({**content, **changes}, "test")
+
+
+@pytest.fixture(scope="module")
+def hexapod():
+    return design(specified(HEXAPOD), generations=FEW)
+
+
+def axis_poses(platform, axis, ends, count=15):
+    """Return poses along one axis from home."""
+    moves = np.zeros((count, 6))
+    moves[:, axis] = np.linspace(*ends, count)
+    offsets = pose_from_angles(moves[:, :3], moves[:, :2:-1])
+    return offsets + np.array([*platform.home[:3], 0.0, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.quick
+def test_machine_does_what_was_demanded(hexapod):
+    loaded = loaded_machine(hexapod.specification, hexapod.machine)
+    for axis, end in ((0, 0.04), (2, 0.025), (4, np.radians(10.0))):
+        poses = axis_poses(loaded, axis, (-end, end))
+        places = tuple(map(str, range(len(poses))))
+        verdict = rest_feasibility(loaded, poses, places, "demanded")
+        assert verdict.feasible, verdict.remedies
+        assert np.max(loaded.condition_number(poses)) <= 20.0
+    radii = [np.hypot(*points[:, :2].T) for points in (loaded.base_joints, loaded.platform_joints)]
+    assert 2.0 * np.max(radii) <= 0.4
+    assert all(margin >= 0.0 for margin in hexapod.margins.values())
+
+
+@pytest.mark.quick
+def test_file_holds_the_machine(hexapod):
+    machine = Platform(parameters_from(tomllib.loads(hexapod.to_toml()), "test"))
+    np.testing.assert_array_equal(machine.constants.legs.rows, hexapod.machine.constants.legs.rows)
+    assert machine.parameters.legs[0].actuator.force >= hexapod.figures["force"]
+
+
+@pytest.mark.quick
+def test_no_random_machine_is_better(hexapod):
+    specification = hexapod.specification
+    bounds = free_bounds(specification)
+    values = np.random.default_rng(0).uniform(*bounds.T, (4000, len(bounds)))
+    seen = assess(specification, values, specification.tasks())
+    holds = seen.excess() == 0.0
+    assert holds.sum() > 10
+    assert hexapod.figures["force"] < 1.02 * seen.figures["force"][holds].min()
+
+
+@pytest.mark.parametrize("content", [HEXAPOD, MOTION_BASE, SERVOS])
+def test_candidates_need_what_their_machines_need(content):
+    """The search sees point masses for legs: forces differ a little, all else is the same."""
+    specification = specified(content)
+    found = design(specification, generations=FEW)
+    values = np.array([[*found.values.values(), *([0.0] if content is SERVOS else [])]])
+    machine, tasks = loaded_machine(specification, found.machine), specification.tasks()
+    poses = tasks.offsets + np.array([*machine.home[:3], 0.0, 0.0, 0.0, 0.0])
+    needs = needs_of(specification, candidates(specification, values), values[:, 2], tasks)[0]
+    if content is SERVOS:
+        # The other layout of the motors is the mirror image of the machine.
+        others = np.array([[*found.values.values(), 1.0]])
+        other = needs_of(specification, candidates(specification, others), values[:, 2], tasks)[0]
+        needs = min(needs, other, key=lambda one: abs(one[FORCE] - found.figures["force"]))
+    coordinates = machine.inverse_kinematics(poses)
+    assert needs[SHORTEST] == pytest.approx(coordinates.min(), abs=1e-6)
+    assert needs[LONGEST] == pytest.approx(coordinates.max(), abs=1e-6)
+    rates = np.einsum("kij,kj->ki", machine.jacobian(poses), tasks.twists)
+    assert needs[SPEED] == pytest.approx(np.abs(rates).max(), rel=1e-6, abs=1e-12)
+    assert needs[CONDITION] == pytest.approx(np.max(machine.condition_number(poses)), rel=0.05)
+    forces = machine.inverse_dynamics(poses, tasks.twists, tasks.accelerations)
+    assert needs[FORCE] == pytest.approx(np.abs(forces).max(), rel=0.1)
+    assert needs[CLEARANCE] > 0.0
+
+
+def test_impossible_demands_are_named():
+    tight = {**HEXAPOD["limits"], "stroke": "30 mm"}
+    with pytest.raises(ImpossibleDesignError, match="stroke") as caught:
+        design(specified(HEXAPOD, limits=tight), generations=FEW)
+    assert "stroke" in caught.value.data["in_the_way"]
+
+
+def test_motion_asks_for_speeds_and_forces():
+    center = [0.0, 0.0, 0.0]
+    motion = SineMotion(center, amplitude={"z": 0.05}, frequency=2.0, duration=2.0)
+    specification = specified({"motion": motion, "payload": {"mass": 100.0}})
+    found = design(specification, generations=FEW)
+    # A leg is never faster than the platform, and the platform is as fast as the sine.
+    fastest = 2.0 * np.pi * 2.0 * 0.05
+    assert 0.5 * fastest < found.figures["speed"] <= fastest * 1.001
+    heaviest = 100.0 * (9.81 + (2.0 * np.pi * 2.0) ** 2 * 0.05)
+    assert 6.0 * found.figures["force"] >= heaviest
+
+
+def test_front_trades_one_figure_for_the_other():
+    machines = front(specified(HEXAPOD), "stroke", points=3, generations=FEW)
+    assert len(machines) == 3
+    for one, other in pairwise(machines):
+        assert one.figures["stroke"] > other.figures["stroke"]
+        assert one.figures["force"] <= 1.01 * other.figures["force"]
+
+
+CATALOGUE = """name,stroke [mm],retracted [mm],force [N],speed [mm/s],price
+short,20,100,500,50,50
+weak,150,240,20,50,80
+cheap,150,240,500,50,120
+strong,150,240,2000,50,300
+"""
+
+
+def test_cheapest_actuator_that_fits_is_chosen(tmp_path):
+    file = tmp_path / "actuators.csv"
+    file.write_text(CATALOGUE, encoding="utf-8")
+    specification = specified(HEXAPOD, actuators=read_catalogue(file), minimise="price")
+    found = design(specification, generations=FEW)
+    assert (found.actuator, found.figures["price"]) == ("cheap", 120.0)
+    actuator = found.machine.parameters.legs[0].actuator
+    assert actuator.stroke == pytest.approx(0.15)
+    assert actuator.minimum >= 0.24
+    assert actuator.force == 500.0

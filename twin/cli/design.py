@@ -1,0 +1,63 @@
+"""The command `design`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from twin.cli import options
+from twin.cli.application import app
+from twin.cli.console import line, progress_bar, show
+from twin.cli.options import argument, option
+from twin.cli.values import PAGE_ENDING, check_files
+
+ObjectiveName = Literal["force", "stroke", "footprint", "condition", "price"]
+
+
+@app.command()
+def design(
+    specification: Annotated[
+        Path, argument("Specification: a TOML file.", metavar="FILE", show_default=False)
+    ],
+    *,
+    out: Annotated[
+        Path | None, option("File of the machine; default: NAME.toml.", metavar="FILE")
+    ] = None,
+    front: Annotated[
+        ObjectiveName | None,
+        option("Machines between the best and the best of another objective too."),
+    ] = None,
+    seed: options.Seed = 0,
+    plot: options.Plot = None,
+    replace: options.ReplaceFile = False,
+) -> None:
+    """Find the machine that meets a specification and needs the least of something.
+
+    \f
+    Raises:
+        InputError: a file that cannot be read or written.
+        ParameterError: unknown or missing fields of the specification, or contradictions.
+        ImpossibleDesignError: no machine meets all demands.
+    """
+    from twin.basics.files import write_text
+    from twin.design import design as designed
+    from twin.design import front as front_of
+    from twin.design import read_specification
+    from twin.design.report import design_results
+
+    wanted = read_specification(specification)
+    target = Path(f"{wanted.name}.toml") if out is None else out
+    check_files(plot=(plot, PAGE_ENDING))
+    check_files(reads=(specification,), replace=replace, out=(target, ".toml"))
+    with progress_bar("design", None) as say:
+        if front is None:
+            machines = [designed(wanted, seed=seed, progress=say)]
+        else:
+            machines = front_of(wanted, front, seed=seed, progress=say)
+    show(design_results(machines, front), plot)
+    write_text(target, machines[0].to_toml())
+    line(f"wrote {target}; check it with: twin feasible {target} --motion sine")
+    for number, machine in enumerate(machines[1:], start=2):
+        path = target.with_stem(f"{target.stem}_{number}")
+        write_text(path, machine.to_toml())
+        line(f"wrote {path}")

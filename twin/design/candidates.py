@@ -1,0 +1,139 @@
+"""Candidates of a design: the machines of vectors of free numbers, many at once.
+
+Joints lie in three pairs on two circles, as `twin new` lays them out. Cranks are level at home, and
+their motors are mirrored in pairs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.design.specification import FREE_NUMBERS, Specification
+from twin.kernels.legs import rss
+from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
+from twin.machine.file.data_sheet import estimates
+from twin.machine.file.data_sheet.legs import MIRRORED_PAIRS
+
+SIZE_PER_RANGE = 20.0
+"""Upper bound of all lengths, over the longest travel that is asked for."""
+
+SIZE_WITHOUT_RANGES = 1.0
+"""[m] The same where only rotations are asked for."""
+
+SMALLEST_PER_LARGEST = 0.01
+"""Lower bound of all lengths, over their upper bound."""
+
+DEGREE = np.pi / 180.0
+
+ANGLE_BOUNDS = {
+    "base_spacing": (1.0 * DEGREE, 119.0 * DEGREE),
+    "platform_spacing": (1.0 * DEGREE, 119.0 * DEGREE),
+    "horn_angle": (-90.0 * DEGREE, 90.0 * DEGREE),
+}
+
+CENTER_ANGLES = (0.0, np.pi / 3.0)
+"""[rad] Middle of the first pair, of base and platform."""
+
+
+class Candidates(NamedTuple):
+    """Machines as their evaluation needs them, m of them."""
+
+    rows: FloatArray
+    """`(m, 6, k)` constants of the legs"""
+    height: FloatArray
+    """`(m,)` of the platform joints above the base joints at home [m]; NaN where there is none"""
+    mass: FloatArray
+    """`(m,)` of plate and payload [kg]"""
+    center: FloatArray
+    """`(m,)` height of their centre above the platform joints [m]"""
+    inertia: FloatArray
+    """`(m, 3)` their moments about that centre [kg m2]"""
+    radius: FloatArray
+    """`(m,)` of the larger joint circle [m]"""
+
+
+def free_bounds(specification: Specification) -> FloatArray:
+    """Return lower and upper ends `(d, 2)` of the free numbers [m, rad]."""
+    limits, spans = specification.limits, specification.ranges.spans
+    reach = SIZE_PER_RANGE * np.abs(spans[:3]).max() or SIZE_WITHOUT_RANGES
+    longest = min(reach, 0.5 * limits.footprint) if limits.footprint else reach
+    tallest = min(reach, limits.height) if limits.height else reach
+    bounds = []
+    for name in FREE_NUMBERS[specification.legs]:
+        largest = longest if name.endswith("radius") else tallest if name == "height" else reach
+        default = ANGLE_BOUNDS.get(name, (SMALLEST_PER_LARGEST * largest, largest))
+        bounds.append(specification.bounds.get(name, default))
+    return np.array(bounds)
+
+
+def has_layouts(specification: Specification) -> bool:
+    """Return whether the mirrored pairs of cranks are a further, whole number of a candidate."""
+    return specification.legs == "rss"
+
+
+def candidates(specification: Specification, values: FloatArray) -> Candidates:
+    """Return the machines of free numbers `(m, d)`.
+
+    With cranks a further column is 0 or 1, the pairs whose motors are mirrored.
+    """
+    base = paired_points(values[:, 0], 0.5 * values[:, 1], CENTER_ANGLES[0])
+    # The platform's list begins one joint earlier: these are the shortest legs.
+    platform = np.roll(paired_points(values[:, 2], 0.5 * values[:, 3], CENTER_ANGLES[1]), 1, axis=1)
+    if specification.legs == "ups":
+        rows, height = np.zeros((len(values), 6, rss.RSS_GEOMETRY_SIZE)), values[:, 4].copy()
+    else:
+        rows, height = crank_rows(base, platform, values)
+    rows[:, :, BASE_JOINT : BASE_JOINT + 3] = base
+    rows[:, :, PLATFORM_JOINT : PLATFORM_JOINT + 3] = platform
+    masses, centers, tensors = [], [], []
+    payload = specification.payload
+    for radius in values[:, 2]:
+        bodies = [estimates.plate(radius, None)]
+        if payload is not None:
+            moment = payload.mass * payload.radius**2
+            bodies.append(estimates.Body(payload.mass, payload.height, np.full(3, moment)))
+        body = estimates.joined_bodies(bodies)
+        masses.append(body.mass)
+        centers.append(body.center)
+        tensors.append(body.tensor)
+    radius = np.maximum(values[:, 0], values[:, 2])
+    return Candidates(rows, height, np.array(masses), np.array(centers), np.array(tensors), radius)
+
+
+def paired_points(radius: FloatArray, half_angle: FloatArray, center: float) -> FloatArray:
+    """Return joints `(m, 6, 3)` [m] of three pairs on circles, in the order of a paired circle."""
+    centers = center + 2.0 * np.pi / 3.0 * np.repeat(np.arange(3), 2)
+    angles = centers + half_angle[:, None] * np.tile([-1.0, 1.0], 3)
+    x, y = radius[:, None] * np.cos(angles), radius[:, None] * np.sin(angles)
+    return np.stack([x, y, np.zeros_like(x)], axis=-1)
+
+
+def crank_rows(
+    base: FloatArray, platform: FloatArray, values: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return rows with cranks `(m, 6, k)`, level at angle 0, and the heights of home `(m,)`.
+
+    A crank at angle 0 points along the tangent of the base circle, turned outward by the horn
+    angle; its axis is a right angle before it, so that a growing angle lifts it.
+    """
+    crank, rod, turn = values[:, 4], values[:, 5], values[:, 6]
+    mirrored = np.array([[number in legs for number in range(1, 7)] for legs in MIRRORED_PAIRS])
+    sides = np.where(mirrored[values[:, 7].round().astype(int)], -1.0, 1.0)
+    angles = np.arctan2(base[..., 1], base[..., 0]) + sides * (0.5 * np.pi - turn[:, None])
+    level = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=-1)
+    axis = np.stack([level[..., 1], -level[..., 0], np.zeros_like(angles)], axis=-1)
+    away = platform - base - crank[:, None, None] * level
+    square = rod**2 - (away**2).sum(axis=-1)[:, 0]
+    with np.errstate(invalid="ignore"):
+        height = np.sqrt(np.where(square > 0.0, square, np.nan))
+    rows = np.zeros((*base.shape[:2], rss.RSS_GEOMETRY_SIZE))
+    rows[:, :, AXIS : AXIS + 3] = axis
+    rows[:, :, rss.ZERO : rss.ZERO + 3] = level
+    rows[:, :, rss.CRANK_LENGTH] = crank[:, None]
+    rows[:, :, rss.ROD_LENGTH] = rod[:, None]
+    # The platform is above the base: of both angles of the equation, zero is the smaller one.
+    rows[:, :, rss.BRANCH] = -1.0
+    return rows, height

@@ -1,0 +1,246 @@
+"""Demands on candidates of a design: what each needs, per what it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, IndexArray, rotated
+from twin.design.candidates import Candidates, candidates
+from twin.design.evaluation import (
+    BASE_ANGLE,
+    CLEARANCE,
+    CONDITION,
+    FORCE,
+    LONGEST,
+    LOST,
+    NEED_COUNT,
+    PLATFORM_ANGLE,
+    SHORTEST,
+    SPEED,
+    evaluate,
+)
+from twin.design.specification import FREE_NUMBERS, Specification, Tasks
+from twin.kernels.legs import rss
+from twin.kernels.legs.interface import BASE_JOINT, PLATFORM_JOINT
+from twin.machine.file.data_sheet import estimates
+from twin.machine.file.data_sheet.text import CRANK_WIDTH
+
+STROKE_RESERVE = 0.01
+"""Part of the travel that is left at each end of a stroke."""
+
+GRAVITY = 9.81
+"""[m/s2] Of a designed machine."""
+
+TIP_MASS_FRACTION = 0.45
+"""Part of the mass of a straight leg that acts as a point at the platform joint: along the leg that
+of the rod, and across it what a lever from the base joint leaves of both parts."""
+
+ROD_MASS_FRACTION = 0.1
+"""Mass of a rod over that of a straight leg of its length, as `twin new` estimates it."""
+
+LARGEST_SHARE = 10.0
+"""Above it all shares are as bad."""
+
+LOST_SHARE = 2.0
+"""Share of the demand of reach where a pose is lost, more with each of them."""
+
+
+class Demand(NamedTuple):
+    """One demand on m candidates."""
+
+    required: FloatArray
+    """`(m,)` what they need, in SI units"""
+    limit: FloatArray
+    """`(m,)` what they may have; a least value where `share` is its inverse"""
+    share: FloatArray
+    """`(m,)` fraction of the limit that is used; above 1 the demand is not met"""
+    unit: str
+
+
+class Assessment(NamedTuple):
+    """What m candidates need of everything."""
+
+    demands: dict[str, Demand]
+    figures: dict[str, FloatArray]
+    """`(m,)` of each objective, and the speed of the actuators; a price is infinite without any"""
+    actuators: IndexArray
+    """`(m,)` of the catalogue; -1 without one"""
+    ranges: FloatArray
+    """`(m, 2)` smallest and largest coordinate of the actuators, with their reserve [m, rad]"""
+
+    def excess(self, slack: float = 0.0) -> FloatArray:
+        """Return the sum over all demands of what is beyond their limits `(m,)`.
+
+        `slack` is the part of each limit that is left free.
+        """
+        shares = (1.0 + slack) * np.array([demand.share for demand in self.demands.values()])
+        over = np.clip(np.nan_to_num(shares, nan=LARGEST_SHARE) - 1.0, 0.0, LARGEST_SHARE)
+        total: FloatArray = over.sum(axis=0)
+        return total
+
+
+def needs_of(
+    specification: Specification, machines: Candidates, arms: FloatArray, tasks: Tasks
+) -> FloatArray:
+    """Return what candidates need for tasks `(m, NEED_COUNT)`; `arms` `(m,)` [m] scale moments."""
+    needs = np.empty((len(arms), NEED_COUNT))
+    bodies = np.column_stack([machines.mass, machines.center, machines.inertia])
+    heights = np.nan_to_num(machines.height, nan=-1.0)
+    has_cranks = specification.legs == "rss"
+    tips = tip_masses(machines, tasks, has_cranks)
+    evaluate(machines.rows, has_cranks, heights, bodies, tips, arms, *tasks, GRAVITY, needs)
+    needs[np.isnan(machines.height), LOST] = 1.0
+    return needs
+
+
+def tip_masses(machines: Candidates, tasks: Tasks, has_cranks: bool) -> FloatArray:
+    """Return the part of a leg's mass that the platform carries `(m,)` [kg]."""
+    if has_cranks:
+        return 0.5 * ROD_MASS_FRACTION * leg_masses(machines.rows[:, 0, rss.ROD_LENGTH])
+    base = machines.rows[:, 0, BASE_JOINT : BASE_JOINT + 3]
+    platform = machines.rows[:, 0, PLATFORM_JOINT : PLATFORM_JOINT + 3]
+    tips = rotated(tasks.offsets[:, 3:], platform[:, None])
+    tips = tips + tasks.offsets[:, :3] + np.array([0.0, 0.0, 1.0]) * machines.height[:, None, None]
+    shortest = np.linalg.norm(tips - base[:, None], axis=-1).min(axis=1)
+    return TIP_MASS_FRACTION * leg_masses(shortest)
+
+
+def leg_masses(lengths: FloatArray) -> FloatArray:
+    """Return the masses [kg] of legs of some lengths `(m,)` [m]."""
+    return np.array([estimates.leg_mass(length) for length in lengths])
+
+
+def assess(
+    specification: Specification,
+    values: FloatArray,
+    tasks: Tasks,
+    scale: Mapping[str, float] | None = None,
+) -> Assessment:
+    """Return what the candidates of free numbers `(m, d)` need of everything.
+
+    Args:
+        specification: the demands.
+        values: `(m, d)` free numbers.
+        tasks: at which they are judged.
+        scale: demand -> factor of its share, 0 where it is dropped.
+    """
+    machines = candidates(specification, values)
+    needs = needs_of(specification, machines, np.ascontiguousarray(values[:, 2]), tasks)
+    return judge(specification, values, machines.height, needs, scale)
+
+
+def judge(
+    specification: Specification,
+    values: FloatArray,
+    heights: FloatArray,
+    needs: FloatArray,
+    scale: Mapping[str, float] | None = None,
+) -> Assessment:
+    """Return the demands on candidates of free numbers `(m, d)`, whose needs are known.
+
+    `heights` `(m,)` [m] are those of the platform joints at home.
+    """
+    named = dict(zip(FREE_NUMBERS[specification.legs], values.T, strict=False))
+    limits, cranks = specification.limits, specification.legs == "rss"
+    length, force, speed = ("rad", "N m", "rad/s") if cranks else ("m", "N", "m/s")
+    ranges = _ranges(needs, cranks)
+    stroke = ranges[:, 1] - ranges[:, 0]
+    demands: dict[str, Demand] = {}
+
+    def most(name: str, required: FloatArray, limit: float | FloatArray | None, unit: str) -> None:
+        if limit is not None:
+            bound = np.broadcast_to(limit, required.shape).astype(float)
+            demands[name] = Demand(required, bound, required / bound, unit)
+
+    def least(name: str, found: FloatArray, limit: FloatArray, unit: str) -> None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(limit > 0.0, limit / np.maximum(found, 1e-9), 0.0)
+        demands[name] = Demand(found, limit, share, unit)
+
+    lost = needs[:, LOST]
+    demands["reach"] = Demand(lost, np.zeros_like(lost), LOST_SHARE * (lost > 0.0) + lost, "poses")
+    footprint = 2.0 * np.maximum(named["base_radius"], named["platform_radius"])
+    most("footprint", footprint, limits.footprint, "m")
+    most("condition", needs[:, CONDITION], limits.condition, "")
+    most("height", heights, limits.height, "m")
+    if not cranks:
+        most("joint angle at the base", needs[:, BASE_ANGLE], limits.joint_angle, "rad")
+    most("joint angle at the platform", needs[:, PLATFORM_ANGLE], limits.joint_angle, "rad")
+    thickness = (
+        CRANK_WIDTH * named["crank"] if cranks else 2.0 * estimates.LEG_RADIUS_RATIO * ranges[:, 0]
+    )
+    clearance = thickness if limits.clearance is None else np.full(len(values), limits.clearance)
+    least("clearance", needs[:, CLEARANCE], clearance, "m")
+    most("stroke", stroke, limits.stroke, length)
+    most("force", needs[:, FORCE], limits.force, force)
+    most("speed", needs[:, SPEED], limits.speed, speed)
+    if not cranks:
+        least("retracted length", ranges[:, 0], limits.retracted * stroke, "m")
+    chosen = np.full(len(values), -1)
+    prices = np.full(len(values), np.inf)
+    if specification.actuators:
+        chosen = _choose(specification, demands, needs, ranges)
+        prices = np.array([one.price for one in specification.actuators])[chosen]
+    for name, factor in (scale or {}).items():
+        if name in demands:
+            share = factor * demands[name].share if factor else np.zeros(len(values))
+            demands[name] = demands[name]._replace(share=share)
+    figures = {
+        "force": needs[:, FORCE],
+        "speed": needs[:, SPEED],
+        "stroke": stroke,
+        "footprint": footprint,
+        "condition": needs[:, CONDITION],
+        "price": prices,
+    }
+    return Assessment(demands, figures, chosen, ranges)
+
+
+def _ranges(needs: FloatArray, cranks: bool) -> FloatArray:
+    """Return the smallest and largest coordinate with their reserve; of cranks around level."""
+    low, high = needs[:, SHORTEST], needs[:, LONGEST]
+    if cranks:
+        half = (1.0 + STROKE_RESERVE) * np.maximum(np.abs(low), np.abs(high))
+        return np.stack([-half, half], axis=1)
+    reserve = STROKE_RESERVE * (high - low)
+    return np.stack([low - reserve, high + reserve], axis=1)
+
+
+def _choose(
+    specification: Specification,
+    demands: dict[str, Demand],
+    needs: FloatArray,
+    ranges: FloatArray,
+) -> IndexArray:
+    """Return the actuator of each candidate; its limits join `demands`.
+
+    It is the one with the least excess, and of those that do, the cheapest, then the weakest.
+    """
+    rows = np.array([one[1:] for one in specification.actuators])
+    stroke, retracted, force, speed, price = rows.T
+    cranks = specification.legs == "rss"
+    length, effort, rate = ("rad", "N m", "rad/s") if cranks else ("m", "N", "m/s")
+    required = {
+        "stroke of the actuator": (ranges[:, 1] - ranges[:, 0], stroke, length),
+        "force of the actuator": (needs[:, FORCE], force, effort),
+        "speed of the actuator": (needs[:, SPEED], speed, rate),
+    }
+    if not cranks:
+        required["extended length of the actuator"] = (ranges[:, 1], retracted + stroke, "m")
+    shares = {name: need[:, None] / limit for name, (need, limit, _) in required.items()}
+    if not cranks:
+        shares["retracted length of the actuator"] = retracted / ranges[:, :1]
+    excess = np.maximum(np.array(list(shares.values())) - 1.0, 0.0).sum(axis=0)
+    order = np.lexsort((force, price))
+    chosen: IndexArray = order[np.argmin(excess[:, order], axis=1)]
+    every = np.arange(len(chosen))
+    for name, (need, limit, unit) in required.items():
+        demands[name] = Demand(need, limit[chosen], shares[name][every, chosen], unit)
+    if not cranks:
+        name = "retracted length of the actuator"
+        demands[name] = Demand(ranges[:, 0], retracted[chosen], shares[name][every, chosen], "m")
+        del demands["retracted length"]
+    return chosen

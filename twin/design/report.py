@@ -1,0 +1,138 @@
+"""Tables and pictures of a design, for the console and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.basics.optional import optional
+from twin.charts.results import Cell, Figure, Results, Table
+from twin.charts.style import CURVE_COLORS, axis, layout
+from twin.design.design import Design
+from twin.design.specification import ANGLES, Objective
+
+SHOWN_UNITS = {"m": ("mm", 1e3), "rad": ("deg", 180.0 / np.pi), "rad/s": ("deg/s", 180.0 / np.pi)}
+"""Unit of a table, and what SI values are multiplied by, where it is not the SI unit."""
+
+
+def design_results(machines: Sequence[Design], other: Objective | None = None) -> Results:
+    """Return the results of a design, or of machines along a front to another objective."""
+    best = machines[0]
+    specification = best.specification
+    tightest = best.demands[0]
+    findings = [
+        f"The machine needs the least {specification.minimise} of {best.evaluations} candidates; "
+        "all demands are met, judged with the masses of its legs.",
+        f"The tightest demand is {tightest.name}: {tightest.share:.1%} of its limit.",
+    ]
+    if best.actuator:
+        findings.append(f"Its actuators are {best.actuator}.")
+    tables = [
+        Table("Free numbers", ("number", "value", "unit"), _numbers(best)),
+        Table(
+            "Demands",
+            ("demand", "needed", "limit", "unit", "part of the limit [%]"),
+            [
+                (one.name, *_shown(one.required, one.limit, one.unit), 100.0 * one.share)
+                for one in best.demands
+            ],
+        ),
+        Table("Figures", ("figure", "value", "unit"), _figures(best)),
+        Table(
+            "Sensitivity: change of a demand's part of its limit [%] for a number 1 % larger",
+            ("demand", *best.values),
+            [(name, *changes.values()) for name, changes in best.sensitivity.items()],
+        ),
+    ]
+    figures = [Figure("Machine", "Legs and joints at home.", lambda: _machine_figure(best))]
+    if other is not None:
+        first = specification.minimise
+        rows = [(one.figures[first], one.figures[other], *one.values.values()) for one in machines]
+        columns = (first, other, *best.values)
+        tables.append(Table(f"Front between {first} and {other}, in SI units", columns, rows))
+        figures.append(
+            Figure(
+                "Front",
+                f"Each point is a machine that needs the least {first} of all with its {other}.",
+                lambda: _front_figure(machines, first, other),
+            )
+        )
+    return Results(f"Design: {specification.title}", findings, tables, figures)
+
+
+def _shown(required: float, limit: float, unit: str) -> tuple[Cell, Cell, Cell]:
+    name, factor = SHOWN_UNITS.get(unit, (unit, 1.0))
+    return factor * required, factor * limit, name
+
+
+def _numbers(machine: Design) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = []
+    for name, value in machine.values.items():
+        unit, factor = SHOWN_UNITS["rad" if name in ANGLES else "m"]
+        rows.append((name, factor * value, unit))
+    return rows
+
+
+def _figures(machine: Design) -> list[tuple[Cell, ...]]:
+    platform = machine.machine
+    units = {
+        "force": platform.force_unit,
+        "speed": f"{platform.coordinate_unit}/s",
+        "stroke": platform.coordinate_unit,
+        "footprint": "m",
+        "condition": "",
+        "price": "",
+    }
+    rows: list[tuple[Cell, ...]] = []
+    for name, value in machine.figures.items():
+        if np.isfinite(value):
+            unit, factor = SHOWN_UNITS.get(units[name], (units[name], 1.0))
+            rows.append((name, factor * value, unit))
+    return rows
+
+
+def _lines(machine: Design) -> list[FloatArray]:
+    """Return the lines `(k, 3)` [m] of legs and joint circles at home."""
+    from twin.analysis.feasibility.course import leg_points
+
+    points = leg_points(machine.machine, machine.machine.home[None])
+    legs = [np.array([points.base[0, i], points.middle[0, i], points.tip[0, i]]) for i in range(6)]
+    around = [joints[0][[0, 1, 2, 3, 4, 5, 0]] for joints in (points.base, points.tip)]
+    return [*around, *legs]
+
+
+def _machine_figure(machine: Design) -> Any:
+    objects = optional("plotly.graph_objects")
+    traces = [
+        objects.Scatter3d(
+            x=line[:, 0],
+            y=line[:, 1],
+            z=line[:, 2],
+            mode="lines",
+            line={"width": 6, "color": CURVE_COLORS[0 if number < 2 else 1]},
+            showlegend=False,
+        )
+        for number, line in enumerate(_lines(machine))
+    ]
+    figure = objects.Figure(traces)
+    figure.update_layout(**layout(480, 12))
+    figure.update_scenes(aspectmode="data")
+    return figure
+
+
+def _front_figure(machines: Sequence[Design], first: str, other: str) -> Any:
+    objects = optional("plotly.graph_objects")
+    curve = objects.Scatter(
+        x=[one.figures[other] for one in machines],
+        y=[one.figures[first] for one in machines],
+        mode="lines+markers",
+        line={"color": CURVE_COLORS[0]},
+    )
+    figure = objects.Figure([curve])
+    figure.update_layout(**layout(360, 12))
+    figure.update_xaxes(**axis(f"{other}, SI units"))
+    figure.update_yaxes(**axis(f"{first}, SI units"))
+    return figure

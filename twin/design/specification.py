@@ -1,0 +1,376 @@
+"""What a machine must do and may not exceed: the specification of a design."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from twin.basics.arrays import FloatArray
+from twin.basics.files import as_path
+from twin.basics.toml import read_toml
+from twin.errors import InputError, ParameterError
+from twin.machine.quantity import (
+    Acceleration,
+    Angle,
+    AngularAcceleration,
+    AngularSpeed,
+    Length,
+    Mass,
+    Speed,
+    to_si,
+)
+from twin.motion.motion import Motion
+from twin.motion.recording import read_recording
+from twin.rotations import pose_from_angles
+
+AXES = ("x", "y", "z", "roll", "pitch", "yaw")
+
+Objective = Literal["force", "stroke", "footprint", "condition", "price"]
+
+SINGLE_FRACTIONS = (-1.0, -0.5, 0.5, 1.0)
+"""Fractions of the range of an axis at which a candidate is judged."""
+
+MOTION_SAMPLES = 60
+"""Times of a motion at which a candidate is judged."""
+
+FREE_NUMBERS = {
+    "ups": ("base_radius", "base_spacing", "platform_radius", "platform_spacing", "height"),
+    "rss": (
+        *("base_radius", "base_spacing", "platform_radius", "platform_spacing"),
+        *("crank", "rod", "horn_angle"),
+    ),
+}
+"""Free numbers of a machine with each kind of legs."""
+
+ANGLES = ("base_spacing", "platform_spacing", "horn_angle")
+"""Free numbers that are angles; the others are lengths."""
+
+
+def _both_ways(value: Any) -> Any:
+    """Return a range as two ends; one number stands for as much to both sides."""
+    if isinstance(value, str):
+        return (f"-{value.strip()}", value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return (-value, value)
+    return value
+
+
+LengthRange = Annotated[tuple[Length, Length], BeforeValidator(_both_ways)]
+
+AngleRange = Annotated[tuple[Angle, Angle], BeforeValidator(_both_ways)]
+
+
+class Part(BaseModel):
+    """A table of a specification."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class RangeTable(Part):
+    """Ranges of the axes from home, each with the others at home."""
+
+    x: LengthRange = (0.0, 0.0)
+    y: LengthRange = (0.0, 0.0)
+    z: LengthRange = (0.0, 0.0)
+    roll: AngleRange = (0.0, 0.0)
+    pitch: AngleRange = (0.0, 0.0)
+    yaw: AngleRange = (0.0, 0.0)
+    together: float = Field(
+        0.0, ge=0.0, le=1.0, description="fraction of all ranges that is reached at once"
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> RangeTable:
+        for axis in AXES:
+            low, high = getattr(self, axis)
+            if not low <= 0.0 <= high:
+                raise ValueError(f"{axis} must go from a number below home to one above it")
+        return self
+
+    @property
+    def spans(self) -> FloatArray:
+        """Ends of the ranges `(6, 2)` [m, rad]."""
+        return np.array([getattr(self, axis) for axis in AXES])
+
+
+class SpeedTable(Part):
+    """Speeds along the axes that are needed at home, in both directions."""
+
+    x: Speed = Field(0.0, ge=0.0)
+    y: Speed = Field(0.0, ge=0.0)
+    z: Speed = Field(0.0, ge=0.0)
+    roll: AngularSpeed = Field(0.0, ge=0.0)
+    pitch: AngularSpeed = Field(0.0, ge=0.0)
+    yaw: AngularSpeed = Field(0.0, ge=0.0)
+
+
+class AccelerationTable(Part):
+    """Accelerations along the axes that are needed at home, in both directions, one at a time."""
+
+    x: Acceleration = Field(0.0, ge=0.0)
+    y: Acceleration = Field(0.0, ge=0.0)
+    z: Acceleration = Field(0.0, ge=0.0)
+    roll: AngularAcceleration = Field(0.0, ge=0.0)
+    pitch: AngularAcceleration = Field(0.0, ge=0.0)
+    yaw: AngularAcceleration = Field(0.0, ge=0.0)
+
+
+class PayloadTable(Part):
+    """Load on the platform."""
+
+    mass: Mass = Field(gt=0.0)
+    height: Length = Field(0.0, description="of its centre above the platform joints")
+    radius: Length = Field(0.0, ge=0.0, description="of gyration about its centre, on all axes")
+
+
+class LimitTable(Part):
+    """Limits of the machine; those that are left out are free.
+
+    Forces and speeds of legs with cranks are torques [N m] and angular speeds [rad/s], their stroke
+    is the whole range of the angle.
+    """
+
+    footprint: Length | None = Field(None, gt=0.0, description="diameter of both joint circles")
+    height: Length | None = Field(None, gt=0.0, description="of the platform joints at home")
+    stroke: Any = Field(None, description="of the actuators")
+    force: Any = Field(None, description="of an actuator")
+    speed: Any = Field(None, description="of an actuator")
+    retracted: float = Field(
+        1.2, ge=1.0, description="least length of a retracted leg, in strokes; for straight legs"
+    )
+    joint_angle: Angle | None = Field(
+        None, gt=0.0, description="of a leg from its direction at home, at either end"
+    )
+    clearance: Length | None = Field(None, ge=0.0, description="distance of the axes of two legs")
+    condition: float = Field(100.0, gt=1.0, description="of the Jacobian, moments scaled")
+
+
+class Tasks(NamedTuple):
+    """Poses relative to home with the motion that is needed there; home at rest comes first."""
+
+    offsets: FloatArray
+    """`(k, 7)` position [m] and quaternion"""
+    twists: FloatArray
+    """`(k, 6)` [m/s, rad/s]"""
+    accelerations: FloatArray
+    """`(k, 6)` [m/s2, rad/s2]"""
+
+
+class Actuator(NamedTuple):
+    """A row of a catalogue of actuators, in SI units."""
+
+    name: str
+    stroke: float
+    """[m, rad]"""
+    retracted: float
+    """[m] length between the centres of the joints; zero for cranks"""
+    force: float
+    """[N, N m]"""
+    speed: float
+    """[m/s, rad/s]"""
+    price: float
+
+
+class Specification(Part):
+    """Everything that a machine must do and may not exceed."""
+
+    name: str = Field("designed", pattern=r"^[a-z][a-z0-9_]*$")
+    title: str = "Designed motion platform"
+    legs: Literal["ups", "rss"] = "ups"
+    minimise: Objective = "force"
+    ranges: RangeTable = RangeTable()
+    poses: tuple[tuple[Length, Length, Length, Angle, Angle, Angle], ...] = Field(
+        (), description="x, y, z, roll, pitch, yaw from home that are reached at rest"
+    )
+    motion: Any = Field(None, description="motion about home, of `twin.motion`, or its file")
+    speeds: SpeedTable = SpeedTable()
+    accelerations: AccelerationTable = AccelerationTable()
+    payload: PayloadTable | None = None
+    limits: LimitTable = LimitTable()
+    bounds: dict[str, tuple[float, float]] = Field(
+        default_factory=dict, description="ends of the free numbers"
+    )
+    actuators: tuple[Actuator, ...] = Field((), description="catalogue to choose from")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_si_units(cls, content: Any) -> Any:
+        """Convert numbers whose unit depends on the kind of legs."""
+        if not isinstance(content, dict):
+            return content
+        cranks = content.get("legs") == "rss"
+        units = {"stroke": "rad", "force": "N m", "speed": "rad/s"} if cranks else {}
+        units = {"stroke": "m", "force": "N", "speed": "m/s"} | units
+        result = dict(content)
+        if isinstance(content.get("limits"), dict):
+            result["limits"] = {
+                key: _positive(f"limits.{key}", value, units[key]) if key in units else value
+                for key, value in content["limits"].items()
+            }
+        if isinstance(content.get("bounds"), dict):
+            result["bounds"] = {
+                key: [to_si(end, "rad" if key in ANGLES else "m") for end in ends]
+                for key, ends in content["bounds"].items()
+                if isinstance(ends, (list, tuple))
+            } | {k: v for k, v in content["bounds"].items() if not isinstance(v, (list, tuple))}
+        return result
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Specification:
+        known = FREE_NUMBERS[self.legs]
+        for name, (low, high) in self.bounds.items():
+            if name not in known:
+                raise ValueError(f"bounds.{name}: unknown; known: {', '.join(known)}")
+            if not low < high:
+                raise ValueError(f"bounds.{name}: must go from a lower to a higher number")
+        if not (np.ptp(self.ranges.spans) or self.poses or self.motion):
+            raise ValueError("ranges: give the range of at least one axis, poses or a motion")
+        if not isinstance(self.motion, Motion | None):
+            raise ValueError("motion: must be a motion of twin.motion, or the path of its file")
+        if self.minimise == "price" and not self.actuators:
+            raise ValueError("minimise: a price needs a catalogue of actuators")
+        return self
+
+    def tasks(self, steps: int = 0) -> Tasks:
+        """Return the tasks at which candidates are judged, or others between those.
+
+        Args:
+            steps: each range is divided into so many, ranges together have six times as many random
+                poses, and a motion four times as many times; 0: the tasks of the search.
+        """
+        spans = self.ranges.spans
+        rows = [np.zeros((1, 6))]
+        for axis, (low, high) in enumerate(spans):
+            fractions = np.linspace(low, high, steps + 1) if steps else _tried(low, high)
+            if high > low:
+                rows.append(np.outer(fractions, np.eye(6)[axis]))
+        if self.ranges.together:
+            box = self.ranges.together * spans
+            rows.append(box_corners(box))
+            random = np.random.default_rng(0).uniform(size=(6 * steps, 6))
+            rows.append(box[:, 0] + random * (box[:, 1] - box[:, 0]))
+        if self.poses:
+            rows.append(np.array(self.poses))
+        displacements = np.concatenate(rows)
+        offsets = pose_from_angles(displacements[:, :3], displacements[:, :2:-1])
+        parts = [Tasks(offsets, np.zeros((len(offsets), 6)), np.zeros((len(offsets), 6)))]
+        speeds, accelerations = signed_axes(self.speeds), signed_axes(self.accelerations)
+        for number, motions in enumerate((speeds, accelerations)):
+            home = np.tile(offsets[0], (len(motions), 1))
+            rates = [np.zeros_like(motions)] * 2
+            rates[number] = motions
+            parts.append(Tasks(home, *rates))
+        if self.motion is not None:
+            count = 4 * steps or MOTION_SAMPLES
+            sample = self.motion.sample(np.linspace(0.0, self.motion.duration, count))
+            parts.append(Tasks(*sample))
+        return Tasks(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _tried(low: float, high: float) -> FloatArray:
+    """Return the displacements along an axis at which candidates are judged."""
+    return np.array([part * (high if part > 0.0 else -low) for part in SINGLE_FRACTIONS])
+
+
+def signed_axes(table: object) -> FloatArray:
+    """Return motions `(k, 6)` along single axes, both ways, of a table of speeds or the like."""
+    sizes = np.diag([getattr(table, axis) for axis in AXES])
+    rows = sizes[sizes.any(axis=1)]
+    return np.concatenate([rows, -rows])
+
+
+def _positive(field: str, value: Any, unit: str) -> float:
+    number = to_si(value, unit)
+    if not number > 0.0:
+        raise ValueError(f"{field}: must be above zero, got {value!r}")
+    return number
+
+
+def box_corners(spans: FloatArray) -> FloatArray:
+    """Return the corners `(k, 6)` of the box of ranges, without those that are the same."""
+    corners = np.stack(np.meshgrid(*spans), axis=-1).reshape(-1, 6)
+    unique: FloatArray = np.unique(corners, axis=0)
+    return unique
+
+
+def read_specification(path: str | Path) -> Specification:
+    """Return the specification in a TOML file; catalogue and motion are CSV files beside it.
+
+    Raises:
+        InputError: the file cannot be read.
+        ParameterError: unknown or missing fields, wrong units, or contradictions.
+    """
+    file = as_path(path)
+    content = read_toml(file)
+    if isinstance(content.get("motion"), str):
+        center = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        content["motion"] = read_recording(file.parent / content["motion"], center)
+    catalogue = content.get("actuators")
+    if isinstance(catalogue, str):
+        content["actuators"] = read_catalogue(file.parent / catalogue, content.get("legs") == "rss")
+    return checked_specification(content, file)
+
+
+def checked_specification(content: dict[str, Any], file: str | Path) -> Specification:
+    """Return the specification of a TOML file's content; `file` names it in errors.
+
+    Raises:
+        ParameterError: unknown or missing fields, wrong units, or contradictions.
+    """
+    try:
+        return Specification.model_validate(content)
+    except ValidationError as error:
+        problems = [
+            (
+                ".".join(map(str, entry["loc"])) or "specification",
+                entry["msg"].removeprefix("Value error, ").replace("Input should be", "must be"),
+            )
+            for entry in error.errors(include_url=False)
+        ]
+        raise ParameterError(file, problems) from None
+
+
+def read_catalogue(path: str | Path, cranks: bool = False) -> tuple[Actuator, ...]:
+    """Return the actuators of a CSV file, one in a row.
+
+    Its columns are `name`, `stroke`, `retracted`, `force`, `speed` and `price`, the middle four
+    with their unit in brackets, such as `stroke [mm]`; of cranks without `retracted`.
+
+    Raises:
+        InputError: the file cannot be read, a column is missing, or an entry is no number.
+    """
+    file = as_path(path)
+    units = {"stroke": "m", "retracted": "m", "force": "N", "speed": "m/s"}
+    if cranks:
+        units = {"stroke": "rad", "force": "N m", "speed": "rad/s"}
+    try:
+        with file.open(newline="", encoding="utf-8") as text:
+            rows = list(csv.DictReader(text))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("actuators", f"{file} cannot be read ({error})") from None
+    if not rows:
+        raise InputError("actuators", f"{file} has no actuators")
+    titles = {(title or "").split("[")[0].strip(): title or "" for title in rows[0]}
+    missing = [name for name in ("name", *units, "price") if name not in titles]
+    if missing:
+        raise InputError("actuators", f"{file} lacks the column {missing[0]!r}")
+    actuators = []
+    for number, row in enumerate(rows, start=2):
+        try:
+            values = {
+                name: to_si(f"{row[titles[name]]} {titles[name].split('[')[1].strip(' ]')}", unit)
+                for name, unit in units.items()
+            }
+            price = float(row[titles["price"]])
+        except (ValueError, IndexError, TypeError) as error:
+            raise InputError(
+                f"actuators, line {number}", f"{error}; write numbers, and units in the titles"
+            ) from None
+        if not all(0.0 < value < np.inf for value in values.values()) or not price >= 0.0:
+            raise InputError(f"actuators, line {number}", "must have numbers above zero")
+        actuators.append(Actuator(row[titles["name"]], price=price, **{"retracted": 0.0} | values))
+    return tuple(actuators)
