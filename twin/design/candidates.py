@@ -88,19 +88,32 @@ def candidates(specification: Specification, values: FloatArray) -> Candidates:
         rows, height = crank_rows(base, platform, values)
     rows[:, :, BASE_JOINT : BASE_JOINT + 3] = base
     rows[:, :, PLATFORM_JOINT : PLATFORM_JOINT + 3] = platform
-    masses, centers, tensors = [], [], []
-    payload = specification.payload
-    for radius in values[:, 2]:
-        bodies = [estimates.plate(radius, None)]
-        if payload is not None:
-            moment = payload.mass * payload.radius**2
-            bodies.append(estimates.Body(payload.mass, payload.height, np.full(3, moment)))
-        body = estimates.joined_bodies(bodies)
-        masses.append(body.mass)
-        centers.append(body.center)
-        tensors.append(body.tensor)
     radius = np.maximum(values[:, 0], values[:, 2])
-    return Candidates(rows, height, np.array(masses), np.array(centers), np.array(tensors), radius)
+    return Candidates(rows, height, *load_of(specification, values[:, 2]), radius)
+
+
+def load_of(
+    specification: Specification, radius: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mass, height of the centre and moments of plates with the payload on them.
+
+    Plates are those that `twin new` estimates for a radius of their joints `(m,)` [m].
+    """
+    thickness, outside = estimates.PLATE_THICKNESS_RATIO * radius, 1.1 * radius
+    plate = estimates.PLATE_DENSITY * np.pi * outside**2 * thickness
+    across = plate * (3.0 * outside**2 + thickness**2) / 12.0
+    moments = np.stack([across, across, 0.5 * plate * outside**2], axis=1)
+    payload = specification.payload
+    if payload is None:
+        return plate, 0.5 * thickness, moments
+    mass = plate + payload.mass
+    center = (0.5 * plate * thickness + payload.mass * payload.height) / mass
+    distances = (
+        plate * (0.5 * thickness - center) ** 2,
+        payload.mass * (payload.height - center) ** 2,
+    )
+    shifted = (distances[0] + distances[1])[:, None] * np.array([1.0, 1.0, 0.0])
+    return mass, center, moments + payload.mass * payload.radius**2 + shifted
 
 
 def paired_points(radius: FloatArray, half_angle: FloatArray, center: float) -> FloatArray:

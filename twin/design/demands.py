@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from twin.kernels.legs import rss
 from twin.kernels.legs.interface import BASE_JOINT, PLATFORM_JOINT
 from twin.machine.file.data_sheet import estimates
 from twin.machine.file.data_sheet.text import CRANK_WIDTH
+from twin.model.batch import usable_cores
 
 STROKE_RESERVE = 0.01
 """Part of the travel that is left at each end of a stroke."""
@@ -40,6 +42,9 @@ of the rod, and across it what a lever from the base joint leaves of both parts.
 
 ROD_MASS_FRACTION = 0.1
 """Mass of a rod over that of a straight leg of its length, as `twin new` estimates it."""
+
+CANDIDATES_PER_THREAD = 20
+"""Candidates for which a further thread is worth its start."""
 
 LARGEST_SHARE = 10.0
 """Above it all shares are as bad."""
@@ -91,7 +96,25 @@ def needs_of(
     heights = np.nan_to_num(machines.height, nan=-1.0)
     has_cranks = specification.legs == "rss"
     tips = tip_masses(machines, tasks, has_cranks)
-    evaluate(machines.rows, has_cranks, heights, bodies, tips, arms, *tasks, GRAVITY, needs)
+
+    def run(part: slice) -> None:
+        evaluate(
+            machines.rows[part],
+            has_cranks,
+            heights[part],
+            bodies[part],
+            tips[part],
+            arms[part],
+            *tasks,
+            GRAVITY,
+            needs[part],
+        )
+
+    parts = min(usable_cores(), 1 + len(arms) // CANDIDATES_PER_THREAD)
+    edges = np.linspace(0, len(arms), parts + 1).astype(int)
+    with ThreadPoolExecutor() as threads:
+        mapped = threads.map if parts > 1 else map
+        list(mapped(run, map(slice, edges[:-1], edges[1:])))
     needs[np.isnan(machines.height), LOST] = 1.0
     return needs
 
