@@ -8,9 +8,12 @@ from twin.analysis.feasibility.actuators import (
     motor_requirement,
     payload_sweep,
 )
+from twin.analysis.feasibility.feasibility import feasibility
 from twin.analysis.payload.body import Payload
+from twin.analysis.platform import Platform
 from twin.analysis.stiffness import holding_forces, springs_of
 from twin.errors import InputError
+from twin.machine import MachineParameters
 from twin.model.integrate import static_deflection
 from twin.model.machine_base import ZERO_VECTOR
 from twin.motion import SineMotion, StepMotion
@@ -27,6 +30,39 @@ def task(machine):
     return StepMotion(
         machine.home, displacement=displacement, rise=0.5, duration=0.6, convention=convention
     )
+
+
+@pytest.mark.quick
+def test_legs_have_the_peaks_of_their_profiles(stewart):
+    found = motor_requirement(stewart, task(stewart))
+    assert [leg.leg for leg in found.legs] == [1, 2, 3, 4, 5, 6]
+    for i, leg in enumerate(found.legs):
+        for name, values in (("force", found.forces), ("speed", found.rates)):
+            value, row = getattr(leg, f"peak_{name}"), getattr(leg, f"peak_{name}_row")
+            assert value == values[row, i]
+            assert abs(value) == pytest.approx(np.abs(values[:, i]).max())
+        assert leg.rms_force == found.rms_forces[i]
+        returned = np.trapezoid(np.minimum(found.power[:, i], 0.0), found.time)
+        work = np.trapezoid(found.power[:, i], found.time)
+        assert leg.energy + returned == pytest.approx(work)
+
+
+@pytest.mark.quick
+def test_a_verdict_says_what_is_required_without_any_limit(stewart):
+    content = stewart.parameters.model_dump()
+    for name in ("force", "speed"):
+        content["leg"]["actuator"][name] = None
+    machine = Platform(MachineParameters.model_validate(content))
+    moving = feasibility(machine, task(machine))
+    assert "force" in " ".join(moving.not_given)
+    np.testing.assert_allclose(
+        [leg.peak_force for leg in moving.required],
+        [leg.peak_force for leg in motor_requirement(stewart, task(stewart)).legs],
+    )
+    resting = feasibility(machine)
+    assert resting.places == ("home",)
+    forces = stewart.inverse_dynamics(stewart.home, ZERO_VECTOR, ZERO_VECTOR)
+    np.testing.assert_allclose([leg.peak_force for leg in resting.required], forces)
 
 
 @pytest.mark.parametrize("name", MACHINES)

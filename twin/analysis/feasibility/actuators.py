@@ -86,6 +86,26 @@ class Peak(NamedTuple):
     """time of the peak [s]"""
 
 
+class LegRequirement(NamedTuple):
+    """What one actuator has to give over a task, in SI units; peaks with their row in the task."""
+
+    leg: int
+    """number, from 1"""
+    peak_force: float
+    """[N] or [N m], signed"""
+    peak_force_row: int
+    rms_force: float
+    """[N] or [N m] root mean square over time; of poses at rest, over the poses"""
+    peak_speed: float
+    """[m/s] or [rad/s], signed"""
+    peak_speed_row: int
+    peak_power: float
+    """[W], negative where it brakes"""
+    peak_power_row: int
+    energy: float
+    """[J] that it puts into the machine; what it gets back while braking does not count"""
+
+
 class MotorRequirement(NamedTuple):
     """Profiles of a task, one row per time; forces [N] or torques [N m]."""
 
@@ -125,6 +145,34 @@ class MotorRequirement(NamedTuple):
         """Root mean square over the task `(n,)` [N] or [N m]: a measure of their heating."""
         duration = self.time[-1] - self.time[0]
         return np.asarray(np.sqrt(np.trapezoid(self.forces**2, self.time, axis=0) / duration))
+
+    @property
+    def legs(self) -> tuple[LegRequirement, ...]:
+        """What each actuator has to give."""
+        power, moves = self.power, self.time[-1] > self.time[0]
+        rms = self.rms_forces if moves else np.sqrt((self.forces**2).mean(axis=0))
+        energy = np.trapezoid(np.maximum(power, 0.0), self.time, axis=0)
+        legs = []
+        for i in range(self.forces.shape[1]):
+            peaks: list[Any] = []
+            for values in (self.forces, self.rates, power):
+                row, _ = _first_peak(values[:, i : i + 1])
+                peaks.append((float(values[row, i]), row))
+            (force, force_row), (speed, speed_row), (watts, watts_row) = peaks
+            legs.append(
+                LegRequirement(
+                    i + 1,
+                    force,
+                    force_row,
+                    float(rms[i]),
+                    speed,
+                    speed_row,
+                    watts,
+                    watts_row,
+                    float(energy[i]),
+                )
+            )
+        return tuple(legs)
 
     @property
     def lowest_force(self) -> float:
@@ -216,11 +264,16 @@ def payload_sweep(
 
 
 def _peak(time: FloatArray, values: FloatArray) -> Peak:
+    row, column = _first_peak(values)
+    return Peak(float(values[row, column]), column + 1, float(time[row]))
+
+
+def _first_peak(values: FloatArray) -> tuple[int, int]:
+    """Return row and column of the largest magnitude; the first where others differ by rounding."""
     magnitudes = np.abs(values)
-    # Legs of a symmetrical machine differ by rounding: the first of them is named.
     first_peak = int((magnitudes >= (1.0 - PEAK_TOLERANCE) * magnitudes.max()).argmax())
-    row, column = np.unravel_index(first_peak, values.shape)
-    return Peak(float(values[row, column]), int(column) + 1, float(time[row]))
+    row, column = divmod(first_peak, values.shape[1])
+    return row, column
 
 
 class ActuatorTask:

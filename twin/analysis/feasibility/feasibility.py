@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.feasibility.actuators import ActuatorTask, MotorRequirement, requirement_along
+from twin.analysis.feasibility.actuators import (
+    ActuatorTask,
+    LegRequirement,
+    MotorRequirement,
+    requirement_along,
+)
 from twin.analysis.feasibility.collisions import (
     closest_legs,
     collision_quantities,
@@ -63,6 +68,12 @@ class Feasibility(NamedTuple):
     """quantity -> fraction of its limit `(k,)` that the worst leg uses at each time"""
     worst_legs: dict[str, tuple[str, ...]]
     """quantity -> text that names the worst leg at each time, such as "leg 2" """
+    required: tuple[LegRequirement, ...] = ()
+    """what each actuator has to give, whether or not it has a limit"""
+    places: tuple[str, ...] = ()
+    """name of each pose at rest; none of a motion"""
+    units: tuple[str, str] = ("N", "m/s")
+    """of forces and speeds"""
 
     @property
     def feasible(self) -> bool:
@@ -103,12 +114,14 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
     quantities: list[Quantity] = []
     missing: list[str] = []
     notes: list[str] = []
+    required: tuple[LegRequirement, ...] = ()
     margins = [reach]
     if len(course.time):
         course, needed, singular = _before_singular(platform, course, wrench)
         margins += [] if singular is None else [singular]
         if needed is not None:
             loads = ActuatorTask(platform, course, needed)
+            required = loads.needed.legs
             quantities = [*loads.quantities(), *_geometry(platform, course, task, missing)]
             quantities += singularity_quantities(platform, course)
             missing = loads.missing() + missing
@@ -123,6 +136,9 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
         course.time,
         {quantity.name: quantity.share.max(axis=1) for quantity in quantities},
         {quantity.name: _worst_legs(quantity) for quantity in quantities},
+        required,
+        course.places,
+        (platform.force_unit, f"{platform.coordinate_unit}/s"),
     )
 
 
@@ -360,6 +376,8 @@ def feasibility_record(found: Feasibility) -> dict[str, Any]:
         "feasible": found.feasible,
         "summary": found.summary,
         "margins": margins,
+        "required": [leg._asdict() for leg in found.required],
+        "units": list(found.units),
         "not_given": list(found.not_given),
         "notes": list(found.notes),
     }

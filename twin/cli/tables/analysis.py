@@ -38,11 +38,44 @@ def print_feasibility(found: Feasibility) -> None:
     """Print the verdict, its margins, remedies, assumptions and limits that are not given."""
     columns = ("quantity", "needed", "limit", "unit", "used", "leg", "where", "verdict")
     table(columns, [_row(margin) for margin in found.margins], found.summary)
+    _print_required(found)
     _print_remedies(found)
     for note in found.notes:
         paragraph(f"Note: {note}.")
     if found.not_given:
         paragraph(f"Not given, so not judged: {'; '.join(found.not_given)}.")
+
+
+def _print_required(found: Feasibility) -> None:
+    """Print what each actuator has to give, with or without a limit."""
+    force, speed = found.units
+    columns = ["leg", f"peak [{force}]", "where"]
+    if found.places:
+        rows = [
+            (leg.leg, leg.peak_force, found.places[leg.peak_force_row]) for leg in found.required
+        ]
+        table(columns, rows, "required of the actuators at rest")
+        return
+    columns += [f"RMS [{force}]", f"peak [{speed}]", "where", "peak [W]", "where", "energy [J]"]
+
+    def instant(row: int) -> str:
+        return f"{found.time[row]:.3g} s"
+
+    legs = [
+        (
+            leg.leg,
+            leg.peak_force,
+            instant(leg.peak_force_row),
+            leg.rms_force,
+            leg.peak_speed,
+            instant(leg.peak_speed_row),
+            leg.peak_power,
+            instant(leg.peak_power_row),
+            leg.energy,
+        )
+        for leg in found.required
+    ]
+    table(columns, legs, "required of the actuators")
 
 
 def print_verdicts(verdicts: Sequence[Feasibility]) -> None:
