@@ -82,11 +82,11 @@ def test_files_are_beside_the_specification(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no actuators"),
+        ("", "has no rows"),
         ("name,stroke [mm]\na,3\n", "lacks the column 'retracted'"),
         (
             "name,stroke [mm],retracted [mm],force [N],speed [mm/s],price\na,x,1,1,1,1\n",
-            "actuators, line 2",
+            "line 2",
         ),
         (
             "name,stroke,retracted [mm],force [N],speed [mm/s],price\na,1,1,1,1,1\n",

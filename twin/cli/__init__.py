@@ -32,7 +32,7 @@ __all__ = ["app", "main", "one_line"]
 
 COMMAND_GROUPS = {
     "Machines": ("list", "info", "new", "export", "warm"),
-    "Design": ("design", "feasible", "payload", "workspace", "tune", "frequency"),
+    "Design": ("design", "size", "feasible", "payload", "workspace", "tune", "frequency"),
     "Simulate": ("simulate", "track", "cue", "sweep", "view", "render", "setpoints"),
     "Learn": ("train", "evaluate", "record"),
     "Real machine": (

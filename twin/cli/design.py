@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line, progress_bar, show
+from twin.cli.motion import given_motion, motion_specification
 from twin.cli.options import argument, option
-from twin.cli.values import PAGE_ENDING, check_files
+from twin.cli.values import PAGE_ENDING, check_files, payload_of
 
 ObjectiveName = Literal["force", "stroke", "footprint", "condition", "price"]
 
@@ -61,3 +62,42 @@ def design(
         path = target.with_stem(f"{target.stem}_{number}")
         write_text(path, machine.to_toml())
         line(f"wrote {path}")
+
+
+@app.command()
+def size(
+    machine: options.Machine,
+    *,
+    drives: Annotated[
+        Path, option("List of drive trains: a CSV file.", metavar="FILE", show_default=False)
+    ],
+    motion: Annotated[str, option(options.MOTION_HELP, metavar="NAME|FILE", show_default=False)],
+    axis: options.Axis = "z",
+    amplitude: options.Amplitude = None,
+    frequency: options.Frequency = 1.0,
+    duration: options.Duration = None,
+    fade: options.Fade = None,
+    column: options.Columns = None,
+    absolute: options.Absolute = False,
+    payload: options.Load = None,
+    configuration: options.Configuration = None,
+    plot: options.Plot = None,
+) -> None:
+    """Rank motors with their screws or gearboxes by their margin under a motion.
+
+    \f
+    Raises:
+        InputError: options that cannot be used together, or a file that cannot be read.
+    """
+    from twin.analysis.platform import load
+    from twin.design.sizing import read_drives, sizing_results
+    from twin.design.sizing import size as sized
+
+    check_files(reads=(machine, motion, drives), plot=(plot, PAGE_ENDING))
+    platform = load(machine, configuration)
+    fade_time = 0.0 if fade is None else fade
+    requested = motion_specification(motion, axis, amplitude, frequency, duration, fade_time)
+    moved, _ = given_motion(requested, platform, column, absolute)
+    trains = read_drives(drives, platform.coordinate_unit == "rad")
+    found = sized(platform, moved, trains, payload=payload_of(payload))
+    show(sizing_results(found), plot)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,25 +14,14 @@ from twin.cli.options import option
 from twin.cli.values import (
     PAGE_ENDING,
     check_files,
-    quantities,
-    renamed_fields,
+    payload_of,
     write_json,
     write_plot,
 )
 
-if TYPE_CHECKING:
-    from twin.analysis.payload.body import Payload
-
 Motion = Annotated[
     str | None,
     option(f"{options.MOTION_HELP}; default: at rest at home.", metavar="NAME|FILE"),
-]
-Load = Annotated[
-    str | None,
-    option(
-        "Payload in kg and its centre in m in the platform frame; default: none.",
-        metavar="KG[,X,Y,Z]",
-    ),
 ]
 Range = Annotated[bool, option("At rest at the ends of the machine's own ranges.", "--range")]
 
@@ -49,7 +38,7 @@ def feasible(
     fade: options.Fade = None,
     column: options.Columns = None,
     absolute: options.Absolute = False,
-    payload: Load = None,
+    payload: options.Load = None,
     over_range: Range = False,
     configuration: options.Configuration = None,
     plot: options.Plot = None,
@@ -71,7 +60,7 @@ def feasible(
         raise InputError("range", "poses at rest have no motion; leave one of the two out")
     if plot is not None and motion is None:
         raise InputError("plot", "margins over time need a motion; give --motion")
-    platform, payload_body = load(machine, configuration), _payload(payload)
+    platform, payload_body = load(machine, configuration), payload_of(payload)
     if over_range:
         verdict = range_feasibility(platform, payload=payload_body)
     else:
@@ -99,21 +88,3 @@ def feasible(
 
     write_plot(plot, figure)
     raise typer.Exit(int(not verdict.feasible))
-
-
-def _payload(text: str | None) -> Payload | None:
-    """Return the payload of a text such as "100" or "100,0,0,0.3".
-
-    Raises:
-        InputError: not one or four numbers, or a mass that is not above zero.
-    """
-    from twin.analysis.payload.body import Payload
-    from twin.errors import InputError
-
-    values = quantities(text, "payload", "kg", "m")
-    if values is None:
-        return None
-    if len(values) not in (1, 4):
-        raise InputError("payload", f"must be KG or KG,X,Y,Z, got {text!r}")
-    with renamed_fields(mass="payload", center="payload"):
-        return Payload(values[0], values[1:] or (0.0, 0.0, 0.0))

@@ -146,6 +146,14 @@ Pose = Annotated[
     ),
 ]
 
+Load = Annotated[
+    str | None,
+    option(
+        "Payload in kg and its centre in m in the platform frame; default: none.",
+        metavar="KG[,X,Y,Z]",
+    ),
+]
+
 Plot = Annotated[Path | None, file_option("Plot the result as one HTML page.")]
 Json = Annotated[Path | None, file_option("Write the result as JSON.")]
 SavedTrajectory = Annotated[

@@ -20,6 +20,7 @@ from twin.cli.console import line
 from twin.errors import InputError, brief
 
 if TYPE_CHECKING:
+    from twin.analysis.payload.body import Payload
     from twin.analysis.platform import Platform
     from twin.basics.arrays import FloatArray
     from twin.simulation.simulate import Trajectory
@@ -343,3 +344,20 @@ def _number(text: Any) -> float | None:
         return float(text)
     except (TypeError, ValueError):
         return None
+
+
+def payload_of(text: str | None) -> Payload | None:
+    """Return the payload of a text such as "100" or "100,0,0,0.3".
+
+    Raises:
+        InputError: not one or four numbers, or a mass that is not above zero.
+    """
+    from twin.analysis.payload.body import Payload
+
+    values = quantities(text, "payload", "kg", "m")
+    if values is None:
+        return None
+    if len(values) not in (1, 4):
+        raise InputError("payload", f"must be KG or KG,X,Y,Z, got {text!r}")
+    with renamed_fields(mass="payload", center="payload"):
+        return Payload(values[0], values[1:] or (0.0, 0.0, 0.0))

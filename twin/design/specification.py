@@ -343,34 +343,56 @@ def read_catalogue(path: str | Path, cranks: bool = False) -> tuple[Actuator, ..
     Raises:
         InputError: the file cannot be read, a column is missing, or an entry is no number.
     """
-    file = as_path(path)
     units = {"stroke": "m", "retracted": "m", "force": "N", "speed": "m/s"}
     if cranks:
         units = {"stroke": "rad", "force": "N m", "speed": "rad/s"}
+    return tuple(
+        Actuator(name, **{"retracted": 0.0} | values)
+        for _, name, values in read_rows(path, units, ("price",))
+    )
+
+
+def read_rows(
+    path: str | Path, units: dict[str, str], plain: tuple[str, ...]
+) -> list[tuple[int, str, dict[str, float]]]:
+    """Return the rows of a list of products: line of the file, name, and numbers in SI units.
+
+    Args:
+        path: CSV file with a column `name`.
+        units: column -> SI unit; the file has a unit in brackets behind the column's name.
+        plain: columns of numbers without a unit.
+
+    Raises:
+        InputError: the file cannot be read, a column is missing, or an entry is no number.
+    """
+    file = as_path(path)
     try:
         with file.open(newline="", encoding="utf-8") as text:
             rows = list(csv.DictReader(text))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError("actuators", f"{file} cannot be read ({error})") from None
+        raise InputError("file", f"{file} cannot be read ({error})") from None
     if not rows:
-        raise InputError("actuators", f"{file} has no actuators")
+        raise InputError("file", f"{file} has no rows")
     titles = {(title or "").split("[")[0].strip(): title or "" for title in rows[0]}
-    missing = [name for name in ("name", *units, "price") if name not in titles]
+    missing = [name for name in ("name", *units, *plain) if name not in titles]
     if missing:
-        raise InputError("actuators", f"{file} lacks the column {missing[0]!r}")
-    actuators = []
-    for number, row in enumerate(rows, start=2):
+        raise InputError("file", f"{file} lacks the column {missing[0]!r}")
+    result = []
+    for line, row in enumerate(rows, start=2):
         try:
             values = {
                 name: to_si(f"{row[titles[name]]} {titles[name].split('[')[1].strip(' ]')}", unit)
                 for name, unit in units.items()
             }
-            price = float(row[titles["price"]])
+            values |= {name: float(row[titles[name]]) for name in plain}
         except (ValueError, IndexError, TypeError) as error:
             raise InputError(
-                f"actuators, line {number}", f"{error}; write numbers, and units in the titles"
+                f"{file}, line {line}", f"{error}; write numbers, and units in the titles"
             ) from None
-        if not all(0.0 < value < np.inf for value in values.values()) or not price >= 0.0:
-            raise InputError(f"actuators, line {number}", "must have numbers above zero")
-        actuators.append(Actuator(row[titles["name"]], price=price, **{"retracted": 0.0} | values))
-    return tuple(actuators)
+        if not all(
+            0.0 < value < np.inf or (name == "price" and value == 0.0)
+            for name, value in values.items()
+        ):
+            raise InputError(f"{file}, line {line}", "must have numbers above zero")
+        result.append((line, row[titles["name"]], values))
+    return result

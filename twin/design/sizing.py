@@ -1,0 +1,226 @@
+"""Sizing: which motors with their screws or gearboxes do a motion, and with what margin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.feasibility.actuators import requirement_along
+from twin.analysis.feasibility.course import DEFAULT_SAMPLES, motion_course
+from twin.analysis.payload.body import Payload, with_payload
+from twin.basics.arrays import FloatArray
+from twin.basics.optional import optional
+from twin.charts.results import Figure, Results, Table
+from twin.charts.style import CURVE_COLORS, axis, layout
+from twin.design.specification import read_rows
+from twin.errors import InputError
+from twin.model.machine_model import MachineModel, as_model
+
+RECOMMENDED_INERTIA_RATIO = 10.0
+"""Load over rotor inertia up to which loops of a servo are usually tuned without trouble."""
+
+DRAWN_DRIVES = 4
+
+RPM = 30.0 / np.pi
+"""[rpm] One radian a second."""
+
+
+class DriveTrain(NamedTuple):
+    """A motor with its screw or gearbox, in SI units."""
+
+    name: str
+    travel: float
+    """[m/rad] of the leg, or [rad/rad] of the crank, per angle of the motor"""
+    rated_torque: float
+    """[N m] that the motor gives for ever"""
+    peak_torque: float
+    """[N m] that it gives for a short time"""
+    speed: float
+    """[rad/s] of the motor"""
+    inertia: float
+    """[kg m2] of the rotor, with screw or gears"""
+    efficiency: float
+    """fraction of the motor's power that reaches the leg"""
+    price: float
+
+
+class SizedDrive(NamedTuple):
+    """A drive train under a motion."""
+
+    drive: DriveTrain
+    rms_share: float
+    """root mean square torque of the worst leg over the rated torque"""
+    peak_share: float
+    speed_share: float
+    inertia_ratio: float
+    """largest inertia that a motor feels of machine and load, over its own"""
+    motor_speed: FloatArray
+    """`(k, n)` [rad/s]"""
+    motor_torque: FloatArray
+    """`(k, n)` [N m]"""
+
+    @property
+    def share(self) -> float:
+        """Largest share of a limit; above 1 the drive train does not do the motion."""
+        return max(self.rms_share, self.peak_share, self.speed_share)
+
+
+def size(
+    platform: MachineModel,
+    motion: Any,
+    drives: Sequence[DriveTrain],
+    *,
+    payload: Payload | None = None,
+    samples: int = DEFAULT_SAMPLES,
+) -> list[SizedDrive]:
+    """Return drive trains under a motion, the one with the largest margin first.
+
+    A motor accelerates its own rotor; losses of screw or gears add to its torque while it drives,
+    and take from it while it brakes.
+
+    Args:
+        platform: the machine; its own drives do not count.
+        motion: from `twin.motion`.
+        drives: that are compared.
+        payload: body on the platform.
+        samples: number of times along the motion.
+
+    Raises:
+        InputError: no drives, not a machine, motion or payload.
+        UnreachablePoseError: the motion leads out of reach.
+        SingularPoseError: the motion passes a singular pose.
+    """
+    if not drives:
+        raise InputError("drives", "must be a list of DriveTrain")
+    machine = with_payload(as_model(platform), payload)
+    course = motion_course(machine, motion, samples)
+    needed = requirement_along(machine, course.time, course.motion)
+    masses = effective_masses(machine, course.motion.pose)
+    duration = course.time[-1]
+    sized = []
+    for drive in drives:
+        speed, acceleration = needed.rates / drive.travel, needed.accelerations / drive.travel
+        load = needed.forces * drive.travel
+        driving = needed.power > 0.0
+        load = np.where(driving, load / drive.efficiency, load * drive.efficiency)
+        torque = load + drive.inertia * acceleration
+        rms = np.sqrt(np.trapezoid(torque**2, course.time, axis=0) / duration)
+        sized.append(
+            SizedDrive(
+                drive,
+                float(rms.max()) / drive.rated_torque,
+                float(np.abs(torque).max()) / drive.peak_torque,
+                float(np.abs(speed).max()) / drive.speed,
+                float(masses.max()) * drive.travel**2 / drive.inertia,
+                speed,
+                torque,
+            )
+        )
+    return sorted(sized, key=lambda one: one.share)
+
+
+def effective_masses(machine: MachineModel, poses: FloatArray) -> FloatArray:
+    """Return the mass [kg] or inertia [kg m2] that each actuator feels with the others at rest.
+
+    `(k, n)`: the diagonal of the mass matrix in the coordinates of the actuators, for machines with
+    as many actuators as degrees of freedom; with more, that of least squares.
+    """
+    inverse = np.linalg.pinv(machine.jacobian(poses))
+    masses: FloatArray = np.einsum("kji,kjl,kli->ki", inverse, machine.mass_matrix(poses), inverse)
+    return masses
+
+
+def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
+    """Return the drive trains of a CSV file, one in a row.
+
+    Its columns are `name`, `lead` per turn such as `lead [mm]`, for cranks `ratio`, then
+    `rated torque`, `peak torque`, `speed`, `inertia`, `efficiency` and `price`. Ratio, efficiency
+    and price have no unit.
+
+    Raises:
+        InputError: the file cannot be read, a column is missing, or an entry is no number.
+    """
+    units = {} if cranks else {"lead": "m"}
+    units |= {"rated torque": "N m", "peak torque": "N m", "speed": "rad/s", "inertia": "kg m2"}
+    plain = (*(("ratio",) if cranks else ()), "efficiency", "price")
+    drives = []
+    for number, name, values in read_rows(path, units, plain):
+        if not 0.0 < values["efficiency"] <= 1.0:
+            raise InputError(f"line {number}", "efficiency must be above 0 and at most 1")
+        travel = 1.0 / values["ratio"] if cranks else values["lead"] / (2.0 * np.pi)
+        drives.append(
+            DriveTrain(
+                name,
+                travel,
+                values["rated torque"],
+                values["peak torque"],
+                values["speed"],
+                values["inertia"],
+                values["efficiency"],
+                values["price"],
+            )
+        )
+    return drives
+
+
+def sizing_results(sized: Sequence[SizedDrive]) -> Results:
+    """Return the results of a sizing: a table of all drive trains and pictures of the best."""
+    fitting = [one for one in sized if one.share <= 1.0]
+    best = sized[0]
+    findings = [f"{len(fitting)} of {len(sized)} drive trains do the motion."]
+    if fitting:
+        cheapest = min(fitting, key=lambda one: one.drive.price)
+        findings.append(
+            f"{best.drive.name} has the largest margin: it uses {best.share:.0%} of its limits. "
+            f"{cheapest.drive.name} is the cheapest at {cheapest.drive.price:g}."
+        )
+    uneven = [one.drive.name for one in fitting if one.inertia_ratio > RECOMMENDED_INERTIA_RATIO]
+    if uneven:
+        findings.append(
+            f"The load is more than {RECOMMENDED_INERTIA_RATIO:g} rotor inertias for "
+            f"{', '.join(uneven)}: its loops will be soft."
+        )
+    columns = ("drive train", "RMS torque [%]", "peak torque [%]", "speed [%]", "load over rotor")
+    rows = [
+        (
+            one.drive.name,
+            100.0 * one.rms_share,
+            100.0 * one.peak_share,
+            100.0 * one.speed_share,
+            one.inertia_ratio,
+            one.drive.price,
+            "yes" if one.share <= 1.0 else "no",
+        )
+        for one in sized
+    ]
+    table = Table("Parts of the limits that are used", (*columns, "price", "does it"), rows)
+    explanation = "Speed and torque of all motors over the motion, within the limits of the motor."
+    figures = [
+        Figure(one.drive.name, explanation, lambda one=one: _figure(one))  # type: ignore[misc]
+        for one in sized[:DRAWN_DRIVES]
+    ]
+    return Results("Sizing of the drives", findings, [table], figures)
+
+
+def _figure(one: SizedDrive) -> Any:
+    objects = optional("plotly.graph_objects")
+    figure = objects.Figure()
+    points = {"size": 3, "color": CURVE_COLORS[0]}
+    speeds, torques = RPM * np.abs(one.motor_speed.ravel()), np.abs(one.motor_torque.ravel())
+    figure.add_scatter(x=speeds, y=torques, mode="markers", marker=points, name="motion")
+    top = RPM * one.drive.speed
+    for name, torque, dash in (
+        ("peak", one.drive.peak_torque, "solid"),
+        ("rated", one.drive.rated_torque, "dash"),
+    ):
+        line = {"color": CURVE_COLORS[1], "dash": dash}
+        figure.add_scatter(
+            x=[0.0, top, top], y=[torque, torque, 0.0], mode="lines", line=line, name=name
+        )
+    figure.update_layout(**layout(320, 12))
+    figure.update_xaxes(**axis("speed of the motor [rpm]"))
+    figure.update_yaxes(**axis("torque [N m]"))
+    return figure
