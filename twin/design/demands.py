@@ -43,6 +43,9 @@ of the rod, and across it what a lever from the base joint leaves of both parts.
 ROD_MASS_FRACTION = 0.1
 """Mass of a rod over that of a straight leg of its length, as `twin new` estimates it."""
 
+CRANK_LENGTH_FACTOR = 1.5
+"""Length of the straight leg with twice a crank's mass, over the crank's, as `twin new` has it."""
+
 CANDIDATES_PER_THREAD = 20
 """Candidates for which a further thread is worth its start."""
 
@@ -95,7 +98,7 @@ def needs_of(
     bodies = np.column_stack([machines.mass, machines.center, machines.inertia])
     heights = np.nan_to_num(machines.height, nan=-1.0)
     has_cranks = specification.legs == "rss"
-    tips = tip_masses(machines, tasks, has_cranks)
+    tips, cranks = leg_loads(machines, tasks, has_cranks)
 
     def run(part: slice) -> None:
         evaluate(
@@ -104,6 +107,7 @@ def needs_of(
             heights[part],
             bodies[part],
             tips[part],
+            cranks[part],
             arms[part],
             *tasks,
             GRAVITY,
@@ -119,16 +123,24 @@ def needs_of(
     return needs
 
 
-def tip_masses(machines: Candidates, tasks: Tasks, has_cranks: bool) -> FloatArray:
-    """Return the part of a leg's mass that the platform carries `(m,)` [kg]."""
+def leg_loads(
+    machines: Candidates, tasks: Tasks, has_cranks: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return the part of a leg's mass that the platform carries [kg], and that of the crank [kg m].
+
+    Both `(m,)`, with the masses that `twin new` estimates.
+    """
     if has_cranks:
-        return 0.5 * ROD_MASS_FRACTION * leg_masses(machines.rows[:, 0, rss.ROD_LENGTH])
+        crank, rod = (machines.rows[:, 0, k] for k in (rss.CRANK_LENGTH, rss.ROD_LENGTH))
+        half_rod = 0.5 * ROD_MASS_FRACTION * leg_masses(rod)
+        crank_mass = 0.5 * leg_masses(CRANK_LENGTH_FACTOR * crank)
+        return half_rod, crank * (half_rod + 0.5 * crank_mass)
     base = machines.rows[:, 0, BASE_JOINT : BASE_JOINT + 3]
     platform = machines.rows[:, 0, PLATFORM_JOINT : PLATFORM_JOINT + 3]
     tips = rotated(tasks.offsets[:, 3:], platform[:, None])
     tips = tips + tasks.offsets[:, :3] + np.array([0.0, 0.0, 1.0]) * machines.height[:, None, None]
     shortest = np.linalg.norm(tips - base[:, None], axis=-1).min(axis=1)
-    return TIP_MASS_FRACTION * leg_masses(shortest)
+    return TIP_MASS_FRACTION * leg_masses(shortest), np.zeros(len(shortest))
 
 
 def leg_masses(lengths: FloatArray) -> FloatArray:

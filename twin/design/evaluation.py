@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import acos, inf, sqrt
+from math import acos, cos, inf, sqrt
 
 import numpy as np
 
@@ -238,6 +238,7 @@ def evaluate(
     heights: FloatArray,
     bodies: FloatArray,
     tip_masses: FloatArray,
+    crank_moments: FloatArray,
     arms: FloatArray,
     offsets: FloatArray,
     twists: FloatArray,
@@ -253,6 +254,8 @@ def evaluate(
         heights: `(m,)` of home [m]; a candidate without one needs everything.
         bodies: `(m, 5)` mass [kg], height of the centre [m] and moments [kg m2] of the load.
         tip_masses: `(m,)` of each leg, as a point at its platform joint [kg].
+        crank_moments: `(m,)` mass times distance from the axis [kg m] of each crank and of the part
+            of its rod that it carries; zero for straight legs.
         arms: `(m,)` length [m] by which moments are divided for the condition number.
         offsets: `(k, 7)` poses relative to home; home comes first.
         twists: `(k, 6)` that are needed there.
@@ -312,7 +315,9 @@ def evaluate(
                 )
                 force, moment = add(force, tip_force), add(moment, cross(arm, tip_force))
             for i in range(6):
-                effort, speed = 0.0, 0.0
+                # A crank is level at angle zero.
+                effort = gravity * crank_moments[m] * cos(coordinates[i])
+                speed = 0.0
                 for j in range(3):
                     effort += inverse[j, i] * force[j] + inverse[3 + j, i] * moment[j] / arms[m]
                     speed += scaled[i, j] * twists[k, j]
