@@ -8,7 +8,7 @@ import twin
 from handbook.commands_page import commands_page
 from handbook.convergence import convergence_fragment
 from handbook.environments_page import environments_page
-from handbook.errata_page import errata_page
+from handbook.errata_page import errata_page, mutations_page
 from handbook.errors_page import errors_page
 from handbook.examples_page import examples_page
 from handbook.gallery import gallery
@@ -22,6 +22,7 @@ SINGLE = {
     "environments.md": environments_page,
     "errors.md": errors_page,
     "errata.md": errata_page,
+    "mutations.md": mutations_page,
     "examples.md": examples_page,
 }
 """Pages of which there is one."""
