@@ -68,7 +68,7 @@ def begin(_: Sphinx) -> None:
     """Write the generated pages; check what other pages print against the report."""
     root = HERE.parent
     generate(HERE / "_generated", root / "report.json")
-    pages = [(root / page).read_text() for page in ("docs/accuracy_and_speed.md", "README.md")]
+    pages = [(root / page).read_text() for page in ("docs/engines.md", "README.md")]
     if wrong := wrong_figures(read_report(root / "report.json"), *pages):
         raise ExtensionError("other figures than the report's:\n" + "\n".join(wrong))
 

@@ -154,7 +154,7 @@ def test_a_script_draws_every_picture_of_the_guides():
 
 def test_readme_is_read_in_five_minutes():
     text = PAGES["README.md"].read_text()
-    assert len(text.split()) <= 900
+    assert len(text.split()) <= 700
 
 
 def test_errata_name_their_tests():

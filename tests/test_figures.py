@@ -16,7 +16,7 @@ from handbook.figures import (
 )
 
 README = (ROOT / "README.md").read_text()
-ACCURACY = (ROOT / "docs" / "accuracy_and_speed.md").read_text()
+ACCURACY = (ROOT / "docs" / "engines.md").read_text()
 
 
 def reported(name, figures):
@@ -61,17 +61,18 @@ def test_a_figure_is_a_rounded_value():
 def test_readme_prints_the_figures_of_the_page():
     """Those of the report, and the times of the other tables."""
     assert readme_figures(README) == machine_figures(ACCURACY)["stewart"]
-    _, calls, times = re.findall(r"^\| `stewart` \| \d.*", ACCURACY, re.M)
-    pair, many = FIGURE.findall(calls)[:2], FIGURE.findall(calls)[2:]
-    _, *steps, both_cores = FIGURE.findall(times)
-    for name, figures in {
-        "forward dynamics of one state": pair,
-        "forward dynamics of 4096 states in one call": many,
-        "forward dynamics of 4096 states, two cores": [both_cores],
-        "step of 1 ms": steps,
-    }.items():
-        line = next(line for line in README.splitlines() if line.startswith(f"| {name}"))
-        assert FIGURE.findall(cells(line)[1]) == figures
+    calls, times = (
+        re.search(rf"^\| {title}.*?^(\| `stewart` .*?)$", ACCURACY, re.M | re.S)[1]
+        for title in ("in one run", "in another run")
+    )
+    one_state, _, many_states = FIGURE.findall(calls)
+    _, *steps, _ = FIGURE.findall(times)
+    section = README.partition("## How accurate")[2].partition("\n## ")[0]
+    assert re.findall(r"([\d.]+)(?=(?:(?:, | and )[\d.]+)* µs)", section) == [
+        one_state,
+        many_states,
+        *steps,
+    ]
 
 
 @pytest.mark.pages
