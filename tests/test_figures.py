@@ -67,7 +67,7 @@ def test_readme_prints_the_figures_of_the_page():
     )
     one_state, _, many_states = FIGURE.findall(calls)
     _, *steps, _ = FIGURE.findall(times)
-    section = README.partition("## How accurate")[2].partition("\n## ")[0]
+    section = " ".join(README.partition("## How accurate")[2].partition("\n## ")[0].split())
     assert re.findall(r"([\d.]+)(?=(?:(?:, | and )[\d.]+)* µs)", section) == [
         one_state,
         many_states,
