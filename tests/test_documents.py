@@ -39,7 +39,7 @@ PAGES_WITH_CODE = [
 """All but one, whose code tests/test_figures.py runs."""
 assert "docs/engines.md" in PAGES_WITH_CODE
 
-OWN_CLIENT = "docs/without_the_package.md"
+OWN_CLIENT = "docs/export.md"
 """Its program takes PyBullet's first client, which in this process is another test's."""
 
 CODE = re.compile(r"`([^`\n]+)`")
