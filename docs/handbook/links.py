@@ -13,6 +13,7 @@ CHANGES = (
     (re.compile(r"\]\(\.\./examples/(\w+)\.py"), r"](_generated/examples.md#\1py"),
     (re.compile(r"\]\(\.\./\.\./examples/(\w+)\.py"), r"](../_generated/examples.md#\1py"),
     (re.compile(r"\]\(\.\./README\.md"), "](index.md"),
+    (re.compile(r"\]\(\.\./envs/\)"), "](_generated/environments.md)"),
 )
 """Links to files outside the site lead to the pages made from them."""
 
