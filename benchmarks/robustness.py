@@ -1,6 +1,6 @@
 """Robustness: baselines and policies outside the conditions of the training.
 
-    python benchmarks/robustness.py --policies build/policies --page docs/training.md
+    python benchmarks/robustness.py --policies build/policies --page docs/benchmarks.md
 
 Each row changes one thing; the rest is as in the policy's training. All columns have the same
 episodes on the analytic engine. Policies are those of all trainings that `learning_curves.py` has

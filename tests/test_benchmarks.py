@@ -23,7 +23,7 @@ def test_the_page_has_the_table_of_robustness(monkeypatch):
     shipped = json.loads((Path(policies.__path__[0]) / "robustness.json").read_text())
     assert shipped["note"] == script.note(8, "5")
     text = f"{script.table(shipped['rows'])}\n\n{shipped['note']}\n"
-    assert text in (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    assert text in (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 
 
 def test_errors_of_identification_stand_beside_their_limits(monkeypatch, capsys):

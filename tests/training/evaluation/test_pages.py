@@ -1,4 +1,4 @@
-"""The tables of docs/training.md are those of the records that the policies are shipped with."""
+"""The tables of docs/benchmarks.md are those of the records that the policies are shipped with."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_the_page_has_the_tables_of_the_shipped_policies(subtests):
                 results,
                 record["changes"],
             )
-            page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+            page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
             section = page.partition(f"<!-- {name}: begin, written by twin evaluate -->\n")[2]
             assert section.startswith(
                 as_markdown(found, record["command"]) + f"<!-- {name}: end -->"
