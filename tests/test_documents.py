@@ -29,7 +29,7 @@ PAGES = {
         ROOT / "examples" / "README.md",
     ]
 }
-assert {"docs/dynamics.md", "docs/decisions.md", "validation/errata.md"} <= set(PAGES)
+assert {"docs/theory.md", "docs/decisions.md", "validation/errata.md"} <= set(PAGES)
 
 PAGES_WITH_CODE = [
     name for name, page in PAGES.items() if "docs" in name and "```python" in page.read_text()
