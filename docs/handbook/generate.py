@@ -15,6 +15,7 @@ from handbook.gallery import gallery
 from handbook.interface import pages as interface_pages
 from handbook.machine_page import machine_page
 from handbook.machine_pictures import draw
+from handbook.policies_page import policies_page
 from handbook.report import machine_report, read_report
 
 SINGLE = {
@@ -23,6 +24,7 @@ SINGLE = {
     "errors.md": errors_page,
     "errata.md": errata_page,
     "mutations.md": mutations_page,
+    "policies.md": policies_page,
     "examples.md": examples_page,
 }
 """Pages of which there is one."""

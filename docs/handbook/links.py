@@ -14,6 +14,7 @@ CHANGES = (
     (re.compile(r"\]\(\.\./\.\./examples/(\w+)\.py"), r"](../_generated/examples.md#\1py"),
     (re.compile(r"\]\(\.\./README\.md"), "](index.md"),
     (re.compile(r"\]\(\.\./envs/\)"), "](_generated/environments.md)"),
+    (re.compile(r"\]\(\.\./twin/training/policies/\)"), "](_generated/policies.md)"),
 )
 """Links to files outside the site lead to the pages made from them."""
 
