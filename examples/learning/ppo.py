@@ -14,7 +14,6 @@ import torch
 from torch import nn
 
 import twin.envs  # noqa: F401  registers the environments
-from twin.cli.console import table
 
 ENVS, ROLLOUT, EPOCHS, BATCH = 64, 32, 5, 1024
 DISCOUNT, TRACE, CLIP, RATE = 0.8, 0.9, 0.2, 1e-3
@@ -95,4 +94,5 @@ for update in range(updates):
         mean, error = float(torch.cat(rewards).mean()), 1e3 * float(np.mean(errors))
         rows.append(((update + 1) * ENVS * ROLLOUT, mean, error))
 envs.close()
-table(("steps", "reward", "position error [mm]"), rows)
+for label, *values in (("steps", "reward", "position error [mm]"), *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))

@@ -53,7 +53,7 @@ def export(platform: MachineModel, form: str, folder: str | Path, **options: Any
 
         return [write_unit(platform, folder, **options)]
     if options:
-        raise InputError(", ".join(options), "only for units of FMI, the format fmu")
+        raise InputError(", ".join(options), "only for co-simulation units, the format fmu")
     engine = "mujoco" if form == "mjcf" else "bullet"
     check_masses(make_mechanism(platform.parameters), platform.parameters, engine)
     texts = {
