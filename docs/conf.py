@@ -74,7 +74,7 @@ def begin(_: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failed: Exception | None) -> None:
-    """Use the pictures that `make docs` has drawn, mark charts, and slim the pages of the site."""
+    """Use the pictures that `make docs` has drawn, mark charts, and shorten the lists of pages."""
     if failed is None and app.builder.format == "html":
         check_durations(app.env)
         use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")
