@@ -1,4 +1,4 @@
-"""Lists of pages in the sidebar, cut to the page's own: the theme writes all of them on each page."""
+"""Lists of pages in the sidebar, cut to the page's own: the theme writes all on each page."""
 
 from __future__ import annotations
 
