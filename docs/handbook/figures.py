@@ -1,4 +1,4 @@
-"""Figures that written pages print, beside those of the validation report."""
+"""Figures of written pages, compared with those of the validation report."""
 
 from __future__ import annotations
 
