@@ -1,4 +1,4 @@
-"""Lists of pages in the sidebar, cut to the page's own: the theme writes all on each page."""
+"""What the theme leaves: lists of pages cut to the page's own, powers of ten on one line."""
 
 from __future__ import annotations
 
@@ -12,13 +12,24 @@ FOLDED = re.compile(
 )
 """A list of the contents, deeper than the first, that does not lead to the page itself."""
 
+NUMBER = re.compile(
+    r"(?P<kept><(pre|script|style|title|math|svg)\b.*?</\2>|<span class=whole>.*?</span>|<[^>]*>)"
+    r"|-?\d[\d.]*e-\d+",
+    re.DOTALL,
+)
+"""What is no text, or a power of ten, which browsers break behind its sign."""
+
 
 def slim(html: str) -> str:
-    """Return a page without the lists of packages that are not its own; a slim page stays as it is.
+    """Return a page without the lists of packages that are not its own, its numbers whole.
 
-    The interface has hundreds of pages: their names would be most of every page.
+    The theme writes the names of all pages on each, which would be most of a page of the
+    interface. A page that has been made so stays as it is.
     """
-    return FOLDED.sub(r"<li>\1</li>", html)
+    return NUMBER.sub(
+        lambda found: found["kept"] or f"<span class=whole>{found[0]}</span>",
+        FOLDED.sub(r"<li>\1</li>", html),
+    )
 
 
 def slim_pages(site: Path) -> None:
