@@ -1,4 +1,4 @@
-"""What the theme leaves: lists of pages cut to the page's own, powers of ten on one line."""
+"""What the theme leaves: lists of pages and marks that nobody sees, powers of ten on two lines."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ FOLDED = re.compile(
 )
 """A list of the contents, deeper than the first, that does not lead to the page itself."""
 
+STYLE_OF_CELLS = re.compile(r"\s*<link[^>]*/mystnb\.[^>]*>")
+"""The style of notebooks, which MyST-NB adds to every page: 43 kB."""
+
+MARKS = re.compile(r'<span class="(?:pre|n|p|w)">([^<]*)</span>')
+"""Words and blanks of code that have the style of the whole: half of a page of the interface."""
+
 NUMBER = re.compile(
     r"(?P<kept><(pre|script|style|title|math|svg)\b.*?</\2>|<span class=whole>.*?</span>|<[^>]*>)"
     r"|-?\d[\d.]*e-\d+",
@@ -21,14 +27,16 @@ NUMBER = re.compile(
 
 
 def slim(html: str) -> str:
-    """Return a page without the lists of packages that are not its own, its numbers whole.
+    """Return a page without lists that are not its own and idle marks, its numbers whole.
 
     The theme writes the names of all pages on each, which would be most of a page of the
     interface. A page that has been made so stays as it is.
     """
+    if 'class="cell ' not in html:
+        html = STYLE_OF_CELLS.sub("", html)
     return NUMBER.sub(
         lambda found: found["kept"] or f"<span class=whole>{found[0]}</span>",
-        FOLDED.sub(r"<li>\1</li>", html),
+        FOLDED.sub(r"<li>\1</li>", MARKS.sub(r"\1", html)),
     )
 
 
