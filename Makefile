@@ -79,7 +79,7 @@ gallery: $(INSTALLED)
 gallery-report: $(INSTALLED)
 	$(TESTS) -m gallery tests/validation/test_gallery.py
 
-# Models made wrong on purpose, of which each must fail a measure of the report; writes the table in docs/validation.md.
+# Models made wrong on purpose, of which each must fail a measure of the report; writes the table in validation/mutations.md.
 mutations: $(INSTALLED)
 	PYTHONPATH=tests:tests/support $(BIN)/python -m mutations
 

@@ -1,6 +1,6 @@
 """Learning curves: the trainings of the shipped policies, repeated with other seeds.
 
-    nice python benchmarks/learning_curves.py --seeds 5 --page docs/training.md
+    nice python benchmarks/learning_curves.py --seeds 5 --page docs/benchmarks.md
 
 The policies stay in the folder `--policies`, for `robustness.py`; curves and scores stay in
 `benchmarks/results/learning_curves.json`. What is in both is not trained again; `--seeds 0` only

@@ -2,7 +2,7 @@
 
     nice python benchmarks/predictive_comparison.py
 
-Prints the tables of docs/predictive_control.md and writes the curves of its picture, which
+Prints the tables of docs/model_based_control.md and writes the curves of its picture, which
 `docs/images/predictive_control.py` draws, to `benchmarks/results/predictive_comparison.json`.
 
 Three motions: one that the legs can follow, one that they cannot, and a ball on the plate whose

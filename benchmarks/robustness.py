@@ -1,12 +1,11 @@
 """Robustness: baselines and policies outside the conditions of the training.
 
-    python benchmarks/robustness.py --policies build/policies --page docs/training.md
+    python benchmarks/robustness.py --policies build/policies
 
 Each row changes one thing; the rest is as in the policy's training. All columns have the same
 episodes on the analytic engine. Policies are those of all trainings that `learning_curves.py` has
 kept in a folder; without one, the shipped policies. Rows go to
-`twin/training/policies/robustness.json`, which the report of the validation shows, the table to the
-page given by `--page`, between its marks.
+`twin/training/policies/robustness.json`, which the report of the validation and the handbook show.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from page_section import write_section
 
 from twin.basics.files import write_text
 from twin.training import evaluate, policies
@@ -181,21 +179,10 @@ def measured(
     }
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Return the rows in Markdown."""
-    lines = ["| condition | zero | baseline | policy | policy less baseline |"]
-    lines.append("| --- | --- | --- | --- | --- |")
-    before = ""
-    for row in rows:
-        head = "| **{}**, {} | | `{}` | `{}` | |".format(
-            row["environment"].split("/")[1], row["title"], row["baseline name"], row["policy name"]
-        )
-        if head != before:
-            lines.append(head)
-            before = head
-        means = (Mean(*row[name]).text() for name in ("zero", "baseline", "policy", "difference"))
-        lines.append("| " + " | ".join((row["condition"], *means)).replace("+-", "±") + " |")
-    return "\n".join(lines)
+def line(row: dict[str, Any]) -> str:
+    """Return a row as text."""
+    means = (Mean(*row[name]).text() for name in ("zero", "baseline", "policy", "difference"))
+    return " | ".join((row["condition"], *means))
 
 
 def note(episodes: int, trainings: str) -> str:
@@ -208,11 +195,10 @@ def note(episodes: int, trainings: str) -> str:
 
 
 def main() -> None:
-    """Measure, write the rows, and the table into a page."""
+    """Measure and write the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=8)
     parser.add_argument("--policies", type=Path)
-    parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     rows, trainings = [], set()
     for block in BLOCKS:
@@ -221,12 +207,10 @@ def main() -> None:
         trainings.add(len(trained))
         for condition in block.changes:
             rows.append(measured(block, condition, given.episodes, trained))
-            print(table(rows[-1:]).splitlines()[-1], flush=True)
+            print(line(rows[-1]), flush=True)
     count = "/".join(map(str, sorted(trainings)))
     told = note(given.episodes, count)
     write_text(RESULTS, json.dumps({"note": told, "rows": rows}, indent=1) + "\n")
-    if given.page is not None:
-        write_section(given.page, "robustness", f"{table(rows)}\n\n{told}")
 
 
 if __name__ == "__main__":

@@ -68,13 +68,13 @@ def begin(_: Sphinx) -> None:
     """Write the generated pages; check what other pages print against the report."""
     root = HERE.parent
     generate(HERE / "_generated", root / "report.json")
-    pages = [(root / page).read_text() for page in ("docs/accuracy_and_speed.md", "README.md")]
+    pages = [(root / page).read_text() for page in ("docs/engines.md", "README.md")]
     if wrong := wrong_figures(read_report(root / "report.json"), *pages):
         raise ExtensionError("other figures than the report's:\n" + "\n".join(wrong))
 
 
 def finish(app: Sphinx, failed: Exception | None) -> None:
-    """Use the pictures that `make docs` has drawn, mark charts, and slim the pages of the site."""
+    """Use the pictures that `make docs` has drawn, mark charts, and shorten the lists of pages."""
     if failed is None and app.builder.format == "html":
         check_durations(app.env)
         use_drawn(HERE.parent / "build" / "images", Path(app.outdir) / "_images")

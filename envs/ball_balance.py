@@ -339,7 +339,7 @@ class BallBalanceEnv(PlatformEnv):
 
     The ball starts somewhere on the plate, rolling; the machine starts at home, held by its drives.
     MuJoCo and PyBullet find the contact between ball and plate; the analytic reference lets the
-    ball roll without slip, and hop (docs/ball.md). Numbers of the tables are those of the default
+    ball roll without slip, and hop (docs/theory.md). Numbers of the tables are those of the default
     machine `stewart`; those of others are in `env.unwrapped.task.actions` and `.observations`. n
     is the number of actuators.
 

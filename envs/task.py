@@ -58,15 +58,15 @@ class TaskSettings(BaseModel):
     timestep: float | None = Field(
         None, gt=0.0, description="of the engine [s]; default the longest allowed, at most 1 ms"
     )
-    fidelity: str | None = Field(None, description="of the engine; None for the usual one")
+    fidelity: str | None = Field(None, description="of the engine; None for the default")
     limits: bool = Field(True, description="whether the drives' limits of force and speed hold")
     weights: Mapping[str, float] = Field(
-        default_factory=dict, description="of the reward's terms, where others than the usual"
+        default_factory=dict, description="of the reward's terms; overrides the defaults"
     )
     scales: Mapping[str, Scale | tuple[Scale, ...]] = Field(
         default_factory=dict,
-        description="physical values that 1 means, by the name of an observation or an action, "
-        "where others than the usual: a policy needs those of its training",
+        description="physical value that corresponds to 1, per observation or action; overrides "
+        "the defaults: a policy needs those of its training",
     )
     observation_noise: float = Field(
         0.0, ge=0.0, le=1.0, description="RMS added to each number, in parts of its scale"
@@ -80,7 +80,7 @@ class TaskSettings(BaseModel):
         None,
         gt=0.0,
         le=LONGEST_EPISODE,
-        description="[s] after which an episode is truncated, beside `max_episode_steps`",
+        description="[s] after which an episode is truncated, in addition to `max_episode_steps`",
     )
     info: bool = Field(
         True,

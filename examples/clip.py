@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import twin
-from twin.cli.console import line
 from twin.control import make_controller
 from twin.motion import TankTrackMotion
 from twin.viewer.film import Look, write_film, write_picture
@@ -24,7 +23,7 @@ run = platform.simulate(4.0, controller=controller, timestep=5e-4, fidelity="fas
 assert not run.stopped, run.stopped
 
 look = Look(width=320, height=240, ghost=True)
-line(f"wrote {write_film(run, platform, folder / 'clip.gif', look=look, rate=10.0)}")
-line(
+print(f"wrote {write_film(run, platform, folder / 'clip.gif', look=look, rate=10.0)}")
+print(
     f"wrote {write_picture(run, platform, folder / 'clip.png', look=look._replace(quality='fine'))}"
 )

@@ -15,7 +15,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import twin
-from twin.cli.console import line
 
 DURATION = 0.2
 STEPS = np.array([4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4])
@@ -46,7 +45,7 @@ for name, (engine, fidelity, style) in METHODS.items():
         simulator.close()
         errors.append(float(np.linalg.norm(end[:3] - reference[:3])))
     order = np.log2(errors[1] / errors[2])
-    line(f"{name}: {errors[2]:.1e} m at 1 ms, order {order:.1f} there")
+    print(f"{name}: {errors[2]:.1e} m at 1 ms, order {order:.1f} there")
     over_step.loglog(1e3 * STEPS, errors, style, label=name)
     over_cost.loglog(seconds, errors, style)
 
@@ -57,4 +56,4 @@ over_cost.set(xlabel="computing time per simulated second [s]", title="error ove
 over_step.legend(loc="upper left", bbox_to_anchor=(0.0, 0.8))
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "convergence.png"
 figure.savefig(picture)
-line(f"wrote {picture}")
+print(f"wrote {picture}")

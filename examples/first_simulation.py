@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import twin
-from twin.cli.console import line, table
 from twin.model.engine import State
 from twin.simulation.simulate import Trajectory
 
@@ -26,7 +25,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
 
 platform = twin.load("stewart")
 holding = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-line(f"{platform.name}: holding forces {holding.round(1)} N")
+print(f"{platform.name}: holding forces {holding.round(1)} N")
 
 
 def move(kind: str, options: dict[str, Any]) -> tuple[Trajectory, float]:
@@ -51,5 +50,6 @@ for name, (kind, options) in RUNS.items():
     apart = np.linalg.norm(run.pose[:, :3] - reference.pose[:, :3], axis=1).max()
     rows.append((name, f"{run.pose[-1, 2]:.9f}", f"{apart:.1e}", f"{gap:.1e}"))
 
-titles = ("height at the end [m]", "off the reference [m]", "largest loop gap [m]")
-table(("engine", *titles), rows)
+titles = ("height at the end [m]", "from the reference [m]", "largest loop gap [m]")
+for label, *values in (("engine", *titles), *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))

@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 import twin
 from twin.analysis.frequency.measured import measure_response
 from twin.analysis.frequency.response import response_figures
-from twin.cli.console import line, table
 from twin.control import make_controller
 
 RUNS = {
@@ -55,7 +54,9 @@ for name, (configuration, law) in RUNS.items():
 
 titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
 columns = ("loop", *titles)
-table(columns, rows, "stewart: pitch per setpoint pitch")
+print("stewart: pitch per setpoint pitch")
+for label, *values in (columns, *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))
 
 above.axhline(-3.0, color="#1b2733", linestyle=":", linewidth=1.0)
 above.set(ylabel="magnitude [dB]", title="stewart: pitch per setpoint pitch")
@@ -64,4 +65,4 @@ below.set(xlabel="frequency [Hz]", ylabel="phase [deg]", xlim=(1.0, 100.0))
 below.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "frequency_response.png"
 figure.savefig(picture)
-line(f"wrote {picture}")
+print(f"wrote {picture}")

@@ -7,7 +7,6 @@ its log is used. `twin identify` does the same from files, and writes the identi
 from __future__ import annotations
 
 import twin
-from twin.cli.console import line, table
 from twin.control import make_controller
 from twin.identification.result.identify import identify
 from twin.identification.result.predictions import base_rows
@@ -36,7 +35,7 @@ def main() -> None:
     found = identify(machine, [log_of(run)], list(HIDDEN))
     if found.forces is not None:
         for words, _, value, error, unit in base_rows(found.forces.base):
-            line(f"the forces alone: {words} {value:.5g} +- {error:.1g} {unit}")
+            print(f"the forces alone: {words} {value:.5g} +- {error:.1g} {unit}")
     rows = [
         (parameter.label, *(f"{number:.5g}" for number in numbers), parameter.unit)
         for parameter, *numbers in zip(
@@ -50,8 +49,9 @@ def main() -> None:
     ]
     titles = ("file", "hidden", "identified", "from", "to")
     columns = ["parameter", *titles, "unit"]
-    table(columns, rows)
-    line(found.summary)
+    for label, *values in (columns, *rows):
+        print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))
+    print(found.summary)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.cli.console import line, table
 from twin.motion import SineMotion
 from twin.simulation.live.machine_session import MachineSession
 
@@ -16,7 +15,7 @@ session = MachineSession(
     "stewart", controller="cascade", comparison="mujoco", comparison_defaults=True
 )
 names = [f"{axis.name} [{axis.unit}]" for axis in session.axes]
-line(f"sliders: {', '.join(names)}")
+print(f"sliders: {', '.join(names)}")
 rows: list[tuple[str, ...]] = []
 
 
@@ -56,5 +55,6 @@ note("at a peak of a sine of 30 mm")
 run = session.trajectory()
 session.close()
 titles = ("time [s]", *names, "largest force [N]", "second engine off by [um]")
-table(("event", *titles), rows)
-line(f"recorded: {run}")
+for label, *values in (("event", *titles), *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))
+print(f"recorded: {run}")

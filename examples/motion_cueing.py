@@ -13,7 +13,6 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 import twin
-from twin.cli.console import line, table
 from twin.motion.cueing import compare, make_manoeuvre, standstill_error
 
 platform = twin.load("stewart")
@@ -34,7 +33,9 @@ still = standstill_error(manoeuvre)
 rows.append(("at rest", f"{still.total:.2f}", "-", f"{still.total_false_cue:.2f}", "0"))
 titles = ("error", "correlation", "false cues", "largest share of a limit [%]")
 columns = ("algorithm", *titles)
-table(columns, rows, f"{platform.name}: {manoeuvre.name}")
+print(f"{platform.name}: {manoeuvre.name}")
+for label, *values in (columns, *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))
 
 matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))
 figure = Figure(figsize=(8.0, 5.4))
@@ -49,4 +50,4 @@ felt.legend(ncols=4)
 moved.set(xlabel="time [s]", ylabel="surge of the platform [mm]", xlim=(0.0, manoeuvre.duration))
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "motion_cueing.png"
 figure.savefig(picture)
-line(f"wrote {picture}")
+print(f"wrote {picture}")

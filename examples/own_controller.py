@@ -12,7 +12,6 @@ import numpy as np
 import twin
 from twin.analysis.tracking import TrackingErrors
 from twin.basics.arrays import FloatArray
-from twin.cli.console import table
 from twin.control import make_controller
 from twin.control.controller import FunctionController, sample_reference
 from twin.motion import SineMotion
@@ -55,4 +54,6 @@ columns = (
     "position [um]",
     "legs [um]",
 )
-table(columns, rows, f"stewart, 20 mm at 1 Hz for {DURATION:g} s, root mean square errors")
+print(f"stewart, 20 mm at 1 Hz for {DURATION:g} s, root mean square errors")
+for label, *values in (columns, *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))

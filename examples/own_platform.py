@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 import twin
 from twin.analysis.machine_summary import machine_summary
 from twin.charts.panels import value_text
-from twin.cli.console import line, table
 from twin.machine.file.read import write_template
 
 with TemporaryDirectory() as folder:
@@ -35,13 +34,14 @@ with TemporaryDirectory() as folder:
     try:
         twin.load(file)
     except twin.TwinError as error:
-        line(f"refused, as it should be: {str(error).splitlines()[-1].strip()}")
+        print(f"refused, as it should be: {str(error).splitlines()[-1].strip()}")
 
 facts = [(fact.name, value_text(fact.value), fact.unit) for fact in machine_summary(platform)]
-table(["what follows from the numbers", "value", "unit"], facts)
+for label, value, unit in facts:
+    print(f"  {label:<24} {value} {unit}")
 
 forces = platform.inverse_dynamics(platform.home, [0.0] * 6, [0.0] * 6)
 for engine in ("analytic", "mujoco"):
     held = platform.simulate(0.5, forces=forces, engine=engine)
     sunk = 1e9 * (held.pose[-1, 2] - platform.home[2])
-    line(f"half a second under its holding forces on {engine}: moved by {sunk:.3f} nm")
+    print(f"half a second under its holding forces on {engine}: moved by {sunk:.3f} nm")

@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 import matplotlib.style
 from matplotlib.figure import Figure
 
-from twin.cli.console import line, table
 from twin.sweep import Sweep, run_sweep
 
 MASS = "platform.body.mass"
@@ -45,7 +44,9 @@ columns = (
     *titles,
     "status",
 )
-table(columns, rows, "stewart, heave of 20 mm at 1 Hz")
+print("stewart, heave of 20 mm at 1 Hz")
+for label, *values in (columns, *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))
 
 matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))
 figure = Figure(figsize=(7.0, 4.0))
@@ -59,4 +60,4 @@ axes.set_title("stewart, heave of 20 mm at 1 Hz")
 axes.legend()
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "parameter_sweep.png"
 figure.savefig(picture)
-line(f"wrote {picture}")
+print(f"wrote {picture}")

@@ -17,7 +17,6 @@ import twin
 from twin.analysis.payload.static import static_payload
 from twin.analysis.workspace.region import region
 from twin.analysis.workspace.search import Chart
-from twin.cli.console import line, table
 
 platform = twin.load("stewart")
 still = static_payload(platform)
@@ -32,7 +31,8 @@ rows = [
         for axis, a, b in zip("xyz", low, high, strict=True)
     ),
 ]
-table((platform.name, "value"), rows)
+for label, *values in ((platform.name, "value"), *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))
 
 grid = np.linspace(-0.3, 0.3, 241)
 x, z = np.meshgrid(grid, grid)
@@ -60,4 +60,4 @@ axes.set(
 axes.set_title("stewart: places reached with the attitude held, and the leg nearest to its end")
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "payload_and_workspace.png"
 figure.savefig(picture)
-line(f"wrote {picture}")
+print(f"wrote {picture}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import twin
 from twin.analysis.tracking import TrackingErrors
-from twin.cli.console import table
 from twin.control import make_controller
 from twin.motion import TankTrackMotion
 
@@ -36,4 +35,6 @@ for name, idea in CONTROLLERS.items():
 
 titles = ("ideal [mm]", "ideal [mrad]", "hardware [mm]", "hardware [mrad]")
 columns = ("controller", "idea", *titles)
-table(columns, rows, f"stewart on a tank's course of {DURATION:g} s, root mean square errors")
+print(f"stewart on a tank's course of {DURATION:g} s, root mean square errors")
+for label, *values in (columns, *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))

@@ -11,7 +11,6 @@ import gymnasium as gym
 import numpy as np
 
 import twin.envs  # noqa: F401  registers the environments
-from twin.cli.console import line, table
 from twin.training import evaluate, load_policy
 
 ENVIRONMENT = "twin/PoseTracking-v0"
@@ -29,7 +28,7 @@ while not done:
     errors.append(np.linalg.norm(info["position_error"]))
     done = terminated or truncated
 env.close()
-line(
+print(
     f"one episode, step by step: {len(errors)} steps, on average {1e3 * np.mean(errors):.3f} mm off"
 )
 
@@ -44,4 +43,6 @@ columns = (
     "engine",
     *titles,
 )
-table(columns, rows, f"means over {EPISODES} episodes, the same for all")
+print(f"means over {EPISODES} episodes, the same for all")
+for label, *values in (columns, *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))

@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 import twin
 from twin.analysis.tuning.steps import VelocityStudy
 from twin.analysis.tuning.tuning import VELOCITY_STEP, control_snippet, gains_text
-from twin.cli.console import line, table
 
 platform = twin.load("stewart")
 tuning = VelocityStudy().tune(platform)
@@ -29,12 +28,10 @@ for number, trial in enumerate(trials):
     gains = gains_text(tuning, trial.parameters)
     rows.append((str(number), gains, *(f"{value:.3g}" for value in numbers)))
 titles = ("rise [ms]", "settling [ms]", "overshoot [%]")
-table(
-    ("iteration", "gains", *titles),
-    rows,
-    f"{platform.name}: velocity loop",
-)
-line(control_snippet(platform, tuning))
+print(f"{platform.name}: velocity loop")
+for label, *values in (("iteration", "gains", *titles), *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))
+print(control_snippet(platform, tuning))
 
 matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))
 figure = Figure()
@@ -49,4 +46,4 @@ axes.set_title("step of the velocity loop between its bounds (dotted)")
 axes.legend()
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "tune_controller.png"
 figure.savefig(picture)
-line(f"wrote {picture}")
+print(f"wrote {picture}")

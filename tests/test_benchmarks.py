@@ -18,12 +18,11 @@ def benchmark(name, monkeypatch):
     return import_module(name)
 
 
-def test_the_page_has_the_table_of_robustness(monkeypatch):
+def test_the_shipped_table_of_robustness_says_what_it_is_made_of(monkeypatch):
     script = benchmark("robustness", monkeypatch)
     shipped = json.loads((Path(policies.__path__[0]) / "robustness.json").read_text())
     assert shipped["note"] == script.note(8, "5")
-    text = f"{script.table(shipped['rows'])}\n\n{shipped['note']}\n"
-    assert text in (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    assert all(script.line(row).startswith(row["condition"]) for row in shipped["rows"])
 
 
 def test_errors_of_identification_stand_beside_their_limits(monkeypatch, capsys):

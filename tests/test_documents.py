@@ -14,6 +14,7 @@ from package_walk import MODULES, ROOT
 
 import twin
 from twin.cli import app
+from twin.control import make_controller
 from twin.engines import engine_names
 from twin.model.engine import FIDELITIES
 
@@ -29,17 +30,14 @@ PAGES = {
         ROOT / "examples" / "README.md",
     ]
 }
-assert {"docs/dynamics.md", "docs/decisions.md", "validation/errata.md"} <= set(PAGES)
+assert {"docs/theory.md", "docs/decisions.md", "validation/errata.md"} <= set(PAGES)
 
 PAGES_WITH_CODE = [
-    name
-    for name, page in PAGES.items()
-    if "docs" in name and "```python" in page.read_text() and name != "docs/tracking.md"
+    name for name, page in PAGES.items() if "docs" in name and "```python" in page.read_text()
 ]
-"""All but one, whose code tests/test_figures.py runs."""
 assert "docs/engines.md" in PAGES_WITH_CODE
 
-OWN_CLIENT = "docs/without_the_package.md"
+OWN_CLIENT = "docs/export.md"
 """Its program takes PyBullet's first client, which in this process is another test's."""
 
 CODE = re.compile(r"`([^`\n]+)`")
@@ -154,7 +152,7 @@ def test_a_script_draws_every_picture_of_the_guides():
 
 def test_readme_is_read_in_five_minutes():
     text = PAGES["README.md"].read_text()
-    assert len(text.split()) <= 900
+    assert len(text.split()) <= 700
 
 
 def test_errata_name_their_tests():
@@ -199,6 +197,32 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
         subprocess.run([sys.executable, script], check=True)
     else:
         runpy.run_path(str(script), run_name="__main__")
+
+
+@pytest.mark.pages
+@pytest.mark.slow
+def test_controllers_fit_the_machines_that_the_page_and_the_readme_say(subtests):
+    lines = PAGES["docs/control.md"].read_text().partition("| machine | `cascade` |")[2].split("\n")
+    columns = [["cascade"], *(CODE.findall(cell) for cell in lines[0].split("|")[:-1])]
+    fits = 0
+    for line in lines[2:]:
+        if not line.startswith("|"):
+            break
+        machines, *verdicts = line.strip("|").split("|")
+        for machine in CODE.findall(machines):
+            platform = twin.load(machine)
+            for names, verdict in zip(columns, verdicts, strict=True):
+                for name in names:
+                    with subtests.test(f"{machine}: {name}"):
+                        try:
+                            make_controller(name, platform)
+                        except twin.TwinError:
+                            assert verdict.strip() == "no"
+                        else:
+                            fits += 1
+                            assert verdict.strip() == "yes"
+    pairs = len(twin.machine_names()) * sum(map(len, columns))
+    assert f"{fits} of {pairs} pairs" in " ".join(PAGES["README.md"].read_text().split())
 
 
 def sources():

@@ -2,9 +2,11 @@
 
 import re
 
+import numpy as np
 import pytest
 from package_walk import ROOT
 
+import twin
 from handbook.docstrings import cells
 from handbook.figures import (
     FIGURE,
@@ -14,9 +16,13 @@ from handbook.figures import (
     readme_figures,
     wrong_figures,
 )
+from twin.analysis.tracking import TrackingErrors
+from twin.control import make_controller
+from twin.validation.cases.thesis import tank_motion
+from twin.validation.cases.tracking import Excerpt
 
 README = (ROOT / "README.md").read_text()
-ACCURACY = (ROOT / "docs" / "accuracy_and_speed.md").read_text()
+ACCURACY = (ROOT / "docs" / "engines.md").read_text()
 
 
 def reported(name, figures):
@@ -61,32 +67,37 @@ def test_a_figure_is_a_rounded_value():
 def test_readme_prints_the_figures_of_the_page():
     """Those of the report, and the times of the other tables."""
     assert readme_figures(README) == machine_figures(ACCURACY)["stewart"]
-    _, calls, times = re.findall(r"^\| `stewart` \| \d.*", ACCURACY, re.M)
-    pair, many = FIGURE.findall(calls)[:2], FIGURE.findall(calls)[2:]
-    _, *steps, both_cores = FIGURE.findall(times)
-    for name, figures in {
-        "forward dynamics of one state": pair,
-        "forward dynamics of 4096 states in one call": many,
-        "forward dynamics of 4096 states, two cores": [both_cores],
-        "step of 1 ms": steps,
-    }.items():
-        line = next(line for line in README.splitlines() if line.startswith(f"| {name}"))
-        assert FIGURE.findall(cells(line)[1]) == figures
+    calls, times = (
+        re.search(rf"^\| {title}.*?^(\| `stewart` .*?)$", ACCURACY, re.M | re.S)[1]
+        for title in ("in one run", "in another run")
+    )
+    one_state, _, many_states = FIGURE.findall(calls)
+    _, *steps, _ = FIGURE.findall(times)
+    section = " ".join(README.partition("## How accurate")[2].partition("\n## ")[0].split())
+    assert re.findall(r"([\d.]+)(?=(?:(?:, | and )[\d.]+)* µs)", section) == [
+        one_state,
+        many_states,
+        *steps,
+    ]
 
 
 @pytest.mark.pages
 @pytest.mark.slow
-def test_the_tracking_table_is_printed_by_the_code_above_it(
-    capsys,
-):
-    page = (ROOT / "docs" / "tracking.md").read_text()
-    before, _, table = page.partition("| controller | ideal")
-    blocks = re.findall(r"^```python\n(.*?)^```", before, re.M | re.S)
-    exec("\n".join(blocks), {})
-    printed = [line.split()[1:] for line in capsys.readouterr().out.splitlines()]
-    rows = [cells(line)[1:] for line in table.splitlines()[2 : 2 + len(printed)]]
-    assert len(rows) == 4
-    for row, values in zip(rows, printed, strict=True):
-        assert len(row) == len(values) == 6
-        for figure, value in zip(row, values, strict=True):
-            assert agree(figure, float(value), rounding=False), (row, values)
+def test_the_tracking_table_has_the_errors_of_the_controllers(subtests):
+    at_once = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
+    laws = {"cascade": at_once, "observer": at_once, "feedforward": {}, "computed_torque": {}}
+    page = (ROOT / "docs" / "model_based_control.md").read_text()
+    table = page.partition("| controller | ideal")[2].splitlines()
+    for line, (name, options) in zip(table[2:6], laws.items(), strict=True):
+        values = []
+        for configuration in (None, "hardware"):
+            platform = twin.load("stewart", configuration)
+            motion = Excerpt(tank_motion(platform), begin=2.0, duration=1.22, fade_in=0.4)
+            law = make_controller(name, platform, motion, **options)
+            run = platform.simulate(1.2, controller=law, engine="mujoco", timestep=5e-4, every=2)
+            position, rotation, _ = TrackingErrors(run).root_mean_square()
+            legs = run.lengths - law.reference.coordinates[: len(run)]
+            values += [position, rotation, np.sqrt(np.mean(legs**2))]
+        for figure, value in zip(cells(line)[1:], values, strict=True):
+            with subtests.test(f"{name}: {figure}"):
+                assert agree(figure, 1e3 * value, rounding=False)

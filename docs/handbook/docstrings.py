@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import takewhile
 
-from handbook.formulae import formulae
-
 CODE = re.compile(r"(`[^`]+`)")
 
 SPECIAL = re.compile(r"([*|\\])|(?<=\w)(_)(?!\w)")
@@ -55,12 +53,8 @@ def _indent(line: str) -> int:
 
 
 def _displayed(lines: list[str], before: int) -> Iterator[str]:
-    """Yield a block of formulae as mathematics, and one of code as it is written."""
-    latex, margin = formulae(lines), " " * before
-    if latex is None:
-        yield from (f"{margin}::", "", *lines, "")
-    else:
-        yield from (f"{margin}.. math::", "", f"{margin}   {latex}", "")
+    """Yield a block of formulae or code as it is written."""
+    yield from (f"{' ' * before}::", "", *lines, "")
 
 
 def _is_row(line: str) -> bool:

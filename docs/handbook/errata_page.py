@@ -1,9 +1,19 @@
-"""The page of the papers' errata."""
+"""Pages of the record: errata of the papers, and models made wrong on purpose."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from handbook.markdown import table
 from twin.validation.published.printed import PaperErrata, read_errata
+
+MUTATIONS = Path(__file__).resolve().parents[2] / "validation" / "mutations.md"
+"""The table that `make mutations` writes."""
+
+
+def mutations_page() -> str:
+    """Return the page of the wrong models, as its file has it."""
+    return MUTATIONS.read_text(encoding="utf-8")
 
 
 def errata_page() -> str:

@@ -1,4 +1,4 @@
-"""Figures that written pages print, beside those of the validation report."""
+"""Figures of written pages, compared with those of the validation report."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from handbook.docstrings import cells
 from handbook.report import machine_report
 
 FIGURE = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+
+ERROR = re.compile(r"\d+(?:\.\d+)?e-\d+")
+"""A figure of a text that is small enough for an exponent."""
+
+ACCURACY = "| machine | forces of the engines"
+"""Begins the table of accuracy."""
 
 SOURCES = (
     ("projection", ("MuJoCo: largest relative error", "Bullet: largest relative error")),
@@ -35,7 +41,7 @@ def wrong_figures(report: Mapping[str, Any], accuracy: str, readme: str) -> list
     Args:
         report: content of report.json.
         accuracy: the page with a row for each machine.
-        readme: the page with one row for each figure of `stewart`.
+        readme: the page whose section of accuracy has the figures of `stewart`.
     """
     found = [f"README, {text}" for text in _wrong(report, "stewart", readme_figures(readme))]
     for name, figures in machine_figures(accuracy).items():
@@ -44,17 +50,15 @@ def wrong_figures(report: Mapping[str, Any], accuracy: str, readme: str) -> list
 
 
 def machine_figures(page: str) -> dict[str, list[str]]:
-    """Return the figures of the first table of a page by machine, in the order of `SOURCES`."""
-    rows = page[page.index("| `") :].splitlines()
+    """Return the figures of a page's table of accuracy by machine, in the order of `SOURCES`."""
+    rows = page[page.index(ACCURACY) :].splitlines()[2:]
     split = [cells(row) for row in takewhile(lambda row: row.startswith("| `"), rows)]
     return {row[0].split("`")[1]: FIGURE.findall(" ".join(row[1:])) for row in split}
 
 
 def readme_figures(page: str) -> list[str]:
-    """Return the figures of README's table of accuracy in the order of `SOURCES`."""
-    begin = page.index("| forces of MuJoCo's")
-    rows = takewhile(lambda row: not row.startswith("| forward"), page[begin:].splitlines())
-    return [figure for row in rows for figure in FIGURE.findall(cells(row)[1])]
+    """Return the errors of README's section of accuracy, in the order of `SOURCES`."""
+    return ERROR.findall(page.partition("## How accurate")[2].partition("\n## ")[0])
 
 
 def agree(printed: str, value: float, *, rounding: bool) -> bool:

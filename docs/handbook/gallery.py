@@ -1,4 +1,4 @@
-"""All machines beside each other: picture, title and result of the validation."""
+"""Cards of all machines: picture, title and result of the validation."""
 
 from __future__ import annotations
 

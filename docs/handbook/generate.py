@@ -8,13 +8,14 @@ import twin
 from handbook.commands_page import commands_page
 from handbook.convergence import convergence_fragment
 from handbook.environments_page import environments_page
-from handbook.errata_page import errata_page
+from handbook.errata_page import errata_page, mutations_page
 from handbook.errors_page import errors_page
 from handbook.examples_page import examples_page
 from handbook.gallery import gallery
 from handbook.interface import pages as interface_pages
 from handbook.machine_page import machine_page
 from handbook.machine_pictures import draw
+from handbook.policies_page import policies_page
 from handbook.report import machine_report, read_report
 
 SINGLE = {
@@ -22,6 +23,8 @@ SINGLE = {
     "environments.md": environments_page,
     "errors.md": errors_page,
     "errata.md": errata_page,
+    "mutations.md": mutations_page,
+    "policies.md": policies_page,
     "examples.md": examples_page,
 }
 """Pages of which there is one."""

@@ -7,12 +7,14 @@ from collections.abc import Container
 from pathlib import Path
 
 CHANGES = (
-    (re.compile(r"\]\(\.\./validation/errata\.md"), "](_generated/errata.md"),
+    (re.compile(r"\]\(\.\./validation/(errata|mutations)\.md"), r"](_generated/\1.md"),
     (re.compile(r"\]\(\.\./assets/(\w+)/README\.md"), r"](_generated/machines/\1.md"),
     (re.compile(r"\]\(\.\./examples/(?:\w+/)?README\.md"), "](_generated/examples.md"),
     (re.compile(r"\]\(\.\./examples/(\w+)\.py"), r"](_generated/examples.md#\1py"),
     (re.compile(r"\]\(\.\./\.\./examples/(\w+)\.py"), r"](../_generated/examples.md#\1py"),
     (re.compile(r"\]\(\.\./README\.md"), "](index.md"),
+    (re.compile(r"\]\(\.\./envs/\)"), "](_generated/environments.md)"),
+    (re.compile(r"\]\(\.\./twin/training/policies/\)"), "](_generated/policies.md)"),
 )
 """Links to files outside the site lead to the pages made from them."""
 

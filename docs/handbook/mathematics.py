@@ -102,7 +102,7 @@ def _displayed(writer: Any, node: nodes.math_block) -> None:
 
 def _rendered(node: nodes.Element, *, as_block: bool) -> str:
     try:
-        return as_mathml(node.astext(), as_block=as_block)
+        return re.sub(r">\s+<", "><", as_mathml(node.astext(), as_block=as_block))
     except MathError as error:
         logger.warning("formula: %s", error, location=node)
         return ""

@@ -1,14 +1,9 @@
-"""Pages without what nobody sees: a site of hundreds of pages is read over slow lines, too."""
+"""What the theme leaves: lists of pages and marks that nobody sees, powers of ten on two lines."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-
-from handbook.titles import titled
-from handbook.unbroken import unbroken
-
-STYLE_OF_CELLS = re.compile(r"\s*<link[^>]*/mystnb\.[^>]*>")
 
 FOLDED = re.compile(
     r'<li class="toctree-l[2-9] has-children">(<a(?:(?!</a>).)*</a>)'
@@ -17,40 +12,37 @@ FOLDED = re.compile(
 )
 """A list of the contents, deeper than the first, that does not lead to the page itself."""
 
-CODE = re.compile(r'<div class="highlight">.*?</div>', re.DOTALL)
+STYLE_OF_CELLS = re.compile(r"\s*<link[^>]*/mystnb\.[^>]*>")
+"""The style of notebooks, which MyST-NB adds to every page: 43 kB."""
 
-PLAIN = re.compile(r'<span class="[np]">([^<]*)</span>')
-"""Names and signs in a listing: they have the colour of the listing."""
+MARKS = re.compile(r'<span class="(?:pre|n|p|w)">([^<]*)</span>')
+"""Words and blanks of code that have the style of the whole: half of a page of the interface."""
 
-UNUSED = re.compile(
-    r' class="(?:row-odd|row-even|head)"|(?<=<code class=")docutils |(?<=literal) notranslate'
-    r'|(?<=table-wrapper) colwidths-\w+ docutils|(?<="reference) internal'
+NUMBER = re.compile(
+    r"(?P<kept><(pre|script|style|title|math|svg)\b.*?</\2>|<span class=whole>.*?</span>|<[^>]*>)"
+    r"|-?\d[\d.]*e-\d+",
+    re.DOTALL,
 )
-"""Classes that no style speaks of."""
-
-WORD = re.compile(r'<span class="pre">([^<]*)</span>')
-"""A word of code or of a signature, whose style is that of the whole."""
-
-CELL = re.compile(r"(<t[dh][^>]*>)<p>((?:(?!</?(?:p|td|th)>).)*)</p>(?=</t[dh]>)", re.DOTALL)
-"""A cell with one paragraph."""
+"""What is no text, or a power of ten, which browsers break behind its sign."""
 
 
 def slim(html: str) -> str:
-    """Return a page that looks the same.
+    """Return a page without lists that are not its own and idle marks, its numbers whole.
 
-    Without the style of notebooks where there is no cell, without the lists of packages that
-    are not the page's own, without marks of text that change nothing. A slim page stays as it is.
+    The theme writes the names of all pages on each, which would be most of a page of the
+    interface. A page that has been made so stays as it is.
     """
     if 'class="cell ' not in html:
         html = STYLE_OF_CELLS.sub("", html)
-    html = FOLDED.sub(r"<li>\1</li>", html).replace('<span class="w"> </span>', " ")
-    html = CODE.sub(lambda found: PLAIN.sub(r"\1", found[0]), CELL.sub(r"\1\2", html))
-    return WORD.sub(r"\1", UNUSED.sub("", html))
+    return NUMBER.sub(
+        lambda found: found["kept"] or f"<span class=whole>{found[0]}</span>",
+        FOLDED.sub(r"<li>\1</li>", MARKS.sub(r"\1", html)),
+    )
 
 
 def slim_pages(site: Path) -> None:
-    """Make all pages of a site slim, their numbers whole, their titles broken at good places."""
+    """Make all pages of a site slim."""
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        if (short := unbroken(titled(slim(text)))) != text:
+        if (short := slim(text)) != text:
             page.write_text(short, encoding="utf-8")

@@ -84,7 +84,7 @@ def _measure(measure: dict[str, Any]) -> tuple[str, ...]:
 
 
 def published(machine: dict[str, Any]) -> str:
-    """Return the section on what papers print beside what we find."""
+    """Return the section that compares our values with those of papers."""
     rows = [
         (
             plain(statement["source"]),

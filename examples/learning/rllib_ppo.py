@@ -17,7 +17,6 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.tune.registry import register_env
 
 import twin.envs  # noqa: F401  registers the environments
-from twin.cli.console import table
 
 OPTIONS: dict[str, Any] = {"configuration": "hardware", "position_gain": 10.0, "action_scale": 0.02}
 BATCH = 2048
@@ -55,4 +54,5 @@ for update in range(updates):
         rows.append(((update + 1) * BATCH, found["episode_return_mean"]))
 algorithm.stop()
 ray.shutdown()
-table(("steps", "return"), rows)
+for label, *values in (("steps", "return"), *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))

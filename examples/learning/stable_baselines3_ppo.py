@@ -14,7 +14,6 @@ from typing import Any
 import torch
 from stable_baselines3 import PPO
 
-from twin.cli.console import table
 from twin.training import evaluate, export_policy
 from twin.training.environments import VectorAdapter, channels, make_environments
 from twin.training.policy import PolicyOrigin
@@ -51,4 +50,5 @@ rows = [
     (name, *(found.mean(policy, "analytic", title).text() for title in found.titles[:2]))
     for name, policy in zip(("trained", "zero"), found.policies, strict=True)
 ]
-table(("policy", *found.titles[:2]), rows)
+for label, *values in (("policy", *found.titles[:2]), *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))

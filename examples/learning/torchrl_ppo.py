@@ -19,7 +19,6 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 import twin.envs  # noqa: F401  registers the environments
-from twin.cli.console import table
 
 ENVS, ROLLOUT, EPOCHS, BATCH = 64, 32, 5, 1024
 steps = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 100_000
@@ -95,4 +94,5 @@ for update, data in enumerate(collector):
     if update % max(1, updates // 8) == 0 or update == updates - 1:
         rows.append(((update + 1) * batch, float(data["next", "reward"].mean())))
 collector.shutdown()
-table(("steps", "reward"), rows)
+for label, *values in (("steps", "reward"), *rows):
+    print(f"  {label!s:<30}", *(f"{value!s:>18}" for value in values))

@@ -48,8 +48,9 @@ def test_programs_of_the_page_run_other_machines(name, tmp_path):
     """With the machine's gravity and height after the fall in place of those of `stewart`."""
     machine = twin.load(name)
     fallen = machine.simulate(0.1, forces=np.zeros(machine.n_actuators)).pose[-1, 2]
-    page = (ROOT / "docs" / "without_the_package.md").read_text()
-    program = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.M | re.S))
+    page = (ROOT / "docs" / "export.md").read_text()
+    plain = page.partition("## The models without the package\n")[2]
+    program = "\n".join(re.findall(r"^```python\n(.*?)^```", plain, re.M | re.S))
     for old, new in {
         '"stewart"': f'"{name}"',
         "-9.81": str(-machine.parameters.gravity),
@@ -67,9 +68,9 @@ def test_importer_of_isaac_sim_reads_the_machine(name, tmp_path):
     pytest.importorskip("isaacsim.asset.importer.urdf", reason="needs Isaac Sim's importer")
     from pxr import Usd, UsdPhysics
 
-    page = (ROOT / "docs" / "without_the_package.md").read_text()
+    page = (ROOT / "docs" / "export.md").read_text()
     gazebo, isaac = (
-        re.search(rf"^## {title}.*?^```py\w*\n(.*?)^```", page, re.M | re.S)[1]
+        re.search(rf"^### {title}.*?^```py\w*\n(.*?)^```", page, re.M | re.S)[1]
         for title in ("Gazebo", "Isaac Sim")
     )
     folder = f"from pathlib import Path\nfolder = Path({str(assets_folder() / name)!r})\n"

@@ -84,7 +84,7 @@ def test_servos_hold_their_platform(name):
 
 
 def test_both_tables_of_the_page_list_every_machine():
-    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "machines.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE) == 2 * list(GALLERY)
 
 

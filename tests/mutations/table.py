@@ -1,4 +1,4 @@
-"""The table of mutations in `docs/validation.md`."""
+"""The table of mutations in `validation/mutations.md`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mutations.run import Mutation, Outcome
 from twin.charts.panels import number
 from twin.validation.cases import CASES, load_case
 
-PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
+PAGE = Path(__file__).parents[2] / "validation" / "mutations.md"
 BEGIN, END = "<!-- mutations: written by make mutations -->", "<!-- mutations: end -->"
 SIDES = {"reference": "reference", "mujoco": "MuJoCo", "bullet": "Bullet", "both": "all alike"}
 

@@ -2,7 +2,7 @@
 
 Spreadsheets, controllers and data loggers write CSV in many ways: with commas, semicolons, tabs or
 bars, with decimal points or commas, in UTF-8 (with or without a mark) or a Windows code page, and
-with lines above the header. One row of names with a row of numbers below it tells which it is.
+with lines above the header. The format follows from a row of names with a row of numbers below it.
 """
 
 from __future__ import annotations

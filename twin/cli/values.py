@@ -306,8 +306,8 @@ def pose_of(platform: Platform, text: str | None, field: str = "pose") -> FloatA
     """Return the pose `(7,)` of a text; None for None.
 
     Either seven numbers, position and unit quaternion; or up to three coordinates of the position
-    and names with values, such as "0,0,900 mm,pitch=3 deg" or "z=0.9,yaw=5 deg". What is left out
-    is as at home; angles are yaw, pitch and roll of the platform in the base frame.
+    and names with values, such as "0,0,900 mm,pitch=3 deg" or "z=0.9,yaw=5 deg". Omitted
+    parts keep their home values; angles are yaw, pitch and roll of the platform in the base frame.
 
     Raises:
         InputError: no such text.

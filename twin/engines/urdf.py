@@ -4,7 +4,7 @@ URDF holds trees only. `robot_urdf` hangs a free platform on three slides and th
 the legs, so that a reader shows the complete machine, at home when all joints are zero. A program
 that loads it has to close the loops. Each of their points is the origin of a massless link.
 Elements `drake:ball_constraint` at the end say which two belong together, in frames of bodies with
-mass. See docs/without_the_package.md.
+mass. See docs/export.md.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ ball is
 
     F = (m n n^T + mu P) (A + alpha x d) + f,     mu = m k / (1 + k),
 
-k the inertia factor: the platform feels a mass m across the plate and mu along it. `docs/ball.md`
+k the inertia factor: the platform feels a mass m across the plate and mu along it. `docs/theory.md`
 derives it.
 
 Flight: the plate pushes the ball off where the contact would have to pull. The ball lands without

@@ -1,4 +1,4 @@
-"""The UDP protocol: one datagram is one sample. `docs/link.md` has the table of its bytes."""
+"""The UDP protocol: one datagram is one sample. `docs/logs.md` has the table of its bytes."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ def rolling(
         InputError: wrong shape or not finite.
 
     Reference:
-        docs/ball.md, equations 3 to 6.
+        docs/theory.md, equations 3 to 6.
     """
     rate, wrench = np.empty(BALL_SIZE), np.empty(6)
     status = rolling_rate(

@@ -1,7 +1,7 @@
 """Homing: every actuator finds its switch and its index pulse, then all go to the start together.
 
 The thesis gives the sequence only as pictures of flowcharts (figures 4.23 to 4.26). The sequence
-here is an engineering choice; docs/sensors.md describes it.
+here is an engineering choice; docs/plant.md describes it.
 """
 
 from __future__ import annotations

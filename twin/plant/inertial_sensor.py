@@ -128,7 +128,7 @@ class InertialUnit:
 
     with R the platform's rotation and S the sensor's on the platform. Scale, misalignment and bias
     are added, then a second-order low-pass, and noise inside its bandwidth. Readings are cut at the
-    ranges and come at the output rate. See docs/sensors.md.
+    ranges and come at the output rate. See docs/plant.md.
 
     `measure` does it for a motion as a whole; `start` and `step` do it along a running loop. Both
     give the same readings, and the same ones at every start.

@@ -2,7 +2,7 @@
 
 The force residual r of a leg is what its motor gives beyond what the model needs for the measured
 motion. The lead residual p is the leg of the model, which follows the motors, less the leg by the
-measured pose. A machine is never its file: a healthy one has the law
+measured pose. A real machine never matches its file exactly: a healthy one has the law
 
     r = c0 + c1 friction + c2 rate + c3 acceleration + c4 effort + c5 position + c6 side
 

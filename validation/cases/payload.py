@@ -152,7 +152,7 @@ def dynamic_statement(
         forwards.passes_kg == printed.held and carried_mass < printed.refused,
         f"at the printed position and frequency the legs carry {carried_mass:.1f} kg whatever the "
         f"phases, so {printed.refused:g} kg cannot fail there, whether rotations run "
-        "forwards or backwards; docs/payload.md lists what else was tried",
+        "forwards or backwards; docs/reproductions.md lists what else was tried",
     )
 
 

@@ -60,8 +60,8 @@ def test_functions_are_declared_as_the_standard_declares_them(fmi, tmp_path):
 
 
 def test_page_lists_every_variable(unit):
-    text = (ROOT / "docs" / "fmu.md").read_text(encoding="utf-8")
-    table = text[text.index("## Variables") : text.index("## Example")]
+    text = (ROOT / "docs" / "export.md").read_text(encoding="utf-8")
+    table = text[text.index("### Variables") : text.index("### Example")]
     for name in [*unit.starts, *unit.outputs]:
         stem, _, last = re.sub(r"\[\d+\]", "", name).rpartition(".")
         assert re.search(rf"`{stem or last}[.\[]", table), name

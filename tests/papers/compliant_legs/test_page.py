@@ -1,4 +1,4 @@
-"""The tables of docs/compliant_legs.md hold what the code gives."""
+"""The tables on compliant legs in docs/reproductions.md hold what the code gives."""
 
 import re
 from dataclasses import replace
@@ -21,7 +21,8 @@ from twin.papers.compliant_legs.responses import (
 from twin.papers.compliant_legs.rest import locked_equilibrium, locked_linearisation, modes_of
 from twin.rotations import pose_from_angles
 
-PAGE = (Path(twin.__file__).parents[1] / "docs" / "compliant_legs.md").read_text(encoding="utf-8")
+TEXT = (Path(twin.__file__).parents[1] / "docs" / "reproductions.md").read_text(encoding="utf-8")
+PAGE = TEXT.partition("## Compliant legs\n")[2].partition("\n## ")[0]
 
 
 def table(name):

@@ -1,40 +1,29 @@
-"""The tables of docs/training.md are those of the records that the policies are shipped with."""
+"""The page of the shipped policies has the results of their records."""
 
 import json
-from pathlib import Path
 
-import numpy as np
 import pytest
-from package_walk import ROOT
 
-from twin.training import policies
-from twin.training.evaluation import Evaluation, as_markdown
+from handbook.policies_page import RECORDS, TASKS, policies_page
+from twin.training import policy_names
 
 pytestmark = pytest.mark.quick
 
 
-def test_the_page_has_the_tables_of_the_shipped_policies(subtests):
-    for name in ["tracking", "isolation", "ball", "cueing"]:
-        with subtests.test(f"{name}"):
-            record = json.loads((Path(policies.__path__[0]) / f"stewart_{name}.json").read_text())
-            results = {
-                (row["policy"], row["engine"]): {
-                    title: np.array(metric["episodes"], dtype=float)
-                    for title, metric in row["metrics"].items()
-                }
-                for row in record["results"]
-            }
-            found = Evaluation(
-                record["environment"],
-                record["options"],
-                tuple(record["seeds"]),
-                tuple(record["policies"]),
-                tuple(record["engines"]),
-                results,
-                record["changes"],
-            )
-            page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
-            section = page.partition(f"<!-- {name}: begin, written by twin evaluate -->\n")[2]
-            assert section.startswith(
-                as_markdown(found, record["command"]) + f"<!-- {name}: end -->"
-            )
+def test_the_page_has_every_shipped_policy_with_its_baselines():
+    text = policies_page()
+    assert {f"stewart_{name}" for name in TASKS} == set(policy_names())
+    for name in TASKS:
+        record = json.loads((RECORDS / f"stewart_{name}.json").read_text())
+        section = text.partition(f"## {name.title()}\n")[2].partition("\n## ")[0]
+        assert section.count("\n| ") == 2 + len(record["results"]) > 8
+        for row in record["results"]:
+            assert f"| {row['engine']} | {row['policy']} |" in section
+
+
+def test_the_page_has_every_condition():
+    section = policies_page().partition("## Robustness\n")[2]
+    shipped = json.loads((RECORDS / "robustness.json").read_text())
+    assert shipped["note"] in section
+    assert all(f"| {row['condition']} |" in section for row in shipped["rows"])
+    assert section.count("\n| ") == 2 + len(TASKS) + 1 + len(shipped["rows"])

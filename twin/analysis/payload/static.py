@@ -150,7 +150,7 @@ class DependentActuators(NamedTuple):
         """Return the dependent actuators of a machine.
 
         Coordinates of pillars are linear in as many numbers as there are degrees of freedom
-        (docs/driving_simulator.md), so what holds for rates at home holds everywhere.
+        (docs/reproductions.md), so what holds for rates at home holds everywhere.
         """
         home = platform.home_coordinates - platform.minimum_coordinates
         n = platform.n_actuators

@@ -272,7 +272,7 @@ def internal_mass(platform: MachineModel) -> FloatArray:
         InputError: not a machine.
 
     Reference:
-        Compliant-legs paper, sections 1.6 to 1.11: m_1/4 + m_2; see docs/compliant_legs.md.
+        Compliant-legs paper, sections 1.6 to 1.11: m_1/4 + m_2; see docs/reproductions.md.
     """
     if not as_model(platform).n_deflections:
         return np.empty(0)

@@ -74,7 +74,7 @@ def target() -> Target:
     """
     build_target = BUILD_TARGETS.get((sys.platform, computer.machine()))
     if build_target is None:
-        raise InputError("format", "units of FMI are made on Linux (x86-64 or ARM, 64 bit) alone")
+        raise InputError("format", "units can be made on Linux only (x86-64 or ARM, 64 bit)")
     return build_target
 
 

@@ -190,7 +190,7 @@ def _resampled(channel: Channel, times: FloatArray, step: float) -> FloatArray:
 def _ahead(machine: MachineModel, forces: FloatArray, step: float) -> FloatArray:
     """Return the lead of motors over their legs under forces: deflection and half the backlash.
 
-    A spring with a damper beside it, force = k d + c d', is behind its force by c / k.
+    With a damper in parallel, force = k d + c d', the deflection lags the force by c / k.
 
     Args:
         machine: with its drives.

@@ -23,7 +23,7 @@ gives the force at the tip F = F_t + w (q . F_e + I rate' - moment of the crank'
 
     E = (m / 3) 1 + (m / 6) (q w^T + w q^T) + (I + m l_c^2 / 3) w w^T.
 
-Reference: extended-configuration-space paper, section 6; derivation in docs/dynamics.md.
+Reference: extended-configuration-space paper, section 6; derivation in docs/theory.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """UPS legs, which are telescopic: kinematics and dynamics.
 
 Here and in the other kinds, leg constants are rows of an array, of which kinematics reads the
-geometry alone. See docs/dynamics.md for symbols.
+geometry alone. See docs/theory.md for symbols.
 
 The dynamics are effective mass and bias force at the tip. In the leg frame (x = s2, y = Z x s2, z =
 Z) the tip's acceleration determines the leg's angular acceleration and the second rate of its
@@ -10,7 +10,7 @@ power gives the tip force
 
     F = ((N_y + tan(psi) N_z) / l,  -N_x / l,  F_z).
 
-Derivation in docs/dynamics.md. Two bodies on the axis with axisymmetric tensors make the effective
+Derivation in docs/theory.md. Two bodies on the axis with axisymmetric tensors make the effective
 mass diagonal; the general case is diagonalised by L D L^T. Both give three directions and three
 masses.
 

@@ -14,7 +14,7 @@ feels the transverse inertia of all three and the axial one of m_3, and
 with the actuator force F, which acts on delta_2 = l - delta_1 - (2 l_1 + l_2 + l_3 + l_4).
 
 Reference: compliant-legs paper, sections 1.6 to 1.11, derived independently; see
-docs/compliant_legs.md.
+docs/reproductions.md.
 """
 
 from __future__ import annotations

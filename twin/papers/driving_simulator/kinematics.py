@@ -5,7 +5,7 @@ three numbers that are linear in the lengths: the length under its centre and tw
 
     length of pillar i = center_length - pitch_slope x_i + roll_slope y_i.
 
-Derivation in docs/driving_simulator.md.
+Derivation in docs/reproductions.md.
 
 The plate of the paper has four pillars at the corners of a rectangle. They are in the order front
 right, front left, rear left, rear right, x forward and y to the left; the foot of the last one is

@@ -1,6 +1,6 @@
 """Studies of the driving simulator: what its paper calculates, and what its assumptions cost.
 
-Reference: driving simulator paper; derivations in docs/driving_simulator.md.
+Reference: driving simulator paper; derivations in docs/reproductions.md.
 
 `friction_effect`: forces and power of friction under the feet along prescribed lengths.
 

@@ -1,4 +1,4 @@
-"""Five Lagrangian formulations of one machine, to be compared; derivation in docs/formulations.md.
+"""Five Lagrangian formulations of one machine, to be compared; derivation in docs/reproductions.md.
 
 Reference: extended-configuration-space paper.
 """

@@ -51,7 +51,7 @@ SLOWEST_SPIN = 20.0
 """[rad/s] Smallest spin of the ball along the plate in the random motions."""
 
 SMOOTH_SPEED = 1e-3
-"""[m/s] Speed below which rolling resistance is smoothed; docs/ball.md."""
+"""[m/s] Speed below which rolling resistance is smoothed; docs/theory.md."""
 
 ENGINE_TIMESTEP = 1e-3
 """[s] Time step of the engines."""
@@ -78,10 +78,10 @@ SLOWEST_ROLL = 0.03
 """[m/s] Smallest speed of the ball relative to the plate in the engines' runs."""
 
 CONTACT_TIME = 2.0 * ENGINE_TIMESTEP
-"""[s] Time constant of contacts in MuJoCo, that of its loops; docs/ball.md, docs/engines.md."""
+"""[s] Time constant of contacts in MuJoCo, that of its loops; docs/theory.md, docs/engines.md."""
 
 MAX_PENETRATION = 1e-5
-"""[m] Largest distance that a ball may sink into the plate in the engines; docs/ball.md."""
+"""[m] Largest distance that a ball may sink into the plate in the engines; docs/theory.md."""
 
 TILT_ACTIONS = (1.0, -0.5)
 """Actions that tilt the plate of the environment."""
@@ -183,7 +183,7 @@ def at_rest(turn: FloatArray, rate: float = 0.0) -> Plate:
 def by_equations(
     ball: Ball, plate: Plate, place: FloatArray, spin: FloatArray
 ) -> tuple[Any, FloatArray]:
-    """Return what the equations of docs/ball.md give, and the arm `(3,)` to the ball's centre."""
+    """Return what the equations of docs/theory.md give, and the arm `(3,)` to the ball's centre."""
     quaternion = Rotation.from_matrix(plate.turn).as_quat(scalar_first=True)
     pose = np.concatenate([np.zeros(3), quaternion])
     state = np.concatenate([place, spin, [1.0], np.zeros(11)])

@@ -15,7 +15,7 @@ the loop closure says that the tip of leg i is at the platform's joint i:
 
     eta_i = p + R b_i - tip_i(q_i) = 0.
 
-Derivation in docs/formulations.md.
+Derivation in docs/reproductions.md.
 
 Reference: extended-configuration-space paper, section 4, equations (19) to (21), and section 6.
 

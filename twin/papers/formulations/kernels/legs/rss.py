@@ -4,7 +4,7 @@ The rod's first angle turns about the crank's axis u, from the base and not from
 the tip a + l_c c + l_r z has the velocity T q' with T = [l_r cos x, -l_r y, l_c c']. A slender rod
 whose ends move with v_e and v_e + w has the kinetic energy m (3 v_e^2 + 3 v_e . w + w^2) / 6.
 
-Reference: extended-configuration-space paper, section 6; derivation in docs/formulations.md.
+Reference: extended-configuration-space paper, section 6; derivation in docs/reproductions.md.
 """
 
 from __future__ import annotations
