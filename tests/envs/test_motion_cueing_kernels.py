@@ -264,7 +264,7 @@ def test_command_keeps_range_and_speed(name, action):
     environment.reset(seed=1)
     random, still = np.random.default_rng(3), np.zeros((1, 6))
     width = task.actions[0].size
-    last = task._state.targets[0].copy()
+    last = task.state.targets[0].copy()
     offset = last - machine.inverse_kinematics(machine.home)
     reached = np.zeros(machine.n_actuators)
     actions = np.zeros((1, width))
@@ -273,7 +273,7 @@ def test_command_keeps_range_and_speed(name, action):
             actions[:] = random.choice([-1.0, 1.0], (1, width))
         task.batch.measured[0] = last
         task.command(actions)
-        now = task._state.targets[0]
+        now = task.state.targets[0]
         pose = motion_of_axes(machine, AxisSample(task.commands, still, still)).pose[0]
         wanted = machine.inverse_kinematics(pose) + offset
         np.testing.assert_allclose(now, wanted, rtol=1e-12, atol=1e-12)

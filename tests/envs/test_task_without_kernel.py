@@ -33,7 +33,7 @@ class Level(Task):
         self.actions = (Channel("actuator velocity", n, "m/s", speed),)
         self.observations = (Channel("height", 1, "m", 1e-3), Channel("rate", n, "m/s", speed))
         self.signals = {"pose": self.batch.pose}
-        self._allocate()
+        self.allocate()
 
     def begin(self, index, generator, platform, options):
         """Start at home."""

@@ -192,9 +192,8 @@ def test_bad_arguments_name_their_field(subtests, stewart):
             assert caught.value.field == field
 
 
-def test_leg_driven_onto_its_first_axis_stops(srspm, tmp_path, monkeypatch):
+def test_leg_driven_onto_its_first_axis_stops(srspm, own_folder):
     """Without a spin of its own the leg cannot say how it turns: no state may be made up."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     place = srspm.base_joints[0] - srspm.platform_joints[0] + np.array([0.0, 0.5, 0.4])
     start = [*place, 1.0, 0.0, 0.0, 0.0]
     with pytest.raises(SimulationStoppedError):

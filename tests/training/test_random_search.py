@@ -69,7 +69,7 @@ def test_candidates_act_as_the_policy_does(layers):
     search.mean, search.scale = np.array([0.1, -0.2]), np.array([0.5, 2.0])
     candidates = np.random.default_rng(3).normal(size=(6, search.center.size))
     seen = np.random.default_rng(4).normal(size=(12, 2))
-    actions = search._act(list(search._layers(candidates)), seen)
+    actions = search.candidate_actions(list(search.candidate_layers(candidates)), seen)
     for k, candidate in enumerate(candidates):
         search.center = candidate
         rows = slice(2 * k, 2 * k + 2)

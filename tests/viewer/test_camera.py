@@ -170,9 +170,9 @@ def test_the_ball_is_drawn_where_it_lies(camera):
 def test_every_picture_has_a_soft_shadow(stewart, quality):
     """It darkens the ground by degrees: no step of it is as high as the edge of a hard shadow."""
     with Camera(stewart, quality=quality, width=320, height=240) as camera:
-        assert not camera._scene_model.model.light_castshadow.any()
+        assert not camera.scene_model.model.light_castshadow.any()
         shaded = camera.image(stewart.home).astype(int)
-        model = camera._scene_model.model
+        model = camera.scene_model.model
         model.geom_group[model.geom(f"{BASE_NAME}_{SHADOW_MATERIAL}").id] = HIDDEN_GROUP
         darker = camera.image(stewart.home).astype(int).sum(axis=2) - shaded.sum(axis=2)
     assert (darker > 60).mean() > 0.01

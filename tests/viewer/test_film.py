@@ -107,8 +107,8 @@ def read_png(path):
 def drawn(platform, run, time, look=SMALL):
     """Return what a camera sees at an instant, from where films see it."""
     scenes = RecordedScenes(run)
-    with film._camera(platform, scenes, look) as camera:
-        return film._image(camera, scenes, time, look.ghost)
+    with film.run_camera(platform, scenes, look) as camera:
+        return film.image_at(camera, scenes, time, look.ghost)
 
 
 READERS = {".gif": read_gif, ".mp4": read_mp4}
@@ -169,9 +169,9 @@ def test_all_of_a_motion_is_in_the_frame(height, stewart):
     """The border of the picture shows the room alone, even where legs grow by 3 m."""
     run = lifted(stewart, height)
     scenes = RecordedScenes(run)
-    with film._camera(stewart, scenes, SMALL) as camera:
-        pictures = [film._image(camera, scenes, time, False) for time in (0.0, 0.4)]
-        model = camera._scene_model.model
+    with film.run_camera(stewart, scenes, SMALL) as camera:
+        pictures = [film.image_at(camera, scenes, time, False) for time in (0.0, 0.4)]
+        model = camera.scene_model.model
         model.geom_group[np.arange(model.ngeom) != model.geom("floor").id] = HIDDEN_GROUP
         room = camera.image(stewart.home)
     for picture in pictures:

@@ -270,17 +270,16 @@ def test_far_poses_stop_every_kind_of_leg(name):
 def test_references_that_cannot_be_used_are_refused(stewart):
     good = sample_reference(stewart, heave(stewart, 0.1))
     assert Cascade(stewart, good).reference is good
-    empty = Reference(good.period, *(part[:0] for part in good[1:-1]))
     for wrong in (
-        empty,
-        good._replace(coordinates=good.coordinates[:-1]),
-        good._replace(coordinates=np.full_like(good.coordinates, np.nan)),
-        good._replace(rates=np.full_like(good.rates, np.inf)),
-        good._replace(pose=good.pose[:, :6]),
-        good._replace(period=2e-3),
+        {name: getattr(good, name)[:0] for name in Reference._fields[1:-1]},
+        {"coordinates": good.coordinates[:-1]},
+        {"coordinates": np.full_like(good.coordinates, np.nan)},
+        {"rates": np.full_like(good.rates, np.inf)},
+        {"pose": good.pose[:, :6]},
+        {"period": 2e-3},
     ):
         with pytest.raises(InputError, match="motion"):
-            Cascade(stewart, wrong)
+            Cascade(stewart, good._replace(**wrong))
 
 
 def test_supervisors_begin_anew(stewart):

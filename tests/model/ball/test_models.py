@@ -74,7 +74,7 @@ def test_bullet_model():
     machine = make_mechanism(platform.parameters, (), ball)
     texts = legs_urdf(machine), platform_urdf(machine)
     world = World(machine, texts, 1e-3, engine_defaults=False)
-    client = world._client.number
+    client = world.client.number
     last = bullet.getNumBodies(physicsClientId=client) - 1
     found = bullet.getDynamicsInfo(last, -1, physicsClientId=client)
     np.testing.assert_allclose(found[0], ball.mass, rtol=1e-14, atol=0)

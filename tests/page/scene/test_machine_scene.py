@@ -6,6 +6,7 @@ import viser
 from conftest import MACHINES
 from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
+from viser_rig import messages_sent
 
 import twin
 from twin.engines.mujoco import MujocoEngine
@@ -43,15 +44,7 @@ def server(viser_server):
 @pytest.fixture
 def sent(server, monkeypatch):
     """What is sent to pages from here on."""
-    messages = []
-    queue = server.scene._queue_scene_message
-
-    def record(message):
-        messages.append(message)
-        queue(message)
-
-    monkeypatch.setattr(server.scene, "_queue_scene_message", record)
-    return messages
+    return messages_sent(server, monkeypatch)
 
 
 def moved(pose, x, y, z):
@@ -111,10 +104,10 @@ def test_what_stands_still_sends_nothing(server, sent):
     sent.clear()
     machine.update(scene)
     assert not sent
-    machine.update(scene._replace(ghost=moved(platform.home, 0.01, 0.0, 0.0)))
+    machine.update(Scene(scene.pose, None, moved(platform.home, 0.01, 0.0, 0.0)))
     assert [message.name for message in sent] == ["/machine/ghost"]
     sent.clear()
-    machine.update(scene._replace(pose=moved(scene.pose, 0.01, 0.0, 0.0)))
+    machine.update(Scene(moved(scene.pose, 0.01, 0.0, 0.0), None, scene.ghost))
     names = [message.name for message in sent]
     assert "/machine/platform" in names
     assert len(names) == len({(type(message), message.name) for message in sent})

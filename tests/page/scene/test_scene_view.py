@@ -6,6 +6,7 @@ import viser
 from conftest import MACHINES
 from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
+from viser_rig import messages_sent, nodes
 
 import twin
 from twin.errors import InputError
@@ -98,11 +99,7 @@ def test_what_lies_inside_is_seen(view):
 def test_every_machine_has_its_marks(server, name):
     platform = twin.load(name)
     view = SceneView(server, platform)
-    numbers = [
-        part.text
-        for key, part in server.scene._handle_from_node_name.items()
-        if key.endswith("/number")
-    ]
+    numbers = [part.text for key, part in nodes(server).items() if key.endswith("/number")]
     assert sorted(numbers) == [str(k) for k in range(1, platform.n_actuators + 1)]
     floor = min(float(mesh.vertices[:, 2].min()) for mesh in base_meshes(view))
     assert view.backdrop.ground.position[2] == pytest.approx(floor, abs=1e-6)
@@ -140,7 +137,7 @@ def test_a_second_machine_comes_and_goes(server, view, stewart):
     scene = Scene(stewart.home, None, stewart.home)
     view.update(scene, 0.0)
     assert view.overlay is None
-    other = scene._replace(pose=moved(stewart.home, 0.0, 0.0, 0.04))
+    other = Scene(moved(stewart.home, 0.0, 0.0, 0.04), None, stewart.home)
     view.update(scene, 0.1, other)
     assert view.overlay is not None
     assert view.overlay.root.visible
@@ -171,15 +168,9 @@ def test_another_machine_replaces_the_first(server, view):
 
 def test_cameras_stay_where_the_machine_is_replaced(server, view, stewart, monkeypatch):
     """Pages turn their cameras when the root of all nodes, whose name is empty, is turned."""
-    names = []
-    queue = server.scene._queue_scene_message
-
-    def record(message):
-        names.append(message.name)
-        queue(message)
-
-    monkeypatch.setattr(server.scene, "_queue_scene_message", record)
+    sent = messages_sent(server, monkeypatch)
     view.replace(stewart)
+    names = [message.name for message in sent]
     assert "/machine/platform" in names
     assert "" not in names
 
@@ -312,9 +303,15 @@ class Client:
         self.atomic, self.client_id = server.atomic, number
 
 
-def test_views_turn_one_page_or_all(server, view, monkeypatch):
+def three_pages(server, monkeypatch):
+    """Return pages without browsers: viser makes pages for connections alone."""
     pages = {k: Client(server, k) for k in range(3)}
     monkeypatch.setattr(server, "get_clients", lambda: pages)
+    return pages
+
+
+def test_views_turn_one_page_or_all(server, view, monkeypatch):
+    pages = three_pages(server, monkeypatch)
     view.look("top", [pages[1]])
     assert not vars(pages[0].camera)
     camera = pages[1].camera
@@ -330,8 +327,7 @@ def test_views_turn_one_page_or_all(server, view, monkeypatch):
 def test_camera_is_named_where_it_was_moved_and_all_are_placed(server, view, monkeypatch):
     """A set-up has the camera of the page that was used last, unless it is the usual one."""
     assert view.camera is None
-    pages = {k: Client(server, k) for k in range(3)}
-    monkeypatch.setattr(server, "get_clients", lambda: pages)
+    pages = three_pages(server, monkeypatch)
     pages[1].camera.aspect = 0.5
     view.look("overview")
     pages[1].camera.update_timestamp = 2.0

@@ -16,6 +16,7 @@ import viser
 from browser_rig import SMALL, Visitor, background, changed, colours
 from viser import _messages
 from viser.infra import _infra
+from viser_rig import handled_messages
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
@@ -92,9 +93,9 @@ def test_page_shows_the_scene(server, visit):
     shown = visitor.page.content()
     assert "tabler-icon-cloud-check" in shown
     assert "tabler-icon-share" not in shown
-    handlers = server.viser._websock_server._incoming_handlers
+    handlers = handled_messages(server.viser)
     assert _messages.GuiUpdateMessage in handlers
-    assert not {_messages.ShareUrlRequest, _messages.ShareUrlDisconnect} & set(handlers)
+    assert not {_messages.ShareUrlRequest, _messages.ShareUrlDisconnect} & handlers
 
 
 def test_page_connects_to_no_other_server(server, chromium):

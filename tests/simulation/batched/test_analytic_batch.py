@@ -12,7 +12,7 @@ from twin.machine.randomisation import with_values
 from twin.model.batch import lane_count
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
-from twin.simulation.batched import BATCHED_PLANTS, analytic, make_batched_plant
+from twin.simulation.batched import BATCHED_PLANTS, make_batched_plant
 from twin.simulation.batched.batched_plant import loop_gains
 
 PERIOD = 0.01
@@ -153,7 +153,7 @@ def test_lanes_are_rows_one_by_one(name, configuration, monkeypatch):
     wrench[4] = 1e200
     found = []
     for count in (lane_count(), 1):
-        monkeypatch.setattr(analytic, "lane_count", lambda count=count: count)
+        monkeypatch.setenv("TWIN_LANES", str(count))
         batch = make_batched_plant("analytic", platform, rows, PERIOD)
         batch.reset(np.arange(rows), platforms=machines)
         for _ in range(4):

@@ -55,11 +55,6 @@ def test_rates_of_a_transfer_are_its_slopes(first, last):
     np.testing.assert_allclose(curves, now.accelerations, rtol=1e-6, atol=1e-5)
 
 
-def trajectory(steering):
-    """Return the course as it is steered so far, at any time."""
-    return steering._trajectory
-
-
 @pytest.mark.parametrize("name", MACHINES)
 def test_the_course_is_continuous_however_it_is_steered(name):
     """Orders come at random times, also in the middle of transfers and motions."""
@@ -79,7 +74,7 @@ def test_the_course_is_continuous_however_it_is_steered(name):
             steering.move_to(time, 0.3 * high * generator.uniform(-1.0, 1.0, len(high)))
         steps = int(generator.integers(20, 700))
         times = time + PERIOD * np.arange(steps)
-        sample = trajectory(steering).sample(times)
+        sample = steering.trajectory.sample(times)
         rows.append(np.hstack(sample))
         time = float(times[-1] + PERIOD)
     values, rates, accelerations = np.split(np.concatenate(rows), 3, axis=1)
@@ -143,12 +138,12 @@ def test_a_loop_repeats_and_stops_when_told():
     motion = StepMotion(steering.platform.home, displacement={"z": 0.02}, duration=0.5, rise=0.1)
     steering.play(0.0, motion, True)
     times = np.arange(0.0, 5.0, 0.01)
-    height = trajectory(steering).sample(times).values[:, 2]
+    height = steering.trajectory.sample(times).values[:, 2]
     assert np.count_nonzero(np.diff((height > 0.01).astype(int)) == 1) >= 4
     assert steering.playing(4.9)
     steering.stop(5.0)
     assert not steering.playing(5.0)
-    assert not np.any(trajectory(steering).state(8.0).rates)
+    assert not np.any(steering.trajectory.state(8.0).rates)
 
 
 def test_a_motion_without_loop_ends_at_rest():
@@ -157,7 +152,7 @@ def test_a_motion_without_loop_ends_at_rest():
     steering.play(0.0, motion, False)
     assert steering.playing(0.5)
     assert not steering.playing(3.0)
-    last = trajectory(steering).state(5.0)
+    last = steering.trajectory.state(5.0)
     assert not last.rates.any()
     assert abs(last.values[2]) < 0.02
 
@@ -221,9 +216,9 @@ def test_what_rested_before_an_order_is_part_of_the_past():
     steering = steering_of("stewart")
     steering.move_to(0.0, [0.0, 0.0, 10.0, 0.0, 0.0, 0.0])
     steering.reference(100)
-    rested = trajectory(steering).sample(np.array([4.9, 5.0])).values
+    rested = steering.trajectory.sample(np.array([4.9, 5.0])).values
     steering.move_to(5.0, np.zeros(6))
-    np.testing.assert_array_equal(trajectory(steering).sample(np.array([4.9, 5.0])).values, rested)
+    np.testing.assert_array_equal(steering.trajectory.sample(np.array([4.9, 5.0])).values, rested)
     assert rested[0, 2] == pytest.approx(0.01)
 
 

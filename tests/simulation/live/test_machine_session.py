@@ -40,8 +40,8 @@ class Travelled(Motion):
     """The course of a session, as a motion that is known from the start."""
 
     def __init__(self, run, duration):
-        super().__init__(run.platform.home, duration, run._steering.axes.convention)
-        self._set(course=run._steering._trajectory)
+        super().__init__(run.platform.home, duration, run.steering.axes.convention)
+        self._set(course=run.steering.trajectory)
 
     def _axes(self, time):
         return self.course.sample(time)
