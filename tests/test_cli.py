@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import typer
 from console import console
+from numpy.testing import assert_array_equal
 
 import twin
 from twin import cli
@@ -154,7 +155,7 @@ def test_simulate_saves_and_plots(tmp_path):
     assert len(motion) == 11
     platform = twin.load("stewart")
     held = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    np.testing.assert_array_equal(motion.forces, np.tile(held, (11, 1)))
+    assert_array_equal(motion.forces, np.tile(held, (11, 1)))
     assert page.stat().st_size > 1_000_000
     assert str(file) in result.output.replace("\n", "")
 

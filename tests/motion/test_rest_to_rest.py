@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.motion.profiles import LAWS, RestToRestMotion, shortest_rise
@@ -17,9 +18,9 @@ SMOOTH = ("cycloidal", "minimum_jerk")
 def test_ends_are_at_rest(law):
     motion = RestToRestMotion(HOME, displacement={"z": 0.1}, rise=0.4, law=law)
     sample = motion([0.0, 0.2, 0.4])
-    np.testing.assert_allclose(sample.pose[:, 2], [0.3, 0.35, 0.4], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(sample.twist[[0, 2]], 0.0, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(sample.acceleration[1], 0.0, rtol=0, atol=1e-14)
+    assert_within(sample.pose[:, 2], [0.3, 0.35, 0.4], 1e-15)
+    assert_within(sample.twist[[0, 2]], 0.0, 1e-14)
+    assert_within(sample.acceleration[1], 0.0, 1e-14)
     still = np.abs(sample.acceleration[[0, 2], 2]).max() < 1e-12
     assert still == (law in SMOOTH)
 
@@ -32,8 +33,8 @@ def test_derivatives(law):
     before, after = motion(time - step), motion(time + step)
     velocity = (after.pose[:, :3] - before.pose[:, :3]) / (2.0 * step)
     acceleration = (after.twist - before.twist) / (2.0 * step)
-    np.testing.assert_allclose(middle.twist[:, :3], velocity, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(middle.acceleration, acceleration, rtol=0, atol=1e-7)
+    assert_within(middle.twist[:, :3], velocity, 1e-8)
+    assert_within(middle.acceleration, acceleration, 1e-7)
 
 
 @given(st.floats(1e-3, 10.0), st.floats(1e-2, 100.0), st.sampled_from(sorted(LAWS)))

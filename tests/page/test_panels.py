@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 pytest.importorskip("viser")
 
@@ -97,7 +99,7 @@ def session(shared):
 def test_a_slider_moves_the_platform(desk, session):
     AxisSliders(desk.gui, desk.requests, session)
     desk.use("z [mm]", 40.0)
-    np.testing.assert_allclose(session.target, [0, 0, 40, 0, 0, 0], rtol=0, atol=1e-9)
+    assert_within(session.target, [0, 0, 40, 0, 0, 0], 1e-9)
     session.advance(3.0)
     assert session.scene.pose[2] - session.platform.home[2] == pytest.approx(0.04, abs=1e-3)
 
@@ -158,7 +160,7 @@ def test_the_proposed_amplitude_is_of_the_axis(desk, session):
     desk.use("Start motion")
     session.advance(1.3)
     assert abs(session.setpoint[4]) > 0.01
-    np.testing.assert_allclose(session.setpoint[:3], 0.0, rtol=0, atol=1e-9)
+    assert_within(session.setpoint[:3], 0.0, 1e-9)
 
 
 def upload(desk, name, content):
@@ -199,7 +201,7 @@ def test_a_push_acts(desk, session, server):
     desk.use("Point [mm]", (100.0, 0.0, 0.0))
     desk.use("Push")
     assert session.disturbance is not None
-    np.testing.assert_array_equal(session.disturbance.point, [0.1, 0.0, 0.0])
+    assert_array_equal(session.disturbance.point, [0.1, 0.0, 0.0])
     assert session.disturbance.force[0] > 0.0
     assert len(begun) == 1
     panel.refresh()
@@ -369,7 +371,7 @@ def test_layers_and_points_are_chosen(desk, session, later):
     assert done == [("joint_frames", True), ("top", [desk.client])]
     done.clear()
     desk.use("Trace of", "joint 2")
-    np.testing.assert_allclose(done[0], session.platform.platform_joints[1], rtol=0, atol=1e-9)
+    assert_within(done[0], session.platform.platform_joints[1], 1e-9)
     desk.use("Trace point [mm]", (10.0, 0.0, 0.0))
     later("requests", 1.0)
     panel.refresh()
@@ -377,7 +379,7 @@ def test_layers_and_points_are_chosen(desk, session, later):
     done.clear()
     desk.use("Leg colour", "force")
     panel.draw()
-    np.testing.assert_array_equal(done[0][1], session.utilisation)
+    assert_array_equal(done[0][1], session.utilisation)
 
 
 def test_a_recording_is_sought(desk, session, later):
@@ -510,9 +512,9 @@ def test_set_up_is_restored(desk, moved, server):
     panel.restore(text)
     assert {label: desk.find(label).value for label in chosen} == chosen
     assert view.shown("leg_numbers")
-    np.testing.assert_allclose(view.trace.point, [0.0, 0.0, 0.04])
+    assert_allclose(view.trace.point, [0.0, 0.0, 0.04])
     assert (moved.platform.name, moved.settings) == ("stewart", before)
-    np.testing.assert_allclose(moved.target, [0, 0, 12.5, 0, 2.0, 0], rtol=0, atol=1e-9)
+    assert_within(moved.target, [0, 0, 12.5, 0, 2.0, 0], 1e-9)
     assert (desk.find("Axis").value, desk.find("Amplitude [mm]").value) == ("x", 7.0)
     panel.refresh()
     assert desk.find("Set-up").value == text
@@ -563,6 +565,6 @@ def test_click_pushes_away_from_the_camera(desk, session, server):
     click(0.05, -0.02)
     acting = session.disturbance
     assert acting is not None and view.push.node.visible
-    np.testing.assert_allclose(acting.force, [0.0, 0.0, -default_force(session)], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(acting.point[:2], [0.05, -0.02], rtol=0, atol=1e-3)
+    assert_within(acting.force, [0.0, 0.0, -default_force(session)], 1e-9)
+    assert_within(acting.point[:2], [0.05, -0.02], 1e-3)
     view.remove()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 
 import twin
 from twin.analysis.platform import Platform
@@ -151,10 +152,10 @@ def check_rows(engine: str, platform: Platform, mode: str, **options: Any) -> No
         for name in Told._fields:
             one, other = getattr(found, name)[row], getattr(wanted, name)
             if name in BITS:
-                np.testing.assert_array_equal(one, other, err_msg=name)
+                assert_array_equal(one, other, err_msg=name)
             else:
                 scale = max(1.0, float(np.abs(other).max(initial=0.0)))
-                np.testing.assert_allclose(one / scale, other / scale, err_msg=name, **DIGITS)
+                assert_allclose(one / scale, other / scale, err_msg=name, **DIGITS)
     assert not np.array_equal(found.pose[0], found.pose[1])
     batch.close()
 
@@ -167,13 +168,13 @@ def check_alone(engine: str, platform: Platform, size: int, **options: Any) -> N
     given = orders(batch, 5)
     given.wrench[size - 1, 2] = np.nan
     found = advanced(batch, given)
-    np.testing.assert_array_equal(batch.failed, np.arange(size) == size - 1)
+    assert_array_equal(batch.failed, np.arange(size) == size - 1)
     for row in range(size):
         alone = make_batched_plant(engine, platform, 1, PERIOD, **options)
         alone.reset(np.array([0]), platforms=[machines[row]])
         own = Orders(*(None if part is None else part[row : row + 1] for part in given))
         for name, one, other in zip(Told._fields, found, advanced(alone, own), strict=True):
-            np.testing.assert_array_equal(one[row], other[0], err_msg=name)
+            assert_array_equal(one[row], other[0], err_msg=name)
         alone.close()
     assert all(np.isfinite(part).all() for part in found)
     batch.close()
@@ -189,9 +190,9 @@ def check_again(engine: str, platform: Platform, **options: Any) -> None:
     bad = given._replace(wrench=given.wrench.copy())
     bad.wrench[1, 0] = np.inf
     advanced(batch, bad)
-    np.testing.assert_array_equal(batch.failed, [False, True])
+    assert_array_equal(batch.failed, [False, True])
     batch.reset(np.arange(2))
     assert not batch.failed.any()
     for name, one, other in zip(Told._fields, wanted, advanced(batch, given), strict=True):
-        np.testing.assert_array_equal(one, other, err_msg=name)
+        assert_array_equal(one, other, err_msg=name)
     batch.close()

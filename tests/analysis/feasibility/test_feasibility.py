@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from redundant import redundant_machine
 from scipy.optimize import brentq
 from shared_joints import LAYOUTS, machine_with_shared_joints
@@ -312,7 +313,7 @@ def test_steps_on_the_way_home_are_small_enough(stewart, constants):
     found = crossed()
     assert 0 < found.sum() < 60
     constants(collisions, PATH_STEPS=10 * collisions.PATH_STEPS)
-    np.testing.assert_array_equal(crossed(), found)
+    assert_array_equal(crossed(), found)
     constants(collisions, PATH_STEPS=1)
     assert not np.array_equal(crossed(), found)
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from closed_loops import heave, run
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.control import make_controller
@@ -76,9 +78,7 @@ def test_integral_times_below_a_step_are_stopped_before_anything_moves(
                 course = run(platform, Cascade(platform, heave(platform), velocity_time=time), 1.0)
                 assert "integral time" in course.stopped
                 assert "(at 0 s)" in course.stopped
-                np.testing.assert_allclose(
-                    course.lengths, course.lengths[[0]].repeat(len(course), 0), 0, 1e-6
-                )
+                assert_allclose(course.lengths, course.lengths[[0]].repeat(len(course), 0), 0, 1e-6)
 
 
 def test_integral_times_below_a_step_grow():
@@ -106,7 +106,7 @@ def test_stops_out_of_force_mode_do_not_add_unused_feedforward(hardware):
     law = failing(Command(holding(hardware), "force", np.full(6, 3000.0)))
     course = run(hardware, Written(hardware, law), 1.0)
     assert course.stopped
-    np.testing.assert_allclose(course.lengths[-1], course.lengths[0], rtol=0, atol=1e-9)
+    assert_within(course.lengths[-1], course.lengths[0], 1e-9)
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
@@ -121,7 +121,7 @@ def test_modes_can_be_switched_without_a_bump(configuration):
     )
     course = run(platform, Written(platform, lambda step, _: turns[step // 30 % 4]), 0.25)
     assert course.stopped == ""
-    np.testing.assert_allclose(course.lengths[-1], course.lengths[0], rtol=0, atol=1e-9)
+    assert_within(course.lengths[-1], course.lengths[0], 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -165,10 +165,10 @@ def test_controllers_may_use_their_arrays_again(configuration):
         Written(platform, lambda step, _: Command(np.full(6, 1e-3 * np.sin(0.1 * step)))),
         0.1,
     )
-    np.testing.assert_array_equal(used.pose, fresh.pose)
-    np.testing.assert_array_equal(used.lengths, fresh.lengths)
-    np.testing.assert_array_equal(used.signals["command"], fresh.signals["command"])
-    np.testing.assert_array_equal(used.signals["told"][:, 0], np.arange(100.0))
+    assert_array_equal(used.pose, fresh.pose)
+    assert_array_equal(used.lengths, fresh.lengths)
+    assert_array_equal(used.signals["command"], fresh.signals["command"])
+    assert_array_equal(used.signals["told"][:, 0], np.arange(100.0))
 
 
 def test_signals_that_are_no_numbers_stop(stewart):
@@ -228,9 +228,9 @@ def test_kept_rows_are_rows_of_the_whole_run(subtests, hardware):
             assert kept.stopped == whole.stopped
             rows = np.arange(0, len(whole), every)
             for name in ("time", "pose", "rates"):
-                np.testing.assert_array_equal(getattr(kept, name), getattr(whole, name)[rows])
-            np.testing.assert_array_equal(kept.forces[:-1], whole.forces[rows][:-1])
-            np.testing.assert_array_equal(kept.signals["command"], whole.signals["command"])
+                assert_array_equal(getattr(kept, name), getattr(whole, name)[rows])
+            assert_array_equal(kept.forces[:-1], whole.forces[rows][:-1])
+            assert_array_equal(kept.signals["command"], whole.signals["command"])
 
 
 @pytest.mark.parametrize("duration", [None, 0.15])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scales import scale_of
 from starts import start_of, without_damping
 from unsymmetric import machine_without_symmetry
@@ -60,9 +61,7 @@ def test_energy_is_kept_in_free_motion(subtests, platform):
             assert np.ptp(kinetic) > 1e-3 * np.abs(total).max(), (
                 "nothing moves: the test shows nothing"
             )
-            np.testing.assert_array_equal(
-                start.power(solution.states, 0.0 * start.holding, np.zeros(6)), 0.0
-            )
+            assert_array_equal(start.power(solution.states, 0.0 * start.holding, np.zeros(6)), 0.0)
 
 
 @pytest.mark.slow

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from paths import fitting
+from tolerance import assert_within
 
 import twin
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
@@ -75,7 +77,7 @@ def test_batch_equals_single(subtests, platform, states):
     for name, call in CALLS.items():
         with subtests.test(name):
             expected = np.array([call(platform, single) for single in singles])
-            np.testing.assert_array_equal(call(platform, states), expected)
+            assert_array_equal(call(platform, states), expected)
 
 
 @pytest.fixture
@@ -98,7 +100,7 @@ def test_threads_change_nothing(subtests, platform, states, monkeypatch, on_core
         for cores in (2, 5):
             on_cores(cores)
             with subtests.test(f"{name}, {cores} cores"):
-                np.testing.assert_array_equal(call(platform, many), alone)
+                assert_array_equal(call(platform, many), alone)
 
 
 def repeated(states):
@@ -135,7 +137,7 @@ def test_arguments_broadcast(platform, states):
         pose[:3, None], twist, forces[0], wrench[:4], deflection=deflection[:3, None]
     )
     assert grid.shape == (3, 4, 6 + platform.n_deflections)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         grid[2, 1],
         platform.forward_dynamics(
             pose[2], np.zeros(6), forces[0], wrench[1], deflection=deflection[2]
@@ -148,7 +150,7 @@ def test_arguments_are_left_alone(platform, states):
     for call in CALLS.values():
         call(platform, states)
     for rows, copy in zip(states, copies, strict=True):
-        np.testing.assert_array_equal(rows, copy)
+        assert_array_equal(rows, copy)
 
 
 @pytest.mark.quick
@@ -183,7 +185,7 @@ def test_lanes_agree_with_single_states(platform, states, call, monkeypatch):
     monkeypatch.setenv("TWIN_LANES", "1")
     expected = CALLS[call](platform, many)
     atol = SAME * float(np.abs(expected).max())
-    np.testing.assert_allclose(found, expected, rtol=0.0, atol=atol)
+    assert_within(found, expected, atol)
 
 
 SPOILED = {
@@ -251,10 +253,10 @@ def test_lanes_find_the_poses_of_single_states_beyond_the_range(platform):
     given = fitting(platform, random.uniform(low - beyond, high + beyond, (4000, len(low))))
     single, found, fine = found_in_lanes(platform, given)
     assert 0.5 < fine.mean() < 1.0 or platform.kind == "pillar"
-    np.testing.assert_allclose(found[fine], single[fine], rtol=0.0, atol=SAME)
+    assert_within(found[fine], single[fine], SAME)
     solved = np.isfinite(single[:, 0])
     poses = platform.forward_kinematics(given[solved])
-    np.testing.assert_allclose(poses, single[solved], rtol=0.0, atol=SAME)
+    assert_within(poses, single[solved], SAME)
 
 
 @pytest.mark.slow
@@ -263,7 +265,7 @@ def test_lanes_stay_on_the_branch_of_the_guess(srspm):
     away = displaced(srspm.home, np.hstack([np.zeros_like(turns), turns]))
     single, found, fine = found_in_lanes(srspm, srspm.inverse_kinematics(away))
     assert 0.4 < fine.mean() < 0.9
-    np.testing.assert_allclose(found[fine], single[fine], rtol=0.0, atol=1e-11)
+    assert_within(found[fine], single[fine], 1e-11)
 
 
 @pytest.mark.quick
@@ -305,4 +307,4 @@ def test_a_failing_state_fails_alone():
     assert failed == bad[0]
     assert np.isnan(found[bad]).all()
     rest = np.delete(np.arange(COUNT), bad)
-    np.testing.assert_allclose(found[rest], good[rest], rtol=0.0, atol=SAME)
+    assert_within(found[rest], good[rest], SAME)

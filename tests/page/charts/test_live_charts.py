@@ -5,6 +5,8 @@ from itertools import count
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.page.charts import (
@@ -88,11 +90,11 @@ def test_values_are_in_the_units_of_the_chart_with_limits_beside_them(charts):
     charts.update(history_of(12.0))
     time, first, second, low, high, *_ = data(charts, "lengths")
     assert (time[0], time[-1]) == pytest.approx((2.0, 12.0), abs=0.01)
-    np.testing.assert_allclose(first, 700.0 + 100.0 * np.sin(time), rtol=0.0, atol=0.2)
-    np.testing.assert_allclose(second, 700.0)
-    np.testing.assert_array_equal([low[0], high[0]], [500.0, 900.0])
+    assert_within(first, 700.0 + 100.0 * np.sin(time), 0.2)
+    assert_allclose(second, 700.0)
+    assert_array_equal([low[0], high[0]], [500.0, 900.0])
     _, measured, setpoint, *_ = data(charts, "position")
-    np.testing.assert_allclose(setpoint - measured, 1.0, rtol=0.0, atol=0.02)
+    assert_within(setpoint - measured, 1.0, 0.02)
 
 
 def test_window_and_look_back_scroll(charts):
@@ -192,7 +194,7 @@ def test_a_run_that_begins_again_and_another_run_are_drawn(charts):
     other.append(0.0, {"return": 2.0})
     assert charts.update(other)
     assert charts.shown == ("return",)
-    np.testing.assert_array_equal(data(charts, "return")[1], [2.0])
+    assert_array_equal(data(charts, "return")[1], [2.0])
 
 
 def test_the_difference_opens_first_when_a_second_engine_begins(server):

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import viser
 from conftest import MACHINES
+from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 from viser_rig import messages_sent, nodes
 
 import twin
@@ -114,8 +116,8 @@ def base_meshes(view):
 def test_the_room_stays_where_the_base_shakes(view, stewart):
     before = view.backdrop.ground.position.copy()
     view.update(Scene(stewart.home, base_displacement=np.array([0.1, 0.0, 0.02])), 0.0)
-    np.testing.assert_array_equal(view.backdrop.ground.position, before)
-    np.testing.assert_allclose(view.machine.root.position, [0.1, 0.0, 0.02], **CLOSE)
+    assert_array_equal(view.backdrop.ground.position, before)
+    assert_allclose(view.machine.root.position, [0.1, 0.0, 0.02], **CLOSE)
 
 
 def test_the_centre_of_mass_has_the_occupant_in_it(server, stewart):
@@ -123,9 +125,9 @@ def test_the_centre_of_mass_has_the_occupant_in_it(server, stewart):
     occupant = Occupant(stature=1.8, mass=80.0)
     view = SceneView(server, stewart, payload=occupant)
     seated = seated_on(stewart.parameters, occupant).platform.body.center_of_mass
-    np.testing.assert_allclose(centre_of_mass(view.machine), seated, rtol=1e-9, atol=1e-12)
+    assert_allclose(centre_of_mass(view.machine), seated, rtol=1e-9, atol=1e-12)
     marked = node(server, NODES["centre_of_mass"]).position
-    np.testing.assert_allclose(marked, seated, **CLOSE)
+    assert_allclose(marked, seated, **CLOSE)
     assert marked[2] > 0.05
     view.remove()
 
@@ -142,7 +144,7 @@ def test_a_second_machine_comes_and_goes(server, view, stewart):
     assert view.overlay is not None
     assert view.overlay.root.visible
     platforms = [node(server, f"/{root}/platform").position for root in ("machine", "comparison")]
-    np.testing.assert_allclose(platforms[1] - platforms[0], [0.0, 0.0, 0.04], rtol=0.0, atol=1e-5)
+    assert_within(platforms[1] - platforms[0], [0.0, 0.0, 0.04], 1e-5)
     view.update(scene, 0.2)
     assert not view.overlay.root.visible
     view.update(scene, 0.3, other)
@@ -189,8 +191,8 @@ def test_the_trace_is_the_way_of_its_point(view, stewart, moments):
         turn = Rotation.from_quat(pose[3:], scalar_first=True)
         way.append(pose[:3] + turn.apply(point))
     segments = view.trace.node.points
-    np.testing.assert_allclose(segments[-8:, 0], way[:-1], rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(segments[-8:, 1], way[1:], rtol=0.0, atol=1e-6)
+    assert_within(segments[-8:, 0], way[:-1], 1e-6)
+    assert_within(segments[-8:, 1], way[1:], 1e-6)
     assert (segments[:-8] == segments[0, 0]).all()
     view.update(Scene(stewart.home), 0.05)
     moments.append(20.0)
@@ -205,7 +207,7 @@ def test_the_trace_is_sent_ten_times_a_second_at_most(view, stewart, moments):
     before = view.trace.node.points.copy()
     moments.append(5.09)
     view.update(Scene(moved(stewart.home, 0.02, 0.0, 0.0)), 0.5)
-    np.testing.assert_array_equal(view.trace.node.points, before)
+    assert_array_equal(view.trace.node.points, before)
     moments.append(5.11)
     view.update(Scene(moved(stewart.home, 0.02, 0.0, 0.0)), 0.5)
     assert view.trace.node.points[-1, 1, 0] == pytest.approx(0.02, abs=1e-6)
@@ -219,12 +221,12 @@ def test_a_push_is_seen_while_it_acts(server, view, stewart):
     assert arrow.visible
     assert not node(server, "/machine/push/moment").visible
     start, end = arrow.points[0]
-    np.testing.assert_allclose(end, 0.0, rtol=0.0, atol=1e-9)
+    assert_within(end, 0.0, 1e-9)
     along = (end - start) / np.linalg.norm(end - start)
-    np.testing.assert_allclose(along, [0.0, 1.0, 0.0], rtol=0.0, atol=1e-6)
+    assert_within(along, [0.0, 1.0, 0.0], 1e-6)
     pose = moved(stewart.home, 0.03, 0.0, 0.01)
     view.update(Scene(pose), 2.4)
-    np.testing.assert_allclose(view.push.node.position, pose[:3] + point, **CLOSE)
+    assert_allclose(view.push.node.position, pose[:3] + point, **CLOSE)
     view.show("push", False)
     assert not view.push.node.visible
     view.show("push", True)
@@ -283,7 +285,7 @@ def test_views_show_the_whole_machine(server, name):
         assert (across / deep).max() < 1.42 * np.tan(np.radians(0.5 * FIELD_OF_VIEW))
         assert (across / deep).max() > 0.5 * np.tan(np.radians(0.5 * FIELD_OF_VIEW))
     first = server.initial_camera
-    np.testing.assert_allclose(first.position, viewpoint(view.machine, "overview").position)
+    assert_allclose(first.position, viewpoint(view.machine, "overview").position)
     assert first.near < 0.1 * np.linalg.norm(first.position - first.look_at)
     assert first.far > 10.0 * view.machine.size
     view.remove()
@@ -337,10 +339,10 @@ def test_camera_is_named_where_it_was_moved_and_all_are_placed(server, view, mon
     view.look("top", [pages[1]])
     found = view.camera
     assert found is not None
-    np.testing.assert_array_equal(found.position, pages[1].camera.position)
+    assert_array_equal(found.position, pages[1].camera.position)
     pages[0].camera.update_timestamp = 3.0
     assert view.camera is None
     assert view.place(found) == {0, 1, 2}
     for page in pages.values():
-        np.testing.assert_array_equal(page.camera.position, found.position)
-        np.testing.assert_array_equal(page.camera.look_at, found.target)
+        assert_array_equal(page.camera.position, found.position)
+        assert_array_equal(page.camera.look_at, found.target)

@@ -5,6 +5,8 @@ from copy import copy, deepcopy
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.errors import ClosedEngineError, InputError, StateError
@@ -75,7 +77,7 @@ def test_is_engine_and_plant_step_by_step(name, configuration, mode):
             (batch.measured, told.coordinates),
             (batch.measured_rates, told.rates),
         ):
-            np.testing.assert_allclose(found[1], wanted, rtol=1e-9, atol=1e-11)
+            assert_allclose(found[1], wanted, rtol=1e-9, atol=1e-11)
     assert not batch.failed.any()
 
 
@@ -108,7 +110,7 @@ def test_machines_that_move_at_the_reset_wait_for_late_commands(name, mode):
             (batch.measured_rates, told.rates),
             (batch.forces, told.forces),
         ):
-            np.testing.assert_allclose(found[0], wanted, rtol=1e-9, atol=1e-11)
+            assert_allclose(found[0], wanted, rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
@@ -162,7 +164,7 @@ def test_lanes_are_rows_one_by_one(name, configuration, monkeypatch):
     assert found[0][-1].tolist() == [row == 4 for row in range(rows)]
     for field, one, other in zip(batch.machines._fields, *found, strict=True):
         atol = 1e-9 * max(float(np.abs(other).max(initial=0.0)), 1.0)
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=atol, err_msg=field)
+        assert_allclose(one, other, rtol=1e-9, atol=atol, err_msg=field)
 
 
 @pytest.mark.parametrize(
@@ -184,8 +186,8 @@ def test_copies_go_on_alone_or_are_refused(engine, copied, rows):
     other.advance(np.full((rows, 6), 0.02))
     for batch in (again, one):
         batch.advance(np.full((rows, 6), 0.02))
-        np.testing.assert_allclose(batch.pose, other.pose, rtol=0.0, atol=1e-12)
-        np.testing.assert_allclose(batch.forces, other.forces, rtol=1e-9, atol=1e-9)
+        assert_within(batch.pose, other.pose, 1e-12)
+        assert_allclose(batch.forces, other.forces, rtol=1e-9, atol=1e-9)
 
 
 def test_delayed_commands_arrive_late():
@@ -228,7 +230,7 @@ def test_shaking_is_gravity_of_the_other_sign():
     fall[..., 2] = -platform.parameters.gravity
     for _ in range(5):
         batch.advance(np.zeros((1, 6)), shaking=fall)
-    np.testing.assert_allclose(batch.pose[0], platform.home, rtol=0.0, atol=1e-14)
+    assert_within(batch.pose[0], platform.home, 1e-14)
 
 
 @pytest.mark.parametrize("engine", BATCHED_PLANTS)
@@ -327,4 +329,4 @@ def test_chosen_step_divides_the_period(name):
     for configuration in (None, "hardware"):
         batch = make_batched_plant("analytic", load(name, configuration), 1, PERIOD)
         assert batch.timestep <= 1e-3 * (1.0 + 1e-9)
-        np.testing.assert_allclose(batch.ratio * batch.timestep, PERIOD, rtol=1e-12, atol=0.0)
+        assert_allclose(batch.ratio * batch.timestep, PERIOD, rtol=1e-12, atol=0.0)

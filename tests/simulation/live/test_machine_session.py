@@ -5,6 +5,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from conftest import MACHINES
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.control import make_controller
@@ -57,10 +59,8 @@ def test_a_live_run_is_the_simulated_one(controller):
         wanted = twin.simulate(run.platform, 1.5, controller=law, fidelity="fast")
         run.advance(1.5)
         # Rows made anew by finite differences at their edges differ by rounding.
-        np.testing.assert_allclose(poses(run), wanted.pose[:-1], rtol=0.0, atol=1e-11)
-        np.testing.assert_allclose(
-            run.trajectory().signals["setpoint"], wanted.signals["setpoint"], rtol=0.0, atol=1e-12
-        )
+        assert_within(poses(run), wanted.pose[:-1], 1e-11)
+        assert_within(run.trajectory().signals["setpoint"], wanted.signals["setpoint"], 1e-12)
 
 
 @pytest.mark.slow
@@ -70,11 +70,11 @@ def test_every_machine_goes_where_it_is_sent(name):
         run.move_to(some_target(run))
         run.advance(3.0)
         assert not run.message
-        np.testing.assert_allclose(run.setpoint, run.target, rtol=1e-9)
+        assert_allclose(run.setpoint, run.target, rtol=1e-9)
         last = {chart: run.history.values(chart)[-1] for chart in ("position", "rotation")}
         for values in last.values():
             wanted, measured = np.split(values, 2)
-            np.testing.assert_allclose(measured, wanted, rtol=0.05, atol=2e-4)
+            assert_allclose(measured, wanted, rtol=0.05, atol=2e-4)
         for push in ([50.0, 0.0, 20.0], [0.0, -50.0, 20.0]):
             run.disturb(0.1 * np.array(push), duration=0.05)
             run.advance(0.3)
@@ -123,7 +123,7 @@ def test_engines_change_under_a_motion():
             run.advance(0.5)
             before = run.scene.pose
             run.configure(engine=engine)
-            np.testing.assert_allclose(run.scene.pose, before, rtol=0.0, atol=1e-7)
+            assert_within(run.scene.pose, before, 1e-7)
             run.advance(0.5)
             assert len(run.trajectory()) == 500
             assert run.trajectory().engine == engine
@@ -281,7 +281,7 @@ def test_the_power_of_a_push_is_that_at_its_point():
         @ point
     )
     power = force @ (velocity + np.cross(turning, arm)) + moment @ turning
-    np.testing.assert_allclose(push.wrench(pose) @ [*velocity, *turning], power, rtol=1e-12)
+    assert_allclose(push.wrench(pose) @ [*velocity, *turning], power, rtol=1e-12)
 
 
 def test_margins_and_loads_are_shares():
@@ -305,10 +305,10 @@ def test_what_was_recorded_replays_and_saves(tmp_path):
     found = twin.Trajectory.load(saved)
     assert len(found) == 200
     assert found.parameters_hash == run.platform.hash
-    np.testing.assert_allclose(np.diff(found.time), 1e-3, rtol=1e-9)
+    assert_allclose(np.diff(found.time), 1e-3, rtol=1e-9)
     signals = found.signals
     assert {"setpoint", "measured", "command", "reference_pose", "time"} <= set(signals)
-    np.testing.assert_allclose(signals["measured"], found.lengths, rtol=0.0, atol=1e-9)
+    assert_within(signals["measured"], found.lengths, 1e-9)
 
 
 def test_an_occupant_weighs_on_the_legs_and_stays():

@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from exact_plate import Pillars, WholeModel, exact_terms
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from paper_plate import PLATE
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 
 import twin
 from twin.analysis.platform import Platform
@@ -111,19 +113,19 @@ def test_energies_are_those_of_the_moving_masses(name, derivative):
     attitude = turned(s.q)
     spin = derivative(lambda t: (attitude.inv() * turned(s.q + s.v * t)).as_rotvec(), 1e-3)
     expected_kinetic += 0.5 * np.einsum("ki,ij,kj->k", spin, pillars.inertia, spin)
-    np.testing.assert_allclose(potential, expected_potential, rtol=1e-14, atol=0)
+    assert_allclose(potential, expected_potential, rtol=1e-14, atol=0)
     # Rounding of the difference quotients, 1e-16 / 1e-3.
-    np.testing.assert_allclose(kinetic, expected_kinetic, rtol=1e-11, atol=0)
+    assert_allclose(kinetic, expected_kinetic, rtol=1e-11, atol=0)
 
 
 def test_kinetic_energy_belongs_to_the_mass_matrix(model):
     s = states()
     mass = model.mass_matrix(s.q)
-    np.testing.assert_allclose(mass, np.swapaxes(mass, 1, 2), rtol=1e-14, atol=1e-12)
+    assert_allclose(mass, np.swapaxes(mass, 1, 2), rtol=1e-14, atol=1e-12)
     assert np.linalg.eigvalsh(mass).min() > 1.0
     kinetic, _ = model.energy(s.q, s.v)
     halves = 0.5 * np.einsum("ki,kij,kj->k", s.v, mass, s.v)
-    np.testing.assert_allclose(kinetic, halves, rtol=1e-13, atol=0)
+    assert_allclose(kinetic, halves, rtol=1e-13, atol=0)
 
 
 def test_power_is_the_change_of_energy(model, derivative):
@@ -138,14 +140,14 @@ def test_power_is_the_change_of_energy(model, derivative):
     power += np.einsum("ki,ki->k", s.wrench, model.twist(s.q, s.v))
     power += np.einsum("knj,knj->k", *model.feet(s.q, s.v))
     # Rounding of energies of 1e3 J over the step of 1e-3 s.
-    np.testing.assert_allclose(derivative(energy, 1e-3), power, rtol=0, atol=1e-8)
+    assert_within(derivative(energy, 1e-3), power, 1e-8)
 
 
 def test_forward_dynamics_inverts_inverse_dynamics(model):
     s = states()
     forces = model.forces(s.q, s.v, s.a, s.wrench)
     found = model.accelerations(s.q, s.v, forces, s.wrench)
-    np.testing.assert_allclose(found, s.a, rtol=0, atol=1e-11)
+    assert_within(found, s.a, 1e-11)
 
 
 @pytest.mark.parametrize("friction", [None, FRICTION])
@@ -161,27 +163,25 @@ def test_newton_and_euler_agree_with_lagrange(friction):
         (exact.acceleration(s.q, s.v, s.a), derived.acceleration(s.q, s.v, s.a)),
         (exact.forces(s.q, s.v, s.a), derived.forces(s.q, s.v, s.a)),
     ):
-        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-10)
+        assert_allclose(one, other, rtol=1e-11, atol=1e-10)
     forces = exact.forces(s.q, s.v, s.a, pushing=[0, 1, 2])
-    np.testing.assert_allclose(
-        forces, derived.forces(s.q, s.v, s.a, pushing=[0, 1, 2]), rtol=1e-11, atol=1e-9
-    )
-    np.testing.assert_allclose(exact.accelerations(s.q, s.v, forces), s.a, rtol=0, atol=1e-11)
+    assert_allclose(forces, derived.forces(s.q, s.v, s.a, pushing=[0, 1, 2]), rtol=1e-11, atol=1e-9)
+    assert_within(exact.accelerations(s.q, s.v, forces), s.a, 1e-11)
 
 
 def test_closed_forms_are_those_of_the_derivation():
     model, s = MODELS["plate"], states()
     motion = ExactKinematics(PLATE).inverse_motion(s.q, s.v, s.a)
     terms = exact_terms(model.pillars, s.q, s.v)
-    np.testing.assert_allclose(terms.lengths, motion.value.lengths, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(terms.place, motion.value.center, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(terms.feet[..., :2], motion.value.feet, rtol=0, atol=1e-14)
+    assert_within(terms.lengths, motion.value.lengths, 1e-14)
+    assert_within(terms.place, motion.value.center, 1e-14)
+    assert_within(terms.feet[..., :2], motion.value.feet, 1e-14)
     velocity, _ = model.feet(s.q, s.v)
-    np.testing.assert_allclose(velocity, motion.rate.feet, rtol=0, atol=1e-14)
+    assert_within(velocity, motion.rate.feet, 1e-14)
     accelerations = np.einsum("kni,ki->kn", terms.length_jacobian, s.a) + terms.length_bias
-    np.testing.assert_allclose(accelerations, motion.acceleration.lengths, rtol=0, atol=1e-13)
+    assert_within(accelerations, motion.acceleration.lengths, 1e-13)
     place = model.acceleration(s.q, s.v, s.a)[:, :3]
-    np.testing.assert_allclose(place, motion.acceleration.center, rtol=0, atol=1e-13)
+    assert_within(place, motion.acceleration.center, 1e-13)
 
 
 def test_twist_and_its_derivative(model, derivative):
@@ -198,16 +198,16 @@ def test_twist_and_its_derivative(model, derivative):
     def twist(time):
         return model.twist(s.q + s.v * time + 0.5 * s.a * time**2, s.v + s.a * time)
 
-    np.testing.assert_allclose(derivative(step, 1e-3), model.twist(s.q, s.v), rtol=0, atol=1e-11)
+    assert_within(derivative(step, 1e-3), model.twist(s.q, s.v), 1e-11)
     acceleration = model.acceleration(s.q, s.v, s.a)
-    np.testing.assert_allclose(derivative(twist, 1e-3), acceleration, rtol=0, atol=1e-11)
+    assert_within(derivative(twist, 1e-3), acceleration, 1e-11)
 
 
 def test_lengths_and_their_jacobian(model, derivative):
     s = states()
     rates = derivative(lambda t: model.lengths(s.q + s.v * t), 1e-3)
     expected = np.einsum("kni,ki->kn", model.length_jacobian(s.q), s.v)
-    np.testing.assert_allclose(rates, expected, rtol=0, atol=1e-11)
+    assert_within(rates, expected, 1e-11)
 
 
 def test_free_motion_keeps_its_energy():
@@ -231,12 +231,12 @@ def test_forces_are_the_smallest_of_those_that_push(subtests):
             forces = model.forces(s.q, s.v, s.a, pushing=pushing)
             rows = model.length_jacobian(s.q)
             given = np.einsum("kni,kn->ki", rows, forces)
-            np.testing.assert_allclose(given, model.required(s.q, s.v, s.a), rtol=0, atol=1e-10)
+            assert_within(given, model.required(s.q, s.v, s.a), 1e-10)
             if pushing is None:
-                np.testing.assert_allclose(forces @ [1, -1, 1, -1], 0.0, rtol=0, atol=1e-9)
+                assert_within(forces @ [1, -1, 1, -1], 0.0, 1e-9)
             else:
                 (idle,) = set(range(4)) - set(pushing)
-                np.testing.assert_array_equal(forces[:, idle], 0.0)
+                assert_array_equal(forces[:, idle], 0.0)
 
 
 def test_actuators_that_do_not_hold_the_plate_are_refused():
@@ -253,9 +253,9 @@ def test_friction_only_takes_energy():
     velocity, drag = MODELS["rubbing"].feet(s.q, s.v)
     speed = np.linalg.norm(velocity, axis=-1)
     size = (FRICTION.viscous + FRICTION.coulomb / np.hypot(speed, 0.01)) * speed
-    np.testing.assert_allclose(np.linalg.norm(drag, axis=-1), size, rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose((velocity * drag).sum(axis=-1), -size * speed, rtol=1e-13, atol=0)
-    np.testing.assert_allclose(drag[:, GENERAL.fixed], 0.0, rtol=0, atol=1e-10)
+    assert_allclose(np.linalg.norm(drag, axis=-1), size, rtol=1e-13, atol=1e-15)
+    assert_allclose((velocity * drag).sum(axis=-1), -size * speed, rtol=1e-13, atol=0)
+    assert_within(drag[:, GENERAL.fixed], 0.0, 1e-10)
     assert not MODELS["general"].feet(s.q, s.v)[1].any()
 
 
@@ -266,7 +266,7 @@ def test_batches_broadcast(model):
     together = model.accelerations(s.q, s.v, forces, s.wrench)
     assert together.shape == (2, 3, 3)
     alone = model.accelerations(s.q[1], s.v[1], forces[0, 0], s.wrench[1])
-    np.testing.assert_allclose(together[0, 1], alone, rtol=1e-12, atol=0)
+    assert_allclose(together[0, 1], alone, rtol=1e-12, atol=0)
     assert model.lengths(np.zeros((0, 3))).shape == (0, count)
     assert model.pose(s.q[0]).shape == (7,)
 
@@ -316,10 +316,8 @@ def test_kernels_agree_with_the_derivation(platform):
     pose, twist = model.pose(s.q), model.twist(s.q, s.v)
     acceleration = model.acceleration(s.q, s.v, s.a)
     forces = model.forces(s.q, s.v, s.a, s.wrench)
-    np.testing.assert_allclose(
-        platform.inverse_kinematics(pose), model.lengths(s.q), rtol=0, atol=1e-13
-    )
-    np.testing.assert_allclose(
+    assert_within(platform.inverse_kinematics(pose), model.lengths(s.q), 1e-13)
+    assert_allclose(
         platform.inverse_dynamics(pose, twist, acceleration, s.wrench),
         forces,
         rtol=1e-10,
@@ -329,7 +327,5 @@ def test_kernels_agree_with_the_derivation(platform):
     expected = model.acceleration(s.q, s.v, model.accelerations(s.q, s.v, pushed, s.wrench))
     scale = np.abs(expected).max()
     found = platform.forward_dynamics(pose, twist, pushed, s.wrench)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * scale)
-    np.testing.assert_allclose(
-        platform.energy(pose, twist)[0], model.energy(s.q, s.v)[0], rtol=1e-12, atol=0
-    )
+    assert_within(found, expected, 1e-10 * scale)
+    assert_allclose(platform.energy(pose, twist)[0], model.energy(s.q, s.v)[0], rtol=1e-12, atol=0)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import sympy
 from exact_plate import Pillars, WholeModel
+from numpy.testing import assert_array_equal
 from paper_plate import PLATE
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.papers.driving_simulator.exact import exact_head_motion
@@ -102,7 +104,7 @@ def test_small_angle_motion_as_printed(subtests):
                     float(entry.subs(values).doit().subs(t, 0))
                     for entry in map(sympy.sympify, terms[field])
                 ]
-                np.testing.assert_allclose(getattr(motion, field)[k], expected, rtol=0, atol=1e-13)
+                assert_within(getattr(motion, field)[k], expected, 1e-13)
 
 
 def test_exact_motion_against_differences(derivative):
@@ -118,18 +120,18 @@ def test_exact_motion_against_differences(derivative):
     def at(time):
         return exact_head_motion(PLATE, HEAD, q + v * time + 0.5 * a * time**2, v + a * time, a)
 
-    np.testing.assert_allclose(motion.position, place(0.0), rtol=0, atol=1e-14)
+    assert_within(motion.position, place(0.0), 1e-14)
     # Rounding of numbers of size one over the step.
-    np.testing.assert_allclose(derivative(place, 1e-3), motion.velocity, rtol=0, atol=1e-11)
+    assert_within(derivative(place, 1e-3), motion.velocity, 1e-11)
     for lower, higher in (
         ("velocity", "acceleration"),
         ("angular_velocity", "angular_acceleration"),
     ):
         slope = derivative(lambda t, lower=lower: getattr(at(t), lower), 1e-3)
-        np.testing.assert_allclose(slope, getattr(motion, higher), rtol=0, atol=1e-11)
+        assert_within(slope, getattr(motion, higher), 1e-11)
     twist, acceleration = model.twist(q, v), model.acceleration(q, v, a)
-    np.testing.assert_allclose(motion.angular_velocity, twist[:, 3:], rtol=0, atol=1e-13)
-    np.testing.assert_allclose(motion.angular_acceleration, acceleration[:, 3:], rtol=0, atol=1e-13)
+    assert_within(motion.angular_velocity, twist[:, 3:], 1e-13)
+    assert_within(motion.angular_acceleration, acceleration[:, 3:], 1e-13)
 
 
 @pytest.mark.parametrize("head", [[0.0, 0.0, 1.1], HEAD])
@@ -137,7 +139,7 @@ def test_specific_force_is_acceleration_minus_gravity(head):
     for motion in (exact_head_motion, small_angle_head_motion):
         found = motion(PLATE, head, *states())
         felt = found.acceleration - [0.0, 0.0, -9.81]
-        np.testing.assert_array_equal(found.specific_force, felt)
+        assert_array_equal(found.specific_force, felt)
 
 
 @pytest.mark.parametrize(
