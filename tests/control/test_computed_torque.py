@@ -140,7 +140,7 @@ def test_what_is_on_its_way_is_kept_in_order():
     for k in range(5):
         prediction.keep(np.full(6, float(k)))
     spans, pending = prediction.pending()
-    assert_allclose(spans, [0.5e-3, 1e-3, 1e-3, 0.5e-3], rtol=1e-9, atol=0)
+    assert_allclose(spans, [0.5e-3, 1e-3, 1e-3, 0.5e-3], rtol=1e-9)
     assert_array_equal(pending[:, 0], [2.0, 3.0, 4.0, 4.0])
     assert Prediction(drives, 1e-3, False).lead == 0.0
 

@@ -63,7 +63,7 @@ def test_friction_of_the_model_opposes_motion_and_grows_with_speed():
     assert_within(force, -force[::-1], 1e-9)
     assert (force * rates >= 0.0).all()
     fast = drives.friction_force(np.full(6, 0.1))
-    assert_allclose(fast, drives.friction + 0.1 * drives.viscous, rtol=1e-9, atol=0)
+    assert_allclose(fast, drives.friction + 0.1 * drives.viscous, rtol=1e-9)
     slow = drives.friction_force(np.full(6, 5e-4))
     assert (slow > fast - 0.1 * drives.viscous).all(), "Stribeck"
     ideal = drive_model(twin.load("stewart"))

@@ -53,7 +53,6 @@ from twin.motion.cueing.perception import (
 from twin.motion.motion import AxisSample
 
 REST = [0.0, 0.0, GRAVITY]
-POSE_ACTIONS = ("accelerations", "increments")
 
 
 def sensed(models, left, right, out):

@@ -101,7 +101,7 @@ def test_reward_is_the_weighted_sum_of_its_terms():
         _, reward, _, _, info = env.step(random.uniform(-1.0, 1.0, 6))
         terms = info["reward_terms"]
         total = sum({"orientation": 0.5, **weights}[name] * terms[name] for name in terms)
-        assert_allclose(reward, total, rtol=1e-12, atol=0.0)
+        assert_allclose(reward, total, rtol=1e-12)
     env.close()
 
 

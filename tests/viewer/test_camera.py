@@ -91,7 +91,7 @@ def test_a_pose_of_soft_loops_is_taken_as_the_nearest():
     off = shifted(platform.home, 1e-5, -2e-5, 1e-3)
     scene_model.place(off)
     height = scene_model.data.body("platform").xpos[2] - platform.home[2]
-    assert_allclose(height, 1e-3, rtol=1e-9, atol=0.0)
+    assert_allclose(height, 1e-3, rtol=1e-9)
 
 
 def test_ghost_and_ball_are_where_they_are_put(stewart):

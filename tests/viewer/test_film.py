@@ -215,14 +215,14 @@ def test_the_payload_courses_along(rise, stewart, tmp_path):
 def test_scenes_are_straight_between_rows(stewart):
     run = lifted(stewart, 0.1, turn=0.4)
     scene = RecordedScenes(run).at(0.03)
-    assert_allclose(scene.pose[2] - stewart.home[2], 0.0075, rtol=1e-12, atol=0.0)
+    assert_allclose(scene.pose[2] - stewart.home[2], 0.0075, rtol=1e-12)
     turn = (
         Rotation.from_quat(scene.pose[3:], scalar_first=True)
         * Rotation.from_quat(stewart.home[3:], scalar_first=True).inv()
     )
     assert_within(turn.as_rotvec(), [0.0, 0.0, 0.03], 1e-9)
     assert scene.ghost is not None
-    assert_allclose(scene.ghost[2] - scene.pose[2], 0.05, rtol=1e-12, atol=0.0)
+    assert_allclose(scene.ghost[2] - scene.pose[2], 0.05, rtol=1e-12)
 
 
 def test_a_quaternion_and_its_opposite_are_one_rotation(stewart):

@@ -98,7 +98,7 @@ def test_masses_of_the_actuators():
     assert path_mass(platform, axis_path(platform, "z")) == pytest.approx(33.537, rel=1e-4)
     assert path_mass(platform, axis_path(platform, "pitch")) == pytest.approx(15.515, rel=1e-3)
     heavy = actuator_modes(twin.load("stewart", "hardware")).masses
-    assert_allclose(heavy - modes.masses, 719.0, rtol=2e-3, atol=0.0)
+    assert_allclose(heavy - modes.masses, 719.0, rtol=2e-3)
     free = actuator_modes(twin.load("driving_simulator")).masses
     assert np.isinf(free).sum() == 1
 
@@ -171,7 +171,7 @@ def test_what_explains_the_figure_of_the_thesis():
     heavy = pitch.mass + 719.0
     gain = lag.loop.velocity_gain * heavy / lag.loop.mass
     scaled = candidate("in proportion", lag.loop.changed(mass=heavy, velocity_gain=gain))
-    assert_allclose(scaled.points, lag.points, rtol=1e-6, atol=0.0)
+    assert_allclose(scaled.points, lag.points, rtol=1e-6)
     assert candidate("armature", pitch.changed(mass=heavy)).points.bandwidth < 30.0
     late = candidate("late", pitch.changed(delay=PURE_DELAY))
     assert abs(late.points.peak - found["pitch"].points.peak) < 0.1

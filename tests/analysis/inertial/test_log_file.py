@@ -31,12 +31,12 @@ def test_units_and_missing_channels(tmp_path):
     file = tmp_path / "log.csv"
     file.write_text("time [ms],wy [deg/s],fz [g]\n0,1,1\n5,2,1.1\n")
     log = read_inertial_log(file)
-    assert_allclose(log.time, [0.0, 0.005], rtol=1e-15, atol=0)
-    assert_allclose(log.angular_rate[:, 1], np.radians([1.0, 2.0]), rtol=1e-15, atol=0)
-    assert_allclose(log.specific_force[:, 2], [9.80665, 10.787315], rtol=1e-14, atol=0)
+    assert_allclose(log.time, [0.0, 0.005], rtol=1e-15)
+    assert_allclose(log.angular_rate[:, 1], np.radians([1.0, 2.0]), rtol=1e-15)
+    assert_allclose(log.specific_force[:, 2], [9.80665, 10.787315], rtol=1e-14)
     assert np.isnan(log.readings[:, [0, 1, 3, 5]]).all()
     again = read_inertial_log(write_inertial_log(log, tmp_path / "again.csv"))
-    assert_allclose(again.readings, log.readings, rtol=1e-9, atol=0)
+    assert_allclose(again.readings, log.readings, rtol=1e-9)
 
 
 def thesis_file(folder, counts, values):
@@ -53,7 +53,7 @@ def test_layout_of_the_thesis(log, tmp_path):
     assert_within(found.time, log.time, 1e-12)
     assert_allclose(found.readings, log.readings, rtol=1e-8, atol=1e-9)
     # The script takes `vR` from column 5.
-    assert_allclose(found.angular_rate[:, 0], np.loadtxt(file)[:, 4], rtol=1e-12, atol=0)
+    assert_allclose(found.angular_rate[:, 0], np.loadtxt(file)[:, 4], rtol=1e-12)
     degrees = read_thesis_log(file)
     assert_allclose(degrees.angular_rate, np.radians(log.angular_rate), rtol=1e-8, atol=1e-9)
 

@@ -200,7 +200,7 @@ def test_summary_and_table(drive):
 
 def test_filter_of_the_sensor():
     found = sensor_filter(np.array([0.0, 75.0]), 75.0, 0.7)
-    assert_allclose(found, [1.0, 1.0 / 1.4j], rtol=1e-14, atol=0)
+    assert_allclose(found, [1.0, 1.0 / 1.4j], rtol=1e-14)
     assert_array_equal(sensor_filter(np.arange(3.0), None, 0.7), 1.0)
 
 

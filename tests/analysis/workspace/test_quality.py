@@ -33,7 +33,7 @@ def test_conditioning_is_the_platforms(platform, states):
     poses = states.pose[:40]
     found = dexterity(platform, poses)
     expected = 1.0 / platform.condition_number(poses)
-    assert_allclose(found.conditioning, expected, rtol=1e-12, atol=0)
+    assert_allclose(found.conditioning, expected, rtol=1e-12)
     assert dexterity(platform, platform.home).manipulability == pytest.approx(1.0, rel=1e-13)
     assert (found.smallest > 0.0).all()
     assert dexterity(platform, poses.reshape(4, 10, 7)).smallest.shape == (4, 10)
@@ -46,7 +46,7 @@ def test_manipulability_is_the_determinant(platform, states):
     home = determinants(platform, platform.home[None])[0]
     expected = np.abs(np.linalg.det(platform.jacobian(poses)) / home)
     found = dexterity(platform, poses).manipulability
-    assert_allclose(found, expected, rtol=1e-11, atol=0)
+    assert_allclose(found, expected, rtol=1e-11)
 
 
 def test_conditioning_by_differences(platform):
@@ -133,7 +133,7 @@ def test_stiffness_is_the_elastic_part(platform, states):
         (found.softest_rotation, rotation[:, 0]),
         (found.stiffest_rotation, rotation[:, 2]),
     ):
-        assert_allclose(value, expected, rtol=1e-9, atol=0)
+        assert_allclose(value, expected, rtol=1e-9)
 
 
 def test_level_plate_on_pillars():

@@ -143,9 +143,9 @@ def test_modes_are_the_analyses(sprung_hexapod):
     poles = sprung_hexapod.system("forces", "rates").poles
     poles = poles[poles.imag > 0.0]
     poles = poles[np.argsort(np.abs(poles))]
-    assert_allclose(np.abs(poles) / (2 * np.pi), modes.frequencies, rtol=1e-8, atol=0.0)
+    assert_allclose(np.abs(poles) / (2 * np.pi), modes.frequencies, rtol=1e-8)
     ratios = -poles.real / np.abs(poles)
-    assert_allclose(ratios, modes.damping_ratios, rtol=1e-6, atol=0.0)
+    assert_allclose(ratios, modes.damping_ratios, rtol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +212,7 @@ def test_rest_length_is_a_force(sprung_hexapod):
     k = spring_constants(sprung_hexapod.platform)[0]
     by_force = sprung_hexapod.system("forces", "displacement").response([30.0])
     by_length = sprung_hexapod.system("rest_length", "displacement").response([30.0])
-    assert_allclose(by_length, by_force * k, rtol=1e-12, atol=0.0)
+    assert_allclose(by_length, by_force * k, rtol=1e-12)
     with pytest.raises(InputError, match="no struts"):
         linearise(twin.load("stewart")).system("rest_length", "twist")
 
@@ -307,7 +307,7 @@ def test_drives_add_inertia():
     late = np.exp(-turn * driven.delay)
     if driven.lag.size:
         late = late / (1.0 + turn * driven.lag[0])
-    assert_allclose(response, ideal * late[:, None, None], rtol=1e-6, atol=0.0)
+    assert_allclose(response, ideal * late[:, None, None], rtol=1e-6)
     with pytest.raises(InputError, match="current lag"):
         driven_system(replace(driven, lag=np.array([1e-3, 0, 0, 0, 0, 0])), "rates")
 

@@ -110,7 +110,7 @@ def test_speed_and_disturbance_are_those_of_the_engine():
     rest = np.zeros(6)
     weight = platform.inverse_dynamics(platform.home, rest, rest)
     mean = signals["estimated_disturbance"][100:].mean(axis=0)
-    assert_allclose(mean, weight, rtol=0.05, atol=0)
+    assert_allclose(mean, weight, rtol=0.05)
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -145,10 +145,10 @@ def test_applied_force_is_the_command_delayed_and_lagging():
 
 def test_lumped_mass_is_that_of_the_text_and_not_of_the_code():
     platform = twin.load("stewart")
-    assert_allclose(lumped_mass(platform), 11.7 + 97.0 / 6.0, rtol=1e-12, atol=0)
+    assert_allclose(lumped_mass(platform), 11.7 + 97.0 / 6.0, rtol=1e-12)
     with_motors = lumped_mass(twin.load("stewart", "hardware"))
     armature = 4.7e-4 * (2 * np.pi / 5.08e-3) ** 2
-    assert_allclose(with_motors, 11.7 + 97 / 6 + armature, rtol=1e-9, atol=0)
+    assert_allclose(with_motors, 11.7 + 97 / 6 + armature, rtol=1e-9)
     with pytest.raises(InputError, match="rod"):
         lumped_mass(twin.load("rss"))
     assert observed_mass(twin.load("rss"))[0] == pytest.approx(21.26, rel=1e-3)

@@ -98,7 +98,9 @@ def test_limits_of_other_machines_are_kept(machine):
     assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
 
 
-@pytest.mark.parametrize("machine", ("stewart", *OTHERS))
+@pytest.mark.parametrize(
+    "machine", ("stewart", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS))
+)
 def test_stroke_is_kept(machine):
     """Legs that run towards their end brake harder than the way back to the reference asks for."""
     platform = twin.load(machine)

@@ -253,7 +253,7 @@ def test_a_hanging_machine_is_the_standing_one_with_gravity_upside_down():
         machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
         for machine in (standing, hanging)
     ]
-    assert_allclose(forces[1], -forces[0], rtol=1e-9, atol=0.0)
+    assert_allclose(forces[1], -forces[0], rtol=1e-9)
 
 
 def test_impossible_numbers_are_named(subtests):

@@ -232,7 +232,7 @@ def test_home_moves_the_legs_with_it():
     higher = with_values(parameters, {"home.position.2": 0.9})
     joints, tips = parameters.base.joints.points, parameters.platform.joints.points
     lengths = np.linalg.norm(tips - joints + np.array([0.0, 0.0, 0.9]), axis=1)
-    assert_allclose(higher.home_coordinates, lengths, rtol=1e-12, atol=0.0)
+    assert_allclose(higher.home_coordinates, lengths, rtol=1e-12)
 
 
 def test_changed_machines_are_pickled_like_others():

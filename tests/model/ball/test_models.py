@@ -24,8 +24,8 @@ def test_mujoco_model(name):
     plain = compile_model(make_mechanism(platform.parameters), 1e-3)
     model = compile_model(make_mechanism(platform.parameters, (), ball), 1e-3)
     own = model.body("ball")
-    assert_allclose(own.mass, ball.mass, rtol=1e-14, atol=0)
-    assert_allclose(own.inertia, ball.inertia, rtol=1e-12, atol=0)
+    assert_allclose(own.mass, ball.mass, rtol=1e-14)
+    assert_allclose(own.inertia, ball.inertia, rtol=1e-12)
     assert_array_equal(model.body("platform").mass, plain.body("platform").mass)
     assert (model.nq, model.nv) == (plain.nq + 7, plain.nv + 6)
     touching = [
@@ -79,6 +79,6 @@ def test_bullet_model():
     client = world.client.number
     last = bullet.getNumBodies(physicsClientId=client) - 1
     found = bullet.getDynamicsInfo(last, -1, physicsClientId=client)
-    assert_allclose(found[0], ball.mass, rtol=1e-14, atol=0)
-    assert_allclose(found[2], [ball.inertia] * 3, rtol=1e-14, atol=0)
+    assert_allclose(found[0], ball.mass, rtol=1e-14)
+    assert_allclose(found[2], [ball.inertia] * 3, rtol=1e-14)
     world.close()

@@ -112,10 +112,10 @@ def test_incline(factor, share):
     assert_within(states[:, 1], 0.0, 1e-12)
     force = evaluate(own, plate, at()).force
     normal = Rotation.from_rotvec([0.0, angle, 0.0]).apply([0.0, 0.0, 1.0])
-    assert_allclose(force @ normal, 0.4 * 9.81 * np.cos(angle), rtol=1e-14, atol=0)
+    assert_allclose(force @ normal, 0.4 * 9.81 * np.cos(angle), rtol=1e-14)
     friction = np.linalg.norm(force - (force @ normal) * normal)
     expected_friction = (1.0 - share) * 0.4 * 9.81 * np.sin(angle)
-    assert_allclose(friction, expected_friction, rtol=1e-12, atol=0)
+    assert_allclose(friction, expected_friction, rtol=1e-12)
 
 
 @pytest.mark.parametrize("factor", [SOLID_INERTIA_FACTOR, HOLLOW_INERTIA_FACTOR])
@@ -138,7 +138,7 @@ def test_turntable(factor):
     middle = places[0, :2] - np.array([velocity[1], -velocity[0]]) / rate
     radius = np.linalg.norm(velocity) / rate
     reached = places[:, :2] - middle
-    assert_allclose(np.linalg.norm(reached, axis=1), radius, rtol=1e-10, atol=0)
+    assert_allclose(np.linalg.norm(reached, axis=1), radius, rtol=1e-10)
     angle = np.unwrap(np.arctan2(reached[:, 1], reached[:, 0]))
     assert_within(angle - angle[0], rate * times, 1e-9)
 

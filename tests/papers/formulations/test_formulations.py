@@ -47,7 +47,10 @@ def falls(srspm):
     return runs
 
 
-@pytest.fixture(scope="module", params=["srspm", "stewart", "rss", "lopsided", "lopsided_cranks"])
+CRANKS = [pytest.param(name, marks=pytest.mark.slow) for name in ("rss", "lopsided_cranks")]
+
+
+@pytest.fixture(scope="module", params=["srspm", "stewart", "lopsided", *CRANKS])
 def machine(request):
     """Every machine on six UPS or RSS legs, and one of both kinds without symmetry."""
     if request.param.startswith("lopsided"):

@@ -74,7 +74,7 @@ def test_metrics_are_their_formulas(subtests):
                 "largest": sizes.max(axis=0),
                 "last": sizes[-1],
             }[kind]
-            assert_allclose(sums.results()[:, 0], 1e3 * wanted, rtol=1e-12, atol=0.0)
+            assert_allclose(sums.results()[:, 0], 1e3 * wanted, rtol=1e-12)
             sums.clear(np.array([1]))
             assert sums.count.tolist() == [30, 0, 30, 30]
             assert sums.results()[1, 0] == 0.0
@@ -91,9 +91,9 @@ def test_first_episodes_are_scored_and_no_more():
             path.append(abs(at))
         assert outcome.length[row] == len(path)
         assert outcome.terminated[row] == (path[-1] > 2.0)
-        assert_allclose(outcome.reward[row], -sum(path), rtol=1e-12, atol=0.0)
+        assert_allclose(outcome.reward[row], -sum(path), rtol=1e-12)
         rms = 1e3 * np.sqrt(np.mean(np.square(path)))
-        assert_allclose(outcome.metrics[row, 0], rms, rtol=1e-12, atol=0.0)
+        assert_allclose(outcome.metrics[row, 0], rms, rtol=1e-12)
     assert 0.0 < outcome.terminated.mean() < 1.0 or outcome.terminated.all()
 
 
@@ -143,8 +143,8 @@ def test_controllers_run_the_environments_motions():
         info_pose = task.signals["reference_pose"][1]
         errors.append(np.linalg.norm(run.pose[step, :3] - info_pose[:3]))
     rms = 1e3 * np.sqrt(np.mean(np.square(errors)))
-    assert_allclose(outcome.metrics[1, 0], rms, rtol=1e-6, atol=0.0)
-    assert_allclose(outcome.metrics[1, 2], 1e3 * max(errors), rtol=1e-6, atol=0.0)
+    assert_allclose(outcome.metrics[1, 0], rms, rtol=1e-6)
+    assert_allclose(outcome.metrics[1, 2], 1e3 * max(errors), rtol=1e-6)
     env.close()
 
 

@@ -47,7 +47,7 @@ def test_smallest_forces_have_no_internal_part():
     assert_within(split_forces(forces).twisting, 0.0, 1e-9)
     larger = forces + 10.0 * INTERNAL_FORCE_DIRECTION
     norms = np.linalg.norm(forces, axis=1) ** 2 + 100.0
-    assert_allclose(np.linalg.norm(larger, axis=1) ** 2, norms, rtol=1e-12, atol=0)
+    assert_allclose(np.linalg.norm(larger, axis=1) ** 2, norms, rtol=1e-12)
 
 
 def test_split_is_orthogonal_and_complete():
