@@ -65,6 +65,7 @@ def test_public_formulae_keep_every_symbol(monkeypatch):
         blocks.append("\n".join(lines))
         return formulae(lines)
 
+    # Formulae are found on the way to pages, which show them no more.
     monkeypatch.setattr(docstrings, "formulae", noted)
     for module in MODULES:
         if module.partition(".")[2].partition(".")[0] not in INTERNAL:

@@ -104,5 +104,6 @@ def test_motion_does_not_feel_the_law(monkeypatch):
         return machine.simulate(1.0, controller=make_controller("cascade", machine, course)).pose
 
     shared = poses()
+    # No option switches it off.
     monkeypatch.setattr("twin.control.cascade.needs_load_sharing", lambda _: False)
     assert_within(shared, poses(), 2e-6)

@@ -86,9 +86,14 @@ class Screen:
         """Close nothing."""
 
 
-@every_combination
-def test_gymnasium_finds_no_fault(name, engine, env, monkeypatch):
+@pytest.fixture
+def no_screen(monkeypatch):
+    """Environments that show themselves open no window, since a test has no screen."""
     monkeypatch.setattr("twin.viewer.window.Window", Screen)
+
+
+@every_combination
+def test_gymnasium_finds_no_fault(name, engine, env, no_screen):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env, skip_render_check=engine != "analytic")
@@ -222,8 +227,7 @@ def test_closing_frees_the_engine(name):
 
 @pytest.mark.pages
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
-def test_pictures_of_all_kinds(name, monkeypatch):
-    monkeypatch.setattr("twin.viewer.window.Window", Screen)
+def test_pictures_of_all_kinds(name, no_screen):
     env = gym.make(name, render_mode="rgb_array")
     env.reset(seed=1)
     pictures = [env.render()]

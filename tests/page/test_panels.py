@@ -122,6 +122,7 @@ def test_sliders_follow_without_asking_for_anything(desk, session, monkeypatch):
     sliders = AxisSliders(desk.gui, desk.requests, session)
     asked = []
     session.move_to([0, 0, 30, 0, 5, 0])
+    # What is asked of a session can only be seen here.
     monkeypatch.setattr(session, "move_to", asked.append)
     sliders.refresh()
     assert desk.find("z [mm]").value == 30.0

@@ -113,6 +113,7 @@ def test_costly_cases_start_first_and_results_keep_their_order(
         def shutdown(self, **_):
             """Do nothing."""
 
+    # Processes end in any order.
     monkeypatch.setattr(runner, "ProcessPoolExecutor", Pool)
     results = run("stewart", progress=False, jobs=2)
     costs = [load_case(key).cost for key in started]

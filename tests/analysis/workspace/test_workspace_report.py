@@ -18,6 +18,7 @@ from twin.errors import InputError
 def few_rays(monkeypatch, constants):
     """Keep the page as it is with less work in it."""
     plane, region = analysis.plane_map, analysis.region
+    # A whole page takes a minute.
     monkeypatch.setattr(analysis, "region", lambda chart, levels: region(chart, (4, 6)))
     constants(analysis, SINGULAR_LEVEL=4)
     monkeypatch.setattr(

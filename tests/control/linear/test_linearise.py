@@ -263,7 +263,7 @@ def test_mujoco_has_the_same_slopes(name):
     """
     import mujoco
 
-    from twin.engines.mechanism import joint_motion
+    from twin.engines.mechanism import joint_motion, make_mechanism
     from twin.engines.mujoco import velocities
 
     platform, step = twin.load(name), 1e-4
@@ -277,10 +277,10 @@ def test_mujoco_has_the_same_slopes(name):
     nv = model.nv
     transition, input_matrix = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, model.nu))
     mujoco.mjd_transitionFD(model, data, 1e-6, True, transition, input_matrix, None, None)
-    moving = np.zeros((nv, 6))
+    moving, mechanism = np.zeros((nv, 6)), make_mechanism(platform.parameters)
     for axis, twist in enumerate(np.eye(6)):
-        joints = joint_motion(engine._machine, platform.leg_coordinates(platform.home, twist))
-        moving[velocities(model, engine._machine.joint_names), axis] = joints.rates
+        joints = joint_motion(mechanism, platform.leg_coordinates(platform.home, twist))
+        moving[velocities(model, mechanism.joint_names), axis] = joints.rates
         moving[:6, axis] = twist
     by_place = transition[nv : nv + 6, :nv] @ moving / step
     by_force = input_matrix[nv : nv + 6] / step

@@ -277,6 +277,7 @@ def test_lanes_are_used_from_a_size_on(srspm, monkeypatch):
         arguments[3][:] = 0.0
         return np.zeros(1, dtype=bool)
 
+    # Results do not say whether they come from lanes.
     monkeypatch.setattr(batch, "fill_in_lanes", note)
     for size in (batch.MIN_STATES_FOR_LANES - 1, batch.MIN_STATES_FOR_LANES):
         srspm.energy(np.tile(srspm.home, (size, 1)), np.zeros(6))

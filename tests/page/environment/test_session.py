@@ -160,6 +160,7 @@ def test_a_broken_environment_stops_and_says_why(tracking, monkeypatch):
     def fail(_):
         raise StateError("the engine has burnt down")
 
+    # No input from the page makes a task fail.
     monkeypatch.setattr(tracking._env.unwrapped._episodes, "step", fail)
     tracking.advance(1.0)
     assert tracking.stopped == "the engine has burnt down"

@@ -42,6 +42,7 @@ def view(server, stewart):
 def moments(monkeypatch):
     """The clock [s] that the trace reads: its last entry."""
     now = [0.0]
+    # The trace ends after seconds that nobody waits for.
     monkeypatch.setattr(trace_file.clock, "monotonic", lambda: now[-1])
     return now
 

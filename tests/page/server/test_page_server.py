@@ -180,6 +180,7 @@ def test_cookie_is_kept_from_scripts_and_other_sites(guarded):
 
 
 def test_public_page_warns_and_makes_up_a_token(monkeypatch):
+    # A test opens no port to other computers.
     monkeypatch.setattr(server_file, "is_loopback", lambda _: False)
     with PageServer(port=0) as one, PageServer(port=0) as two:
         assert one.token and two.token and one.token != two.token
@@ -241,6 +242,7 @@ def test_program_goes_on_without_a_browser_to_open(server, monkeypatch):
 
     for variable in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(variable, raising=False)
+    # No browser opens in a test.
     monkeypatch.setattr(webbrowser, "open", open_url)
     assert not server.show()
     assert not opened

@@ -339,6 +339,7 @@ def one_case(monkeypatch):
         runs.append(jobs)
         return [good_case(name) for name in machines]
 
+    # The cases themselves take minutes.
     monkeypatch.setattr(report, "run", run)
     return runs
 
