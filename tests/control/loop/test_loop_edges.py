@@ -81,15 +81,6 @@ def test_integral_times_below_a_step_are_stopped_before_anything_moves(
                 assert_allclose(course.lengths, course.lengths[[0]].repeat(len(course), 0), 0, 1e-6)
 
 
-def test_integral_times_below_a_step_grow():
-    """The law behind it: poles of a mass under the loop of the drives, stable just above a step."""
-    for share, stable in ((0.99, False), (1.01, True)):
-        error, integral = 1.0, 0.0
-        for _ in range(20_000):
-            error, integral = error - 0.2 * error - integral, integral + 0.2 / share * error
-        assert (abs(error) < 1.0) == stable
-
-
 @pytest.mark.parametrize("feedforward", [500.0, 1e9])
 def test_a_stop_takes_over_what_feedforward_gave_and_no_more(feedforward, hardware):
     """A feedforward beyond the drives' peak once pushed a stopped machine into its end stops."""

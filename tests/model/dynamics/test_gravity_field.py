@@ -7,8 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
-from twin.analysis.platform import Platform
-from twin.machine import MachineParameters
+from twin.analysis.stiffness import with_gravity
 from twin.papers.formulations import Formulation, formulation_names
 
 LEAN = Rotation.from_rotvec([0.4, -0.9, 0.3])
@@ -20,11 +19,6 @@ ROUNDING = 1e-11
 def close(found, expected):
     scale = np.abs(expected).max(initial=0.0)
     assert_within(found, expected, ROUNDING * scale)
-
-
-def with_gravity(platform, gravity):
-    content = platform.parameters.model_dump() | {"gravity": gravity}
-    return Platform(MachineParameters.model_validate(content))
 
 
 def test_a_machine_that_leans_feels_gravity_lean(platform, states):
