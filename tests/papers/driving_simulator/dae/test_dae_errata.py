@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sympy
-from exact_plate import Pillars, WholeModel
 from numpy.testing import assert_array_equal
 from paper_plate import PAPER, PLATE
 from tolerance import assert_within
@@ -14,6 +13,7 @@ from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import home_inertia, symbolic_dae
 from twin.papers.driving_simulator.exact import (
+    ExactModel,
     SlidingFriction,
     exact_head_motion,
     sigmoid_inputs,
@@ -113,7 +113,7 @@ def test_second_order_terms_are_twice_too_large(part, axis, printed):
 def test_sideways_motion_is_missing_in_the_kinetic_energy():
     """x_mp = hmp_rr theta moves 270 kg by 0.3549 m per radian: 34 kg m2 in roll and in pitch."""
     inertia = home_inertia(PAPER)
-    exact = WholeModel(Pillars.from_plate(PAPER)).mass_matrix([PAPER.home_length, 0.0, 0.0])
+    exact = ExactModel(PAPER).mass_matrix([PAPER.home_length, 0.0, 0.0])
     assert_within(exact, np.diag(inertia.exact), 1e-12)
     missing = inertia.exact - inertia.printed
     assert_within(missing, [0.0, 34.007, 34.007], 1e-3)
@@ -126,7 +126,7 @@ def test_lowering_by_tilt_is_missing_in_the_potential_energy(axis):
     """Lengths of a tilted plate held still: weight times height tilts it, in the print nothing."""
     q = np.array([PAPER.home_length, 0.0, 0.0])
     q[axis] = angle = 0.01
-    exact = WholeModel(Pillars.from_plate(PAPER))
+    exact = ExactModel(PAPER)
     forces = exact.forces(q, np.zeros(3), np.zeros(3))
     moment = float(forces @ [(-0.41, 0.41, 0.41, -0.41), (-0.8, -0.8, 0.8, 0.8)][axis - 1])
     assert moment / angle == pytest.approx(-270 * 9.81 * PAPER.home_length, rel=1e-3)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from exact_plate import Pillars, WholeModel
 from numpy.testing import assert_allclose, assert_array_equal
 from paper_plate import PAPER, PLATE
 from tolerance import assert_within
@@ -14,6 +13,7 @@ from tolerance import assert_within
 from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN_INDICES, home_inertia
 from twin.papers.driving_simulator.exact import (
+    ExactModel,
     SlidingFriction,
     sigmoid_inputs,
     sinusoidal_inputs,
@@ -76,7 +76,7 @@ def test_forces_are_those_of_the_exact_model():
     effect = friction_effect(PLATE, INPUTS["sigmoid"], 2.0, SlidingFriction(300.0, 10.0))
     motion = driven_motion(PLATE, INPUTS["sigmoid"], effect.time)
     states = [level.coordinates for level in motion]
-    model = WholeModel(Pillars.from_plate(PLATE), SlidingFriction(300.0, 10.0))
+    model = ExactModel(PLATE, SlidingFriction(300.0, 10.0))
     assert_allclose(effect.with_friction, model.forces(*states), rtol=1e-13)
     moved = model.accelerations(*states[:2], effect.with_friction)
     assert_within(moved, states[2], 1e-11)
@@ -94,7 +94,7 @@ def model_forces(plate, inputs, duration, count):
     """Return forces along the known motion: printed energies, complete ones, exact model."""
     time = np.linspace(0.0, duration, count)
     states = [part.coordinates for part in driven_motion(plate, inputs, time)]
-    exact = WholeModel(Pillars.from_plate(plate)).forces(*states, pushing=DRIVEN_INDICES)
+    exact = ExactModel(plate).forces(*states, pushing=DRIVEN_INDICES)
 
     def small_angle(complete):
         dae = numeric_dae(plate, complete)
@@ -137,7 +137,7 @@ def test_a_still_plate_is_carried_by_two_pillars():
 def test_inertia_at_home():
     for plate in (PLATE, PAPER):
         found = home_inertia(plate)
-        mass = WholeModel(Pillars.from_plate(plate)).mass_matrix([plate.home_length, 0.0, 0.0])
+        mass = ExactModel(plate).mass_matrix([plate.home_length, 0.0, 0.0])
         assert_within(np.diag(found.exact), mass, 1e-12)
         roll = plate.roll_inertia + 4 * plate.upper_mass * plate.half_width**2
         assert found.printed[1] == pytest.approx(roll, rel=1e-15)
