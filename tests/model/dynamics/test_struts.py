@@ -10,7 +10,6 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from paths import poses_near
 from scales import scale_of
-from tolerance import assert_within
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -102,17 +101,3 @@ def test_energy_and_mass(pair):
     lost = (pair.axial("damping") * rates**2).sum(axis=1)
     close(pair.struts.dissipation(pair.pose, pair.twist), lost, lost.max())
     assert_array_equal(pair.plain.dissipation(pair.pose, pair.twist), 0.0)
-
-
-def test_commanded_rest_length_is_a_force():
-    """A strut commanded to rest at length r is pushed with k (r - l0) and comes to rest there."""
-    content = twin.load("micro_hexapod").parameters.model_dump()
-    content["gravity"] = 0.0
-    platform = Platform(MachineParameters.model_validate(content))
-    pose = platform.home + np.array([1e-3, -2e-3, 1.5e-3, 0.0, 0.002, -0.001, 0.003])
-    pose[3:] /= np.linalg.norm(pose[3:])
-    commanded = platform.inverse_kinematics(pose)
-    forces = 2e7 * (commanded - platform.home_coordinates)
-    still = platform.inverse_dynamics(pose, np.zeros(6), np.zeros(6))
-    # Rounding of lengths, 1e-16 of them, times the stiffness and the condition number.
-    assert_within(forces, still, 2e7 * 1e-16 * 15)
