@@ -184,28 +184,6 @@ def test_it_rolls_without_slip():
     assert_within(lowest, point, 1e-15)
 
 
-def test_power_of_the_plate_is_all_the_ball_gains():
-    """d(energy)/dt = F . v of the plate's point: rolling itself loses nothing."""
-    own, times = ball(), np.linspace(0.0, 1.0, 2001)
-    states = march(own, wavy, at(0.1, -0.2, (1.0, 2.0, 3.0)), times)
-    energy, power = [], []
-    for time, state in zip(times, states, strict=True):
-        plate = wavy(time)
-        found, place = evaluate(own, plate, state), centre(own, plate, state)
-        turn = Rotation.from_quat(plate.pose[3:], scalar_first=True)
-        arm, rolled = place - plate.pose[:3], turn.apply([*found.rate[:2], 0.0])
-        velocity = plate.twist[:3] + np.cross(plate.twist[3:], arm) + rolled
-        spin = state[2:5]
-        kinetic = 0.5 * own.mass * velocity @ velocity + 0.5 * own.inertia * spin @ spin
-        energy.append(kinetic - own.mass * GRAVITY @ place)
-        normal = turn.apply([0.0, 0.0, own.radius])
-        point = plate.twist[:3] + np.cross(plate.twist[3:], arm - normal)
-        power.append(found.force @ point)
-    step = times[1]
-    work = step / 3.0 * (power[0] + 4 * sum(power[1::2]) + 2 * sum(power[2:-1:2]) + power[-1])
-    assert_within(energy[-1] - energy[0], work, 1e-9)
-
-
 def test_rolling_resistance_slows_the_ball():
     own = ball(rolling_resistance=0.01)
     plate, speed = Plate(tilted([0.0, 0.0, 0.3]), STILL, STILL), 0.5

@@ -112,17 +112,6 @@ def test_all_corners_of_the_actuators(name):
     assert beyond == BEYOND.get(name, 0)
 
 
-def test_random_box_stays_on_the_branch_of_home(platform, states):
-    def branch(pose):
-        """Return the sign of the determinant of actuator rates and constraints."""
-        jacobian, constraints = platform.jacobian(pose), platform.constraints(pose)
-        rows = np.concatenate([jacobian[..., : platform.dof, :], constraints], axis=-2)
-        return np.sign(np.linalg.det(rows))
-
-    found = platform.forward_kinematics(platform.inverse_kinematics(states.pose))
-    assert (branch(found) == branch(platform.home)).all()
-
-
 @pytest.mark.slow
 def test_coordinates_out_of_reach_never_end_on_another_branch(subtests):
     """Most of these cannot be reached; Newton alone would find poses behind singular ones."""
@@ -177,13 +166,6 @@ def test_guess_chooses_the_branch(stewart):
     assert distance(found, below) <= POSE
     above = stewart.forward_kinematics(stewart.inverse_kinematics(below))
     assert above[2] > 0.8
-
-
-def test_batch_equals_single_bit_for_bit(platform, states):
-    coordinates = platform.inverse_kinematics(states.pose)
-    batch = platform.forward_kinematics(coordinates)
-    single = [platform.forward_kinematics(row) for row in coordinates]
-    assert_array_equal(batch, single)
 
 
 def test_guesses_broadcast(platform, states):

@@ -184,20 +184,6 @@ def test_lengths_in_closed_form(plate):
     assert_within(found, expected, 2 * ROUNDING)
 
 
-def test_pillars_on_a_rectangle_differ_by_equal_amounts():
-    """Front right + rear left = front left + rear right, which four actuators must respect."""
-    platform = twin.load("driving_simulator")
-    random = np.random.default_rng(64)
-    pose = np.tile(platform.home, (100, 1))
-    pose[:, 2] += random.uniform(-0.05, 0.05, 100)
-    turn = Rotation.from_euler("XY", random.uniform(-0.3, 0.3, (100, 2)))
-    pose[:, 3:] = turn.as_quat()[:, [3, 0, 1, 2]]
-    lengths = platform.inverse_kinematics(platform.constrain(pose).pose)
-    front_right, front_left, rear_left, rear_right = lengths.T
-    assert np.ptp(lengths, axis=1).max() > 0.1
-    assert_within(front_right + rear_left, front_left + rear_right, ROUNDING)
-
-
 def test_joints_are_places_of_the_feet_and_angles_of_the_fixed_one(plate):
     platform, fixed = plate.platform, plate.fixed
     legs = platform.leg_coordinates(plate.pose, plate.twist, plate.acceleration)
