@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from conftest import MACHINES
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
 import twin
 from twin.control import make_controller
+from twin.engines import engine_names
 from twin.errors import InputError, StateError
 from twin.motion import Motion
 from twin.motion.specification import MotionSpecification
 from twin.simulation.live.live_machine import as_disturbance
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.settings import gain_unit, gains_of
-
-ENGINES = twin.engine_names() if hasattr(twin, "engine_names") else ("analytic", "mujoco", "bullet")
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def test_every_machine_goes_where_it_is_sent(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["setpoint", "forces"])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", engine_names())
 def test_an_engine_beside_itself_is_the_same(engine, kind):
     """Begun in the middle of a motion, with drives and a controller that have a past."""
     with session(engine=engine, configuration="hardware") as run:
@@ -269,17 +269,7 @@ def test_the_power_of_a_push_is_that_at_its_point():
     pose = np.concatenate([[0.1, 0.2, 0.3], quaternion / np.linalg.norm(quaternion)])
     force, moment, point, velocity, turning = generator.normal(size=(5, 3))
     push = as_disturbance(force, moment, point, 0.1)
-    w, x, y, z = pose[3:]
-    arm = (
-        np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-            ]
-        )
-        @ point
-    )
+    arm = Rotation.from_quat(pose[3:], scalar_first=True).apply(point)
     power = force @ (velocity + np.cross(turning, arm)) + moment @ turning
     assert_allclose(push.wrench(pose) @ [*velocity, *turning], power, rtol=1e-12)
 
