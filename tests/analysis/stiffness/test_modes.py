@@ -72,16 +72,6 @@ def test_shapes_diagonalise_mass_and_stiffness(sprung):
     assert (np.diff(found.frequencies, axis=-1) >= 0.0).all()
 
 
-@pytest.mark.parametrize(("name", "stiffness"), [("micro_hexapod", None), ("srspm", 1e5)])
-def test_heave_in_closed_form(name, stiffness):
-    """Heave of a symmetrical machine moves alone: omega^2 = K_zz / M_zz."""
-    machine = twin.load(name)
-    total = stiffness_matrix(machine, stiffness=stiffness).total
-    heave = np.sqrt(total[2, 2] / machine.mass_matrix(machine.home)[2, 2]) / (2.0 * np.pi)
-    found = natural_modes(machine, stiffness=stiffness).frequencies
-    assert np.abs(found / heave - 1.0).min() < 1e-9
-
-
 def test_unstable_machines_have_no_modes(srspm):
     top_heavy = with_payload(srspm, Payload(100.0, [0.0, 0.0, 5.0]))
     with pytest.raises(EquilibriumError, match="unstable"):

@@ -9,7 +9,6 @@ import twin
 from twin.analysis.stiffness import rest_length_forces, springs_of, strut_springs
 from twin.errors import InputError
 from twin.machine.legs.strut import StrutLeg
-from twin.model.machine_base import ZERO_VECTOR
 
 
 @pytest.fixture(scope="module")
@@ -47,16 +46,3 @@ def test_a_rest_length_is_the_force_of_the_moved_spring(hexapod, stewart):
         rest_length_forces(stewart, stewart.home_coordinates)
     with pytest.raises(InputError, match="lengths"):
         rest_length_forces(hexapod, [0.3])
-
-
-def test_a_machine_at_its_commanded_rest_lengths_feels_its_weight_only(
-    hexapod,
-):
-    """Rest lengths equal to the lengths at a pose leave nothing but gravity there."""
-    pose = np.add(hexapod.home, [1e-3, -2e-3, 3e-3, 0, 0, 0, 0])
-    forces = rest_length_forces(hexapod, hexapod.inverse_kinematics(pose))
-    held = hexapod.inverse_dynamics(pose, ZERO_VECTOR, ZERO_VECTOR) - forces
-    weight = np.abs(held @ hexapod.jacobian(pose))
-    moving = 9.81 * (hexapod.parameters.platform.body.mass + 12.0)
-    assert 0.5 * moving < weight[2] < moving
-    assert weight[:2].max() < 0.1 * moving

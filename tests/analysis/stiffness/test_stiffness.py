@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from net_wrench import net_wrench
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from tolerance import assert_within
 
 import twin
-from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.stiffness import (
     characteristic_scale,
     compliance_matrix,
@@ -15,7 +14,6 @@ from twin.analysis.stiffness import (
     springs_of,
     stiffness_matrix,
     weight_wrench,
-    with_gravity,
 )
 from twin.errors import InputError
 from twin.rotations import displaced
@@ -85,18 +83,6 @@ def test_total_stiffness_is_the_derivative_of_the_push(subtests, sprung):
                     )  # the test sees every part
 
 
-def test_the_legs_alone_without_gravity(sprung):
-    machine = sprung._replace(platform=with_gravity(sprung.platform, 0.0))
-    pose = sprung.pose[0]
-    loads = loads_of(machine, pose)
-    parts = stiffness_matrix(
-        machine.platform, pose, carried=carried(machine, pose, loads), **machine.given
-    )
-    assert_array_equal(parts.weight, 0.0)
-    expected = scaled(sprung, difference_stiffness(machine, pose, **loads))
-    assert_within(scaled(sprung, parts.total), expected, 1e-10 * np.abs(expected).max())
-
-
 def test_stiffness_in_equilibrium_is_symmetric(sprung):
     parts = stiffness_matrix(sprung.platform, sprung.pose, **sprung.given)
     total = scaled(sprung, parts.total)
@@ -120,25 +106,6 @@ def test_each_part_differs_from_its_transpose_by_its_own_moment(sprung):
         close = 1e-7 * max(1.0, np.abs(part).max())
         assert_within(part - part.T, expected, close)
     assert_allclose(parts.elastic, parts.elastic.T, rtol=1e-12, atol=1e-6)
-
-
-def test_weight_of_a_point_mass(sprung):
-    """A mass m at R c adds the moment R c x G, whose change under a turn d is (d x R c) x G."""
-    pose, mass = sprung.pose[1], 7.0
-    center = characteristic_scale(sprung.platform)[0] * np.array([0.3, 0.1, 0.9])
-    loaded = with_payload(sprung.platform, Payload(mass, center))
-    before, after = (
-        stiffness_matrix(machine, pose, **sprung.given).weight
-        for machine in (sprung.platform, loaded)
-    )
-    w, x, y, z = pose[3:]
-    turn = np.eye(3) + 2.0 * (
-        w * skew(np.array([x, y, z])) + skew(np.array([x, y, z])) @ skew(np.array([x, y, z]))
-    )
-    force = np.array([0.0, 0.0, -mass * sprung.platform.parameters.gravity])
-    expected = np.zeros((6, 6))
-    expected[3:, 3:] = -skew(force) @ skew(turn @ center)
-    assert_within(after - before, expected, 1e-8 * np.abs(expected).max())
 
 
 def test_weights_are_the_slope_of_the_potential_energy(sprung):
