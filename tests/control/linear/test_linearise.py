@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from tolerance import assert_within
 
 import twin
-from twin.analysis.stiffness import natural_modes, stiffness_matrix, with_gravity
+from twin.analysis.stiffness import stiffness_matrix, with_gravity
 from twin.control.linear import linearise, rest_at, sampled
 from twin.control.linear.machine import (
     driven_system,
@@ -136,16 +136,6 @@ def test_stiffness_of_held_forces_is_the_analyses(stewart):
     wanted = parts.geometric + parts.weight
     found = linearise(stewart).stiffness
     assert_within(found, wanted, 1e-8 * np.abs(wanted).max())
-
-
-def test_modes_are_the_analyses(sprung_hexapod):
-    modes = natural_modes(sprung_hexapod.platform)
-    poles = sprung_hexapod.system("forces", "rates").poles
-    poles = poles[poles.imag > 0.0]
-    poles = poles[np.argsort(np.abs(poles))]
-    assert_allclose(np.abs(poles) / (2 * np.pi), modes.frequencies, rtol=1e-8)
-    ratios = -poles.real / np.abs(poles)
-    assert_allclose(ratios, modes.damping_ratios, rtol=1e-6)
 
 
 @pytest.fixture(scope="module")
