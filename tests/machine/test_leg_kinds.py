@@ -8,7 +8,7 @@ from legs_at_home import cranks, home_leg_frames, leg_bodies
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
-from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
+from shipped import OF_KIND, machine_of_kind, shipped_content
 from tolerance import assert_within
 
 from twin.machine.file.read import parameters_from
@@ -227,19 +227,3 @@ def test_the_spring_is_relaxed_at_home():
         parameters.home_leg_vectors,
         rtol=1e-14,
     )
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_home_is_inside_the_limits(name):
-    parameters = parameters_from(shipped_content(name), name)
-    assert parameters.home_coordinates.shape == (len(parameters.legs),)
-    for leg, value in zip(parameters.legs, parameters.home_coordinates, strict=True):
-        assert leg.actuator.minimum < value < leg.actuator.maximum
-
-
-@pytest.mark.parametrize("question", [leg_bodies, cranks])
-def test_questions_for_another_kind_are_refused(
-    question,
-):
-    with pytest.raises(TypeError, match="pillar"):
-        question(machine_of_kind("pillar"))
