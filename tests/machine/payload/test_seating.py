@@ -1,4 +1,4 @@
-"""An occupant on a platform: as rigid added mass, and as a tree in an engine."""
+"""An occupant on a platform as rigid added mass."""
 
 import numpy as np
 import pytest
