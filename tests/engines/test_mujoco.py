@@ -61,15 +61,6 @@ def _sensor_names(model):
     return [model.sensor(i).name for i in range(model.nsensor)]
 
 
-def test_applied_forces_last_one_step(stewart):
-    engine = MujocoEngine(stewart)
-    engine.reset()
-    engine.step(np.zeros(6), np.ones(6))
-    engine.step(np.zeros(6))
-    assert not engine.data.qfrc_applied.any()
-    assert not engine.data.xfrc_applied.any()
-
-
 def test_options_reach_the_model(stewart):
     engine = MujocoEngine(
         stewart, 2e-3, solref=(0.01, 0.8), solimp=(0.8, 0.9, 0.002), integrator="implicitfast"

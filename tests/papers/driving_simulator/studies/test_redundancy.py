@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from paper_plate import PLATE
 from tolerance import assert_within
 
@@ -30,24 +30,6 @@ def test_internal_pattern_is_the_null_vector_at_every_pose():
     assert_within(np.einsum("n,kni->ki", INTERNAL_FORCE_DIRECTION, jacobian), 0.0, 1e-14)
     singular = np.linalg.svd(jacobian, compute_uv=False)
     assert singular.min() > 0.5, "no other pattern of forces is without effect"
-
-
-def test_internal_force_moves_nothing():
-    q = coordinates()
-    rates = np.random.default_rng(1).normal(size=q.shape)
-    forces = np.random.default_rng(2).normal(size=(len(q), 4)) * 300.0
-    plain = MODEL.accelerations(q, rates, forces)
-    twisted = MODEL.accelerations(q, rates, forces + 1e3 * INTERNAL_FORCE_DIRECTION)
-    assert_within(twisted, plain, 1e-11)
-
-
-def test_smallest_forces_have_no_internal_part():
-    q = coordinates()
-    forces = MODEL.forces(q, np.zeros_like(q), np.ones_like(q))
-    assert_within(split_forces(forces).twisting, 0.0, 1e-9)
-    larger = forces + 10.0 * INTERNAL_FORCE_DIRECTION
-    norms = np.linalg.norm(forces, axis=1) ** 2 + 100.0
-    assert_allclose(np.linalg.norm(larger, axis=1) ** 2, norms, rtol=1e-12)
 
 
 def test_split_is_orthogonal_and_complete():
