@@ -151,16 +151,6 @@ def test_static_forces_are_the_gradient_of_the_potential(
         assert_within(gradient, expected, error)
 
 
-def test_without_gravity_a_machine_at_rest_stays(platform):
-    content = platform.parameters.model_dump()
-    content["gravity"] = 0.0
-    floating = Platform(MachineParameters.model_validate(content))
-    rest, none = np.zeros(6), np.zeros(platform.n_actuators)
-    assert_array_equal(floating.inverse_dynamics(platform.home, rest, rest), 0.0)
-    assert_array_equal(floating.forward_dynamics(platform.home, rest, none), 0.0)
-    assert floating.energy(platform.home, rest)[1] == 0.0
-
-
 def test_velocity_terms_are_quadratic(platform, states):
     """Forces that hold all rates of the degrees of freedom, less what dampers take of them."""
     pose, twist, zero = states.pose, states.twist, np.zeros_like(states.twist)
