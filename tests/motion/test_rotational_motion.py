@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.motion import rotational_motion
-from twin.rotations import CONVENTIONS, angles_from_quaternion, quaternion_from_angles
+from twin.rotations import CONVENTIONS, quaternion_from_angles
 
 STEP = 1e-4
 
@@ -83,31 +80,6 @@ def test_rotation_vector_series_meets_closed_form():
     above = rotational_motion([1.0 + 1e-13, 0.0, 0.0], rate, second, "rotation_vector")
     for one, other in zip(below, above, strict=True):
         assert_within(one, other, 1e-12)
-
-
-def test_single_axis_turns_are_plain():
-    for name in ("yaw_pitch_roll", "fixed_xyz", "moving_xyz", "compliant", "rotation_vector"):
-        angles = CONVENTIONS[name].angles
-        for column in range(3):
-            angle, rate, second = np.zeros((3, 3))
-            angle[column], rate[column], second[column] = 0.4, 0.7, -1.1
-            sample = rotational_motion(angle, rate, second, name)
-            axis = np.abs(sample.velocity) / 0.7
-            assert_within(sorted(axis), [0.0, 0.0, 1.0], 1e-14)
-            assert_allclose(sample.acceleration, sample.velocity * (-1.1 / 0.7))
-            back = angles_from_quaternion(sample.quaternion, name)
-            assert back[column] == pytest.approx(0.4), angles[column]
-
-
-@given(st.lists(st.floats(-3.0, 3.0), min_size=9, max_size=9), st.sampled_from(sorted(CONVENTIONS)))
-def test_velocity_is_linear_in_rates(numbers, name):
-    size = len(CONVENTIONS[name].angles)
-    angles, rates, others = np.reshape(numbers, (3, 3))[:, :size]
-    zero = np.zeros(size)
-    one = rotational_motion(angles, rates, zero, name).velocity
-    two = rotational_motion(angles, others, zero, name).velocity
-    both = rotational_motion(angles, rates + others, zero, name).velocity
-    assert_within(both, one + two, 1e-12)
 
 
 def test_batches_broadcast_and_bad_shapes_are_named():
