@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from twin.model import batch
-
 
 @pytest.mark.benchmark(group="Platform.forward_dynamics, 4096 states, all cores")
 def test_forward_dynamics(benchmark, platform, states):
@@ -15,7 +13,7 @@ def test_forward_dynamics(benchmark, platform, states):
 
 @pytest.mark.benchmark(group="Platform.forward_dynamics, 4096 states, all cores")
 def test_forward_dynamics_without_lanes(benchmark, platform, states, monkeypatch):
-    monkeypatch.setattr(batch, "lane_count", lambda: 1)
+    monkeypatch.setenv("TWIN_LANES", "1")
     test_forward_dynamics(benchmark, platform, states)
 
 

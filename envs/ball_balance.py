@@ -130,7 +130,7 @@ class BallBalance(Task):
         self.actions = rescaled([self._action_channel()], settings.scales)
         self.observations = self._observation_channels()
         self._make_arrays()
-        self._allocate()
+        self.allocate()
         self._group(self._targets, self._limits, self._signals, self._balls, self._increments)
         legs, measured = platform.constants.legs, self.batch.measured
         self._fill: Any = SameTypes(pose_command)

@@ -165,7 +165,7 @@ class Task(ABC):
         """Return further options of the batched plant: `mode`, `ball`."""
         return {}
 
-    def _allocate(self) -> None:
+    def allocate(self) -> None:
         """Make the arrays of all tasks; `actions` and `observations` are known.
 
         Raises:

@@ -172,7 +172,7 @@ class VibrationIsolation(Task):
         level = spectrum(self.acceleration, *band)
         self.actions = rescaled([self._action_channel(level)], settings.scales)
         self.observations = self._observation_channels(level)
-        self._allocate()
+        self.allocate()
         self._make_arrays(level)
 
     def _batch_options(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import temporary_files  # noqa: F401
 
 # isort: split
 import re
+import tempfile
 import tomllib
 from importlib import import_module
 from itertools import pairwise
@@ -155,6 +156,14 @@ def constants(monkeypatch):
             monkeypatch.setattr(module, name, value)
 
     return change
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """Let dumps and any log file fall into a folder of the test."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

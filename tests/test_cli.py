@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import typer
 from console import console
+from numpy.testing import assert_array_equal
 
 import twin
 from twin import cli
@@ -102,6 +103,7 @@ def test_new_names_missing_options(tmp_path):
 @pytest.mark.quick
 def test_new_asks_on_a_terminal(tmp_path, monkeypatch):
     """Enter takes what is suggested; an answer that does not fit is asked for again."""
+    # The runner of commands gives no terminal.
     monkeypatch.setattr(new, "_on_a_terminal", lambda: True)
     target = tmp_path / "mine.toml"
     answers = ["", "310 kg", "310 mm", *[""] * 4, "0.4 m", *[""] * 7]
@@ -154,7 +156,7 @@ def test_simulate_saves_and_plots(tmp_path):
     assert len(motion) == 11
     platform = twin.load("stewart")
     held = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    np.testing.assert_array_equal(motion.forces, np.tile(held, (11, 1)))
+    assert_array_equal(motion.forces, np.tile(held, (11, 1)))
     assert page.stat().st_size > 1_000_000
     assert str(file) in result.output.replace("\n", "")
 
@@ -240,6 +242,7 @@ def test_validate_ends_with_one_when_a_case_fails(monkeypatch):
         CaseResult("stewart", "gap", "Gap", "Text", (measure,)),
         CaseResult("stewart", "crash", "Crash", "Text", (), error="it stopped"),
     ]
+    # No machine as it is shipped fails a case.
     monkeypatch.setattr(report, "run", lambda *_, **__: cases)
     result = console("validate", "stewart")
     assert result.exit_code == 1
@@ -302,5 +305,6 @@ def test_interrupt_ends_with_130(monkeypatch):
     def interrupt():
         raise KeyboardInterrupt
 
+    # As Ctrl-C does at a time that cannot be met otherwise.
     monkeypatch.setattr(catalogue, "machine_names", interrupt)
     assert console("list").exit_code == 130

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import twin
 from twin import errors
@@ -74,8 +75,8 @@ def test_errors_pickle_with_their_data(subtests):
                     assert vars(again)[key] == value
                     continue
                 assert set(again.data) == set(value)
-                np.testing.assert_array_equal(again.data["pose"], value["pose"])
-                np.testing.assert_array_equal(again.data["state"].lengths, state.lengths)
+                assert_array_equal(again.data["pose"], value["pose"])
+                assert_array_equal(again.data["state"].lengths, state.lengths)
 
 
 def test_messages_hold_the_arguments():

@@ -2,13 +2,13 @@
 
 import ast
 import re
-import runpy
 from importlib import import_module
 
 import numpy as np
 import pytest
 from package_walk import MODULES, ROOT
 from PIL import Image
+from scripts import run_script
 
 FOLDER = ROOT / "examples"
 EXAMPLES = {script.stem: script for script in sorted(FOLDER.glob("*.py"))}
@@ -44,9 +44,8 @@ def test_scripts_import_what_the_package_has(subtests):
 @pytest.mark.pages
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example_ends_in_what_it_promises(name, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", [str(EXAMPLES[name]), str(tmp_path)])
-    runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
+def test_example_ends_in_what_it_promises(name, tmp_path, capsys):
+    run_script(EXAMPLES[name], tmp_path)
     promised = {script: output for script, _, output in ROWS}[name]
     printed = capsys.readouterr().out
     written = sorted(tmp_path.iterdir())

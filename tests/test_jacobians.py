@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from paths import moved
+from tolerance import assert_within
 
 pytestmark = pytest.mark.quick
 
@@ -23,7 +25,7 @@ def close(found, expected, tolerance=CLOSE):
 
 def test_differences_are_exact_on_a_known_function(derivative):
     result = derivative(lambda t: np.array([np.sin(3 * t), np.exp(t)]), STEP)
-    np.testing.assert_allclose(result, [3.0, 1.0], rtol=0, atol=1e-11)  # rounding / step
+    assert_within(result, [3.0, 1.0], 1e-11)  # rounding / step
 
 
 def test_jacobian_is_the_derivative_of_the_coordinates(platform, states, derivative, scale):
@@ -48,7 +50,7 @@ def test_each_column_of_the_jacobian(platform, states, derivative, scale, column
     expected = np.einsum("kij,kj->ki", platform.jacobian(states.pose), twist)
     if platform.dof == 6:
         one = scale.twist[column] * platform.jacobian(states.pose)[:, :, column]
-        np.testing.assert_allclose(expected, one, rtol=1e-15)  # the product's rounding
+        assert_allclose(expected, one, rtol=1e-15)  # the product's rounding
     if np.abs(twist).max() == 0.0:
         assert platform.dof < 6, "the direction is one of the machine's own"
         return
@@ -69,7 +71,7 @@ def test_conditions_hold_along_every_motion(platform, states):
     rows = platform.constraints(states.pose)
     assert rows.shape == (len(states.pose), 6 - platform.dof, 6)
     off = np.einsum("kij,kj->ki", rows, states.twist)
-    np.testing.assert_allclose(off, np.zeros_like(off), rtol=0, atol=1e-14)
+    assert_within(off, np.zeros_like(off), 1e-14)
 
 
 def test_actuator_accelerations_are_consistent(platform, states):

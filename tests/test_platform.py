@@ -4,6 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.analysis.payload.body import Payload
@@ -63,17 +65,15 @@ def test_pickles(platform, states):
     again = pickle.loads(pickle.dumps(platform))
     assert again.hash == platform.hash
     arguments = (states.pose, states.twist, states.forces)
-    np.testing.assert_array_equal(
-        again.forward_dynamics(*arguments), platform.forward_dynamics(*arguments)
-    )
+    assert_array_equal(again.forward_dynamics(*arguments), platform.forward_dynamics(*arguments))
 
 
 def test_springs_are_relaxed_and_at_rest_unless_told(platform, states):
     k = platform.n_deflections
     inside = platform.as_deflection(None)
-    np.testing.assert_array_equal(inside, np.zeros(2 * k))
+    assert_array_equal(inside, np.zeros(2 * k))
     arguments = (states.pose, states.twist, states.forces)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         platform.forward_dynamics(*arguments),
         platform.forward_dynamics(*arguments, deflection=inside),
     )
@@ -95,25 +95,21 @@ def test_loads_by_name_and_by_path(tmp_path):
 def test_limits_are_those_of_the_design(stewart):
     """Retracted at 0.740 m, stroke 0.230 m, home at mid-stroke (0.8716 m)."""
     stroke = stewart.maximum_coordinates - stewart.minimum_coordinates
-    np.testing.assert_allclose(stroke, 0.230, rtol=0, atol=1e-15)
+    assert_within(stroke, 0.230, 1e-15)
     middle = (stewart.maximum_coordinates + stewart.minimum_coordinates) / 2
     # The height is given with four decimals.
-    np.testing.assert_allclose(stewart.home_coordinates, middle, rtol=0, atol=5e-5)
+    assert_within(stewart.home_coordinates, middle, 5e-5)
 
 
 def test_motion_range_of_the_driving_simulator():
     """Paper: +-50 mm; the small angles it gives are 50 mm over half of length and width."""
     platform = twin.load("driving_simulator")
     span = np.array([0.05, np.radians(3.581), np.radians(6.987)])
-    np.testing.assert_allclose(
-        platform.maximum_coordinates - platform.home_coordinates, span[0], rtol=0, atol=1e-15
-    )
-    np.testing.assert_allclose(
-        platform.home_coordinates - platform.minimum_coordinates, span[0], rtol=0, atol=1e-15
-    )
+    assert_within(platform.maximum_coordinates - platform.home_coordinates, span[0], 1e-15)
+    assert_within(platform.home_coordinates - platform.minimum_coordinates, span[0], 1e-15)
     arms = np.abs(platform.platform_joints).max(axis=0)
     # Printed with four digits, of the angle 0.05 / arm.
-    np.testing.assert_allclose(span[1:], 0.05 / arms[:2], rtol=2e-4)
+    assert_allclose(span[1:], 0.05 / arms[:2], rtol=2e-4)
 
 
 def test_changes_make_another_machine(stewart):
@@ -171,7 +167,7 @@ def test_studies_are_methods(stewart):
     assert stewart.payload(grid=2).exact_limit_kg == static_payload(stewart, grid=2).exact_limit_kg
     raised = np.add(stewart.home, [0.0, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0])
     linear = stewart.linearise(raised)
-    np.testing.assert_array_equal(linear.stiffness, linearise(stewart, raised).stiffness)
+    assert_array_equal(linear.stiffness, linearise(stewart, raised).stiffness)
     system = linear.system("forces", "displacement")
     assert (system.A.shape, system.B.shape) == ((12, 12), (12, 6))
     with pytest.raises(InputError, match=r"got shape \(6,\).*twin\.pose"):

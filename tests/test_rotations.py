@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError
@@ -63,11 +65,11 @@ def test_convention(name, angles):
     quaternion = quaternion_from_angles(given_angles, name)
     matrix = Rotation.from_quat(quaternion[[1, 2, 3, 0]]).as_matrix()
     # A few products of sines and cosines.
-    np.testing.assert_allclose(matrix, PRODUCTS[name](*angles), rtol=0, atol=1e-15)
+    assert_within(matrix, PRODUCTS[name](*angles), 1e-15)
     assert quaternion[0] >= 0
     # Away from the singular angles they come back; cos(1.2) enlarges rounding threefold.
     back = angles_from_quaternion(quaternion, name)
-    np.testing.assert_allclose(back, given_angles, rtol=0, atol=2e-15)
+    assert_within(back, given_angles, 2e-15)
 
 
 def test_batches(subtests):
@@ -77,9 +79,7 @@ def test_batches(subtests):
             angles = np.random.default_rng(1).uniform(-1, 1, (2, 3, count))
             quaternions = quaternion_from_angles(angles, name)
             assert quaternions.shape == (2, 3, 4)
-            np.testing.assert_array_equal(
-                quaternions[1, 2], quaternion_from_angles(angles[1, 2], name)
-            )
+            assert_array_equal(quaternions[1, 2], quaternion_from_angles(angles[1, 2], name))
             assert angles_from_quaternion(quaternions, name).shape == angles.shape
             assert quaternion_from_angles(np.empty((0, count)), name).shape == (0, 4)
             assert angles_from_quaternion(np.empty((0, 4)), name).shape == (0, count)
@@ -88,7 +88,7 @@ def test_batches(subtests):
 def test_pose_from_angles_broadcasts():
     pose = pose_from_angles([0.0, 0.1, 0.9], np.zeros((4, 3)))
     assert pose.shape == (4, 7)
-    np.testing.assert_array_equal(pose[2], [0.0, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0])
+    assert_array_equal(pose[2], [0.0, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0])
     with pytest.raises(InputError, match="broadcast"):
         pose_from_angles(np.zeros((2, 3)), np.zeros((3, 3)))
 
@@ -105,7 +105,7 @@ def test_angle_between_is_the_angle_of_the_turn(angle, sign):
 def test_angle_between_broadcasts_and_refuses():
     home, turned = np.eye(4)[0], quaternion_from_angles([[0.1, 0.0, 0.0], [0.2, 0.0, 0.0]])
     # Rounding of angles of order one.
-    np.testing.assert_allclose(angle_between(turned, home), [0.1, 0.2], rtol=0, atol=1e-15)
+    assert_within(angle_between(turned, home), [0.1, 0.2], 1e-15)
     for bad in ([1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0], np.ones((3, 4)) / 2.0):
         with pytest.raises(InputError):
             angle_between(turned, bad)
@@ -128,7 +128,7 @@ def test_level_platforms_have_no_angles_about_z_twice(subtests):
                 # Just beside it they come back; a tilt of 1e-6 rad enlarges rounding 1e6 times.
                 angles = [0.3, abs(tilt - 1e-6), 0.2]
                 back = angles_from_quaternion(quaternion_from_angles(angles, name), name)
-                np.testing.assert_allclose(back, angles, rtol=0, atol=1e-9)
+                assert_within(back, angles, 1e-9)
 
 
 def test_roll_pitch_cannot_hold_yaw():
@@ -147,17 +147,17 @@ def test_poses_from_places_and_angles():
     turns = np.radians([10.0, -20.0, 30.0])
     expected = about("z", turns[2]) @ about("y", turns[1]) @ about("x", turns[0])
     made = twin.pose(0.1, 0.2, 0.3, roll=10.0, pitch=-20.0, yaw=30.0, degrees=True)
-    np.testing.assert_array_equal(made[:3], [0.1, 0.2, 0.3])
+    assert_array_equal(made[:3], [0.1, 0.2, 0.3])
     found = Rotation.from_quat(made[[4, 5, 6, 3]]).as_matrix()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(twin.angles(made), turns, rtol=0, atol=1e-15)
-    np.testing.assert_array_equal(twin.pose(), [0, 0, 0, 1, 0, 0, 0])
+    assert_within(found, expected, 1e-15)
+    assert_within(twin.angles(made), turns, 1e-15)
+    assert_array_equal(twin.pose(), [0, 0, 0, 1, 0, 0, 0])
 
 
 def test_pose_helpers_broadcast():
     made = twin.pose(x=np.zeros((4, 1)), yaw=np.linspace(0.0, 1.0, 3))
     assert made.shape == (4, 3, 7)
-    np.testing.assert_allclose(twin.angles(made)[2, :, 2], [0.0, 0.5, 1.0], rtol=0, atol=1e-15)
+    assert_within(twin.angles(made)[2, :, 2], [0.0, 0.5, 1.0], 1e-15)
     assert twin.rotations.pose is twin.pose
 
 

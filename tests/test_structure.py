@@ -260,7 +260,8 @@ def test_machines_are_complete(name):
 def test_stated_tolerances_are_not_loosened():
     """`assert_allclose` adds its default of 1e-7 relative to an absolute tolerance."""
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
+        source = file.read_text()
+        for node in ast.walk(ast.parse(source if "atol" in source else "")):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("assert_allclose"):
                 given = {keyword.arg for keyword in node.keywords}
                 assert "atol" not in given or "rtol" in given, f"{file}:{node.lineno}"

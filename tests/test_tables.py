@@ -33,7 +33,7 @@ class Recorded(Table):
 def recorded(monkeypatch):
     """All tables that are printed."""
     monkeypatch.setattr(tables, "RichTable", Recorded)
-    monkeypatch.setattr(Recorded, "made", [])
+    Recorded.made.clear()
     return Recorded.made
 
 

@@ -5,6 +5,8 @@ from typing import get_args
 import numpy as np
 import pytest
 from console import console
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.analysis.inertial import read_inertial_log
@@ -62,8 +64,8 @@ def test_a_run_is_written_as_a_log(tmp_path):
     for time, table in ((saved.time, motion), (signals["time"], loop)):
         for name, values in table.items():
             assert log[name].units == units[name], name
-            np.testing.assert_array_equal(log[name].values, values)
-            np.testing.assert_allclose(log[name].time, time, rtol=0.0, atol=5e-10)
+            assert_array_equal(log[name].values, values)
+            assert_within(log[name].time, time, 5e-10)
     assert log.metadata["machine"] == "stewart"
     assert not [each for each in check_log(log, machine) if each.check in ("clock", "unit")]
 
@@ -109,9 +111,9 @@ def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     log = read_inertial_log(file)
-    np.testing.assert_allclose(np.diff(log.time), 5e-3, rtol=1e-9, atol=0)
+    assert_allclose(np.diff(log.time), 5e-3, rtol=1e-9)
     assert np.abs(log.angular_rate[:, 1]).max() > 0.02
-    np.testing.assert_allclose(log.specific_force[:, 2].mean(), 9.81, rtol=0.05, atol=0)
+    assert_allclose(log.specific_force[:, 2].mean(), 9.81, rtol=0.05)
 
 
 def test_machines_without_an_inertial_sensor_write_no_log(tmp_path):

@@ -48,6 +48,7 @@ class Visit:
 def visit(monkeypatch):
     """Somebody who visits whatever the command shows."""
     visitor = Visit()
+    # The command waits for somebody to end it.
     monkeypatch.setattr(commands, "interruption", lambda: nullcontext(visitor.requested))
     monkeypatch.setattr(commands, "line", visitor.note)
     return visitor

@@ -165,19 +165,19 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]
         yield from ((task, run_case(task)) for task in tasks)
         return
     # Spawned, not forked: engines and compiled code hold threads that do not survive a fork.
-    with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         # A long case started last would run alone on one core.
         by_cost = sorted(tasks, key=lambda task: -load_case(task[2]).cost)
         pending = {pool.submit(run_case, task): task for task in by_cost}
         try:
             for future in as_completed(pending):
-                yield pending[future], _collected(future, pending[future])
+                yield pending[future], collected_result(future, pending[future])
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
+def one_thread_each() -> Iterator[None]:
     """Limit worker processes started in this block to one thread each; more would compete."""
     environment = dict(os.environ)
     os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"))
@@ -188,7 +188,8 @@ def _one_thread_each() -> Iterator[None]:
         os.environ.update(environment)
 
 
-def _collected(future: Future[CaseResult], task: Task) -> CaseResult:
+def collected_result(future: Future[CaseResult], task: Task) -> CaseResult:
+    """Return the result of a task; a failed one where the process that ran it has crashed."""
     try:
         return future.result()
     except BrokenProcessPool:

@@ -406,7 +406,7 @@ class MotionCueing(Task):
         action = action_channel(platform, self.scales, self.machine, settings)
         self.actions = (action,)
         self.observations = observation_channels(platform, self.scales, self.axes, action, settings)
-        self._allocate()
+        self.allocate()
         self.manoeuvre = as_manoeuvre(settings.manoeuvre)
         longest_duration = (
             DRIVE_DURATION
@@ -430,8 +430,8 @@ class MotionCueing(Task):
             ahead=[preview_spacing * k for k in range(settings.preview + 1)],
             on_pose=settings.action in POSE_ACTIONS,
         )
-        self._state = make_command_state(size, self.platform.n_actuators)
-        self.commands = self._state.axes
+        self.state = make_command_state(size, self.platform.n_actuators)
+        self.commands = self.state.axes
         self.intensity = np.ones(size)
         self.signals = {
             "perceived_vehicle": self.senses.vehicle,
@@ -447,10 +447,8 @@ class MotionCueing(Task):
         }
         pose_actions = settings.action in POSE_ACTIONS
         self._command: Any = SameTypes(fill_pose_command if pose_actions else fill_speed_command)
-        self._commanded = Bundle(
-            self.machine, self._state, self.batch.measured, self.drive_commands
-        )
-        self._group(self._constants, self.senses, self._signals, self._state)
+        self._commanded = Bundle(self.machine, self.state, self.batch.measured, self.drive_commands)
+        self._group(self._constants, self.senses, self._signals, self.state)
 
     def begin(
         self,
@@ -498,7 +496,7 @@ class MotionCueing(Task):
     def evaluate(self, indices: Any, actions: FloatArray | None = None) -> None:
         """Fill observation, reward, termination and signals as all tasks do."""
         if actions is None and self.steps[indices[0]] == 0:
-            begin_commands(self.machine, indices, self._state, self.batch.measured)
+            begin_commands(self.machine, indices, self.state, self.batch.measured)
         super().evaluate(indices, actions)
 
     def scene(self, index: int) -> Scene:

@@ -287,10 +287,11 @@ class PoseTracking(Task):
         self.signals = {**self._signals._asdict(), **self._plant_signals()}
         del self.signals["accumulated"]
         self.limits = self._make_limits()
-        self._allocate()
+        self.allocate()
 
-    def _allocate(self) -> None:
-        super()._allocate()
+    def allocate(self) -> None:
+        """Make the arrays of all environments, those of the reference with them."""
+        super().allocate()
         self._group(self._reference, self.limits, self._signals)
 
     def begin(

@@ -67,7 +67,6 @@ def test_a_full_disk_is_one_line_on_the_console(monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
 
     monkeypatch.setattr("twin.machine.machine.machine_names", full)
-    monkeypatch.setattr("twin.cli.machines.machine_names", full, raising=False)
     result = console("list")
     assert result.exit_code == 2
     assert result.output == "twin: No space left on device: /tmp/x\n"

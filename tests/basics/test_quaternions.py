@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 
 from twin.basics.arrays import (
     cross,
@@ -30,9 +32,9 @@ def test_quaternions_are_those_of_scipy(shape):
     theirs = Rotation.from_rotvec(turns.reshape(-1, 3))
     quaternion = quaternion_from_vector(turns)
     matrix = rotation_matrix(quaternion)
-    np.testing.assert_allclose(matrix.reshape(-1, 3, 3), theirs.as_matrix(), atol=1e-15, rtol=0)
+    assert_within(matrix.reshape(-1, 3, 3), theirs.as_matrix(), 1e-15)
     expected = theirs.apply(vectors.reshape(-1, 3)).reshape(vectors.shape)
-    np.testing.assert_allclose(rotated(quaternion, vectors), expected, atol=1e-15, rtol=1e-14)
+    assert_allclose(rotated(quaternion, vectors), expected, atol=1e-15, rtol=1e-14)
 
 
 @SHAPES
@@ -40,22 +42,20 @@ def test_products_rotate_by_the_right_one_first(shape):
     first, second = (quaternion_from_vector(each) for each in drawn(shape))
     product = rotation_matrix(quaternion_product(second, first))
     expected = rotation_matrix(second) @ rotation_matrix(first)
-    np.testing.assert_allclose(product, expected, atol=1e-15, rtol=0)
+    assert_within(product, expected, 1e-15)
 
 
 @SHAPES
 def test_cross_products_are_matrices_too(shape):
     left, right = drawn(shape)
-    np.testing.assert_allclose(cross(left, right), np.cross(left, right), atol=1e-15, rtol=0)
-    np.testing.assert_allclose(
-        (cross_matrix(left) @ right[..., None])[..., 0], np.cross(left, right), atol=1e-15, rtol=0
-    )
+    assert_within(cross(left, right), np.cross(left, right), 1e-15)
+    assert_within((cross_matrix(left) @ right[..., None])[..., 0], np.cross(left, right), 1e-15)
 
 
 def test_poses_turn_in_base_axes():
     pose = np.array([0.1, 0.2, 0.3, *quaternion_from_vector(np.array([0.0, 0.0, np.pi / 2]))])
     moved = turned(pose, np.array([0.0, 1.0, 0.0, 0.3, 0.0, 0.0]))
-    np.testing.assert_allclose(moved[:3], [0.1, 1.2, 0.3])
+    assert_allclose(moved[:3], [0.1, 1.2, 0.3])
     # Turned about the base's x axis: the platform's x axis, along y before, tilts up.
     tilted = [0.0, np.cos(0.3), np.sin(0.3)]
-    np.testing.assert_allclose(rotation_matrix(moved[3:])[:, 0], tilted, atol=1e-15, rtol=0)
+    assert_within(rotation_matrix(moved[3:])[:, 0], tilted, 1e-15)

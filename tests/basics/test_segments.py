@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from twin.basics.arrays import segment_distance
 
@@ -39,4 +40,4 @@ def test_batches_broadcast():
     up[..., 2] = 1.0
     other = np.array([[1.0, 0.0, 0.5], [0.0, 2.0, 3.0]])
     found = segment_distance(first, up, other, other)
-    np.testing.assert_allclose(found, np.tile([1.0, np.hypot(2.0, 2.0)], (4, 1)))
+    assert_allclose(found, np.tile([1.0, np.hypot(2.0, 2.0)], (4, 1)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from twin.basics.files import (
     BYTES_VARIABLE,
@@ -38,7 +39,7 @@ def test_archives_are_measured_before_they_are_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "zeros.npz"
     np.savez_compressed(path, a=np.zeros(100_000))
     assert path.stat().st_size < 2000
-    np.testing.assert_array_equal(read_arrays(path)["a"], np.zeros(100_000))
+    assert_array_equal(read_arrays(path)["a"], np.zeros(100_000))
     monkeypatch.setenv(BYTES_VARIABLE, "700_000")
     with pytest.raises(InputError, match="limit"):
         read_arrays(path)

@@ -82,6 +82,7 @@ def test_files_are_written_where_there_are_no_locks(tmp_path, monkeypatch):
     def without(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
+    # No file system here is without locks.
     monkeypatch.setattr(fcntl, "flock", without)
     (tmp_path / ".twin-left").touch()
     assert write_text(tmp_path / "new.csv", "whole").read_text() == "whole"

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from redundant import machine_tool
+from tolerance import assert_within
 
 import twin
 from twin.basics.arrays import FloatArray
@@ -87,7 +89,7 @@ def test_derivatives_of_residuals(name: str, parts: tuple[str, ...] | None) -> N
     slope = (values[0] - 8.0 * values[1] + 8.0 * values[2] - values[3]) / (12.0 * step)
     exact = residuals.slopes(at) @ way
     assert np.abs(exact).max() > 1.0
-    np.testing.assert_allclose(exact, slope, rtol=0.0, atol=1e-7 * np.abs(exact).max())
+    assert_within(exact, slope, 1e-7 * np.abs(exact).max())
 
 
 PARTS = {
@@ -160,7 +162,7 @@ def test_unseen_poses_are_met(name: str) -> None:
     before, after = found.errors_of(other)
     assert before.position.mean() > 3.0 * after.position.mean()
     assert after.position.mean() < 30e-6
-    np.testing.assert_allclose(found.expected.position.mean(), after.position.mean(), rtol=0.6)
+    assert_allclose(found.expected.position.mean(), after.position.mean(), rtol=0.6)
 
 
 def test_a_tolerance_keeps_what_is_not_shown_near_the_file() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tolerance import assert_within
 from typer.testing import CliRunner
 
 import twin
@@ -75,7 +76,7 @@ def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
         coordinates = found.corrected(coordinates)
     poses = made.forward_kinematics(coordinates)
     off = np.linalg.norm(displacement(poses, other.poses)[:, :3], axis=1)
-    np.testing.assert_allclose(off, found.errors_of(other)[1].position, rtol=0.0, atol=2e-8)
+    assert_within(off, found.errors_of(other)[1].position, 2e-8)
     rules = LogMapping.read(offsets)
     log = Log(
         tuple(
@@ -84,7 +85,7 @@ def test_files_of_a_calibrated_machine(name: str, tmp_path: Path) -> None:
         )
     )
     mapped = rules.apply(log, machine)["coordinates"].values
-    np.testing.assert_allclose(mapped, found.corrected(other.coordinates), rtol=0.0, atol=1e-9)
+    assert_within(mapped, found.corrected(other.coordinates), 1e-9)
     again = run(*words, "--out", out)
     assert again.exit_code == 2
     assert "exists" in again.output

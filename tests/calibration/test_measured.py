@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.calibration import poses_within, read_poses, simulated
@@ -28,18 +30,18 @@ def read(tmp_path: Path, *lines: str, **options: Any) -> Any:
 
 def test_columns_with_units(tmp_path: Path) -> None:
     found = read(tmp_path, HEAD, f"1,{ROW},1,2,850,3,4,5", f"2,{ROW},1,,850,,4,NaN")
-    np.testing.assert_allclose(found.coordinates[0], 0.95 + 1e-3 * np.arange(6))
+    assert_allclose(found.coordinates[0], 0.95 + 1e-3 * np.arange(6))
     expected = [1e-3, 2e-3, 0.85, *np.radians([3, 4, 5])]
-    np.testing.assert_allclose(found.values[0], expected)
-    np.testing.assert_allclose(found.values[1], np.where([1, 0, 1, 0, 1, 0], expected, np.nan))
+    assert_allclose(found.values[0], expected)
+    assert_allclose(found.values[1], np.where([1, 0, 1, 0, 1, 0], expected, np.nan))
     assert found.full.tolist() == [True, False]
-    np.testing.assert_allclose(found.noise[0], [20e-6, 50e-6, 1e-6])
+    assert_allclose(found.noise[0], [20e-6, 50e-6, 1e-6])
 
 
 def test_noise_of_file_and_options(tmp_path: Path) -> None:
     head = f"time,{LEGS},x [mm],position_noise [um]"
     found = read(tmp_path, head, f"1,{ROW},1,30", f"2,{ROW},1,", position_noise=5e-6)
-    np.testing.assert_allclose(found.noise[:, 0], [30e-6, 5e-6])
+    assert_allclose(found.noise[:, 0], [30e-6, 5e-6])
 
 
 def test_logs_as_written(tmp_path: Path) -> None:
@@ -49,7 +51,7 @@ def test_logs_as_written(tmp_path: Path) -> None:
     units = ("m", "m", "m", "1", "1", "1", "1")
     log = Log((legs, Channel("pose", poses.numbers, poses.poses, units)))
     path = write_log(log, tmp_path / "log.csv")
-    np.testing.assert_allclose(read_poses(path, machine).values, poses.values, rtol=0.0, atol=1e-14)
+    assert_within(read_poses(path, machine).values, poses.values, 1e-14)
 
 
 def test_mapping(tmp_path: Path) -> None:

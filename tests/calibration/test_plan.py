@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import twin
 from twin.calibration import LegErrors, calibrate, plan, poses_within, simulated
@@ -29,7 +30,7 @@ def test_plan_is_inside_and_better_than_chance(name: str, tmp_path: Path) -> Non
     assert len(np.unique(found.poses, axis=0)) == 20
     assert found.observability["O1"] > 1.2 * found.random["O1"]
     table = read_log(write_table(found, machine, tmp_path / "plan.csv"))
-    np.testing.assert_array_equal(table["coordinates"].values, found.coordinates)
+    assert_array_equal(table["coordinates"].values, found.coordinates)
     path = write_visits(found, machine, tmp_path / "visits.csv")
     motion = read_recording(path, machine.home, convention=convention_of(machine))
     # Six seconds out of home and at rest, six back and at rest.
@@ -55,7 +56,7 @@ def test_expected_errors_are_those_that_are_found() -> None:
         wrong = (done.errors - errors) / found.standard_errors
         assert 0.5 < np.sqrt((wrong**2).mean()) < 1.6
     expected = np.sqrt((found.expected.position**2).mean())
-    np.testing.assert_allclose(np.sqrt(np.mean(ends)), expected, rtol=0.4)
+    assert_allclose(np.sqrt(np.mean(ends)), expected, rtol=0.4)
 
 
 def test_limits_of_joints_hold(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 from short_runs import RIGID, actuator_error, driven, sine
+from tolerance import assert_within
 
 import twin
 from twin.control.cascade import Cascade
@@ -64,9 +66,9 @@ def test_error_decays_as_the_oscillator_that_was_chosen():
     )
     moved = run.pose[:, :3] - platform.home[:3]
     expected = decay[:, None] * (start[:3] - platform.home[:3])
-    np.testing.assert_allclose(moved, expected, rtol=0, atol=2e-2 * 0.005)
+    assert_within(moved, expected, 2e-2 * 0.005)
     angles = Rotation.from_quat(run.pose[:, 3:], scalar_first=True).as_rotvec()
-    np.testing.assert_allclose(angles, decay[:, None] * turn, rtol=0, atol=2e-2 * 0.02)
+    assert_within(angles, decay[:, None] * turn, 2e-2 * 0.02)
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -81,8 +83,8 @@ def test_state_is_found_from_the_actuators(name):
         coordinates = platform.inverse_kinematics(where)
         rates = platform.jacobian(where) @ motion
         assert task_state(legs, coordinates, rates, state, work) == POSE_FOUND
-        np.testing.assert_allclose(state[:7], where, rtol=0, atol=1e-10)
-        np.testing.assert_allclose(state[7:], motion, rtol=0, atol=1e-9)
+        assert_within(state[:7], where, 1e-10)
+        assert_within(state[7:], motion, 1e-9)
 
 
 def test_redundant_readings_that_do_not_fit_give_the_nearest_pose():
@@ -92,7 +94,7 @@ def test_redundant_readings_that_do_not_fit_give_the_nearest_pose():
     rounded = platform.home_coordinates + 1e-5 * np.array([1.0, -1.0, 1.0, -1.0])
     state = np.concatenate([platform.home, np.zeros(6)])
     assert task_state(legs, rounded, np.zeros(4), state, work) == POSE_FOUND
-    np.testing.assert_allclose(state[:3], platform.home[:3], rtol=0, atol=2e-5)
+    assert_within(state[:3], platform.home[:3], 2e-5)
 
 
 def test_orientation_error_is_a_rotation_vector_in_base_axes():
@@ -105,10 +107,10 @@ def test_orientation_error_is_a_rotation_vector_in_base_axes():
         error, out = np.empty(6), np.empty(6)
         zero = np.zeros(6)
         corrected_acceleration(pose, wanted, zero, zero, np.ones((6, 2)), zero, error, out)
-        np.testing.assert_allclose(error[:3], -pose[:3], rtol=0, atol=1e-14)
+        assert_within(error[:3], -pose[:3], 1e-14)
         expected = (Rotation.from_quat(wanted[3:], scalar_first=True) * now.inv()).as_rotvec()
-        np.testing.assert_allclose(error[3:], expected, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(out, error, rtol=0, atol=1e-14)
+        assert_within(error[3:], expected, 1e-12)
+        assert_within(out, error, 1e-14)
 
 
 def test_prediction_moves_a_state_on_as_its_accelerations_do():
@@ -124,10 +126,10 @@ def test_prediction_moves_a_state_on_as_its_accelerations_do():
         place += span * speed + 0.5 * span**2 * acceleration[:3]
         angle += span * spin + 0.5 * span**2 * acceleration[5]
         speed, spin = speed + span * acceleration[:3], spin + span * acceleration[5]
-    np.testing.assert_allclose(ahead[:3], place, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(ahead[7:10], speed, rtol=0, atol=1e-15)
+    assert_within(ahead[:3], place, 1e-15)
+    assert_within(ahead[7:10], speed, 1e-15)
     turn = [np.cos(0.5 * angle), 0.0, 0.0, np.sin(0.5 * angle)]
-    np.testing.assert_allclose(ahead[3:7], turn, rtol=0, atol=1e-15)
+    assert_within(ahead[3:7], turn, 1e-15)
 
 
 def test_what_is_on_its_way_is_kept_in_order():
@@ -138,8 +140,8 @@ def test_what_is_on_its_way_is_kept_in_order():
     for k in range(5):
         prediction.keep(np.full(6, float(k)))
     spans, pending = prediction.pending()
-    np.testing.assert_allclose(spans, [0.5e-3, 1e-3, 1e-3, 0.5e-3], rtol=1e-9, atol=0)
-    np.testing.assert_array_equal(pending[:, 0], [2.0, 3.0, 4.0, 4.0])
+    assert_allclose(spans, [0.5e-3, 1e-3, 1e-3, 0.5e-3], rtol=1e-9)
+    assert_array_equal(pending[:, 0], [2.0, 3.0, 4.0, 4.0])
     assert Prediction(drives, 1e-3, False).lead == 0.0
 
 
@@ -162,7 +164,7 @@ def test_first_force_is_the_present_one(name):
     controller.start(measurement)
     command = controller.update(0, measurement)
     assert command.mode == "force"
-    np.testing.assert_allclose(command.values, measurement.forces, rtol=1e-9, atol=1e-6)
+    assert_allclose(command.values, measurement.forces, rtol=1e-9, atol=1e-6)
 
 
 def test_wrong_model_is_taken_over_by_the_integral():

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from short_runs import RIGID, actuator_error, driven, sine
+from tolerance import assert_within
 
 import twin
 from twin.control.cascade import Cascade
@@ -44,24 +46,24 @@ def test_table_is_what_the_model_says():
     table = feedforward_table(platform, reference, drives, preview=False, friction=False)
     motion = (reference.pose, reference.twist, reference.acceleration)
     legs = platform.inverse_dynamics(*motion)
-    np.testing.assert_array_equal(table.leg_forces, legs)
+    assert_array_equal(table.leg_forces, legs)
     # Legs lag their motors by play and wind-up; all legs carry weight here.
     lead = table.coordinates - reference.coordinates
-    np.testing.assert_allclose(lead, 5e-5 + legs / 20e6, rtol=0, atol=1e-9)
+    assert_within(lead, 5e-5 + legs / 20e6, 1e-9)
     # The motor's acceleration differs from the leg's by the wind-up's.
     difference = table.forces - legs - drives.inertia * reference.accelerations
     wound = drives.inertia * np.gradient(np.gradient(legs / 20e6, 1e-3, axis=0), 1e-3, axis=0)
-    np.testing.assert_allclose(difference, wound, rtol=0, atol=1e-6)
+    assert_within(difference, wound, 1e-6)
 
 
 def test_friction_of_the_model_opposes_motion_and_grows_with_speed():
     drives = drive_model(twin.load("stewart", "hardware"))
     rates = np.linspace(-0.2, 0.2, 401)[:, None] * np.ones(6)
     force = drives.friction_force(rates)
-    np.testing.assert_allclose(force, -force[::-1], rtol=0, atol=1e-9)
+    assert_within(force, -force[::-1], 1e-9)
     assert (force * rates >= 0.0).all()
     fast = drives.friction_force(np.full(6, 0.1))
-    np.testing.assert_allclose(fast, drives.friction + 0.1 * drives.viscous, rtol=1e-9, atol=0)
+    assert_allclose(fast, drives.friction + 0.1 * drives.viscous, rtol=1e-9)
     slow = drives.friction_force(np.full(6, 5e-4))
     assert (slow > fast - 0.1 * drives.viscous).all(), "Stribeck"
     ideal = drive_model(twin.load("stewart"))
@@ -77,8 +79,8 @@ def test_looking_ahead_is_exact_for_parabolas_and_holds_the_end(subtests):
             later = time + lead
             exact = np.column_stack([0.3 * later**2 - later, later, np.ones(50)])
             found = ahead(rows, lead)
-            np.testing.assert_allclose(found[1:46], exact[1:46], rtol=0, atol=1e-10)
-            np.testing.assert_array_equal(found[-1], rows[-1])
+            assert_within(found[1:46], exact[1:46], 1e-10)
+            assert_array_equal(found[-1], rows[-1])
 
 
 def test_looking_ahead_is_what_the_delay_needs():

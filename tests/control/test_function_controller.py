@@ -5,6 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 from closed_loops import heave
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.control.cascade import Cascade
@@ -40,8 +42,8 @@ def test_a_function_does_what_the_same_class_does(stewart):
 
     wrapped = stewart.simulate(0.3, controller=same, **FAST)
     plain = stewart.simulate(0.3, controller=Cascade(stewart, heave(stewart)), **FAST)
-    np.testing.assert_array_equal(wrapped.pose, plain.pose)
-    np.testing.assert_array_equal(wrapped.signals["command"], plain.signals["command"])
+    assert_array_equal(wrapped.pose, plain.pose)
+    assert_array_equal(wrapped.signals["command"], plain.signals["command"])
     assert begun == [0.0]
 
 
@@ -54,9 +56,9 @@ def test_it_is_called_once_a_period_with_the_time(stewart):
         return weight(stewart)
 
     run = stewart.simulate(0.1, controller=held, period=0.01, **FAST)
-    np.testing.assert_allclose(times, np.arange(10) * 0.01, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(run.signals["command"], np.tile(weight(stewart), (10, 1)))
-    np.testing.assert_allclose(run.pose[-1], stewart.home, rtol=0, atol=1e-9)
+    assert_within(times, np.arange(10) * 0.01, 1e-12)
+    assert_array_equal(run.signals["command"], np.tile(weight(stewart), (10, 1)))
+    assert_within(run.pose[-1], stewart.home, 1e-9)
 
 
 def test_plain_arrays_are_forces_or_speeds(stewart):
@@ -66,8 +68,8 @@ def test_plain_arrays_are_forces_or_speeds(stewart):
         stewart.simulate(0.2, controller=given, **FAST)
         for given in (law, lambda *_: twin.Command(speeds))
     ]
-    np.testing.assert_array_equal(runs[0].lengths, runs[1].lengths)
-    np.testing.assert_allclose(runs[0].rates[-1], speeds, rtol=0.2)
+    assert_array_equal(runs[0].lengths, runs[1].lengths)
+    assert_allclose(runs[0].rates[-1], speeds, rtol=0.2)
 
 
 def test_a_motion_is_recorded_and_watched(stewart):
@@ -75,11 +77,11 @@ def test_a_motion_is_recorded_and_watched(stewart):
     law = FunctionController(stewart, partial(spring, stewart), motion)
     run = stewart.simulate(0.2, controller=law, **FAST)
     wanted = sample_reference(stewart, motion).coordinates[:200]
-    np.testing.assert_array_equal(run.signals["setpoint"], wanted)
+    assert_array_equal(run.signals["setpoint"], wanted)
     stroke = stewart.maximum_coordinates - stewart.minimum_coordinates
-    np.testing.assert_allclose(law.supervisor().following, 0.25 * stroke, rtol=1e-12)
+    assert_allclose(law.supervisor().following, 0.25 * stroke, rtol=1e-12)
     aimless = FunctionController(stewart, partial(spring, stewart))
-    np.testing.assert_allclose(aimless.supervisor().following, stroke, rtol=1e-12)
+    assert_allclose(aimless.supervisor().following, stroke, rtol=1e-12)
 
 
 def test_loops_take_functions_and_exchange_them(stewart):
@@ -93,7 +95,7 @@ def test_loops_take_functions_and_exchange_them(stewart):
         state = engine.step(loop.step(step, state))
     engine.close()
     assert loop.stopped == ""
-    np.testing.assert_allclose(state.pose, stewart.home, rtol=0, atol=1e-6)
+    assert_within(state.pose, stewart.home, 1e-6)
 
 
 def too_few(time, measurement):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tolerance import assert_within
 
 import twin
 from twin.control.homing import HomingController
@@ -41,8 +42,8 @@ def test_the_machine_comes_home(hardware):
     assert controller.ready
     homed, measured = run.signals["homed_coordinates"][-1], run.signals["measured"][-1]
     # Both are of the motor: one from counts since the index, one a rounded true coordinate.
-    np.testing.assert_allclose(homed, measured, rtol=0, atol=1.001 * COUNT)
-    np.testing.assert_allclose(run.pose[-1], hardware.home, rtol=0, atol=3e-4)
+    assert_within(homed, measured, 1.001 * COUNT)
+    assert_within(run.pose[-1], hardware.home, 3e-4)
     assert run.lengths.min() > hardware.minimum_coordinates.min() - 1e-3
     phases = run.signals["homing_phase"]
     assert (np.diff(phases, axis=0) >= 0.0).all()

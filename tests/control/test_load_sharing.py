@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from random_machines import random_machine
 from redundant import redundant_machine
+from tolerance import assert_within
 
 import twin
 from twin.control import make_controller
@@ -31,14 +33,12 @@ def test_internal_forces_move_nothing(name):
     held = machine.inverse_dynamics(pose, rest, rest)
     [internal] = internal_forces(machine, pose[None])
     assert internal.shape == (machine.n_actuators, machine.n_actuators - machine.dof)
-    np.testing.assert_allclose(
-        internal.T @ internal, np.eye(internal.shape[1]), rtol=0.0, atol=1e-12
-    )
+    assert_within(internal.T @ internal, np.eye(internal.shape[1]), 1e-12)
     for column in internal.T:
         moved = machine.forward_dynamics(pose, rest, held + 100.0 * column)
-        np.testing.assert_allclose(moved, 0.0, rtol=0.0, atol=1e-9)
+        assert_within(moved, 0.0, 1e-9)
     # The forces of the inverse dynamics are the smallest: they have no internal part.
-    np.testing.assert_allclose(internal.T @ held, 0.0, rtol=0.0, atol=1e-9)
+    assert_within(internal.T @ held, 0.0, 1e-9)
 
 
 def test_law_takes_out_what_no_motion_can_mend_and_nothing_else():
@@ -49,13 +49,9 @@ def test_law_takes_out_what_no_motion_can_mend_and_nothing_else():
     [internal] = internal_forces(machine, reference.pose[:1])
     twist = machine.constrain(machine.home, [0.0, 0.0, 0.01, 0.02, -0.03, 0.0]).twist
     change = machine.jacobian(machine.home) @ twist
-    np.testing.assert_allclose(
-        law.consistent(0, change + internal[:, 0]), change, rtol=0.0, atol=1e-12
-    )
+    assert_within(law.consistent(0, change + internal[:, 0]), change, 1e-12)
     speeds = law.yielding_speeds(0, 300.0 * internal[:, 0])
-    np.testing.assert_allclose(
-        speeds, -INTERNAL_FORCE_DROOP / gain * 300.0 * internal[:, 0], rtol=1e-12
-    )
+    assert_allclose(speeds, -INTERNAL_FORCE_DROOP / gain * 300.0 * internal[:, 0], rtol=1e-12)
 
 
 def test_legs_at_rest_carry_the_same_in_mujoco(subtests):
@@ -76,7 +72,7 @@ def test_wrong_readings_let_no_integral_grow():
     reading = Measurement(0.0, coordinates, np.zeros(4), np.full(4, 642.6))
     controller.start(reading)
     speeds = [controller.update(step, reading).values for step in range(500)]
-    np.testing.assert_allclose(speeds, 0.0, rtol=0.0, atol=1e-12)
+    assert_within(speeds, 0.0, 1e-12)
 
 
 def test_a_pose_out_of_reach_ends_in_a_safe_stop(subtests):
@@ -108,5 +104,6 @@ def test_motion_does_not_feel_the_law(monkeypatch):
         return machine.simulate(1.0, controller=make_controller("cascade", machine, course)).pose
 
     shared = poses()
+    # No option switches it off.
     monkeypatch.setattr("twin.control.cascade.needs_load_sharing", lambda _: False)
-    np.testing.assert_allclose(shared, poses(), rtol=0.0, atol=2e-6)
+    assert_within(shared, poses(), 2e-6)

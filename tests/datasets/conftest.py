@@ -14,6 +14,7 @@ def datasets(tmp_path, monkeypatch):
     def refused(*_, **__):
         raise AssertionError("reached for the network")
 
+    # A download would go unnoticed.
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     return folder

@@ -3,6 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import twin.envs
 from twin.basics.progress import Progress
@@ -48,7 +49,7 @@ def test_noise_has_its_deviation_and_comes_from_the_seed():
     assert drawn.std() == pytest.approx(0.1, rel=0.1)
     assert abs(drawn.mean()) < 0.01
     noisy.begin(3)
-    np.testing.assert_array_equal(noisy.act(None), drawn[0])
+    assert_array_equal(noisy.act(None), drawn[0])
     wild = Noisy(still, env, 100.0)
     assert env.action_space.contains(wild.act(None).astype(np.float32))
     env.close()

@@ -9,6 +9,7 @@ from dataclasses import replace
 import gymnasium
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import twin
 from twin.datasets import record_dataset
@@ -33,7 +34,7 @@ def same_numbers(info, infos, instant):
         if isinstance(value, Mapping):
             same_numbers(value, infos[name], instant)
         else:
-            np.testing.assert_array_equal(value, infos[name][instant])
+            assert_array_equal(value, infos[name][instant])
 
 
 def replayed(dataset):
@@ -43,12 +44,12 @@ def replayed(dataset):
     steps = 0
     for episode, about in zip(dataset.iterate_episodes(), metadata, strict=True):
         observation, info = env.reset(seed=about["seed"])
-        np.testing.assert_array_equal(observation, episode.observations[0])
+        assert_array_equal(observation, episode.observations[0])
         assert json.loads(about["randomised"]) == info["randomised"]
         for k, action in enumerate(episode.actions):
             assert env.action_space.contains(action)
             observation, reward, terminated, truncated, info = env.step(action)
-            np.testing.assert_array_equal(observation, episode.observations[k + 1])
+            assert_array_equal(observation, episode.observations[k + 1])
             assert reward == episode.rewards[k]
             assert (terminated, truncated) == (episode.terminations[k], episode.truncations[k])
             same_numbers(info, episode.infos, k + 1)
@@ -107,14 +108,14 @@ def test_recordings_repeat_themselves():
     )
     pairs = zip(first.iterate_episodes(), second.iterate_episodes(), strict=True)
     for one, two in pairs:
-        np.testing.assert_array_equal(one.actions, two.actions)
-        np.testing.assert_array_equal(one.observations, two.observations)
+        assert_array_equal(one.actions, two.actions)
+        assert_array_equal(one.observations, two.observations)
     actions = [next(other.iterate_episodes()).actions, next(first.iterate_episodes()).actions]
     assert not np.array_equal(*actions)
     # An episode does not depend on how many there are.
     longer = record_dataset(TRACKING, episodes=3, dataset="test/d3-v0", seed=5, options=SHORT)
     for one, two in zip(first.iterate_episodes(), longer.iterate_episodes(), strict=False):
-        np.testing.assert_array_equal(one.observations, two.observations)
+        assert_array_equal(one.observations, two.observations)
 
 
 def test_functions_are_policies():
@@ -129,9 +130,9 @@ def test_functions_are_policies():
     )
     episode = next(made.iterate_episodes())
     assert made.storage.metadata["algorithm_name"] == "proportional"
-    np.testing.assert_array_equal(np.array(seen), episode.observations[:-1])
+    assert_array_equal(np.array(seen), episode.observations[:-1])
     expected = np.clip(0.5 * episode.observations[:-1, :6], -1.0, 1.0).astype(np.float32)
-    np.testing.assert_array_equal(episode.actions, expected)
+    assert_array_equal(episode.actions, expected)
 
 
 def linear_policy(environment, options):
@@ -152,7 +153,7 @@ def test_trained_policies_act_in_the_environment_they_know(tmp_path):
     assert made.storage.metadata["algorithm_name"] == "ppo (linear.npz)"
     episode = next(made.iterate_episodes())
     expected = policy(episode.observations[:-1]).astype(np.float32)
-    np.testing.assert_allclose(episode.actions, expected, rtol=1e-6, atol=1e-7)
+    assert_allclose(episode.actions, expected, rtol=1e-6, atol=1e-7)
     assert replayed(made) == 500
     other = linear_policy(TRACKING, {})
     moved = replace(other, origin=other.origin.model_copy(update={"environment": "twin/Other-v0"}))
@@ -198,9 +199,7 @@ def test_commands_become_actions_by_the_scale_of_the_space():
     for _ in range(20):
         env.step(actor.act(None))
         asked.append(actor.last_command)
-        np.testing.assert_allclose(
-            task.drive_commands[0], actor.last_command, rtol=1e-12, atol=1e-12
-        )
+        assert_allclose(task.drive_commands[0], actor.last_command, rtol=1e-12, atol=1e-12)
     assert np.abs(asked).max() > 1e-3
     env.close()
 

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from console import console
+from numpy.testing import assert_array_equal
 
 from twin.datasets import episode_log
 from twin.datasets.record import EXPERT_ACTORS
@@ -33,11 +34,11 @@ def test_record(datasets, tmp_path):
     assert found.env_spec.max_episode_steps == 20
     assert (datasets / "test" / "cascade-v0").is_dir()
     log, first = read_log(tmp_path / "run.csv"), found[0]
-    np.testing.assert_array_equal(log["pose"].values, first.infos["pose"])
-    np.testing.assert_array_equal(log["action"].values, first.actions)
-    np.testing.assert_array_equal(log["reward"].values[:, 0], first.rewards)
-    np.testing.assert_array_equal(log["action"].time, log["pose"].time[:-1])
-    np.testing.assert_array_equal(log["reward"].time, log["pose"].time[1:])
+    assert_array_equal(log["pose"].values, first.infos["pose"])
+    assert_array_equal(log["action"].values, first.actions)
+    assert_array_equal(log["reward"].values[:, 0], first.rewards)
+    assert_array_equal(log["action"].time, log["pose"].time[:-1])
+    assert_array_equal(log["reward"].time, log["pose"].time[1:])
     assert log["pose"].time == pytest.approx(0.01 * np.arange(21))
     assert (log["forces"].units, log["pose"].units) == (("N",) * 6, POSE_UNITS)
     with pytest.raises(InputError, match="0 to 1"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import cache
 from typing import NamedTuple
 
@@ -139,14 +138,6 @@ def fresh(make, engine_name, platform, fidelity):
         return make(engine_name, platform, timestep, fidelity=fidelity, **options)
 
     return engine
-
-
-@pytest.fixture
-def own_folder(tmp_path, monkeypatch):
-    """Let dumps and any log file fall into a folder of the test."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from tolerance import assert_within
 
 from twin.engines.base import suitable_timestep
 from twin.model.engine import State
@@ -112,13 +113,13 @@ def test_pushed_machine(fresh, push, reference, pose_error):
     assert pose_error(wanted, engine.reset()) > 2 * bar
     assert pose_error(state, wanted) < bar
     # Lengths are off by the softness of MuJoCo's loops.
-    np.testing.assert_allclose(state.lengths, wanted.lengths, rtol=0, atol=2 * bar)
+    assert_within(state.lengths, wanted.lengths, 2 * bar)
     # Velocities are of the first order in MuJoCo, and lose one to the quotient in Bullet; struts
     # make them 2600 per second times displacements.
     slack = (1000 if engine.platform.kind == "strut" else 10) * bar
-    np.testing.assert_allclose(state.twist, wanted.twist, rtol=0, atol=slack)
-    np.testing.assert_allclose(state.rates, wanted.rates, rtol=0, atol=slack)
-    np.testing.assert_allclose(state.deflection, wanted.deflection, rtol=0, atol=slack)
+    assert_within(state.twist, wanted.twist, slack)
+    assert_within(state.rates, wanted.rates, slack)
+    assert_within(state.deflection, wanted.deflection, slack)
 
 
 def test_forces_are_held_over_each_step(fresh, push, reference, pose_error):
@@ -205,8 +206,8 @@ def test_legs_follow_the_platform(fresh, push):
     slack = 1e-7 if engine.fidelity == "accurate" else 2e-6
     slack *= 10 if platform.kind in ("pillar", "rss") else 1
     lengths, rates = platform.inverse_kinematics(state.pose), platform.jacobian(state.pose)
-    np.testing.assert_allclose(state.lengths, lengths, rtol=0, atol=slack)
-    np.testing.assert_allclose(state.rates, rates @ state.twist, rtol=0, atol=500 * slack)
+    assert_within(state.lengths, lengths, slack)
+    assert_within(state.rates, rates @ state.twist, 500 * slack)
     assert engine.loop_gap < 2 * slack
 
 
@@ -252,4 +253,4 @@ def test_order_of_convergence(
             errors = [pose_error(run, wanted) for run in runs]
             # Higher terms still show at the largest step.
             found = np.log2(np.divide(errors[:-1], errors[1:]))
-            np.testing.assert_allclose(found, order, rtol=0, atol=0.17)
+            assert_within(found, order, 0.17)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from unsymmetric import content_without_symmetry
 
 from twin.analysis.platform import Platform
@@ -59,6 +60,6 @@ def test_force_law():
     found = np.zeros(len(rates))
     found[forces.joints] = forces(np.zeros(6), rates[forces.joints])
     size = 150.0 + 20.0 / np.sqrt(0.25 + 1e-4)
-    np.testing.assert_allclose(found[[x, y]], [-0.3 * size, 0.4 * size], rtol=1e-14)
+    assert_allclose(found[[x, y]], [-0.3 * size, 0.4 * size], rtol=1e-14)
     found[[x, y]] = 0.0
     assert not found.any()

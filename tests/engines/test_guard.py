@@ -160,6 +160,7 @@ def test_stop_without_a_place_for_the_dump(platform, monkeypatch):
     def refuse(**_):
         raise OSError("no space left on device")
 
+    # No disk here is full.
     monkeypatch.setattr("twin.engines.base.mkstemp", refuse)
     guard = Guard(header("analytic", platform, 1e-3, "fast"), platform, 1e-2)
     guard.record(b"", np.zeros(6), np.zeros(6), np.zeros(3))

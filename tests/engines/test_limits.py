@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from tolerance import assert_within
 
 import twin
 from twin.analysis.feasibility.joint_angles import angle_between
@@ -126,5 +127,5 @@ def test_the_engine_has_no_limits_as_the_equations_have_none():
         engine.step(np.zeros(6))
     coordinates = platform.inverse_kinematics(engine.state.pose)
     assert (coordinates < platform.minimum_coordinates - 0.02).all()
-    np.testing.assert_allclose(engine.state.pose, wanted, rtol=0.0, atol=1e-6)
+    assert_within(engine.state.pose, wanted, 1e-6)
     engine.close()

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 from twin.engines.mechanism import make_mechanism
 from twin.machine.mechanism import BASE_NAME, PART_COLORS, PLATFORM_NAME
@@ -30,7 +32,7 @@ def test_parents_come_first_and_names_are_unique(mechanism):
 
 def test_joints_are_those_of_the_leg_coordinates(mechanism, any_platform):
     values = any_platform.leg_coordinates(any_platform.home).values
-    np.testing.assert_allclose(values, 0.0, rtol=0, atol=1e-14)
+    assert_within(values, 0.0, 1e-14)
     assert [len(leg) for leg in mechanism.leg_joints] == [values.shape[1]] * len(values)
     assert not mechanism.carried
     assert len(mechanism.deflection) == any_platform.n_deflections
@@ -42,11 +44,11 @@ def test_joints_are_those_of_the_leg_coordinates(mechanism, any_platform):
 def test_loops_are_closed_at_home(mechanism, any_platform):
     for first, second in mechanism.loop_points():
         apart = mechanism.home_place(first) - mechanism.home_place(second)
-        np.testing.assert_allclose(apart, 0.0, rtol=0, atol=1e-14)
+        assert_within(apart, 0.0, 1e-14)
     origin, turn = mechanism.home_frames[PLATFORM_NAME]
-    np.testing.assert_allclose(origin, any_platform.home[:3], rtol=0, atol=1e-14)
+    assert_within(origin, any_platform.home[:3], 1e-14)
     wanted = any_platform.parameters.home_rotation
-    np.testing.assert_allclose(turn, wanted, rtol=0, atol=1e-14)
+    assert_within(turn, wanted, 1e-14)
 
 
 def test_loops_leave_the_freedoms_of_the_machine(mechanism, any_platform):
@@ -66,8 +68,8 @@ def test_measured_joints_give_the_actuator_coordinates(
         legs = any_platform.leg_coordinates(pose, twist, deflection=inside)
         found = legs.values.ravel()[mechanism.measured].sum(axis=0)
         wanted = any_platform.inverse_kinematics(pose) - any_platform.home_coordinates
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
+        assert_within(found, wanted, 1e-13)
         rates = legs.rates.ravel()[mechanism.measured].sum(axis=0)
-        np.testing.assert_allclose(rates, any_platform.jacobian(pose) @ twist, rtol=0, atol=1e-12)
+        assert_within(rates, any_platform.jacobian(pose) @ twist, 1e-12)
         springs = legs.values.ravel()[mechanism.indices(mechanism.deflection)]
-        np.testing.assert_array_equal(springs, inside[: any_platform.n_deflections])
+        assert_array_equal(springs, inside[: any_platform.n_deflections])

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from engines.expected_bodies import expected_bodies
 from legs_at_home import home_leg_frames
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.analysis.platform import Platform
@@ -53,7 +55,7 @@ def test_committed_file_is_what_the_parameters_give(machine, file):
     assert number.sub("#", committed) == number.sub("#", generated), "run: twin export"
     have, want = (np.array(number.findall(text), float) for text in (committed, generated))
     # Sines differ in the last digit between processors; the file has fifteen.
-    np.testing.assert_allclose(have, want, rtol=1e-13, atol=1e-14)
+    assert_allclose(have, want, rtol=1e-13, atol=1e-14)
 
 
 def test_masses_centres_and_tensors(any_platform):
@@ -64,7 +66,7 @@ def test_masses_centres_and_tensors(any_platform):
     for name, (mass, center, tensor) in wanted.items():
         body = model.body(name).id
         assert model.body_mass[body] == pytest.approx(mass, rel=1e-14, abs=MIN_INERTIA)
-        np.testing.assert_allclose(model.body_ipos[body], center, rtol=1e-14, atol=1e-15)
+        assert_allclose(model.body_ipos[body], center, rtol=1e-14, atol=1e-15)
         error = np.abs(body_tensor(model, body) - tensor).max()
         assert error < EIGENVALUES * np.abs(tensor).max() + 2.0 * MIN_INERTIA, name
     reference = model.body("platform_reference")
@@ -86,13 +88,13 @@ def test_loops_close_in_every_pose(any_platform, random_motion):
         if platform.dof == 6:
             data.joint("platform").qpos = pose
         mujoco.mj_kinematics(model, data)
-        np.testing.assert_allclose(data.body("platform").xpos, pose[:3], rtol=0, atol=1e-14)
+        assert_within(data.body("platform").xpos, pose[:3], 1e-14)
         turn = np.abs(data.body("platform").xquat @ pose[3:])
         assert turn == pytest.approx(1.0, abs=1e-14)
         for k in range(model.neq):
             first, second = model.eq_obj1id[k], model.eq_obj2id[k]
             apart = data.site_xpos[first] - data.site_xpos[second]
-            np.testing.assert_allclose(apart, 0.0, rtol=0, atol=1e-13)
+            assert_within(apart, 0.0, 1e-13)
     assert model.neq == platform.n_actuators - (platform.kind == "pillar")
 
 
@@ -102,25 +104,25 @@ def test_points_axes_and_frames_at_home(machine, machine_of):
     _, data = compiled(platform)
     frames, vectors = home_leg_frames(platform.parameters), platform.parameters.home_leg_vectors
     close = {"rtol": 0.0, "atol": 1e-14}
-    np.testing.assert_allclose(data.qpos[:7], platform.home, **close)
-    np.testing.assert_array_equal(data.qpos[7:], 0.0)
-    np.testing.assert_allclose(data.site("reference").xpos, platform.home[:3], **close)
+    assert_allclose(data.qpos[:7], platform.home, **close)
+    assert_array_equal(data.qpos[7:], 0.0)
+    assert_allclose(data.site("reference").xpos, platform.home[:3], **close)
     for leg in range(platform.n_actuators):
         name, base = f"leg_{leg + 1}", platform.base_joints[leg]
         tip = base + vectors[leg]
-        np.testing.assert_allclose(data.site(f"{name}_base_joint").xpos, base, **close)
-        np.testing.assert_allclose(data.site(f"{name}_tip").xpos, tip, **close)
-        np.testing.assert_allclose(data.site(f"{name}_platform_joint").xpos, tip, **close)
+        assert_allclose(data.site(f"{name}_base_joint").xpos, base, **close)
+        assert_allclose(data.site(f"{name}_tip").xpos, tip, **close)
+        assert_allclose(data.site(f"{name}_platform_joint").xpos, tip, **close)
         axes = [data.joint(f"{name}_{joint}") for joint in ("first", "second", "actuator")]
         for joint, axis in zip(
             axes[:2], (platform.first_axes[leg], frames[leg][:, 0]), strict=True
         ):
-            np.testing.assert_allclose(joint.xaxis, axis, **close)
-            np.testing.assert_allclose(joint.xanchor, base, **close)
-        np.testing.assert_allclose(axes[2].xaxis, frames[leg][:, 2], **close)
+            assert_allclose(joint.xaxis, axis, **close)
+            assert_allclose(joint.xanchor, base, **close)
+        assert_allclose(axes[2].xaxis, frames[leg][:, 2], **close)
         for body in ("housing", "rod"):
             matrix = data.body(f"{name}_{body}").xmat.reshape(3, 3)
-            np.testing.assert_allclose(matrix, frames[leg], **close)
+            assert_allclose(matrix, frames[leg], **close)
 
 
 def test_actuator_ranges(any_platform):
@@ -128,7 +130,7 @@ def test_actuator_ranges(any_platform):
     low, high = any_platform.minimum_coordinates, any_platform.maximum_coordinates
     for i, home in enumerate(any_platform.home_coordinates):
         found = model.joint(f"leg_{i + 1}_actuator").range + home
-        np.testing.assert_allclose(found, [low[i], high[i]], rtol=0, atol=1e-14)
+        assert_within(found, [low[i], high[i]], 1e-14)
 
 
 def test_springs_and_dampers(any_platform):
@@ -172,7 +174,7 @@ def test_half_moving_masses_weigh_twice(any_platform):
 
 def test_home_keyframe_is_the_initial_state(platform):
     model, data = compiled(platform)
-    np.testing.assert_array_equal(model.key("home").qpos, data.qpos)
+    assert_array_equal(model.key("home").qpos, data.qpos)
 
 
 def test_every_element_has_its_own_name(subtests, platform):
@@ -226,7 +228,7 @@ def test_flat_bodies_of_any_orientation_are_accepted():
         add_inertial(body, Mass(1.0, np.zeros(3), tensor))
         text = ElementTree.tostring(body, encoding="unicode")
         model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{text}</worldbody></mujoco>")
-        np.testing.assert_allclose(body_tensor(model, 1), tensor, rtol=0, atol=EIGENVALUES)
+        assert_within(body_tensor(model, 1), tensor, EIGENVALUES)
 
 
 def test_joints_in_one_vertical_plane_still_give_a_plate(stewart):

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import twin
 from twin.engines import engine_names
@@ -30,12 +31,12 @@ def idle(engine):
 def check_reset(engine, pose, twist, deflection=None):
     platform, state = engine.platform, engine.reset(pose, twist, deflection)
     close = {"rtol": 0.0, "atol": ROUNDING}
-    np.testing.assert_allclose(state.pose, pose, **close)
-    np.testing.assert_allclose(state.twist, twist, **close)
-    np.testing.assert_allclose(state.lengths, platform.inverse_kinematics(pose), **close)
-    np.testing.assert_allclose(state.rates, platform.jacobian(pose) @ twist, **close)
+    assert_allclose(state.pose, pose, **close)
+    assert_allclose(state.twist, twist, **close)
+    assert_allclose(state.lengths, platform.inverse_kinematics(pose), **close)
+    assert_allclose(state.rates, platform.jacobian(pose) @ twist, **close)
     inside = np.zeros(2 * platform.n_deflections) if deflection is None else deflection
-    np.testing.assert_allclose(state.deflection, inside, **close)
+    assert_allclose(state.deflection, inside, **close)
     assert state.time == 0.0
     assert engine.loop_gap < ROUNDING
 
@@ -112,7 +113,7 @@ def test_copies_continue_alone_with_the_same_bits(subtests, fresh, push, same_bi
                 and state.time > before.time
                 for state in after
             )
-            np.testing.assert_array_equal(engine.ball, other.ball)
+            assert_array_equal(engine.ball, other.ball)
             engine.close()
             other.close()
             with pytest.raises(ClosedEngineError, match="closed"):
@@ -189,7 +190,7 @@ def test_quaternion_keeps_its_sign_through_a_turn(fresh, same_bits):
         states += [engine.step(idle(engine)) for _ in range(20)]
         turns = np.array([state.pose[3:] for state in states])
         assert sign * (turns @ engine.platform.home[3:]).min() > 0.99
-        np.testing.assert_allclose(np.linalg.norm(turns, axis=1), 1.0, rtol=ROUNDING)
+        assert_allclose(np.linalg.norm(turns, axis=1), 1.0, rtol=ROUNDING)
         assert same_bits(engine.restore(engine.save()), states[-1])
 
 

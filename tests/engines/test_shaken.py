@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from fields import in_field
 
-from twin.analysis.platform import Platform
+from twin.analysis.stiffness import with_gravity
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
-from twin.machine import MachineParameters
 
 STEPS = 60
 
@@ -32,11 +31,6 @@ def run(engine, motion, accelerations):
         engine.shake(acceleration)
         state = engine.step(motion.forces, motion.wrench)
     return state
-
-
-def with_gravity(platform, gravity):
-    content = platform.parameters.model_dump() | {"gravity": gravity}
-    return Platform(MachineParameters.model_validate(content))
 
 
 @pytest.mark.every_machine

@@ -9,6 +9,8 @@ import pytest
 from engines.expected_bodies import expected_bodies
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.engines.mechanism import make_mechanism
@@ -48,7 +50,7 @@ def test_committed_file_is_what_the_parameters_give(machine):
     assert number.sub("#", committed) == number.sub("#", generated), "run: twin export"
     have, want = (np.array(number.findall(file), float) for file in (committed, generated))
     # Sines differ in the last digit between processors.
-    np.testing.assert_allclose(have, want, rtol=1e-12, atol=1e-12)
+    assert_allclose(have, want, rtol=1e-12, atol=1e-12)
 
 
 def test_every_element_has_a_name_of_its_own(subtests, platform):
@@ -123,7 +125,7 @@ def test_masses_centres_and_tensors_are_exact(any_platform):
         axes = rotation(*map(float, origin.get("rpy").split()))
         center = np.array(origin.get("xyz").split(), float)
         assert mass == wanted[name][0]
-        np.testing.assert_allclose(center, wanted[name][1], rtol=0, atol=ROUNDING)
+        assert_within(center, wanted[name][1], ROUNDING)
         tensor = wanted[name][2]
         error = np.abs(axes @ moments @ axes.T - tensor).max()
         assert error <= ROUNDING * np.abs(tensor).max()
@@ -154,7 +156,7 @@ def test_bullet_reads_the_same_bodies_without_a_word(platform, capfd):
                 axes = np.array(pybullet.getMatrixFromQuaternion(found[name][4])).reshape(3, 3)
                 error = np.abs(axes @ np.diag(found[name][2]) @ axes.T - tensor).max()
                 assert error <= ROUNDING * np.abs(tensor).max()
-                np.testing.assert_allclose(found[name][3], center, rtol=0, atol=ROUNDING)
+                assert_within(found[name][3], center, ROUNDING)
         client.close()
     assert wanted.keys() <= found.keys()
     assert capfd.readouterr() == ("", "")
@@ -183,11 +185,11 @@ def test_pinocchio_closes_the_loops(any_platform, random_motion):
             return q.oMf[model.getFrameId(point.name)].translation
 
         for first, second in machine.loop_points():
-            np.testing.assert_allclose(place_of(first), place_of(second), rtol=0, atol=1e-13)
+            assert_within(place_of(first), place_of(second), 1e-13)
         if pose is platform.home or platform.dof < 6:
             frame = data.oMf[model.getFrameId("platform")]
-            np.testing.assert_allclose(frame.translation, pose[:3], rtol=0, atol=1e-13)
-            np.testing.assert_allclose(frame.rotation, turn, rtol=0, atol=1e-13)
+            assert_within(frame.translation, pose[:3], 1e-13)
+            assert_within(frame.rotation, turn, 1e-13)
 
 
 ANGLES = st.floats(-math.pi, math.pi)
@@ -197,7 +199,7 @@ ANGLES = st.floats(-math.pi, math.pi)
 def test_angles_reproduce_every_rotation(roll, pitch, yaw):
     given_rotation = rotation(roll, pitch, yaw)
     angles = roll_pitch_yaw(given_rotation)
-    np.testing.assert_allclose(rotation(*angles), given_rotation, rtol=0, atol=ROUNDING)
+    assert_within(rotation(*angles), given_rotation, ROUNDING)
 
 
 @given(st.lists(st.floats(-1e6, 1e6).filter(lambda value: not 0.0 < abs(value) < 1e-15)))

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from package_walk import ROOT
 
 import twin
@@ -30,7 +31,7 @@ def test_urdf_says_where_the_loops_close(platform):
             position = np.array(loop.find(f"{BALL}_{point}").get("value").split(), dtype=float)
             origin, turn = machine.home_frames[body]
             places.append(origin + turn @ position)
-        np.testing.assert_allclose(*places, rtol=0.0, atol=1e-12)
+        assert_allclose(*places, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.skipif(shutil.which("check_urdf") is None, reason="needs urdfdom's check_urdf")

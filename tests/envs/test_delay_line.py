@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from twin.envs.delay_line import DelayLine
 
@@ -20,9 +21,9 @@ def test_samples_arrive_late_by_their_environments_delay():
     for index, delay in ((0, 3), (1, 0)):
         line.reset(index, START, delay_steps=delay, noise_std=0.0, generator=generator)
     arrived = pushed(line, 8)
-    np.testing.assert_array_equal(arrived[:3, 0], np.broadcast_to(START, (3, 2)))
-    np.testing.assert_array_equal(arrived[3:, 0, 0], np.arange(5.0))
-    np.testing.assert_array_equal(arrived[:, 1, 0], np.arange(8.0))
+    assert_array_equal(arrived[:3, 0], np.broadcast_to(START, (3, 2)))
+    assert_array_equal(arrived[3:, 0, 0], np.arange(5.0))
+    assert_array_equal(arrived[:, 1, 0], np.arange(8.0))
     assert generator.random() == np.random.default_rng(1).random()
 
 
@@ -32,7 +33,7 @@ def test_a_longer_delay_of_another_environment_loses_nothing():
         line.reset(index, START, delay_steps=2, noise_std=0.0, generator=generator)
     pushed(line, 5)
     line.reset(1, START, delay_steps=6, noise_std=0.0, generator=generator)
-    np.testing.assert_array_equal(pushed(line, 3)[:, 0, 0], [3.0, 4.0, 0.0])
+    assert_array_equal(pushed(line, 3)[:, 0, 0], [3.0, 4.0, 0.0])
 
 
 def test_without_delay_and_noise_samples_pass_uncopied():

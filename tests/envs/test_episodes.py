@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import twin.envs
 from twin.envs.pose_tracking.environment import PoseTrackingVectorEnv
@@ -52,7 +53,7 @@ def test_drawn_durations_are_those_of_single_environments():
         *_, truncated, _ = vectors.step(np.zeros((6, 6)))
         for index in np.flatnonzero(truncated):
             ends[index, np.flatnonzero(ends[index] < 0)[:1]] = count
-    np.testing.assert_array_equal(ends[:, 0], expected)
+    assert_array_equal(ends[:, 0], expected)
     assert len(set(expected)) > 1 and (ends[:, 1] > 0).all()
     assert (np.diff(ends, axis=1)[:, 0] - 1 != expected).any()
     assert [length(env, seed=3 + index) for index in range(6)] == expected.tolist()

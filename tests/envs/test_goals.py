@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from numpy.testing import assert_allclose, assert_array_equal
 
 import twin.envs
 from twin.errors import InputError, StateError
@@ -41,8 +42,8 @@ def test_rewards_are_those_of_the_terms_without_goals():
         if ended:
             break
     many = env.compute_reward(np.array(achieved), np.array(desired), [{}] * len(rewards))
-    np.testing.assert_allclose(many, rewards, rtol=1e-12)
-    np.testing.assert_allclose(env.compute_reward(achieved[0], achieved[0], {}), 1.0, rtol=1e-12)
+    assert_allclose(many, rewards, rtol=1e-12)
+    assert_allclose(env.compute_reward(achieved[0], achieved[0], {}), 1.0, rtol=1e-12)
     assert len(rewards) > 10 and np.ptp(rewards) > 0.05
 
 
@@ -53,7 +54,7 @@ def test_observations_do_not_know_the_goal():
     action = np.full(6, 0.1, dtype=np.float32)
     for _ in range(30):
         for name in ("observation", "achieved_goal"):
-            np.testing.assert_array_equal(first[name], second[name])
+            assert_array_equal(first[name], second[name])
         first, second = one.step(action)[0], other.step(action)[0]
     assert np.abs(first["desired_goal"] - second["desired_goal"]).max() > 1e-3
 

@@ -3,6 +3,8 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 import twin.envs
@@ -50,7 +52,7 @@ def test_errors_lead_from_the_platform_to_the_reference(name):
         info = env.step(random.uniform(-1.0, 1.0, env.action_space.shape))[-1]
         wanted = displacement(info["reference_pose"], info["pose"])
         found = np.concatenate([info["position_error"], info["orientation_error"]])
-        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-14)
+        assert_allclose(found, wanted, rtol=1e-9, atol=1e-14)
     env.close()
 
 
@@ -86,9 +88,7 @@ def test_observation_is_what_the_sensors_tell(name):
         if task.platform.n_deflections and place in (5, 6, 7):
             continue  # the springs' own yield changes on the way
         found = observation[place * n : (place + 1) * n]
-        np.testing.assert_allclose(
-            found, np.clip(wanted, -10, 10), rtol=1e-6, atol=2e-6, err_msg=str(place)
-        )
+        assert_allclose(found, np.clip(wanted, -10, 10), rtol=1e-6, atol=2e-6, err_msg=str(place))
     env.close()
 
 
@@ -101,7 +101,7 @@ def test_reward_is_the_weighted_sum_of_its_terms():
         _, reward, _, _, info = env.step(random.uniform(-1.0, 1.0, 6))
         terms = info["reward_terms"]
         total = sum({"orientation": 0.5, **weights}[name] * terms[name] for name in terms)
-        np.testing.assert_allclose(reward, total, rtol=1e-12, atol=0.0)
+        assert_allclose(reward, total, rtol=1e-12)
     env.close()
 
 
@@ -129,7 +129,7 @@ def test_pose_increments_move_the_pose():
     last = run(env, np.zeros(6), 280)[-1]
     wanted = 10.0 * scale * [-1.0, 0.0, 1.0, 0.0, -1.0, 0.0]
     found = np.concatenate([last["position_error"], last["orientation_error"]])
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=2e-2 * np.abs(wanted).max())
+    assert_within(found, wanted, 2e-2 * np.abs(wanted).max())
     env.close()
 
 
@@ -190,7 +190,7 @@ def test_random_motions_stay_within_the_limits():
             reference = sample_reference(platform, motion, 0.01)
             for row, name_of in zip(rows, ("pose", "coordinates", "rates"), strict=True):
                 expected = getattr(reference, name_of)
-                np.testing.assert_allclose(row, expected, rtol=0.0, atol=1e-14)
+                assert_within(row, expected, 1e-14)
             assert reference.reachable.all()
             assert (np.abs(reference.rates) <= scales.speed).all()
             fine = platform.constrain(motion.sample(np.linspace(0.0, 2.0, 777)).pose).pose
@@ -203,15 +203,13 @@ def test_given_motion_is_followed():
     motion = sine("x", 0.02, 0.5, 2.0)
     env = make(motion=motion)
     _, info = env.reset(seed=0)
-    np.testing.assert_allclose(info["reference_pose"], motion.sample(0.0).pose, rtol=0, atol=1e-15)
+    assert_within(info["reference_pose"], motion.sample(0.0).pose, 1e-15)
     info = run(env, np.zeros(6), 30)[-1]
-    np.testing.assert_allclose(
-        info["reference_pose"], motion.sample(0.3).pose, rtol=0.0, atol=1e-14
-    )
+    assert_within(info["reference_pose"], motion.sample(0.3).pose, 1e-14)
     other = sine("y", 0.01, 1.0, 2.0)
     env.reset(options={"motion": other})
     info = run(env, np.zeros(6), 30)[-1]
-    np.testing.assert_allclose(info["reference_pose"], other.sample(0.3).pose, rtol=0, atol=1e-14)
+    assert_within(info["reference_pose"], other.sample(0.3).pose, 1e-14)
     env.close()
 
 
@@ -222,9 +220,7 @@ def test_motions_longer_than_random_ones_are_followed_to_their_end(action):
     for env in (make(duration=0.2, action=action), make(duration=0.5, action=action)):
         env.reset(seed=0, options={"motion": motion})
         info = run(env, np.zeros(6), 30)[-1]
-        np.testing.assert_allclose(
-            info["reference_pose"], motion.sample(0.3).pose, rtol=0.0, atol=1e-14
-        )
+        assert_within(info["reference_pose"], motion.sample(0.3).pose, 1e-14)
         env.close()
     vector = gym.make_vec(ID, 2, duration=0.2, action=action)
     vector.reset(seed=[5, 6])
@@ -236,7 +232,7 @@ def test_motions_longer_than_random_ones_are_followed_to_their_end(action):
             rows, _ = vector.reset(options={"motion": motion, "reset_mask": mask})
         rows, *_ = vector.step(np.zeros((2, 6)))
         seen, *_ = alone.step(np.zeros(6))
-        np.testing.assert_array_equal(rows[0], seen)
+        assert_array_equal(rows[0], seen)
     alone.close()
     vector.close()
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from conftest import MACHINES
 from gymnasium.utils.env_checker import check_env, data_equivalence
+from numpy.testing import assert_allclose, assert_array_equal
 
 import twin
 import twin.envs
@@ -85,9 +86,14 @@ class Screen:
         """Close nothing."""
 
 
-@every_combination
-def test_gymnasium_finds_no_fault(name, engine, env, monkeypatch):
+@pytest.fixture
+def no_screen(monkeypatch):
+    """Environments that show themselves open no window, since a test has no screen."""
     monkeypatch.setattr("twin.viewer.window.Window", Screen)
+
+
+@every_combination
+def test_gymnasium_finds_no_fault(name, engine, env, no_screen):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env, skip_render_check=engine != "analytic")
@@ -124,7 +130,7 @@ def test_everything_stays_in_its_space(name, engine, env):
             weight * info["reward_terms"][term]
             for term, weight in zip(env.task.terms, env.task.weights, strict=True)
         )
-        np.testing.assert_allclose(reward, total, rtol=1e-12, atol=1e-12)
+        assert_allclose(reward, total, rtol=1e-12, atol=1e-12)
         for value in info.values():
             if isinstance(value, float | np.ndarray):
                 assert np.isfinite(value).all()
@@ -140,7 +146,7 @@ def test_resets_close_the_loops(name, engine, env):
         k = batch.platform.n_deflections
         lengths = batch.coordinates[0] + (batch.deflection[0, :k] if k else 0.0)
         found = batch.platforms[0].forward_kinematics(lengths, batch.pose[0])
-        np.testing.assert_allclose(found, batch.pose[0], rtol=1e-9, atol=1e-9)
+        assert_allclose(found, batch.pose[0], rtol=1e-9, atol=1e-9)
         assert batch.gap[0] < 1e-9
         env.step(np.zeros(env.action_space.shape, dtype=np.float32))
         assert batch.gap[0] <= CLOSED[engine] * reach
@@ -221,8 +227,7 @@ def test_closing_frees_the_engine(name):
 
 @pytest.mark.pages
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
-def test_pictures_of_all_kinds(name, monkeypatch):
-    monkeypatch.setattr("twin.viewer.window.Window", Screen)
+def test_pictures_of_all_kinds(name, no_screen):
     env = gym.make(name, render_mode="rgb_array")
     env.reset(seed=1)
     pictures = [env.render()]
@@ -230,7 +235,7 @@ def test_pictures_of_all_kinds(name, monkeypatch):
     pictures.append(env.render())
     for picture in pictures:
         assert picture.shape == (480, 640, 3) and picture.dtype == np.uint8
-    np.testing.assert_array_equal(pictures[1], env.render())
+    assert_array_equal(pictures[1], env.render())
     env.close()
     small = gym.make(name, render_mode="rgb_array", render_size=(64, 48))
     small.reset(seed=1)
@@ -241,7 +246,7 @@ def test_pictures_of_all_kinds(name, monkeypatch):
     several.step(several.action_space.sample())
     kept = several.render()
     assert len(kept) == 2
-    np.testing.assert_array_equal(kept[0], pictures[0])
+    assert_array_equal(kept[0], pictures[0])
     several.close()
     Screen.shown = 0
     shown = gym.make(name, render_mode="human")
@@ -294,7 +299,7 @@ def test_wrong_actions_are_refused(name, env):
         with pytest.raises(InputError) as caught:
             env.step(action)
         assert caught.value.field == "action"
-    np.testing.assert_array_equal(env.task.batch.pose, before)
+    assert_array_equal(env.task.batch.pose, before)
     env.step(np.zeros(size))
 
 

@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import twin.envs
 from twin.errors import InputError
@@ -37,8 +38,8 @@ def test_signals_are_late_by_whole_periods(environment):
     shifted = np.concatenate([np.zeros_like(actions[:1]), actions[:-1]])
     usual, _ = rollout(plain, shifted)
     late, info = rollout(made(period), actions)
-    np.testing.assert_array_equal(late[2:], usual[:-2])
-    np.testing.assert_array_equal(late[:2], usual[[0, 0]])
+    assert_array_equal(late[2:], usual[:-2])
+    assert_array_equal(late[:2], usual[[0, 0]])
     assert info["randomised"]["task.action_delay"] == period
 
 
@@ -47,13 +48,13 @@ def test_noise_has_its_size_and_that_of_a_seed():
     name = "twin/PoseTracking-v0"
     plain, _ = rollout(gym.make(name), still)
     noisy, again = (rollout(gym.make(name, observation_noise=0.05), still)[0] for _ in range(2))
-    np.testing.assert_array_equal(noisy, again)
+    assert_array_equal(noisy, again)
     error = noisy - plain
     assert abs(error.std() / 0.05 - 1.0) < 0.05 and abs(error.mean()) < 0.005
     vectors = gym.make_vec(name, 2, vectorization_mode="vector_entry_point", observation_noise=0.05)
     seen, _ = vectors.reset(seed=4)
-    np.testing.assert_array_equal(seen[0], noisy[0])
-    np.testing.assert_array_equal(vectors.step(np.zeros((2, 6)))[0][0], noisy[1])
+    assert_array_equal(seen[0], noisy[0])
+    assert_array_equal(vectors.step(np.zeros((2, 6)))[0][0], noisy[1])
     vectors.close()
     moved, _ = rollout(gym.make(name), still, options={"action_noise": 0.2})
     sent = moved[1:, -6:]

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from twin.envs.channels import Channel
 from twin.envs.environment import PlatformEnv
@@ -33,7 +34,7 @@ class Level(Task):
         self.actions = (Channel("actuator velocity", n, "m/s", speed),)
         self.observations = (Channel("height", 1, "m", 1e-3), Channel("rate", n, "m/s", speed))
         self.signals = {"pose": self.batch.pose}
-        self._allocate()
+        self.allocate()
 
     def begin(self, index, generator, platform, options):
         """Start at home."""
@@ -76,11 +77,11 @@ def test_single_and_vector_environments_are_equal():
     single, vector = LevelEnv(**noisy), LevelVectorEnv(2, **noisy)
     first, _ = single.reset(seed=7)
     both, _ = vector.reset(seed=[7, 8])
-    np.testing.assert_array_equal(both[0], first)
+    assert_array_equal(both[0], first)
     for action in actions():
         seen, reward, terminated, truncated, info = single.step(action[0])
         both, rewards, _, _, _ = vector.step(action)
-        np.testing.assert_array_equal(both[0], seen)
+        assert_array_equal(both[0], seen)
         assert rewards[0] == reward and not (terminated or truncated)
     terms = info["reward_terms"]
     assert reward == pytest.approx(2.0 * terms["height"] + 0.5 * terms["calmness"])
@@ -92,7 +93,7 @@ def test_a_reset_of_one_machine_leaves_the_others_alone():
     vector.reset(seed=1)
     before, *_ = vector.step(actions()[0])
     after, _ = vector.reset(options={"reset_mask": np.array([True, False])})
-    np.testing.assert_array_equal(after[1], before[1])
+    assert_array_equal(after[1], before[1])
     assert not np.array_equal(after[0], before[0])
 
 
@@ -103,7 +104,7 @@ def test_observations_are_physical_values_per_scale_within_the_bound():
         seen, *_ = environment.step(np.abs(action[0]))
     assert seen[0] == 10.0
     rates = environment.task.batch.measured_rates[0]
-    np.testing.assert_allclose(seen[1:], rates / environment.task.scales.speed, rtol=1e-6)
+    assert_allclose(seen[1:], rates / environment.task.scales.speed, rtol=1e-6)
 
 
 def test_missing_and_unknown_names_are_refused():

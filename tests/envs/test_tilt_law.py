@@ -5,6 +5,7 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import twin.envs  # noqa: F401
 from twin.envs.channels import channel_scales, channel_slices
@@ -49,7 +50,7 @@ def test_accelerations_are_those_of_the_equations(machine):
     wanted[2] = k.heave * f[2] - 2 * k.heave_frequency * v[2] - k.heave_frequency**2 * x[2]
     wanted[3] = k.yaw * (q[2] - v[3] - k.yaw_return * x[3])
     found = TiltLaw(task)(seen) * channel_scales(task.actions)
-    np.testing.assert_allclose(found, wanted[free], rtol=1e-9, atol=1e-12)
+    assert_allclose(found, wanted[free], rtol=1e-9, atol=1e-12)
 
 
 def test_it_is_better_than_nothing_and_than_adaptive_washout():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from numpy.testing import assert_allclose, assert_array_equal
 
 import twin.envs
 from twin.envs.vector import PlatformVectorEnv
@@ -72,7 +73,7 @@ def assert_same(mine, its, rows=ROWS):
     *others, their_infos = its
     for array, other in zip(arrays, others, strict=True):
         assert array.dtype == other.dtype
-        np.testing.assert_array_equal(array, other)
+        assert_array_equal(array, other)
     for row in range(rows):
         own, other = parts(infos, row), parts(their_infos, row)
         for key in set(own) | set(other):
@@ -135,15 +136,15 @@ def test_rows_do_not_know_of_each_other(name, engine):
     few, many = native(name, engine, 2), native(name, engine, 5)
     first, _ = few.reset(seed=[7, 8])
     second, _ = many.reset(seed=[1, 2, 8, 3, 7])
-    np.testing.assert_array_equal(first, second[[4, 2]])
+    assert_array_equal(first, second[[4, 2]])
     random = np.random.default_rng(0)
     for _ in range(15):
         action = random.uniform(-1.0, 1.0, many.action_space.shape).astype(np.float32)
         first, *one, _ = few.step(action[[4, 2]])
         second, *other, _ = many.step(action)
-        np.testing.assert_array_equal(first, second[[4, 2]])
+        assert_array_equal(first, second[[4, 2]])
         for array, longer in zip(one, other, strict=True):
-            np.testing.assert_array_equal(array, longer[[4, 2]])
+            assert_array_equal(array, longer[[4, 2]])
     few.close()
     many.close()
 
@@ -200,7 +201,7 @@ def test_seeds_may_be_an_array():
     env = native("twin/PoseTracking-v0")
     wanted, _ = env.reset(seed=[4, 5, 6])
     found, _ = env.reset(seed=np.array([4, 5, 6]))
-    np.testing.assert_array_equal(found, wanted)
+    assert_array_equal(found, wanted)
     env.close()
 
 
@@ -257,8 +258,8 @@ def test_rows_have_the_attributes_of_single_environments():
     assert env.get_attr("platform") == (env.platform,) * ROWS
     assert env.get_attr("np_random_seed") == (4, 5, 6)
     assert env.call("action_space")[1] == single.action_space
-    np.testing.assert_array_equal(env.get_attr("scene")[1].pose, single.scene.pose)
-    np.testing.assert_array_equal(env.call("render")[1], single.render())
+    assert_array_equal(env.get_attr("scene")[1].pose, single.scene.pose)
+    assert_array_equal(env.call("render")[1], single.render())
     env.set_attr("difficulty", [1, 2, 3])
     assert env.get_attr("difficulty") == (1, 2, 3)
     env.set_attr("difficulty", 7)
@@ -303,9 +304,9 @@ def test_scales_change_what_numbers_mean_and_nothing_else(name):
         action = random.uniform(-0.5, 0.5, usual.action_space.shape)
         one, _, _, _, info = usual.step(action)
         two, _, _, _, same = other.step(2.0 * action)
-        np.testing.assert_array_equal(info["pose"], same["pose"])
+        assert_array_equal(info["pose"], same["pose"])
         inside = np.abs(one[:start]) < 10.0
-        np.testing.assert_allclose(two[:start][inside], 0.5 * one[:start][inside], rtol=1e-6)
-        np.testing.assert_allclose(two[start:], 2.0 * one[start:], rtol=1e-6)
+        assert_allclose(two[:start][inside], 0.5 * one[:start][inside], rtol=1e-6)
+        assert_allclose(two[start:], 2.0 * one[start:], rtol=1e-6)
     usual.close()
     other.close()

@@ -135,7 +135,7 @@ def alone() -> Iterator[None]:
         tempfile.TemporaryDirectory() as folder,
         chdir(folder),
         patch.dict(os.environ, {"MINARI_DATASETS_PATH": folder}),
-        patch("twin.cli.view._serve", return_value=None),
+        patch("twin.cli.view.serve", return_value=None),
         patch("twin.cli.desktop.watch", return_value=None),
     ):
         yield

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+from numpy.testing import assert_allclose
 
 import twin
 from twin.analysis.feasibility.feasibility import feasibility
@@ -219,7 +220,7 @@ def through_pickle(original: Any) -> Any:
 
 def _same(found: Any, wanted: Any) -> None:
     for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE)
+        assert_allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE)
 
 
 @lru_cache(maxsize=PROCESSES)

@@ -41,9 +41,10 @@ class Sheets:
         """Write the sheets beside the folders of the pictures."""
         for width, files in self.kept.items():
             for first in range(0, len(files), COUNT):
-                self._sheet(files[first : first + COUNT], f"{width} {first:03d}")
+                self.sheet(files[first : first + COUNT], f"{width} {first:03d}")
 
-    def _sheet(self, files: list[Path], name: str) -> None:
+    def sheet(self, files: list[Path], name: str) -> None:
+        """Write one sheet of pictures."""
         shots = [Image.open(file).convert("RGB") for file in files]
         small = [shot.resize([round(SHARE * edge) for edge in shot.size]) for shot in shots]
         width, height = (max(shot.size[k] for shot in small) + 8 for k in (0, 1))

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from closed_loops import heave
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.control.cascade import Cascade
@@ -70,8 +72,8 @@ def test_parts_join_to_the_whole():
     again = join(parts)
     assert again.span == log.span and again.metadata == log.metadata
     for channel in log.channels:
-        np.testing.assert_array_equal(again[channel.name].time, channel.time)
-        np.testing.assert_array_equal(again[channel.name].values, channel.values)
+        assert_array_equal(again[channel.name].time, channel.time)
+        assert_array_equal(again[channel.name].values, channel.values)
 
 
 def test_poses_between_samples_are_poses():
@@ -81,8 +83,8 @@ def test_poses_between_samples_are_poses():
     poses[3:, 3:] *= -1.0
     channel = Channel("pose", angles, poses, POSE_UNITS)
     between = channel.at([0.5, 0.95])
-    np.testing.assert_allclose(between[:, 2], [0.5, 0.95], rtol=0.0, atol=1e-15)
-    np.testing.assert_allclose(twin.angles(between)[:, 2], [0.5, 0.95], rtol=0.0, atol=1e-4)
+    assert_within(between[:, 2], [0.5, 0.95], 1e-15)
+    assert_within(twin.angles(between)[:, 2], [0.5, 0.95], 1e-4)
     for times in ([1.1], [-0.1], [[0.5]]):
         with pytest.raises(InputError, match="times"):
             channel.at(times)
@@ -100,8 +102,8 @@ def test_closed_loops_give_all_their_signals(stewart):
     loop = ("setpoint", "measured", "command_rates", "reference_pose", "gyroscope")
     for name in (*motion, *loop):
         assert log[name].units == known[name], name
-    np.testing.assert_array_equal(log["measured"].values, run.signals["measured"])
-    np.testing.assert_array_equal(log["gyroscope"].values, run.signals["inertial"][:, 3:])
+    assert_array_equal(log["measured"].values, run.signals["measured"])
+    assert_array_equal(log["gyroscope"].values, run.signals["inertial"][:, 3:])
     assert log.metadata["machine"] == "stewart"
     with pytest.raises(InputError, match="trajectory"):
         log_of(3)

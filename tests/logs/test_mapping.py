@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError, ParameterError
@@ -51,13 +53,13 @@ def test_file_maps_all_kinds(stewart, tmp_path):
         """
     )
     log = LogMapping.read(file).apply(recorded(), stewart)
-    np.testing.assert_allclose(log["coordinates"].values, 1e-3 * LEGS + 0.02, rtol=1e-14)
-    np.testing.assert_allclose(log["coordinates"].time, TIME - 0.002, rtol=0.0, atol=1e-15)
+    assert_allclose(log["coordinates"].values, 1e-3 * LEGS + 0.02, rtol=1e-14)
+    assert_within(log["coordinates"].time, TIME - 0.002, 1e-15)
     assert log["coordinates"].units == ("m",) * 6
     expected = twin.pose(0.001, 0.002, 0.9, roll=2.0, pitch=-3.0, yaw=5.0, degrees=True)
-    np.testing.assert_allclose(log["pose"].values[3], expected, rtol=0.0, atol=1e-15)
+    assert_within(log["pose"].values[3], expected, 1e-15)
     signs = np.array([1, 1, 1, -1, -1, -1])
-    np.testing.assert_allclose(log["currents"].values, 5e-4 * LEGS * signs, rtol=1e-14)
+    assert_allclose(log["currents"].values, 5e-4 * LEGS * signs, rtol=1e-14)
 
 
 @settings(max_examples=20)
@@ -74,7 +76,7 @@ def test_mapping_undoes_any_wiring(legs, sign, offset):
     log = Log((Channel("bus", TIME, wired, "m"),))
     rule = {"channels": "bus", "legs": legs, "sign": sign, "offset": offset}
     found = LogMapping.of({"signals": {"coordinates": rule}}).apply(log, machine)
-    np.testing.assert_allclose(found["coordinates"].values, 1e-3 * LEGS, rtol=0.0, atol=1e-15)
+    assert_within(found["coordinates"].values, 1e-3 * LEGS, 1e-15)
 
 
 def test_faults_of_the_file_name_their_field(subtests):

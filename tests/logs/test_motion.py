@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from console import console
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError
@@ -38,11 +39,9 @@ def test_columns_of_any_title_are_axes_about_home_or_in_the_base_frame(tmp_path)
     path.write_bytes("\n".join(["PLC 7", "Zeit;Höhe;Zustand", *rows]).encode("cp1252"))
     titles = {"time": "Zeit [s]", "z": "Höhe [mm]"}
     motion = read_motion(path, stewart, columns=titles)
-    np.testing.assert_allclose(
-        motion(TIME).pose[:, 2], stewart.home[2] + 1e-3 * lift, rtol=0, atol=1e-9
-    )
+    assert_within(motion(TIME).pose[:, 2], stewart.home[2] + 1e-3 * lift, 1e-9)
     absolute = read_motion(path, stewart, columns=titles, absolute=True)
-    np.testing.assert_allclose(absolute(TIME).pose[:, 2], 1e-3 * lift, rtol=0, atol=1e-9)
+    assert_within(absolute(TIME).pose[:, 2], 1e-3 * lift, 1e-9)
     with pytest.raises(InputError, match=r"--column 'z=Heave \[mm\]'"):
         read_motion(path, stewart)
 
@@ -54,13 +53,13 @@ def test_poses_and_leg_coordinates_give_the_motion_back(name, tmp_path):
     platform, legs = twin.load(name), tmp_path / "legs.csv"
     wanted = followed(platform, swaying(platform), TIME).pose
     again = motion_of_poses(platform, TIME, wanted)
-    np.testing.assert_allclose(again(TIME).pose, wanted, rtol=0, atol=1e-12)
+    assert_within(again(TIME).pose, wanted, 1e-12)
     coordinates = platform.inverse_kinematics(wanted)
     unit = platform.coordinate_unit
     titles = ",".join(["time [s]", *(f"leg {k + 1} [{unit}]" for k in range(platform.n_actuators))])
     np.savetxt(legs, np.column_stack([TIME, coordinates]), "%.15g", ",", header=titles, comments="")
     found = read_motion(legs, platform)(TIME).pose
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+    assert_within(found, wanted, 1e-9)
 
 
 def test_saved_runs_and_logs_are_motions(subtests, tmp_path):
@@ -73,7 +72,7 @@ def test_saved_runs_and_logs_are_motions(subtests, tmp_path):
             else:
                 fall.save(path)
             motion = read_motion(path, srspm)
-            np.testing.assert_allclose(motion(fall.time).pose, fall.pose, rtol=0, atol=1e-9)
+            assert_within(motion(fall.time).pose, fall.pose, 1e-9)
 
 
 def test_poses_and_legs_have_no_other_frame(tmp_path):
@@ -91,7 +90,7 @@ def test_setpoints_of_a_motion_are_a_motion_again(tmp_path):
     table = np.genfromtxt(out, delimiter=",", skip_header=1)
     assert table.shape == (501, 7) and table[1, 0] == 0.002
     stewart = twin.load("stewart")
-    np.testing.assert_allclose(table[0, 1:], 1e3 * stewart.home_coordinates, rtol=0, atol=1e-6)
+    assert_within(table[0, 1:], 1e3 * stewart.home_coordinates, 1e-6)
     heave = read_motion(out, stewart)(TIME[:101] / 2.0).pose[:, 2] - stewart.home[2]
     assert heave.max() == pytest.approx(5e-3, rel=1e-3)
     assert run("track", "stewart", "--motion", out, "--fidelity", "fast").exit_code == 0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from twin.errors import InputError
 from twin.logs import Channel, Log, aligned, time_offset
@@ -48,7 +49,7 @@ def test_offset_is_removed():
     found = time_offset(log["b"], log["signal"])
     again = aligned(log, "b", found)
     assert abs(time_offset(again["b"], again["signal"]).seconds) < 1e-5
-    np.testing.assert_array_equal(again["b"].values, log["b"].values)
+    assert_array_equal(again["b"].values, log["b"].values)
 
 
 def _parts(channel):

@@ -4,6 +4,7 @@ import errno
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from twin.errors import InputError
 from twin.logs import Channel, Log, read_log
@@ -27,7 +28,7 @@ def rows_of(path):
     """Return the numbers of the samples in a file."""
     log = read_log(path)
     assert log.metadata == METADATA
-    np.testing.assert_array_equal(log["coordinates"].values[:, 5], log["coordinates"].values[:, 0])
+    assert_array_equal(log["coordinates"].values[:, 5], log["coordinates"].values[:, 0])
     return [round(3.0 * value) for value in log["coordinates"].values[:, 0]]
 
 

@@ -263,15 +263,6 @@ def test_vertical_legs_have_no_horizontal_axis(tmp_path):
     assert problems[0][0] == "leg.first_axis"
 
 
-def test_similar_hexagons_are_singular(tmp_path):
-    """Base and platform of the same shape: the platform can turn about z against no resistance."""
-    small = {**ROUND, "radius": 0.4}
-    changes = {"base.joints": ROUND, "platform.joints": small, "home.position": [0.0, 0.0, 1.18]}
-    problems = failure(write(tmp_path, changed("srspm", changes))).problems
-    assert problems[0][0] == "home.position"
-    assert "singular" in problems[0][1]
-
-
 def test_joints_that_meet_at_home(tmp_path):
     changes = {"base.joints": ROUND, "platform.joints": ROUND, "home.position": [0.0, 0.0, 0.0]}
     assert failure(write(tmp_path, changed("srspm", changes))).problems[0][0] == "home.position"

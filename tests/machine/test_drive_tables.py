@@ -50,16 +50,6 @@ def refusal(file):
 # Units and what comes of them
 
 
-def test_units_of_the_data_sheet_agree_with_each_other():
-    """Thesis, figures B.1 and B.2, print inches and pounds beside SI."""
-    inch, pound = 0.0254, 0.45359237 * 9.80665
-    assert 0.00416 * pound * inch == pytest.approx(4.70e-4, rel=2e-3)
-    assert 1.23 * pound * inch == pytest.approx(0.14, rel=8e-3)
-    assert 2.0 * pound * inch == pytest.approx(0.23, rel=2e-2)
-    assert 78.0 * pound * inch == pytest.approx(8.81, rel=1e-3)
-    assert 10.0 * inch == pytest.approx(0.254, rel=1e-12)
-
-
 def test_a_screw_counts_its_turns_twice_in_inertia_and_once_in_torque():
     """Energy and power of motor and leg are the same."""
     drive = read(

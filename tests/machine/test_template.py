@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from closed_loops import run
 from shipped import machine_of_kind
+from tolerance import assert_within
 
 import twin
 from twin.analysis.platform import Platform
@@ -27,10 +28,10 @@ def test_template_is_a_machine_that_runs(subtests, tmp_path):
             forces = platform.inverse_dynamics(platform.home, rest, rest)
             # Held at home, up to rounding of the forces.
             acceleration = platform.forward_dynamics(platform.home, rest, forces)
-            np.testing.assert_allclose(acceleration[:6], 0.0, rtol=0, atol=1e-11)
+            assert_within(acceleration[:6], 0.0, 1e-11)
             held = platform.simulate(0.01, forces=forces)
             # Springs in the legs settle meanwhile.
-            np.testing.assert_allclose(held.pose[-1], platform.home, rtol=0, atol=1e-6)
+            assert_within(held.pose[-1], platform.home, 1e-6)
 
 
 def test_templates_are_machines_of_their_own(subtests):
@@ -116,7 +117,7 @@ def test_what_the_guide_replaces_fits_the_template(subtests):
                 merged(content, {"leg": change.get("leg", {})}, None), "mine.toml"
             )
             middles = [(leg.actuator.minimum + leg.actuator.maximum) / 2 for leg in made.legs]
-            np.testing.assert_allclose(made.home_coordinates, middles, rtol=0, atol=1e-9)
+            assert_within(made.home_coordinates, middles, 1e-9)
 
 
 def test_existing_files_stay(tmp_path):

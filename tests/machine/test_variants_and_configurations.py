@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from legs_at_home import leg_bodies
+from numpy.testing import assert_array_equal
 from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
 
 import twin
@@ -66,7 +67,7 @@ def test_the_other_entries_of_a_changed_table_stay():
     assert second.rod.source == "Workshop"
     assert second.source == first.source
     assert first.rod.model_copy(update={"mass": 12.0, "source": "Workshop"}) == second.rod
-    np.testing.assert_array_equal(leg_bodies(parameters).rod_mass[:4], [11.7, 12.0, 11.7, 12.0])
+    assert_array_equal(leg_bodies(parameters).rod_mass[:4], [11.7, 12.0, 11.7, 12.0])
 
 
 def test_a_body_of_another_kind_replaces_the_whole_table():
@@ -81,7 +82,7 @@ def test_variants_change_where_legs_are_at_home():
     """A shorter crank stands at another angle; the other legs do not know."""
     found = with_variant("rss", **CHANGES["rss"]).home_coordinates
     usual = machine_of_kind("rss").home_coordinates
-    np.testing.assert_array_equal(found[[0, 2, 4, 5]], usual[[0, 2, 4, 5]])
+    assert_array_equal(found[[0, 2, 4, 5]], usual[[0, 2, 4, 5]])
     assert (np.abs(found[[1, 3]] - usual[[1, 3]]) > 1e-3).all()
 
 
@@ -96,9 +97,9 @@ def test_elbows_may_differ_from_leg_to_leg():
 
 def test_axes_may_differ_from_leg_to_leg():
     parameters = with_variant("ups", first_axis=[0.0, 2.0, 0.0])
-    np.testing.assert_array_equal(parameters.first_axes[[1, 3]], [[0.0, 1.0, 0.0]] * 2)
+    assert_array_equal(parameters.first_axes[[1, 3]], [[0.0, 1.0, 0.0]] * 2)
     usual = machine_of_kind("ups").first_axes
-    np.testing.assert_array_equal(parameters.first_axes[[0, 2]], usual[[0, 2]])
+    assert_array_equal(parameters.first_axes[[0, 2]], usual[[0, 2]])
 
 
 def test_a_variant_is_described_by_what_differs(subtests):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import twin
 from twin.machine.randomisation import nominal_value, with_values
@@ -32,10 +33,10 @@ def test_a_machine_is_the_same_with_and_without_another_one(subtests):
                 for attribute, value in vars(anew).items():
                     if attribute == "constants":
                         assert type(like.constants.legs) is type(value.legs)
-                        np.testing.assert_array_equal(like.constants.legs.rows, value.legs.rows)
-                        np.testing.assert_array_equal(like.constants.body, value.body)
-                        np.testing.assert_array_equal(like.constants.home, value.home)
+                        assert_array_equal(like.constants.legs.rows, value.legs.rows)
+                        assert_array_equal(like.constants.body, value.body)
+                        assert_array_equal(like.constants.home, value.home)
                     elif isinstance(value, np.ndarray):
-                        np.testing.assert_array_equal(getattr(like, attribute), value)
+                        assert_array_equal(getattr(like, attribute), value)
                     else:
                         assert getattr(like, attribute) == value

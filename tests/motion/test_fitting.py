@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from own_machines import OWN, own_machine
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError
@@ -136,6 +137,4 @@ def test_what_constraints_add_to_a_motion_may_be_given_with_it():
     columns = {"x": moved.pose[:, 0] - platform.home[0], "pitch": tilt.axes(time).values[:, 4]}
     recorded = RecordedMotion(platform.home, time, columns)
     assert np.abs(columns["x"]).max() > 1e-3
-    np.testing.assert_allclose(
-        followed(platform, recorded, time).pose, moved.pose, rtol=0, atol=1e-9
-    )
+    assert_within(followed(platform, recorded, time).pose, moved.pose, 1e-9)

@@ -6,6 +6,8 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.motion import RecordedMotion, SineMotion, TankTrackMotion, read_recording
@@ -63,10 +65,10 @@ def test_units_order_and_line_ends_do_not_matter(write):
         assert motion.duration == pytest.approx(2.0, abs=1e-12)
         for one, two in zip(plain(at), motion(at), strict=True):
             # Decimals of the shifted time cost 1e-12; second derivatives amplify by 1 / step^2.
-            np.testing.assert_allclose(one, two, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(plain.axes(time).values[:, 2], z, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(plain.axes(time).values[:, 4], pitch, rtol=0, atol=1e-13)
-    np.testing.assert_array_equal(plain.axes(time).values[:, [0, 1, 3, 5]], 0.0)
+            assert_within(one, two, 1e-6)
+    assert_within(plain.axes(time).values[:, 2], z, 1e-13)
+    assert_within(plain.axes(time).values[:, 4], pitch, 1e-13)
+    assert_array_equal(plain.axes(time).values[:, [0, 1, 3, 5]], 0.0)
     assert plain.time.flags.writeable is False
 
 
@@ -81,7 +83,7 @@ def test_splines_reproduce_polynomials_of_their_degree(subtests):
             for order, part in enumerate(axes):
                 expected = curve.deriv(order)(at) if order else curve(at)
                 # Rounding 1e-17 over the square of the smallest step, 0.01 s.
-                np.testing.assert_allclose(part[:, 1], expected, rtol=0, atol=1e-12)
+                assert_within(part[:, 1], expected, 1e-12)
 
 
 def test_round_trip_of_the_tank_track(write):
@@ -94,10 +96,8 @@ def test_round_trip_of_the_tank_track(write):
     # Quintic splines err by (omega step)^4 / 720-scale in the second derivative: 70 Hz, 1 ms
     # give 5e-5 of the part of the acceleration that is at 70 Hz.
     scale = np.abs(run(at).acceleration).max()
-    np.testing.assert_allclose(
-        motion(at).acceleration, run(at).acceleration, rtol=0, atol=2e-4 * scale
-    )
-    np.testing.assert_allclose(motion(at).pose, run(at).pose, rtol=0, atol=1e-9)
+    assert_within(motion(at).acceleration, run(at).acceleration, 2e-4 * scale)
+    assert_within(motion(at).pose, run(at).pose, 1e-9)
 
 
 def bumpy(time):
@@ -120,9 +120,7 @@ def test_accelerations_integrate_to_the_position(subtests):
             # run of 18 periods, percents.
             tolerance = 1e-7 if drift == "none" else 0.03 * 0.02
             inside = (time > 1.5) & (time < 10.5)
-            np.testing.assert_allclose(
-                got.values[inside, 2], position[inside], rtol=0, atol=tolerance
-            )
+            assert_within(got.values[inside, 2], position[inside], tolerance)
 
 
 @pytest.mark.parametrize("drift", ["detrend", "high_pass"])
@@ -136,7 +134,7 @@ def test_bias_and_ramp_do_not_drift(drift):
     inside = (time > 2.5) & (time < 9.5)
     # Drift untreated: 20 m. What the filter leaves of bias and ramp near the ends is millimetres.
     tolerance = 0.03 * 0.02 if drift == "detrend" else 0.2 * 0.02
-    np.testing.assert_allclose(got.values[inside, 2], position[inside], rtol=0, atol=tolerance)
+    assert_within(got.values[inside, 2], position[inside], tolerance)
 
 
 def test_detrend_needs_no_rest_at_the_start():
@@ -145,7 +143,7 @@ def test_detrend_needs_no_rest_at_the_start():
     acceleration = -0.01 * omega**2 * np.cos(omega * time)
     got = RecordedMotion(HOME, time, {"az": acceleration}).axes(time).values[:, 2]
     # A cubic through 20 periods of a cosine: some percent at the ends.
-    np.testing.assert_allclose(got, 0.01 * np.cos(omega * time), rtol=0, atol=0.1 * 0.01)
+    assert_within(got, 0.01 * np.cos(omega * time), 0.1 * 0.01)
 
 
 def test_positions_and_accelerations_mix():
@@ -157,12 +155,10 @@ def test_positions_and_accelerations_mix():
         drift="none",
     )
     axes = motion.axes(time)
-    np.testing.assert_allclose(axes.values[:, 2], 0.01 * np.sin(5.0 * time), rtol=0, atol=1e-14)
-    np.testing.assert_allclose(axes.accelerations[:, 4], np.sin(5.0 * time), rtol=0, atol=1e-12)
+    assert_within(axes.values[:, 2], 0.01 * np.sin(5.0 * time), 1e-14)
+    assert_within(axes.accelerations[:, 4], np.sin(5.0 * time), 1e-12)
     # From rest: the integral of sin is 1 - cos.
-    np.testing.assert_allclose(
-        axes.rates[:, 4], (1.0 - np.cos(5.0 * time)) / 5.0, rtol=0, atol=1e-10
-    )
+    assert_within(axes.rates[:, 4], (1.0 - np.cos(5.0 * time)) / 5.0, 1e-10)
 
 
 def test_other_conventions_name_their_axes(write):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.motion import TankTrackMotion, TrackedVehicle, barrier_course
@@ -32,7 +34,7 @@ def test_content_is_inside_the_band_before_the_window(subtests):
             assert motion.frequencies.min() >= FREQUENCY_BAND[0] - 1e-12
             assert motion.frequencies.max() <= FREQUENCY_BAND[1] + 1e-12
             # Every line is there, from the first to the last that fits the band.
-            np.testing.assert_allclose(np.diff(motion.frequencies), 1.0 / duration, rtol=1e-9)
+            assert_allclose(np.diff(motion.frequencies), 1.0 / duration, rtol=1e-9)
             assert motion.frequencies.min() - 1.0 / duration < FREQUENCY_BAND[0]
             assert motion.frequencies.max() + 1.0 / duration > FREQUENCY_BAND[1]
             _, axes = samples(motion)
@@ -71,7 +73,7 @@ def test_broad_band_reaches_both_ends():
     broad = (axes.accelerations - without.accelerations)[inside]
     assert broad[:, PITCH].std() == pytest.approx(1.0, rel=0.05)
     assert broad[:, HEAVE].std() == pytest.approx(0.5, rel=0.05)
-    np.testing.assert_allclose(broad[:, ROLL], 0.0, rtol=0, atol=1e-12)
+    assert_within(broad[:, ROLL], 0.0, 1e-12)
     power = np.abs(np.fft.rfft(broad[:, PITCH])) ** 2
     frequency = np.fft.rfftfreq(len(broad), 1.0 / RATE)
     levels = [
@@ -79,7 +81,7 @@ def test_broad_band_reaches_both_ends():
         for low in np.arange(1, 69, 11.5)
     ]
     # Flat density: 184 bins each, so their means scatter by 1 / sqrt(184) = 7 %.
-    np.testing.assert_allclose(levels, np.mean(levels), rtol=0.35)
+    assert_allclose(levels, np.mean(levels), rtol=0.35)
 
 
 @pytest.mark.parametrize("seed", [0, 7])
@@ -87,7 +89,7 @@ def test_same_seed_same_motion(seed):
     one, two, other = (TankTrackMotion(HOME, duration=5.0, seed=s) for s in (seed, seed, seed + 1))
     time = np.linspace(0.0, 5.0, 40)
     for first, second in zip(one(time), two(time), strict=True):
-        np.testing.assert_array_equal(first, second)
+        assert_array_equal(first, second)
     assert np.abs(one(time).acceleration - other(time).acceleration).max() > 0.1
 
 
@@ -95,9 +97,9 @@ def test_starts_and_ends_at_rest():
     motion = TankTrackMotion(HOME, duration=6.0)
     for time in (0.0, 6.0):
         sample = motion(time)
-        np.testing.assert_allclose(sample.pose, [*HOME, 1.0, 0.0, 0.0, 0.0], rtol=0, atol=1e-15)
-        np.testing.assert_allclose(sample.twist, 0.0, rtol=0, atol=1e-15)
-        np.testing.assert_allclose(sample.acceleration, 0.0, rtol=0, atol=1e-12)
+        assert_within(sample.pose, [*HOME, 1.0, 0.0, 0.0, 0.0], 1e-15)
+        assert_within(sample.twist, 0.0, 1e-15)
+        assert_within(sample.acceleration, 0.0, 1e-12)
 
 
 def test_scaled_to_given_peaks():
@@ -109,15 +111,15 @@ def test_scaled_to_given_peaks():
     # 64 points a period at 70 Hz against a step of 1 ms here.
     assert np.abs(got[:, PITCH]).max() == pytest.approx(wanted, rel=2e-3)
     factor = got[500, PITCH] / before[500, PITCH]
-    np.testing.assert_allclose(got, factor * before, rtol=0, atol=1e-12)
+    assert_within(got, factor * before, 1e-12)
     apart = TankTrackMotion(
         HOME, duration=10.0, peak_pitch=wanted, peak_heave=0.05, peak_roll=0.0
     ).axes(time)
-    np.testing.assert_allclose(apart.values[:, PITCH], got[:, PITCH], rtol=0, atol=1e-12)
+    assert_within(apart.values[:, PITCH], got[:, PITCH], 1e-12)
     assert np.abs(apart.values[:, HEAVE]).max() == pytest.approx(0.05, rel=2e-3)
     for part in apart:
-        np.testing.assert_array_equal(part[:, ROLL], 0.0)
-        np.testing.assert_array_equal(part[:, [0, 1, 3]], 0.0)
+        assert_array_equal(part[:, ROLL], 0.0)
+        assert_array_equal(part[:, [0, 1, 3]], 0.0)
 
 
 def test_link_ripple_is_where_the_links_are():
@@ -128,15 +130,15 @@ def test_link_ripple_is_where_the_links_are():
     lines = np.hypot(with_ripple.cosines - without.cosines, with_ripple.sines - without.sines)
     acceleration = lines * (2.0 * np.pi * with_ripple.frequencies[:, None]) ** 2
     rows = np.flatnonzero(acceleration.max(axis=1) > 1e-9)
-    np.testing.assert_allclose(with_ripple.frequencies[rows], [20.0, 40.0, 60.0], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(acceleration[rows, HEAVE], [0.6, 0.3, 0.2], rtol=1e-9)
-    np.testing.assert_allclose(acceleration[:, [PITCH, ROLL]], 0.0, rtol=0, atol=1e-12)
+    assert_within(with_ripple.frequencies[rows], [20.0, 40.0, 60.0], 1e-9)
+    assert_allclose(acceleration[rows, HEAVE], [0.6, 0.3, 0.2], rtol=1e-9)
+    assert_within(acceleration[:, [PITCH, ROLL]], 0.0, 1e-12)
 
 
 def test_equal_tracks_do_not_roll_and_staggered_ones_do():
     straight = TankTrackMotion(HOME, duration=5.0, **SILENT)
     time = np.linspace(0.0, 5.0, 200)
-    np.testing.assert_array_equal(straight.axes(time).values[:, ROLL], 0.0)
+    assert_array_equal(straight.axes(time).values[:, ROLL], 0.0)
     for course in (
         barrier_course(stagger=1.5),
         barrier_course([0.2, 0.0], 5.0, right_heights=[0.0, 0.2]),
@@ -165,15 +167,13 @@ def test_stiff_short_hull_follows_the_ground():
         turn = 2.0 * np.pi * (s - middle) / 5.0
         profile += np.where(inside, 0.5 * height * (1.0 + np.cos(turn)), 0.0)
         slope += np.where(inside, -height * np.pi / 5.0 * np.sin(turn), 0.0)
-    np.testing.assert_allclose(
-        (carrier @ left).real, profile - profile[:-1].mean(), rtol=0, atol=1e-5
-    )
+    assert_within((carrier @ left).real, profile - profile[:-1].mean(), 1e-5)
     heave, pitch, roll = (carrier @ hull).real.T
     middle_profile = 0.75 * (profile - profile[:-1].mean())
     # What the springs change: ratio of passing to natural frequency, squared, of order 1e-4.
-    np.testing.assert_allclose(heave, middle_profile, rtol=0, atol=5e-4)
-    np.testing.assert_allclose(pitch, -0.75 * slope, rtol=0, atol=2e-3)
-    np.testing.assert_allclose(roll, 0.5 * (profile - profile[:-1].mean()) / 2.8, rtol=0, atol=5e-4)
+    assert_within(heave, middle_profile, 5e-4)
+    assert_within(pitch, -0.75 * slope, 2e-3)
+    assert_within(roll, 0.5 * (profile - profile[:-1].mean()) / 2.8, 5e-4)
 
 
 def test_patch_filters_are_mean_and_least_squares_slope():
@@ -199,7 +199,7 @@ def test_hull_resonates_as_an_oscillator():
     speed = 1e4
     heave = np.abs(vehicle.hull_motion(frequencies, speed, one, one)[:, 0])
     # Transmissibility: 1 at rest, sqrt(1 + 4 d^2) / (2 d) at resonance, 2 d / r far above.
-    np.testing.assert_allclose(heave, [1.0, np.sqrt(1.25) / 0.5, 0.5 / 50.0], rtol=3e-3)
+    assert_allclose(heave, [1.0, np.sqrt(1.25) / 0.5, 0.5 / 50.0], rtol=3e-3)
 
 
 def test_longest_run_is_possible():

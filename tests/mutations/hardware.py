@@ -271,8 +271,8 @@ ELECTRONICS: tuple[tuple[str, str, Change, str], ...] = (
         "commands arrive a step late",
         Formula(
             "twin.plant.plant.Plant.prepare",
-            "round(self._delay / self._step)",
-            "1 + round(self._delay / self._step)",
+            "= round(",
+            "= 1 + round(",
         ),
         "effort after a step of the commanded force",
     ),

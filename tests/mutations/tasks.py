@@ -196,8 +196,8 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
         "base shaking half as large in MuJoCo",
         Formula(
             "twin.simulation.batched.mujoco.MujocoBatchedPlant._tilt",
-            "fields -= self._inputs",
-            "fields -= 0.5 * self._inputs",
+            "fields -= ",
+            "fields -= 0.5 * ",
         ),
         ROOM_IN_MUJOCO,
     ),
@@ -205,8 +205,8 @@ STEWART: tuple[tuple[str, Change, str], ...] = (
         "base shaking half as large in Bullet",
         Formula(
             "twin.simulation.batched.bullet.BulletRow.advance",
-            "self._shaking[:] = shaking",
-            "self._shaking[:] = 0.5 * shaking",
+            "[:] = shaking",
+            "[:] = 0.5 * shaking",
         ),
         ROOM_IN_BULLET,
     ),

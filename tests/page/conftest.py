@@ -1,6 +1,7 @@
 """A real browser for the tests of the page."""
 
 import os
+from time import monotonic
 
 import pytest
 from browser_rig import SMALL, Visitor, browser_command, open_browser
@@ -20,6 +21,16 @@ def chromium():
         pytest.skip("Chromium is not installed")
     with open_browser(command) as browser:
         yield browser
+
+
+@pytest.fixture
+def later(constants):
+    """Let the clock of a module of the page be ahead by seconds: `later(module, seconds)`."""
+
+    def set_ahead(module, seconds):
+        constants(f"twin.page.{module}", monotonic=lambda: monotonic() + seconds)
+
+    return set_ahead
 
 
 @pytest.fixture

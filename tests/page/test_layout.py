@@ -41,11 +41,19 @@ class Window:
 
 @pytest.fixture(scope="module")
 def server():
-    with PageServer(port=0) as opened:
-        yield opened
+    with PageServer(port=0) as made:
+        yield made
 
 
-def test_scenes_are_wide_enough(subtests, server, monkeypatch):
+@pytest.fixture
+def opened(server, monkeypatch):
+    """What is called when a browser connects: here nothing else calls it."""
+    callbacks = []
+    monkeypatch.setattr(server.viser, "on_client_connect", callbacks.append)
+    return callbacks
+
+
+def test_scenes_are_wide_enough(subtests, server, opened):
     for size, columns in [
         ((1280, 800), 2),
         ((1920, 1080), 2),
@@ -55,9 +63,8 @@ def test_scenes_are_wide_enough(subtests, server, monkeypatch):
         ((768, 1024), 1),
     ]:
         with subtests.test(f"{size}"):
-            opened = []
+            opened.clear()
             looked = []
-            monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
             lay_out(server.viser, looked.append)
             window = Window(*size)
             opened[0](window.client)
@@ -69,9 +76,7 @@ def test_scenes_are_wide_enough(subtests, server, monkeypatch):
             assert len(looked) == 3 - columns
 
 
-def test_a_page_that_was_laid_out_before_it_is_known(server, monkeypatch):
-    opened = []
-    monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
+def test_a_page_that_was_laid_out_before_it_is_known(server, opened):
     lay_out(server.viser, lambda client: None)
     window = Window(820, 1180)
     window.dock(2)
@@ -81,16 +86,12 @@ def test_a_page_that_was_laid_out_before_it_is_known(server, monkeypatch):
     assert window.moves == ["above"], "and stays there"
 
 
-def test_a_scene_that_grows_later_keeps_its_camera(server, monkeypatch):
-    opened = []
+def test_a_scene_that_grows_later_keeps_its_camera(server, opened, later):
     looked = []
-    monkeypatch.setattr(server.viser, "on_client_connect", opened.append)
     lay_out(server.viser, looked.append)
     window = Window(1280, 800)
     opened[0](window.client)
     window.dock(2)
-    from time import monotonic
-
-    monkeypatch.setattr("twin.page.page.monotonic", lambda: monotonic() + 60.0)
+    later("page", 60.0)
     window.dock(1)
     assert len(looked) == 1

@@ -4,8 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 pytest.importorskip("viser")
+
+from viser_rig import inputs, use
 
 from twin.errors import InputError
 from twin.page.charts import LiveCharts
@@ -57,16 +61,11 @@ class Desk:
 
     def find(self, label):
         """Return the newest control with a label."""
-        handles = self.gui._gui_input_handle_from_uuid.values()
-        return [handle for handle in handles if getattr(handle, "label", None) == label][-1]
+        return inputs(self.gui, label)[-1]
 
     def use(self, label, value=True, client=None):
         """Change a control's value, or press a button."""
-        handle = self.find(label)
-        handle._impl.value = value
-        event = SimpleNamespace(client=client or self.client, client_id=0, target=handle)
-        for callback in tuple(handle._impl.update_cb):
-            callback(event)
+        use(self.find(label), value, client or self.client)
 
 
 @pytest.fixture(scope="module")
@@ -97,17 +96,10 @@ def session(shared):
     return shared
 
 
-def later(monkeypatch, module, seconds):
-    """Let a module's clock be ahead."""
-    from time import monotonic
-
-    monkeypatch.setattr(f"twin.page.{module}.monotonic", lambda: monotonic() + seconds)
-
-
 def test_a_slider_moves_the_platform(desk, session):
     AxisSliders(desk.gui, desk.requests, session)
     desk.use("z [mm]", 40.0)
-    np.testing.assert_allclose(session.target, [0, 0, 40, 0, 0, 0], rtol=0, atol=1e-9)
+    assert_within(session.target, [0, 0, 40, 0, 0, 0], 1e-9)
     session.advance(3.0)
     assert session.scene.pose[2] - session.platform.home[2] == pytest.approx(0.04, abs=1e-3)
 
@@ -130,6 +122,7 @@ def test_sliders_follow_without_asking_for_anything(desk, session, monkeypatch):
     sliders = AxisSliders(desk.gui, desk.requests, session)
     asked = []
     session.move_to([0, 0, 30, 0, 5, 0])
+    # What is asked of a session can only be seen here.
     monkeypatch.setattr(session, "move_to", asked.append)
     sliders.refresh()
     assert desk.find("z [mm]").value == 30.0
@@ -137,13 +130,13 @@ def test_sliders_follow_without_asking_for_anything(desk, session, monkeypatch):
     assert not asked
 
 
-def test_sliders_do_not_pull_at_a_hand(desk, session, monkeypatch):
+def test_sliders_do_not_pull_at_a_hand(desk, session, later):
     sliders = AxisSliders(desk.gui, desk.requests, session)
     desk.use("x [mm]", 50.0)
     session.home()
     sliders.refresh()
     assert desk.find("x [mm]").value == 50.0
-    later(monkeypatch, "panels.motion", 2.0)
+    later("panels.motion", 2.0)
     sliders.refresh()
     assert desk.find("x [mm]").value == 0.0
 
@@ -168,7 +161,7 @@ def test_the_proposed_amplitude_is_of_the_axis(desk, session):
     desk.use("Start motion")
     session.advance(1.3)
     assert abs(session.setpoint[4]) > 0.01
-    np.testing.assert_allclose(session.setpoint[:3], 0.0, rtol=0, atol=1e-9)
+    assert_within(session.setpoint[:3], 0.0, 1e-9)
 
 
 def upload(desk, name, content):
@@ -179,14 +172,14 @@ def test_an_uploaded_motion_plays(desk, session):
     """It is in no link, and the page says so."""
     motions = MotionPanel(desk.gui, desk.requests, session)
     set_up = SetUpPanel(desk.gui, desk.requests, session, motions, [])
-    assert not set_up._missing.content
+    assert not set_up.missing.content
     times = np.linspace(0.0, 2.0, 41)
     rows = [f"{time},{10.0 * np.sin(np.pi * time) ** 3}" for time in times]
     upload(desk, "C:/courses/bump.csv", "\n".join(["time [s],z [mm]", *rows]))
     assert desk.client.said == ["bump.csv: 2 s; Start motion plays it."]
     assert desk.find("Kind").value == "bump.csv"
     set_up.refresh()
-    assert NOT_IN_IT in set_up._missing.content and "bump" not in desk.find("Set-up").value
+    assert NOT_IN_IT in set_up.missing.content and "bump" not in desk.find("Set-up").value
     desk.use("Start motion")
     session.advance(0.8)
     assert session.setpoint[2] == pytest.approx(10.0, abs=2.0)
@@ -209,7 +202,7 @@ def test_a_push_acts(desk, session, server):
     desk.use("Point [mm]", (100.0, 0.0, 0.0))
     desk.use("Push")
     assert session.disturbance is not None
-    np.testing.assert_array_equal(session.disturbance.point, [0.1, 0.0, 0.0])
+    assert_array_equal(session.disturbance.point, [0.1, 0.0, 0.0])
     assert session.disturbance.force[0] > 0.0
     assert len(begun) == 1
     panel.refresh()
@@ -252,10 +245,10 @@ def test_the_largest_difference_begins_anew_with_the_run(desk, session):
     desk.use("MuJoCo defaults", True)
     session.advance(0.5)
     panel.refresh()
-    assert panel._largest[0] > 1.0
+    assert panel.largest[0] > 1.0
     session.reset()
     panel.refresh()
-    assert panel._largest[0] < 1.0
+    assert panel.largest[0] < 1.0
 
 
 def test_a_refused_choice_is_told_and_taken_back(desk, session):
@@ -266,7 +259,7 @@ def test_a_refused_choice_is_told_and_taken_back(desk, session):
     assert session.settings.controller == "cascade"
 
 
-def test_a_gain_counts_when_typing_has_paused(desk, session, monkeypatch):
+def test_a_gain_counts_when_typing_has_paused(desk, session, later):
     numbers = GainNumbers(desk.gui, desk.requests, session)
     numbers.refresh()
     before = session.gains["position_gain"]
@@ -274,7 +267,7 @@ def test_a_gain_counts_when_typing_has_paused(desk, session, monkeypatch):
     numbers.refresh()
     assert session.gains["position_gain"] == before
     desk.use("position_gain [1/s]", 12.0)
-    later(monkeypatch, "requests", 1.0)
+    later("requests", 1.0)
     numbers.refresh()
     assert session.gains["position_gain"] == 12.0
     assert desk.find("position_gain [1/s]").value == 12.0
@@ -364,7 +357,7 @@ def test_an_unstable_machine_offers_a_new_beginning(desk, session):
     assert not desk.find("Reset and run").visible
 
 
-def test_layers_and_points_are_chosen(desk, session, monkeypatch):
+def test_layers_and_points_are_chosen(desk, session, later):
     done = []
     view = SimpleNamespace(
         shown=lambda name: False,
@@ -379,18 +372,18 @@ def test_layers_and_points_are_chosen(desk, session, monkeypatch):
     assert done == [("joint_frames", True), ("top", [desk.client])]
     done.clear()
     desk.use("Trace of", "joint 2")
-    np.testing.assert_allclose(done[0], session.platform.platform_joints[1], rtol=0, atol=1e-9)
+    assert_within(done[0], session.platform.platform_joints[1], 1e-9)
     desk.use("Trace point [mm]", (10.0, 0.0, 0.0))
-    later(monkeypatch, "requests", 1.0)
+    later("requests", 1.0)
     panel.refresh()
     assert done[1] == [0.01, 0.0, 0.0]
     done.clear()
     desk.use("Leg colour", "force")
     panel.draw()
-    np.testing.assert_array_equal(done[0][1], session.utilisation)
+    assert_array_equal(done[0][1], session.utilisation)
 
 
-def test_a_recording_is_sought(desk, session, monkeypatch):
+def test_a_recording_is_sought(desk, session, later):
     session.advance(1.0)
     replay = Replay(session.trajectory(), session.platform)
     panel = ReplayPanel(desk.gui, desk.requests, replay)
@@ -399,7 +392,7 @@ def test_a_recording_is_sought(desk, session, monkeypatch):
     desk.use("Loop", True)
     assert replay.loop
     replay.advance(0.25)
-    later(monkeypatch, "machine_page", 2.0)
+    later("machine_page", 2.0)
     panel.refresh()
     assert desk.find("Time [s]").value == pytest.approx(0.75, abs=2e-3)
 
@@ -520,9 +513,9 @@ def test_set_up_is_restored(desk, moved, server):
     panel.restore(text)
     assert {label: desk.find(label).value for label in chosen} == chosen
     assert view.shown("leg_numbers")
-    np.testing.assert_allclose(view.trace.point, [0.0, 0.0, 0.04])
+    assert_allclose(view.trace.point, [0.0, 0.0, 0.04])
     assert (moved.platform.name, moved.settings) == ("stewart", before)
-    np.testing.assert_allclose(moved.target, [0, 0, 12.5, 0, 2.0, 0], rtol=0, atol=1e-9)
+    assert_within(moved.target, [0, 0, 12.5, 0, 2.0, 0], 1e-9)
     assert (desk.find("Axis").value, desk.find("Amplitude [mm]").value) == ("x", 7.0)
     panel.refresh()
     assert desk.find("Set-up").value == text
@@ -573,6 +566,6 @@ def test_click_pushes_away_from_the_camera(desk, session, server):
     click(0.05, -0.02)
     acting = session.disturbance
     assert acting is not None and view.push.node.visible
-    np.testing.assert_allclose(acting.force, [0.0, 0.0, -default_force(session)], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(acting.point[:2], [0.05, -0.02], rtol=0, atol=1e-3)
+    assert_within(acting.force, [0.0, 0.0, -default_force(session)], 1e-9)
+    assert_within(acting.point[:2], [0.05, -0.02], 1e-3)
     view.remove()

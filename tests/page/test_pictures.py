@@ -15,6 +15,7 @@ from twin.page.panels.state import CHECKED_TASKS, strip
 def script(monkeypatch):
     """Return the script, which is in no package."""
     folder = ROOT / "docs" / "images"
+    # The scripts import each other from their folder.
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     spec = spec_from_file_location("pictures_of_the_page", folder / "viewer.py")
     assert spec and spec.loader

@@ -82,8 +82,8 @@ def test_pictures_have_numbers_and_alarms():
     with PageServer(port=0) as server:
         page = ShadowPage(server.viser, stewart)
         page.show(Picture(state, measured, alarms, 3))
-        assert "321 \u00b5m" in page._difference.content
-        text = page._alarms.content
+        assert "321 \u00b5m" in page.difference.content
+        text = page.alarms.content
         assert 0 < text.index("payload, machine, 9 kg") < text.index("counts, leg 4, 25 counts")
         assert displacement(measured, state.pose)[2] == pytest.approx(321e-6)
 

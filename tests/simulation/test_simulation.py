@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.engines import make_engine
@@ -28,24 +30,24 @@ def step_of(platform):
 def assert_same(found, expected):
     """Assert that two motions are equal bit for bit."""
     for name in ("time", "pose", "twist", "lengths", "rates", "forces", "deflection"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+        assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
 def test_shape_and_start(platform):
     twist, step = start_twist(platform), 2.0 * step_of(platform)
     motion = platform.simulate(10 * step, twist=twist, timestep=step)
     assert motion.pose.shape == (11, 7)
-    np.testing.assert_array_equal(motion.pose[0], platform.home)
-    np.testing.assert_array_equal(motion.twist[0], twist)
-    np.testing.assert_allclose(motion.time, step * np.arange(11), rtol=1e-15)
+    assert_array_equal(motion.pose[0], platform.home)
+    assert_array_equal(motion.twist[0], twist)
+    assert_allclose(motion.time, step * np.arange(11), rtol=1e-15)
     # A pose handed in is normalised once more: rounding.
     lengths = platform.inverse_kinematics(motion.pose)
     if platform.n_deflections:
         assert motion.deflection.shape == (11, 2 * platform.n_deflections)
         assert motion.deflection[-1, 0] != 0.0
-    np.testing.assert_allclose(motion.lengths, lengths, rtol=0, atol=1e-15)
+    assert_within(motion.lengths, lengths, 1e-15)
     rates = np.einsum("kij,kj->ki", platform.jacobian(motion.pose), motion.twist)
-    np.testing.assert_allclose(motion.rates, rates, rtol=0, atol=1e-15)
+    assert_within(motion.rates, rates, 1e-15)
 
 
 def test_steps_are_the_integral_of_the_held_forces(platform):
@@ -56,8 +58,8 @@ def test_steps_are_the_integral_of_the_held_forces(platform):
     table = ForceTable(step * np.arange(steps), forces)
     solution = integrate(platform, steps * step, twist=twist, forces=table)
     # The engine is bound to 1e-13 per step, the integrator to 1e-12 over fifty.
-    np.testing.assert_allclose(motion.pose[-1], solution.pose[-1], rtol=0, atol=1e-11)
-    np.testing.assert_allclose(motion.twist[-1], solution.twist[-1], rtol=0, atol=1e-11)
+    assert_within(motion.pose[-1], solution.pose[-1], 1e-11)
+    assert_within(motion.twist[-1], solution.twist[-1], 1e-11)
 
 
 @pytest.mark.slow
@@ -66,7 +68,7 @@ def test_fast_fidelity_is_one_runge_kutta_step(platform):
     motion = platform.simulate(50 * step, twist=twist, fidelity="fast", timestep=step)
     solution = integrate(platform, 50 * step, twist=twist, method="rk4", timestep=step)
     # The same arithmetic; 0.05 / 50 and 1e-3 may differ in the last digit.
-    np.testing.assert_allclose(motion.pose, solution.pose, rtol=0, atol=1e-14)
+    assert_within(motion.pose, solution.pose, 1e-14)
     assert motion.fidelity == "fast"
 
 
@@ -88,10 +90,10 @@ def test_function_sees_time_and_state(platform):
 
     motion = platform.simulate(0.01, twist=start_twist(platform), forces=forces)
     assert len(seen) == 10
-    np.testing.assert_array_equal([time for time, _ in seen], motion.time[:-1])
-    np.testing.assert_array_equal([state.pose for _, state in seen], motion.pose[:-1])
-    np.testing.assert_array_equal(motion.forces[:-1], 10.0 * motion.rates[:-1])
-    np.testing.assert_array_equal(motion.forces[-1], motion.forces[-2])
+    assert_array_equal([time for time, _ in seen], motion.time[:-1])
+    assert_array_equal([state.pose for _, state in seen], motion.pose[:-1])
+    assert_array_equal(motion.forces[:-1], 10.0 * motion.rates[:-1])
+    assert_array_equal(motion.forces[-1], motion.forces[-2])
 
 
 def test_function_may_reuse_its_array(stewart):
@@ -102,7 +104,7 @@ def test_function_may_reuse_its_array(stewart):
         return buffer
 
     motion = stewart.simulate(0.01, forces=forces)
-    np.testing.assert_array_equal(motion.forces[:-1, 0], 1e3 * motion.time[:-1])
+    assert_array_equal(motion.forces[:-1, 0], 1e3 * motion.time[:-1])
 
 
 def test_functions_with_other_arguments_are_refused(subtests, stewart):
@@ -118,9 +120,9 @@ def test_thinning_keeps_every_so_many_steps(subtests, platform):
             forces = np.random.default_rng(3).normal(size=(10, platform.n_actuators)) * 50.0
             full = platform.simulate(0.01, twist=twist, forces=forces)
             thin = platform.simulate(0.01, twist=twist, forces=forces, every=every)
-            np.testing.assert_array_equal(thin.time, full.time[::every])
-            np.testing.assert_array_equal(thin.pose, full.pose[::every])
-            np.testing.assert_array_equal(thin.forces[:-1], forces[::every])
+            assert_array_equal(thin.time, full.time[::every])
+            assert_array_equal(thin.pose, full.pose[::every])
+            assert_array_equal(thin.forces[:-1], forces[::every])
 
 
 def test_given_engine_stays_open_and_keeps_its_step(stewart):
@@ -128,7 +130,7 @@ def test_given_engine_stays_open_and_keeps_its_step(stewart):
     motion = stewart.simulate(0.02, twist=TWIST, engine=engine, timestep=1e-5)
     assert motion.timestep == 2e-3
     assert len(motion) == 11
-    np.testing.assert_array_equal(engine.state.pose, motion.pose[-1])
+    assert_array_equal(engine.state.pose, motion.pose[-1])
     assert_same(twin.simulate(stewart, 0.02, twist=TWIST, engine=engine), motion)
     engine.close()
     with pytest.raises(ClosedEngineError):
@@ -147,7 +149,7 @@ def test_loaded_motion_can_be_continued(platform, tmp_path):
     state = {"pose": half.pose[-1], "twist": half.twist[-1], "deflection": half.deflection[-1]}
     rest = platform.simulate(0.01, **state)
     # A pose handed in is normalised once more: rounding of the quaternion, which springs answer.
-    np.testing.assert_allclose(rest.pose[-1], whole.pose[-1], rtol=0, atol=2e-15)
+    assert_within(rest.pose[-1], whole.pose[-1], 2e-15)
 
 
 def test_progress_appears_only_when_asked_or_slow(stewart, capsys, constants):
@@ -192,9 +194,8 @@ def test_bad_arguments_name_their_field(subtests, stewart):
             assert caught.value.field == field
 
 
-def test_leg_driven_onto_its_first_axis_stops(srspm, tmp_path, monkeypatch):
+def test_leg_driven_onto_its_first_axis_stops(srspm, own_folder):
     """Without a spin of its own the leg cannot say how it turns: no state may be made up."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     place = srspm.base_joints[0] - srspm.platform_joints[0] + np.array([0.0, 0.5, 0.4])
     start = [*place, 1.0, 0.0, 0.0, 0.0]
     with pytest.raises(SimulationStoppedError):

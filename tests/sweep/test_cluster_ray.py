@@ -117,6 +117,7 @@ def test_no_cluster_at_an_address(tmp_path, monkeypatch):
     def init(address, **_):
         raise ConnectionError(f"nobody at {address}")
 
+    # No cluster is at hand.
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", init)
     with pytest.raises(InputError, match="nobody at there:1"):

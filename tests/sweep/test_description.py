@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from twin.control import controller_names
 from twin.errors import InputError, ParameterError
@@ -51,7 +52,7 @@ def test_a_file_is_what_it_says(tmp_path):
     ]
     frequencies = read_values(sweep.parameters["motion.frequency"], "Hz")
     assert isinstance(frequencies, Range)
-    np.testing.assert_allclose(frequencies.grid(), [1.0, 10.0, 100.0], rtol=1e-12, atol=0)
+    assert_allclose(frequencies.grid(), [1.0, 10.0, 100.0], rtol=1e-12)
 
 
 def test_what_is_written_out_reads_back(tmp_path):
@@ -70,7 +71,7 @@ def test_values_as_text(subtests):
         with subtests.test(f"{text}"):
             found = read_values((text,), "m/s2")
             listed = found.grid() if isinstance(found, Range) else found
-            np.testing.assert_allclose(listed, numbers, rtol=1e-12, atol=0)
+            assert_allclose(listed, numbers, rtol=1e-12)
 
 
 def test_ranges_hold_their_ends_exactly():
@@ -156,7 +157,7 @@ def test_values_with_units_are_those_in_si():
     points = [task.values for task in plan(sweep)]
     for (path, _), numbers in expected.items():
         found = list(dict.fromkeys(point[path] for point in points))
-        np.testing.assert_allclose(found, numbers, rtol=1e-12, atol=0, err_msg=path)
+        assert_allclose(found, numbers, rtol=1e-12, err_msg=path)
     assert sweep.payloads[0].mass == pytest.approx(50 * 0.45359237)
     person = sweep.payloads[1].occupant
     assert person is not None and (person.stature, person.mass) == (1.75, 80.0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from small_sweeps import SMALL, small
 
 import twin
@@ -94,7 +95,7 @@ def test_nominal_controllers_do_not_know_what_is_varied():
 def test_motion_and_controller_have_parameters_too():
     small_motion = row_of(machine="stewart", parameters={"motion.amplitude": 1e-3})
     large_motion = row_of(machine="stewart", parameters={"motion.amplitude": 2e-3})
-    np.testing.assert_allclose(
+    assert_allclose(
         large_motion["position_peak"], 2.0 * small_motion["position_peak"], rtol=0.05, atol=0
     )
     row = row_of(machine="stewart", parameters={"controller.position_gain": 9.0})

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import twin
 from twin.errors import InputError
@@ -28,7 +29,7 @@ def test_shares_lie_on_the_lines_between_points():
     points = settings([[0.2, 0.1], [0.6, 0.9]])
     progress = (0.0, 0.2, 0.3, 0.6, 1.0)
     found = [share_at(points, each) for each in progress]
-    np.testing.assert_allclose(found, [0.1, 0.1, 0.3, 0.9, 0.9])
+    assert_allclose(found, [0.1, 0.1, 0.3, 0.9, 0.9])
     assert share_at((), 0.0) == 1.0
 
 
@@ -48,7 +49,7 @@ def test_draws_go_their_share_of_the_way():
         for share in (1.0, 0.5, 0.0)
     )
     assert whole > 1.49 * mass
-    np.testing.assert_allclose([half - mass, none], [0.5 * (whole - mass), mass], rtol=1e-12)
+    assert_allclose([half - mass, none], [0.5 * (whole - mass), mass], rtol=1e-12)
 
 
 def test_episodes_to_come_are_widened():
@@ -60,6 +61,6 @@ def test_episodes_to_come_are_widened():
         drawn = env.reset(seed=5)[1]["randomised"]
         found[progress] = [drawn[MASS][0], drawn["task.start_radius"][0]]
     assert found[0.0][1] == usual
-    np.testing.assert_allclose(found[0.5], np.mean([found[0.0], found[1.0]], axis=0))
+    assert_allclose(found[0.5], np.mean([found[0.0], found[1.0]], axis=0))
     assert found[1.0][0] > 1.4 * found[0.0][0]
     env.close()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from twin.errors import InputError
 from twin.training.environments import Episode, Metric
@@ -28,10 +29,10 @@ def test_rows_are_percentiles():
     curve.add(20, 0.2, [Episode(float(k), 5, k < 2, (0.1 * k,)) for k in range(11)])
     row = dict(zip(curve.columns, curve.rows[0], strict=True))
     assert (row["steps"], row["seconds"], row["episodes"]) == (20, 0.2, 11)
-    np.testing.assert_allclose(row["terminated"], 2 / 11, rtol=1e-12, atol=0.0)
+    assert_allclose(row["terminated"], 2 / 11, rtol=1e-12)
     found = [row[f"return {part} %"] for part in (10, 50, 90)]
-    np.testing.assert_allclose(found, [1.0, 5.0, 9.0], rtol=1e-12, atol=0.0)
-    np.testing.assert_allclose(row["error [mm] 50 %"], 0.5, rtol=1e-12, atol=0.0)
+    assert_allclose(found, [1.0, 5.0, 9.0], rtol=1e-12)
+    assert_allclose(row["error [mm] 50 %"], 0.5, rtol=1e-12)
 
 
 def test_files_come_back_up_to_a_step(tmp_path):
@@ -39,7 +40,7 @@ def test_files_come_back_up_to_a_step(tmp_path):
     path = curve.save(tmp_path / "learning.csv")
     again = LearningCurve(METRICS)
     again.load(path, 2000)
-    np.testing.assert_allclose(again.rows, curve.rows[:2], rtol=1e-7, atol=0.0)
+    assert_allclose(again.rows, curve.rows[:2], rtol=1e-7)
     with pytest.raises(InputError, match="columns"):
         LearningCurve(()).load(path, 2000)
 

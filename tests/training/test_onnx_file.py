@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.training import load_policy, policy_names, write_onnx
@@ -37,7 +38,7 @@ def test_the_file_computes_the_policy(policy, tmp_path):
         (action,) = run.run(None, {"observation": seen})
         assert action.dtype == np.float32
         assert 0.01 < np.abs(action).max() <= 1.0
-        np.testing.assert_allclose(action, policy(seen), rtol=0.0, atol=2e-6)
+        assert_within(action, policy(seen), 2e-6)
     about = {each.key: each.value for each in model.metadata_props}
     assert json.loads(about["origin"]) == policy.origin.model_dump(mode="json")
 

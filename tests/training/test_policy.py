@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.training import Policy, load_policy, policy_names
@@ -53,7 +55,7 @@ def test_network_is_the_printed_formula(subtests):
                     if k < 2:
                         value = [max(v, 0.0) if activation == "relu" else np.tanh(v) for v in value]
                 wanted = [np.tanh(v) if output == "tanh" else min(max(v, -1.0), 1.0) for v in value]
-                np.testing.assert_allclose(policy(observation), wanted, rtol=1e-13, atol=1e-14)
+                assert_allclose(policy(observation), wanted, rtol=1e-13, atol=1e-14)
 
 
 def test_batches_are_rows_and_actions_are_bounded():
@@ -62,7 +64,7 @@ def test_batches_are_rows_and_actions_are_bounded():
     actions = policy(observations)
     assert actions.shape == (2, 4, 2)
     assert np.abs(actions).max() <= 1.0
-    np.testing.assert_allclose(actions[1, 2], policy(observations[1, 2]), rtol=1e-12, atol=1e-14)
+    assert_allclose(actions[1, 2], policy(observations[1, 2]), rtol=1e-12, atol=1e-14)
 
 
 def test_saved_policies_come_back(tmp_path):
@@ -72,10 +74,10 @@ def test_saved_policies_come_back(tmp_path):
     assert loaded.origin == policy.origin
     assert loaded.network == policy.network
     observations = GENERATOR.normal(size=(50, 3))
-    np.testing.assert_allclose(loaded(observations), policy(observations), rtol=0.0, atol=2e-6)
+    assert_within(loaded(observations), policy(observations), 2e-6)
     # Numbers are single in the file: what has been there once does not change any more.
     again = Policy.load(loaded.save(tmp_path / "again.npz"))
-    np.testing.assert_array_equal(again(observations), loaded(observations))
+    assert_array_equal(again(observations), loaded(observations))
 
 
 def test_bad_observations_are_refused(subtests):

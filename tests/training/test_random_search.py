@@ -4,6 +4,8 @@ import csv
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError
@@ -49,7 +51,7 @@ def test_it_learns_and_repeats_itself(tmp_path):
         steps = [float(row["steps"]) for row in csv.DictReader(file)]
     assert [row["steps"] for row in rows] == [*steps, *steps]
     assert rows[0]["return 50 %"] < 1.5 * rows[-1]["return 50 %"] < 0.0
-    np.testing.assert_array_equal(first.weights[0], second.weights[0])
+    assert_array_equal(first.weights[0], second.weights[0])
     assert distance(first) < 0.3 * distance(lambda seen: np.zeros((64, 1)))
     loaded = Policy.load(tmp_path / "a" / "policy.npz")
     assert loaded.origin.algorithm == "ars" and loaded.origin.steps >= 12_000
@@ -69,11 +71,11 @@ def test_candidates_act_as_the_policy_does(layers):
     search.mean, search.scale = np.array([0.1, -0.2]), np.array([0.5, 2.0])
     candidates = np.random.default_rng(3).normal(size=(6, search.center.size))
     seen = np.random.default_rng(4).normal(size=(12, 2))
-    actions = search._act(list(search._layers(candidates)), seen)
+    actions = search.candidate_actions(list(search.candidate_layers(candidates)), seen)
     for k, candidate in enumerate(candidates):
         search.center = candidate
         rows = slice(2 * k, 2 * k + 2)
-        np.testing.assert_allclose(actions[rows], search.policy()(seen[rows]), rtol=1e-12)
+        assert_allclose(actions[rows], search.policy()(seen[rows]), rtol=1e-12)
 
 
 def test_a_curriculum_widens_what_episodes_draw(tmp_path, monkeypatch):
@@ -105,7 +107,7 @@ def test_legs_that_share_their_numbers_can_be_the_law():
     assert np.linalg.matrix_rank(directions) == len(directions) == 6
     wanted = np.concatenate([gains.ravel(), np.zeros(6)])
     share, *_ = np.linalg.lstsq(directions.T, wanted, rcond=None)
-    np.testing.assert_allclose(share @ directions, wanted, rtol=0.0, atol=1e-6)
+    assert_within(share @ directions, wanted, 1e-6)
     assert np.abs(share[-2:]).max() < 1e-9
     directions = directions[:4]
     search = RandomSearch(env, SearchSettings(episodes=2, shared=names), 1, None, ())
@@ -113,7 +115,7 @@ def test_legs_that_share_their_numbers_can_be_the_law():
     moved = np.concatenate([found.weights[0].ravel(), found.biases[0]])
     share, *_ = np.linalg.lstsq(directions.T, moved, rcond=None)
     assert np.abs(moved).max() > 1e-4
-    np.testing.assert_allclose(share @ directions, moved, rtol=0.0, atol=1e-9)
+    assert_within(share @ directions, moved, 1e-9)
     env.close()
     with pytest.raises(InputError, match="shared"):
         shared_directions(Points(2), ())

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from twin.errors import InputError
 from twin.training import Policy
@@ -39,7 +40,7 @@ def test_a_network_of_zero_leaves_the_law(environment, name):
     for _ in range(3):
         seen = observation + RANDOM.normal(0.0, 0.2, observation.shape)
         actions = Residual(gains, 0.5).compose(seen, np.zeros((2, len(gains))))
-        np.testing.assert_array_equal(actions, law(seen))
+        assert_array_equal(actions, law(seen))
         observation = env.step(actions)[0]
     assert np.abs(actions).max() > 1e-3
     env.close()
@@ -49,7 +50,7 @@ def test_corrections_are_bounded_and_so_are_actions():
     gains = 0.1 * RANDOM.normal(size=(2, 4))
     seen = RANDOM.normal(size=(5, 4))
     for bias, moved in ((0.4, 0.1), (7.0, 0.25), (-7.0, -0.25)):
-        np.testing.assert_allclose(
+        assert_allclose(
             policy(bias, gains)(seen), (seen @ gains.T + moved).clip(-1.0, 1.0), rtol=1e-14
         )
     assert (np.abs(policy(7.0, 10.0 * gains)(100.0 * seen)) == 1.0).all()
@@ -59,7 +60,7 @@ def test_files_keep_the_law(tmp_path):
     before = policy(0.3, RANDOM.normal(size=(2, 4)))
     after = Policy.load(before.save(tmp_path / "policy.npz"))
     seen = RANDOM.normal(size=4)
-    np.testing.assert_allclose(after(seen), before(seen), rtol=1e-6)
+    assert_allclose(after(seen), before(seen), rtol=1e-6)
     assert after.law is not None and after.law.share == 0.25
 
 

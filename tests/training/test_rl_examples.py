@@ -1,10 +1,10 @@
 """Examples of learning run, and end in a table of finite numbers."""
 
 import re
-import runpy
 
 import pytest
 from package_walk import ROOT
+from scripts import run_script
 
 pytest.importorskip("torch")
 
@@ -22,10 +22,9 @@ STEPS = 4096
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_example_learns_for_a_while(name, monkeypatch, capsys):
+def test_example_learns_for_a_while(name, capsys):
     pytest.importorskip(LIBRARIES[name], exc_type=ImportError)
-    monkeypatch.setattr("sys.argv", [str(EXAMPLES[name]), str(STEPS)])
-    runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
+    run_script(EXAMPLES[name], STEPS)
     printed = capsys.readouterr().out
     # Libraries print lines of their own.
     rows = re.findall(r"^ .*\d\.\d{2}.*$", printed, re.M)

@@ -1,8 +1,8 @@
 """Hindsight replay of Stable-Baselines3 on PoseTracking with goals."""
 
 import gymnasium as gym
-import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import twin.envs  # noqa: F401 (registers the environments)
 
@@ -31,6 +31,6 @@ def test_replayed_goals_have_the_reward_of_the_environment():
     exact = env.unwrapped.compute_reward(
         following["achieved_goal"].numpy(), following["desired_goal"].numpy(), None
     )
-    np.testing.assert_allclose(drawn.rewards.numpy().ravel(), exact, rtol=1e-5, atol=1e-6)
+    assert_allclose(drawn.rewards.numpy().ravel(), exact, rtol=1e-5, atol=1e-6)
     own = (following["achieved_goal"] == following["desired_goal"]).all(dim=1).numpy()
     assert exact[own].min(initial=1.0) > 0.999

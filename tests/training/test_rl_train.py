@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.training import Policy, train
@@ -96,7 +98,7 @@ def test_a_law_is_corrected_in_short_episodes(tmp_path):
     seen = env.reset(seed=1)[0]
     law = make_law("balance_law", env)(seen)
     assert np.abs(law).max() > 0.1
-    np.testing.assert_allclose(policy(seen), law, rtol=0.0, atol=0.02)
+    assert_within(policy(seen), law, 0.02)
     assert training.policy.origin.settings["hyperparameters"]["law"] == "balance_law"
     env.close()
 
@@ -144,7 +146,7 @@ def test_folder_holds_what_is_promised(algorithm, quick, tmp_path):
 def test_same_seed_same_policy(tmp_path):
     found = [short(tmp_path / name, seed=seed).policy for name, seed in (("a", 3), ("b", 3))]
     for a, b in zip(found[0].weights, found[1].weights, strict=True):
-        np.testing.assert_array_equal(a, b)
+        assert_array_equal(a, b)
     other = short(tmp_path / "c", seed=5).policy
     assert not np.array_equal(other.weights[0], found[0].weights[0])
 
@@ -170,7 +172,7 @@ def test_resumed_training_has_all_steps(algorithm, quick, tmp_path):
     # Nothing is left to do: the same again.
     again = short(folder, 768, **options, resume=True)
     assert again.steps == training.steps
-    np.testing.assert_array_equal(again.policy.weights[0], training.policy.weights[0])
+    assert_array_equal(again.policy.weights[0], training.policy.weights[0])
 
 
 def test_folders_of_other_trainings_are_refused(tmp_path):

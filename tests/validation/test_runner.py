@@ -113,6 +113,7 @@ def test_costly_cases_start_first_and_results_keep_their_order(
         def shutdown(self, **_):
             """Do nothing."""
 
+    # Processes end in any order.
     monkeypatch.setattr(runner, "ProcessPoolExecutor", Pool)
     results = run("stewart", progress=False, jobs=2)
     costs = [load_case(key).cost for key in started]
@@ -189,7 +190,7 @@ def test_crashed_process_is_told():
 
     future = Future()
     future.set_exception(BrokenProcessPool("gone"))
-    result = runner._collected(future, ("srspm", "srspm", "projection"))
+    result = runner.collected_result(future, ("srspm", "srspm", "projection"))
     assert result.verdict == "fail"
     assert "crashed" in result.error
 
@@ -204,9 +205,9 @@ def test_two_processes_give_the_same_numbers(tmp_path):
 
 
 @pytest.mark.quick
-def test_processes_of_a_run_have_one_thread_each(monkeypatch):
+def test_processes_of_a_run_haveone_thread_each(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "5")
-    with runner._one_thread_each(), ProcessPoolExecutor(1, get_context("spawn")) as pool:
+    with runner.one_thread_each(), ProcessPoolExecutor(1, get_context("spawn")) as pool:
         assert pool.submit(usable_cores).result() == 1
         assert pool.submit(os.getenv, "OPENBLAS_NUM_THREADS").result() == "1"
     assert os.environ["OPENBLAS_NUM_THREADS"] == "5"

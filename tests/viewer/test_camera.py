@@ -14,8 +14,10 @@ import pytest
 from conftest import MACHINES
 from hypothesis import given
 from hypothesis import strategies as some
+from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 
 import twin
 from twin.engines.mujoco import MujocoEngine
@@ -78,8 +80,8 @@ def test_the_scene_model_places_bodies_where_an_engine_has_them(name):
         scene_model.place(pose, deflection)
         for body in bodies:
             mine, its = scene_model.data.body(body), engine.data.body(body)
-            np.testing.assert_allclose(mine.xpos, its.xpos, err_msg=body, **EXACT)
-            np.testing.assert_allclose(mine.xmat, its.xmat, err_msg=body, **EXACT)
+            assert_allclose(mine.xpos, its.xpos, err_msg=body, **EXACT)
+            assert_allclose(mine.xmat, its.xmat, err_msg=body, **EXACT)
 
 
 def test_a_pose_of_soft_loops_is_taken_as_the_nearest():
@@ -89,7 +91,7 @@ def test_a_pose_of_soft_loops_is_taken_as_the_nearest():
     off = shifted(platform.home, 1e-5, -2e-5, 1e-3)
     scene_model.place(off)
     height = scene_model.data.body("platform").xpos[2] - platform.home[2]
-    np.testing.assert_allclose(height, 1e-3, rtol=1e-9, atol=0.0)
+    assert_allclose(height, 1e-3, rtol=1e-9)
 
 
 def test_ghost_and_ball_are_where_they_are_put(stewart):
@@ -99,13 +101,13 @@ def test_ghost_and_ball_are_where_they_are_put(stewart):
     setpoint, rolled = np.array([0.1, 0.2, 1.0, *turn]), np.array([0.3, 0.0, 1.1, *turn])
     scene_model.place(setpoint, ghost=stewart.home, ball=rolled)
     own = {part: scene_model.data.geom(part).xpos.copy() for part in ("platform_platform", "ball")}
-    np.testing.assert_allclose(own["ball"], rolled[:3], **EXACT)
+    assert_allclose(own["ball"], rolled[:3], **EXACT)
     scene_model.place(stewart.home, ghost=setpoint)
-    np.testing.assert_allclose(
+    assert_allclose(
         scene_model.data.geom("ghost_platform_platform").xpos, own["platform_platform"], **EXACT
     )
     top = scene_model.data.geom("ball_plate").xpos[2] + scene_model.model.geom("ball_plate").size[1]
-    np.testing.assert_allclose(top, stewart.home[2] + ball.plate_height, **EXACT)
+    assert_allclose(top, stewart.home[2] + ball.plate_height, **EXACT)
 
 
 def test_what_stands_still_is_the_room(stewart):
@@ -114,9 +116,9 @@ def test_what_stands_still_is_the_room(stewart):
     before = scene_model.data.geom("floor").xpos.copy()
     moved = np.array([0.1, 0.2, 0.3])
     scene_model.place(stewart.home, base_displacement=moved)
-    np.testing.assert_allclose(scene_model.data.geom("floor").xpos, before - moved, **EXACT)
+    assert_allclose(scene_model.data.geom("floor").xpos, before - moved, **EXACT)
     scene_model.place(stewart.home)
-    np.testing.assert_allclose(scene_model.data.geom("floor").xpos, before, **EXACT)
+    assert_allclose(scene_model.data.geom("floor").xpos, before, **EXACT)
 
 
 # What fits in a picture.
@@ -147,10 +149,10 @@ def test_pictures_show_the_state(camera):
     home = camera.platform.home
     first = camera.image(home)
     assert first.shape == (240, 320, 3) and first.dtype == np.uint8
-    np.testing.assert_array_equal(first, camera.image(home))
+    assert_array_equal(first, camera.image(home))
     raised = shifted(home, 0.0, 0.0, 0.1)
     assert changed(first, camera.image(raised)).sum() > 1000
-    np.testing.assert_array_equal(first, camera.image(home))
+    assert_array_equal(first, camera.image(home))
 
 
 def test_the_ball_is_drawn_where_it_lies(camera):
@@ -170,9 +172,9 @@ def test_the_ball_is_drawn_where_it_lies(camera):
 def test_every_picture_has_a_soft_shadow(stewart, quality):
     """It darkens the ground by degrees: no step of it is as high as the edge of a hard shadow."""
     with Camera(stewart, quality=quality, width=320, height=240) as camera:
-        assert not camera._scene_model.model.light_castshadow.any()
+        assert not camera.scene_model.model.light_castshadow.any()
         shaded = camera.image(stewart.home).astype(int)
-        model = camera._scene_model.model
+        model = camera.scene_model.model
         model.geom_group[model.geom(f"{BASE_NAME}_{SHADOW_MATERIAL}").id] = HIDDEN_GROUP
         darker = camera.image(stewart.home).astype(int).sum(axis=2) - shaded.sum(axis=2)
     assert (darker > 60).mean() > 0.01
@@ -207,7 +209,7 @@ def test_dark_pictures_show_the_same_machine_on_the_dark_ground_of_the_page(
         (DARK_PLANE_COLOUR, DARK_LINE_COLOURS[0], DARK_SKY_COLOURS[1], DARK_SKY_COLOURS[0]),
         strict=True,
     ):
-        np.testing.assert_allclose(mine, np.array(its) / 255.0, rtol=0.0, atol=0.006)
+        assert_within(mine, np.array(its) / 255.0, 0.006)
 
 
 # What is refused.
@@ -273,9 +275,9 @@ def test_cameras_do_not_disturb_each_other(stewart, srspm):
     first, second = Camera(stewart, **SIZE), Camera(srspm, **SIZE)
     alone = first.image(stewart.home)
     second.image(srspm.home)
-    np.testing.assert_array_equal(alone, first.image(stewart.home))
+    assert_array_equal(alone, first.image(stewart.home))
     second.close()
-    np.testing.assert_array_equal(alone, first.image(stewart.home))
+    assert_array_equal(alone, first.image(stewart.home))
     first.close()
 
 

@@ -88,10 +88,16 @@ class FakeWindow:
             self.on_key(CODES[name])
 
 
+def fake_window(monkeypatch, keys, pictures):
+    """Return the window that opens instead of one on a screen, which a test does not have."""
+    window = FakeWindow(keys, pictures)
+    monkeypatch.setattr(desktop, "Window", window.open)
+    return window
+
+
 def watched(monkeypatch, keys, pictures):
     """Return a run and its window after it was watched."""
-    source, window = Counter(), FakeWindow(keys, pictures)
-    monkeypatch.setattr(desktop, "Window", window.open)
+    source, window = Counter(), fake_window(monkeypatch, keys, pictures)
     desktop.watch(source)
     assert window.closed
     return source, window
@@ -123,8 +129,7 @@ def test_the_command_plays_a_motion_again_and_again(monkeypatch):
     """A sine of 0.2 s is still being played after 0.6 s; without a motion the machine stands."""
     heights = []
     for options in (("--motion", "sine", "--duration", "0.2", "--frequency", "5"), ()):
-        window = FakeWindow({}, 30)
-        monkeypatch.setattr(desktop, "Window", window.open)
+        window = fake_window(monkeypatch, {}, 30)
         arguments = ["view", "stewart", "--desktop", "--engine", "analytic", *options]
         result = console(*arguments)
         assert result.exit_code == 0, result.output

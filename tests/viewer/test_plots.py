@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 from twin.charts.panels import Axes, Line, number, panels_figure, thin_out, value_text, write_figure
@@ -36,18 +37,18 @@ def test_trajectory_figure_shows_the_trajectory(motion):
     springs = [f"leg {k + 1}" for k in range(motion.deflection.shape[1] // 2)]
     assert [line.name for line in figure.data] == names + springs
     for line, spring in zip(figure.data[len(names) :], motion.deflection.T, strict=False):
-        np.testing.assert_allclose(values(line), spring, **SINGLE)
+        assert_allclose(values(line), spring, **SINGLE)
     for k in range(3):
         shift = motion.pose[:, k] - motion.pose[0, k]
-        np.testing.assert_allclose(values(figure.data[k]), shift, **SINGLE)
+        assert_allclose(values(figure.data[k]), shift, **SINGLE)
     turns = Rotation.from_quat(motion.pose[:, [4, 5, 6, 3]]).as_euler("ZYX", degrees=True)
     for k in range(3):
         # Degrees of a few units in single precision, two formulae for the angles.
-        np.testing.assert_allclose(values(figure.data[3 + k]), turns[:, k], rtol=1e-6, atol=1e-6)
+        assert_allclose(values(figure.data[3 + k]), turns[:, k], rtol=1e-6, atol=1e-6)
     for k in range(legs):
-        np.testing.assert_allclose(values(figure.data[6 + k]), motion.lengths[:, k], **SINGLE)
+        assert_allclose(values(figure.data[6 + k]), motion.lengths[:, k], **SINGLE)
         forces = figure.data[6 + legs + k]
-        np.testing.assert_allclose(values(forces), motion.forces[:, k], **SINGLE)
+        assert_allclose(values(forces), motion.forces[:, k], **SINGLE)
         assert forces.line.shape == "hv", "forces are held from each time to the next"
     labels = [figure.layout[f"yaxis{k}"].title.text for k in ("", 2, 3, 4)]
     units = ["[rad]", "[N m]"] if motion.machine == "rss" else ["[m]", "[N]"]
@@ -63,7 +64,7 @@ def test_comparison_shows_the_difference(motion, platform):
     words = (platform.name, "shifted", "fast", 1e-3, platform.hash, {})
     figure = Trajectory(*arrays, *words).plot(motion)
     lines = {line.name: line for line in figure.data}
-    np.testing.assert_allclose(values(lines["distance"]), 1e-6, rtol=1e-6)
+    assert_allclose(values(lines["distance"]), 1e-6, rtol=1e-6)
     assert np.isnan(values(lines["angle"])).all(), "equal orientations have no place on decades"
     assert lines["z, shifted"].line.dash == "dash"
     assert figure.layout.yaxis2.type == "log"

@@ -88,9 +88,8 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
         )
     )
     for axis_range in known_ranges:
-        note = (
-            f"from home, the other axes as there; ends: {axis_range.ends[0]}; {axis_range.ends[1]}"
-        )
+        low, high = axis_range.ends
+        note = f"from home, the other axes as there; ends: {low}; {high}"
         rows.append(
             SummaryRow(f"{axis_range.axis} range", list(axis_range.span), axis_range.unit, note)
         )

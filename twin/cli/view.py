@@ -119,7 +119,7 @@ def view(
 
             watch(source, dark=dark)
         else:
-            _serve(make_page, source.platform.name, host, port, browser=not no_browser)
+            serve(make_page, source.platform.name, host, port, browser=not no_browser)
     finally:
         source.close()
 
@@ -189,7 +189,7 @@ def _environment(
     return session, partial(environment_page, session=session)
 
 
-def _serve(
+def serve(
     make: Callable[[Any], Page], title: str, host: str, port: int | None, *, browser: bool
 ) -> None:
     """Serve a page until it is interrupted."""

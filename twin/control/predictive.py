@@ -280,7 +280,7 @@ class Ilqr(ComputedTorque):
         if self._cut:
             pose, twist, _ = super()._setpoint(step)
             deviation_of(pose, twist, self._ahead, initial_deviation)
-        path = self._plan(step, initial_deviation)
+        path = self.plan_from(step, initial_deviation)
         if path is None:
             path = np.vstack([self._path[1:], self._path[-1:]])
         self._coming = path
@@ -308,7 +308,7 @@ class Ilqr(ComputedTorque):
             task_reference.pose[node_rows], twist, acceleration, forces, lower_forces, upper_forces
         )
 
-    def _plan(self, step: int, begin: FloatArray) -> FloatArray | None:
+    def plan_from(self, step: int, begin: FloatArray) -> FloatArray | None:
         """Return the deviations `(spans + 1, 12)` of a plan; None where there is none.
 
         Args:

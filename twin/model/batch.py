@@ -70,6 +70,13 @@ def thread_count(size: int) -> int:
 
 
 @lru_cache(maxsize=1)
+def _register_floats() -> int:
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    return 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
+
+
 def lane_count() -> int:
     """Return the floats of a vector register of this processor: 8, 4 or 2.
 
@@ -78,13 +85,10 @@ def lane_count() -> int:
     Raises:
         InputError: another number of lanes.
     """
-    from llvmlite import binding
-
     requested = os.environ.get("TWIN_LANES", "")
     if requested:
         return int(one_of(requested, "TWIN_LANES", ("1", "2", "4", "8")))
-    features = binding.get_host_cpu_features()
-    return 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
+    return _register_floats()
 
 
 def lanes_kernel(kernel: Callable[..., int]) -> Callable[..., None] | None:

@@ -6,7 +6,7 @@ page as samples of a time span, thinned out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from html import escape
 from time import monotonic
@@ -252,6 +252,11 @@ class LiveCharts:
 
     Attributes:
         charts: all charts of the run.
+        plots: what the page shows of each chart, by name.
+        window: control of the time span [s].
+        back: control of the time [s] between the end of the span and the newest value.
+        hold: control that stops the charts.
+        fitted: control that fits the height to the curves.
     """
 
     def __init__(
@@ -259,6 +264,7 @@ class LiveCharts:
         server: ViserServer,
         charts: Sequence[Chart],
         container: AbstractContextManager[Any],
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         """Add controls and charts.
 
@@ -266,10 +272,12 @@ class LiveCharts:
             server: of the page.
             charts: of the histories to come.
             container: of the page for them: a tab or a folder.
+            clock: time [s] that limits how often charts are sent.
         """
+        self._clock = clock
         self._server, self._container = server, container
         self._boxes: dict[str, Any] = {}
-        self._plots: dict[str, Any] = {}
+        self.plots: dict[str, Any] = {}
         self._legends: dict[str, Any] = {}
         self._styles: dict[str, tuple[bool, ...]] = {}
         self._drawn: tuple[Any, ...] = ()
@@ -277,13 +285,13 @@ class LiveCharts:
         self._held: float | None = None
         gui = server.gui
         with container:
-            self._window = gui.add_slider(
+            self.window = gui.add_slider(
                 "Shown [s]", MIN_TIME_SPAN, HISTORY_LENGTH, 1.0, DEFAULT_TIME_SPAN
             )
-            self._back = gui.add_slider(
+            self.back = gui.add_slider(
                 "Look back [s]", 0.0, HISTORY_LENGTH - MIN_TIME_SPAN, 0.5, 0.0
             )
-            self._hold = gui.add_checkbox(
+            self.hold = gui.add_checkbox(
                 "Hold",
                 False,
                 hint="Stop the charts to read them; drag across one to zoom, double-click to go "
@@ -291,7 +299,7 @@ class LiveCharts:
             )
             self._chooser = gui.add_folder("Choose charts", expand_by_default=False)
         with self._chooser:
-            self._fitted = gui.add_checkbox(
+            self.fitted = gui.add_checkbox(
                 "Fit to curves", True, hint="Leave out limits that are far away"
             )
         self._compared = False
@@ -342,38 +350,38 @@ class LiveCharts:
             self._build(history.charts, names_shown)
         self._open_difference(history)
         control_values = (
-            self._window.value,
-            self._back.value,
-            self._hold.value,
-            self._fitted.value,
+            self.window.value,
+            self.back.value,
+            self.hold.value,
+            self.fitted.value,
         )
         state = (history.count, *control_values, self.shown)
-        present_time = monotonic()
+        present_time = self._clock()
         if state == self._drawn or present_time - self._last < UPDATE_PERIOD or len(history) == 0:
             return False
         has_changed = self._drawn[1:] != state[1:]
         self._drawn, self._last = state, present_time
         time = history.time()
         newest = float(time[-1])
-        if not self._hold.value:
+        if not self.hold.value:
             self._held = None
         elif self._held is None or self._held > newest:
             self._held = newest
         elif not has_changed:
             return False
-        end_time = (newest if self._held is None else self._held) - self._back.value
-        end_time = max(end_time, min(float(time[0]) + self._window.value, newest))
+        end_time = (newest if self._held is None else self._held) - self.back.value
+        end_time = max(end_time, min(float(time[0]) + self.window.value, newest))
         for chart in self.charts:
             if self._boxes[chart.name].value:
                 self._draw(chart, time, history.values(chart.name), end_time)
-            for handle in (self._plots[chart.name], self._legends[chart.name]):
+            for handle in (self.plots[chart.name], self._legends[chart.name]):
                 handle.visible = self._boxes[chart.name].value
         return True
 
     def remove(self) -> None:
         """Remove controls and charts from the page; nothing may be called afterwards."""
         self._clear()
-        for handle in (self._window, self._back, self._hold, self._chooser):
+        for handle in (self.window, self.back, self.hold, self._chooser):
             handle.remove()
 
     def _build(self, charts: Sequence[Chart], shown: Sequence[str]) -> None:
@@ -388,7 +396,7 @@ class LiveCharts:
             }
         with self._container:
             for chart in self.charts:
-                self._plots[chart.name] = self._plot(chart)
+                self.plots[chart.name] = self._plot(chart)
                 self._legends[chart.name] = self._server.gui.add_html("", visible=False)
         self._styles = dict.fromkeys(names, ())
 
@@ -415,11 +423,11 @@ class LiveCharts:
             self._compared = compared
 
     def _draw(self, chart: Chart, time: FloatArray, values: FloatArray, end: float) -> None:
-        time, values = span(time, values, end - self._window.value, end)
+        time, values = span(time, values, end - self.window.value, end)
         first_rows = since_last_gap(values)
         time, values = thinned(time[first_rows:], values[first_rows:], MAX_POINTS)
         has_values: Any = np.isfinite(values).any(axis=0)
-        plot, style = self._plots[chart.name], (self._fitted.value, *has_values.tolist())
+        plot, style = self.plots[chart.name], (self.fitted.value, *has_values.tolist())
         if self._styles[chart.name] != style:
             plot.series = series(chart, fitted=style[0], there=style[1:])
             self._styles[chart.name] = style
@@ -433,7 +441,7 @@ class LiveCharts:
         self._legends[chart.name].content = legend_text(chart, last_values)
 
     def _clear(self) -> None:
-        for handles in (self._plots, self._legends, self._boxes):
+        for handles in (self.plots, self._legends, self._boxes):
             for handle in handles.values():
                 handle.remove()
             handles.clear()

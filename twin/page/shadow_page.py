@@ -67,7 +67,7 @@ class ShadowPage:
         self._view = SceneView(server, platform)
         self._status = Status(server.gui)
         server.gui.add_html(note("Machine as it is measured; the twin orange over it.", "colours"))
-        self._difference, self._alarms = server.gui.add_html(""), server.gui.add_html("")
+        self.difference, self.alarms = server.gui.add_html(""), server.gui.add_html("")
         charts = (
             Chart(
                 "place",
@@ -110,8 +110,8 @@ class ShadowPage:
         self._status.show(
             f"shadow \u00b7 {self._platform.name}", "running", state.time, nan, reason
         )
-        self._difference.content = note(_difference_text(picture, difference), "difference")
-        self._alarms.content = note(_alarms_text(picture.alarms), "alarms")
+        self.difference.content = note(_difference_text(picture, difference), "difference")
+        self.alarms.content = note(_alarms_text(picture.alarms), "alarms")
 
 
 def _difference_text(picture: Picture, offset: FloatArray) -> str:

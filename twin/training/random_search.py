@@ -169,7 +169,7 @@ class RandomSearch:
 
     def policy(self) -> Policy:
         """Return the present policy."""
-        weights, biases = zip(*self._layers(self.center[None]), strict=True)
+        weights, biases = zip(*self.candidate_layers(self.center[None]), strict=True)
         correction, gains = (None, None) if self.law is None else (self.law.share, self.law.gains)
         return Policy(
             tuple(weight[0] for weight in weights),
@@ -190,7 +190,7 @@ class RandomSearch:
         width, size = self.widths[-1]
         return np.concatenate([*arrays, np.zeros(width * size + size)])
 
-    def _layers(self, numbers: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    def candidate_layers(self, numbers: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield weights `(c, out, in)` and biases `(c, 1, out)` of candidates `(c, p)`."""
         start = 0
         for width, size in self.widths:
@@ -201,7 +201,7 @@ class RandomSearch:
             )
             start = end + size
 
-    def _act(self, layers: Sequence[Any], observation: FloatArray) -> FloatArray:
+    def candidate_actions(self, layers: Sequence[Any], observation: FloatArray) -> FloatArray:
         """Return actions `(N, a)` of the candidates in their environments."""
         value = ((observation - self.mean) / self.scale).clip(-OBSERVATION_LIMIT, OBSERVATION_LIMIT)
         value = value.reshape(len(layers[0][0]), -1, value.shape[1])
@@ -223,13 +223,13 @@ class RandomSearch:
         self, candidates: FloatArray, seen: list[FloatArray] | None = None
     ) -> list[Episode]:
         """Return one episode for each environment; all candidates `(c, p)` get the same seeds."""
-        layers = list(self._layers(candidates))
+        layers = list(self.candidate_layers(candidates))
         seeds = self.random.integers(1 << 31, size=self.settings.episodes).tolist()
 
         def act(observation: FloatArray, running: BoolArray) -> FloatArray:
             if seen is not None:
                 seen.append(observation[running][:: self.settings.episodes].astype(float))
-            return self._act(layers, observation)
+            return self.candidate_actions(layers, observation)
 
         outcome = run_episodes(self.env, act, seeds * len(candidates), self.shown)
         self.steps += int(outcome.length.sum())

@@ -452,11 +452,11 @@ class Camera(NotCopied):
         self.height = whole_number(height, "height", 1, MAX_PIXELS)
         self.view = as_view(view)
         is_fine = one_of(quality, "quality", ("fast", "fine")) == "fine"
-        self._scene_model = SceneModel(
+        self.scene_model = SceneModel(
             platform, ghost=ghost, ball=ball, payload=payload, dark=as_flag(dark, "dark")
         )
         self.platform = platform
-        model = self._scene_model.model
+        model = self.scene_model.model
         model.vis.global_.offwidth, model.vis.global_.offheight = self.width, self.height
         model.vis.quality.offsamples = FINE_SAMPLES if is_fine else 0
         model.vis.quality.shadowsize = 0
@@ -466,7 +466,7 @@ class Camera(NotCopied):
         self._camera.azimuth, self._camera.elevation = self.view
         model.vis.global_.fovy = FIELD_OF_VIEW
         view_frame = framing(
-            self._scene_model.corners(), self.view, FIELD_OF_VIEW, self.width / self.height
+            self.scene_model.corners(), self.view, FIELD_OF_VIEW, self.width / self.height
         )
         self._target, self._camera.distance = view_frame
         self._pixels = mujoco.MjrRect(0, 0, self.width, self.height)
@@ -489,10 +489,10 @@ class Camera(NotCopied):
         corners = []
         for scene in scenes:
             base_displacement = scene.base_displacement
-            self._scene_model.place(
+            self.scene_model.place(
                 scene.pose, scene.deflection, base_displacement=base_displacement
             )
-            corners.append(self._scene_model.corners() + self._scene_model.displacement)
+            corners.append(self.scene_model.corners() + self.scene_model.displacement)
         if corners:
             all_corners = np.concatenate(corners)
             view_frame = framing(
@@ -530,7 +530,7 @@ class Camera(NotCopied):
         if self._drawing is None:
             raise StateError("the camera is closed: make a new one")
         with self._lock:
-            scene_model = self._scene_model
+            scene_model = self.scene_model
             scene_model.place(
                 pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement
             )

@@ -92,7 +92,7 @@ def write_film(
     times = _times(start_time, scenes.end, frequency, positive(speed, "speed"))
     title = f"{platform.name}: {target.name}"
     with (
-        _camera(platform, scenes, look, payload) as camera,
+        run_camera(platform, scenes, look, payload) as camera,
         Progress(title, len(times), progress, every=1) as progress_bar,
     ):
         images = _images(camera, scenes, times, look.ghost, progress_bar)
@@ -126,8 +126,8 @@ def write_picture(
     target = check_picture(path)
     scenes = _scenes(trajectory, platform)
     instant = scenes.widest() if time is None else _instant(time, "time", scenes)
-    with _camera(platform, scenes, look, payload) as camera:
-        return write_png(target, _image(camera, scenes, instant, look.ghost))
+    with run_camera(platform, scenes, look, payload) as camera:
+        return write_png(target, image_at(camera, scenes, instant, look.ghost))
 
 
 def home_png(platform: MachineModel, width: int = 360, height: int = 300) -> bytes:
@@ -148,7 +148,7 @@ def _scenes(trajectory: Trajectory, platform: MachineModel) -> RecordedScenes:
     return scenes
 
 
-def _camera(
+def run_camera(
     platform: MachineModel, scenes: RecordedScenes, look: Look, payload: Any = None
 ) -> Camera:
     """Return a camera that sees the machine whole during all of a run."""
@@ -158,7 +158,8 @@ def _camera(
     return camera
 
 
-def _image(camera: Camera, scenes: RecordedScenes, time: float, ghost: bool) -> Image:
+def image_at(camera: Camera, scenes: RecordedScenes, time: float, ghost: bool) -> Image:
+    """Return a picture `(height, width, 3)` of an instant [s] of a run."""
     scene = scenes.at(time)
     return camera.image(scene.pose, scene.deflection, ghost=scene.ghost if ghost else None)
 
@@ -167,7 +168,7 @@ def _images(
     camera: Camera, scenes: RecordedScenes, times: FloatArray, ghost: bool, bar: Progress
 ) -> Iterator[Image]:
     for number, time in enumerate(times):
-        yield _image(camera, scenes, time, ghost)
+        yield image_at(camera, scenes, time, ghost)
         bar.tick(number)
 
 

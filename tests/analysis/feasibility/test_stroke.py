@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.analysis.feasibility.course import Mobility
@@ -45,7 +47,7 @@ def test_no_pose_of_the_box_asks_for_more(name, widths, convention, seed):
     assert (values <= found.maximum + 1e-10).all()
     for poses, ends in ((found.minimum_poses, found.minimum), (found.maximum_poses, found.maximum)):
         reached = np.diag(machine.inverse_kinematics(poses))
-        np.testing.assert_allclose(reached, ends, rtol=0, atol=1e-12)
+        assert_within(reached, ends, 1e-12)
 
 
 def test_corners_alone_are_not_enough(stewart):
@@ -84,11 +86,11 @@ def test_heave_in_closed_form(srspm):
     found = required_stroke(srspm, Mobility.about(srspm.home, {"z": (-0.05, 0.07)}))
     across = np.hypot(*srspm.parameters.home_leg_vectors[:, :2].T)
     low, high = (np.hypot(across, srspm.home[2] + rise) for rise in (-0.05, 0.07))
-    np.testing.assert_allclose(found.minimum, low, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.maximum, high, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.stroke, high - low, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.lower_margin, low - 1.12, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.upper_margin, 1.30 - high, rtol=0, atol=1e-14)
+    assert_within(found.minimum, low, 1e-14)
+    assert_within(found.maximum, high, 1e-14)
+    assert_within(found.stroke, high - low, 1e-14)
+    assert_within(found.lower_margin, low - 1.12, 1e-14)
+    assert_within(found.upper_margin, 1.30 - high, 1e-14)
     assert found.possible
 
 
@@ -100,7 +102,7 @@ def test_extreme_inside_the_box(srspm):
     found = required_stroke(srspm, wanted)
     assert found.minimum[leg] == pytest.approx(vector[2], abs=1e-11)
     place = found.minimum_poses[leg][:2] - srspm.home[:2]
-    np.testing.assert_allclose(place, -vector[:2], rtol=0, atol=1e-5)
+    assert_within(place, -vector[:2], 1e-5)
     assert not found.possible
 
 
@@ -115,8 +117,8 @@ def test_axes_are_those_of_motions(stewart):
         duration=1.0,
     )
     found = required_stroke(stewart, wanted)
-    np.testing.assert_allclose(found.minimum_poses[0], motion(0.0).pose, rtol=0, atol=1e-15)
-    np.testing.assert_array_equal(found.minimum, found.maximum)
+    assert_within(found.minimum_poses[0], motion(0.0).pose, 1e-15)
+    assert_array_equal(found.minimum, found.maximum)
 
 
 def test_poses_out_of_reach_are_named():
@@ -135,7 +137,7 @@ def test_the_answer_is_always_the_same(stewart):
     wanted = Mobility.about(stewart.home, {"x": (-0.1, 0.1), "yaw": (-0.2, 0.1), "z": (0.0, 0.05)})
     first, second = (required_stroke(stewart, wanted) for _ in range(2))
     for one, two in zip(first, second, strict=True):
-        np.testing.assert_array_equal(one, two)
+        assert_array_equal(one, two)
 
 
 def test_bad_ranges(subtests, stewart):

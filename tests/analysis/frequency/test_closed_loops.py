@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.analysis.frequency.linear import SweepSettings, measure_compliance
@@ -92,11 +94,11 @@ def test_masses_of_the_actuators():
     mobility = modes.shapes / modes.masses @ modes.shapes.T
     jacobian = platform.jacobian(platform.home)
     expected = jacobian @ np.linalg.inv(platform.mass_matrix(platform.home)) @ jacobian.T
-    np.testing.assert_allclose(mobility, expected, rtol=0.0, atol=1e-9 * expected.max())
+    assert_within(mobility, expected, 1e-9 * expected.max())
     assert path_mass(platform, axis_path(platform, "z")) == pytest.approx(33.537, rel=1e-4)
     assert path_mass(platform, axis_path(platform, "pitch")) == pytest.approx(15.515, rel=1e-3)
     heavy = actuator_modes(twin.load("stewart", "hardware")).masses
-    np.testing.assert_allclose(heavy - modes.masses, 719.0, rtol=2e-3, atol=0.0)
+    assert_allclose(heavy - modes.masses, 719.0, rtol=2e-3)
     free = actuator_modes(twin.load("driving_simulator")).masses
     assert np.isinf(free).sum() == 1
 
@@ -169,7 +171,7 @@ def test_what_explains_the_figure_of_the_thesis():
     heavy = pitch.mass + 719.0
     gain = lag.loop.velocity_gain * heavy / lag.loop.mass
     scaled = candidate("in proportion", lag.loop.changed(mass=heavy, velocity_gain=gain))
-    np.testing.assert_allclose(scaled.points, lag.points, rtol=1e-6, atol=0.0)
+    assert_allclose(scaled.points, lag.points, rtol=1e-6)
     assert candidate("armature", pitch.changed(mass=heavy)).points.bandwidth < 30.0
     late = candidate("late", pitch.changed(delay=PURE_DELAY))
     assert abs(late.points.peak - found["pitch"].points.peak) < 0.1
@@ -239,4 +241,4 @@ def test_servos_follow_slow_sines():
     assert (found.platform.coherence > 0.5).all()
     assert np.abs(found.platform.magnitude[0]) < 1.0
     for leg in found.actuators.values():
-        np.testing.assert_allclose(leg.gain, found.platform.gain, rtol=0.1)
+        assert_allclose(leg.gain, found.platform.gain, rtol=0.1)

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import signal
+from tolerance import assert_within
 
 from twin.analysis.frequency.response import (
     LEAD_IN,
@@ -61,9 +63,9 @@ def test_stepped_sines_recover_a_known_filter(subtests):
                 rows = slice(round(np.ceil(begin / PERIOD)), round(np.floor(end / PERIOD)))
                 parts.append(sine_response(given[rows], received[rows], PERIOD, frequency))
             found = joined(parts)
-            np.testing.assert_array_equal(found.frequency, lines)
+            assert_array_equal(found.frequency, lines)
             # The resonance has decayed to exp(-6) where the evaluation begins.
-            np.testing.assert_allclose(found.gain, exact(name, lines), rtol=0.0, atol=1e-3)
+            assert_within(found.gain, exact(name, lines), 1e-3)
 
 
 def test_whole_records_have_no_leakage(subtests):
@@ -72,9 +74,7 @@ def test_whole_records_have_no_leakage(subtests):
             given = np.concatenate([swept(4.0), np.zeros(1000)])
             received = signal.lfilter(*FILTERS[name], given)
             found = record_response(given, received, PERIOD, low=10.0, high=350.0)
-            np.testing.assert_allclose(
-                found.gain, exact(name, found.frequency), rtol=0.0, atol=1e-9
-            )
+            assert_within(found.gain, exact(name, found.frequency), 1e-9)
 
 
 def test_noise_lowers_coherence_and_the_deviation_tells_the_error():
@@ -139,8 +139,8 @@ def test_derivatives_of_excitations(make):
     time, step = np.linspace(0.35, 1.0, 57), 1e-6
     _, rate, change = excitation.sample(time)
     ahead, behind = excitation.sample(time + step), excitation.sample(time - step)
-    np.testing.assert_allclose(rate, (ahead[0] - behind[0]) / (2 * step), rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(change, (ahead[1] - behind[1]) / (2 * step), rtol=0.0, atol=1e-3)
+    assert_within(rate, (ahead[0] - behind[0]) / (2 * step), 1e-6)
+    assert_within(change, (ahead[1] - behind[1]) / (2 * step), 1e-3)
     assert np.abs(excitation.sample(np.array([0.0, 0.1]))).max() == 0.0
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 from twin.analysis.inertial import (
     read_inertial_log,
@@ -22,19 +24,19 @@ def log():
 def test_round_trip(log, tmp_path):
     again = read_inertial_log(write_inertial_log(log, tmp_path / "log.csv"))
     for one, two in zip(log, again, strict=True):
-        np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
+        assert_allclose(one, two, rtol=1e-9, atol=1e-12)
 
 
 def test_units_and_missing_channels(tmp_path):
     file = tmp_path / "log.csv"
     file.write_text("time [ms],wy [deg/s],fz [g]\n0,1,1\n5,2,1.1\n")
     log = read_inertial_log(file)
-    np.testing.assert_allclose(log.time, [0.0, 0.005], rtol=1e-15, atol=0)
-    np.testing.assert_allclose(log.angular_rate[:, 1], np.radians([1.0, 2.0]), rtol=1e-15, atol=0)
-    np.testing.assert_allclose(log.specific_force[:, 2], [9.80665, 10.787315], rtol=1e-14, atol=0)
+    assert_allclose(log.time, [0.0, 0.005], rtol=1e-15)
+    assert_allclose(log.angular_rate[:, 1], np.radians([1.0, 2.0]), rtol=1e-15)
+    assert_allclose(log.specific_force[:, 2], [9.80665, 10.787315], rtol=1e-14)
     assert np.isnan(log.readings[:, [0, 1, 3, 5]]).all()
     again = read_inertial_log(write_inertial_log(log, tmp_path / "again.csv"))
-    np.testing.assert_allclose(again.readings, log.readings, rtol=1e-9, atol=0)
+    assert_allclose(again.readings, log.readings, rtol=1e-9)
 
 
 def thesis_file(folder, counts, values):
@@ -48,20 +50,18 @@ def thesis_file(folder, counts, values):
 def test_layout_of_the_thesis(log, tmp_path):
     file = thesis_file(tmp_path, np.arange(7, 47), log.readings)
     found = read_thesis_log(file, force_unit="m/s2", rate_unit="rad/s")
-    np.testing.assert_allclose(found.time, log.time, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found.readings, log.readings, rtol=1e-8, atol=1e-9)
+    assert_within(found.time, log.time, 1e-12)
+    assert_allclose(found.readings, log.readings, rtol=1e-8, atol=1e-9)
     # The script takes `vR` from column 5.
-    np.testing.assert_allclose(found.angular_rate[:, 0], np.loadtxt(file)[:, 4], rtol=1e-12, atol=0)
+    assert_allclose(found.angular_rate[:, 0], np.loadtxt(file)[:, 4], rtol=1e-12)
     degrees = read_thesis_log(file)
-    np.testing.assert_allclose(
-        degrees.angular_rate, np.radians(log.angular_rate), rtol=1e-8, atol=1e-9
-    )
+    assert_allclose(degrees.angular_rate, np.radians(log.angular_rate), rtol=1e-8, atol=1e-9)
 
 
 def test_lost_messages_and_wrapped_counts(log, tmp_path):
     counts = np.delete(np.arange(240, 281), 5) % 256
     found = read_thesis_log(thesis_file(tmp_path, counts, log.readings))
-    np.testing.assert_allclose(found.time * 200.0, np.delete(np.arange(41), 5), rtol=0, atol=1e-9)
+    assert_within(found.time * 200.0, np.delete(np.arange(41), 5), 1e-9)
 
 
 def test_faulty_files_say_where(subtests, tmp_path):

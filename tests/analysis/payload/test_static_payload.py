@@ -12,6 +12,7 @@ import pytest
 from console import console
 from hypothesis import given
 from hypothesis import strategies as st
+from tolerance import assert_within
 
 import twin
 from twin.analysis.payload.body import mass_steps, scaled_payload
@@ -75,9 +76,9 @@ def test_positions_are_those_of_nested_loops(stewart):
     steps = np.linspace(0.0, 0.23, 3)
     expected = np.array(list(itertools.product(steps, repeat=6)))
     positions = grid_positions(stewart, np.linspace(0.0, 1.0, 3))
-    np.testing.assert_allclose(positions.extensions, expected, rtol=0, atol=1e-15)
+    assert_within(positions.extensions, expected, 1e-15)
     lengths = stewart.inverse_kinematics(positions.poses) - stewart.minimum_coordinates
-    np.testing.assert_allclose(lengths, expected, rtol=0, atol=1e-12)
+    assert_within(lengths, expected, 1e-12)
 
 
 @each
@@ -86,7 +87,7 @@ def test_forces_are_affine_in_the_mass(case):
     for mass in (0.3 * case.start, 2.0 * case.start):
         alone = held(machine, mass, found.poses)
         size = np.abs(alone).max()
-        np.testing.assert_allclose(found.forces.of(mass), alone, rtol=0, atol=1e-10 * size)
+        assert_within(found.forces.of(mass), alone, 1e-10 * size)
 
 
 @each
@@ -132,7 +133,7 @@ def test_redundant_pillars_follow(driving):
     assert positions.skipped > 0
     assert len(positions.poses) + positions.skipped == 4**3
     lengths = driving.inverse_kinematics(positions.poses) - driving.minimum_coordinates
-    np.testing.assert_allclose(lengths, positions.extensions, rtol=0, atol=1e-12)
+    assert_within(lengths, positions.extensions, 1e-12)
 
 
 @pytest.fixture
@@ -228,4 +229,4 @@ def test_redundant_legs_of_long_strokes():
     found = static_payload(platform, grid=3)
     low = platform.minimum_coordinates
     lengths = platform.inverse_kinematics(found.poses)
-    np.testing.assert_allclose(lengths, low + found.extensions, rtol=0, atol=1e-8)
+    assert_within(lengths, low + found.extensions, 1e-8)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
@@ -36,7 +38,7 @@ def test_frequencies_are_those_of_the_linearised_dynamics(sprung):
     squares = np.sort(np.linalg.eigvals(-slopes.T).real)
     found = natural_modes(machine, pose, **sprung.given).frequencies
     # Second order of the step of 1e-4.
-    np.testing.assert_allclose(np.sqrt(squares) / (2.0 * np.pi), found, rtol=1e-6)
+    assert_allclose(np.sqrt(squares) / (2.0 * np.pi), found, rtol=1e-6)
 
 
 def test_damping_of_struts():
@@ -46,7 +48,7 @@ def test_damping_of_struts():
     # Damping proportional to stiffness: ratio = damping / stiffness * omega / 2; the geometric part
     # of the stiffness, 1e-4 of the whole, has none.
     expected = springs.damping[0] / springs.stiffness[0] * np.pi * found.frequencies
-    np.testing.assert_allclose(found.damping_ratios, expected, rtol=1e-3)
+    assert_allclose(found.damping_ratios, expected, rtol=1e-3)
 
     twists = 1e-3 * np.eye(6)
     forces = machine.inverse_dynamics(machine.home, ZERO_VECTOR, ZERO_VECTOR)
@@ -56,28 +58,18 @@ def test_damping_of_struts():
     projected = -np.einsum("ji,jk,ki->i", found.shapes, machine.mass_matrix(machine.home) @ slopes,
                            found.shapes)  # fmt: skip
     omega = 2.0 * np.pi * found.frequencies
-    np.testing.assert_allclose(found.damping_ratios, projected / (2.0 * omega), rtol=1e-6)
+    assert_allclose(found.damping_ratios, projected / (2.0 * omega), rtol=1e-6)
 
 
 def test_shapes_diagonalise_mass_and_stiffness(sprung):
     found = natural_modes(sprung.platform, sprung.pose, **sprung.given)
     across = np.swapaxes(found.shapes, -1, -2)
     mass = across @ sprung.platform.mass_matrix(sprung.pose) @ found.shapes
-    np.testing.assert_allclose(mass, np.broadcast_to(np.eye(6), mass.shape), rtol=0, atol=1e-10)
+    assert_within(mass, np.broadcast_to(np.eye(6), mass.shape), 1e-10)
     total = stiffness_matrix(sprung.platform, sprung.pose, **sprung.given).total
     squares = np.einsum("kia,kij,kja->ka", found.shapes, total, found.shapes)
-    np.testing.assert_allclose(np.sqrt(squares) / (2 * np.pi), found.frequencies, rtol=1e-9)
+    assert_allclose(np.sqrt(squares) / (2 * np.pi), found.frequencies, rtol=1e-9)
     assert (np.diff(found.frequencies, axis=-1) >= 0.0).all()
-
-
-@pytest.mark.parametrize(("name", "stiffness"), [("micro_hexapod", None), ("srspm", 1e5)])
-def test_heave_in_closed_form(name, stiffness):
-    """Heave of a symmetrical machine moves alone: omega^2 = K_zz / M_zz."""
-    machine = twin.load(name)
-    total = stiffness_matrix(machine, stiffness=stiffness).total
-    heave = np.sqrt(total[2, 2] / machine.mass_matrix(machine.home)[2, 2]) / (2.0 * np.pi)
-    found = natural_modes(machine, stiffness=stiffness).frequencies
-    assert np.abs(found / heave - 1.0).min() < 1e-9
 
 
 def test_unstable_machines_have_no_modes(srspm):

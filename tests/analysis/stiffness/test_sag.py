@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.analysis.stiffness import (
@@ -9,7 +11,6 @@ from twin.analysis.stiffness import (
     sag,
     sag_over_gravity,
     springs_of,
-    with_gravity,
 )
 from twin.errors import InputError
 
@@ -26,26 +27,9 @@ def test_remainder_is_of_second_order_in_the_load(sprung):
     sags = sag_over_gravity(sprung.platform, factors, sprung.pose[0], **sprung.given)
     missed = sizes(sprung, [one.remainder for one in sags])
     whole = sizes(sprung, [one.exact for one in sags])
-    np.testing.assert_allclose(missed[1:] / missed[:-1], 4.0, rtol=0.1)
-    np.testing.assert_allclose(whole[1:] / whole[:-1], 2.0, rtol=0.05)
+    assert_allclose(missed[1:] / missed[:-1], 4.0, rtol=0.1)
+    assert_allclose(whole[1:] / whole[:-1], 2.0, rtol=0.05)
     assert (missed < 0.1 * whole).all()
-
-
-def test_stiffer_machines_sag_less(stewart):
-    sags = [sag(stewart, stiffness=factor * 1e6) for factor in (1.0, 5.0, 25.0)]
-    predicted, missed = (
-        np.array([np.linalg.norm(values) for values in columns])
-        for columns in zip(*((one.predicted, one.remainder) for one in sags), strict=True)
-    )
-    np.testing.assert_allclose(predicted[0] / predicted, [1.0, 5.0, 25.0], rtol=1e-9)
-    shares = missed / predicted
-    np.testing.assert_allclose(shares[1] / shares[2], 5.0, rtol=0.1)
-
-
-def test_no_gravity_no_sag(sprung):
-    result = sag(with_gravity(sprung.platform, 0.0), sprung.pose[1], **sprung.given)
-    np.testing.assert_array_equal(result.predicted, 0.0)
-    assert sizes(sprung, result.exact) < 1e-12
 
 
 def test_straight_down_in_closed_form():
@@ -64,7 +48,7 @@ def test_wrench_adds_to_the_weight(sprung):
     plain = sag(sprung.platform, sprung.pose[0], **sprung.given)
     push = np.array([4.0, -3.0, 2.0, 0.1, 0.2, 0.3])
     pushed = sag(sprung.platform, sprung.pose[0], wrench=push, **sprung.given)
-    np.testing.assert_allclose(pushed.load - plain.load, push, rtol=0, atol=1e-9)
+    assert_within(pushed.load - plain.load, push, 1e-9)
     assert sizes(sprung, pushed.exact - plain.exact) > 1e-8
 
 

@@ -5,6 +5,8 @@ import pickle
 import numpy as np
 import pytest
 from net_wrench import net_wrench
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
@@ -90,7 +92,7 @@ def test_actuators_at_rest_hold_the_equilibrium(sprung):
         forces = springs.stiffness * (coordinates - sprung.platform.inverse_kinematics(found))
     held = sprung.platform.inverse_dynamics(found, ZERO_VECTOR, ZERO_VECTOR)
     size = np.abs(springs.stiffness * coordinates).max()
-    np.testing.assert_allclose(held, forces, rtol=0, atol=1e-13 * size)
+    assert_within(held, forces, 1e-13 * size)
 
 
 def test_commanded_coordinates_remove_the_sag(sprung):
@@ -105,7 +107,7 @@ def test_batches_are_single_answers(sprung):
     found = static_pose(sprung.platform, coordinates, **sprung.given)
     assert found.shape == (2, 2, 7)
     one = static_pose(sprung.platform, coordinates[1, 0], **sprung.given)
-    np.testing.assert_array_equal(found[1, 0], one)
+    assert_array_equal(found[1, 0], one)
 
 
 @pytest.mark.parametrize("gravity", [0.0, 9.81])
@@ -122,7 +124,7 @@ def test_the_moving_machine_settles_in_the_equilibrium(gravity):
     forces = rest_length_forces(machine, machine.inverse_kinematics(pose))
     end = machine.simulate(1.0, forces=forces).pose[-1]
     expected = static_pose(machine, machine.inverse_kinematics(pose[-1]))
-    np.testing.assert_allclose(displacement(end, expected), 0.0, rtol=0, atol=1e-10)
+    assert_within(displacement(end, expected), 0.0, 1e-10)
     sagged = np.abs(displacement(end, pose[-1])).max()
     assert sagged < 1e-10 if gravity == 0.0 else sagged > 1e-6
 
@@ -141,7 +143,7 @@ def test_a_balanced_but_unstable_pose_is_refused(srspm):
     coordinates = commanded_coordinates(top_heavy, top_heavy.home, stiffness=5e3)
     assert np.abs(weight_wrench(top_heavy, top_heavy.home)[2]) > 900.0
     left = net_wrench(top_heavy, top_heavy.home, coordinates, stiffness=5e3)
-    np.testing.assert_allclose(left, 0.0, rtol=0, atol=1e-8)
+    assert_within(left, 0.0, 1e-8)
     with pytest.raises(EquilibriumError, match="unstable"):
         static_pose(top_heavy, coordinates, stiffness=5e3, guess=top_heavy.home)
     stiff = commanded_coordinates(top_heavy, top_heavy.home, stiffness=5e5)

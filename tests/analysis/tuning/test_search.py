@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from twin.analysis.tuning.tuning import VELOCITY_STEP, search_bounds
 from twin.errors import InputError
@@ -33,7 +34,7 @@ def test_reaches_the_specification_of_the_thesis():
     violations = [trial.violation for trial in found.trials]
     assert violations == sorted(violations, reverse=True)
     for trial in found.trials:
-        np.testing.assert_array_equal(trial.response, respond(trial.parameters))
+        assert_array_equal(trial.response, respond(trial.parameters))
         assert (trial.parameters >= np.array(LOW) * (1.0 - 1e-12)).all()
         assert (trial.parameters <= np.array(HIGH) * (1.0 + 1e-12)).all()
 

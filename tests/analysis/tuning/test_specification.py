@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 from twin.analysis.tuning.tuning import (
     VELOCITY_STEP,
@@ -21,10 +23,8 @@ TIME = np.linspace(0.0, 0.05, 501)
 
 def test_bounds_are_those_of_the_thesis():
     time = np.array([0.0, 5.9e-3, 6e-3, 19.9e-3, 20e-3, 50e-3])
-    np.testing.assert_array_equal(
-        VELOCITY_STEP.lower(time), [-0.01, -0.01, 0.995, 0.995, 0.995, 0.995]
-    )
-    np.testing.assert_allclose(
+    assert_array_equal(VELOCITY_STEP.lower(time), [-0.01, -0.01, 0.995, 0.995, 0.995, 0.995])
+    assert_allclose(
         VELOCITY_STEP.upper(time), [1.1, 1.1, 1.1, 1.1, 1.005, 1.005], rtol=1e-15, atol=0.0
     )
 
@@ -90,7 +90,7 @@ def test_closed_form_against_its_differential_equation():
         time, fine, np.concatenate([[0.0], np.cumsum(0.5 * (error[1:] + error[:-1])) * fine[1]])
     )
     force = gain * (1.0 - v) + gain / integral_time * gathered - weight / size
-    np.testing.assert_allclose(mass * rate, force, rtol=1e-5, atol=1e-2)
+    assert_allclose(mass * rate, force, rtol=1e-5, atol=1e-2)
 
 
 def test_a_double_pole_is_no_exception():
@@ -98,7 +98,7 @@ def test_a_double_pole_is_no_exception():
     gain = 4.0 * mass / integral_time
     near = velocity_step_response(TIME, mass, gain * (1.0 + 1e-6), integral_time)
     ours = velocity_step_response(TIME, mass, gain, integral_time)
-    np.testing.assert_allclose(ours, near, rtol=0.0, atol=1e-5)
+    assert_within(ours, near, 1e-5)
 
 
 def test_carried_weight_forces_an_overshoot_whose_area_is_that_of_the_rise():

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.analysis.workspace.region import region
@@ -32,11 +34,11 @@ def test_directions_integrate_polynomials(subtests):
     for count in [2, 5, 16]:
         with subtests.test(f"{count}"):
             vectors, weights = sphere(count)
-            np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-14, atol=0)
+            assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-14)
             assert weights.sum() == pytest.approx(4.0 * np.pi, rel=1e-13)
             moment = np.einsum("k,ki,kj->ij", weights, vectors, vectors)
-            np.testing.assert_allclose(moment, np.eye(3) * 4.0 * np.pi / 3.0, rtol=0, atol=1e-12)
-            np.testing.assert_allclose(np.linalg.norm(circle(7), axis=1), 1.0, rtol=1e-14, atol=0)
+            assert_within(moment, np.eye(3) * 4.0 * np.pi / 3.0, 1e-12)
+            assert_allclose(np.linalg.norm(circle(7), axis=1), 1.0, rtol=1e-14)
 
 
 def test_exits_are_the_edge(platform):
@@ -56,7 +58,7 @@ def test_exits_are_the_edge(platform):
         platform.maximum_coordinates[rays.legs - 1],
         platform.minimum_coordinates[rays.legs - 1],
     )
-    np.testing.assert_allclose(ends, limits, rtol=0, atol=1e-10)
+    assert_within(ends, limits, 1e-10)
 
 
 def test_segments_are_ordered_and_inside(platform):
@@ -80,7 +82,7 @@ def test_rays_meet_shells(platform):
     directions, _ = sphere(8)
     exits = search(chart, directions).exits * chart.scale[0]
     expected = shell_exits(platform, platform.home, directions)
-    np.testing.assert_allclose(exits, expected, rtol=0, atol=1e-9)
+    assert_within(exits, expected, 1e-9)
     assert shell_centers(platform, platform.home).shape == (6, 3)
 
 
@@ -106,7 +108,7 @@ def test_third_turn(platform):
     assert symmetric == (platform.name not in ("general", "driving_simulator"))
     if symmetric:
         radii = search(Chart.about(platform, ("x", "y", "z")), sphere(6)[0]).exits.reshape(6, 12)
-        np.testing.assert_allclose(radii, np.roll(radii, 4, axis=1), rtol=0, atol=1e-10)
+        assert_within(radii, np.roll(radii, 4, axis=1), 1e-10)
 
 
 def test_a_ball_of_two_spheres_by_hand():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from twin.control.linear.machine import StateSpace, feedback_poles, sampled, series
 from twin.errors import InputError
@@ -19,10 +20,10 @@ def test_response_is_python_controls():
     system = draw(4, 2, 3, 0)
     grid = np.array([0.01, 0.3, 2.0])
     wanted = np.moveaxis(system.to_control()(2j * np.pi * grid), -1, 0)
-    np.testing.assert_allclose(system.response(grid), wanted, rtol=1e-9, atol=1e-12)
+    assert_allclose(system.response(grid), wanted, rtol=1e-9, atol=1e-12)
     late = sampled(system, 0.05)
     wanted = np.moveaxis(late.to_control()(np.exp(2j * np.pi * grid * 0.05)), -1, 0)
-    np.testing.assert_allclose(late.response(grid), wanted, rtol=1e-9, atol=1e-12)
+    assert_allclose(late.response(grid), wanted, rtol=1e-9, atol=1e-12)
 
 
 @settings(max_examples=15)
@@ -39,7 +40,7 @@ def test_delayed_sampling_is_the_undelayed_one_shifted(delay, seed):
     shift = round(late / (period / parts))
     for step in range(6 * parts):
         if step % parts == 0:
-            np.testing.assert_allclose(slow.C @ z, fine.C @ x, rtol=1e-8, atol=1e-10)
+            assert_allclose(slow.C @ z, fine.C @ x, rtol=1e-8, atol=1e-10)
             z = slow.A @ z + slow.B @ inputs[step // parts]
         told = (step - shift) // parts
         x = fine.A @ x + fine.B @ (inputs[told] if told >= 0 else np.zeros(2))
@@ -50,10 +51,10 @@ def test_series_and_feedback_are_python_controls():
     grid = np.array([0.05, 0.4])
     chained = series(first, second).response(grid)
     wanted = second.response(grid) @ first.response(grid)
-    np.testing.assert_allclose(chained, wanted, rtol=1e-10, atol=1e-12)
+    assert_allclose(chained, wanted, rtol=1e-10, atol=1e-12)
     for value, where in zip(first.response(grid), grid, strict=True):
         library = first.to_control()(2j * np.pi * where)
-        np.testing.assert_allclose(value, library, rtol=1e-10, atol=1e-12)
+        assert_allclose(value, library, rtol=1e-10, atol=1e-12)
     for pole in feedback_poles(first, second):
         plant, controller = (
             one.C @ np.linalg.solve(pole * np.eye(len(one.A)) - one.A, one.B) + one.D
@@ -65,7 +66,7 @@ def test_series_and_feedback_are_python_controls():
 def test_rates_of_sampled_poles():
     system = draw(4, 1, 1, 3)
     found = np.sort_complex(sampled(system, 1e-3).rates)
-    np.testing.assert_allclose(found, np.sort_complex(system.poles), rtol=1e-8, atol=1e-8)
+    assert_allclose(found, np.sort_complex(system.poles), rtol=1e-8, atol=1e-8)
     assert system.stable == sampled(system, 1e-3).stable
 
 

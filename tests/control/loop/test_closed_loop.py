@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from closed_loops import angles, heave, lift, run
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.control.cascade import Cascade
@@ -33,7 +35,7 @@ def test_every_machine_follows_with_its_own_or_derived_gains(name, configuration
 def test_a_controller_can_be_used_again(stewart):
     controller = Cascade(stewart, heave(stewart, 0.1))
     first, second = (run(stewart, controller, 0.1) for _ in range(2))
-    np.testing.assert_array_equal(first.pose, second.pose)
+    assert_array_equal(first.pose, second.pose)
 
 
 @pytest.mark.parametrize("configuration", FIDELITIES)
@@ -64,7 +66,7 @@ def test_signals_have_a_row_per_period_and_survive_a_file(stewart, tmp_path):
     again = Trajectory.load(motion.save(tmp_path / "run.npz"))
     assert set(again.signals) == set(motion.signals)
     for name, values in motion.signals.items():
-        np.testing.assert_array_equal(again.signals[name], values)
+        assert_array_equal(again.signals[name], values)
     assert again.stopped == ""
 
 
@@ -96,11 +98,11 @@ def test_wrenches_can_follow_the_time(stewart):
     load = np.array([0.0, 0.0, 40.0, 0.0, 0.0, 0.0])
     constant = stewart.simulate(0.02, forces=held, wrench=load, progress=False)
     called = stewart.simulate(0.02, forces=held, wrench=lambda time, state: load, progress=False)
-    np.testing.assert_array_equal(constant.pose, called.pose)
+    assert_array_equal(constant.pose, called.pose)
     later = stewart.simulate(
         0.02, forces=held, wrench=lambda time, state: load * (time >= 0.01), progress=False
     )
-    np.testing.assert_allclose(later.pose[10], stewart.home, rtol=0, atol=1e-9)
+    assert_within(later.pose[10], stewart.home, 1e-9)
     assert later.pose[-1][2] > stewart.home[2] + 1e-6
 
 
@@ -119,18 +121,16 @@ def test_references_hold_what_actuators_have_to_do(platform):
     scale = np.abs(fine.rates).max()
     on_the_way = slice(2, -2)  # the last row is at rest
     slope = np.gradient(fine.coordinates, 1e-4, axis=0, edge_order=2)
-    np.testing.assert_allclose(slope[on_the_way], fine.rates[on_the_way], rtol=0, atol=1e-6 * scale)
+    assert_within(slope[on_the_way], fine.rates[on_the_way], 1e-6 * scale)
     bend = np.gradient(fine.rates, 1e-4, axis=0, edge_order=2)
     size = np.abs(fine.accelerations).max()
-    np.testing.assert_allclose(
-        bend[on_the_way], fine.accelerations[on_the_way], rtol=0, atol=1e-6 * size
-    )
+    assert_within(bend[on_the_way], fine.accelerations[on_the_way], 1e-6 * size)
 
 
 def test_references_rest_after_their_motion(stewart):
     motion = SineMotion(stewart.home, amplitude={"z": 0.01}, frequency=1.0, duration=0.25)
     long = sample_reference(stewart, motion, 1e-3, 0.5)
     assert long.row(10_000) == len(long.time) - 1 == 500
-    np.testing.assert_array_equal(long.pose[300:], np.repeat(long.pose[250:251], 201, axis=0))
+    assert_array_equal(long.pose[300:], np.repeat(long.pose[250:251], 201, axis=0))
     assert not long.rates[251:].any()
     assert not long.accelerations[251:].any()

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from closed_loops import angles, heave
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from tolerance import assert_within
 
 import twin
 from twin.control import controller_names, make_controller
@@ -121,8 +123,8 @@ def test_windows_of_a_motion_are_the_motion(name, machine):
     """What is summed up, estimated, limited and faded in is kept; nothing else depends on rows."""
     at_once, parts = steered(twin.load(machine, "hardware"), name, 0.12, PAST)
     size = np.abs(at_once.forces).max()
-    np.testing.assert_allclose(parts.forces, at_once.forces, rtol=0, atol=ROUNDING * size)
-    np.testing.assert_allclose(parts.loop.signals()["setpoint"], at_once.loop.signals()["setpoint"])
+    assert_within(parts.forces, at_once.forces, ROUNDING * size)
+    assert_allclose(parts.loop.signals()["setpoint"], at_once.loop.signals()["setpoint"])
 
 
 def test_windows_without_a_past_hardly_differ(subtests):
@@ -131,7 +133,7 @@ def test_windows_without_a_past_hardly_differ(subtests):
         with subtests.test(f"{name}"):
             at_once, parts = steered(twin.load("stewart", "hardware"), name, 0.3, 0)
             size = np.abs(at_once.efforts).max()
-            np.testing.assert_allclose(parts.efforts, at_once.efforts, rtol=0, atol=1e-3 * size)
+            assert_within(parts.efforts, at_once.efforts, 1e-3 * size)
 
 
 def bent(platform, period, at):
@@ -172,7 +174,7 @@ def test_another_target_half_way_makes_no_jump(name, machine):
     row = round(duration / period)
     assert np.abs(other.coordinates - straight.coordinates)[row].any()
     size = np.abs(known.forces).max()
-    np.testing.assert_allclose(turned.forces, known.forces, rtol=0, atol=1e-3 * size)
+    assert_within(turned.forces, known.forces, 1e-3 * size)
 
 
 WAY, LENGTH = 0.02, 0.4 + FADE_TIME + 0.1
@@ -267,7 +269,7 @@ def test_records_of_another_controller_begin_anew(stewart):
     signals = run(stewart, Cascade(stewart, motion), 0.1, steer).loop.signals()
     assert "task_error" in signals
     assert {len(rows) for rows in signals.values()} == {50}
-    np.testing.assert_allclose(signals["time"], 1e-3 * np.arange(50, 100), rtol=0, atol=1e-12)
+    assert_within(signals["time"], 1e-3 * np.arange(50, 100), 1e-12)
 
 
 def test_keep_bounds_the_records(stewart):
@@ -276,7 +278,7 @@ def test_keep_bounds_the_records(stewart):
     last = run(stewart, Cascade(stewart, motion), 0.1, keep=30).loop.signals()
     assert set(last) == set(whole)
     for name, rows in last.items():
-        np.testing.assert_array_equal(rows, whole[name][-30:])
+        assert_array_equal(rows, whole[name][-30:])
 
 
 def test_keep_is_a_number_of_periods(subtests, stewart):
@@ -305,7 +307,7 @@ def test_references_that_do_not_fit_change_nothing(name, stewart):
 
     quiet = run(stewart, make_controller(name, stewart, whole), 0.05)
     tried = run(stewart, make_controller(name, stewart, whole), 0.05, steer)
-    np.testing.assert_array_equal(tried.forces, quiet.forces)
+    assert_array_equal(tried.forces, quiet.forces)
     assert tried.loop.controller.reference is whole
 
 
@@ -325,7 +327,7 @@ def test_controllers_that_do_not_fit_change_nothing(stewart):
 
     quiet = run(stewart, Cascade(stewart, motion), 0.05)
     tried = run(stewart, Cascade(stewart, motion), 0.05, steer)
-    np.testing.assert_array_equal(tried.forces, quiet.forces)
+    assert_array_equal(tried.forces, quiet.forces)
 
 
 def test_stopped_machines_are_not_taken_over(stewart):

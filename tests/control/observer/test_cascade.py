@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from short_runs import RIGID, actuator_error, driven, sine
+from tolerance import assert_within
 
 import twin
 from twin.control.cascade import Cascade
@@ -67,7 +69,7 @@ def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives
     start = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
     alone = ObserverCascade(platform, motion, compensation=False, estimated_speed=False, **start)
     cascade = Cascade(platform, motion, **start)
-    np.testing.assert_array_equal(alone.velocity_gain, cascade.velocity_gain)
+    assert_array_equal(alone.velocity_gain, cascade.velocity_gain)
     runs = [
         twin.simulate(
             platform,
@@ -81,7 +83,7 @@ def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives
         for controller in (alone, cascade)
     ]
     # With drives that sample as seldom as the controller both are one law.
-    np.testing.assert_allclose(runs[0].lengths, runs[1].lengths, rtol=0, atol=1e-9)
+    assert_within(runs[0].lengths, runs[1].lengths, 1e-9)
 
 
 def test_text_of_the_thesis_works_on_the_ideal_plant_and_gains_nothing_distinct():
@@ -108,7 +110,7 @@ def test_speed_and_disturbance_are_those_of_the_engine():
     rest = np.zeros(6)
     weight = platform.inverse_dynamics(platform.home, rest, rest)
     mean = signals["estimated_disturbance"][100:].mean(axis=0)
-    np.testing.assert_allclose(mean, weight, rtol=0.05, atol=0)
+    assert_allclose(mean, weight, rtol=0.05)
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -118,9 +120,7 @@ def test_nothing_jumps_at_the_start(name, compensation):
     controller = ObserverCascade(platform, compensation=compensation)
     run = driven(platform, controller, 0.02)
     scale = np.abs(platform.home_coordinates).max()
-    np.testing.assert_allclose(
-        run.lengths, np.tile(platform.home_coordinates, (len(run), 1)), rtol=0, atol=1e-7 * scale
-    )
+    assert_within(run.lengths, np.tile(platform.home_coordinates, (len(run), 1)), 1e-7 * scale)
 
 
 def test_applied_force_is_the_command_delayed_and_lagging():
@@ -140,15 +140,15 @@ def test_applied_force_is_the_command_delayed_and_lagging():
             total += effort
         mean.append(total * small / period)
     found = [applied.over_period(command) for command in commands]
-    np.testing.assert_allclose(found, mean, rtol=0, atol=5e-3)
+    assert_within(found, mean, 5e-3)
 
 
 def test_lumped_mass_is_that_of_the_text_and_not_of_the_code():
     platform = twin.load("stewart")
-    np.testing.assert_allclose(lumped_mass(platform), 11.7 + 97.0 / 6.0, rtol=1e-12, atol=0)
+    assert_allclose(lumped_mass(platform), 11.7 + 97.0 / 6.0, rtol=1e-12)
     with_motors = lumped_mass(twin.load("stewart", "hardware"))
     armature = 4.7e-4 * (2 * np.pi / 5.08e-3) ** 2
-    np.testing.assert_allclose(with_motors, 11.7 + 97 / 6 + armature, rtol=1e-9, atol=0)
+    assert_allclose(with_motors, 11.7 + 97 / 6 + armature, rtol=1e-9)
     with pytest.raises(InputError, match="rod"):
         lumped_mass(twin.load("rss"))
     assert observed_mass(twin.load("rss"))[0] == pytest.approx(21.26, rel=1e-3)

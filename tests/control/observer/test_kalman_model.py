@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
@@ -31,9 +32,9 @@ def test_exact_sampling_is_the_matrix_exponential(printed):
             block = np.zeros((6, 6))
             block[:3, :3], block[:3, 3:] = model.dynamics[k], inputs
             exact = expm(block * period)
-            np.testing.assert_allclose(step.transition[k], exact[:3, :3], rtol=1e-13, atol=1e-16)
-            np.testing.assert_allclose(step.input[k], exact[:3, 3], rtol=1e-13, atol=1e-20)
-            np.testing.assert_allclose(step.noise[k], exact[:3, 4:], rtol=1e-13, atol=1e-16)
+            assert_allclose(step.transition[k], exact[:3, :3], rtol=1e-13, atol=1e-16)
+            assert_allclose(step.input[k], exact[:3, 3], rtol=1e-13, atol=1e-20)
+            assert_allclose(step.noise[k], exact[:3, 4:], rtol=1e-13, atol=1e-16)
 
 
 def test_sampled_motion_is_that_of_the_mass_under_held_forces():
@@ -44,7 +45,7 @@ def test_sampled_motion_is_that_of_the_mass_under_held_forces():
     run = solve_ivp(
         lambda _, y: [y[1], (force - disturbance) / mass], (0.0, period), start[:2], rtol=1e-12
     )
-    np.testing.assert_allclose(moved[:2], run.y[:, -1], rtol=1e-11, atol=1e-13)
+    assert_allclose(moved[:2], run.y[:, -1], rtol=1e-11, atol=1e-13)
     assert moved[2] == disturbance
 
 
@@ -52,10 +53,10 @@ def test_first_order_matrices_are_the_printed_ones_but_for_the_friction():
     period, mass, largest = 1e-3, 27.87, 3073.0
     printed = sampled(disturbance_model(mass, largest, printed=True), period, "first_order")
     matrix = [[1, period, 0], [0, 1 - period / mass, -period / mass], [0, 0, 1]]
-    np.testing.assert_allclose(printed.transition[0], matrix, rtol=1e-15, atol=0)
-    np.testing.assert_allclose(printed.input[0], [0, period / mass, 0], rtol=1e-15, atol=0)
+    assert_allclose(printed.transition[0], matrix, rtol=1e-15)
+    assert_allclose(printed.input[0], [0, period / mass, 0], rtol=1e-15)
     noise = [[0, 0], [period / mass, 0], [0, period * largest]]
-    np.testing.assert_allclose(printed.noise[0], noise, rtol=1e-15, atol=0)
+    assert_allclose(printed.noise[0], noise, rtol=1e-15)
     ours = sampled(disturbance_model(mass, largest), period, "first_order")
     assert ours.transition[0, 1, 1] == 1.0
 
@@ -103,14 +104,14 @@ def test_code_in_millimetres_and_thousandths_of_newtons_has_the_gains_of_the_one
     covariance = solve_discrete_are(phi.T, cd.T, noise @ noise.T * 1e9, np.array([[1e-5]]))
     gain = covariance @ cd.T / (cd @ covariance @ cd.T + 1e-5)
     ours = steady_gains(thesis_code(6)).gain[0]
-    np.testing.assert_allclose(ours, np.tile(1000.0 * gain[:, 0], (6, 1)), rtol=1e-6, atol=0)
+    assert_allclose(ours, np.tile(1000.0 * gain[:, 0], (6, 1)), rtol=1e-6)
 
 
 def test_text_and_code_assume_different_things():
     text, code = thesis_text(27.87, 3073.0), thesis_code(1)
     step = np.sqrt([text.process[0, 2, 2], code.process[0, 2, 2]])
-    np.testing.assert_allclose(step, [9717.7, 31622.8], rtol=1e-4, atol=0)
-    np.testing.assert_allclose(
+    assert_allclose(step, [9717.7, 31622.8], rtol=1e-4)
+    assert_allclose(
         np.sqrt([text.measurement[0], code.measurement[0]]), [1e-2, 3.162e-6], rtol=1e-3, atol=0
     )
 
@@ -118,8 +119,8 @@ def test_text_and_code_assume_different_things():
 def test_hardware_noise_follows_from_the_encoder():
     count = 5.08e-3 / 4096
     design = hardware(np.full(6, 746.0), count, 30.0)
-    np.testing.assert_allclose(np.sqrt(design.measurement), count / 12**0.5, rtol=1e-12, atol=0)
-    np.testing.assert_allclose(np.sqrt(design.process[:, 2, 2]), 30.0, rtol=1e-12, atol=0)
+    assert_allclose(np.sqrt(design.measurement), count / 12**0.5, rtol=1e-12)
+    assert_allclose(np.sqrt(design.process[:, 2, 2]), 30.0, rtol=1e-12)
     assert not design.process[:, 1, 0].any() or (design.process[:, 1, 0] > 0).all()
 
 

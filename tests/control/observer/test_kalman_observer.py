@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 from twin.control.observer.kalman_observer import (
     CovarianceError,
@@ -39,18 +41,18 @@ def start_covariance(design):
 def test_recursion_settles_on_the_solution_of_the_riccati_equation(name):
     design = DESIGNS[name]
     steady, moving = steady_gains(design), recursive_gains(design, start_covariance(design))
-    np.testing.assert_allclose(moving.gain[-1], steady.gain[0], rtol=1e-8, atol=0)
+    assert_allclose(moving.gain[-1], steady.gain[0], rtol=1e-8)
     size = np.sqrt(np.einsum("nii->ni", steady.covariance[0]))
     outer = size[:, :, None] * size[:, None, :]
     difference = (moving.covariance[-1] - steady.covariance[0]) / outer
-    np.testing.assert_allclose(difference, 0.0, rtol=0, atol=1e-7)
+    assert_within(difference, 0.0, 1e-7)
 
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_covariances_are_symmetric_and_positive(name):
     moving = recursive_gains(DESIGNS[name], start_covariance(DESIGNS[name]))
     covariance = moving.covariance
-    np.testing.assert_array_equal(covariance, np.swapaxes(covariance, -1, -2))
+    assert_array_equal(covariance, np.swapaxes(covariance, -1, -2))
     size = np.sqrt(np.einsum("knii->kni", covariance))
     scaled = covariance / (size[..., :, None] * size[..., None, :])
     assert np.linalg.eigvalsh(scaled).min() > -1e-9
@@ -76,9 +78,9 @@ def test_constant_disturbance_is_found_without_bias(name, recursive):
         moved = np.einsum("nij,nj->ni", model.transition, truth)
         truth = moved + model.input * force[:, None]
         observer.update(truth[:, 0], force)
-    np.testing.assert_allclose(observer.disturbance, truth[:, 2], rtol=0, atol=1e-6)
-    np.testing.assert_allclose(observer.rate, truth[:, 1], rtol=0, atol=1e-7)
-    np.testing.assert_allclose(observer.innovation, 0.0, rtol=0, atol=1e-9)
+    assert_within(observer.disturbance, truth[:, 2], 1e-6)
+    assert_within(observer.rate, truth[:, 1], 1e-7)
+    assert_within(observer.innovation, 0.0, 1e-9)
 
 
 def test_innovation_on_the_own_model_is_white_and_as_large_as_told():
@@ -107,11 +109,8 @@ def test_innovation_on_the_own_model_is_white_and_as_large_as_told():
         assert abs(correlation) < 5.0 / np.sqrt(samples)
     found = np.einsum("kni,knj->ij", errors, errors) / samples
     size = np.sqrt(np.diag(steady.covariance[0, 0]))
-    np.testing.assert_allclose(
-        found / np.outer(size, size),
-        steady.covariance[0, 0] / np.outer(size, size),
-        rtol=0,
-        atol=0.05,
+    assert_within(
+        found / np.outer(size, size), steady.covariance[0, 0] / np.outer(size, size), 0.05
     )
 
 
@@ -136,7 +135,7 @@ def test_start_begins_where_it_is_told():
     observer = KalmanObserver(DESIGNS["hardware"])
     observer.update(np.full(6, 0.1), np.zeros(6))
     observer.start(np.full(6, 0.9), np.full(6, 0.01), np.full(6, 300.0))
-    np.testing.assert_array_equal(observer.state[0], [0.9, 0.01, 300.0])
+    assert_array_equal(observer.state[0], [0.9, 0.01, 300.0])
     assert not observer.innovation.any()
 
 

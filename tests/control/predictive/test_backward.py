@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
 from scipy.optimize import lsq_linear
+from tolerance import assert_within
 
 import twin
 from twin.control.gains import drive_model
@@ -37,7 +38,7 @@ def test_gains_without_limits_are_those_of_riccatis_equation():
     value = solve_discrete_are(step.state, step.forces, weights, goal.effort)
     bend = goal.effort + step.forces.T @ value @ step.forces
     gain = -np.linalg.solve(bend, step.forces.T @ value @ step.state)
-    np.testing.assert_allclose(change.gains[0], gain, rtol=0, atol=1e-6 * np.abs(gain).max())
+    assert_within(change.gains[0], gain, 1e-6 * np.abs(gain).max())
 
 
 def test_least_between_limits():
@@ -49,7 +50,7 @@ def test_least_between_limits():
         x, free, factor = np.empty(n), np.empty(n), np.empty((n, n))
         least_between(matrix, slope, low, high, x, free, factor)
         expected = lsq_linear(root, target, (low, high), method="bvls").x
-        np.testing.assert_allclose(x, expected, rtol=0, atol=1e-6)
+        assert_within(x, expected, 1e-6)
 
 
 def test_feedback_of_the_double_integrator_keeps_its_cost():

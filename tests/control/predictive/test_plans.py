@@ -98,7 +98,9 @@ def test_limits_of_other_machines_are_kept(machine):
     assert np.abs(found.signals["planned_deviation"]).max() > 1e-3
 
 
-@pytest.mark.parametrize("machine", ("stewart", *OTHERS))
+@pytest.mark.parametrize(
+    "machine", ("stewart", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS))
+)
 def test_stroke_is_kept(machine):
     """Legs that run towards their end brake harder than the way back to the reference asks for."""
     platform = twin.load(machine)
@@ -112,10 +114,10 @@ def test_stroke_is_kept(machine):
     alone = 0.01 + 1.0 / RETURN_BANDWIDTH / np.e
     begin = np.zeros(12)
     begin[8] = 1.02 * gap / alone / platform.jacobian(high)[0, 2]
-    paths = [controller._plan(0, begin)]
+    paths = [controller.plan_from(0, begin)]
     for step in (10, 20):
         assert paths[-1] is not None
-        paths.append(controller._plan(step, paths[-1][1]))
+        paths.append(controller.plan_from(step, paths[-1][1]))
     poses = [platform.constrain(displaced(high, path[:, :6])).pose for path in paths[1:]]
     legs = platform.inverse_kinematics(np.array(poses))
     assert most - gap < legs.max() < most

@@ -73,6 +73,7 @@ def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor() -> 
     assert drives.max() == pytest.approx(effects.friction_factor[0, 0] + 10.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("conditions", "group"),
     [

@@ -27,6 +27,7 @@ def found() -> Identification:
     return identify(nominal(), [log_of(recorded())], list(HIDDEN))
 
 
+@pytest.mark.slow
 def test_hidden_numbers_are_found(found: Identification) -> None:
     truth = np.array(list(HIDDEN.values()))
     error = np.abs(found.values - truth)

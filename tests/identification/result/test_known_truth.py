@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from recorded_motion import nominal
 
 from twin.identification.result.identify import identify, suggested
@@ -30,6 +31,7 @@ def motion() -> MultiSineMotion:
     )
 
 
+@pytest.mark.slow
 def test_a_clean_machine_is_found_within_its_intervals() -> None:
     """Inertias are right within one per cent: the step of the simulation leaves no bias."""
     log = record(nominal().with_(parameters=TRUTH), motion(), model=nominal())
@@ -45,6 +47,7 @@ def test_a_clean_machine_is_found_within_its_intervals() -> None:
     assert np.isfinite(found.margins).all()
 
 
+@pytest.mark.slow
 def test_a_cable_is_named_and_its_term_pays() -> None:
     conditions = Conditions(cable_stiffness=3000.0, cable_force=(20.0, 0.0, -10.0))
     heavier = nominal().with_(parameters={"platform.body.mass": 104.6})

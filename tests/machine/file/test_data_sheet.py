@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.feasibility.feasibility import feasibility
@@ -71,7 +73,7 @@ def test_actuators():
     assert actuator.maximum == pytest.approx(0.5524)
     assert actuator.effort == pytest.approx(500 * 4.4482216152605)
     assert actuator.speed == pytest.approx(0.2032)
-    np.testing.assert_allclose(machine.home_coordinates, 0.4762, rtol=1e-9)
+    assert_allclose(machine.home_coordinates, 0.4762, rtol=1e-9)
     text = data_sheet_text("mine", ACTUATORS)
     for entry in ('radius = "8 in"', 'force = "500 lbf"', 'chord = "60 mm"', "Estimated: plate"):
         assert entry in text
@@ -79,7 +81,7 @@ def test_actuators():
 
 def test_servos_are_laid_out_for_a_well_conditioned_home():
     machine = made(SERVOS)
-    np.testing.assert_allclose(machine.home_coordinates, 0.0, rtol=0, atol=1e-9)
+    assert_within(machine.home_coordinates, 0.0, 1e-9)
     rows = machine.home_jacobian / np.repeat([1.0, machine.mean_arm], 3)
     assert np.linalg.cond(rows) < 10.0
     assert machine.leg.mass == pytest.approx(0.04)
@@ -121,11 +123,11 @@ def test_horns_point_where_they_are_told_to(subtests):
                 outwards, around = (
                     np.einsum("ni,ni->n", directions, axis) for axis in (outward, tangent)
                 )
-                np.testing.assert_allclose(outwards, np.sin(np.radians(towards)), rtol=0, atol=1e-6)
+                assert_within(outwards, np.sin(np.radians(towards)), 1e-6)
                 senses = np.where(np.abs(around) < 1e-6, 0.0, np.sign(around))
                 alternating = [1, -1] * 3 if horns == "mirrored" else [1] * 6
                 factor = 0.0 if abs(towards) == 90.0 else senses[0]
-                np.testing.assert_array_equal(senses, factor * np.array(alternating))
+                assert_array_equal(senses, factor * np.array(alternating))
 
 
 def test_servo_from_a_data_sheet():
@@ -142,12 +144,12 @@ def test_servo_from_a_data_sheet():
 
 def test_pillars_stand_below_the_corners_or_on_a_circle():
     four = made(PILLARS)
-    np.testing.assert_allclose(np.abs(four.base.joints.points), [[0.6, 0.35, 0.0]] * 4, rtol=1e-9)
-    np.testing.assert_allclose(four.home_coordinates, 0.3208, rtol=1e-9)
-    np.testing.assert_allclose(np.diag(four.platform.body.inertia), [10.0, 12.0, 15.0])
+    assert_allclose(np.abs(four.base.joints.points), [[0.6, 0.35, 0.0]] * 4, rtol=1e-9)
+    assert_allclose(four.home_coordinates, 0.3208, rtol=1e-9)
+    assert_allclose(np.diag(four.platform.body.inertia), [10.0, 12.0, 15.0])
     three = made(replace(PILLARS, length=None, width=None, platform_radius="50 cm"))
     radii = np.linalg.norm(three.base.joints.points, axis=1)
-    np.testing.assert_allclose(radii, [0.5] * 3, rtol=1e-9)
+    assert_allclose(radii, [0.5] * 3, rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["strut", "viscoelastic"])
@@ -160,14 +162,14 @@ def test_springs_have_their_stiffness_and_a_damping(kind):
     expected = 0.1 * np.sqrt(8e6 * machine.platform.body.mass / 6.0)
     assert springs[0].damping == pytest.approx(expected, rel=1e-3)
     assert springs[1].damping == 300.0
-    np.testing.assert_allclose(machine.home_coordinates, 0.4762, rtol=1e-9)
+    assert_allclose(machine.home_coordinates, 0.4762, rtol=1e-9)
 
 
 def test_height_in_place_of_the_shortest_length():
     machine = made(replace(ACTUATORS, shortest=None, height="450 mm"))
     actuator = machine.leg.actuator
     middle = (actuator.minimum + actuator.maximum) / 2
-    np.testing.assert_allclose(machine.home_coordinates, middle, rtol=1e-8)
+    assert_allclose(machine.home_coordinates, middle, rtol=1e-8)
     assert machine.home.position[2] == 0.45
 
 
@@ -191,7 +193,7 @@ def test_machines_of_any_size_load(base, share, spacing, mass):
     )
     machine = made(sheet)
     assert machine.platform.body.mass > mass
-    np.testing.assert_allclose(machine.home_coordinates, 1.45 * base, rtol=1e-8)
+    assert_allclose(machine.home_coordinates, 1.45 * base, rtol=1e-8)
 
 
 def test_a_payload_is_a_cylinder_as_high_as_wide():
@@ -246,12 +248,12 @@ def test_a_hanging_machine_is_the_standing_one_with_gravity_upside_down():
     up = replace(ACTUATORS, shortest=None, height="400 mm")
     standing, hanging = (Platform(made(one)) for one in (up, replace(up, height=" -0.4 m")))
     assert hanging.home[2] == -standing.home[2] == -0.4
-    np.testing.assert_allclose(hanging.home_coordinates, standing.home_coordinates, rtol=1e-12)
+    assert_allclose(hanging.home_coordinates, standing.home_coordinates, rtol=1e-12)
     forces = [
         machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
         for machine in (standing, hanging)
     ]
-    np.testing.assert_allclose(forces[1], -forces[0], rtol=1e-9, atol=0.0)
+    assert_allclose(forces[1], -forces[0], rtol=1e-9)
 
 
 def test_impossible_numbers_are_named(subtests):

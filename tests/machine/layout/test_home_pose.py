@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from laid_out import HEXAGON, MID_STROKE, TOP, laid_out
+from numpy.testing import assert_allclose
 from shipped import SHIPPED, shipped_content
+from tolerance import assert_within
 
 from twin.errors import InputError, ParameterError
 from twin.machine import read_parameters
@@ -25,7 +27,7 @@ def test_all_legs_are_in_the_middle(subtests):
                 middles = [
                     (leg.actuator.minimum + leg.actuator.maximum) / 2 for leg in machine.legs
                 ]
-                np.testing.assert_allclose(machine.home_coordinates, middles, rtol=0, atol=ROUNDED)
+                assert_within(machine.home_coordinates, middles, ROUNDED)
                 assert machine.home.position[2] > 0.0
                 assert machine.home_rotation[2, 2] > 0.9
 
@@ -43,13 +45,13 @@ def test_lengths_of_a_shipped_machine_give_its_home():
     lengths = (machine.home_coordinates + change).tolist()
     content["home"] = {"source": "Test", "lengths": lengths}
     moved = parameters_from(content, "platform.toml")
-    np.testing.assert_allclose(moved.home_coordinates, lengths, rtol=0, atol=ROUNDED)
+    assert_within(moved.home_coordinates, lengths, ROUNDED)
     assert moved.home.orientation != machine.home.orientation
 
 
 def test_angles_of_cranks():
     machine = laid_out(legs="rss", home={"source": "Test", "angles": "80 deg"})
-    np.testing.assert_allclose(np.degrees(machine.home_coordinates), 80.0, rtol=1e-9)
+    assert_allclose(np.degrees(machine.home_coordinates), 80.0, rtol=1e-9)
 
 
 def test_position_beside_lengths_is_the_start():
@@ -57,13 +59,13 @@ def test_position_beside_lengths_is_the_start():
     home = {"source": "Test", "at": "mid_stroke", "position": [0.0, 0.0, -0.8]}
     below = laid_out(HEXAGON, TOP, home=home)
     above = laid_out(HEXAGON, TOP, **MID_STROKE)
-    np.testing.assert_allclose(below.home.position[2], -above.home.position[2], rtol=1e-9)
+    assert_allclose(below.home.position[2], -above.home.position[2], rtol=1e-9)
 
 
 def test_home_is_solved_again_when_the_geometry_changes():
     machine = laid_out(HEXAGON, TOP, **MID_STROKE)
     other = with_values(machine, {"base.joints.radius": 0.62, "leg.actuator.maximum": 1.11})
-    np.testing.assert_allclose(other.home_coordinates, (0.8644 + 1.11) / 2, rtol=0, atol=ROUNDED)
+    assert_within(other.home_coordinates, (0.8644 + 1.11) / 2, ROUNDED)
     assert other.home.position != machine.home.position
 
 

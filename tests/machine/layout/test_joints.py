@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laid_out import HEXAGON, MID_STROKE, TOP, laid_out
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 from twin.errors import ParameterError
 from twin.machine.layout.joints import PairedCircle, PointList, Polar, nearest_order, nearest_shift
@@ -34,12 +36,12 @@ def test_all_ways_to_give_a_hexagon_are_the_same(radius, half):
         {"chord": chord, "between_pairs": between},
     ):
         # The arcsine of nearly the largest chord loses half of the digits.
-        np.testing.assert_allclose(circle(**given_).points, plain, rtol=0, atol=1e-7 * radius)
+        assert_within(circle(**given_).points, plain, 1e-7 * radius)
 
 
 def test_no_spacing_is_a_triangle():
     points = circle(radius=1.0, spacing=0.0).points
-    np.testing.assert_array_equal(points[::2], points[1::2])
+    assert_array_equal(points[::2], points[1::2])
 
 
 @given(angles=st.lists(st.floats(-6.0, 6.0), min_size=3, max_size=8), data=st.data())
@@ -54,11 +56,10 @@ def test_polar_points_are_listed_points(angles, data):
         [r * math.cos(a), r * math.sin(a), z]
         for a, r, z in zip(angles, radius, height, strict=True)
     ]
-    np.testing.assert_allclose(
+    assert_within(
         found.points,
         PointList(source="Test", coordinates=listed, order=order).points,
-        rtol=0,
-        atol=1e-14 * max(radius),
+        1e-14 * max(radius),
     )
 
 
@@ -66,7 +67,7 @@ def test_three_points_carry_six_legs_by_their_order():
     pairs = Polar(source="Test", angles=["0 deg", "120 deg", "240 deg"], radius=1.0,
                   order=[1, 1, 2, 2, 3, 3])  # fmt: skip
     triangle = circle(radius=1.0, spacing=0.0, center_angle=0.0).points
-    np.testing.assert_allclose(pairs.points, triangle, rtol=0, atol=1e-15)
+    assert_within(pairs.points, triangle, 1e-15)
 
 
 def test_a_shift_that_is_left_out_is_the_usual_one(subtests):
@@ -78,7 +79,7 @@ def test_a_shift_that_is_left_out_is_the_usual_one(subtests):
             assert machine.base.joints.model_dump()["shift"] == 0
             assert machine.platform.joints.model_dump()["shift"] == 1
             sideways = np.cross(machine.base.joints.points, machine.home_leg_vectors)[:, 2]
-            np.testing.assert_allclose(sideways[::2], -sideways[1::2], rtol=1e-9)
+            assert_allclose(sideways[::2], -sideways[1::2], rtol=1e-9)
 
 
 @pytest.mark.parametrize("given_", [{"shift": 0}, {"shift": 2}])
@@ -101,9 +102,9 @@ def test_lists_are_joined_as_they_are_unless_asked():
     top = circle(radius=0.4, spacing=0.3, center_angle=math.pi / 3).points
     table = {"coordinates": np.roll(top, 2, axis=0).tolist()}
     plain = laid_out(HEXAGON, table, home={"source": "Test", "at": "mid_stroke"})
-    np.testing.assert_array_equal(plain.platform.joints.points, np.roll(top, 2, axis=0))
+    assert_array_equal(plain.platform.joints.points, np.roll(top, 2, axis=0))
     asked = laid_out(HEXAGON, table | {"order": "nearest"}, **MID_STROKE)
-    np.testing.assert_array_equal(asked.platform.joints.points, np.roll(top, 1, axis=0))
+    assert_array_equal(asked.platform.joints.points, np.roll(top, 1, axis=0))
 
 
 @given(seed=st.integers(0, 10_000))
@@ -176,13 +177,12 @@ def test_symmetrical_machines_load_and_turn_with_their_layout(radius, share, spa
         for own, other in (({}, {}), ({"center_angle": 0.0}, {"center_angle": math.pi / 3}))
     )
     middle = (actuator["minimum"] + actuator["maximum"]) / 2
-    np.testing.assert_allclose(machine.home_coordinates, middle, rtol=1e-10)
-    np.testing.assert_allclose(machine.home.position, plain.home.position, rtol=0, atol=1e-11)
+    assert_allclose(machine.home_coordinates, middle, rtol=1e-10)
+    assert_within(machine.home.position, plain.home.position, 1e-11)
     c, s = math.cos(turn), math.sin(turn)
     rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    np.testing.assert_allclose(
+    assert_within(
         machine.home_jacobian.reshape(6, 2, 3),
         plain.home_jacobian.reshape(6, 2, 3) @ rotation.T,
-        rtol=0,
-        atol=1e-9,
+        1e-9,
     )

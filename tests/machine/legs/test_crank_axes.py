@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from laid_out import CRANK, SERVO_BASE, SERVO_TOP, SERVOS, laid_out, servos
+from tolerance import assert_within
 
 from twin.errors import ParameterError
 from twin.machine.legs.rss.parameters import RssLeg
@@ -20,9 +21,9 @@ def placed(machine):
 
 def test_mirrored_pairs_have_equal_angles_and_horns_apart():
     machine = servos()
-    np.testing.assert_allclose(machine.home_coordinates, 0.0, rtol=0, atol=1e-9)
+    assert_within(machine.home_coordinates, 0.0, 1e-9)
     cranks = np.array([leg.home_crank(place) for leg, place in placed(machine)])
-    np.testing.assert_allclose(cranks[:, 2], 0.0, rtol=0, atol=1e-12)
+    assert_within(cranks[:, 2], 0.0, 1e-12)
     feet = machine.base.joints.points
     gaps = np.linalg.norm(feet[::2] - feet[1::2], axis=1)
     ends = feet + cranks
@@ -34,7 +35,7 @@ def test_a_growing_angle_lifts_the_platform():
     machine = servos()
     rates = np.linalg.solve(machine.home_jacobian, np.ones(6))
     assert rates[2] > 0.0
-    np.testing.assert_allclose(np.delete(rates, 2), 0.0, rtol=0, atol=1e-9)
+    assert_within(np.delete(rates, 2), 0.0, 1e-9)
 
 
 def test_without_mirrors_equal_rates_turn_it():
@@ -57,8 +58,8 @@ def test_axes_by_angle_and_by_direction_are_the_radial_ones():
         {"axis": directions, "zero": zeros},
     ):
         other = servos(crank=CRANK, **changes)
-        np.testing.assert_allclose(other.first_axes, radial.first_axes, rtol=0, atol=1e-15)
-        np.testing.assert_allclose(other.home_jacobian, radial.home_jacobian, rtol=0, atol=1e-9)
+        assert_within(other.first_axes, radial.first_axes, 1e-15)
+        assert_within(other.home_jacobian, radial.home_jacobian, 1e-9)
 
 
 def test_vertical_axes_with_cranks_outward():
@@ -68,7 +69,7 @@ def test_vertical_axes_with_cranks_outward():
     machine = laid_out(SERVO_BASE, SERVO_TOP, "rss", home=home, leg=leg)
     zeros = np.array([leg.home_zero(place) for leg, place in placed(machine)])
     radii = machine.base.joints.points / np.linalg.norm(machine.base.joints.points, axis=1)[:, None]
-    np.testing.assert_allclose(zeros, radii, rtol=0, atol=1e-12)
+    assert_within(zeros, radii, 1e-12)
 
 
 def test_the_mirror_image_of_a_crank():
@@ -81,8 +82,8 @@ def test_the_mirror_image_of_a_crank():
     )
     centers = [frame @ mass.center for mass, frame in (first, second)]
     tensors = [frame @ mass.tensor @ frame.T for mass, frame in (first, second)]
-    np.testing.assert_allclose(mirror @ centers[0], centers[1], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(mirror @ tensors[0] @ mirror, tensors[1], rtol=0, atol=1e-15)
+    assert_within(mirror @ centers[0], centers[1], 1e-12)
+    assert_within(mirror @ tensors[0] @ mirror, tensors[1], 1e-15)
 
 
 REFUSED = {

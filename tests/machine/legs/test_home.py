@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 from legs_at_home import home_leg_frames, leg_bodies
+from numpy.testing import assert_allclose, assert_array_equal
 from shipped import SHIPPED, shipped_content
+from tolerance import assert_within
 
 import twin
 from twin.machine.body import Cylinder, RigidBody
@@ -41,13 +43,13 @@ def thesis_leg_data():
 
 def test_legs_of_the_thesis_are_08644_long_when_retracted(stewart):
     lengths = stewart.inverse_kinematics([0.0, 0.0, 0.740, 1.0, 0.0, 0.0, 0.0])
-    np.testing.assert_allclose(lengths, 0.8644, rtol=0, atol=5e-5)  # printed with four decimals
+    assert_within(lengths, 0.8644, 5e-5)  # printed with four decimals
 
 
 def test_first_axis_is_rev1(stewart):
     rev1, _, _ = thesis_leg_data()
     # A horizontal axis across the leg does not depend on the height, only rounding is left.
-    np.testing.assert_allclose(stewart.first_axes, rev1, rtol=0, atol=1e-15)
+    assert_within(stewart.first_axes, rev1, 1e-15)
 
 
 def test_leg_frames_are_those_of_the_thesis(stewart):
@@ -57,9 +59,9 @@ def test_leg_frames_are_those_of_the_thesis(stewart):
     rev1 = np.cross(along, [0.0, 0.0, 1.0])
     rev1 /= np.linalg.norm(rev1, axis=1)[:, None]
     rev2 = -np.cross(rev1, along)
-    np.testing.assert_allclose(frames[:, :, 1], rev1, rtol=0, atol=1e-15)  # rounding
-    np.testing.assert_allclose(frames[:, :, 0], -rev2, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(frames[:, :, 2], along, rtol=0, atol=1e-15)
+    assert_within(frames[:, :, 1], rev1, 1e-15)  # rounding
+    assert_within(frames[:, :, 0], -rev2, 1e-15)
+    assert_within(frames[:, :, 2], along, 1e-15)
 
 
 def test_bodies_are_where_the_thesis_puts_them(subtests, stewart):
@@ -71,10 +73,10 @@ def test_bodies_are_where_the_thesis_puts_them(subtests, stewart):
             bodies = leg_bodies(stewart.parameters)
             rev2, rev1, along = -frame[:, 0], frame[:, 1], frame[:, 2]
             lower = (352.67 + 41.3) / 1000 * along - sign * 9.81 / 1000 * rev1 - 9.96 / 1000 * rev2
-            np.testing.assert_allclose(frame @ bodies.housing_center[i], lower, rtol=0, atol=1e-15)
+            assert_within(frame @ bodies.housing_center[i], lower, 1e-15)
             # Given from the base joint when retracted; from the tip it is 0.8644 m less.
             upper = (430 / 1000 - 0.8644) * along - sign * 55 / 1000 * rev1 - 55 / 1000 * rev2
-            np.testing.assert_allclose(frame @ bodies.rod_center[i], upper, rtol=0, atol=1e-15)
+            assert_within(frame @ bodies.rod_center[i], upper, 1e-15)
             # upper_leg_inertia and upper_leg_inertia1, with the unit corrected.
             tensor = (
                 np.array([[40.2, 0.088, -0.448], [0.088, 40.2, -0.448], [-0.448, -0.448, 3.24]])
@@ -83,7 +85,7 @@ def test_bodies_are_where_the_thesis_puts_them(subtests, stewart):
             tensor *= np.array([[1, sign, sign], [sign, 1, 1], [sign, 1, 1]])
             axes = np.column_stack([rev1, rev2, along])
             found = frame @ bodies.rod_inertia[i] @ frame.T
-            np.testing.assert_allclose(found, axes @ tensor @ axes.T, rtol=0, atol=1e-15)
+            assert_within(found, axes @ tensor @ axes.T, 1e-15)
 
 
 @pytest.mark.parametrize("platform", WITH_BODIES, indirect=True)
@@ -91,22 +93,20 @@ def test_mirrored_bodies_have_the_same_moments(platform):
     bodies = leg_bodies(platform.parameters)
     for tensors in (bodies.housing_inertia, bodies.rod_inertia):
         moments = np.linalg.eigvalsh(tensors)
-        np.testing.assert_allclose(moments, np.tile(moments[0], (6, 1)), rtol=1e-14)  # rounding
+        assert_allclose(moments, np.tile(moments[0], (6, 1)), rtol=1e-14)  # rounding
     for centers in (bodies.housing_center, bodies.rod_center):
         distances = np.linalg.norm(centers, axis=1)
-        np.testing.assert_allclose(distances, distances[0], rtol=1e-15)
+        assert_allclose(distances, distances[0], rtol=1e-15)
 
 
 @pytest.mark.parametrize("platform", STRAIGHT, indirect=True)
 def test_leg_frames_are_rotations(platform):
     frames = home_leg_frames(platform.parameters)
-    np.testing.assert_allclose(
-        frames.transpose(0, 2, 1) @ frames, np.tile(np.eye(3), (6, 1, 1)), rtol=0, atol=1e-15
-    )
+    assert_within(frames.transpose(0, 2, 1) @ frames, np.tile(np.eye(3), (6, 1, 1)), 1e-15)
     assert (np.linalg.det(frames) > 0).all()
     # The second axis is perpendicular to the first.
     across = (frames[:, :, 0] * platform.first_axes).sum(axis=1)
-    np.testing.assert_allclose(across, 0.0, rtol=0, atol=1e-15)
+    assert_within(across, 0.0, 1e-15)
 
 
 def paired_circle(**changes):
@@ -117,11 +117,11 @@ def paired_circle(**changes):
 def test_pairs_lie_on_a_circle():
     points = paired_circle(height=0.5).points
     angles = np.arctan2(points[:, 1], points[:, 0])
-    np.testing.assert_allclose(np.hypot(points[:, 0], points[:, 1]), 2.0, rtol=1e-15)
-    np.testing.assert_array_equal(points[:, 2], 0.5)
+    assert_allclose(np.hypot(points[:, 0], points[:, 1]), 2.0, rtol=1e-15)
+    assert_array_equal(points[:, 2], 0.5)
     third = 2 * math.pi / 3
     expected = [0.2, 0.4, 0.2 + third, 0.4 + third, 0.2 + 2 * third, 0.4 + 2 * third]
-    np.testing.assert_allclose(np.unwrap(angles), expected, rtol=1e-15)
+    assert_allclose(np.unwrap(angles), expected, rtol=1e-15)
 
 
 def test_shift_moves_the_last_points_to_the_front(subtests):
@@ -130,7 +130,7 @@ def test_shift_moves_the_last_points_to_the_front(subtests):
             plain = paired_circle().points
             shifted = paired_circle(shift=shift).points
             for i in range(6):
-                np.testing.assert_array_equal(shifted[(i + shift) % 6], plain[i])
+                assert_array_equal(shifted[(i + shift) % 6], plain[i])
 
 
 def test_placement_of_the_benchmark(srspm):
@@ -142,14 +142,12 @@ def test_placement_of_the_benchmark(srspm):
         start = math.radians(60.0) - gamma
         angles = [start + math.radians(120.0) * k + 2 * gamma * j for k in range(3) for j in (0, 1)]
         expected = radius * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(6)])
-        np.testing.assert_allclose(points, expected, rtol=0, atol=1e-15)  # rounding
+        assert_within(points, expected, 1e-15)  # rounding
 
 
 def test_listed_points_are_taken_as_they_are():
     coordinates = [[0.1 * i, 0.2, -0.3] for i in range(6)]
-    np.testing.assert_array_equal(
-        PointList(source="Test", coordinates=coordinates).points, coordinates
-    )
+    assert_array_equal(PointList(source="Test", coordinates=coordinates).points, coordinates)
 
 
 def test_cylinder_against_integration_over_its_volume():
@@ -168,27 +166,25 @@ def test_cylinder_against_integration_over_its_volume():
     along = 7858.0 * 2 * math.pi * (radius_weight @ radius)
     across = axial / 2 + along * (height_weight @ (height - center) ** 2)
     assert body.mass == pytest.approx(mass, rel=1e-14)
-    np.testing.assert_allclose(body.center_of_mass_vector, [0.0, 0.0, center], rtol=1e-14)
-    np.testing.assert_allclose(body.inertia_tensor, np.diag([across, across, axial]), rtol=1e-13)
+    assert_allclose(body.center_of_mass_vector, [0.0, 0.0, center], rtol=1e-14)
+    assert_allclose(body.inertia_tensor, np.diag([across, across, axial]), rtol=1e-13)
 
 
 def test_legs_of_the_benchmark(srspm):
     """A solid rod of 1.5 m: m L^2 / 12 about its middle, which is half its length below the tip."""
     bodies = leg_bodies(srspm.parameters)
     mass = 7858.0 * math.pi * 0.0175**2 * 1.5
-    np.testing.assert_allclose(bodies.rod_mass, mass, rtol=1e-15)
-    np.testing.assert_allclose(
-        bodies.rod_center, np.tile([0.0, 0.0, -0.75], (6, 1)), rtol=0, atol=1e-16
-    )
+    assert_allclose(bodies.rod_mass, mass, rtol=1e-15)
+    assert_within(bodies.rod_center, np.tile([0.0, 0.0, -0.75], (6, 1)), 1e-16)
     across = mass * (3 * 0.0175**2 + 1.5**2) / 12
-    np.testing.assert_allclose(bodies.rod_inertia[:, 0, 0], across, rtol=1e-15)
-    np.testing.assert_allclose(bodies.housing_center[:, 2], 0.25, rtol=1e-15)
+    assert_allclose(bodies.rod_inertia[:, 0, 0], across, rtol=1e-15)
+    assert_allclose(bodies.housing_center[:, 2], 0.25, rtol=1e-15)
 
 
 def test_principal_moments_are_a_diagonal_tensor():
     moments = RigidBody(source="Test", mass=1.0, inertia=[1.0, "1.5 kg m2", 2.0])
     rows = RigidBody(source="Test", mass=1.0, inertia=[[1.0, 0, 0], [0, 1.5, 0], [0, 0, 2.0]])
-    np.testing.assert_array_equal(moments.inertia_tensor, np.diag([1.0, 1.5, 2.0]))
+    assert_array_equal(moments.inertia_tensor, np.diag([1.0, 1.5, 2.0]))
     assert moments.inertia == rows.inertia
 
 

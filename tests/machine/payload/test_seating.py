@@ -1,6 +1,5 @@
-"""An occupant on a platform: as rigid added mass, and as a tree in an engine."""
+"""An occupant on a platform as rigid added mass."""
 
-import mujoco
 import numpy as np
 import pytest
 
@@ -74,74 +73,3 @@ def test_wrong_things_are_refused(stewart):
     wrong = 75.0
     with pytest.raises(InputError, match="must be an Occupant"):
         seated_on(stewart.parameters, wrong)
-
-
-def numbers(values):
-    return " ".join(f"{value:.17g}" for value in np.ravel(values))
-
-
-def body_of(segment, children):
-    tensor = segment.inertia
-    six = [*np.diag(tensor), tensor[0, 1], tensor[0, 2], tensor[1, 2]]
-    joint = ""
-    if segment.joint != "fixed":
-        joint = (
-            f'<joint name="{segment.name}" type="{segment.joint}" axis="{numbers(segment.axis)}" '
-            f'stiffness="{segment.stiffness:.17g}" damping="{segment.damping:.17g}" '
-            f'springref="{segment.rest:.17g}"/>'
-        )
-    inside = "".join(body_of(child, children) for child in children.get(segment.name, []))
-    return (
-        f'<body name="{segment.name}" pos="{numbers(segment.position)}">{joint}'
-        f'<inertial mass="{segment.mass:.17g}" pos="{numbers(segment.center)}" '
-        f'fullinertia="{numbers(six)}"/>{inside}</body>'
-    )
-
-
-@pytest.fixture(scope="module")
-def tree():
-    """The occupant's tree on a platform that stands still, in MuJoCo."""
-    children = {}
-    for segment in OCCUPANT.segments():
-        children.setdefault(segment.parent, []).append(segment)
-    bodies = "".join(body_of(root, children) for root in children["platform"])
-    text = (
-        '<mujoco><compiler angle="radian" autolimits="true"/><option gravity="0 0 -9.81"/>'
-        f"<worldbody>{bodies}</worldbody></mujoco>"
-    )
-    return mujoco.MjModel.from_xml_string(text)
-
-
-def test_the_tree_in_an_engine_is_the_occupant(tree):
-    data = mujoco.MjData(tree)
-    mujoco.mj_forward(tree, data)
-    total = rigid_sum(OCCUPANT.segments())
-    assert tree.body_mass.sum() == pytest.approx(total.mass, rel=1e-12)
-    assert data.subtree_com[0] == pytest.approx(total.center, abs=1e-12)
-    # Composite tensor about the centre: bodies carried to it one by one.
-    tensors = [
-        frame.reshape(3, 3) @ np.diag(inertia) @ frame.reshape(3, 3).T
-        for frame, inertia in zip(data.ximat[1:], tree.body_inertia[1:], strict=True)
-    ]
-    composite = combined(tree.body_mass[1:], data.xipos[1:], np.array(tensors))
-    assert composite.inertia == pytest.approx(total.inertia, abs=1e-10)
-
-
-def test_the_seated_posture_is_an_equilibrium(tree):
-    data = mujoco.MjData(tree)
-    mujoco.mj_forward(tree, data)
-    assert np.abs(data.qacc).max() < 1e-8
-    data.qpos[:] = 0.01
-    mujoco.mj_forward(tree, data)
-    assert np.abs(data.qacc).max() > 0.1
-
-
-def test_a_disturbed_occupant_sits_still_again(tree):
-    data = mujoco.MjData(tree)
-    data.qvel[:] = 0.2
-    largest = 0.0
-    for _ in range(4000):
-        mujoco.mj_step(tree, data)
-        largest = max(largest, float(np.abs(data.qpos).max()))
-    assert 1e-3 < largest < 0.1
-    assert np.abs(data.qpos).max() < 1e-5

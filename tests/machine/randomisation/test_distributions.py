@@ -122,19 +122,6 @@ def test_draws_have_the_named_distribution(subtests):
             assert found.pvalue > 1e-6
 
 
-@given(NUMBERS, SCALES)
-@settings(max_examples=20, deadline=None)
-def test_moments_of_the_uniform_distribution(low, width):
-    """Mean and variance of a sample lie within five of their own standard deviations."""
-    distribution = Uniform(low=low, high=low + width)
-    generator = np.random.default_rng(3)
-    count = 2000
-    draws = (np.array([distribution.draw(generator) for _ in range(count)]) - low) / width
-    assert abs(draws.mean() - 0.5) < 5.0 * np.sqrt(1.0 / 12.0 / count) + 1e-9
-    # The fourth central moment is 1/80, so the variance of the sample's variance 1/180 / count.
-    assert abs(draws.var() - 1.0 / 12.0) < 5.0 * np.sqrt(1.0 / 180.0 / count) + 1e-9
-
-
 def test_choices_are_equally_likely():
     distribution, generator = Choice(values=(1.0, 2.0, 4.0)), np.random.default_rng(1)
     draws = [distribution.draw(generator) for _ in range(DRAWN)]

@@ -5,6 +5,8 @@ import dataclasses
 import mujoco
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.engines.mechanism import make_mechanism
@@ -22,9 +24,9 @@ def test_mujoco_model(name):
     plain = compile_model(make_mechanism(platform.parameters), 1e-3)
     model = compile_model(make_mechanism(platform.parameters, (), ball), 1e-3)
     own = model.body("ball")
-    np.testing.assert_allclose(own.mass, ball.mass, rtol=1e-14, atol=0)
-    np.testing.assert_allclose(own.inertia, ball.inertia, rtol=1e-12, atol=0)
-    np.testing.assert_array_equal(model.body("platform").mass, plain.body("platform").mass)
+    assert_allclose(own.mass, ball.mass, rtol=1e-14)
+    assert_allclose(own.inertia, ball.inertia, rtol=1e-12)
+    assert_array_equal(model.body("platform").mass, plain.body("platform").mass)
     assert (model.nq, model.nv) == (plain.nq + 7, plain.nv + 6)
     touching = [
         {model.geom(i).name, model.geom(j).name}
@@ -34,7 +36,7 @@ def test_mujoco_model(name):
         or model.geom_contype[j] & model.geom_conaffinity[i]
     ]
     assert touching == [{"ball", "ball_plate"}]
-    np.testing.assert_allclose(
+    assert_allclose(
         model.geom("ball").friction[[0, 2]],
         [ball.friction, max(ball.rolling_resistance * ball.radius, 1e-5)],
         rtol=1e-14,
@@ -46,7 +48,7 @@ def test_mujoco_model(name):
         platform.home, ZERO_VECTOR, np.concatenate(FreeBody(model, data, BALL_NAME).read())
     )
     expected = [0.0, 0.0, ball.plate_height + ball.radius, 0.0, 0.0, 0.0]
-    np.testing.assert_allclose(seen, expected, rtol=0, atol=1e-14)
+    assert_within(seen, expected, 1e-14)
 
 
 def test_without_resistance_only_friction_is_left():
@@ -74,9 +76,9 @@ def test_bullet_model():
     machine = make_mechanism(platform.parameters, (), ball)
     texts = legs_urdf(machine), platform_urdf(machine)
     world = World(machine, texts, 1e-3, engine_defaults=False)
-    client = world._client.number
+    client = world.client.number
     last = bullet.getNumBodies(physicsClientId=client) - 1
     found = bullet.getDynamicsInfo(last, -1, physicsClientId=client)
-    np.testing.assert_allclose(found[0], ball.mass, rtol=1e-14, atol=0)
-    np.testing.assert_allclose(found[2], [ball.inertia] * 3, rtol=1e-14, atol=0)
+    assert_allclose(found[0], ball.mass, rtol=1e-14)
+    assert_allclose(found[2], [ball.inertia] * 3, rtol=1e-14)
     world.close()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tolerance import assert_within
 
 import twin
 from twin.control.linear.lqr import free_directions
@@ -58,7 +59,7 @@ def test_forward_dynamics(platform, states, derivative):
         )
         expected = derivative(accelerations, 1e-3)
         atol = SAME * float(np.abs(expected).max())
-        np.testing.assert_allclose(rate, expected, rtol=0.0, atol=atol)
+        assert_within(rate, expected, atol)
 
 
 def test_by_gravity(platform):
@@ -69,7 +70,7 @@ def test_by_gravity(platform):
     moon = platform.with_(gravity=1.62)
     lighter = np.array([0.0, 0.0, platform.parameters.gravity - 1.62])
     there = moon.forward_dynamics(platform.home, still, forces)
-    np.testing.assert_allclose(here + found.gravity @ lighter, there, rtol=0.0, atol=1e-10)
+    assert_within(here + found.gravity @ lighter, there, 1e-10)
 
 
 @pytest.mark.slow
@@ -82,11 +83,11 @@ def test_inverse_dynamics_is_the_inverse(states, platform):
     forward = platform.forward_dynamics_derivatives(pose, twist, forces, wrench)
     inverse = platform.inverse_dynamics_derivatives(pose, twist, acceleration, wrench)
     one = inverse.inputs @ forward.inputs
-    np.testing.assert_allclose(one, np.broadcast_to(np.eye(6), one.shape), rtol=0.0, atol=1e-9)
+    assert_within(one, np.broadcast_to(np.eye(6), one.shape), 1e-9)
     for by in ("pose", "twist", "wrench", "gravity"):
         own = getattr(inverse, by)
         left = own + inverse.inputs @ getattr(forward, by)
-        np.testing.assert_allclose(left, 0.0, rtol=0.0, atol=1e-9 * float(np.abs(own).max()))
+        assert_within(left, 0.0, 1e-9 * float(np.abs(own).max()))
 
 
 PARAMETERS = {
@@ -126,7 +127,7 @@ def test_by_parameters(name, derivative):
             assert np.abs(expected).max() > 1e-6
             rate = found.parameters[:, k] * size
             atol = SAME * (np.abs(expected).max() + np.abs(result(0.0)).max())
-            np.testing.assert_allclose(rate, expected, rtol=0.0, atol=atol)
+            assert_within(rate, expected, atol)
 
 
 def test_of_forward_kinematics(derivative):
@@ -134,9 +135,9 @@ def test_of_forward_kinematics(derivative):
     pose = displaced(platform.home, 0.01 * np.arange(1.0, 7.0))
     lengths = platform.inverse_kinematics(pose)
     found = platform.forward_kinematics_derivatives(lengths, pose, parameters=[path])
-    np.testing.assert_allclose(found.pose, pose, rtol=0.0, atol=1e-12)
+    assert_within(found.pose, pose, 1e-12)
     one = platform.jacobian(pose) @ found.coordinates
-    np.testing.assert_allclose(one, np.eye(6), rtol=0.0, atol=1e-9)
+    assert_within(one, np.eye(6), 1e-9)
     value = nominal_value(platform.parameters, path)
 
     def moved(t):
@@ -144,7 +145,7 @@ def test_of_forward_kinematics(derivative):
         return displacement(other.forward_kinematics(lengths, pose), pose)
 
     expected = derivative(moved, 1e-3)
-    np.testing.assert_allclose(found.parameters[:, 0], expected, rtol=0.0, atol=1e-7)
+    assert_within(found.parameters[:, 0], expected, 1e-7)
 
 
 def test_of_forward_kinematics_with_constraints():
@@ -154,7 +155,7 @@ def test_of_forward_kinematics_with_constraints():
     found = platform.forward_kinematics_derivatives(platform.inverse_kinematics(pose), pose)
     free = free_directions(platform, pose)
     back = found.coordinates @ platform.jacobian(pose) @ free
-    np.testing.assert_allclose(back, free, rtol=0.0, atol=1e-9)
+    assert_within(back, free, 1e-9)
 
 
 @pytest.mark.quick
@@ -169,9 +170,9 @@ def test_by_forces_and_wrench(stewart):
     """M^-1 J^T and M^-1."""
     found = stewart.forward_dynamics_derivatives(stewart.home, np.zeros(6), np.zeros(6))
     mass = stewart.mass_matrix(stewart.home)
-    np.testing.assert_allclose(mass @ found.wrench, np.eye(6), rtol=0.0, atol=1e-12)
+    assert_within(mass @ found.wrench, np.eye(6), 1e-12)
     jacobian = stewart.jacobian(stewart.home)
-    np.testing.assert_allclose(mass @ found.inputs, jacobian.T, rtol=0.0, atol=1e-12)
+    assert_within(mass @ found.inputs, jacobian.T, 1e-12)
     assert found.deflection.shape == (6, 0)
 
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 from starts import start_of
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError, IntegrationError
@@ -110,8 +112,8 @@ def test_continuous_output(subtests, start):
                 # At its own knots the output is the state itself, up to the polynomial's rounding.
                 assert gap(start, states, solution.states) <= 4e-15
                 pose, twist = solution(solution.time)
-                np.testing.assert_array_equal(np.hstack([pose, twist]), states[:, :13])
-                np.testing.assert_array_equal(solution.deflection, solution.states[:, 13:])
+                assert_array_equal(np.hstack([pose, twist]), states[:, :13])
+                assert_array_equal(solution.deflection, solution.states[:, 13:])
             # A quarter of the step divides the error by about 4^(order + 1).
             assert errors[0] / errors[1] > 4**order
             assert errors[0] < 1e-3
@@ -125,7 +127,7 @@ def test_output_takes_any_shape_and_order(start):
     assert twist.shape == (2, 3, 6)
     assert solution.at(time).shape == (2, 3, 13 + 2 * start.platform.n_deflections)
     for index in np.ndindex(time.shape):
-        np.testing.assert_array_equal(pose[index], solution(time[index])[0])
+        assert_array_equal(pose[index], solution(time[index])[0])
     for outside in (-0.1 * start.pace, 1.1 * start.pace, np.nan, [0.0, 2.0]):
         with pytest.raises(InputError, match="time"):
             solution(outside)
@@ -174,8 +176,8 @@ def test_springs_move_as_their_own_accelerations_say():
     )
     rates = (8 * (states[3] - states[1]) - (states[4] - states[0])) / (12 * step)
     # Differences of order four: rounding 1e-16 over the step.
-    np.testing.assert_allclose(rates[13:19], states[2, 19:], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(rates[19:], found[6:], rtol=1e-8)
+    assert_within(rates[13:19], states[2, 19:], 1e-9)
+    assert_allclose(rates[19:], found[6:], rtol=1e-8)
 
 
 def test_knots_after_the_end_do_not_matter(start):
@@ -183,15 +185,15 @@ def test_knots_after_the_end_do_not_matter(start):
     table = ForceTable([0.0, middle, 50.0 * middle], [force, 1.1 * force, 9.0 * force])
     short = ForceTable([0.0, middle], [force, 1.1 * force])
     long, cut = (start.run(0.3, forces=forces).states[-1] for forces in (table, short))
-    np.testing.assert_array_equal(long, cut)
+    assert_array_equal(long, cut)
 
 
 def test_same_input_same_motion(subtests, start):
     for method in ["dormand_prince", "rk4"]:
         with subtests.test(f"{method}"):
             first, second = (start.run(0.3, method=method, timestep=3e-3) for _ in range(2))
-            np.testing.assert_array_equal(first.pose, second.pose)
-            np.testing.assert_array_equal(first.coefficients, second.coefficients)
+            assert_array_equal(first.pose, second.pose)
+            assert_array_equal(first.coefficients, second.coefficients)
 
 
 def test_leg_along_its_first_axis_stops_with_data(subtests, srspm):

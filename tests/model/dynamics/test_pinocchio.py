@@ -14,6 +14,7 @@ import pytest
 from fields import LEANING, in_field
 from paths import poses_within_limits
 from scales import scale_of
+from tolerance import assert_within
 from unsymmetric import content_without_symmetry
 
 from twin.analysis.platform import Platform
@@ -79,8 +80,8 @@ def states(platform):
 
 
 def test_masses_and_points(tree, platform):
-    np.testing.assert_allclose(tree.base, platform.base_joints, rtol=0, atol=1e-15)  # rounding
-    np.testing.assert_allclose(tree.top, platform.platform_joints, rtol=0, atol=1e-15)
+    assert_within(tree.base, platform.base_joints, 1e-15)  # rounding
+    assert_within(tree.top, platform.platform_joints, 1e-15)
     assert len(tree.model.names) == 1 + 1 + 18
 
 
@@ -115,7 +116,7 @@ def test_forward_and_inverse_dynamics(tree, platform, states):
         transform, v, bias = tree.motion(q, twist)
         actuators = transform[tree.actuated]
         rounding = 1e-12 * max(1.0, np.abs(jacobian[k]).max())
-        np.testing.assert_allclose(actuators, jacobian[k], rtol=0, atol=rounding)
+        assert_within(actuators, jacobian[k], rounding)
         mass = pinocchio.crba(tree.model, tree.data, q)
         mass = np.triu(mass) + np.triu(mass, 1).T
         rest = mass @ bias + pinocchio.nonLinearEffects(tree.model, tree.data, q, v)
@@ -202,4 +203,4 @@ def test_derivatives(tree, platform, states):
             ("wrench", turn @ by_torque[:6, :6] @ turn.T),
         ):
             atol = CLOSE * max(1.0, float(np.abs(expected).max()))
-            np.testing.assert_allclose(getattr(found, name), expected, rtol=0.0, atol=atol)
+            assert_within(getattr(found, name), expected, atol)

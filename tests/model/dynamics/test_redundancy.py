@@ -87,15 +87,6 @@ def test_no_forces_are_smaller(sample):
     assert np.abs(along).max() <= CLOSE * np.abs(sample.needed).max()
 
 
-def test_they_are_those_of_the_pseudoinverse(sample):
-    """Any forces that give the acceleration, projected."""
-    random = np.random.default_rng(83)
-    strain = np.einsum("kij,ki->kj", sample.strains, random.normal(size=sample.strains.shape[:2]))
-    other = sample.needed + strain * np.abs(sample.needed).max()
-    pushed = np.einsum("kij,ki->kj", sample.rows, other)
-    close(np.einsum("kji,kj->ki", np.linalg.pinv(sample.rows), pushed), sample.needed)
-
-
 def test_strains_move_nothing(sample):
     size = np.abs(sample.needed).max()
     for strain in sample.strains.transpose(1, 0, 2):
@@ -103,16 +94,3 @@ def test_strains_move_nothing(sample):
             sample.pose, sample.twist, sample.needed + size * strain, sample.wrench
         )
         close(found, sample.acceleration)
-
-
-def test_pillars_on_a_rectangle_strain_in_pairs():
-    """+1, -1, +1, -1 around the plate: what opposite corners share does not move it."""
-    platform = twin.load("driving_simulator")
-    poses = poses_near(platform, 50, 84)
-    zero = np.zeros(6)
-    held = platform.inverse_dynamics(poses, zero, zero)
-    strain = np.array([1.0, -1.0, 1.0, -1.0])
-    np.testing.assert_allclose(held @ strain, 0.0, rtol=0, atol=CLOSE * np.abs(held).max())
-    # Level, all carry the same: plate and upper masses, 150 + 4 * 28 kg.
-    level = platform.inverse_dynamics(platform.home, zero, zero)
-    np.testing.assert_allclose(level, 262.0 * 9.81 / 4.0, rtol=1e-13)

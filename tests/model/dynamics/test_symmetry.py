@@ -182,18 +182,3 @@ def test_symmetric_start_stays_symmetric(subtests):
             assert np.abs(moved[[0, 1, 4, 5]]).max() <= 1e-11
             if name != "stewart":
                 assert abs(moved[6]) <= 1e-11
-
-
-def test_free_fall_of_the_rss_machine_is_vertical():
-    """Published code gives it a roll of its own, from rod angles taken once relative to the crank.
-
-    Reference: extended-configuration-space paper, section 6: 0.6 s from rest at z = 1.1 m.
-    """
-    platform = twin.load("rss")
-    start = np.array([0.0, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0])
-    first = platform.forward_dynamics(start, np.zeros(6), np.zeros(6))
-    assert first[2] < -1.0
-    np.testing.assert_allclose(first[[0, 1, 3, 4, 5]], 0.0, rtol=0, atol=1e-12)
-    solution = integrate(platform, 0.6, pose=start)
-    np.testing.assert_allclose(solution.pose[:, [0, 1, 4, 5, 6]], 0.0, rtol=0, atol=1e-11)
-    assert (np.diff(solution.pose[:, 2]) < 0.0).all()

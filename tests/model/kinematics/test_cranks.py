@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_near
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -87,7 +89,7 @@ def chain(platform, values):
 def test_chain_ends_at_the_platform_joints(machine, motion):
     poses, _ = motion
     _, _, _, tips = chain(machine, machine.leg_coordinates(poses).values)
-    np.testing.assert_allclose(tips, tips_of(machine, poses)[0], rtol=0, atol=ROUNDING)
+    assert_within(tips, tips_of(machine, poses)[0], ROUNDING)
 
 
 def test_elbow_is_one_crank_and_one_rod_away(machine, motion):
@@ -96,14 +98,13 @@ def test_elbow_is_one_crank_and_one_rod_away(machine, motion):
     zero, axes = zeros(machine), machine.first_axes
     cranks = np.cos(angles) * zero + np.sin(angles) * np.cross(axes, zero)
     elbows = machine.base_joints + column(machine, "crank_length")[:, None] * cranks
-    np.testing.assert_allclose(
+    assert_within(
         np.linalg.norm(tips_of(machine, poses)[0] - elbows, axis=-1),
         np.broadcast_to(column(machine, "rod_length"), elbows.shape[:-1]),
-        rtol=0,
-        atol=ROUNDING,
+        ROUNDING,
     )
     places = chain(machine, machine.leg_coordinates(poses).values)[0]
-    np.testing.assert_allclose(places, elbows, rtol=0, atol=ROUNDING)
+    assert_within(places, elbows, ROUNDING)
 
 
 def test_second_axis_is_perpendicular_to_crank_axis_and_rod(machine, motion):
@@ -111,7 +112,7 @@ def test_second_axis_is_perpendicular_to_crank_axis_and_rod(machine, motion):
     _, second, along, _ = chain(machine, values)
     expected = np.cross(machine.first_axes, along)
     expected /= np.linalg.norm(expected, axis=-1)[..., None]
-    np.testing.assert_allclose(second, expected, rtol=0, atol=ROUNDING)
+    assert_within(second, expected, ROUNDING)
 
 
 def test_rates_are_those_of_the_chain(machine, motion):
@@ -123,7 +124,7 @@ def test_rates_are_those_of_the_chain(machine, motion):
     velocities = np.cross(crank, places - machine.base_joints) + np.cross(rod, tips - places)
     expected = twists[:, None, :3] + np.cross(twists[:, None, 3:], tips_of(machine, poses)[1])
     # Rounding times rates below fifty.
-    np.testing.assert_allclose(velocities, expected, rtol=0, atol=1e-12)
+    assert_within(velocities, expected, 1e-12)
 
 
 def test_crank_points_up_at_zero_and_outwards_at_positive_angles(rss):
@@ -135,14 +136,14 @@ def test_crank_points_up_at_zero_and_outwards_at_positive_angles(rss):
         cranks = np.cos(angles)[:, None] * [0.0, 0.0, 1.0] + np.sin(angles)[:, None] * outward
         tips = rss.platform_joints + np.array([0.0, 0.0, height])
         rods = tips - rss.base_joints - 0.82 * cranks
-        np.testing.assert_allclose(np.linalg.norm(rods, axis=1), 0.70, rtol=0, atol=1e-15)
+        assert_within(np.linalg.norm(rods, axis=1), 0.70, 1e-15)
 
 
 @pytest.mark.parametrize(("height", "angle", "digits"), [(1.1, 0.17443, 5), (0.35, 0.0169, 4)])
 def test_angles_of_the_published_machine(rss, height, angle, digits):
     """Extended-configuration-space paper and its code, section 6: start and task."""
     found = rss.inverse_kinematics([0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0])
-    np.testing.assert_allclose(found, angle, rtol=0, atol=0.51 * 10.0**-digits)
+    assert_within(found, angle, 0.51 * 10.0**-digits)
 
 
 def with_branch(platform, branch):
@@ -158,18 +159,17 @@ def test_both_branches_reach_every_pose(rss):
     outward, inward = (with_branch(rss, branch) for branch in ("outward", "inward"))
     poses = poses_near(rss, 100, 53, 0.1)
     up, down = outward.inverse_kinematics(poses), inward.inverse_kinematics(poses)
-    np.testing.assert_allclose(up, rss.inverse_kinematics(poses), rtol=0, atol=ROUNDING)
+    assert_within(up, rss.inverse_kinematics(poses), ROUNDING)
     assert (up - down > 0.1).all()
     for machine, angles in ((outward, up), (inward, down)):
-        np.testing.assert_allclose(
+        assert_within(
             chain(machine, machine.leg_coordinates(poses).values)[3],
             tips_of(machine, poses)[0],
-            rtol=0,
-            atol=ROUNDING,
+            ROUNDING,
         )
         # A branch is never left: coordinates lead back to the pose.
         found = machine.forward_kinematics(angles)
-        np.testing.assert_allclose(found[:, :3], poses[:, :3], rtol=0, atol=1e-12)
+        assert_within(found[:, :3], poses[:, :3], 1e-12)
     # A turn of the crank at the middle of the two angles points at the tip's projection.
     middle = 0.5 * (up + down)[..., None]
     axes, zero = rss.first_axes, zeros(rss)
@@ -177,7 +177,7 @@ def test_both_branches_reach_every_pose(rss):
     vectors = tips_of(rss, poses)[0] - rss.base_joints
     vectors -= (vectors * axes).sum(axis=-1)[..., None] * axes
     vectors /= np.linalg.norm(vectors, axis=-1)[..., None]
-    np.testing.assert_allclose(pointing, vectors, rtol=0, atol=ROUNDING)
+    assert_within(pointing, vectors, ROUNDING)
 
 
 def test_leg_variants_choose_their_branch():
@@ -188,9 +188,7 @@ def test_leg_variants_choose_their_branch():
     zero, axes = zeros(machine), machine.first_axes
     pointing = np.arctan2((vectors * np.cross(axes, zero)).sum(1), (vectors * zero).sum(1))
     beyond = np.angle(np.exp(1j * (machine.home_coordinates - pointing)))
-    np.testing.assert_array_equal(
-        np.sign(beyond), [signs[leg.branch] for leg in machine.parameters.legs]
-    )
+    assert_array_equal(np.sign(beyond), [signs[leg.branch] for leg in machine.parameters.legs])
     assert set(np.sign(beyond)) == {-1.0, 1.0}
 
 
@@ -220,8 +218,8 @@ def test_unreachable_poses_name_their_legs(rss):
                 call(np.stack([rss.home, pose]))
             assert caught.value.data["legs"] == expected
             assert caught.value.data["index"] == 1
-            np.testing.assert_array_equal(caught.value.data["pose"], pose)
-    np.testing.assert_array_equal(rss.within_limits([rss.home, far, aside]), [True, False, False])
+            assert_array_equal(caught.value.data["pose"], pose)
+    assert_array_equal(rss.within_limits([rss.home, far, aside]), [True, False, False])
 
 
 def test_stretched_leg_is_singular(rss):
@@ -254,4 +252,4 @@ def test_stretched_leg_is_singular(rss):
     left = np.array([1e-4, 1e-6, 1e-8])
     near = pose - left[:, None] * np.eye(7)[2]
     sizes = np.linalg.norm(machine.jacobian(near)[:, 0, :3], axis=1)
-    np.testing.assert_allclose(sizes[1:] / sizes[:-1], 10.0, rtol=1e-3)
+    assert_allclose(sizes[1:] / sizes[:-1], 10.0, rtol=1e-3)

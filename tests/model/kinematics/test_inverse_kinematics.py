@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 
 import twin
 
@@ -26,22 +28,22 @@ def test_coordinates_are_what_geometry_says(platform, states):
     # The same sums in another order: a few roundings of lengths about one metre.
     if platform.kind in STRAIGHT:
         expected = np.linalg.norm(tips - platform.base_joints, axis=-1)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=5e-15)
+        assert_within(found, expected, 5e-15)
     elif platform.kind == "pillar":
         turn = Rotation.from_quat(states.pose[:, [4, 5, 6, 3]]).as_matrix()
         feet = tips - found[..., None] * turn[:, None, :, 2]
         heights = np.broadcast_to(platform.base_joints[:, 2], found.shape)
-        np.testing.assert_allclose(feet[..., 2], heights, rtol=0, atol=5e-16)
+        assert_within(feet[..., 2], heights, 5e-16)
     else:
         leg = platform.parameters.leg
         axes, zero = platform.first_axes, np.array([0.0, 0.0, 1.0])
         turned = np.cos(found)[..., None] * zero + np.sin(found)[..., None] * np.cross(axes, zero)
         rods = np.linalg.norm(tips - platform.base_joints - leg.crank_length * turned, axis=-1)
-        np.testing.assert_allclose(rods, leg.rod_length, rtol=0, atol=5e-15)
+        assert_within(rods, leg.rod_length, 5e-15)
 
 
 def test_home_coordinates(platform):
-    np.testing.assert_allclose(
+    assert_allclose(
         platform.inverse_kinematics(platform.home),
         platform.home_coordinates,
         rtol=0,
@@ -52,7 +54,7 @@ def test_home_coordinates(platform):
 def test_opposite_quaternion_is_the_same_pose(platform, states):
     opposite = states.pose.copy()
     opposite[:, 3:] *= -1
-    np.testing.assert_array_equal(
+    assert_array_equal(
         platform.inverse_kinematics(opposite), platform.inverse_kinematics(states.pose)
     )
 
@@ -70,15 +72,15 @@ def test_third_of_a_turn_about_gravity_moves_the_coordinates_on(subtests):
             )
             found, before = platform.inverse_kinematics(turned), platform.inverse_kinematics(pose)
             assert np.ptp(before) > 0.01
-            np.testing.assert_allclose(
-                found, np.roll(before, 2), rtol=0, atol=1e-15 if platform.kind != "rss" else 1e-14
+            assert_within(
+                found, np.roll(before, 2), 1e-15 if platform.kind != "rss" else 1e-14
             )  # rounding of lengths about one metre, and of arc cosines
 
 
 def test_batch_equals_single_bit_for_bit(platform, states):
     batch = platform.inverse_kinematics(states.pose.reshape(2, -1, 7))
     single = [platform.inverse_kinematics(pose) for pose in states.pose]
-    np.testing.assert_array_equal(batch.reshape(-1, platform.n_actuators), single)
+    assert_array_equal(batch.reshape(-1, platform.n_actuators), single)
 
 
 def test_shapes(platform):

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from legs_at_home import home_leg_frames
+from numpy.testing import assert_array_equal
 from paths import poses_near
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -45,9 +47,9 @@ def leg_rotations(platform, angles):
 def test_values_are_zero_at_home(platform):
     legs = platform.leg_coordinates(platform.home)
     # Rounding of the home frames, and of the angle of a crank.
-    np.testing.assert_allclose(legs.values, 0.0, rtol=0, atol=5e-15)
-    np.testing.assert_array_equal(legs.rates, 0.0)
-    np.testing.assert_array_equal(legs.accelerations, 0.0)
+    assert_within(legs.values, 0.0, 5e-15)
+    assert_array_equal(legs.rates, 0.0)
+    assert_array_equal(legs.accelerations, 0.0)
 
 
 def test_chain_ends_at_the_platform_joints(straight, motion):
@@ -58,18 +60,16 @@ def test_chain_ends_at_the_platform_joints(straight, motion):
     turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
     expected = poses[:, None, :3] + straight.platform_joints @ turn.transpose(0, 2, 1)
     # Rounding of angles and products, times lengths about one metre.
-    np.testing.assert_allclose(tips, expected, rtol=0, atol=3e-15)
+    assert_within(tips, expected, 3e-15)
 
 
 def test_leg_frame_is_s2_and_the_leg(straight, motion):
     rotations = leg_rotations(straight, straight.leg_coordinates(motion[0]).values)
     second = np.cross(straight.first_axes, rotations[..., 2])
     second /= np.linalg.norm(second, axis=-1)[..., None]
-    np.testing.assert_allclose(rotations[..., 0], second, rtol=0, atol=3e-15)  # rounding
+    assert_within(rotations[..., 0], second, 3e-15)  # rounding
     # The second axis stays perpendicular to the first: it is a universal joint.
-    np.testing.assert_allclose(
-        (rotations[..., 0] * straight.first_axes).sum(-1), 0.0, rtol=0, atol=3e-15
-    )
+    assert_within((rotations[..., 0] * straight.first_axes).sum(-1), 0.0, 3e-15)
 
 
 def test_angular_velocity_is_the_sum_over_the_joints(straight, motion):
@@ -85,7 +85,7 @@ def test_angular_velocity_is_the_sum_over_the_joints(straight, motion):
     arms = straight.platform_joints @ turn.transpose(0, 2, 1)
     expected = twists[:, None, :3] + np.cross(twists[:, None, 3:], arms)
     # Rounding, enlarged by 1 / cos(psi) below two.
-    np.testing.assert_allclose(tips, expected, rtol=0, atol=2e-14)
+    assert_within(tips, expected, 2e-14)
 
 
 def test_springs_and_actuators_share_the_leg(straight, motion):
@@ -101,10 +101,10 @@ def test_springs_and_actuators_share_the_leg(straight, motion):
         poses, twists, twists, deflection=deflection, deflection_acceleration=second
     )
     for part, rest, spring in zip(legs, still, (*np.split(deflection, 2, 1), second), strict=True):
-        np.testing.assert_array_equal(rest[..., 2], 0.0)
-        np.testing.assert_array_equal(part[..., 2], spring)
-        np.testing.assert_array_equal(part[..., :2], rest[..., :2])
-        np.testing.assert_allclose(part[..., 2:].sum(-1), rest[..., 3], rtol=0, atol=1e-14)
+        assert_array_equal(rest[..., 2], 0.0)
+        assert_array_equal(part[..., 2], spring)
+        assert_array_equal(part[..., :2], rest[..., :2])
+        assert_within(part[..., 2:].sum(-1), rest[..., 3], 1e-14)
 
 
 def test_leg_along_its_first_axis_is_an_error(srspm):
@@ -114,4 +114,4 @@ def test_leg_along_its_first_axis_is_an_error(srspm):
     with pytest.raises(SingularPoseError) as caught:
         srspm.leg_coordinates(np.stack([srspm.home, pose]))
     assert caught.value.data["index"] == 1
-    np.testing.assert_array_equal(caught.value.data["pose"], pose)
+    assert_array_equal(caught.value.data["pose"], pose)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_about_home, stroke_length
 
 import twin
@@ -23,7 +24,7 @@ def test_limits_are_those_of_every_leg(platform):
         limits = zip(platform.minimum_coordinates, row, platform.maximum_coordinates, strict=True)
         expected.append(all(low <= value <= high for low, value, high in limits))
     assert 0 < sum(expected) < len(expected), "the draw must hold poses on both sides"
-    np.testing.assert_array_equal(platform.within_limits(poses), expected)
+    assert_array_equal(platform.within_limits(poses), expected)
 
 
 def test_limits_themselves_are_inside(platform):
@@ -43,9 +44,7 @@ def test_condition_number_does_not_depend_on_the_unit_of_length(platform, states
         free = np.linalg.svd(platform.constraints(states.pose) / units)[2][:, 6 - platform.dof :]
         scaled = scaled @ free.transpose(0, 2, 1)
     # Two ways through LAPACK: rounding times the condition number, below 100.
-    np.testing.assert_allclose(
-        platform.condition_number(states.pose), np.linalg.cond(scaled), rtol=1e-12
-    )
+    assert_allclose(platform.condition_number(states.pose), np.linalg.cond(scaled), rtol=1e-12)
     assert (platform.condition_number(states.pose) >= 1.0).all()
 
 

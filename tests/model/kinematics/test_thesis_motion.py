@@ -1,6 +1,7 @@
 """Stewart thesis, figure 2.6: leg displacements of the pitch motion 3 deg sin(2 pi t) at 0.74 m."""
 
 import numpy as np
+from tolerance import assert_within
 
 from twin.rotations import pose_from_angles
 
@@ -34,8 +35,8 @@ def displacements(platform, time, axis_angle=np.pi / 2):
 
 def test_joints_are_those_of_the_thesis(stewart):
     # Printed with four decimals.
-    np.testing.assert_allclose(stewart.platform_joints, BODY_POINTS.T, rtol=0, atol=5.1e-5)
-    np.testing.assert_allclose(stewart.base_joints, BASE_POINTS.T, rtol=0, atol=5.1e-5)
+    assert_within(stewart.platform_joints, BODY_POINTS.T, 5.1e-5)
+    assert_within(stewart.base_joints, BASE_POINTS.T, 5.1e-5)
 
 
 def test_legs_start_retracted(stewart):
@@ -45,9 +46,7 @@ def test_legs_start_retracted(stewart):
 def test_motion_is_symmetric_in_time(stewart):
     time = np.linspace(0.0, 0.25, 26)
     # Sines of mirrored times differ by rounding of the argument.
-    np.testing.assert_allclose(
-        displacements(stewart, time), displacements(stewart, 0.5 - time), rtol=0, atol=1e-15
-    )
+    assert_within(displacements(stewart, time), displacements(stewart, 0.5 - time), 1e-15)
 
 
 def test_three_pairs_share_the_load(stewart):
@@ -55,14 +54,14 @@ def test_three_pairs_share_the_load(stewart):
     pitch = displacements(stewart, time)
     third = displacements(stewart, time, np.pi / 2 + 2 * np.pi / 3)
     # Rounding of lengths about one metre.
-    np.testing.assert_allclose(third, np.roll(pitch, 2, axis=1), rtol=0, atol=2e-15)
+    assert_within(third, np.roll(pitch, 2, axis=1), 2e-15)
 
 
 def test_mirrored_legs_move_alike(stewart):
     """Turning about the normal of a mirror plane keeps the plane: its legs come in equal pairs."""
     time = np.linspace(0.0, 1.0, 101)
     moved = displacements(stewart, time, np.radians(-20.0 + 90.0))
-    np.testing.assert_allclose(moved[:, [0, 2, 3]], moved[:, [1, 5, 4]], rtol=0, atol=2e-15)
+    assert_within(moved[:, [0, 2, 3]], moved[:, [1, 5, 4]], 2e-15)
     assert np.abs(moved[:, 0] - moved[:, 2]).max() > 1e-3
 
 
@@ -87,8 +86,6 @@ def test_printed_matrix_turns_backwards(stewart):
     legs = printed @ BODY_POINTS + np.array([[0.0], [0.0], [0.74]]) - BASE_POINTS
     backwards = pose_from_angles([0.0, 0.0, 0.74], [0.0, -angle, 0.0])
     # Points printed with four decimals.
-    np.testing.assert_allclose(
-        np.linalg.norm(legs, axis=0), stewart.inverse_kinematics(backwards), rtol=0, atol=1e-4
-    )
+    assert_within(np.linalg.norm(legs, axis=0), stewart.inverse_kinematics(backwards), 1e-4)
     forwards = pose_from_angles([0.0, 0.0, 0.74], [0.0, angle, 0.0])
     assert np.abs(np.linalg.norm(legs, axis=0) - stewart.inverse_kinematics(forwards)).max() > 1e-3

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.cues import CAR_FRONT_TYRE, CAR_REAR_TYRE, GRAVITY, side_force
@@ -26,13 +28,9 @@ def test_manoeuvres_start_and_end_without_rotation(subtests):
         with subtests.test(f"{name}"):
             manoeuvre = make_manoeuvre(name)
             assert manoeuvre.duration == pytest.approx(12.0)
-            np.testing.assert_allclose(
-                manoeuvre.specific_force[0], [0.0, 0.0, GRAVITY], rtol=0, atol=1e-12
-            )
-            np.testing.assert_allclose(manoeuvre.angular_rate[0], 0.0, rtol=0, atol=1e-12)
-            np.testing.assert_allclose(
-                manoeuvre.specific_force[-1], [0.0, 0.0, GRAVITY], rtol=0, atol=0.1
-            )
+            assert_within(manoeuvre.specific_force[0], [0.0, 0.0, GRAVITY], 1e-12)
+            assert_within(manoeuvre.angular_rate[0], 0.0, 1e-12)
+            assert_within(manoeuvre.specific_force[-1], [0.0, 0.0, GRAVITY], 0.1)
             force = np.abs(manoeuvre.specific_force - [0.0, 0.0, GRAVITY]).max()
             assert 1.0 < force < 8.0
 
@@ -59,7 +57,7 @@ def test_braking_dives_and_stops():
     manoeuvre = make_manoeuvre("braking")
     assert manoeuvre.angular_rate[:, 1].max() > 0.05
     assert manoeuvre.specific_force[:, 0].min() < -6.0
-    np.testing.assert_allclose(manoeuvre.specific_force[-200:, 0], 0.0, rtol=0, atol=0.05)
+    assert_within(manoeuvre.specific_force[-200:, 0], 0.0, 0.05)
 
 
 @given(st.floats(1e-3, 0.4), st.floats(500.0, 2e4))
@@ -76,7 +74,7 @@ def test_tyres_have_one_slope_and_saturate(slip, load):
 
 def test_coordinated_turn_feels_no_side_force():
     manoeuvre = coordinated_turn(0.5, 80.0)
-    np.testing.assert_array_equal(manoeuvre.specific_force[:, :2], 0.0)
+    assert_array_equal(manoeuvre.specific_force[:, :2], 0.0)
     assert manoeuvre.specific_force[:, 2].max() == pytest.approx(GRAVITY / np.cos(0.5))
     middle = np.abs(manoeuvre.time - 5.0).argmin()
     turn = np.linalg.norm(manoeuvre.angular_rate[middle])
@@ -92,13 +90,11 @@ def test_manoeuvres_are_read_with_their_units(tmp_path):
     file.write_text(header + "\n".join(rows))
     manoeuvre = read_manoeuvre(file)
     assert manoeuvre.name == "lap"
-    np.testing.assert_allclose(manoeuvre.time, 0.01 * np.arange(6), rtol=0, atol=1e-15)
-    np.testing.assert_allclose(manoeuvre.specific_force[:, 0], np.arange(6), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(manoeuvre.specific_force[:, 1], 0.5 * 9.80665, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(
-        manoeuvre.angular_rate[:, 2], np.radians(np.arange(6)), rtol=0, atol=1e-12
-    )
-    np.testing.assert_array_equal(manoeuvre.angular_rate[:, :2], 0.0)
+    assert_within(manoeuvre.time, 0.01 * np.arange(6), 1e-15)
+    assert_within(manoeuvre.specific_force[:, 0], np.arange(6), 1e-12)
+    assert_within(manoeuvre.specific_force[:, 1], 0.5 * 9.80665, 1e-12)
+    assert_within(manoeuvre.angular_rate[:, 2], np.radians(np.arange(6)), 1e-12)
+    assert_array_equal(manoeuvre.angular_rate[:, :2], 0.0)
 
 
 def test_faults_of_files_are_named(subtests, tmp_path):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError
@@ -85,7 +87,7 @@ def test_the_last_plan_goes_on_when_no_solution_is_found():
         rows.append(cueing.row())
     for _ in range(40):
         cueing.step(force[-1], rate[-1])
-    np.testing.assert_allclose(cueing.rates, 0.0, rtol=0, atol=1e-12)
+    assert_within(cueing.rates, 0.0, 1e-12)
     assert cueing.shares[-1] == 0.0
     assert cueing.check.keeps(cueing.plan)
 
@@ -119,7 +121,7 @@ def test_known_future_helps():
 def test_same_manoeuvre_same_motion():
     platform, manoeuvre = twin.load("stewart"), begin("step_steer", 1.6)
     one, other = (cue(platform, manoeuvre, "predictive").motion.knots.values for _ in range(2))
-    np.testing.assert_array_equal(one, other)
+    assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("name", SIMULATORS)
@@ -144,7 +146,7 @@ def test_program_against_another_solver(name):
     assert ours.solved
     expected = np.array(other.x)
     assert (np.minimum(p.upper - p.rows @ expected, p.rows @ expected - p.lower) < 1e-6).any()
-    np.testing.assert_allclose(ours.solution, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+    assert_within(ours.solution, expected, 1e-6 * np.abs(expected).max())
 
 
 def test_prediction_is_what_happens():
@@ -163,10 +165,10 @@ def test_prediction_is_what_happens():
     expected = np.stack(
         [value, rate, acceleration, sensed.force[:, 0], sensed.force[:, 1], sensed.rate[:, 0]]
     )[:, fine::fine]
-    np.testing.assert_allclose(outputs.T, expected, rtol=0, atol=1e-6)
+    assert_within(outputs.T, expected, 1e-6)
     state = random.normal(size=9)
     later = model.transition @ state
-    np.testing.assert_allclose(model.free[1] @ state, model.free[0] @ later, rtol=0, atol=1e-12)
+    assert_within(model.free[1] @ state, model.free[0] @ later, 1e-12)
 
 
 def test_expectation_is_perception_of_the_past_and_of_a_fading_future():
@@ -186,7 +188,7 @@ def test_expectation_is_perception_of_the_past_and_of_a_fading_future():
     whole = np.concatenate([known, future])
     sensed = perceived(whole[:, :3] + REST, whole[:, 3:], period / fine)
     expected = np.stack([part[29 * fine + fine :: fine].T for part in sensed])
-    np.testing.assert_allclose(expectation.outlook(), expected, rtol=0, atol=2e-5)
+    assert_within(expectation.outlook(), expected, 2e-5)
 
 
 @given(st.lists(st.floats(-0.02, 0.02), min_size=18, max_size=18))
@@ -206,8 +208,8 @@ def test_felt_slopes_are_those_of_small_motions(numbers):
     straight, level, turning = sensed_gradients(head)
     force = straight @ accelerations + level @ values + REST
     # What is left out is of second order in numbers up to 0.02, with gravity and arms.
-    np.testing.assert_allclose(manoeuvre.specific_force[0], force, rtol=0, atol=1.5e-2)
-    np.testing.assert_allclose(manoeuvre.angular_rate[0], turning @ rates, rtol=0, atol=2e-3)
+    assert_within(manoeuvre.specific_force[0], force, 1.5e-2)
+    assert_within(manoeuvre.angular_rate[0], turning @ rates, 2e-3)
 
 
 def test_the_check_sees_what_lies_between_its_instants():
@@ -230,11 +232,11 @@ def test_the_check_sees_what_lies_between_its_instants():
 def test_shifted_plans_rest_at_their_end():
     plan = plan_from(np.ones((2, 3)), np.random.default_rng(5).normal(size=(6, 2)), 0.1)
     later = plan.shifted()
-    np.testing.assert_array_equal(later.states[:-1], plan.states[1:])
-    np.testing.assert_array_equal(later.jerks[-1], 0.0)
-    np.testing.assert_array_equal(later.states[-1, :, 1:], 0.0)
+    assert_array_equal(later.states[:-1], plan.states[1:])
+    assert_array_equal(later.jerks[-1], 0.0)
+    assert_array_equal(later.states[-1, :, 1:], 0.0)
     parts = plan.between(0.1, 5)
-    np.testing.assert_allclose(parts[::5], plan.states, rtol=0, atol=1e-12)
+    assert_within(parts[::5], plan.states, 1e-12)
 
 
 def test_motion_is_written_and_read_back(tmp_path):
@@ -244,8 +246,8 @@ def test_motion_is_written_and_read_back(tmp_path):
     back = read_recording(file, platform.home)
     time = np.linspace(0.0, 2.0, 301)
     ours, theirs = made.motion.sample(time), back.sample(time)
-    np.testing.assert_allclose(theirs.pose, ours.pose, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(theirs.twist, ours.twist, rtol=0, atol=1e-3)
+    assert_within(theirs.pose, ours.pose, 1e-6)
+    assert_within(theirs.twist, ours.twist, 1e-3)
     with pytest.raises(InputError):
         write_motion(made.motion, tmp_path / "none" / "motion.csv")
     with pytest.raises(InputError):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError
@@ -102,10 +104,10 @@ def test_motion_is_smooth_fits_and_can_be_followed(subtests):
                     motion.sample(time + shift) for shift in (-step, 0.0, step)
                 )
                 speed = (after.pose[:, :3] - before.pose[:, :3]) / (2.0 * step)
-                np.testing.assert_allclose(speed, middle.twist[:, :3], rtol=0, atol=1e-6)
+                assert_within(speed, middle.twist[:, :3], 1e-6)
                 bend = (after.twist - before.twist) / (2.0 * step)
                 # Accelerations have kinks at the samples, with slopes below 100 units a second.
-                np.testing.assert_allclose(bend, middle.acceleration, rtol=0, atol=1e-2)
+                assert_within(bend, middle.acceleration, 1e-2)
                 use = workspace_use(platform, motion)
                 assert 0.1 < use.length <= 1.0
                 assert use.largest <= 1.0
@@ -122,7 +124,7 @@ def test_coordinated_turn_tilts_nothing(name):
     force, rate = manoeuvre.at(washout.period * np.arange(int(8.0 / washout.period)))
     for sample in zip(force, rate, strict=True):
         washout.step(*sample)
-        np.testing.assert_array_equal(washout.tilt.value, 0.0)
+        assert_array_equal(washout.tilt.value, 0.0)
     # The same turn as accelerations of the road's frame would tilt by the limit.
     wrong = ClassicalWashout(platform)
     for _ in range(int(8.0 / wrong.period)):
@@ -141,10 +143,10 @@ def test_steady_force_becomes_tilt_and_only_tilt():
         # The adaptive heave, of second order, keeps what the tilt takes of gravity: 3 mm.
         most = 1e-5 if washout.name == "classical" else [1e-5, 1e-5, 4e-3]
         assert (np.abs(washout.values[:3]) <= most).all()
-        np.testing.assert_allclose(washout.rates, 0.0, rtol=0, atol=1e-3)
+        assert_within(washout.rates, 0.0, 1e-3)
     expected = [-np.arcsin(1.0 / GRAVITY), np.arcsin(-0.8 / GRAVITY)]
-    np.testing.assert_allclose(angle[0], expected, rtol=0, atol=1e-4)
-    np.testing.assert_allclose(angle[1], expected, rtol=0, atol=2e-2)
+    assert_within(angle[0], expected, 1e-4)
+    assert_within(angle[1], expected, 2e-2)
 
 
 def test_adaptive_gains_descend_and_return():
@@ -154,12 +156,12 @@ def test_adaptive_gains_descend_and_return():
         washout.step(np.array([3.0, 0.0, GRAVITY]), rest)
     moved = washout.channels.gains.copy()
     assert np.abs(moved[:, 0] - 1.0).max() > 0.05
-    np.testing.assert_allclose(moved[:, 1], 1.0, rtol=0, atol=1e-9)
+    assert_within(moved[:, 1], 1.0, 1e-9)
     assert (moved >= 0.0).all()
     assert (moved <= AdaptiveSettings().largest).all()
     for _ in range(4000):
         washout.step(REST, rest)
-    np.testing.assert_allclose(washout.channels.gains, 1.0, rtol=0, atol=2e-2)
+    assert_within(washout.channels.gains, 1.0, 2e-2)
 
 
 def test_adaptive_slopes_are_derivatives_of_the_motion():
@@ -192,10 +194,8 @@ def test_felt_of_a_still_platform_is_rest_and_tilt_is_gravity():
     expected = GRAVITY * np.array(
         [-np.sin(0.1), np.cos(0.1) * np.sin(-0.05), np.cos(0.1) * np.cos(0.05)]
     )
-    np.testing.assert_allclose(
-        manoeuvre.specific_force, expected + np.zeros((len(manoeuvre.time), 3)), rtol=0, atol=1e-12
-    )
-    np.testing.assert_allclose(manoeuvre.angular_rate, 0.0, rtol=0, atol=1e-12)
+    assert_within(manoeuvre.specific_force, expected + np.zeros((len(manoeuvre.time), 3)), 1e-12)
+    assert_within(manoeuvre.angular_rate, 0.0, 1e-12)
 
 
 def test_head_stays_where_the_axes_say():
@@ -206,7 +206,7 @@ def test_head_stays_where_the_axes_say():
 
     head = pose[:, :3] + rotated(pose[:, 3:], np.broadcast_to(made.head, (len(pose), 3)))
     wanted = platform.home[:3] + made.head + made.motion.knots.values[:, :3]
-    np.testing.assert_allclose(head, wanted, rtol=0, atol=1e-12)
+    assert_within(head, wanted, 1e-12)
 
 
 def test_perception_knows_steps_and_thresholds():
@@ -221,8 +221,8 @@ def test_perception_knows_steps_and_thresholds():
     assert sensed.rate[0, 2] == pytest.approx(0.1, rel=1e-2)
     assert abs(sensed.rate[-1, 2]) < 0.01
     small = perceived(REST + 0.1 * (force - REST), 0.1 * rate, period).above_threshold()
-    np.testing.assert_array_equal(small.force, 0.0)
-    np.testing.assert_array_equal(small.rate, 0.0)
+    assert_array_equal(small.force, 0.0)
+    assert_array_equal(small.rate, 0.0)
 
 
 def test_perceived_error_of_equal_and_of_opposite_manoeuvres():
@@ -235,7 +235,7 @@ def test_perceived_error_of_equal_and_of_opposite_manoeuvres():
     conscious = np.abs(np.hstack(opposite.vehicle.above_threshold())).max(axis=0) > 0.0
     assert (opposite.false_cue[conscious] > 0.0).all()
     still = perceived_error(manoeuvre, manoeuvre.scaled(0.0))
-    np.testing.assert_allclose(opposite.relative, 2.0 * still.relative, rtol=1e-9, atol=1e-12)
+    assert_allclose(opposite.relative, 2.0 * still.relative, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("washout", WASHOUTS)

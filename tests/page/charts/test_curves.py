@@ -1,6 +1,7 @@
 """Curves for the wire: thinned without losing peaks."""
 
 import numpy as np
+from numpy.testing import assert_array_equal
 
 from twin.page.charts import since_last_gap, span, thinned
 
@@ -39,7 +40,7 @@ def test_thinned_curves_stand_still_while_they_scroll():
 def test_the_span_is_closed():
     time, values = span(TIME, TIME[:, None], 2.0, 4.0)
     assert (time[0], time[-1]) == (2.0, 4.0)
-    np.testing.assert_array_equal(values[:, 0], time)
+    assert_array_equal(values[:, 0], time)
     assert len(span(TIME, TIME[:, None], 40.0, 50.0)[0]) == 0
 
 

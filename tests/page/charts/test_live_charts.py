@@ -5,9 +5,10 @@ from itertools import count
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 from twin.errors import InputError
-from twin.page import charts as live
 from twin.page.charts import (
     MAX_POINTS,
     MIN_RELATIVE_HEIGHT,
@@ -38,11 +39,15 @@ def server():
         yield made
 
 
+def every_second():
+    """Return a clock that is a second later at every look."""
+    return partial(next, count())
+
+
 @pytest.fixture
-def charts(server, monkeypatch):
-    monkeypatch.setattr(live, "monotonic", partial(next, count()))
+def charts(server):
     panel = server.viser.gui.add_panel()
-    yield LiveCharts(server.viser, CHARTS, panel.add_tab("Charts"))
+    yield LiveCharts(server.viser, CHARTS, panel.add_tab("Charts"), every_second())
     panel.remove()
 
 
@@ -63,17 +68,8 @@ def history_of(seconds):
     return history
 
 
-def plots(charts):
-    """Return what is sent to the page, which no public name gives."""
-    return charts._plots
-
-
 def data(charts, name):
-    return plots(charts)[name].data
-
-
-def control(charts, name):
-    return getattr(charts, f"_{name}")
+    return charts.plots[name].data
 
 
 def test_only_what_is_shown_is_drawn(charts):
@@ -83,7 +79,7 @@ def test_only_what_is_shown_is_drawn(charts):
     assert len(data(charts, "lengths")[0]) == 0
     charts.show(["lengths"])
     assert charts.update(history_of(12.0))
-    assert [name for name, plot in plots(charts).items() if plot.visible] == ["lengths"]
+    assert [name for name, plot in charts.plots.items() if plot.visible] == ["lengths"]
     assert len(data(charts, "lengths")[0]) > 100
     with pytest.raises(InputError, match="known: position, lengths"):
         charts.show(["speed"])
@@ -94,58 +90,57 @@ def test_values_are_in_the_units_of_the_chart_with_limits_beside_them(charts):
     charts.update(history_of(12.0))
     time, first, second, low, high, *_ = data(charts, "lengths")
     assert (time[0], time[-1]) == pytest.approx((2.0, 12.0), abs=0.01)
-    np.testing.assert_allclose(first, 700.0 + 100.0 * np.sin(time), rtol=0.0, atol=0.2)
-    np.testing.assert_allclose(second, 700.0)
-    np.testing.assert_array_equal([low[0], high[0]], [500.0, 900.0])
+    assert_within(first, 700.0 + 100.0 * np.sin(time), 0.2)
+    assert_allclose(second, 700.0)
+    assert_array_equal([low[0], high[0]], [500.0, 900.0])
     _, measured, setpoint, *_ = data(charts, "position")
-    np.testing.assert_allclose(setpoint - measured, 1.0, rtol=0.0, atol=0.02)
+    assert_within(setpoint - measured, 1.0, 0.02)
 
 
 def test_window_and_look_back_scroll(charts):
     history = history_of(29.0)
-    control(charts, "window").value = 5.0
-    control(charts, "back").value = 7.0
+    charts.window.value = 5.0
+    charts.back.value = 7.0
     assert charts.update(history)
     time = data(charts, "position")[0]
     assert (time[0], time[-1]) == pytest.approx((17.0, 22.0), abs=0.05)
-    control(charts, "back").value = 25.0
+    charts.back.value = 25.0
     charts.update(history)
     time = data(charts, "position")[0]
     assert (time[0], time[-1]) == pytest.approx((0.0, 5.0), abs=0.05)  # no more is kept
-    control(charts, "window").value = 30.0
+    charts.window.value = 30.0
     charts.update(history)
     assert len(data(charts, "position")[0]) <= MAX_POINTS + 2
 
 
-def test_nothing_new_is_not_sent_and_updates_are_not_too_many(charts, monkeypatch):
+def test_nothing_new_is_not_sent_and_updates_are_not_too_many(server):
+    panel, moments = server.viser.gui.add_panel(), iter((0.0, 1.0, 2.0, 2.05, 2.11))
+    charts = LiveCharts(server.viser, CHARTS, panel.add_tab("Charts"), partial(next, moments))
     history = history_of(6.0)
     assert charts.update(history)
     assert not charts.update(history)
     history.append(6.1, values(6.1))
     assert charts.update(history)
-    now = live.monotonic()
-    monkeypatch.setattr(live, "monotonic", lambda: now + 0.05)
-    charts._last = now
     history.append(6.2, values(6.2))
     assert not charts.update(history)
-    monkeypatch.setattr(live, "monotonic", lambda: now + 0.11)
     assert charts.update(history)
+    panel.remove()
 
 
 def test_held_charts_stay_but_still_scroll(charts):
     history = history_of(12.0)
-    control(charts, "window").value = 5.0
+    charts.window.value = 5.0
     charts.update(history)
-    control(charts, "hold").value = True
+    charts.hold.value = True
     charts.update(history)
     history.append(12.1, values(12.1))
     assert not charts.update(history)
     assert data(charts, "position")[0][-1] == pytest.approx(12.0, abs=0.01)
-    control(charts, "back").value = 3.0
+    charts.back.value = 3.0
     assert charts.update(history)
     assert data(charts, "position")[0][-1] == pytest.approx(9.0, abs=0.05)
-    control(charts, "hold").value = False
-    control(charts, "back").value = 0.0
+    charts.hold.value = False
+    charts.back.value = 0.0
     charts.update(history)
     assert data(charts, "position")[0][-1] == pytest.approx(12.1, abs=0.01)
 
@@ -153,7 +148,7 @@ def test_held_charts_stay_but_still_scroll(charts):
 def test_curves_without_values_are_hidden_and_gaps_not_joined(charts):
     history = history_of(6.0)
     charts.update(history)
-    shown = [entry.get("show", True) for entry in plots(charts)["forces"].series]
+    shown = [entry.get("show", True) for entry in charts.plots["forces"].series]
     assert shown == [True, True, False, True, True, True, True]
     history.append(6.1, {})
     for k in range(10):
@@ -166,9 +161,9 @@ def test_fitting_to_curves_leaves_limits_out_of_the_range(charts):
     """At first the height fits the curves; the last two entries keep noise from filling it."""
     charts.update(history_of(6.0))
     for fitted in (True, False):
-        control(charts, "fitted").value = fitted
+        charts.fitted.value = fitted
         charts.update(history_of(6.0))
-        entries = plots(charts)["forces"].series
+        entries = charts.plots["forces"].series
         assert [entry["auto"] for entry in entries[-4:]] == [not fitted] * 2 + [fitted] * 2
     *_, low, high = data(charts, "forces")
     assert (low == low[0]).all() and (high == high[0]).all()
@@ -187,7 +182,7 @@ def test_noise_does_not_fill_a_chart_and_large_limits_do_not_flatten_it():
 
 def test_a_run_that_begins_again_and_another_run_are_drawn(charts):
     history = history_of(12.0)
-    control(charts, "hold").value = True
+    charts.hold.value = True
     charts.update(history)
     history.clear()
     assert not charts.update(history)
@@ -199,14 +194,14 @@ def test_a_run_that_begins_again_and_another_run_are_drawn(charts):
     other.append(0.0, {"return": 2.0})
     assert charts.update(other)
     assert charts.shown == ("return",)
-    np.testing.assert_array_equal(data(charts, "return")[1], [2.0])
+    assert_array_equal(data(charts, "return")[1], [2.0])
 
 
-def test_the_difference_opens_first_when_a_second_engine_begins(server, monkeypatch):
+def test_the_difference_opens_first_when_a_second_engine_begins(server):
     """Above all other charts, and only once: people may close it."""
-    monkeypatch.setattr(live, "monotonic", partial(next, count()))
     session, panel = MachineSession("stewart", engine="analytic"), server.viser.gui.add_panel()
-    made = LiveCharts(server.viser, session.history.charts, panel.add_tab("Charts"))
+    tab = panel.add_tab("Charts")
+    made = LiveCharts(server.viser, session.history.charts, tab, every_second())
 
     def shown_after(seconds):
         session.advance(seconds)
@@ -217,8 +212,8 @@ def test_the_difference_opens_first_when_a_second_engine_begins(server, monkeypa
     assert "difference" not in usual
     session.configure(comparison="bullet")
     assert shown_after(0.1) == ("difference", *usual)
-    orders = [plots(made)[name].order for name in made.shown]
-    assert orders == sorted(orders) and plots(made)["difference"].visible
+    orders = [made.plots[name].order for name in made.shown]
+    assert orders == sorted(orders) and made.plots["difference"].visible
     made.show(usual)
     assert shown_after(0.1) == usual
     session.configure(comparison=None)
@@ -272,7 +267,7 @@ def test_held_charts_zoom_and_go_back(server, visit):
     history = History((ramp,), 400)
     for k in range(301):
         history.append(k * HISTORY_INTERVAL, {"ramp": [k * HISTORY_INTERVAL]})
-    control(charts, "hold").value = True
+    charts.hold.value = True
     charts.update(history)
     visitor = visit(server.url)
     over = visitor.page.locator(".u-over").first

@@ -3,6 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from twin.envs import environment_ids
 from twin.errors import ClosedEngineError, InputError, StateError
@@ -60,16 +61,16 @@ def test_it_is_what_the_environment_itself_gives(tracking):
     tracking.advance(0.5)
     assert tracking.steps == 50
     assert tracking.returned == pytest.approx(sum(rewards))
-    np.testing.assert_array_equal(tracking.scene.pose, info["pose"])
-    np.testing.assert_array_equal(tracking.scene.ghost, info["reference_pose"])
+    assert_array_equal(tracking.scene.pose, info["pose"])
+    assert_array_equal(tracking.scene.ghost, info["reference_pose"])
     history = tracking.history
     rows = np.round(history.time() / tracking.period).astype(int) - 1
     assert len(rows) == pytest.approx(0.5 / HISTORY_INTERVAL, abs=1)
-    np.testing.assert_allclose(history.values("return")[:, 0], np.cumsum(rewards)[rows])
-    np.testing.assert_allclose(history.values("position_error"), np.array(errors)[rows])
+    assert_allclose(history.values("return")[:, 0], np.cumsum(rewards)[rows])
+    assert_allclose(history.values("position_error"), np.array(errors)[rows])
     terms = history.values("reward")
-    np.testing.assert_allclose(terms[:, 0], np.array(rewards)[rows])
-    np.testing.assert_allclose(terms[:, 0], terms[:, 1:].sum(axis=1))
+    assert_allclose(terms[:, 0], np.array(rewards)[rows])
+    assert_allclose(terms[:, 0], terms[:, 1:].sum(axis=1))
     env.close()
 
 
@@ -85,7 +86,7 @@ def test_episodes_follow_each_other_with_their_reason_shown(tracking):
     assert "time is up" in tracking.message
     pose = tracking.scene.pose.copy()
     tracking.advance(0.5 * END_PAUSE)
-    np.testing.assert_array_equal(tracking.scene.pose, pose)
+    assert_array_equal(tracking.scene.pose, pose)
     tracking.advance(0.5 * END_PAUSE + 0.1)
     assert (tracking.episode, tracking.seed) == (2, 6)
     assert "time is up" not in tracking.message
@@ -159,6 +160,7 @@ def test_a_broken_environment_stops_and_says_why(tracking, monkeypatch):
     def fail(_):
         raise StateError("the engine has burnt down")
 
+    # No input from the page makes a task fail.
     monkeypatch.setattr(tracking._env.unwrapped._episodes, "step", fail)
     tracking.advance(1.0)
     assert tracking.stopped == "the engine has burnt down"

@@ -26,11 +26,6 @@ def gui():
         yield server.viser.gui
 
 
-def text_of(panel):
-    """Return what the panel shows."""
-    return panel._text.content
-
-
 def test_verdicts_follow_the_controls(gui):
     session = MachineSession("stewart")
     motions = MotionPanel(gui, Requests(lambda function: function()), session)
@@ -38,18 +33,18 @@ def test_verdicts_follow_the_controls(gui):
 
     def shown(words):
         until = monotonic() + 60.0
-        while words not in text_of(panel) and monotonic() < until:
+        while words not in panel.text.content and monotonic() < until:
             panel.refresh()
             sleep(0.01)
-        return words in text_of(panel)
+        return words in panel.text.content
 
     assert shown("Motion: ")
     assert shown("Rest at the setpoint: ")
-    assert "not feasible" not in text_of(panel)
+    assert "not feasible" not in panel.text.content
     assert all(margin is not None and margin.holds for margin in panel.closest.values())
-    motions._amplitude.value = 400.0
+    motions.amplitude.value = 400.0
     assert shown("not feasible")
-    assert "speed" in text_of(panel)
+    assert "speed" in panel.text.content
     motion, rest = panel.closest["motion"], panel.closest["at rest"]
     assert motion is not None and rest is not None and rest.holds and not motion.holds
     session.close()
@@ -68,7 +63,7 @@ def test_a_motion_is_judged_while_it_is_played(gui):
         panel.refresh()
         sleep(0.02)
     assert panel.closest["motion"] is not None and panel.closest["at rest"] is None
-    assert session.playing and "Rest" not in text_of(panel)
+    assert session.playing and "Rest" not in panel.text.content
     session.close()
 
 

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import viser
 from conftest import MACHINES
+from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
+from viser_rig import messages_sent, nodes
 
 import twin
 from twin.errors import InputError
@@ -39,6 +42,7 @@ def view(server, stewart):
 def moments(monkeypatch):
     """The clock [s] that the trace reads: its last entry."""
     now = [0.0]
+    # The trace ends after seconds that nobody waits for.
     monkeypatch.setattr(trace_file.clock, "monotonic", lambda: now[-1])
     return now
 
@@ -98,11 +102,7 @@ def test_what_lies_inside_is_seen(view):
 def test_every_machine_has_its_marks(server, name):
     platform = twin.load(name)
     view = SceneView(server, platform)
-    numbers = [
-        part.text
-        for key, part in server.scene._handle_from_node_name.items()
-        if key.endswith("/number")
-    ]
+    numbers = [part.text for key, part in nodes(server).items() if key.endswith("/number")]
     assert sorted(numbers) == [str(k) for k in range(1, platform.n_actuators + 1)]
     floor = min(float(mesh.vertices[:, 2].min()) for mesh in base_meshes(view))
     assert view.backdrop.ground.position[2] == pytest.approx(floor, abs=1e-6)
@@ -117,8 +117,8 @@ def base_meshes(view):
 def test_the_room_stays_where_the_base_shakes(view, stewart):
     before = view.backdrop.ground.position.copy()
     view.update(Scene(stewart.home, base_displacement=np.array([0.1, 0.0, 0.02])), 0.0)
-    np.testing.assert_array_equal(view.backdrop.ground.position, before)
-    np.testing.assert_allclose(view.machine.root.position, [0.1, 0.0, 0.02], **CLOSE)
+    assert_array_equal(view.backdrop.ground.position, before)
+    assert_allclose(view.machine.root.position, [0.1, 0.0, 0.02], **CLOSE)
 
 
 def test_the_centre_of_mass_has_the_occupant_in_it(server, stewart):
@@ -126,9 +126,9 @@ def test_the_centre_of_mass_has_the_occupant_in_it(server, stewart):
     occupant = Occupant(stature=1.8, mass=80.0)
     view = SceneView(server, stewart, payload=occupant)
     seated = seated_on(stewart.parameters, occupant).platform.body.center_of_mass
-    np.testing.assert_allclose(centre_of_mass(view.machine), seated, rtol=1e-9, atol=1e-12)
+    assert_allclose(centre_of_mass(view.machine), seated, rtol=1e-9, atol=1e-12)
     marked = node(server, NODES["centre_of_mass"]).position
-    np.testing.assert_allclose(marked, seated, **CLOSE)
+    assert_allclose(marked, seated, **CLOSE)
     assert marked[2] > 0.05
     view.remove()
 
@@ -140,12 +140,12 @@ def test_a_second_machine_comes_and_goes(server, view, stewart):
     scene = Scene(stewart.home, None, stewart.home)
     view.update(scene, 0.0)
     assert view.overlay is None
-    other = scene._replace(pose=moved(stewart.home, 0.0, 0.0, 0.04))
+    other = Scene(moved(stewart.home, 0.0, 0.0, 0.04), None, stewart.home)
     view.update(scene, 0.1, other)
     assert view.overlay is not None
     assert view.overlay.root.visible
     platforms = [node(server, f"/{root}/platform").position for root in ("machine", "comparison")]
-    np.testing.assert_allclose(platforms[1] - platforms[0], [0.0, 0.0, 0.04], rtol=0.0, atol=1e-5)
+    assert_within(platforms[1] - platforms[0], [0.0, 0.0, 0.04], 1e-5)
     view.update(scene, 0.2)
     assert not view.overlay.root.visible
     view.update(scene, 0.3, other)
@@ -171,15 +171,9 @@ def test_another_machine_replaces_the_first(server, view):
 
 def test_cameras_stay_where_the_machine_is_replaced(server, view, stewart, monkeypatch):
     """Pages turn their cameras when the root of all nodes, whose name is empty, is turned."""
-    names = []
-    queue = server.scene._queue_scene_message
-
-    def record(message):
-        names.append(message.name)
-        queue(message)
-
-    monkeypatch.setattr(server.scene, "_queue_scene_message", record)
+    sent = messages_sent(server, monkeypatch)
     view.replace(stewart)
+    names = [message.name for message in sent]
     assert "/machine/platform" in names
     assert "" not in names
 
@@ -198,8 +192,8 @@ def test_the_trace_is_the_way_of_its_point(view, stewart, moments):
         turn = Rotation.from_quat(pose[3:], scalar_first=True)
         way.append(pose[:3] + turn.apply(point))
     segments = view.trace.node.points
-    np.testing.assert_allclose(segments[-8:, 0], way[:-1], rtol=0.0, atol=1e-6)
-    np.testing.assert_allclose(segments[-8:, 1], way[1:], rtol=0.0, atol=1e-6)
+    assert_within(segments[-8:, 0], way[:-1], 1e-6)
+    assert_within(segments[-8:, 1], way[1:], 1e-6)
     assert (segments[:-8] == segments[0, 0]).all()
     view.update(Scene(stewart.home), 0.05)
     moments.append(20.0)
@@ -214,7 +208,7 @@ def test_the_trace_is_sent_ten_times_a_second_at_most(view, stewart, moments):
     before = view.trace.node.points.copy()
     moments.append(5.09)
     view.update(Scene(moved(stewart.home, 0.02, 0.0, 0.0)), 0.5)
-    np.testing.assert_array_equal(view.trace.node.points, before)
+    assert_array_equal(view.trace.node.points, before)
     moments.append(5.11)
     view.update(Scene(moved(stewart.home, 0.02, 0.0, 0.0)), 0.5)
     assert view.trace.node.points[-1, 1, 0] == pytest.approx(0.02, abs=1e-6)
@@ -228,12 +222,12 @@ def test_a_push_is_seen_while_it_acts(server, view, stewart):
     assert arrow.visible
     assert not node(server, "/machine/push/moment").visible
     start, end = arrow.points[0]
-    np.testing.assert_allclose(end, 0.0, rtol=0.0, atol=1e-9)
+    assert_within(end, 0.0, 1e-9)
     along = (end - start) / np.linalg.norm(end - start)
-    np.testing.assert_allclose(along, [0.0, 1.0, 0.0], rtol=0.0, atol=1e-6)
+    assert_within(along, [0.0, 1.0, 0.0], 1e-6)
     pose = moved(stewart.home, 0.03, 0.0, 0.01)
     view.update(Scene(pose), 2.4)
-    np.testing.assert_allclose(view.push.node.position, pose[:3] + point, **CLOSE)
+    assert_allclose(view.push.node.position, pose[:3] + point, **CLOSE)
     view.show("push", False)
     assert not view.push.node.visible
     view.show("push", True)
@@ -292,7 +286,7 @@ def test_views_show_the_whole_machine(server, name):
         assert (across / deep).max() < 1.42 * np.tan(np.radians(0.5 * FIELD_OF_VIEW))
         assert (across / deep).max() > 0.5 * np.tan(np.radians(0.5 * FIELD_OF_VIEW))
     first = server.initial_camera
-    np.testing.assert_allclose(first.position, viewpoint(view.machine, "overview").position)
+    assert_allclose(first.position, viewpoint(view.machine, "overview").position)
     assert first.near < 0.1 * np.linalg.norm(first.position - first.look_at)
     assert first.far > 10.0 * view.machine.size
     view.remove()
@@ -312,9 +306,15 @@ class Client:
         self.atomic, self.client_id = server.atomic, number
 
 
-def test_views_turn_one_page_or_all(server, view, monkeypatch):
+def three_pages(server, monkeypatch):
+    """Return pages without browsers: viser makes pages for connections alone."""
     pages = {k: Client(server, k) for k in range(3)}
     monkeypatch.setattr(server, "get_clients", lambda: pages)
+    return pages
+
+
+def test_views_turn_one_page_or_all(server, view, monkeypatch):
+    pages = three_pages(server, monkeypatch)
     view.look("top", [pages[1]])
     assert not vars(pages[0].camera)
     camera = pages[1].camera
@@ -330,8 +330,7 @@ def test_views_turn_one_page_or_all(server, view, monkeypatch):
 def test_camera_is_named_where_it_was_moved_and_all_are_placed(server, view, monkeypatch):
     """A set-up has the camera of the page that was used last, unless it is the usual one."""
     assert view.camera is None
-    pages = {k: Client(server, k) for k in range(3)}
-    monkeypatch.setattr(server, "get_clients", lambda: pages)
+    pages = three_pages(server, monkeypatch)
     pages[1].camera.aspect = 0.5
     view.look("overview")
     pages[1].camera.update_timestamp = 2.0
@@ -341,10 +340,10 @@ def test_camera_is_named_where_it_was_moved_and_all_are_placed(server, view, mon
     view.look("top", [pages[1]])
     found = view.camera
     assert found is not None
-    np.testing.assert_array_equal(found.position, pages[1].camera.position)
+    assert_array_equal(found.position, pages[1].camera.position)
     pages[0].camera.update_timestamp = 3.0
     assert view.camera is None
     assert view.place(found) == {0, 1, 2}
     for page in pages.values():
-        np.testing.assert_array_equal(page.camera.position, found.position)
-        np.testing.assert_array_equal(page.camera.look_at, found.target)
+        assert_array_equal(page.camera.position, found.position)
+        assert_array_equal(page.camera.look_at, found.target)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import viser
 import zstandard
+from viser_rig import broadcast_buffer, connections, identity
 from websockets.client import ClientProtocol
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -77,11 +78,6 @@ def stalled_client(server):
     return opened
 
 
-def connections(server):
-    """Return the connections that the server holds."""
-    return server.viser._websock_server._live_connections
-
-
 def wait(holds, patience=60.0):
     """Wait until something holds."""
     end = time.monotonic() + patience
@@ -112,7 +108,7 @@ def moves(found):
 
 
 def test_late_client_gets_the_present_state_at_once(server, boxes):
-    buffer = server.viser._websock_server._broadcast_buffer
+    buffer = broadcast_buffer(server.viser)
     with connection(server) as early, ExitStack() as stack:
         read(early, replayed)
         # Months of movement, of which only the last is kept.
@@ -140,7 +136,7 @@ def test_clients_are_not_told_what_they_said(server):
     with connection(server) as one, connection(server) as other:
         for opened in (one, other):
             read(opened, replayed)
-        said = {"type": "GuiUpdateMessage", "uuid": slider._impl.uuid, "updates": {"value": 0.5}}
+        said = {"type": "GuiUpdateMessage", "uuid": identity(slider), "updates": {"value": 0.5}}
         one.send(msgspec.msgpack.encode(said))
         wait(lambda: slider.value == 0.5)
         slider.value = 0.75
@@ -166,7 +162,7 @@ def test_stalled_clients_cost_little_and_hold_up_nobody(server, boxes):
     with connection(server) as well, ExitStack() as stack:
         for _ in range(3):
             stack.callback(stalled_client(server).close)
-        wait(lambda: len(connections(server)) == 4)
+        wait(lambda: len(connections(server.viser)) == 4)
         packets = []
         stack.enter_context(reading(well, packets))
         random = np.random.default_rng(3)
@@ -180,10 +176,11 @@ def test_stalled_clients_cost_little_and_hold_up_nobody(server, boxes):
                     chart.image = random.integers(0, 255, (64, 64, 3), dtype=np.uint8)
             wait(lambda before=before: len(packets) > before)
             sizes = [
-                each.transport.get_write_buffer_size() for each in connections(server).values()
+                each.transport.get_write_buffer_size()
+                for each in connections(server.viser).values()
             ]
             waiting.append(sum(sizes))
-        assert len(connections(server)) == 4
+        assert len(connections(server.viser)) == 4
         # Megabytes have gone to the one that reads.
         assert sum(packets) > 20 * max(waiting[50:])
         assert max(waiting[100:]) <= 1.01 * max(waiting[:100])
@@ -193,17 +190,17 @@ def test_stalled_clients_are_ended_and_others_are_not(constants):
     constants(page_server, STALL_TIMEOUT=1.0)
     with PageServer(port=0) as server, connection(server) as well, ExitStack() as stack:
         stack.callback(stalled_client(server).close)
-        wait(lambda: len(connections(server)) == 2)
+        wait(lambda: len(connections(server.viser)) == 2)
         stack.enter_context(reading(well, []))
         image = server.viser.gui.add_image(np.zeros((256, 256, 3), np.uint8))
         random = np.random.default_rng(4)
 
         def one_is_left():
             image.image = random.integers(0, 255, (256, 256, 3), dtype=np.uint8)
-            return len(connections(server)) == 1
+            return len(connections(server.viser)) == 1
 
         wait(one_is_left)
-        (left,) = connections(server).values()
+        (left,) = connections(server.viser).values()
         assert left.remote_address == well.local_address
 
 
@@ -218,7 +215,7 @@ def test_nonsense_ends_its_own_connection_only(server, said):
         with pytest.raises(ConnectionClosed):
             while True:
                 hostile.recv(timeout=60.0)
-        wait(lambda: len(connections(server)) == 1)
+        wait(lambda: len(connections(server.viser)) == 1)
         box = server.viser.scene.add_box("/later")
         box.position = (5.0, 0.0, 0.0)
         read(well, lambda some: (box.name, 5.0) in moves(some))

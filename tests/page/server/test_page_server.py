@@ -16,6 +16,7 @@ import viser
 from browser_rig import SMALL, Visitor, background, changed, colours
 from viser import _messages
 from viser.infra import _infra
+from viser_rig import handled_messages
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
@@ -92,9 +93,9 @@ def test_page_shows_the_scene(server, visit):
     shown = visitor.page.content()
     assert "tabler-icon-cloud-check" in shown
     assert "tabler-icon-share" not in shown
-    handlers = server.viser._websock_server._incoming_handlers
+    handlers = handled_messages(server.viser)
     assert _messages.GuiUpdateMessage in handlers
-    assert not {_messages.ShareUrlRequest, _messages.ShareUrlDisconnect} & set(handlers)
+    assert not {_messages.ShareUrlRequest, _messages.ShareUrlDisconnect} & handlers
 
 
 def test_page_connects_to_no_other_server(server, chromium):
@@ -179,6 +180,7 @@ def test_cookie_is_kept_from_scripts_and_other_sites(guarded):
 
 
 def test_public_page_warns_and_makes_up_a_token(monkeypatch):
+    # A test opens no port to other computers.
     monkeypatch.setattr(server_file, "is_loopback", lambda _: False)
     with PageServer(port=0) as one, PageServer(port=0) as two:
         assert one.token and two.token and one.token != two.token
@@ -240,6 +242,7 @@ def test_program_goes_on_without_a_browser_to_open(server, monkeypatch):
 
     for variable in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(variable, raising=False)
+    # No browser opens in a test.
     monkeypatch.setattr(webbrowser, "open", open_url)
     assert not server.show()
     assert not opened

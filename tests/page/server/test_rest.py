@@ -2,6 +2,7 @@
 
 import pytest
 from live_rig import Live
+from viser_rig import message_count
 
 QUIET = 5.0
 """[s] in which nothing may be sent."""
@@ -16,11 +17,8 @@ def live():
 
 
 def sent(live):
-    """Return how many messages the server has put out so far, to all pages and to single ones."""
-    server = live.page.server._websock_server
-    single = server._client_state_from_id.values()
-    buffers = [server._broadcast_buffer, *(each.message_buffer for each in single)]
-    return sum(buffer.message_counter for buffer in buffers)
+    """Return how many messages the server has put out so far."""
+    return message_count(live.page.server)
 
 
 @pytest.mark.slow

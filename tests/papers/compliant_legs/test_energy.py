@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compliant_held import free_motion, held_equilibrium, power
+from compliant_held import held_equilibrium, power
 
 from twin.basics.arrays import rotation_matrix
 from twin.papers.compliant_legs.equations import energy, solve_free
@@ -60,16 +60,6 @@ def test_energy_changes_by_the_power(machine, compliant_states, derivative):
 
 def undamped(machine):
     return replace(machine, damping=np.zeros(machine.n_legs))
-
-
-def test_energy_is_kept_without_damping_and_forces(unequal):
-    machine = undamped(unequal)
-    start = np.concatenate([np.linspace(-0.01, 0.01, 6), np.zeros(6)])
-    twist = [0.1, -0.2, 0.3, 0.2, 0.1, -0.3]
-    motion = free_motion(machine, np.linspace(0.0, 0.1, 11), machine.home, twist, start)
-    total = sum(energy(machine, motion.pose, motion.twist, motion.deflection))
-    assert np.ptp(motion.deflection[:, :6]) > 0.01
-    assert np.abs(total - total[0]).max() < 1e-10 * abs(total[0])
 
 
 @pytest.mark.slow

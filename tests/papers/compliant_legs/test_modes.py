@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from compliant_held import free_motion, held_equilibrium, held_linearisation
-from scipy.optimize import curve_fit
 
 from twin.errors import StateError
 from twin.papers.compliant_legs.equations import rest_lengths, solve_free, solve_locked
 from twin.papers.compliant_legs.machine import NO_LOAD, load, wrench_in_base
-from twin.papers.compliant_legs.responses import locked_motions, locked_states
+from twin.papers.compliant_legs.responses import locked_states
 from twin.papers.compliant_legs.rest import (
     Linearisation,
     locked_deflection,
@@ -156,34 +155,6 @@ def test_held_forces_do_not_hold(shipped):
     motion = free_motion(shipped, times, start, 1e-7 * slow * fastest, deflection, at.forces)
     size = np.linalg.norm(displacement(motion.pose, at.pose), axis=1)
     assert np.log(size[-1] / size[0]) / 0.8 == pytest.approx(slow, rel=1e-3)
-
-
-@pytest.mark.slow
-def test_the_machine_settles_where_newton_says(shipped):
-    at = locked_equilibrium(shipped, shipped.home_extension)
-    found = modes_of(locked_linearisation(shipped, at))
-    times = np.linspace(0.0, 3.0, 1501)
-    motion = locked_motions(shipped, times, shipped.home_extension, shipped.home)
-    path = displacement(motion.pose[0], at.pose)[:, 2]
-    # Released at home it swings in heave, one mode: log decrement and frequency of the late part.
-    late = times > 0.4
-    heave = int(np.argmax(np.abs(found.shapes[2])))
-    assert abs(found.shapes[2, heave]) == pytest.approx(1.0)
-
-    def decay(t, size, rate, frequency, phase):
-        return size * np.exp(-rate * t) * np.cos(frequency * t + phase)
-
-    guess = (1e3 * path[0], 6.0, 2 * np.pi * found.frequencies[heave], 0.0)
-    (_, rate, frequency, _), _ = curve_fit(decay, times[late], 1e3 * path[late], guess)
-    measured = complex(-rate, abs(frequency))
-    distances = np.abs(found.eigenvalues - measured)
-    assert distances.min() < 1e-3 * abs(measured)
-    nearest = found.eigenvalues[distances.argmin()]
-    ratio = -nearest.real / abs(nearest)
-    assert ratio == pytest.approx(0.188, abs=2e-3)
-    decrement = 2 * np.pi * rate / abs(frequency)
-    assert decrement == pytest.approx(2 * np.pi * ratio / np.sqrt(1 - ratio**2), rel=1e-3)
-    assert np.abs(path[-1]) < 1e-8
 
 
 def test_no_equilibrium_is_said(shipped):

@@ -1,4 +1,4 @@
-"""The three systems against independent derivations: sympy, point masses, compiled kernels."""
+"""The three systems against independent derivations: sympy, compiled kernels."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from compliant_held import held_equilibrium
 from compliant_lagrange import solve_extended
 
 import twin
-from twin.basics.arrays import cross_matrix, rotation_matrix
+from twin.basics.arrays import rotation_matrix
 from twin.papers.compliant_legs.equations import (
     energy,
     free_system,
@@ -26,88 +26,6 @@ from twin.papers.compliant_legs.machine import (
 
 AGREEMENT = 1e-10
 """Of accelerations around 10 and forces around 100: rounding of systems of up to 55 unknowns."""
-
-
-def point_masses(
-    machine,
-    pose,
-    twist,
-    deflection,
-    forces,
-    wrench,
-):
-    """Return platform accelerations and spring accelerations from Cartesian point masses.
-
-    Unknowns: platform (6) and three free points a leg, y1, y2, y3 from the base joint, held
-    together by constraints with multipliers: y2 and y3 on the line to the tip t, y1 on the line to
-    y2, |t| - |y3| = l4 and |y2| - 2 |y1| = l2. Springs and actuators pull the points.
-    """
-    n = machine.n_legs
-    size, rows = 6 + 9 * n, 11 * n
-    mass, jacobian = np.zeros((size, size)), np.zeros((rows, size))
-    push, curvature = np.zeros(size), np.zeros(rows)
-    rotation = rotation_matrix(pose[..., 3:])
-    omega, g = twist[3:], machine.weight_direction
-    center = rotation @ machine.platform_center
-    inertia = rotation @ machine.platform_inertia @ rotation.T
-    # The platform by Newton and Euler about its own centre of mass.
-    to_center = tip_matrices(center)
-    mass[:6, :6] = machine.platform_mass * to_center.T @ to_center
-    mass[3:6, 3:6] += inertia
-    falling = machine.platform_mass * (g - np.cross(omega, np.cross(omega, center)))
-    push[:6] = to_center.T @ falling + wrench
-    push[3:6] -= np.cross(omega, inertia @ omega)
-    legs = leg_state(machine, pose[None], twist[None], deflection[None])
-    for i in range(n):
-        first = 6 + 9 * i
-        tips = tip_matrices(legs.arm[0, i])
-        tip, tip_rate = legs.length[0, i] * legs.direction[0, i], tips @ twist
-        points = legs.radii[0, i][:, None] * legs.direction[0, i]
-        rates = (
-            legs.radius_rates[0, i][:, None] * legs.direction[0, i]
-            + legs.radii[0, i][:, None] * legs.direction_rate[0, i]
-        )
-        for k in range(3):
-            own = slice(first + 3 * k, first + 3 * k + 3)
-            mass[own, own] = legs.masses[i, k] * np.eye(3)
-            push[own] = legs.masses[i, k] * g
-        stretched, rate = deflection[i], deflection[n + i]
-        spring = machine.stiffness[i] * stretched + machine.damping[i] * rate
-        push[first + 3 : first + 6] -= (spring + forces[i]) * legs.direction[0, i]
-        push[first + 6 : first + 9] += forces[i] * legs.direction[0, i]
-
-        row = 11 * i
-        vectors = [(points[0], rates[0]), (points[1], rates[1]), (points[2], rates[2])]
-        columns = [np.zeros((3, size)) for _ in range(4)]
-        for k in range(3):
-            columns[k][:, first + 3 * k : first + 3 * k + 3] = np.eye(3)
-        columns[3][:, :6] = tips
-        vectors.append((tip, tip_rate))
-        drift = [np.zeros(3)] * 3 + [legs.centripetal[0, i]]
-        for a, b in ((1, 3), (2, 3), (0, 1)):
-            (x, v), (y, w) = vectors[a], vectors[b]
-            jacobian[row : row + 3] = cross_matrix(x) @ columns[b] - cross_matrix(y) @ columns[a]
-            curvature[row : row + 3] = 2 * np.cross(v, w) + np.cross(x, drift[b])
-            curvature[row : row + 3] -= np.cross(y, drift[a])
-            row += 3
-        for a, b, factor in ((3, 2, 1.0), (1, 0, 2.0)):
-            for k, sign in ((a, 1.0), (b, -factor)):
-                x, v = vectors[k]
-                distance = np.linalg.norm(x)
-                unit = x / distance
-                jacobian[row] += sign * unit @ columns[k]
-                across = v @ v - (unit @ v) ** 2
-                curvature[row] += sign * (across / distance + unit @ drift[k])
-            row += 1
-    system = np.block([[mass, jacobian.T], [jacobian, np.zeros((rows, rows))]])
-    # Three rows of a cross product hold two constraints: the multipliers are not unique.
-    found = np.linalg.lstsq(system, np.concatenate([push, -curvature]), rcond=1e-12)[0]
-    springs = np.empty(n)
-    for i in range(n):
-        y, v = legs.radii[0, i, 1] * legs.direction[0, i], legs.direction_rate[0, i]
-        acceleration = found[6 + 9 * i + 3 : 6 + 9 * i + 6]
-        springs[i] = y @ acceleration / legs.radii[0, i, 1] + legs.radii[0, i, 1] * v @ v
-    return found[:6], springs
 
 
 def test_systems_have_the_sizes_of_the_paper(shipped):
@@ -128,15 +46,6 @@ def test_free_system_is_the_lagrangian_of_sympy(machine, compliant_states):
         assert ours.deflection_acceleration == pytest.approx(springs, abs=AGREEMENT)
         assert ours.extension_acceleration == pytest.approx(actuators, abs=AGREEMENT)
         assert ours.reactions == pytest.approx(reference.reactions, abs=10 * AGREEMENT)
-
-
-def test_free_system_is_that_of_points_held_by_constraints(machine, compliant_states):
-    for state in zip(*compliant_states, strict=True):
-        ours = solve_free(machine, *state)
-        acceleration, springs = point_masses(machine, *state)
-        # Multipliers by least squares: squared distances lose two digits.
-        assert ours.acceleration == pytest.approx(acceleration, abs=10 * AGREEMENT)
-        assert ours.deflection_acceleration == pytest.approx(springs, abs=10 * AGREEMENT)
 
 
 def test_kernels_give_the_same():

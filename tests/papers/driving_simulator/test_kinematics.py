@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from paper_plate import PLATE
 from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 
 from twin.errors import InputError
 from twin.papers.driving_simulator.kinematics import (
@@ -57,7 +59,7 @@ def test_printed_inverse_kinematics(subtests):
         with subtests.test(f"{name}"):
             q = random_coordinates()
             found = printed_names(SmallAngleKinematics(PLATE).inverse(q))
-            np.testing.assert_allclose(found[name], printed(*q.T)[name], rtol=0, atol=ROUNDING)
+            assert_within(found[name], printed(*q.T)[name], ROUNDING)
 
 
 def graph_equations(q, values):
@@ -86,18 +88,18 @@ def graph_equations(q, values):
 def test_printed_graph_equations():
     q = random_coordinates()
     found = printed_names(SmallAngleKinematics(PLATE).inverse(q))
-    np.testing.assert_allclose(graph_equations(q, found), 0.0, rtol=0, atol=ROUNDING)
+    assert_within(graph_equations(q, found), 0.0, ROUNDING)
 
 
 def test_example_of_the_paper():
     """Direct kinematics at hrr = 0.19, hrl = 0.189, hfl = 0.1896: three numbers by hand."""
     found = SmallAngleKinematics(PLATE).direct(0.19, 0.189, 0.1896)
     expected = [(0.19 + 0.1896) / 2, (0.189 - 0.19) / 0.82, (0.189 - 0.1896) / 1.6]
-    np.testing.assert_allclose(found.coordinates, expected, rtol=0, atol=ROUNDING)
-    np.testing.assert_allclose(found.lengths, [0.1906, 0.1896, 0.189, 0.19], rtol=0, atol=ROUNDING)
+    assert_within(found.coordinates, expected, ROUNDING)
+    assert_within(found.lengths, [0.1906, 0.1896, 0.189, 0.19], ROUNDING)
     values = printed_names(found)
     equations = graph_equations(found.coordinates[None], {k: v[None] for k, v in values.items()})
-    np.testing.assert_allclose(equations, 0.0, rtol=0, atol=ROUNDING)
+    assert_within(equations, 0.0, ROUNDING)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -105,16 +107,16 @@ def test_inverse_of_direct_is_the_identity(model):
     kinematics = model(PLATE)
     lengths = np.random.default_rng(3).uniform(0.3049, 0.4049, (200, 3))
     found = kinematics.direct(*lengths.T)
-    np.testing.assert_allclose(found.lengths[:, [3, 2, 1]], lengths, rtol=0, atol=ROUNDING)
+    assert_within(found.lengths[:, [3, 2, 1]], lengths, ROUNDING)
     again = kinematics.inverse(found.coordinates)
     for part, same in zip(found, again, strict=True):
-        np.testing.assert_allclose(part, same, rtol=0, atol=ROUNDING)
+        assert_within(part, same, ROUNDING)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_lengths_across_the_diagonals_have_one_sum(model):
     lengths = model(PLATE).inverse(random_coordinates()).lengths
-    np.testing.assert_allclose(lengths @ [1, -1, 1, -1], 0.0, rtol=0, atol=ROUNDING)
+    assert_within(lengths @ [1, -1, 1, -1], 0.0, ROUNDING)
 
 
 def solved(q):
@@ -145,17 +147,15 @@ def test_exact_closed_forms_solve_the_geometry():
     for q in random_coordinates(20):
         lengths, feet = solved(q)
         found = ExactKinematics(PLATE).inverse(q)
-        np.testing.assert_allclose(found.lengths, lengths, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(found.feet, feet[:, :2], rtol=0, atol=1e-14)
+        assert_within(found.lengths, lengths, 1e-14)
+        assert_within(found.feet, feet[:, :2], 1e-14)
 
 
 def test_fixed_foot_stays():
     for model in MODELS:
         motion = model(PLATE).inverse_motion(random_coordinates(), 1.0 + np.zeros(3), np.ones(3))
-        np.testing.assert_array_equal(
-            motion.value.feet[:, FIXED_CORNER] - PLATE.corners[FIXED_CORNER], 0.0
-        )
-        np.testing.assert_allclose(motion.rate.feet[:, FIXED_CORNER], 0.0, rtol=0, atol=ROUNDING)
+        assert_array_equal(motion.value.feet[:, FIXED_CORNER] - PLATE.corners[FIXED_CORNER], 0.0)
+        assert_within(motion.rate.feet[:, FIXED_CORNER], 0.0, ROUNDING)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -179,7 +179,7 @@ def test_rates_and_accelerations(model, way, derivative):
     motion = getattr(kinematics, f"{way}_motion")(value, rate, acceleration)
     expected = [np.hstack([part.reshape(50, -1) for part in level]) for level in motion[1:]]
     # Rounding 1e-16 over the step, for numbers of the order of ten.
-    np.testing.assert_allclose(derivative(at, 1e-3), expected, rtol=0, atol=1e-10)
+    assert_within(derivative(at, 1e-3), expected, 1e-10)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_small_angle_model_is_the_first_order_of_the_exact_one(part, order):
         return float(np.abs(getattr(exact, part) - getattr(small, part)).max())
 
     rates = [np.log2(difference(size) / difference(size / 2)) for size in (0.1, 0.05)]
-    np.testing.assert_allclose(rates, order, rtol=0, atol=0.05)
+    assert_within(rates, order, 0.05)
 
 
 def test_batches_broadcast():

@@ -2,8 +2,8 @@
 
 import tomllib
 
-import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from paper_plate import PLATE
 
 import twin
@@ -37,7 +37,7 @@ def test_model_of_the_machine(machine):
     for name, value in vars(PLATE).items():
         # The file rounds the printed inertia to six digits.
         assert getattr(model, name) == pytest.approx(value, rel=1e-6), name
-    np.testing.assert_array_equal(model.corners, machine.platform_joints[:, :2])
+    assert_array_equal(model.corners, machine.platform_joints[:, :2])
     assert model.minimum_length == pytest.approx(machine.minimum_coordinates[0], abs=1e-15)
     assert model.maximum_length == pytest.approx(machine.maximum_coordinates[0], abs=1e-15)
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from paths import poses_within_limits
+from tolerance import assert_within
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -36,10 +38,10 @@ def test_inverse_dynamics_is_that_of_the_reference(machine):
     joints = extended_joints(machine, machine.leg_coordinates(poses, twists, seconds).accelerations)
     by_actuators = Formulation(machine, "extended_to_actuator")
     found = by_actuators.generalised_forces(poses, twists, joints[..., 2])
-    np.testing.assert_allclose(found, forces, rtol=0, atol=1e-11 * np.abs(forces).max())
+    assert_within(found, forces, 1e-11 * np.abs(forces).max())
     wrench = Formulation(machine, "extended_to_task").generalised_forces(poses, twists, seconds)
     expected = np.einsum("kij,ki->kj", machine.jacobian(poses), forces)
-    np.testing.assert_allclose(wrench, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+    assert_within(wrench, expected, 1e-11 * np.abs(expected).max())
 
 
 def test_inverse_dynamics_refuses():
@@ -75,11 +77,11 @@ def test_fall_from_the_published_height(subtests):
                 assert len(run) == 61
             reference = integrate(machine, float(run.time[-1]), pose=TOP)
             # Just before the singular pose actuator spaces have lost digits.
-            np.testing.assert_allclose(run.pose[-1], reference.pose[-1], rtol=0, atol=1e-9)
+            assert_within(run.pose[-1], reference.pose[-1], 1e-9)
             assert np.abs(run.energy_error).max() < 1e-7
             kinetic, potential = machine.energy(run.pose, run.twist)
-            np.testing.assert_allclose(run.kinetic, kinetic, rtol=1e-11, atol=1e-12)
-            np.testing.assert_allclose(run.potential, potential, rtol=1e-12, atol=1e-10)
+            assert_allclose(run.kinetic, kinetic, rtol=1e-11, atol=1e-12)
+            assert_allclose(run.potential, potential, rtol=1e-12, atol=1e-10)
             assert (run.e1 <= 1e-13).all()
             assert (run.e2 <= 1e-12).all()
             assert (run.e3 <= 1e-11).all()

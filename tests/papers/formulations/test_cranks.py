@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from paths import poses_within_limits
+from tolerance import assert_within
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -74,17 +75,13 @@ def test_tips_are_at_the_platform_joints(machine):
     work.platform[:7], work.platform[7:13] = pose, twist
     interpreted(extended.move_platform)(legs.model, work)
     arms = work.legs[:, 29:32]
-    np.testing.assert_allclose(
-        work.legs[:, LEG_TIP : LEG_TIP + 3], pose[:3] + arms, rtol=0, atol=1e-14
-    )
+    assert_within(work.legs[:, LEG_TIP : LEG_TIP + 3], pose[:3] + arms, 1e-14)
     moving = twist[:3] + np.cross(twist[3:], arms)
-    np.testing.assert_allclose(
-        work.legs[:, LEG_TIP_RATE : LEG_TIP_RATE + 3], moving, rtol=0, atol=1e-14
-    )
+    assert_within(work.legs[:, LEG_TIP_RATE : LEG_TIP_RATE + 3], moving, 1e-14)
     # Joints in closed form are those of the ordinary kinematics.
     assert interpreted(extended.joints_from_pose)(legs.model, work)
     apart = work.legs[:, LEG_JOINT : LEG_JOINT + 3] - joints
-    np.testing.assert_allclose(np.sin(0.5 * apart), 0.0, rtol=0, atol=1e-13)  # up to whole turns
+    assert_within(np.sin(0.5 * apart), 0.0, 1e-13)  # up to whole turns
 
 
 def test_tip_map_and_bias_are_derivatives_of_the_tip(machine):
@@ -103,13 +100,13 @@ def test_tip_map_and_bias_are_derivatives_of_the_tip(machine):
         change = (column(LEG_TIP, step, 0.0 * step) - column(LEG_TIP, -step, 0.0 * step)) / (
             2.0 * STEP
         )
-        np.testing.assert_allclose(columns[:, k], change, rtol=0, atol=1e-9)
+        assert_within(columns[:, k], change, 1e-9)
     along = (
         column(LEG_TIP_RATE, STEP * rates, 0.0 * rates) - column(LEG_TIP_RATE, -STEP * rates, 0.0)
     ) / (2.0 * STEP)
-    np.testing.assert_allclose(bias, along, rtol=0, atol=1e-8)
+    assert_within(bias, along, 1e-8)
     product = np.einsum("iab,icb->iac", inverse, columns)
-    np.testing.assert_allclose(product, np.broadcast_to(np.eye(3), (6, 3, 3)), rtol=0, atol=1e-13)
+    assert_within(product, np.broadcast_to(np.eye(3), (6, 3, 3)), 1e-13)
 
 
 def test_legs_obey_lagrange(machine):
@@ -129,7 +126,7 @@ def test_legs_obey_lagrange(machine):
         pull = (legs.lagrangian(joints + step, rates) - legs.lagrangian(joints - step, rates)) / (
             2.0 * STEP
         )
-        np.testing.assert_allclose(rising - pull, bias[:, k], rtol=0, atol=1e-8)
+        assert_within(rising - pull, bias[:, k], 1e-8)
 
 
 def test_kinetic_energy_is_that_of_the_bodies(machine):

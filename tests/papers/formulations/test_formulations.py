@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from paths import poses_within_limits
 from redundant import redundant_machine
 from scales import scale_of
+from tolerance import assert_within
 from unsymmetric import machine_without_symmetry
 
 import twin
@@ -45,7 +47,10 @@ def falls(srspm):
     return runs
 
 
-@pytest.fixture(scope="module", params=["srspm", "stewart", "rss", "lopsided", "lopsided_cranks"])
+CRANKS = [pytest.param(name, marks=pytest.mark.slow) for name in ("rss", "lopsided_cranks")]
+
+
+@pytest.fixture(scope="module", params=["srspm", "stewart", "lopsided", *CRANKS])
 def machine(request):
     """Every machine on six UPS or RSS legs, and one of both kinds without symmetry."""
     if request.param.startswith("lopsided"):
@@ -89,8 +94,8 @@ def test_motion_agrees_with_the_reference(subtests, machine):
                 machine, 0.1, twist=TWIST, forces=forces, relative_tolerance=1e-13
             )
             # Errors of 1e-13 and 1e-12 per step, a few tens of steps.
-            np.testing.assert_allclose(run.pose[-1], reference.pose[-1], rtol=0, atol=1e-11)
-            np.testing.assert_allclose(run.twist[-1], reference.twist[-1], rtol=0, atol=1e-9)
+            assert_within(run.pose[-1], reference.pose[-1], 1e-11)
+            assert_within(run.twist[-1], reference.twist[-1], 1e-9)
 
 
 def test_other_machines_are_refused(subtests):
@@ -109,8 +114,8 @@ def test_falls_agree_before_the_singular_pose(srspm, falls):
     for run in falls.values():
         assert run.time[30] == pytest.approx(0.3, abs=1e-15)
         # What the reference's own tolerance of 1e-12 a step adds up to.
-        np.testing.assert_allclose(run.pose[30], reference.pose[-1], rtol=0, atol=1e-11)
-        np.testing.assert_allclose(run.twist[30], reference.twist[-1], rtol=0, atol=1e-10)
+        assert_within(run.pose[30], reference.pose[-1], 1e-11)
+        assert_within(run.twist[30], reference.twist[-1], 1e-10)
 
 
 def test_actuator_spaces_stop_at_the_singular_pose(subtests, srspm):
@@ -196,8 +201,8 @@ def test_energy_is_that_of_the_platform(srspm, falls):
     for run in falls.values():
         kinetic, potential = srspm.energy(run.pose, run.twist)
         # The configuration space drifts off the closed loops by 1e-13 m and 1e-12 m/s.
-        np.testing.assert_allclose(run.kinetic, kinetic, rtol=1e-11, atol=1e-12)
-        np.testing.assert_allclose(run.potential, potential, rtol=1e-12, atol=1e-10)
+        assert_allclose(run.kinetic, kinetic, rtol=1e-11, atol=1e-12)
+        assert_allclose(run.potential, potential, rtol=1e-12, atol=1e-10)
         assert np.ptp(run.kinetic) > 10.0, "nothing moves: the test shows nothing"
 
 
@@ -205,13 +210,13 @@ def test_configuration_is_that_of_the_platform(srspm, falls):
     for run in falls.values():
         legs = srspm.leg_coordinates(run.pose, run.twist, run.acceleration)
         lengths = run.configuration.reshape(-1, 6, 3)[..., 2] - srspm.home_coordinates
-        np.testing.assert_allclose(lengths, legs.values[..., 2], rtol=0, atol=1e-12)
+        assert_within(lengths, legs.values[..., 2], 1e-12)
         angles = run.configuration.reshape(-1, 6, 3)[..., :2] - legs.values[..., :2]
-        np.testing.assert_allclose(np.sin(angles), 0.0, rtol=0, atol=1e-12)
+        assert_within(np.sin(angles), 0.0, 1e-12)
         rates = run.rates.reshape(-1, 6, 3)
-        np.testing.assert_allclose(rates, legs.rates, rtol=0, atol=1e-10)
+        assert_within(rates, legs.rates, 1e-10)
         second = run.accelerations.reshape(-1, 6, 3)[..., 2]
-        np.testing.assert_allclose(second, legs.accelerations[..., 2], rtol=1e-9, atol=1e-9)
+        assert_allclose(second, legs.accelerations[..., 2], rtol=1e-9, atol=1e-9)
 
 
 def test_runge_kutta_is_of_order_four(subtests, srspm):
@@ -233,7 +238,7 @@ def test_runs_are_deterministic(subtests, srspm):
         with subtests.test(f"{name}"):
             first, second = (simulate_formulation(srspm, name, 0.2, twist=TWIST) for _ in range(2))
             for field, value in vars(first).items():
-                np.testing.assert_array_equal(value, vars(second)[field])
+                assert_array_equal(value, vars(second)[field])
 
 
 @pytest.mark.parametrize("name", TRACKING)

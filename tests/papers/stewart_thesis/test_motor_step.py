@@ -1,7 +1,8 @@
 """Velocity steps of machines with drives, as their motors see them."""
 
-import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.analysis.tuning.steps import VelocityStudy
@@ -14,15 +15,15 @@ def test_legs_move_as_in_the_step_that_is_seen_at_the_legs():
     hardware = twin.load("stewart", "hardware")
     time, legs = VelocityStudy(carried=True).response(hardware, 20e3, 3e-3)
     found = motor_response(hardware, 20e3, 3e-3)
-    np.testing.assert_allclose(found.time, time, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found.leg, legs, rtol=1e-9, atol=1e-9)
+    assert_within(found.time, time, 1e-12)
+    assert_allclose(found.leg, legs, rtol=1e-9, atol=1e-9)
 
 
 def test_motors_rest_through_the_delay_and_end_at_the_setpoint():
     hardware = twin.load("stewart", "hardware")
     found = motor_response(hardware, 947e3, 3e-3)
     late = found.time < 2e-3
-    np.testing.assert_allclose(found.motor[late], 0.0, rtol=0, atol=1e-9)
+    assert_within(found.motor[late], 0.0, 1e-9)
     # The analogue setpoint has steps of 0.62 percent of this one.
     assert found.motor[-1] == pytest.approx(1.0, abs=0.0062)
 

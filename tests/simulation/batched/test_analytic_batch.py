@@ -5,17 +5,15 @@ from copy import copy, deepcopy
 
 import numpy as np
 import pytest
+from batch_rig import PERIOD, check_alone, check_rows, machine
+from numpy.testing import assert_allclose
+from tolerance import assert_within
 
 import twin
 from twin.errors import ClosedEngineError, InputError, StateError
 from twin.machine.randomisation import with_values
 from twin.model.batch import lane_count
-from twin.plant.plant import Plant
-from twin.plant.signals import Command
-from twin.simulation.batched import BATCHED_PLANTS, analytic, make_batched_plant
-from twin.simulation.batched.batched_plant import loop_gains
-
-PERIOD = 0.01
+from twin.simulation.batched import BATCHED_PLANTS, make_batched_plant
 
 MACHINES = [
     ("stewart", None),
@@ -26,10 +24,6 @@ MACHINES = [
     ("compliant_stewart", "hardware"),
     ("micro_hexapod", None),
 ]
-
-
-def load(name, fidelity):
-    return twin.load(name) if fidelity is None else twin.load(name, fidelity)
 
 
 def smooth_commands(platform, count, mode):
@@ -46,95 +40,21 @@ def smooth_commands(platform, count, mode):
 @pytest.mark.parametrize("mode", ["velocity", "force"])
 @pytest.mark.parametrize(("name", "configuration"), MACHINES)
 def test_is_engine_and_plant_step_by_step(name, configuration, mode):
-    platform = load(name, configuration)
-    batch = make_batched_plant("analytic", platform, 2, PERIOD, mode=mode)
-    batch.reset(np.arange(2))
-    given = smooth_commands(platform, 6, mode)
-    engine = twin.make_engine("analytic", platform, batch.timestep, "fast")
-    plant = Plant(platform)
-    plant.prepare(batch.timestep)
-    state = engine.reset(deflection=batch.deflection[0])
-    plant.start(state, loop_gains(platform, batch.timestep))
-    plant.measure(state)
-    for command in given:
-        batch.advance(np.tile(command, (2, 1)))
-        plant.command(Command(command, mode=mode))
-        for _ in range(batch.ratio):
-            before = state.twist
-            state = engine.step(plant.forces(state))
-        told = plant.measure(state)
-        coordinates, rates = plant.actuated(state)
-        step = (state.twist - before) / batch.timestep
-        for found, wanted in (
-            (batch.pose, state.pose),
-            (batch.twist, state.twist),
-            (batch.deflection, state.deflection),
-            (batch.acceleration, step),
-            (batch.coordinates, coordinates),
-            (batch.rates, rates),
-            (batch.measured, told.coordinates),
-            (batch.measured_rates, told.rates),
-        ):
-            np.testing.assert_allclose(found[1], wanted, rtol=1e-9, atol=1e-11)
-    assert not batch.failed.any()
+    check_rows("analytic", machine(name, configuration), mode, tolerance=1e-12)
 
 
 @pytest.mark.parametrize("mode", ["velocity", "force"])
 @pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator", "compliant_stewart"])
-def test_machines_that_move_at_the_reset_wait_for_late_commands(name, mode):
-    """As a plant does, with feedforward and a delay that is no whole number of periods."""
+def test_late_commands_are_waited_for(name, mode):
+    """The delay is no whole number of periods."""
     parameters = twin.load(name, "hardware").parameters
-    platform = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.0235}))
-    n, random = platform.n_actuators, np.random.default_rng(0)
-    twist = platform.constrain(platform.home, [0.0, 0.0, 0.02, 0.05, 0.0, 0.0]).twist
-    batch = make_batched_plant("analytic", platform, 1, PERIOD, mode=mode)
-    batch.reset(np.array([0]), twist=twist[None])
-    engine = twin.make_engine("analytic", platform, batch.timestep, "fast")
-    state = engine.reset(twist=twist, deflection=batch.deflection[0])
-    plant = Plant(platform)
-    plant.prepare(batch.timestep)
-    plant.start(state, loop_gains(platform, batch.timestep))
-    plant.measure(state)
-    for command in smooth_commands(platform, 6, mode):
-        added = random.uniform(-5.0, 5.0, n) if mode == "velocity" else None
-        batch.advance(command[None], feedforward=None if added is None else added[None])
-        plant.command(Command(command, mode=mode, feedforward=added))
-        for _ in range(batch.ratio):
-            state = engine.step(plant.forces(state))
-        told = plant.measure(state)
-        for found, wanted in (
-            (batch.pose, state.pose),
-            (batch.measured, told.coordinates),
-            (batch.measured_rates, told.rates),
-            (batch.forces, told.forces),
-        ):
-            np.testing.assert_allclose(found[0], wanted, rtol=1e-9, atol=1e-11)
+    late = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.0235}))
+    check_rows("analytic", late, mode, tolerance=1e-12)
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
 def test_rows_do_not_know_of_each_other(configuration):
-    platform = load("stewart", configuration)
-    many = make_batched_plant("analytic", platform, 7, PERIOD)
-    heavy = twin.Platform(with_values(platform.parameters, {"platform.body.mass": 130.0}))
-    machines = [heavy if row % 3 == 1 else platform for row in range(7)]
-    many.reset(np.arange(7), platforms=machines)
-    alone = [make_batched_plant("analytic", platform, 1, PERIOD) for _ in range(7)]
-    for row, batch in enumerate(alone):
-        batch.reset(np.array([0]), platforms=[machines[row]])
-    random = np.random.default_rng(0)
-    for count in range(12):
-        command = random.uniform(-0.05, 0.05, (7, 6))
-        wrench = random.uniform(-50.0, 50.0, (7, 6))
-        if count == 5:
-            many.reset(np.array([2]))
-            alone[2].reset(np.array([0]))
-        many.advance(command, wrench=wrench)
-        for row, batch in enumerate(alone):
-            batch.advance(command[row : row + 1], wrench=wrench[row : row + 1])
-            for name in many.machines._fields:
-                one, other = getattr(many, name)[row], getattr(batch, name)[0]
-                assert np.array_equal(one, other), name
-    assert not np.array_equal(many.pose[0], many.pose[1])
+    check_alone("analytic", machine("stewart", configuration), 7)
 
 
 @pytest.mark.slow
@@ -143,7 +63,7 @@ def test_rows_do_not_know_of_each_other(configuration):
 )
 def test_lanes_are_rows_one_by_one(name, configuration, monkeypatch):
     """Rows of different machines, the last group of lanes not full, one row that fails."""
-    rows, platform = 19, load(name, configuration)
+    rows, platform = 19, machine(name, configuration)
     mass = platform.parameters.platform.body.mass
     heavy = platform.with_(parameters={"platform.body.mass": 1.3 * mass})
     machines = [heavy if row % 3 == 1 else platform for row in range(rows)]
@@ -153,7 +73,7 @@ def test_lanes_are_rows_one_by_one(name, configuration, monkeypatch):
     wrench[4] = 1e200
     found = []
     for count in (lane_count(), 1):
-        monkeypatch.setattr(analytic, "lane_count", lambda count=count: count)
+        monkeypatch.setenv("TWIN_LANES", str(count))
         batch = make_batched_plant("analytic", platform, rows, PERIOD)
         batch.reset(np.arange(rows), platforms=machines)
         for _ in range(4):
@@ -162,7 +82,7 @@ def test_lanes_are_rows_one_by_one(name, configuration, monkeypatch):
     assert found[0][-1].tolist() == [row == 4 for row in range(rows)]
     for field, one, other in zip(batch.machines._fields, *found, strict=True):
         atol = 1e-9 * max(float(np.abs(other).max(initial=0.0)), 1.0)
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=atol, err_msg=field)
+        assert_allclose(one, other, rtol=1e-9, atol=atol, err_msg=field)
 
 
 @pytest.mark.parametrize(
@@ -184,8 +104,8 @@ def test_copies_go_on_alone_or_are_refused(engine, copied, rows):
     other.advance(np.full((rows, 6), 0.02))
     for batch in (again, one):
         batch.advance(np.full((rows, 6), 0.02))
-        np.testing.assert_allclose(batch.pose, other.pose, rtol=0.0, atol=1e-12)
-        np.testing.assert_allclose(batch.forces, other.forces, rtol=1e-9, atol=1e-9)
+        assert_within(batch.pose, other.pose, 1e-12)
+        assert_allclose(batch.forces, other.forces, rtol=1e-9, atol=1e-9)
 
 
 def test_delayed_commands_arrive_late():
@@ -228,7 +148,7 @@ def test_shaking_is_gravity_of_the_other_sign():
     fall[..., 2] = -platform.parameters.gravity
     for _ in range(5):
         batch.advance(np.zeros((1, 6)), shaking=fall)
-    np.testing.assert_allclose(batch.pose[0], platform.home, rtol=0.0, atol=1e-14)
+    assert_within(batch.pose[0], platform.home, 1e-14)
 
 
 @pytest.mark.parametrize("engine", BATCHED_PLANTS)
@@ -255,7 +175,7 @@ def test_what_acted_in_one_period_is_gone_in_the_next(engine):
 @pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("engine", BATCHED_PLANTS)
 def test_commands_that_are_no_numbers_fail_their_row_alone(engine, configuration, ball):
-    platform = load("stewart", configuration)
+    platform = machine("stewart", configuration)
     batch = make_batched_plant(engine, platform, 2, PERIOD, ball=ball)
     batch.reset(np.arange(2))
     command = np.zeros((2, 6))
@@ -270,7 +190,7 @@ def test_commands_that_are_no_numbers_fail_their_row_alone(engine, configuration
 
 
 def test_rows_whose_reset_was_refused_do_not_go_on():
-    platform = load("stewart", None)
+    platform = twin.load("stewart")
     heavy = twin.Platform(with_values(platform.parameters, {"platform.body.mass": 130.0}))
     batch = make_batched_plant("analytic", platform, 2, PERIOD)
     batch.reset(np.arange(2))
@@ -325,6 +245,6 @@ def test_unknown_engine_is_refused():
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_chosen_step_divides_the_period(name):
     for configuration in (None, "hardware"):
-        batch = make_batched_plant("analytic", load(name, configuration), 1, PERIOD)
+        batch = make_batched_plant("analytic", machine(name, configuration), 1, PERIOD)
         assert batch.timestep <= 1e-3 * (1.0 + 1e-9)
-        np.testing.assert_allclose(batch.ratio * batch.timestep, PERIOD, rtol=1e-12, atol=0.0)
+        assert_allclose(batch.ratio * batch.timestep, PERIOD, rtol=1e-12)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from batch_rig import PERIOD, check_again, check_alone, check_rows, machine
+from numpy.testing import assert_allclose, assert_array_equal
 
 import twin
 from twin.errors import InputError
@@ -81,13 +82,13 @@ def test_the_ball_is_the_engines(name, fidelity, tolerance):
     held = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
     engine = twin.make_engine(name, platform, batch.timestep, fidelity, ball=True)
     engine.reset(ball=starts[0])
-    np.testing.assert_array_equal(batch.ball[0], engine.ball)
+    assert_array_equal(batch.ball[0], engine.ball)
     for _ in range(30):
         batch.advance(np.tile(held, (2, 1)))
         for _ in range(batch.ratio):
             engine.step(held)
-        np.testing.assert_allclose(batch.ball[0], engine.ball, rtol=tolerance, atol=tolerance)
-    np.testing.assert_array_equal(batch.ball_lost, [False, True])
+        assert_allclose(batch.ball[0], engine.ball, rtol=tolerance, atol=tolerance)
+    assert_array_equal(batch.ball_lost, [False, True])
     batch.reset(np.array([1]))
     assert not batch.ball_lost.any()
     engine.close()

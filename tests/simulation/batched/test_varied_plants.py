@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import twin
 from twin.analysis.platform import Platform
@@ -41,13 +42,13 @@ def test_a_varied_plant_is_that_of_its_own_machine(path, value, same):
         plant.command(Command(np.full(6, 0.01)))
         plant.forces(state)
         plant.observe(state)
-    np.testing.assert_array_equal(found.drives.constants, made.drives.constants)
-    np.testing.assert_array_equal(found.states, made.states)
-    np.testing.assert_array_equal(found.leg_forces, made.leg_forces)
+    assert_array_equal(found.drives.constants, made.drives.constants)
+    assert_array_equal(found.states, made.states)
+    assert_array_equal(found.leg_forces, made.leg_forces)
     for one, other in zip(found.measure(state)[1:], made.measure(state)[1:], strict=True):
-        np.testing.assert_array_equal(one, other)
+        assert_array_equal(one, other)
     for before, now in zip(kept, (first.states, first.leg_forces), strict=True):
-        np.testing.assert_array_equal(before, now)
+        assert_array_equal(before, now)
     assert np.abs(found.leg_forces - first.leg_forces).max() > 1e-5
 
 

@@ -5,6 +5,8 @@ import pytest
 from conftest import MACHINES
 from hypothesis import given
 from hypothesis import strategies as some
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError
@@ -40,7 +42,7 @@ def test_a_transfer_has_the_states_at_its_ends(first, last, duration):
     transfer = through(start, end, duration)
     ends = transfer.axes(np.array([0.0, duration]))
     for part, a, b in zip(ends, start, end, strict=True):
-        np.testing.assert_allclose(part, [a, b], rtol=1e-9, atol=1e-9 * max(1.0, duration**-2))
+        assert_allclose(part, [a, b], rtol=1e-9, atol=1e-9 * max(1.0, duration**-2))
 
 
 @given(states, states)
@@ -50,14 +52,9 @@ def test_rates_of_a_transfer_are_its_slopes(first, last):
     time = np.linspace(0.1, 0.9, 9)
     before, now, after = (transfer.axes(time + shift) for shift in (-step, 0.0, step))
     slopes = (after.values - before.values) / (2.0 * step)
-    np.testing.assert_allclose(slopes, now.rates, rtol=1e-6, atol=1e-6)
+    assert_allclose(slopes, now.rates, rtol=1e-6, atol=1e-6)
     curves = (after.rates - before.rates) / (2.0 * step)
-    np.testing.assert_allclose(curves, now.accelerations, rtol=1e-6, atol=1e-5)
-
-
-def trajectory(steering):
-    """Return the course as it is steered so far, at any time."""
-    return steering._trajectory
+    assert_allclose(curves, now.accelerations, rtol=1e-6, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -79,7 +76,7 @@ def test_the_course_is_continuous_however_it_is_steered(name):
             steering.move_to(time, 0.3 * high * generator.uniform(-1.0, 1.0, len(high)))
         steps = int(generator.integers(20, 700))
         times = time + PERIOD * np.arange(steps)
-        sample = trajectory(steering).sample(times)
+        sample = steering.trajectory.sample(times)
         rows.append(np.hstack(sample))
         time = float(times[-1] + PERIOD)
     values, rates, accelerations = np.split(np.concatenate(rows), 3, axis=1)
@@ -107,9 +104,9 @@ def test_a_course_at_rest_stays_and_ends_where_it_was_sent():
     steering = steering_of("stewart")
     assert not steering.target.any()
     steering.move_to(1.0, [10.0, -20.0, 30.0, 1.0, 2.0, -3.0])
-    np.testing.assert_allclose(steering.target, [10.0, -20.0, 30.0, 1.0, 2.0, -3.0], rtol=1e-12)
+    assert_allclose(steering.target, [10.0, -20.0, 30.0, 1.0, 2.0, -3.0], rtol=1e-12)
     assert not steering.setpoint(1.0).any()
-    np.testing.assert_allclose(steering.setpoint(60.0), steering.target, rtol=1e-12)
+    assert_allclose(steering.setpoint(60.0), steering.target, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -118,7 +115,7 @@ def test_what_the_legs_cannot_reach_is_approached(name):
     wanted = np.array([3.0 * axis.high for axis in steering.axes.ranges])
     steering.move_to(0.0, wanted)
     share = steering.target / wanted
-    np.testing.assert_allclose(share, share[0], rtol=1e-9)
+    assert_allclose(share, share[0], rtol=1e-9)
     assert 0.0 < share[0] < 1.0
     axes, platform = steering.axes, steering.platform
     inside, beyond = (
@@ -143,12 +140,12 @@ def test_a_loop_repeats_and_stops_when_told():
     motion = StepMotion(steering.platform.home, displacement={"z": 0.02}, duration=0.5, rise=0.1)
     steering.play(0.0, motion, True)
     times = np.arange(0.0, 5.0, 0.01)
-    height = trajectory(steering).sample(times).values[:, 2]
+    height = steering.trajectory.sample(times).values[:, 2]
     assert np.count_nonzero(np.diff((height > 0.01).astype(int)) == 1) >= 4
     assert steering.playing(4.9)
     steering.stop(5.0)
     assert not steering.playing(5.0)
-    assert not np.any(trajectory(steering).state(8.0).rates)
+    assert not np.any(steering.trajectory.state(8.0).rates)
 
 
 def test_a_motion_without_loop_ends_at_rest():
@@ -157,7 +154,7 @@ def test_a_motion_without_loop_ends_at_rest():
     steering.play(0.0, motion, False)
     assert steering.playing(0.5)
     assert not steering.playing(3.0)
-    last = trajectory(steering).state(5.0)
+    last = steering.trajectory.state(5.0)
     assert not last.rates.any()
     assert abs(last.values[2]) < 0.02
 
@@ -177,7 +174,7 @@ def test_motions_that_do_not_fit_are_refused_and_change_nothing():
     for reason, motion in refused.items():
         with pytest.raises(InputError, match=reason):
             steering.play(0.1, motion, False)
-    np.testing.assert_allclose(steering.target, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0], rtol=1e-12)
+    assert_allclose(steering.target, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0], rtol=1e-12)
     assert not steering.playing(0.2)
 
 
@@ -213,7 +210,7 @@ def test_a_new_order_does_not_change_the_past(subtests):
             past = slice(0, PERIODS_BEFORE + 1)
             assert np.ptp(before.pose[past, 2]) > 1e-4
             for one, other in zip(before[1:-1], after[1:-1], strict=True):
-                np.testing.assert_allclose(other[past], one[past], rtol=0.0, atol=1e-12)
+                assert_within(other[past], one[past], 1e-12)
             assert np.abs(after.pose - before.pose).max() > 1e-3
 
 
@@ -221,9 +218,9 @@ def test_what_rested_before_an_order_is_part_of_the_past():
     steering = steering_of("stewart")
     steering.move_to(0.0, [0.0, 0.0, 10.0, 0.0, 0.0, 0.0])
     steering.reference(100)
-    rested = trajectory(steering).sample(np.array([4.9, 5.0])).values
+    rested = steering.trajectory.sample(np.array([4.9, 5.0])).values
     steering.move_to(5.0, np.zeros(6))
-    np.testing.assert_array_equal(trajectory(steering).sample(np.array([4.9, 5.0])).values, rested)
+    assert_array_equal(steering.trajectory.sample(np.array([4.9, 5.0])).values, rested)
     assert rested[0, 2] == pytest.approx(0.01)
 
 

@@ -1,6 +1,7 @@
 """The history of a run: the last rows in order, gaps, other charts."""
 
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 
 from twin.simulation.live.machine_charts import Chart, History
 
@@ -15,19 +16,17 @@ def test_the_last_rows_are_kept_in_order(subtests):
                 history.append(0.1 * k, {"position": [k, -k], "gap": k})
             kept = np.arange(max(0, count - 5), count)
             assert len(history) == len(kept)
-            np.testing.assert_allclose(history.time(), 0.1 * kept)
-            np.testing.assert_array_equal(
-                history.values("position"), np.stack([kept, -kept], axis=1)
-            )
-            np.testing.assert_array_equal(history.values("gap"), kept[:, None])
+            assert_allclose(history.time(), 0.1 * kept)
+            assert_array_equal(history.values("position"), np.stack([kept, -kept], axis=1))
+            assert_array_equal(history.values("gap"), kept[:, None])
 
 
 def test_charts_without_values_have_a_gap():
     history = History(CHARTS, 5)
     history.append(0.0, {"position": [1.0, 2.0]})
     history.append(0.1, {"gap": 3.0})
-    np.testing.assert_array_equal(history.values("position"), [[1.0, 2.0], [np.nan, np.nan]])
-    np.testing.assert_array_equal(history.values("gap"), [[np.nan], [3.0]])
+    assert_array_equal(history.values("position"), [[1.0, 2.0], [np.nan, np.nan]])
+    assert_array_equal(history.values("gap"), [[np.nan], [3.0]])
 
 
 def test_what_is_returned_is_not_touched_by_later_rows():
@@ -36,8 +35,8 @@ def test_what_is_returned_is_not_touched_by_later_rows():
         history.append(k, {"gap": k})
     time, gap = history.time(), history.values("gap")
     history.append(3, {"gap": 3})
-    np.testing.assert_array_equal(time, [0.0, 1.0, 2.0])
-    np.testing.assert_array_equal(gap[:, 0], [0.0, 1.0, 2.0])
+    assert_array_equal(time, [0.0, 1.0, 2.0])
+    assert_array_equal(gap[:, 0], [0.0, 1.0, 2.0])
 
 
 def test_every_change_counts():

@@ -5,17 +5,19 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from conftest import MACHINES
+from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
+from tolerance import assert_within
 
 import twin
 from twin.control import make_controller
+from twin.engines import engine_names
 from twin.errors import InputError, StateError
 from twin.motion import Motion
 from twin.motion.specification import MotionSpecification
 from twin.simulation.live.live_machine import as_disturbance
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.settings import gain_unit, gains_of
-
-ENGINES = twin.engine_names() if hasattr(twin, "engine_names") else ("analytic", "mujoco", "bullet")
 
 
 @contextmanager
@@ -40,8 +42,8 @@ class Travelled(Motion):
     """The course of a session, as a motion that is known from the start."""
 
     def __init__(self, run, duration):
-        super().__init__(run.platform.home, duration, run._steering.axes.convention)
-        self._set(course=run._steering._trajectory)
+        super().__init__(run.platform.home, duration, run.steering.axes.convention)
+        self._set(course=run.steering.trajectory)
 
     def _axes(self, time):
         return self.course.sample(time)
@@ -57,10 +59,8 @@ def test_a_live_run_is_the_simulated_one(controller):
         wanted = twin.simulate(run.platform, 1.5, controller=law, fidelity="fast")
         run.advance(1.5)
         # Rows made anew by finite differences at their edges differ by rounding.
-        np.testing.assert_allclose(poses(run), wanted.pose[:-1], rtol=0.0, atol=1e-11)
-        np.testing.assert_allclose(
-            run.trajectory().signals["setpoint"], wanted.signals["setpoint"], rtol=0.0, atol=1e-12
-        )
+        assert_within(poses(run), wanted.pose[:-1], 1e-11)
+        assert_within(run.trajectory().signals["setpoint"], wanted.signals["setpoint"], 1e-12)
 
 
 @pytest.mark.slow
@@ -70,11 +70,11 @@ def test_every_machine_goes_where_it_is_sent(name):
         run.move_to(some_target(run))
         run.advance(3.0)
         assert not run.message
-        np.testing.assert_allclose(run.setpoint, run.target, rtol=1e-9)
+        assert_allclose(run.setpoint, run.target, rtol=1e-9)
         last = {chart: run.history.values(chart)[-1] for chart in ("position", "rotation")}
         for values in last.values():
             wanted, measured = np.split(values, 2)
-            np.testing.assert_allclose(measured, wanted, rtol=0.05, atol=2e-4)
+            assert_allclose(measured, wanted, rtol=0.05, atol=2e-4)
         for push in ([50.0, 0.0, 20.0], [0.0, -50.0, 20.0]):
             run.disturb(0.1 * np.array(push), duration=0.05)
             run.advance(0.3)
@@ -83,7 +83,7 @@ def test_every_machine_goes_where_it_is_sent(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["setpoint", "forces"])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", engine_names())
 def test_an_engine_beside_itself_is_the_same(engine, kind):
     """Begun in the middle of a motion, with drives and a controller that have a past."""
     with session(engine=engine, configuration="hardware") as run:
@@ -123,7 +123,7 @@ def test_engines_change_under_a_motion():
             run.advance(0.5)
             before = run.scene.pose
             run.configure(engine=engine)
-            np.testing.assert_allclose(run.scene.pose, before, rtol=0.0, atol=1e-7)
+            assert_within(run.scene.pose, before, 1e-7)
             run.advance(0.5)
             assert len(run.trajectory()) == 500
             assert run.trajectory().engine == engine
@@ -269,19 +269,9 @@ def test_the_power_of_a_push_is_that_at_its_point():
     pose = np.concatenate([[0.1, 0.2, 0.3], quaternion / np.linalg.norm(quaternion)])
     force, moment, point, velocity, turning = generator.normal(size=(5, 3))
     push = as_disturbance(force, moment, point, 0.1)
-    w, x, y, z = pose[3:]
-    arm = (
-        np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-            ]
-        )
-        @ point
-    )
+    arm = Rotation.from_quat(pose[3:], scalar_first=True).apply(point)
     power = force @ (velocity + np.cross(turning, arm)) + moment @ turning
-    np.testing.assert_allclose(push.wrench(pose) @ [*velocity, *turning], power, rtol=1e-12)
+    assert_allclose(push.wrench(pose) @ [*velocity, *turning], power, rtol=1e-12)
 
 
 def test_margins_and_loads_are_shares():
@@ -305,10 +295,10 @@ def test_what_was_recorded_replays_and_saves(tmp_path):
     found = twin.Trajectory.load(saved)
     assert len(found) == 200
     assert found.parameters_hash == run.platform.hash
-    np.testing.assert_allclose(np.diff(found.time), 1e-3, rtol=1e-9)
+    assert_allclose(np.diff(found.time), 1e-3, rtol=1e-9)
     signals = found.signals
     assert {"setpoint", "measured", "command", "reference_pose", "time"} <= set(signals)
-    np.testing.assert_allclose(signals["measured"], found.lengths, rtol=0.0, atol=1e-9)
+    assert_within(signals["measured"], found.lengths, 1e-9)
 
 
 def test_an_occupant_weighs_on_the_legs_and_stays():

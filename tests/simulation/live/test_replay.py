@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.errors import InputError, MachineNotFoundError
@@ -48,14 +50,14 @@ def test_it_starts_at_the_first_row_and_stays_at_the_last():
     replay = Replay(run)
     assert replay.platform.hash == STEWART.hash
     assert (replay.time, replay.start, replay.end) == (2.0, 2.0, 4.0)
-    np.testing.assert_allclose(replay.scene.pose, run.pose[0], rtol=0.0, atol=1e-12)
+    assert_within(replay.scene.pose, run.pose[0], 1e-12)
     replay.advance(0.5)
     assert replay.time == pytest.approx(2.5)
     assert not replay.ended
     replay.advance(60.0)
     assert replay.time == 4.0
     assert "end" in replay.message
-    np.testing.assert_allclose(replay.scene.pose, run.pose[-1], rtol=0.0, atol=1e-12)
+    assert_within(replay.scene.pose, run.pose[-1], 1e-12)
 
 
 def test_between_rows_the_machine_is_between_them():
@@ -65,15 +67,11 @@ def test_between_rows_the_machine_is_between_them():
     replay.seek(middle)
     scene = replay.scene
     assert scene.ghost is not None
-    np.testing.assert_allclose(
-        scene.pose[:3], 0.5 * (run.pose[20] + run.pose[21])[:3], rtol=0.0, atol=1e-12
-    )
+    assert_within(scene.pose[:3], 0.5 * (run.pose[20] + run.pose[21])[:3], 1e-12)
     assert np.linalg.norm(scene.pose[3:]) == pytest.approx(1.0)
     halves = [angle_between(scene.pose[3:], run.pose[k, 3:]) for k in (20, 21)]
     assert halves[0] == pytest.approx(halves[1], rel=1e-6)
-    np.testing.assert_allclose(
-        scene.ghost[:3] - scene.pose[:3], [0.001, 0.0, 0.0], rtol=0.0, atol=1e-9
-    )
+    assert_within(scene.ghost[:3] - scene.pose[:3], [0.001, 0.0, 0.0], 1e-9)
 
 
 def test_charts_show_what_was_recorded():
@@ -85,15 +83,15 @@ def test_charts_show_what_was_recorded():
         c.name for c in history.charts
     }
     time = history.time()
-    np.testing.assert_allclose(time, 2.0 + HISTORY_INTERVAL * np.arange(31))
+    assert_allclose(time, 2.0 + HISTORY_INTERVAL * np.arange(31))
     legs = np.stack([np.interp(time, run.time, column) for column in run.lengths.T], axis=1)
-    np.testing.assert_allclose(history.values("lengths"), legs, rtol=1e-12)
+    assert_allclose(history.values("lengths"), legs, rtol=1e-12)
     row = np.searchsorted(run.time, time + 1e-12, side="right") - 1
-    np.testing.assert_array_equal(history.values("forces")[:, 0], row)
+    assert_array_equal(history.values("forces")[:, 0], row)
     chart = next(chart for chart in history.charts if chart.name == "position")
     position = dict(zip(chart.series, history.values("position").T, strict=True))
-    np.testing.assert_allclose(position["z"], 0.005 * (time - 2.0), rtol=0.0, atol=1e-12)
-    np.testing.assert_allclose(position["x setpoint"] - position["x"], 0.001, rtol=0.0, atol=1e-9)
+    assert_within(position["z"], 0.005 * (time - 2.0), 1e-12)
+    assert_within(position["x setpoint"] - position["x"], 0.001, 1e-9)
     kinetic = history.values("energy")[:, 0]
     assert (kinetic > 0.0).all()
 
@@ -104,10 +102,10 @@ def test_seeking_shows_the_same_charts_as_playing():
         played.advance(0.0151)
     sought.seek(4.0)
     sought.seek(played.time)
-    np.testing.assert_array_equal(sought.history.time(), played.history.time())
+    assert_array_equal(sought.history.time(), played.history.time())
     for chart in played.history.charts:
         expected = played.history.values(chart.name)
-        np.testing.assert_array_equal(sought.history.values(chart.name), expected)
+        assert_array_equal(sought.history.values(chart.name), expected)
 
 
 def test_charts_of_a_long_recording_show_its_last_seconds():
@@ -138,7 +136,7 @@ def test_a_single_row_is_a_picture():
     assert replay.time == 2.0
     assert replay.ended
     assert replay.period > 0.0
-    np.testing.assert_allclose(replay.scene.pose, STEWART.home, rtol=0.0, atol=1e-12)
+    assert_within(replay.scene.pose, STEWART.home, 1e-12)
 
 
 def test_why_the_run_stopped_is_told_at_its_end_only():

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import twin
 from twin.errors import InputError
@@ -57,11 +58,11 @@ def test_lines_are_as_long_as_the_legs(name):
             tips = [np.linalg.norm(leg[-1] - leg[0]) for leg in legs]
             expected = np.array(tips)[:, None]
             if platform.kind == "ups":
-                np.testing.assert_allclose(tips, run.lengths[row], rtol=1e-6)
-        np.testing.assert_allclose(sizes, expected, rtol=1e-5)
+                assert_allclose(tips, run.lengths[row], rtol=1e-6)
+        assert_allclose(sizes, expected, rtol=1e-5)
         base, top = points(frame.data[0]), points(frame.data[count + 1])
         assert base.shape == top.shape == (count + 1, 3)
-        np.testing.assert_array_equal(base[0], base[-1])
+        assert_array_equal(base[0], base[-1])
 
 
 def test_it_plays_at_the_speed_of_the_motion(run):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas
 import pytest
 from closed_loops import heave
+from numpy.testing import assert_array_equal
 
 import twin
 from twin.control.cascade import Cascade
@@ -29,10 +30,10 @@ def assert_same(one, other):
     for field in dataclasses.fields(Trajectory):
         found, expected = getattr(one, field.name), getattr(other, field.name)
         if field.name != "signals":
-            np.testing.assert_array_equal(found, expected)
+            assert_array_equal(found, expected)
     assert set(one.signals) == set(other.signals)
     for name, values in one.signals.items():
-        np.testing.assert_array_equal(values, other.signals[name])
+        assert_array_equal(values, other.signals[name])
 
 
 def closed(platform, **options):
@@ -89,10 +90,10 @@ def test_columns_have_their_units(runs):
 def test_a_data_frame_is_the_table(runs, tmp_path):
     run = runs["signals"]
     frame = run.to_dataframe()
-    np.testing.assert_array_equal(frame["x [m]"], run.pose[:, 0])
-    np.testing.assert_array_equal(frame["force 2 [N]"], run.forces[:, 1])
+    assert_array_equal(frame["x [m]"], run.pose[:, 0])
+    assert_array_equal(frame["force 2 [N]"], run.forces[:, 1])
     instants = frame["signal: time [s]"].dropna().index
-    np.testing.assert_array_equal(frame["time [s]"][instants], run.signals["time"])
+    assert_array_equal(frame["time [s]"][instants], run.signals["time"])
     assert (frame.attrs["machine"], frame.attrs["timestep"]) == ("stewart", 5e-4)
     again = pandas.read_csv(run.save(tmp_path / "run.csv"), comment="#")
     pandas.testing.assert_frame_equal(again, frame, rtol=1e-15)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from twin.errors import InputError
 from twin.training.evaluation import (
@@ -17,7 +18,7 @@ def test_interval_is_students():
     values = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     mean = mean_of(values)
     assert mean.value == 3.0
-    np.testing.assert_allclose(mean.half_width, 2.776445 * np.sqrt(2.5 / 5), rtol=1e-6, atol=0.0)
+    assert_allclose(mean.half_width, 2.776445 * np.sqrt(2.5 / 5), rtol=1e-6)
 
 
 def test_interval_covers_as_often_as_it_says():

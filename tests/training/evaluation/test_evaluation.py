@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from stand_in import EPISODE, Points
 
 import twin.envs  # noqa: F401 (registers the environments)
@@ -73,7 +74,7 @@ def test_metrics_are_their_formulas(subtests):
                 "largest": sizes.max(axis=0),
                 "last": sizes[-1],
             }[kind]
-            np.testing.assert_allclose(sums.results()[:, 0], 1e3 * wanted, rtol=1e-12, atol=0.0)
+            assert_allclose(sums.results()[:, 0], 1e3 * wanted, rtol=1e-12)
             sums.clear(np.array([1]))
             assert sums.count.tolist() == [30, 0, 30, 30]
             assert sums.results()[1, 0] == 0.0
@@ -90,9 +91,9 @@ def test_first_episodes_are_scored_and_no_more():
             path.append(abs(at))
         assert outcome.length[row] == len(path)
         assert outcome.terminated[row] == (path[-1] > 2.0)
-        np.testing.assert_allclose(outcome.reward[row], -sum(path), rtol=1e-12, atol=0.0)
+        assert_allclose(outcome.reward[row], -sum(path), rtol=1e-12)
         rms = 1e3 * np.sqrt(np.mean(np.square(path)))
-        np.testing.assert_allclose(outcome.metrics[row, 0], rms, rtol=1e-12, atol=0.0)
+        assert_allclose(outcome.metrics[row, 0], rms, rtol=1e-12)
     assert 0.0 < outcome.terminated.mean() < 1.0 or outcome.terminated.all()
 
 
@@ -106,7 +107,7 @@ def test_policies_are_asked():
     outcome = roll_out(POINTS, {"wind": 0.0}, lambda _: act, [1, 2], (DISTANCE,))
     assert len(asked) == EPISODE
     start = Points(2, wind=0.0).reset(seed=[1, 2])[0]
-    np.testing.assert_array_equal(asked[0], start)
+    assert_array_equal(asked[0], start)
     assert (outcome.metrics[:, 0] < 1e3 * np.abs(start[:, 0])).all()
 
 
@@ -115,7 +116,7 @@ def test_episodes_do_not_depend_on_who_runs_beside_them():
     found = table.ENVIRONMENT_METRICS[TRACKING_ENVIRONMENT]
     together = roll_out(TRACKING_ENVIRONMENT, options, None, [7, 8, 9], found)
     alone = roll_out(TRACKING_ENVIRONMENT, options, None, [8], found)
-    np.testing.assert_array_equal(together.metrics[1], alone.metrics[0])
+    assert_array_equal(together.metrics[1], alone.metrics[0])
     assert together.metrics[0, 0] != alone.metrics[0, 0]
 
 
@@ -142,8 +143,8 @@ def test_controllers_run_the_environments_motions():
         info_pose = task.signals["reference_pose"][1]
         errors.append(np.linalg.norm(run.pose[step, :3] - info_pose[:3]))
     rms = 1e3 * np.sqrt(np.mean(np.square(errors)))
-    np.testing.assert_allclose(outcome.metrics[1, 0], rms, rtol=1e-6, atol=0.0)
-    np.testing.assert_allclose(outcome.metrics[1, 2], 1e3 * max(errors), rtol=1e-6, atol=0.0)
+    assert_allclose(outcome.metrics[1, 0], rms, rtol=1e-6)
+    assert_allclose(outcome.metrics[1, 2], 1e3 * max(errors), rtol=1e-6)
     env.close()
 
 
@@ -159,7 +160,7 @@ def test_all_take_part_in_the_same_episodes(tmp_path):
     assert found.seeds == (50, 51, 52)
     zero, still, cascade = (found.results[name, "analytic"] for name in found.policies)
     for title, values in zero.items():
-        np.testing.assert_array_equal(values, still[title])
+        assert_array_equal(values, still[title])
     title = found.titles[0]
     assert title == "position error [mm]"
     difference = found.difference(str(policy), "analytic", title)
@@ -183,7 +184,7 @@ def test_processes_give_the_same(monkeypatch):
     alone = evaluate(TRACKING_ENVIRONMENT, ["zero"], **options)
     pool = evaluate(TRACKING_ENVIRONMENT, ["zero"], **options, jobs=2)
     for title, values in alone.results["zero", "analytic"].items():
-        np.testing.assert_array_equal(values, pool.results["zero", "analytic"][title])
+        assert_array_equal(values, pool.results["zero", "analytic"][title])
 
 
 def test_report_holds_the_means():
@@ -207,7 +208,7 @@ def test_report_holds_the_means():
     cascade = content["results"][1]
     assert cascade["metrics"]["return"]["mean"] is None
     values = cascade["metrics"]["position error [mm]"]["episodes"]
-    np.testing.assert_allclose(
+    assert_allclose(
         cascade["metrics"]["position error [mm]"]["mean"], np.mean(values), rtol=1e-12, atol=0.0
     )
 

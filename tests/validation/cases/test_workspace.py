@@ -33,6 +33,7 @@ def test_rays_that_graze_a_shell_pass(monkeypatch):
     machine = machine_tool()
     found = level_region(machine, RAY_LEVELS)
     assert not failed(shell_measures(machine, found))
+    # A check without it must fail.
     monkeypatch.setattr(closed_forms, "_obliqueness", lambda *_: 1.0)
     assert failed_names(shell_measures(machine, found)) == ["ends of rays against shells"]
 

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from unsymmetric import content_without_symmetry
 
 import twin
@@ -287,7 +288,7 @@ def test_plots_keep_their_data(passed):
         assert len(x) <= CURVE_POINTS
         assert (x[0], x[-1]) == (0.0, 1.0)
         # Stored as float32: seven digits.
-        np.testing.assert_allclose(y, np.cos(x), rtol=3e-7)
+        assert_allclose(y, np.cos(x), rtol=3e-7)
         assert figure["layout"]["yaxis2"]["type"] == "log"
         assert error["line"]["dash"] == "dash"
 
@@ -338,6 +339,7 @@ def one_case(monkeypatch):
         runs.append(jobs)
         return [good_case(name) for name in machines]
 
+    # The cases themselves take minutes.
     monkeypatch.setattr(report, "run", run)
     return runs
 

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from conftest import MACHINES
+from numpy.testing import assert_array_equal
 
 import twin
 from twin.engines.mechanism import make_mechanism
@@ -54,7 +55,7 @@ def test_a_machine_moves_the_same_with_bodies_as_without(name):
         assert data.ncon == 0
         found.append([model.body_mass, model.body_inertia, data.qpos, data.qvel, data.qacc])
     for mine, its in zip(*found, strict=True):
-        np.testing.assert_array_equal(mine, its)
+        assert_array_equal(mine, its)
 
 
 @pytest.mark.parametrize("name", MACHINES)

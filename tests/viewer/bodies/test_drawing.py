@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
+from numpy.testing import assert_array_equal
+from tolerance import assert_within
 
 import twin
 from twin.engines.mechanism import make_mechanism
@@ -47,7 +49,7 @@ def test_mesh_takes_the_place_of_the_plate(tmp_path, name, more):
     assert look is not None
     bounds = [[-0.45, -0.35, 0.0], [0.45, 0.35, 0.2]]
     mesh = drawn_mesh(look).vertices
-    np.testing.assert_allclose([mesh.min(axis=0), mesh.max(axis=0)], bounds, rtol=0, atol=1e-6)
+    assert_within([mesh.min(axis=0), mesh.max(axis=0)], bounds, 1e-6)
     scene = SceneModel(platform, ghost=True)
     on_platform = np.flatnonzero(scene.model.geom_bodyid == scene.model.body("platform").id)
     assert {scene.model.geom(k).name for k in on_platform} == {
@@ -70,7 +72,7 @@ def test_nothing_that_is_computed_depends_on_it(tmp_path):
     pose = plain.home + np.pad(0.02 * random.normal(size=3), (0, 4))
     twist, acceleration = random.normal(size=(2, 6))
     forces = [each.inverse_dynamics(pose, twist, acceleration) for each in (platform, plain)]
-    np.testing.assert_array_equal(*forces)
+    assert_array_equal(*forces)
 
 
 def test_a_dump_holds_no_place_of_a_file(tmp_path):

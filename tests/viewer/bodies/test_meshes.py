@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conftest import MACHINES
+from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 from shared_joints import LAYOUTS, machine_with_shared_joints
 
@@ -74,7 +75,7 @@ def test_every_geom_is_as_large_as_mujoco_has_it(name):
         turn = Rotation.from_quat(model.geom_quat[k], scalar_first=True)
         own = turn.inv().apply(mesh.vertices - model.geom_pos[k]) - model.geom_aabb[k, :3]
         largest = np.abs(own).max(axis=0)
-        np.testing.assert_allclose(largest, model.geom_aabb[k, 3:], rtol=1e-5, atol=1e-7)
+        assert_allclose(largest, model.geom_aabb[k, 3:], rtol=1e-5, atol=1e-7)
 
 
 def test_what_is_drawn_inside_stays_inside():
@@ -84,7 +85,7 @@ def test_what_is_drawn_inside_stays_inside():
         outer, inner = geom_mesh(model, k), geom_mesh(model, k, thickness)
         for side in (np.min, np.max):
             gap = np.abs(side(outer.vertices, axis=0) - side(inner.vertices, axis=0))
-            np.testing.assert_allclose(gap, thickness, rtol=1e-6)
+            assert_allclose(gap, thickness, rtol=1e-6)
 
 
 def test_joined_meshes_keep_their_triangles():

@@ -406,11 +406,11 @@ class World:
             engine_defaults: change no settings.
         """
         self._machine = machine
-        self._client = Client()
-        self.close = self._client.close
+        self.client = Client()
+        self.close = self.client.close
         with quiet():
             self._set_up(timestep, engine_defaults=engine_defaults)
-            self._bodies = Bodies(machine, texts, self._client)
+            self._bodies = Bodies(machine, texts, self.client)
             self._let_go(engine_defaults=engine_defaults)
             self._close_loops(engine_defaults=engine_defaults)
             self._add_ball()
@@ -438,25 +438,25 @@ class World:
             ZERO_VECTOR,
             JointMotion(zero_coordinates, zero_coordinates, zero_coordinates),
         )
-        self._client.stepSimulation()
+        self.client.stepSimulation()
 
     def place(self, pose: FloatArray, twist: FloatArray, joints: JointMotion) -> None:
         """Put the machine at a pose `(7,)` with a twist `(6,)` and the joints that go with them."""
         names = self._machine.joint_names
         for name, value, rate in zip(names, *map(np.ndarray.tolist, joints[:2]), strict=True):
-            self._client.resetJointState(*self._bodies.joints[name], value, rate)
+            self.client.resetJointState(*self._bodies.joints[name], value, rate)
         if self._machine.floats:
             center, inertial_quaternion, velocity = self._place.to_inertial(pose, twist)
             body = self._platform.multibody
-            self._client.resetBasePositionAndOrientation(
+            self.client.resetBasePositionAndOrientation(
                 body, center.tolist(), inertial_quaternion.tolist()
             )
-            self._client.resetBaseVelocity(body, velocity.tolist(), twist[3:].tolist())
+            self.client.resetBaseVelocity(body, velocity.tolist(), twist[3:].tolist())
 
     def set_field(self, field: FloatArray) -> None:
         """Set the acceleration field `(3,)` [m/s2] of every body, in place of gravity."""
         self._field: list[float] = field.tolist()
-        self._client.setGravity(*self._field)
+        self.client.setGravity(*self._field)
 
     def place_ball(self, place: FloatArray) -> None:
         """Put the ball of a machine that has one at a pose with a twist `(13,)`."""
@@ -476,11 +476,11 @@ class World:
             joint_forces[joints] += self._own(self._values[joints], self._rates[joints])
         for multibody, link_numbers, value_indices in self._pushed:
             link_forces = joint_forces[value_indices].tolist()
-            self._client.setJointMotorControlArray(
+            self.client.setJointMotorControlArray(
                 multibody, link_numbers, bullet.TORQUE_CONTROL, forces=link_forces
             )
         for link, mass in self._heavy:
-            center = self._client.getLinkState(*link, computeForwardKinematics=1)[0]
+            center = self.client.getLinkState(*link, computeForwardKinematics=1)[0]
             self._push(link, [mass * field_component for field_component in self._field], center)
         for ball in self._balls:
             _, orientation, _, angular_velocity = self._platform_state()
@@ -490,8 +490,8 @@ class World:
             self._push(
                 self._platform, load[:3], self._place.reference(center, orientation).tolist()
             )
-            self._client.applyExternalTorque(*self._platform, load[3:], flags=bullet.WORLD_FRAME)
-        self._client.stepSimulation()
+            self.client.applyExternalTorque(*self._platform, load[3:], flags=bullet.WORLD_FRAME)
+        self.client.stepSimulation()
 
     def read(self, reading: FloatArray) -> float:
         """Read Bullet's bodies and joints.
@@ -510,7 +510,7 @@ class World:
         reading[13:] = self._reader @ self._states.ravel()
         self._frames[0] = reading[:7]
         for multibody, link_numbers, frame_indices in self._looped:
-            links = self._client.getLinkStates(multibody, link_numbers, computeForwardKinematics=1)
+            links = self.client.getLinkStates(multibody, link_numbers, computeForwardKinematics=1)
             self._frames[frame_indices] = [link[0] + link[1] for link in links]
         loop_gap = largest_gap(self._frames, *self._loops)
         self._place.from_inertial(reading)
@@ -519,37 +519,37 @@ class World:
     def save(self) -> bytes:
         """Return Bullet's own record of the world: only it holds every bit of the state."""
         with temporary_file(".bullet") as path:
-            self._client.saveBullet(str(path))
+            self.client.saveBullet(str(path))
             return path.read_bytes()
 
     def restore(self, saved: bytes) -> None:
         """Return to a record that `save` made of this machine."""
         with temporary_file(".bullet", saved) as path:
-            self._client.restoreState(fileName=str(path))
+            self.client.restoreState(fileName=str(path))
 
     def _add_ball(self) -> None:
         ball, platform = self._machine.ball, self._bodies.links[PLATFORM_NAME]
-        self._balls = [] if ball is None else [BulletBall(ball, platform, self._client)]
+        self._balls = [] if ball is None else [BulletBall(ball, platform, self.client)]
 
     def _platform_state(self) -> tuple[tuple[float, ...], ...]:
         """Return the platform's inertial frame: centre, quaternion (scalar last), velocities."""
         if self._machine.floats:
             body = self._platform.multibody
-            base_pose = self._client.getBasePositionAndOrientation(body)
-            return (*base_pose, *self._client.getBaseVelocity(body))
-        link_state = self._client.getLinkState(
+            base_pose = self.client.getBasePositionAndOrientation(body)
+            return (*base_pose, *self.client.getBaseVelocity(body))
+        link_state = self.client.getLinkState(
             *self._platform, computeLinkVelocity=1, computeForwardKinematics=1
         )
         return link_state[0], link_state[1], link_state[6], link_state[7]
 
     def _sense(self, groups: list[tuple[int, list[int], IndexArray]]) -> None:
         for multibody, link_numbers, value_indices in groups:
-            joints = self._client.getJointStates(multibody, link_numbers)
+            joints = self.client.getJointStates(multibody, link_numbers)
             self._values[value_indices] = [joint[0] for joint in joints]
             self._rates[value_indices] = [joint[1] for joint in joints]
 
     def _push(self, link: Link, force: Iterable[float], point: Iterable[float]) -> None:
-        self._client.applyExternalForce(*link, force, point, flags=bullet.WORLD_FRAME)
+        self.client.applyExternalForce(*link, force, point, flags=bullet.WORLD_FRAME)
 
     def _groups(self, places: Iterable[int]) -> list[tuple[int, list[int], IndexArray]]:
         """Return joints by multibody: their link numbers, and their indices in the mechanism."""
@@ -574,10 +574,10 @@ class World:
         )
 
     def _set_up(self, timestep: float, *, engine_defaults: bool) -> None:
-        self._client.setTimeStep(timestep)
+        self.client.setTimeStep(timestep)
         self.set_field(np.array([0.0, 0.0, -self._machine.gravity]))
         if not engine_defaults:
-            self._client.setPhysicsEngineParameter(
+            self.client.setPhysicsEngineParameter(
                 constraintSolverType=bullet.CONSTRAINT_SOLVER_LCP_DANTZIG,
                 numSolverIterations=SOLVER_ITERATIONS,
                 solverResidualThreshold=0.0,
@@ -591,7 +591,7 @@ class World:
         """Remove damping, limits and motors from all links."""
         if not engine_defaults:
             for link in self._bodies.all():
-                self._client.changeDynamics(
+                self.client.changeDynamics(
                     *link,
                     linearDamping=0.0,
                     angularDamping=0.0,
@@ -601,7 +601,7 @@ class World:
                 )
         for multibody, link_numbers, _ in self._groups(range(len(self._machine.joint_names))):
             zero_forces = [0.0] * len(link_numbers)
-            self._client.setJointMotorControlArray(
+            self.client.setJointMotorControlArray(
                 multibody, link_numbers, bullet.VELOCITY_CONTROL, forces=zero_forces
             )
 
@@ -613,9 +613,9 @@ class World:
             pivots = [
                 frames[point.body].place(point).tolist() for point in (second_point, first_point)
             ]
-            loop = self._client.createConstraint(
+            loop = self.client.createConstraint(
                 *ends, bullet.JOINT_POINT2POINT, (0.0, 0.0, 0.0), *pivots
             )
             if not engine_defaults:
                 # Bullet turns the force into an impulse here, with the time step of this moment.
-                self._client.changeConstraint(loop, maxForce=UNREACHABLE_LIMIT)
+                self.client.changeConstraint(loop, maxForce=UNREACHABLE_LIMIT)

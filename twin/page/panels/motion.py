@@ -154,7 +154,7 @@ class MotionPanel:
             self._axis = gui.add_dropdown(
                 "Axis", axes, initial_value=first_axis, hint="Axis along or about which it moves."
             )
-            self._amplitude = gui.add_number(
+            self.amplitude = gui.add_number(
                 "Amplitude",
                 0.0,
                 min=0.0,
@@ -177,12 +177,12 @@ class MotionPanel:
         self._controls: dict[str, Any] = {
             "motion": self._kind,
             "axis": self._axis,
-            "amplitude": self._amplitude,
+            "amplitude": self.amplitude,
             "frequency": self._frequency,
             "duration": self._duration,
             "loop": self._loop,
         }
-        for control in (self._amplitude, self._frequency, self._duration):
+        for control in (self.amplitude, self._frequency, self._duration):
             control.precision = 6
         self._propose()
         requests.on(self._kind.on_update, lambda _: self._choose())
@@ -253,9 +253,7 @@ class MotionPanel:
         """Enable the controls that the chosen motion needs."""
         name = self._kind.value
         is_made_by_name = name not in self._files
-        self._axis.disabled = self._amplitude.disabled = (
-            not is_made_by_name or name == FITTED_MOTION
-        )
+        self._axis.disabled = self.amplitude.disabled = not is_made_by_name or name == FITTED_MOTION
         self._frequency.disabled = name not in PERIODIC_MOTIONS
         self._duration.disabled = not is_made_by_name
         if not is_made_by_name:
@@ -266,9 +264,9 @@ class MotionPanel:
         axis, platform = self._axis.value, self._session.platform
         size = sine_amplitude(platform, axis) / _unit(axis)
         digit = 10.0 ** np.floor(np.log10(size) - 1.0)
-        self._amplitude.label = f"Amplitude [{'mm' if axis in 'xyz' else 'deg'}]"
-        self._amplitude.step = float(digit)
-        self._amplitude.value = round(float(np.floor(size / digit) * digit), 9)
+        self.amplitude.label = f"Amplitude [{'mm' if axis in 'xyz' else 'deg'}]"
+        self.amplitude.step = float(digit)
+        self.amplitude.value = round(float(np.floor(size / digit) * digit), 9)
 
     @property
     def description(self) -> tuple[Any, ...]:
@@ -287,7 +285,7 @@ class MotionPanel:
         # `MotionSpecification` takes other names as files: no page reads the server's files.
         one_of(name, "kind", BUILTIN_MOTIONS)
         axis = self._axis.value
-        amplitude = None if name == FITTED_MOTION else self._amplitude.value * _unit(axis)
+        amplitude = None if name == FITTED_MOTION else self.amplitude.value * _unit(axis)
         specification = MotionSpecification(
             name, axis, amplitude, self._frequency.value, self._duration.value
         )

@@ -40,7 +40,7 @@ class SetUpPanel:
         """
         self._session, self._motions, self._kept = session, motions, kept
         self._link = gui.add_html("")
-        self._missing = gui.add_html("")
+        self.missing = gui.add_html("")
         self._text = gui.add_text(
             "Set-up",
             "",
@@ -68,7 +68,7 @@ class SetUpPanel:
             name = f'data-machine="{escape(session.machine)}" href="#{escape(text)}"'
             link = f'<a class="twin-link" {name}>Copy the link to this set-up</a>'
             self._link.content = note(link, "set-up")
-            self._missing.content = "" if "motion" in controls else note(NOT_IN_IT)
+            self.missing.content = "" if "motion" in controls else note(NOT_IN_IT)
 
     def restore(self, text: str) -> None:
         """Bring back a set-up; called on the run's thread.

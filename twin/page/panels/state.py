@@ -373,12 +373,13 @@ class FeasibilityPanel:
     Attributes:
         closest: "motion" and "at rest" -> margin to the limit that comes closest; None where there
             is no verdict.
+        text: the lines on the page.
     """
 
     def __init__(self, gui: Any, session: MachineSession, motions: MotionPanel) -> None:
         """Add the lines where the next controls come."""
         self._session, self._motions = session, motions
-        self._text = gui.add_html(_block(""))
+        self.text = gui.add_html(_block(""))
         self._seen: Any = None
         self._since = 0.0
         self._asked: Any = None
@@ -390,7 +391,7 @@ class FeasibilityPanel:
         """Show finished verdicts and begin others where something changed; on the run's thread."""
         if self._work is not None and not self._work.is_alive():
             (lines, self.closest), self._work = self._found, None
-            self._text.content = _block(lines)
+            self.text.content = _block(lines)
         pose = self._session.scene.ghost
         if self._work is None and pose is not None:
             rests = not self._session.playing

@@ -58,7 +58,7 @@ class ComparePanel:
             "a machine's joints.",
         )
         self._text = gui.add_html("")
-        self._largest = np.zeros(2)
+        self.largest = np.zeros(2)
         self._time = 0.0
         self._shown: Any = None
         self.refresh()
@@ -72,7 +72,7 @@ class ComparePanel:
         if self._shown is not session.settings:
             self._show()
         if session.time < self._time:
-            self._largest = np.zeros(2)
+            self.largest = np.zeros(2)
         self._time = session.time
         difference = session.difference
         if session.comparison_stopped:
@@ -81,8 +81,8 @@ class ComparePanel:
             text = "Off. Choose an engine to compare the two with the same input."
         else:
             micrometres = 1e6 * np.asarray(difference)
-            self._largest = np.maximum(self._largest, micrometres)
-            texts_shown = [_three_digits(value) for value in (*micrometres, *self._largest)]
+            self.largest = np.maximum(self.largest, micrometres)
+            texts_shown = [_three_digits(value) for value in (*micrometres, *self.largest)]
             text = (
                 "Difference now: <b>{} \u00b5m</b>, {} \u00b5rad<br>"
                 "Largest: {} \u00b5m, {} \u00b5rad"
@@ -91,7 +91,7 @@ class ComparePanel:
 
     def _show(self) -> None:
         settings = self._shown = self._session.settings
-        self._largest = np.zeros(2)
+        self.largest = np.zeros(2)
         self._engine.value = settings.comparison or NO_ENGINE
         self._input.value = settings.comparison_input
         self._defaults.value = settings.comparison_defaults

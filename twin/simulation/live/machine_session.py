@@ -102,7 +102,7 @@ class MachineSession:
         run = new_run(platform, settings, reference)
         self._comparison = _comparison(run, settings, reference, 0)
         self.platform, self.settings = platform, settings
-        self._steering, self._run = steering, run
+        self.steering, self._run = steering, run
         self._charts = MachineCharts(steering.axes)
         charts = (ENGINE_DIFFERENCE, *self._charts.charts, LOOP_GAP, REAL_TIME)
         self.history = History(charts, round(HISTORY_LENGTH / HISTORY_INTERVAL))
@@ -132,7 +132,7 @@ class MachineSession:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes that the platform can be moved along, with their ranges about home."""
-        return self._steering.axes.ranges
+        return self.steering.axes.ranges
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -249,17 +249,17 @@ class MachineSession:
     @property
     def target(self) -> FloatArray:
         """Target at which the platform comes to rest `(k,)`, in the axes' units."""
-        return self._steering.target
+        return self.steering.target
 
     @property
     def setpoint(self) -> FloatArray:
         """Setpoint `(k,)`, in the axes' units."""
-        return self._steering.setpoint(self.time)
+        return self.steering.setpoint(self.time)
 
     @property
     def playing(self) -> bool:
         """Whether a motion is being played."""
-        return self._steering.playing(self.time)
+        return self.steering.playing(self.time)
 
     def move_to(self, values: Any) -> None:
         """Go to `values` `(k,)` in the axes' units, or as far on the way as the legs reach.
@@ -267,7 +267,7 @@ class MachineSession:
         Raises:
             InputError: wrong shape or not finite.
         """
-        self._steering.move_to(self.time, values)
+        self.steering.move_to(self.time, values)
 
     def home(self) -> None:
         """Go home."""
@@ -279,11 +279,11 @@ class MachineSession:
         Raises:
             InputError: no motion, one of another machine, or one that leaves the limits.
         """
-        self._steering.play(self.time, motion, loop)
+        self.steering.play(self.time, motion, loop)
 
     def stop_motion(self) -> None:
         """Stop the motion that is being played and come to rest."""
-        self._steering.stop(self.time)
+        self.steering.stop(self.time)
 
     def disturb(
         self,
@@ -375,7 +375,7 @@ class MachineSession:
 
     def _advance(self) -> None:
         """Advance by one control period."""
-        if self._steering.due(self.time):
+        if self.steering.due(self.time):
             self._redirect()
         disturbance, previous_state = self.disturbance, self._run.state
         self._run.advance(disturbance)
@@ -436,7 +436,7 @@ class MachineSession:
 
     def _redirect(self) -> Reference:
         """Give the controllers a new reference around the present time, and return it."""
-        reference = self._steering.reference(self._step)
+        reference = self.steering.reference(self._step)
         self._run.redirect(reference)
         if self._comparison is not None:
             self._comparison.run.redirect(reference)

@@ -452,6 +452,7 @@ class Steering:
     Attributes:
         axes: of the machine.
         period: control period [s].
+        trajectory: of the axes, as it is steered so far.
     """
 
     def __init__(self, platform: MachineModel, period: float) -> None:
@@ -463,21 +464,21 @@ class Steering:
 
     def reset(self) -> None:
         """Rest at home again."""
-        self._trajectory = AxisTrajectory(self._pace, len(self.axes.names), self._inside)
+        self.trajectory = AxisTrajectory(self._pace, len(self.axes.names), self._inside)
         self._until = -np.inf
 
     @property
     def target(self) -> FloatArray:
         """Target at which the platform comes to rest `(k,)`, in the units of the shown axes."""
-        return self.axes.shown_values(self._trajectory.target)
+        return self.axes.shown_values(self.trajectory.target)
 
     def playing(self, time: float) -> bool:
         """Return whether a motion is being played at `time` [s]."""
-        return self._trajectory.playing(time)
+        return self.trajectory.playing(time)
 
     def setpoint(self, time: float) -> FloatArray:
         """Return the setpoint of the axes `(k,)` at `time` [s], in the units of the shown axes."""
-        return self.axes.shown_values(self._trajectory.state(time).values)
+        return self.axes.shown_values(self.trajectory.state(time).values)
 
     def move_to(self, time: float, values: object) -> None:
         """Go to `values` `(k,)` of the shown axes, or as far on the straight way as the legs reach.
@@ -486,8 +487,8 @@ class Steering:
             InputError: wrong shape or not finite.
         """
         target_values = self.axes.whole(as_vector(values, "values", len(self.axes.shown)))
-        start_values = self._trajectory.state(time).values
-        self._trajectory.move_to(time, self.axes.reachable(start_values, target_values))
+        start_values = self.trajectory.state(time).values
+        self.trajectory.move_to(time, self.axes.reachable(start_values, target_values))
         self._until = -np.inf
 
     def play(self, time: float, motion: Motion, loop: bool) -> None:
@@ -513,12 +514,12 @@ class Steering:
                 "motion",
                 f"leaves the actuators' limits at {exit_time:.3g} s; give a smaller amplitude",
             )
-        self._trajectory.play(time, motion, loop)
+        self.trajectory.play(time, motion, loop)
         self._until = -np.inf
 
     def stop(self, time: float) -> None:
         """End a motion that is played and come to rest."""
-        self._trajectory.stop(time)
+        self.trajectory.stop(time)
         self._until = -np.inf
 
     def due(self, time: float) -> bool:
@@ -532,8 +533,8 @@ class Steering:
         times: FloatArray = self.period * np.arange(
             first_period, first_period + n_rows, dtype=np.float64
         )
-        self._trajectory.forget(float(times[0]))
-        motion = self.axes.motion(self._trajectory.sample(times))
+        self.trajectory.forget(float(times[0]))
+        motion = self.axes.motion(self.trajectory.sample(times))
         self._until = float(times[-1])
         new_reference = reference_of(self.platform, self.period, times, *motion)
         return new_reference._replace(begin=first_period)

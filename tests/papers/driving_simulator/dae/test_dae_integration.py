@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from paper_plate import PAPER, PLATE
+from tolerance import assert_within
 
 from twin.errors import IntegrationError
 from twin.papers.driving_simulator.dae.integration import (
@@ -44,10 +46,10 @@ def test_inputs_as_printed(subtests):
         with subtests.test(f"{k}"):
             time = np.linspace(0.0, 10.0, 101)
             sine = INPUTS["sinusoidal"][k].sample(time).value
-            np.testing.assert_allclose(sine, printed_sine(k, time), rtol=0, atol=1e-16)
+            assert_within(sine, printed_sine(k, time), 1e-16)
             sigmoid = INPUTS["sigmoid"][k].sample(time).value
             shifted = PAPER.minimum_length + printed_sigmoid(k, time)
-            np.testing.assert_allclose(sigmoid, shifted, rtol=0, atol=2e-16)
+            assert_within(sigmoid, shifted, 2e-16)
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -58,7 +60,7 @@ def test_derivatives_of_inputs(name, k, derivative):
     for order in (0, 1):
         slope = derivative(lambda t, order=order: pillar.sample(time + t)[order], 1e-3)
         # Rounding 1e-17 over the step.
-        np.testing.assert_allclose(slope, sample[order + 1], rtol=0, atol=1e-12)
+        assert_within(slope, sample[order + 1], 1e-12)
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -81,9 +83,9 @@ def known(lengths):
 def test_integration_reaches_the_known_answer(name):
     run = integrate_dae(PAPER, INPUTS[name], 5.0)
     sample = INPUTS[name].sample(run.time)
-    np.testing.assert_allclose(run.coordinates, known(sample.value), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(run.rates, known(sample.rate), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(run.known_coordinates, known(sample.value), rtol=0, atol=1e-15)
+    assert_within(run.coordinates, known(sample.value), 1e-10)
+    assert_within(run.rates, known(sample.rate), 1e-10)
+    assert_within(run.known_coordinates, known(sample.value), 1e-15)
     assert run.error < 1e-10
     assert run.position_drift.max() < 1e-10
 
@@ -111,8 +113,8 @@ def test_multipliers_balance_the_printed_equations():
         (-(two + seven) / 30 - weight, fl),
         (-(three + five) / 30 - weight, fr),
     ):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
-    np.testing.assert_array_equal(run.forces, -run.multipliers[:, 4:])
+        assert_within(found, expected, 1e-10)
+    assert_array_equal(run.forces, -run.multipliers[:, 4:])
 
 
 def test_a_constant_in_the_inputs_moves_heave_alone():
@@ -120,8 +122,8 @@ def test_a_constant_in_the_inputs_moves_heave_alone():
     literal = DrivenLengths(*(replace(one, start=0.0) for one in INPUTS["sigmoid"]))
     runs = [integrate_dae(PAPER, each, 2.0) for each in (INPUTS["sigmoid"], literal)]
     shift = PAPER.minimum_length * np.array([1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
-    np.testing.assert_allclose(runs[0].coordinates, runs[1].coordinates + shift, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(runs[0].multipliers, runs[1].multipliers, rtol=0, atol=1e-7)
+    assert_within(runs[0].coordinates, runs[1].coordinates + shift, 1e-10)
+    assert_within(runs[0].multipliers, runs[1].multipliers, 1e-7)
 
 
 def test_energies_change_forces_and_no_motion():
@@ -129,7 +131,7 @@ def test_energies_change_forces_and_no_motion():
     printed, complete = (
         integrate_dae(PAPER, INPUTS["sigmoid"], 2.0, complete=flag) for flag in (False, True)
     )
-    np.testing.assert_allclose(printed.coordinates, complete.coordinates, rtol=0, atol=1e-10)
+    assert_within(printed.coordinates, complete.coordinates, 1e-10)
     assert np.abs(printed.forces - complete.forces).max() > 10.0
 
 
@@ -156,14 +158,14 @@ def test_order_in_which_forces_approach_the_exact_ones(plate, complete, order):
         return worst
 
     rates = [np.log2(difference(size) / difference(size / 2)) for size in (0.02, 0.01)]
-    np.testing.assert_allclose(rates, order, rtol=0, atol=0.05)
+    assert_within(rates, order, 0.05)
 
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_start_is_consistent_at_both_levels(name):
     run, sample = integrate_dae(PAPER, INPUTS[name], 0.1), INPUTS[name].sample(0.0)
-    np.testing.assert_allclose(run.coordinates[0], known(sample.value), rtol=0, atol=1e-15)
-    np.testing.assert_allclose(run.rates[0], known(sample.rate), rtol=0, atol=1e-15)
+    assert_within(run.coordinates[0], known(sample.value), 1e-15)
+    assert_within(run.rates[0], known(sample.rate), 1e-15)
     assert np.abs(run.rates[0]).max() > 1e-4, "the paper's inputs do not start at rest"
 
 

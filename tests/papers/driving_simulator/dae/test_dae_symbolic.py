@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from exact_plate import Pillars, WholeModel
 from paper_plate import PAPER, PITCH_INERTIA, PLATE, ROLL_INERTIA
+from tolerance import assert_within
 
 from twin.papers.driving_simulator.dae.index_reduction import (
     multipliers_of_motion,
@@ -14,6 +14,7 @@ from twin.papers.driving_simulator.dae.index_reduction import (
 )
 from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import symbolic_dae
+from twin.papers.driving_simulator.exact import ExactModel
 
 R = sympy.Rational
 
@@ -174,10 +175,10 @@ def test_shorter_way_to_the_multipliers(dae, reduction):
 @pytest.mark.parametrize("plate", [PAPER, PLATE])
 def test_complete_energies_have_the_exact_inertia_at_home(plate):
     """Seven coordinates put on the three that the pillars leave."""
-    model = WholeModel(Pillars.from_plate(plate))
+    model = ExactModel(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
     lengths = model.length_jacobian(home)[[3, 2, 1, 0]]
     onto = np.vstack([np.eye(3), lengths])
     coordinates = np.array([*home, *np.full(4, plate.home_length)])
     mass = np.array(numeric_dae(plate, True).mass(*coordinates), dtype=float)
-    np.testing.assert_allclose(onto.T @ mass @ onto, model.mass_matrix(home), rtol=0, atol=1e-12)
+    assert_within(onto.T @ mass @ onto, model.mass_matrix(home), 1e-12)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from paper_plate import PLATE
+from tolerance import assert_within
 
 from twin.papers.driving_simulator.kinematics import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.studies import (
@@ -24,8 +25,8 @@ def test_errors_are_small_angle_minus_exact():
         small.feet - exact.feet,
     )
     for one, wanted in zip(small_angle_errors_at(PLATE, q), expected, strict=True):
-        np.testing.assert_allclose(one, wanted, rtol=0, atol=1e-16)
-        np.testing.assert_allclose(one[0], 0.0, rtol=0, atol=1e-15)
+        assert_within(one, wanted, 1e-16)
+        assert_within(one[0], 0.0, 1e-15)
 
 
 def test_worst_errors_follow_the_series():

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from paper_plate import PLATE
 from scipy.optimize import brentq
 from scipy.spatial import ConvexHull
+from tolerance import assert_within
 
 from twin.papers.driving_simulator.kinematics import (
     ExactKinematics,
@@ -56,9 +58,7 @@ def test_best_heave_uses_both_ends(axis):
     q[axis], q[0] = angle, PLATE.home_length * np.cos(angle)
     lengths = ExactKinematics(PLATE).inverse(q).lengths
     ends = [lengths.min(), lengths.max()]
-    np.testing.assert_allclose(
-        ends, [PLATE.minimum_length, PLATE.maximum_length], rtol=0, atol=EDGE
-    )
+    assert_within(ends, [PLATE.minimum_length, PLATE.maximum_length], EDGE)
     assert exact_ranges(PLATE)[axis] < angle < small_angle_ranges(PLATE)[axis]
 
 
@@ -70,9 +70,9 @@ def test_shares_add_up_to_the_stroke(model):
     kinematics = model(PLATE)
     total = stroke_fractions(kinematics, q).sum(axis=1)
     away = np.abs(kinematics.inverse(q).lengths - PLATE.home_length).max(axis=1)
-    np.testing.assert_allclose(total, away / (0.5 * PLATE.stroke), rtol=0, atol=1e-13)
+    assert_within(total, away / (0.5 * PLATE.stroke), 1e-13)
     inside = kinematics.within_stroke(q)
-    np.testing.assert_array_equal(inside, total <= 1.0)
+    assert_array_equal(inside, total <= 1.0)
     assert 0.05 < inside.mean() < 0.5
 
 
@@ -89,9 +89,9 @@ def test_envelope_is_closed_and_on_the_limit(model):
     kinematics = model(PLATE)
     envelope = translational_envelope(kinematics, 6)
     shares = stroke_fractions(kinematics, envelope.coordinates).sum(axis=1)
-    np.testing.assert_allclose(shares, 1.0, rtol=0, atol=1e-13)
+    assert_within(shares, 1.0, 1e-13)
     center = kinematics.inverse(envelope.coordinates).center
-    np.testing.assert_array_equal(envelope.center, center)
+    assert_array_equal(envelope.center, center)
     assert len(envelope.triangles) == 8 * 6**2
     edges = {}
     for triangle in envelope.triangles.tolist():
@@ -124,4 +124,4 @@ def test_extent_of_the_envelope():
     low, high = translational_envelope(ExactKinematics(PLATE), 30).extent
     assert (low[2], high[2]) == pytest.approx((0.3049, 0.4049), abs=EDGE)
     reach = PLATE.home_length * np.array([exact_ranges(PLATE).pitch, exact_ranges(PLATE).roll])
-    np.testing.assert_allclose(0.5 * (high - low)[:2], reach, rtol=0.06, atol=0)
+    assert_allclose(0.5 * (high - low)[:2], reach, rtol=0.06)
