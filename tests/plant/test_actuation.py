@@ -1,6 +1,6 @@
 """One drive on a test bench, against closed forms and an independent integration."""
 
-from math import atan2, exp, log, pi, sin, sqrt
+from math import atan2, cos, exp, log, pi, sin, sqrt
 
 import numpy as np
 import pytest
@@ -170,6 +170,25 @@ def test_a_sliding_motor_stops_where_and_when_it_has_to(subtests):
                     assert state(record, "position")[-1] == pytest.approx(distance, rel=2e-3)
                     assert not state(record, "speed")[~moving].any()
                     assert (np.diff(state(record, "speed")) <= 0.0).all()
+
+
+@pytest.mark.quick
+def test_friction_turns_back_with_the_motor_at_second_order():
+    """On a spring, half swings about the places where spring and dry friction balance."""
+    pace, friction, start, duration = 6.0, 284.0, 0.1, 1.28
+    stiffness = 719.0 * pace**2
+    turns = int(duration * pace / pi)
+    offset = friction / stiffness
+    swing = start - (2 * turns + 1) * offset
+    exact = (-1) ** turns * offset + swing * cos(pace * duration)
+    errors = []
+    for step in (8e-3, 4e-3, 2e-3, 1e-3):
+        drive = constants(inertia=719.0, stiffness=stiffness, friction=friction)
+        record = Bench(drive, step).set(position=start)
+        errors.append(abs(state(record.run(duration), "position")[-1] - exact))
+    assert turns == 2
+    assert errors[0] < 1e-4 * start
+    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.1)
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-4])

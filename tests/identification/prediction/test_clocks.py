@@ -28,7 +28,7 @@ def test_another_clock_is_found(controller: str, early: float) -> None:
     other = recording(controller)
     other = replace(other, command_time=other.command_time - early)
     found, moved = synchronised(other, nominal())
-    assert moved == pytest.approx(early, abs=3e-3)
+    assert moved == pytest.approx(early, abs=2.5e-3)
     assert np.allclose(found.command_time, other.command_time + moved)
 
 

@@ -251,6 +251,23 @@ def brake(drive: FloatArray, state: FloatArray, command: float) -> None:
 
 
 @device
+def rubbed(speed: float, acceleration: float, deceleration: float, time: float) -> float:
+    """Return a speed after `time` [s] under an acceleration and what dry friction takes at most.
+
+    A motor that stops within the time stays, or turns back from that moment on.
+    """
+    if speed != 0.0:
+        slowing = acceleration + (-deceleration if speed > 0.0 else deceleration)
+        new_speed = speed + time * slowing
+        if new_speed * speed >= 0.0:
+            return new_speed
+        time += speed / slowing
+    if abs(acceleration) <= deceleration:
+        return 0.0
+    return time * (acceleration + (-deceleration if acceleration > 0.0 else deceleration))
+
+
+@device
 def transmit(
     drive: FloatArray,
     state: FloatArray,
@@ -282,14 +299,8 @@ def transmit(
         if drive[BREAKAWAY] > drive[FRICTION]:
             part_speed = speed / drive[STRIBECK]
             dry_friction += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-part_speed * part_speed)
-        # Dry friction takes what speed there is, or stops the motor: it never turns it back.
-        frictionless_speed = speed + substep * (effort - force) / inertia
-        loss = substep * dry_friction / inertia
-        new_speed = (
-            0.0
-            if abs(frictionless_speed) <= loss
-            else frictionless_speed - (loss if frictionless_speed > 0.0 else -loss)
-        )
+        acceleration = (effort - force) / inertia
+        new_speed = rubbed(speed, acceleration, dry_friction / inertia, substep)
         new_speed /= 1.0 + substep * drive[VISCOUS] / inertia
         at += substep * 0.5 * (speed + new_speed)
         speed = new_speed
