@@ -54,6 +54,7 @@ from twin.kernels.plant.columns import (
     RELEASING,
     SPAN,
     SPEED,
+    SPEED_CHANGE,
     SPEED_DIGIT,
     STEPPER_DRIVE,
     STIFFNESS,
@@ -206,7 +207,11 @@ def motor_command(
     rate_gain: float,
     step: float,
 ) -> float:
-    """Return the effort of a motor; the velocity loop's integral stops at the limits."""
+    """Return the effort of a motor; the velocity loop's integral stops at the limits.
+
+    The loop of a motor with inertia knows speed and integral in the middle of the step, so that it
+    acts as one in continuous time does.
+    """
     at, speed = state[POSITION], state[SPEED]
     peak_effort, limit = drive[PEAK], 0.0
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
@@ -217,8 +222,10 @@ def motor_command(
         setpoint = converted(command, drive[FASTEST], drive[SPEED_DIGIT])
         setpoint = between(setpoint, -drive[FASTEST], drive[FASTEST])
         setpoint = gated(setpoint, at <= drive[LOWER], at >= drive[UPPER])
-        error = setpoint - speed
+        error = setpoint - speed - 0.5 * state[SPEED_CHANGE]
         feedforward_effort = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
+        if drive[INERTIA] > 0.0:
+            gain += 0.5 * step * rate_gain
         unlimited = gain * error + state[INTEGRAL] + feedforward_effort
         effort = between(unlimited, -peak_effort, peak_effort)
         if effort == unlimited or (unlimited - effort) * error < 0.0:
@@ -305,6 +312,7 @@ def transmit(
         at += substep * 0.5 * (speed + new_speed)
         speed = new_speed
         force_sum += force
+    state[SPEED_CHANGE] = speed - state[SPEED]
     state[POSITION], state[SPEED] = at, speed
     if is_positioning:
         state[EFFORT] = effort
