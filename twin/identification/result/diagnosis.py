@@ -165,6 +165,12 @@ def _sentence(found: Candidate, sizes: FloatArray) -> str:
         return f"changes with time: friction {word} by about {abs(percent):.2g} %, as in warming"
     if found.group == "load_friction":
         return f"grows with load: dry friction of {terms['friction.load']:.2g} of a leg's force"
+    if found.group == "lugre":
+        size = 1e6 * terms["friction.presliding"]
+        return f"rises where motors turn back: friction that bends {size:.2g} um before it slides"
+    if found.group == "leads":
+        percent = 100.0 * max(terms.values(), key=abs)
+        return f"differs by leg in proportion to the way: leads of screws, up to {percent:.2g} %"
     starts = nominal_array(found.parameters)
     starts += prior_std_array(found.parameters) * term_starts(found.parameters)
     hertz = starts[list(terms).index("pendulum.frequency")]
