@@ -49,7 +49,7 @@ MOTORS_AND_SCREWS: tuple[tuple[str, str, Change, str], ...] = (
     (
         "stewart",
         "friction halved in the negative direction",
-        Formula(f"{ACTUATION}.transmit", "else -loss)", "else -0.5 * loss)"),
+        Formula(f"{ACTUATION}.rubbed", "speed > 0.0 else", "speed > 0.0 else 0.5 *"),
         "motor effort at constant speeds",
     ),
     (

@@ -1,11 +1,12 @@
 """One drive on a test bench, against closed forms and an independent integration."""
 
-from math import atan2, exp, log, pi, sin, sqrt
+from math import atan2, cos, exp, log, pi, sin, sqrt
 
 import numpy as np
 import pytest
 from drive_rig import LEG, THESIS, Bench, constants, state
 from scipy.integrate import quad, solve_ivp
+from scipy.linalg import expm
 
 from twin.kernels.plant import columns as column
 from twin.kernels.plant.columns import VELOCITY_MODE
@@ -172,6 +173,41 @@ def test_a_sliding_motor_stops_where_and_when_it_has_to(subtests):
                     assert (np.diff(state(record, "speed")) <= 0.0).all()
 
 
+@pytest.mark.quick
+def test_friction_turns_back_with_the_motor_at_second_order():
+    """On a spring, half swings about the places where spring and dry friction balance."""
+    pace, friction, start, duration = 6.0, 284.0, 0.1, 1.28
+    stiffness = 719.0 * pace**2
+    turns = int(duration * pace / pi)
+    offset = friction / stiffness
+    swing = start - (2 * turns + 1) * offset
+    exact = (-1) ** turns * offset + swing * cos(pace * duration)
+    errors = []
+    for step in (8e-3, 4e-3, 2e-3, 1e-3):
+        drive = constants(inertia=719.0, stiffness=stiffness, friction=friction)
+        record = Bench(drive, step).set(position=start)
+        errors.append(abs(state(record.run(duration), "position")[-1] - exact))
+    assert turns == 2
+    assert errors[0] < 1e-4 * start
+    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.1)
+
+
+@pytest.mark.quick
+def test_velocity_loops_act_as_in_continuous_time_at_second_order():
+    """A free motor from rest: m s' = K (v - s) + I, I' = K (v - s) / T."""
+    gain, time, speed, duration = 2e4, 0.05, 0.1, 0.064
+    slopes = np.array([[-gain / 719.0, 1.0 / 719.0], [-gain / time, 0.0]])
+    steady = np.array([speed, 0.0])
+    exact = steady - expm(slopes * duration) @ steady
+    errors = []
+    for step in (1e-3, 5e-4, 2.5e-4, 1.25e-4):
+        bench = Bench(constants(**FREE), step, gain=gain, rate=gain / time)
+        record = bench.run(duration, speed, mode=VELOCITY_MODE)
+        errors.append(abs(state(record, "speed")[-1] - exact[0]))
+    assert errors[0] < 1e-3 * speed
+    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.15)
+
+
 @pytest.mark.parametrize("step", [1e-3, 1e-4])
 def test_nothing_a_drive_has_by_itself_creates_energy(step):
     """Friction, play and damping only take; the spring gives back what was put in."""
@@ -331,10 +367,11 @@ def test_the_integral_stops_at_the_limit_and_comes_back_at_once():
 
 
 def test_from_force_to_velocity_nothing_jumps():
+    """At the speed that the motor has in the middle of the next step."""
     bench = Bench(constants(**FREE), 5e-4, gain=2e4, rate=2e4 / 3e-3)
     bench.run(0.01, 123.0)
-    speed = float(bench.states[0, column.SPEED])
-    record = bench.run(5e-4, speed, mode=VELOCITY_MODE)
+    speed = bench.states[0, column.SPEED] + 0.5 * bench.states[0, column.SPEED_CHANGE]
+    record = bench.run(5e-4, float(speed), mode=VELOCITY_MODE)
     assert state(record, "effort")[-1] == pytest.approx(123.0, rel=1e-12)
 
 

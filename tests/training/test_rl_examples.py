@@ -1,6 +1,7 @@
 """Examples of learning run, and end in a table of finite numbers."""
 
 import re
+import runpy
 
 import pytest
 from package_walk import ROOT

@@ -43,10 +43,10 @@ from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
 
 DRIVE_PERIOD = 0.5e-3
-"""[s] Engineering choice: sampling period of the drives' velocity loops. They compare one command
-with the speeds at their own samples over a control period, the first at its beginning. The mean
-speed equals the commanded one if the reference is read half of the difference of both periods
-ahead."""
+"""[s] Engineering choice: sampling period of velocity loops without a motor's inertia. They compare
+one command with the speeds at their own samples over a control period, the first at its beginning.
+The mean speed equals the commanded one if the reference is read half of the difference of both
+periods ahead."""
 
 
 class FeedforwardTable(NamedTuple):
@@ -107,9 +107,12 @@ def feedforward_table(
         _slope(wind_up, reference.period), reference.period
     )
     half_period = 0.5 * reference.period
-    speed_age = half_period - 0.5 * min(DRIVE_PERIOD, reference.period)
+    # The loops of motors with inertia act in continuous time, others on speeds of the last step.
+    speed_age = 0.0 if drives.inertia.any() else 0.5 * min(DRIVE_PERIOD, reference.period)
     rate_lead, force_lead = (
-        (drives.delay + speed_age, drives.lead + half_period) if preview else (0.0, 0.0)
+        (drives.delay + half_period - speed_age, drives.lead + half_period)
+        if preview
+        else (0.0, 0.0)
     )
     forces = ahead(legs + drives.inertia * motor_accelerations, force_lead / reference.period)
     if friction:

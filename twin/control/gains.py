@@ -422,7 +422,8 @@ def unstable_velocity_loop(platform: MachineModel, gains: FloatArray, timestep: 
     """Return why velocity loops of `gains` `(n, 2)` cannot work at the engine's step; else empty.
 
     The columns of `gains` are the gain, and the gain per integral time. A loop that corrects a
-    speed by more than twice its error in one step is unstable. So is a loop with an integral time T
+    speed by more than twice its error in one step is unstable; that of a motor with inertia, which
+    knows its speed half a step ahead, by more than its error. So is a loop with an integral time T
     below the step h: with b the fraction of the error that a step corrects, the product of the
     poles is 1 - b + b h / T. Slower instabilities show in the motion, and the supervisor stops
     them.
@@ -433,7 +434,7 @@ def unstable_velocity_loop(platform: MachineModel, gains: FloatArray, timestep: 
             f"{timestep:g} s; raise velocity_time"
         )
     correction = float(gains[:, 0].max()) * _speed_per_effort(platform, timestep)
-    if correction <= 2.0:
+    if correction <= (1.0 if _couplings(platform) else 2.0):
         return ""
     return (
         f"unstable gains: the velocity loop corrects {correction:.3g} times its error in one step "

@@ -268,6 +268,11 @@ TERM_GROUPS: dict[str, dict[str, PriorStd]] = {
     "motor_constants": {"term.motor.*": PriorStd(1.0)},
     "friction_drift": {"term.friction.drift.*": PriorStd(1.0)},
     "load_friction": {"term.friction.load": PriorStd(1.0)},
+    "lugre": {
+        "term.friction.presliding": PriorStd(1.0),
+        "term.friction.bristle_time": PriorStd(1.0),
+    },
+    "leads": {"term.lead.*": PriorStd(1.0)},
     "pendulum": {"term.pendulum.*": PriorStd(1.0)},
 }
 """Groups of free terms; their priors come from the machine, see `added`."""
@@ -447,6 +452,17 @@ LOAD_FRICTION_PRIOR = 0.05
 """Prior standard deviation of the dry friction per force of a leg."""
 
 
+PRESLIDING_PRIOR = 1e-5
+"""[m] Prior standard deviation of the way over which friction rises before a motor slides; angles
+have it over the mean arm."""
+
+BRISTLE_TIME_PRIOR = 1e-3
+"""[s] Prior standard deviation of the damping of friction's bristles over their stiffness."""
+
+LEAD_PRIOR = 1e-3
+"""Prior standard deviation of the lead of a screw, over that of the file."""
+
+
 def _terms(platform: MachineModel) -> list[Parameter]:
     """Return the parameters of the effects that a machine's model leaves out (free terms)."""
     machine, n = platform.parameters, platform.n_actuators
@@ -476,6 +492,25 @@ def _terms(platform: MachineModel) -> list[Parameter]:
         term("friction.drift.0", f"{drift}, linear", "", DRIFT_PRIOR),
         term("friction.drift.1", f"{drift}, quadratic", "", DRIFT_PRIOR),
         term("friction.load", load, "", LOAD_FRICTION_PRIOR, lower=0.0),
+    ]
+    unit = platform.coordinate_unit
+    presliding = PRESLIDING_PRIOR / (1.0 if unit == "m" else arm)
+    text = "deflection before friction slides"
+    terms += [
+        term("friction.presliding", text, unit, presliding, lower=0.0),
+        term(
+            "friction.bristle_time",
+            f"damping time of the {text}",
+            "s",
+            BRISTLE_TIME_PRIOR,
+            lower=0.0,
+        ),
+    ]
+    terms += [
+        term(
+            f"lead.{k}", f"lead of the screw of leg {k}, over the file's", "", LEAD_PRIOR, 1.0, 0.5
+        )
+        for k in range(1, n + 1)
     ]
     label = "constant of the motor of leg {}, over the mean"
     terms += [

@@ -24,7 +24,7 @@ def recording(controller: str) -> Recording:
 @pytest.mark.parametrize("controller", ["computed_torque", "cascade"])
 @pytest.mark.parametrize("early", [0.03, -0.02])
 def test_another_clock_is_found(controller: str, early: float) -> None:
-    """Within what delay (1 ms more), lag and friction of the machine differ from the file's."""
+    """Within what the delay (1 ms more), lag, friction and velocity loops of the machine add."""
     other = recording(controller)
     other = replace(other, command_time=other.command_time - early)
     found, moved = synchronised(other, nominal())

@@ -12,9 +12,12 @@ from twin.identification.prediction.problem import PredictionProblem
 from twin.identification.prediction.recording import recording_of
 from twin.identification.prediction.terms import FreeTerms, RecordedMotion
 from twin.identification.result.diagnosis import find_patterns
+from twin.kernels.plant import columns as column
 from twin.motion.profiles import MultiSineMotion
+from twin.plant.drives import drive_constants
 from twin.validation.rig import Conditions, record
 
+DRIVES = drive_constants(nominal(), 5e-4)[None]
 TIMES = np.arange(4001) * 1e-3
 
 
@@ -25,18 +28,20 @@ def recorded_motion(shift: np.ndarray, acceleration: np.ndarray) -> RecordedMoti
     pose[:, 0] += shift
     twist, bent = np.zeros((len(TIMES), 6)), np.zeros((len(TIMES), 6))
     bent[:, 0] = acceleration
-    return RecordedMotion(TIMES, pose, twist, bent, 100.0 * np.ones((len(TIMES), 6)))
+    return RecordedMotion(
+        TIMES, pose, twist, bent, 100.0 * np.ones((len(TIMES), 6)), np.zeros((len(TIMES), 6))
+    )
 
 
 @pytest.mark.quick
-def test_a_cable_pulls_at_its_point() -> None:
+def test_a_cable_pulls_at_its_point():
     machine, shift = nominal(), 0.01 * np.sin(TIMES)
     parameters = select(machine, "cable")
     paths = [each.path for each in parameters]
     values = dict.fromkeys(paths, 0.0) | {"term.cable.force.2": -20.0, "term.cable.point.0": 0.3}
     values["term.cable.stiffness"] = 2000.0
     terms = FreeTerms(machine, parameters, recorded_motion(shift, 0.0 * shift))
-    wrench = terms.effects(np.array([[values[path] for path in paths]])).wrench[0]
+    wrench = terms.effects(np.array([[values[path] for path in paths]]), DRIVES).wrench[0]
     assert wrench[:, 0] == pytest.approx(-2000.0 * shift)
     assert wrench[:, 2] == pytest.approx(-20.0)
     assert wrench[:, 4] == pytest.approx(0.3 * 20.0)
@@ -50,20 +55,20 @@ def test_what_swings_follows_slowly_and_stays_behind_quickly(hertz: float, facto
     parameters = select(machine, "pendulum")
     acceleration = np.sin(w * TIMES) * np.minimum(TIMES, 1.0)
     terms = FreeTerms(machine, parameters, recorded_motion(0.0 * TIMES, acceleration))
-    wrench = terms.effects(np.array([[10.0, 1.0, 0.3]])).wrench[0]
+    wrench = terms.effects(np.array([[10.0, 1.0, 0.3]]), DRIVES).wrench[0]
     whole = wrench[3000:, 0] - 10.0 * acceleration[3000:]
     size = np.sqrt((whole**2).mean() / (acceleration[3000:] ** 2).mean()) / 10.0
     assert size == pytest.approx(factor, abs=0.15)
 
 
 @pytest.mark.quick
-def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor() -> None:
+def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor():
     machine = nominal()
     parameters = select(machine, "motor_constants, friction_drift, load_friction")
     still = recorded_motion(0.0 * TIMES, 0.0 * TIMES)
     values = nominal_array(parameters)
     values[0], values[-3:] = 1.05, (0.4, -0.2, 0.1)
-    effects = FreeTerms(machine, parameters, still).effects(values[None])
+    effects = FreeTerms(machine, parameters, still).effects(values[None], DRIVES)
     assert effects.motor_constants.mean() == pytest.approx(1.0)
     assert effects.motor_constants[0, 0] == pytest.approx(1.05)
     assert effects.friction_factor.mean() == pytest.approx(1.0, abs=1e-3)
@@ -71,6 +76,21 @@ def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor() -> 
     drives = np.ones((1, 6, 80))
     effects.change_drives(drives, np.ones((1, 6, 80)), np.array([0]), np.array([0]))
     assert drives.max() == pytest.approx(effects.friction_factor[0, 0] + 10.0)
+
+
+@pytest.mark.quick
+def test_bristles_bend_before_a_motor_slides():
+    """Away from rest the friction F of a motor is F (1 - exp(-x / s)), as LuGre's is."""
+    machine, way = nominal(), 2e-5 * TIMES
+    motor = np.tile(way[:, None], (1, 6))
+    parameters = select(machine, "lugre")
+    drives = DRIVES.copy()
+    drives[:, :, column.BREAKAWAY] = drives[:, :, column.FRICTION]
+    motion = recorded_motion(0.0 * TIMES, 0.0 * TIMES)._replace(motor=motor)
+    force = FreeTerms(machine, parameters, motion).effects(np.array([[1e-5, 0.0]]), drives)
+    assert force.bristle_force is not None
+    expected = drives[0, 0, column.FRICTION] * (1.0 - np.exp(-0.5 * (way[1:] + way[:-1]) / 1e-5))
+    assert force.bristle_force[0, :, 0] == pytest.approx(expected, rel=1e-3, abs=0.01)
 
 
 @pytest.mark.slow
@@ -83,8 +103,10 @@ def test_constants_of_motors_have_a_mean_of_one_and_friction_a_mean_factor() -> 
         (Conditions(warming_drop=0.3, warming_time=4.0), "friction_drift"),
         (Conditions(load_friction=0.1), "load_friction"),
         (Conditions(swinging_mass=15.0), "pendulum"),
+        (Conditions(friction_law="lugre"), "lugre"),
+        (Conditions(lead_errors=(2e-3, -2e-3, 1e-3, 0.0, -1e-3, 0.0)), "leads"),
     ],
-    ids=["clean", "cable", "motors", "warming", "load", "swing"],
+    ids=["clean", "cable", "motors", "warming", "load", "swing", "lugre", "leads"],
 )
 def test_patterns_are_named(conditions: Conditions, group: str) -> None:
     """With the true numbers, what is left is what the rig has beside them."""

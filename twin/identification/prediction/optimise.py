@@ -266,7 +266,10 @@ class Search:
 
     def cost(self, x: FloatArray) -> float:
         """Return the sum of squares of the residuals; infinite where rollouts fail."""
-        squares = self.residuals(x) ** 2
+        return self._loss(self.residuals(x))
+
+    def _loss(self, residuals: FloatArray) -> float:
+        squares = residuals**2
         return float((2.0 * (np.sqrt(1.0 + squares) - 1.0) if self.robust else squares).sum())
 
     def extrapolated(self, x: FloatArray, factor: int) -> tuple[list[FloatArray], float]:
@@ -284,8 +287,7 @@ class Search:
         except InputError:
             return [], np.inf
         pairs = zip(errors, self.scales, strict=True)
-        squares = np.concatenate([x, *((error / scale).ravel() for error, scale in pairs)]) ** 2
-        cost = float((2.0 * (np.sqrt(1.0 + squares) - 1.0) if self.robust else squares).sum())
+        cost = self._loss(np.concatenate([x, *((error / scale).ravel() for error, scale in pairs)]))
         return errors, cost if np.isfinite(cost) else np.inf
 
     def projected(self, x: FloatArray, steps: FloatArray) -> list[ProjectedJacobian]:

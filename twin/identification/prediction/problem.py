@@ -299,7 +299,11 @@ class PredictionProblem:
         if has_terms(self.parameters):
             if self._motion is None:
                 self._motion = recorded_motion(self._recording, self.machine)
-            terms = FreeTerms(self.machine, self.parameters, self._motion).effects(values)
+            free_terms = FreeTerms(self.machine, self.parameters, self._motion)
+            terms = free_terms.effects(values, stacked.constants)
+            # Encoders count the turns of the motors from the first sample on.
+            bias = bias + scale * self._recording.position[0] * (1.0 - 1.0 / terms.leads)
+            scale = scale / terms.leads
         observed = Observed(
             self._recording.position,
             self._inverse,

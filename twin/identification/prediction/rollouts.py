@@ -305,6 +305,7 @@ class ParameterSets:
         kinds, ratio, terms = commands.kinds[sets], observed.ratio, observed.terms
         original = arrays.constants.copy()
         motor_constants = 1.0 if terms is None else terms.motor_constants[sets]
+        bristle_force = None if terms is None else terms.bristle_force
         for sample in range(observed.samples):
             sample_index = rows + sample
             if terms is not None:
@@ -319,12 +320,14 @@ class ParameterSets:
             if observed.moving:
                 motion[:, sample, :7], motion[:, sample, 7:13] = machines.pose, machines.twist
             for substep in range(ratio if sample + 1 < observed.samples else 0):
-                command = commands.given[kinds, ratio * sample_index + substep]
-                inputs.command[:] = command * motor_constants
-                if commands.feedforward is not None:
-                    inputs.feedforward[:] = commands.feedforward[
-                        kinds, ratio * sample_index + substep
-                    ]
+                at = kinds, ratio * sample_index + substep
+                inputs.command[:] = commands.given[at] * motor_constants
+                inputs.feedforward[:] = (
+                    0.0 if commands.feedforward is None else commands.feedforward[at]
+                )
+                if bristle_force is not None:
+                    efforts = inputs.command if self.mode == "force" else inputs.feedforward
+                    efforts -= bristle_force[sets, sample_index]
                 advance(bundle)
         if observed.moving:
             motion[:, -1, 13:] = motion[:, -2, 13:]
@@ -484,11 +487,11 @@ def _smoothed(recording: Recording, machine: MachineModel) -> tuple[FloatArray, 
 
 def recorded_motion(recording: Recording, machine: MachineModel) -> RecordedMotion:
     """Return the motion of the platform of a recording, along which free terms act."""
-    acceleration, pose, twist, inverse, force = _smoothed(recording, machine)[2:]
+    position, _, acceleration, pose, twist, inverse, force = _smoothed(recording, machine)
     slope = machine.jacobian_derivative(pose, twist)
     bent = acceleration - np.einsum("kij,kj->ki", slope, twist)
     return RecordedMotion(
-        recording.time, pose, twist, np.einsum("kij,kj->ki", inverse, bent), force
+        recording.time, pose, twist, np.einsum("kij,kj->ki", inverse, bent), force, position
     )
 
 

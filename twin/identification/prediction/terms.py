@@ -1,8 +1,12 @@
 """Free terms: what a machine may have that its file has no field for.
 
-Cables, a payload that swings, motors whose constants differ, and friction that drifts in time or
-rises with load. They act along the recorded motion, so that rollouts need no other states. Groups
-and priors are in `twin.identification.parameters`.
+Cables, a payload that swings, motors whose constants differ, screws whose leads do, and friction
+that drifts in time, rises with load, or bends bristles before it slides. They act along the
+recorded motion, so that rollouts need no other states. Groups and priors are in
+`twin.identification.parameters`.
+
+Reference:
+    Canudas de Wit et al., A new model for control of systems with friction (1995): bristles.
 """
 
 from __future__ import annotations
@@ -25,6 +29,10 @@ DRY_COLUMNS = [column.FRICTION, column.BREAKAWAY]
 """Constants of a drive that load raises."""
 
 
+MIN_PRESLIDING = 1e-9
+"""[m, rad] Smallest deflection of bristles, which keeps their stiffness finite."""
+
+
 class TermEffects(NamedTuple):
     """Effects of the free terms of parameter sets along a recording."""
 
@@ -38,6 +46,10 @@ class TermEffects(NamedTuple):
     """`(T, n)` size of the forces of the legs"""
     motor_constants: FloatArray
     """`(sets, n)` force of a motor over its command"""
+    leads: FloatArray
+    """`(sets, n)` motion of a leg over that of its motor"""
+    bristle_force: FloatArray | None
+    """`(sets, T - 1, n)` dry friction from each sample to the next; None: that of the drives"""
 
     def change_drives(
         self, constants: FloatArray, original: FloatArray, sets: FloatArray, at: FloatArray
@@ -47,6 +59,8 @@ class TermEffects(NamedTuple):
         constants[:, :, FRICTION_COLUMNS] = factor * original[:, :, FRICTION_COLUMNS]
         load = self.load_friction[sets, None] * self.leg_force[at]
         constants[:, :, DRY_COLUMNS] += load[:, :, None]
+        if self.bristle_force is not None:
+            constants[:, :, DRY_COLUMNS] = 0.0
 
 
 class RecordedMotion(NamedTuple):
@@ -57,6 +71,8 @@ class RecordedMotion(NamedTuple):
     twist: FloatArray
     acceleration: FloatArray
     leg_force: FloatArray
+    motor: FloatArray
+    """`(T, n)` coordinates of the motors"""
 
 
 class FreeTerms:
@@ -75,20 +91,65 @@ class FreeTerms:
         """Rotations `(T, 3, 3)` from platform to base axes."""
         return np.asarray(rotation_matrix(self._motion.pose[:, 3:]))
 
-    def effects(self, values: FloatArray) -> TermEffects:
-        """Return the effects of values `(sets, p)` of the parameters in SI."""
+    def effects(self, values: FloatArray, drives: FloatArray) -> TermEffects:
+        """Return the effects of values `(sets, p)` in SI, on drives `(sets, n, CONSTANTS)`."""
         terms = [values_by_path(self._parameters, each) for each in values]
-        n = self._machine.n_actuators
-        drift = np.array(
-            [[each.get(f"term.friction.drift.{k}", 0.0) for k in (0, 1)] for each in terms]
+        drift, load, constants, leads, bristles = (
+            np.array([[each.get(f"term.{path}", nominal) for path in paths] for each in terms])
+            for paths, nominal in (
+                (("friction.drift.0", "friction.drift.1"), 0.0),
+                (("friction.load",), 0.0),
+                ([f"motor.constant.{k + 1}" for k in range(drives.shape[1] - 1)], 1.0),
+                ([f"lead.{k + 1}" for k in range(drives.shape[1])], 1.0),
+                (("friction.presliding", "friction.bristle_time"), 0.0),
+            )
         )
-        return TermEffects(
+        # The mean of the constants of all motors is one: the last one makes up.
+        last = drives.shape[1] - constants.sum(axis=1, keepdims=True)
+        effects = TermEffects(
             np.array([self._cable(each) + self._pendulum(each) for each in terms]),
             np.maximum(1.0 + drift @ self._drift_shapes, 0.0),
-            np.array([each.get("term.friction.load", 0.0) for each in terms]),
+            load[:, 0],
             np.abs(self._motion.leg_force),
-            np.array([_motor_constants(each, n) for each in terms]),
+            np.hstack([constants, last]),
+            leads,
+            None,
         )
+        if not bristles[:, 0].any():
+            return effects
+        return effects._replace(bristle_force=self._bristle_force(effects, drives, *bristles.T))
+
+    def _bristle_force(
+        self, effects: TermEffects, drives: FloatArray, presliding: FloatArray, time: FloatArray
+    ) -> FloatArray:
+        """Return the friction `(sets, T - 1, n)` of bristles that bend along the recorded motion.
+
+        Args:
+            effects: of the other terms.
+            drives: `(sets, n, CONSTANTS)`.
+            presliding: `(sets,)` deflections at which motors slide, with Coulomb friction.
+            time: `(sets,)` [s] damping of the bristles over their stiffness.
+        """
+        motion = self._motion
+        coulomb, breakaway, stribeck = np.moveaxis(
+            drives[:, None, :, [column.FRICTION, column.BREAKAWAY, column.STRIBECK]], -1, 0
+        )
+        travel = np.diff(motion.motor, axis=0)
+        period = float(motion.time[1] - motion.time[0])
+        level = coulomb + (breakaway - coulomb) * np.exp(-((travel / period / stribeck) ** 2))
+        level = level * effects.friction_factor[:, :-1, None]
+        level += effects.load_friction[:, None, None] * effects.leg_force[:-1]
+        stiffness = coulomb / np.maximum(presliding, MIN_PRESLIDING)[:, None, None]
+        # The bristles of a motor at constant speed approach `limit` in the course of `travel`.
+        limit = np.sign(travel) * level / stiffness
+        kept = np.exp(-np.abs(travel) / np.maximum(np.abs(limit), MIN_PRESLIDING))
+        added = (1.0 - kept) * limit
+        bristle = np.zeros((len(drives), len(motion.time), drives.shape[1]))
+        for k in range(len(travel)):
+            bristle[:, k + 1] = kept[:, k] * bristle[:, k] + added[:, k]
+        mean = 0.5 * (bristle[:, 1:] + bristle[:, :-1])
+        rate = np.diff(bristle, axis=1) / period
+        return np.asarray(stiffness * (mean + time[:, None, None] * rate))
 
     def _cable(self, term: dict[str, float]) -> FloatArray:
         """Return the wrench `(T, 6)` of a force and a linear spring at a point of the platform."""
@@ -136,9 +197,3 @@ class FreeTerms:
 def has_terms(parameters: Sequence[Parameter]) -> bool:
     """Return whether any of the parameters is one of a free term."""
     return any(parameter.path.startswith(TERM_PREFIX) for parameter in parameters)
-
-
-def _motor_constants(term: dict[str, float], n: int) -> FloatArray:
-    """Return the constants `(n,)` of the motors: their mean is one, as the last one makes up."""
-    constants = np.array([term.get(f"term.motor.constant.{k + 1}", 1.0) for k in range(n - 1)])
-    return np.append(constants, n - constants.sum())

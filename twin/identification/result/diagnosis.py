@@ -156,15 +156,22 @@ def _sentence(found: Candidate, sizes: FloatArray) -> str:
             f"grows with the position of the platform: a spring or cable, about {stiffness:.2g} "
             f"kN/m and {force:.2g} N"
         )
-    if found.group == "motor_constants":
-        percent = 100.0 * max(terms.values(), key=abs)
-        return f"differs by leg in proportion to force: torque constants, up to {percent:.2g} %"
+    largest = max(terms.values(), key=abs)
+    simple_sentences = {
+        "motor_constants": "differs by leg in proportion to force: torque constants, up to "
+        "{:.2g} %",
+        "leads": "differs by leg in proportion to the way: leads of screws, up to {:.2g} %",
+        "load_friction": "grows with load: dry friction of {:.2g} % of a leg's force",
+    }
+    if found.group in simple_sentences:
+        return simple_sentences[found.group].format(100.0 * largest)
     if found.group == "friction_drift":
         percent = 100.0 * terms["friction.drift.0"]
         word = "falls" if percent < 0.0 else "rises"
         return f"changes with time: friction {word} by about {abs(percent):.2g} %, as in warming"
-    if found.group == "load_friction":
-        return f"grows with load: dry friction of {terms['friction.load']:.2g} of a leg's force"
+    if found.group == "lugre":
+        size = 1e6 * terms["friction.presliding"]
+        return f"rises where motors turn back: friction that bends {size:.2g} um before it slides"
     starts = nominal_array(found.parameters)
     starts += prior_std_array(found.parameters) * term_starts(found.parameters)
     hertz = starts[list(terms).index("pendulum.frequency")]

@@ -54,6 +54,7 @@ from twin.kernels.plant.columns import (
     RELEASING,
     SPAN,
     SPEED,
+    SPEED_CHANGE,
     SPEED_DIGIT,
     STEPPER_DRIVE,
     STIFFNESS,
@@ -206,7 +207,11 @@ def motor_command(
     rate_gain: float,
     step: float,
 ) -> float:
-    """Return the effort of a motor; the velocity loop's integral stops at the limits."""
+    """Return the effort of a motor; the velocity loop's integral stops at the limits.
+
+    The loop of a motor with inertia knows speed and integral in the middle of the step, so that it
+    acts as one in continuous time does.
+    """
     at, speed = state[POSITION], state[SPEED]
     peak_effort, limit = drive[PEAK], 0.0
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
@@ -217,8 +222,10 @@ def motor_command(
         setpoint = converted(command, drive[FASTEST], drive[SPEED_DIGIT])
         setpoint = between(setpoint, -drive[FASTEST], drive[FASTEST])
         setpoint = gated(setpoint, at <= drive[LOWER], at >= drive[UPPER])
-        error = setpoint - speed
+        error = setpoint - speed - 0.5 * state[SPEED_CHANGE]
         feedforward_effort = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
+        if drive[INERTIA] > 0.0:
+            gain += 0.5 * step * rate_gain
         unlimited = gain * error + state[INTEGRAL] + feedforward_effort
         effort = between(unlimited, -peak_effort, peak_effort)
         if effort == unlimited or (unlimited - effort) * error < 0.0:
@@ -248,6 +255,23 @@ def brake(drive: FloatArray, state: FloatArray, command: float) -> None:
         state[HOLDING] = 1.0
     elif state[CLOSING] == 0.0:
         state[HOLDING] = 0.0
+
+
+@device
+def rubbed(speed: float, acceleration: float, deceleration: float, time: float) -> float:
+    """Return a speed after `time` [s] under an acceleration and what dry friction takes at most.
+
+    A motor that stops within the time stays, or turns back from that moment on.
+    """
+    if speed != 0.0:
+        slowing = acceleration + (-deceleration if speed > 0.0 else deceleration)
+        new_speed = speed + time * slowing
+        if new_speed * speed >= 0.0:
+            return new_speed
+        time += speed / slowing
+    if abs(acceleration) <= deceleration:
+        return 0.0
+    return time * (acceleration + (-deceleration if acceleration > 0.0 else deceleration))
 
 
 @device
@@ -282,18 +306,13 @@ def transmit(
         if drive[BREAKAWAY] > drive[FRICTION]:
             part_speed = speed / drive[STRIBECK]
             dry_friction += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-part_speed * part_speed)
-        # Dry friction takes what speed there is, or stops the motor: it never turns it back.
-        frictionless_speed = speed + substep * (effort - force) / inertia
-        loss = substep * dry_friction / inertia
-        new_speed = (
-            0.0
-            if abs(frictionless_speed) <= loss
-            else frictionless_speed - (loss if frictionless_speed > 0.0 else -loss)
-        )
+        acceleration = (effort - force) / inertia
+        new_speed = rubbed(speed, acceleration, dry_friction / inertia, substep)
         new_speed /= 1.0 + substep * drive[VISCOUS] / inertia
         at += substep * 0.5 * (speed + new_speed)
         speed = new_speed
         force_sum += force
+    state[SPEED_CHANGE] = speed - state[SPEED]
     state[POSITION], state[SPEED] = at, speed
     if is_positioning:
         state[EFFORT] = effort

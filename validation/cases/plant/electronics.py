@@ -233,9 +233,9 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
     for speed in (-1.0, 1.0):
         bench = DriveBench(constants, ENGINE_STEP, gain=gain, rate=rate)
         record = bench.run(200 * ENGINE_STEP, speed, mode=VELOCITY_MODE)
-        # The first eleven steps hold the proportional part and ten steps of the integral.
+        # Eleven steps hold the proportional part, and the integral in their middle.
         efforts = speed * record.state(column.EFFORT)[1:12] / numbers.peak
-        growth_errors.append(efforts - 0.25 - INTEGRAL_FRACTION * np.arange(11.0))
+        growth_errors.append(efforts - 0.25 - INTEGRAL_FRACTION * (np.arange(11.0) + 0.5))
         bench.run(ENGINE_STEP, -speed, mode=VELOCITY_MODE)
         reversal_errors.append(speed * bench.states[0, column.EFFORT] / numbers.peak - 0.5)
     yield Measure(
@@ -243,7 +243,8 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
         "peak",
         largest(growth_errors),
         1e-12,
-        "a gain of 1/4 of the peak, and 0.016 of it more in each step; rounding",
+        "a gain of 1/4 of the peak, and 0.016 of it more in each step, half of it in the first; "
+        "rounding",
     )
     yield Measure(
         "effort of a blocked motor after its speed command reverses, less half its peak, per peak",
