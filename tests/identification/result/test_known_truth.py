@@ -55,3 +55,18 @@ def test_a_cable_is_named_and_its_term_pays() -> None:
     found = suggested(nominal(), [log], "platform.body.mass", if_unobservable="prior")
     assert any("cable kept" in note for note in found.notes)
     assert abs(found.values[0] - 104.6) < 0.005 * 104.6
+
+
+def test_forces_of_motors_have_no_interval_where_the_model_misses_much() -> None:
+    """They pass the same drives under the same cable as the predictions."""
+    conditions = Conditions(
+        cable_stiffness=3000.0,
+        cable_force=(20.0, 0.0, -10.0),
+        motor_constants=(1.03, 0.97, 1.0, 0.98, 1.02, 1.0),
+    )
+    log = record(nominal(), motion(), conditions, forces="motor")
+    names = "platform.body.mass, platform.body.center_of_mass.*, leg.drive.friction_torque"
+    found = identify(nominal(), [log], names, if_unobservable="prior")
+    assert found.forces is not None and found.forces.signal == "motor_forces"
+    assert np.isinf(found.margins).all()
+    assert "withheld" in " ".join(found.notes)

@@ -366,11 +366,13 @@ def _merged(
     values, covariance, margins = np.empty(0), np.empty((0, 0)), np.empty(0)
     if predicted is not None:
         names, values, covariance, margins = predicted[:4]
-    if linear is not None and unsettled:
+    if forces is not None and linear is not None and unsettled:
         names = (*names, *(linear.parameters[k] for k in unsettled))
         values = np.append(values, linear.values[unsettled])
         covariance = block_diag(covariance, linear.covariance[np.ix_(unsettled, unsettled)])
-        margins = np.append(margins, linear.margins[unsettled])
+        # Forces of motors pass the drives, too, of which predictions miss something.
+        is_withheld = forces.signal != "forces" and np.isinf(margins).any()
+        margins = np.append(margins, np.where(is_withheld, np.inf, linear.margins[unsettled]))
     order = sorted(range(len(names)), key=lambda k: chosen.index(names[k]))
     names, values, margins = tuple(names[k] for k in order), values[order], margins[order]
     covariance = covariance[np.ix_(order, order)]

@@ -373,7 +373,8 @@ def _surpassed(
     Both sets of values predict the encoders and the forces that were kept apart. A set is better
     where it loses less on the data of the other stage than the other loses on its own. Within
     `TIE_TOLERANCE` neither is, and the smaller standard errors decide. Forces on legs are better
-    where predictions have no intervals: they do not pass the drives, which a model may miss.
+    where predictions have no intervals: they do not pass the drives, which a model may miss. Those
+    of motors do, and are not.
 
     Args:
         forces: the first stage.
@@ -387,8 +388,8 @@ def _surpassed(
     shared_parameters = [parameters[k] for k in shared_indices]
     if not shared_parameters:
         return ()
-    if forces.signal == "forces" and np.isinf(left.widening):
-        return tuple(shared_parameters)
+    if np.isinf(left.widening):
+        return tuple(shared_parameters) if forces.signal == "forces" else ()
     mixed_values = values.copy()
     mixed_values[shared_indices] = forces.estimate.starting_values(shared_parameters)
     own_error, mixed_error = (_rms(kept, candidate) for candidate in (values, mixed_values))
