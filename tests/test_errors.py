@@ -28,6 +28,7 @@ BUILTINS = {
     "SimulationStoppedError": RuntimeError,
     "ClosedEngineError": RuntimeError,
     "ControlError": RuntimeError,
+    "ImpossibleDesignError": RuntimeError,
 }
 
 ARGUMENTS = {

@@ -12,9 +12,9 @@ from twin.design import design, front
 from twin.design.candidates import candidates, free_bounds
 from twin.design.demands import assess, needs_of
 from twin.design.design import loaded_machine
-from twin.design.evaluation import CLEARANCE, CONDITION, FORCE, LONGEST, SHORTEST, SPEED
 from twin.design.specification import checked_specification, read_catalogue
 from twin.errors import ImpossibleDesignError
+from twin.kernels.design import CLEARANCE, CONDITION, FORCE, LONGEST, SHORTEST, SPEED
 from twin.machine.file.read import parameters_from
 from twin.motion import SineMotion
 from twin.rotations import pose_from_angles

@@ -73,11 +73,7 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
             + (", the smallest of many" if platform.n_actuators > platform.dof else ""),
         ),
     ]
-    rows += friction
-    if platform.n_actuators > platform.dof:
-        numbers = ", ".join(map(str, platform.parameters.redundant_legs))
-        note = "can push against each other without moving the platform"
-        rows.append(SummaryRow("redundant legs", numbers, "", note))
+    rows += [*friction, *_redundant_legs(platform)]
     rows.append(
         SummaryRow(
             "closest legs at home",
@@ -94,6 +90,15 @@ def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> lis
             SummaryRow(f"{axis_range.axis} range", list(axis_range.span), axis_range.unit, note)
         )
     return rows
+
+
+def _redundant_legs(platform: MachineModel) -> list[SummaryRow]:
+    """Return the numbers of the redundant legs; nothing without any."""
+    if platform.n_actuators == platform.dof:
+        return []
+    numbers = ", ".join(map(str, platform.parameters.redundant_legs))
+    note = "can push against each other without moving the platform"
+    return [SummaryRow("redundant legs", numbers, "", note)]
 
 
 def _friction(platform: MachineModel) -> list[SummaryRow]:

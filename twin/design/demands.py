@@ -10,7 +10,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray, rotated
 from twin.design.candidates import Candidates, candidates
-from twin.design.evaluation import (
+from twin.design.specification import FREE_NUMBERS, Specification, Tasks
+from twin.kernels.design import (
     BASE_ANGLE,
     CLEARANCE,
     CONDITION,
@@ -23,7 +24,6 @@ from twin.design.evaluation import (
     SPEED,
     evaluate,
 )
-from twin.design.specification import FREE_NUMBERS, Specification, Tasks
 from twin.kernels.legs import rss
 from twin.kernels.legs.interface import BASE_JOINT, PLATFORM_JOINT
 from twin.machine.file.data_sheet import estimates
@@ -183,37 +183,33 @@ def judge(
     length, force, speed = ("rad", "N m", "rad/s") if cranks else ("m", "N", "m/s")
     ranges = _ranges(needs, cranks)
     stroke = ranges[:, 1] - ranges[:, 0]
-    demands: dict[str, Demand] = {}
-
-    def most(name: str, required: FloatArray, limit: float | FloatArray | None, unit: str) -> None:
-        if limit is not None:
-            bound = np.broadcast_to(limit, required.shape).astype(float)
-            demands[name] = Demand(required, bound, required / bound, unit)
-
-    def least(name: str, found: FloatArray, limit: FloatArray, unit: str) -> None:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(limit > 0.0, limit / np.maximum(found, 1e-9), 0.0)
-        demands[name] = Demand(found, limit, share, unit)
-
-    lost = needs[:, LOST]
-    demands["reach"] = Demand(lost, np.zeros_like(lost), LOST_SHARE * (lost > 0.0) + lost, "poses")
     footprint = 2.0 * np.maximum(named["base_radius"], named["platform_radius"])
-    most("footprint", footprint, limits.footprint, "m")
-    most("condition", needs[:, CONDITION], limits.condition, "")
-    most("height", heights, limits.height, "m")
+    largest: list[tuple[str, FloatArray, float | None, str]] = [
+        ("footprint", footprint, limits.footprint, "m"),
+        ("condition", needs[:, CONDITION], limits.condition, ""),
+        ("height", heights, limits.height, "m"),
+        ("joint angle at the platform", needs[:, PLATFORM_ANGLE], limits.joint_angle, "rad"),
+        ("stroke", stroke, limits.stroke, length),
+        ("force", needs[:, FORCE], limits.force, force),
+        ("speed", needs[:, SPEED], limits.speed, speed),
+    ]
     if not cranks:
-        most("joint angle at the base", needs[:, BASE_ANGLE], limits.joint_angle, "rad")
-    most("joint angle at the platform", needs[:, PLATFORM_ANGLE], limits.joint_angle, "rad")
+        angle = needs[:, BASE_ANGLE]
+        largest.append(("joint angle at the base", angle, limits.joint_angle, "rad"))
+    lost = needs[:, LOST]
+    reach = Demand(lost, np.zeros_like(lost), LOST_SHARE * (lost > 0.0) + lost, "poses")
+    demands = {"reach": reach} | {
+        name: Demand(required, np.full_like(required, limit), required / limit, unit)
+        for name, required, limit, unit in largest
+        if limit is not None
+    }
     thickness = (
         CRANK_WIDTH * named["crank"] if cranks else 2.0 * estimates.LEG_RADIUS_RATIO * ranges[:, 0]
     )
     clearance = thickness if limits.clearance is None else np.full(len(values), limits.clearance)
-    least("clearance", needs[:, CLEARANCE], clearance, "m")
-    most("stroke", stroke, limits.stroke, length)
-    most("force", needs[:, FORCE], limits.force, force)
-    most("speed", needs[:, SPEED], limits.speed, speed)
+    demands["clearance"] = at_least(needs[:, CLEARANCE], clearance, "m")
     if not cranks:
-        least("retracted length", ranges[:, 0], limits.retracted * stroke, "m")
+        demands["retracted length"] = at_least(ranges[:, 0], limits.retracted * stroke, "m")
     chosen = np.full(len(values), -1)
     prices = np.full(len(values), np.inf)
     if specification.actuators:
@@ -232,6 +228,12 @@ def judge(
         "price": prices,
     }
     return Assessment(demands, figures, chosen, ranges)
+
+
+def at_least(found: FloatArray, limit: FloatArray, unit: str) -> Demand:
+    """Return the demand that what is found `(m,)` is as large as a limit."""
+    share = np.where(limit > 0.0, limit / np.maximum(found, 1e-9), 0.0)
+    return Demand(found, limit, share, unit)
 
 
 def _ranges(needs: FloatArray, cranks: bool) -> FloatArray:

@@ -24,7 +24,15 @@ from twin.analysis.platform import Platform
 from twin.basics.arrays import BoolArray, FloatArray, one_of
 from twin.design.candidates import candidates, free_bounds, has_layouts
 from twin.design.demands import Assessment, assess, judge
-from twin.design.evaluation import (
+from twin.design.specification import FREE_NUMBERS, Objective, Specification
+from twin.errors import (
+    ImpossibleDesignError,
+    InputError,
+    ParameterError,
+    SingularPoseError,
+    UnreachablePoseError,
+)
+from twin.kernels.design import (
     BASE_ANGLE,
     CLEARANCE,
     CONDITION,
@@ -34,14 +42,6 @@ from twin.design.evaluation import (
     PLATFORM_ANGLE,
     SHORTEST,
     SPEED,
-)
-from twin.design.specification import FREE_NUMBERS, Objective, Specification
-from twin.errors import (
-    ImpossibleDesignError,
-    InputError,
-    ParameterError,
-    SingularPoseError,
-    UnreachablePoseError,
 )
 from twin.kernels.legs.interface import BASE_JOINT
 from twin.machine.file.data_sheet.estimates import SHEET_SOURCE

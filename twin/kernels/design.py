@@ -95,6 +95,21 @@ def inverted(matrix: FloatArray, inverse: FloatArray) -> float:
     return sign
 
 
+@device
+def scaled_inverse(
+    jacobian: FloatArray, arm: float, scaled: FloatArray, inverse: FloatArray
+) -> float:
+    """Fill the Jacobian with moments divided by `arm` [m], and its inverse; return its sign.
+
+    `jacobian` (6, 6) is destroyed.
+    """
+    for i in range(6):
+        for j in range(6):
+            jacobian[i, j] /= arm if j > 2 else 1.0
+            scaled[i, j] = jacobian[i, j]
+    return inverted(jacobian, inverse)
+
+
 @allocating
 def largest_singular_value(matrix: FloatArray) -> float:
     """Return the largest singular value of `matrix` (6, 6) by power iteration."""
@@ -231,6 +246,20 @@ def turned_tensor_times(body: FloatArray, matrix: Matrix, vector: Vector) -> Vec
     return rotate(matrix, (body[2] * inside[0], body[3] * inside[1], body[4] * inside[2]))
 
 
+@device
+def fill_angles(
+    points: FloatArray, home_points: FloatArray, turn: Matrix, has_cranks: bool, need: FloatArray
+) -> None:
+    """Enlarge the largest angles of the legs from their directions at home in `need`."""
+    for i in range(6):
+        here = subtract(point(points, i, 2), point(points, i, 1))
+        there = subtract(point(home_points, i, 2), point(home_points, i, 1))
+        here, there = scale(1.0 / norm(here), here), scale(1.0 / norm(there), there)
+        need[PLATFORM_ANGLE] = max(need[PLATFORM_ANGLE], between(rotate_back(turn, here), there))
+        if not has_cranks:
+            need[BASE_ANGLE] = max(need[BASE_ANGLE], between(here, there))
+
+
 @compiled
 def evaluate(
     rows: FloatArray,
@@ -278,15 +307,9 @@ def evaluate(
             reached = place(
                 rows[m], has_cranks, position, quaternion, jacobian, coordinates, points
             )
-            if reached:
-                for i in range(6):
-                    for j in range(6):
-                        jacobian[i, j] /= arms[m] if j > 2 else 1.0
-                        scaled[i, j] = jacobian[i, j]
-                sign = inverted(jacobian, inverse)
-                home_sign = sign if k == 0 else home_sign
-                reached = sign != 0.0 and sign == home_sign
-            if not reached:
+            sign = scaled_inverse(jacobian, arms[m], scaled, inverse) if reached else 0.0
+            home_sign = sign if k == 0 else home_sign
+            if sign == 0.0 or sign != home_sign:
                 need[LOST] += 1.0 / offsets.shape[0]
                 continue
             for i in range(6):
@@ -298,26 +321,16 @@ def evaluate(
             need[CLEARANCE] = min(need[CLEARANCE], clearance(points, has_cranks))
             if k == 0:
                 home_points[:] = points
-            for i in range(6):
-                here = subtract(point(points, i, 2), point(points, i, 1))
-                there = subtract(point(home_points, i, 2), point(home_points, i, 1))
-                here, there = scale(1.0 / norm(here), here), scale(1.0 / norm(there), there)
-                need[PLATFORM_ANGLE] = max(
-                    need[PLATFORM_ANGLE], between(rotate_back(turn, here), there)
-                )
-                if not has_cranks:
-                    need[BASE_ANGLE] = max(need[BASE_ANGLE], between(here, there))
+            fill_angles(points, home_points, turn, has_cranks, need)
             force, moment = wrench_of(body, turn, gravity, twists[k], accelerations[k])
             for i in range(6):
                 arm = subtract(point(points, i, 2), position)
-                tip_force = scale(
-                    tip_masses[m], moved_point(arm, gravity, twists[k], accelerations[k])
-                )
+                tip_acceleration = moved_point(arm, gravity, twists[k], accelerations[k])
+                tip_force = scale(tip_masses[m], tip_acceleration)
                 force, moment = add(force, tip_force), add(moment, cross(arm, tip_force))
+            held = gravity * crank_moments[m]
             for i in range(6):
-                # A crank is level at angle zero.
-                effort = gravity * crank_moments[m] * cos(coordinates[i])
-                speed = 0.0
+                effort, speed = held * cos(coordinates[i]), 0.0  # a crank is level at angle zero
                 for j in range(3):
                     effort += inverse[j, i] * force[j] + inverse[3 + j, i] * moment[j] / arms[m]
                     speed += scaled[i, j] * twists[k, j]
