@@ -233,9 +233,11 @@ def velocity_loop_measures(drive: FloatArray, numbers: DriveNumbers) -> Iterator
     for speed in (-1.0, 1.0):
         bench = DriveBench(constants, ENGINE_STEP, gain=gain, rate=rate)
         record = bench.run(200 * ENGINE_STEP, speed, mode=VELOCITY_MODE)
-        # Eleven steps hold the proportional part, and the integral in their middle.
+        # Eleven steps hold the proportional part and the integral: that in the middle of a step,
+        # and of a motor without inertia that at its start.
+        middle = 0.5 if constants[0, column.INERTIA] > 0.0 else 0.0
         efforts = speed * record.state(column.EFFORT)[1:12] / numbers.peak
-        growth_errors.append(efforts - 0.25 - INTEGRAL_FRACTION * (np.arange(11.0) + 0.5))
+        growth_errors.append(efforts - 0.25 - INTEGRAL_FRACTION * (np.arange(11.0) + middle))
         bench.run(ENGINE_STEP, -speed, mode=VELOCITY_MODE)
         reversal_errors.append(speed * bench.states[0, column.EFFORT] / numbers.peak - 0.5)
     yield Measure(
