@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -191,7 +192,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
         # No limit: more control periods than any run has.
         self._last = 2**62 if max_episode_steps in (None, -1) else max_episode_steps
-        self._started: tuple[Any, Any, Any] | None = None
+        self._card_parts: tuple[Any, Any, Any] | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -209,10 +210,10 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         self._check_open()
         if options:
             raise InputError("options", "a graphics card takes none")
-        if self._started is None or seed is not None:
+        if self._card_parts is None or seed is not None:
             self._draw(as_seed(seed))
-        assert self._started is not None
-        kernel, tables, states = self._started
+        assert self._card_parts is not None
+        kernel, tables, states = self._card_parts
         states.over.copy_to_device(np.ones(self.num_envs, dtype=bool))
         states.motion.copy_to_device((np.arange(self.num_envs) - 1) % self.stock_size)
         no_actions = np.zeros(self.num_envs * width(self.task.actions))
@@ -228,15 +229,15 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
             ClosedEngineError: the environment is closed.
         """
         self._check_open()
-        if self._started is None:
+        if self._card_parts is None:
             raise StateError("no episode has begun; call reset")
-        kernel, tables, states = self._started
+        kernel, tables, states = self._card_parts
         self._launch(kernel, tables, states, self._taken(actions))
         return self._observation(states), states.reward, states.terminated, states.truncated, {}
 
     def close_extras(self, **_: Any) -> None:
         """Release the arrays on the card."""
-        self._started = None
+        self._card_parts = None
 
     def _draw(self, seed: int | None) -> None:
         """Draw the stock of motions and copy it to the card."""
@@ -245,14 +246,15 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
         self._episodes.reset(
             np.arange(size), [seeding.np_random(episode_seed)[0] for episode_seed in seeds]
         )
-        started = prepare(self.task, self.num_envs, self._last, self._model.copied)
-        if self._started is not None:
-            started = (self._started[0], *started[1:])  # the kernel is the same
-        self._started = started
+        kernel, tables, states = prepare(self.task, self.num_envs, self._last, self._model.copied)
+        if self._card_parts is not None:
+            kernel = self._card_parts[0]  # the compiled one is used again
+        self._card_parts = kernel, tables, states
 
     def _launch(self, kernel: Any, *arguments: Any) -> None:
         threads = min(THREADS_PER_BLOCK, self.num_envs)
-        kernel[-(-self.num_envs // threads), threads](*arguments)
+        blocks = ceil(self.num_envs / threads)
+        kernel[blocks, threads](*arguments)
 
     def _observation(self, states: Any) -> Any:
         return states.observation.reshape((self.num_envs, -1))

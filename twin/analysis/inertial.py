@@ -663,8 +663,12 @@ def inertial_results(
             f"{numbers['measured_rms']:.4g} {numbers['unit']}"
         )
         columns = (
-            "frequency [Hz]", "ratio [1]", "ratio [dB]", "deviation [dB]", "coherence [1]",
-        )  # fmt: skip
+            "frequency [Hz]",
+            "amplification [1]",
+            "amplification [dB]",
+            "standard deviation [dB]",
+            "coherence [1]",
+        )
         tables.append(Table(title, columns, table_rows(response)))
     figures = [
         Figure("Readings", "All channels over time.", partial(readings_figure, comparison)),

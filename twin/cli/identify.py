@@ -53,11 +53,11 @@ IfUnobservable = Annotated[
         metavar="refuse|prior|hold",
     ),
 ]
-Window = Annotated[str, option("Time of predictions in s.", metavar="QUANTITY")]
-Robust = Annotated[bool, option("Large errors count less than their square.", "--robust")]
+Window = Annotated[str, option("Length of each prediction in s.", metavar="QUANTITY")]
+Robust = Annotated[bool, option("Outliers weigh less than by their square.", "--robust")]
 
 Suggest = Annotated[
-    bool, option("Add the free terms that make errors on data kept apart smaller.", "--suggest")
+    bool, option("Add the free terms that reduce the errors on held-out data.", "--suggest")
 ]
 
 

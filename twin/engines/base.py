@@ -281,7 +281,7 @@ class BaseEngine(ABC):
         self._ball = as_ball(ball, self.platform.parameters)
         self._no_wrench = np.zeros(6)
         self._shaking = np.zeros(3)
-        self._no_internal = np.zeros(2 * self.platform.n_deflections)
+        self._zero_deflection = np.zeros(2 * self.platform.n_deflections)
         self._steps = 0
         self._ready = self._closed = False
 
@@ -301,19 +301,19 @@ class BaseEngine(ABC):
     def reset(
         self, pose: Any = None, twist: Any = None, deflection: Any = None, *, ball: Any = None
     ) -> State:
-        """Put the machine at `pose` with `twist`, loops closed; see `Engine.reset`."""
+        """Put the machine at `pose` with `twist`, kinematic loops closed; see `Engine.reset`."""
         self._check_open()
         start_pose = one_pose(self.platform.home if pose is None else pose)
-        motion = as_vector(ZERO_VECTOR if twist is None else twist, "twist", 6)
-        spring_state = self._no_internal if deflection is None else deflection
-        spring_state = as_vector(spring_state, "deflection", len(self._no_internal))
-        legs = self.platform.leg_coordinates(start_pose, motion, deflection=spring_state)
+        start_twist = as_vector(ZERO_VECTOR if twist is None else twist, "twist", 6)
+        spring_state = self._zero_deflection if deflection is None else deflection
+        spring_state = as_vector(spring_state, "deflection", len(self._zero_deflection))
+        legs = self.platform.leg_coordinates(start_pose, start_twist, deflection=spring_state)
         ball_start = self._ball_start(ball)
         self._shaking = np.zeros(3)
         self._apply_field()
-        self._place(start_pose, motion, spring_state, legs)
+        self._place(start_pose, start_twist, spring_state, legs)
         if self._ball is not None:
-            self._place_ball(self._ball, start_pose, motion, ball_start)
+            self._place_ball(self._ball, start_pose, start_twist, ball_start)
         return self._begin(0)
 
     def shake(self, acceleration: Any) -> None:

@@ -276,7 +276,7 @@ def load_policy(name: str | Path, known: Sequence[str] = ()) -> Policy:
 
     Args:
         name: name or path.
-        known: names that the error for an unknown one lists; default: the shipped policies.
+        known: names for the message of an unknown one; default: the shipped policies.
 
     Raises:
         InputError: an unknown name, or a file without a policy.
@@ -297,7 +297,7 @@ def policy_for(name: str | Path, environment: str, others: Sequence[str] = ()) -
     Args:
         name: name or path.
         environment: id.
-        others: names that the error for an unknown one lists before the shipped policies.
+        others: further names for the message of an unknown one, before the shipped policies.
 
     Raises:
         InputError: as `load_policy`, or a policy for another environment.

@@ -235,7 +235,7 @@ LEFT_AXIS = np.array([0.0, 1.0, 0.0])
 CHAIR_MASS = 17.0
 """[kg] Mass of the wheelchair: 36 lb of Medicare's class K0001 rounded up."""
 
-CHAIR_SEAT = 0.49
+CHAIR_SEAT_HEIGHT = 0.49
 """[m] Height of the wheelchair's seat: 19 in of the same class rounded up."""
 
 CHAIR_BEHIND = 0.05
@@ -299,7 +299,7 @@ def _person(
         _add(points, masses, mass * fraction / percent_sum, segment_center, axes, moments)
         return np.asarray(first + length[name] * along)
 
-    seat = CHAIR_SEAT if in_chair else SEAT_HEIGHT
+    seat = CHAIR_SEAT_HEIGHT if in_chair else SEAT_HEIGHT
     trunk_length = sum(length[name] for name in trunk)
     hips = (seat + shares["sitting_height"] * stature - trunk_length) * UP_AXIS
     trunk_direction, segment_end = leaning(10.0), hips

@@ -153,23 +153,28 @@ class MassSteps(NamedTuple):
     """[kg]; None: every mass holds"""
 
 
-def mass_steps(exact: float, start: Any, step: Any) -> MassSteps:
+def mass_steps(largest_mass: float, start: Any, step: Any) -> MassSteps:
     """Return where a search that begins at `start` (None: at `step`) and adds `step` [kg] ends.
 
-    Masses below the start are tried too, so that a start that is too heavy is no error.
+    It ends at `largest_mass` [kg]. Masses below the start are tried too, so that a start that is
+    too heavy is no error.
 
     Raises:
         InputError: start or step are no numbers above zero.
     """
     step_size = positive(step, "step")
     first_mass = step_size if start is None else positive(start, "start")
-    if exact == inf:
+    if largest_mass == inf:
         return MassSteps(inf, None)
-    count = floor((exact - first_mass) / step_size)
+    rounding = MASS_TOLERANCE * step_size
+    count = floor((largest_mass - first_mass) / step_size)
     passes = first_mass + count * step_size
-    if passes > 0.0:
+    if passes > rounding:
         return MassSteps(passes, first_mass + (count + 1) * step_size)
-    return MassSteps(None, first_mass - floor(first_mass / step_size) * step_size or step_size)
+    # The lowest mass above zero that such a search tries.
+    remainder = first_mass % step_size
+    is_multiple = remainder <= rounding or step_size - remainder <= rounding
+    return MassSteps(None, step_size if is_multiple else remainder)
 
 
 def _limits(platform: MachineModel, limit: Any) -> FloatArray:

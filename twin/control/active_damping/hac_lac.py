@@ -277,17 +277,17 @@ class HacLac(LocalFeedback):
         moved = self.outer.displacement @ self._estimate
         return super().signals() | {"estimated_displacement": moved}
 
-    def _added(self, measured: FloatArray, deviation: FloatArray) -> FloatArray | float:
+    def _outer_force(self, errors: FloatArray, law_force: FloatArray) -> FloatArray | float:
         """Return the forces of the outer loop, and update its filter and sum."""
         outer = self.outer
         machine = outer.machine
-        estimate = self._estimate + outer.filter @ (measured - machine.C @ self._estimate)
-        added_forces = -outer.gain @ np.concatenate([estimate, self._memory, self._sum])
+        estimate = self._estimate + outer.filter @ (errors - machine.C @ self._estimate)
+        added_forces = -outer.gain @ np.concatenate([estimate, self._previous_state, self._sum])
         # From what is measured: a load that the filter does not know biases its estimate.
         n = len(added_forces)
-        platform_displacement = outer.inverse @ (measured[:n] + outer.springs @ measured[2 * n :])
+        platform_displacement = outer.inverse @ (errors[:n] + outer.springs @ errors[2 * n :])
         self._sum = self._sum + self.period * platform_displacement
-        self._estimate = machine.A @ estimate + machine.B @ (deviation + added_forces)
+        self._estimate = machine.A @ estimate + machine.B @ (law_force + added_forces)
         return np.asarray(added_forces)
 
 

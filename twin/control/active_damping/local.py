@@ -244,8 +244,8 @@ class LocalFeedback(Controller):
         self._prepare(self.reference)
         self._ahead = round(self._drives.lead / self.period)
         self._sensor = ForceSensor(platform)
-        self._state = self._memory = np.zeros(platform.n_actuators)
-        self._before = np.zeros(platform.n_actuators)
+        self._state = self._previous_state = np.zeros(platform.n_actuators)
+        self._previous_force = np.zeros(platform.n_actuators)
         self._read = np.zeros(platform.n_actuators)
 
     def _prepare(self, reference: Reference) -> None:
@@ -257,30 +257,32 @@ class LocalFeedback(Controller):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Start with the reference force: the load at the start is not measured."""
+        """Start at rest; the first forces that are measured are their own reference."""
         self._state = np.zeros_like(self._state)
-        self._before = measurement.forces.copy()
+        self._previous_force = measurement.forces.copy()
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the forces of control period `step`."""
         row_index, reference = self.reference.row(step), self.reference
-        coordinates = measurement.coordinates - self._coordinates[row_index]
-        rates = measurement.rates - reference.rates[row_index]
-        forces = measurement.forces - self._before
-        self._memory = self._state
-        deviation, self._state = self.law.update(self._memory, coordinates, rates, forces)
+        errors = (
+            measurement.coordinates - self._coordinates[row_index],
+            measurement.rates - reference.rates[row_index],
+            measurement.forces - self._previous_force,
+        )
+        self._previous_state = self._state
+        law_force, self._state = self.law.update(self._previous_state, *errors)
         self._read = self._sensor.read(measurement)
-        self._before = self._forward[row_index]
-        outer_forces = self._added(np.concatenate([coordinates, rates, forces]), deviation)
-        forward = self._reference_force[reference.row(step + self._ahead)]
-        return Command(forward + deviation + outer_forces, "force")
+        self._previous_force = self._forward[row_index]
+        outer_force = self._outer_force(np.concatenate(errors), law_force)
+        reference_force = self._reference_force[reference.row(step + self._ahead)]
+        return Command(reference_force + law_force + outer_force, "force")
 
     def signals(self) -> dict[str, FloatArray]:
         """Return the readings of the legs' load cells [N]."""
         return {"leg_forces": self._read}
 
-    def _added(self, measured: FloatArray, deviation: FloatArray) -> FloatArray | float:
-        """Return the outer loop's added forces `(n,)` [N]; `measured` is (q, q', F)."""
+    def _outer_force(self, errors: FloatArray, law_force: FloatArray) -> FloatArray | float:
+        """Return the forces `(n,)` [N] of an outer loop; `errors` are those of (q, q', F)."""
         return 0.0
 
 

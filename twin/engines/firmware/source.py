@@ -27,7 +27,8 @@ SOURCES = Path(__file__).parent
 PRECISIONS = ("double", "float")
 
 RESIDUALS = {"double": (2e-15, 2e-13), "float": (2.5e-7, 4e-6)}
-"""Residuals at which the search of each precision has converged, and may end, per coordinate."""
+"""Residuals per largest coordinate: below the first a search has converged, and below the second it
+is accepted where rounding errors stop it."""
 
 TINY_ANGLES = {"double": 1e-12, "float": 1e-6}
 """[rad] Rotation of a step below which the sine of its half is the half itself."""
@@ -70,7 +71,7 @@ def write_source(
 
 
 def _filled(file: str, platform: MachineModel, precision: str) -> str:
-    """Return the text of a file with names, constants and functions in place of its marks."""
+    """Return the text of a file with names, constants and functions in its placeholders."""
     has_cranks = isinstance(platform.constants.legs, RssLegs)
     leg_file = SOURCES / ("crank_leg.c" if has_cranks else "straight_leg.c")
     is_float = precision == "float"
@@ -83,7 +84,7 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
         "pi": pi,
         "smallest_scale": rss.SMALLEST_SCALE if has_cranks else 0.0,
     }
-    marks = {
+    placeholders = {
         "leg_function": leg_file.read_text(encoding="utf-8").strip(),
         "leg_fields": CRANK_FIELDS if has_cranks else "",
         "name": platform.name,
@@ -101,8 +102,8 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
         **{function: f"{function}f" if is_float else function for function in FUNCTIONS},
     }
     text = (SOURCES / file).read_text(encoding="utf-8")
-    for mark, value in marks.items():
-        text = text.replace(f"@{mark}@", value)
+    for name, value in placeholders.items():
+        text = text.replace(f"@{name}@", value)
     return re.sub(r"\n\n+(?=    \w+ minimum)", "\n", text)
 
 

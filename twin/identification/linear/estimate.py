@@ -257,7 +257,11 @@ def linear_estimate(
 
 
 class _Problem:
-    """Least squares in prior standard deviations from nominal, rows compressed to a triangle."""
+    """Least squares for the deviations z of the free parameters from nominal.
+
+    Deviations are in prior standard deviations. The weighted equations of the forces are compressed
+    by a QR decomposition.
+    """
 
     def __init__(self, model: LinearModel, decision: Decision, noise: FloatArray) -> None:
         self._model = model
@@ -271,7 +275,7 @@ class _Problem:
         scaled_rows = np.column_stack([model.matrix, model.measured]) / noise[model.legs][:, None]
         self._noise = noise
         is_overdetermined = len(scaled_rows) > scaled_rows.shape[1]
-        self._triangle: FloatArray = (
+        self._compressed: FloatArray = (
             np.linalg.qr(scaled_rows).R if is_overdetermined else scaled_rows
         )
 
@@ -338,13 +342,17 @@ class _Problem:
         return values
 
     def _residual(self, z: FloatArray) -> FloatArray:
+        """Return weighted residuals of the forces, then those of the prior.
+
+        The last column of the equations is what was measured, hence the -1.
+        """
         features = np.append(self._model.features(self._values(z)), -1.0)
-        return np.concatenate([self._triangle @ features, z])
+        return np.concatenate([self._compressed @ features, z])
 
     def _slopes(self, z: FloatArray) -> FloatArray:
         all_slopes: FloatArray = self._model.slopes(self._values(z)) * self._spreads
         slopes = np.asarray(all_slopes[:, self._free])
-        return np.vstack([self._triangle[:, :-1] @ slopes, np.eye(len(z))])
+        return np.vstack([self._compressed[:, :-1] @ slopes, np.eye(len(z))])
 
     def _moments(self, z: FloatArray) -> FloatArray:
         """Return the second moments `(3 b,)` of b bodies per nominal sum, about their own axes."""

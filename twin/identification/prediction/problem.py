@@ -125,7 +125,7 @@ class PredictionProblem:
     @property
     def times(self) -> FloatArray:
         """Times [s] of the errors of one leg `(W, m / n)`."""
-        return np.asarray(self._recording.time[self.windows.times])
+        return np.asarray(self._recording.time[self.windows.sample_indices])
 
     @property
     def blocks(self) -> list[int]:
@@ -137,7 +137,7 @@ class PredictionProblem:
 
     def _slots(self, signal: PlatformSignal) -> Slots:
         """Return the samples of a signal of the platform in all windows."""
-        start_times = self._recording.time[self.windows.times[:, 0]]
+        start_times = self._recording.time[self.windows.sample_indices[:, 0]]
         return signal.slots(start_times, self.windows.samples * self.period)
 
     def sign_reversals(self, machine: MachineModel) -> Any:

@@ -392,21 +392,21 @@ class Windows(NamedTuple):
     first: Any
     """`(S,)` indices of the samples with which predictions begin"""
     warm_up: int
-    """number of windows from there that do not count"""
+    """number of windows at the start of each segment that are left out of the errors"""
     counted: int
-    """number of windows of a segment that count"""
+    """number of windows of each segment after these, used in the errors"""
     samples: int
     """number of samples of a window"""
 
     @property
-    def times(self) -> Any:
-        """Indices `(W, samples)` of the samples of all windows."""
+    def sample_indices(self) -> Any:
+        """Indices `(W, samples)` of the samples of the counted windows, W = S * counted."""
         indices = self.first[:, None] + self.samples * self.warm_up
         return (indices + np.arange(self.samples * self.counted)).reshape(-1, self.samples)
 
     def short(self, share: int) -> Windows:
         """Return every `share`-th window as a separate segment, each after one warm-up window."""
-        return Windows(self.times[::share, 0] - self.samples, 1, 1, self.samples)
+        return Windows(self.sample_indices[::share, 0] - self.samples, 1, 1, self.samples)
 
 
 def windows_of(recording: Recording, samples: int) -> Windows:
@@ -457,7 +457,7 @@ def sign_reversals(recording: Recording, machine: MachineModel, windows: Windows
 
     Backlash shows only there.
     """
-    signs = np.sign(_smoothed(recording, machine)[-1][windows.times])
+    signs = np.sign(_smoothed(recording, machine)[-1][windows.sample_indices])
     return np.ptp(signs, axis=1) > 0.0
 
 

@@ -96,26 +96,30 @@ class Sizes(NamedTuple):
 
 
 def _shaped(context: Any, memory: Any, shape: Any, layout: str) -> Any:
-    """Return type and writer of a view: pointer, lengths and strides, without bounds."""
+    """Return the type of a view and the function that writes its code, without checks of bounds.
+
+    Arguments of the view: memory, first entry, shape, and with layout "A" a stride.
+    """
     cgutils, arrayobj = import_module("numba.cuda.cgutils"), import_module("numba.cuda.np.arrayobj")
 
     kind = numba_types.Array(memory.dtype, len(shape), layout)
 
     def write(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source = arrayobj.make_array(memory)(context, builder, args[0])
+        array, start, shape_tuple, *stride = args
+        source = arrayobj.make_array(memory)(context, builder, array)
         size = context.get_constant(
             numba_types.intp, context.get_abi_sizeof(source.data.type.pointee)
         )
-        lengths = cgutils.unpack_tuple(builder, args[2], kind.ndim)
+        lengths = cgutils.unpack_tuple(builder, shape_tuple, kind.ndim)
         strides: list[Any] = []
-        step = builder.mul(size, args[3]) if layout == "A" else size
+        step = builder.mul(size, stride[0]) if layout == "A" else size
         for length in reversed(lengths):
             strides.insert(0, step)
             step = builder.mul(step, length)
         view = arrayobj.make_array(kind)(context, builder)
         arrayobj.populate_array(
             view,
-            data=builder.gep(source.data, [args[1]]),
+            data=builder.gep(source.data, [start]),
             shape=lengths,
             strides=strides,
             itemsize=size,

@@ -253,7 +253,10 @@ def fill_transposed(work: Work) -> None:
 
 @device
 def fill_smallest(work: Work, count: int) -> None:
-    """Write the system of the smallest forces, with zeros on the right of `count` constraints."""
+    """Fill the system of the forces of least norm; right-hand sides of constraints become zero.
+
+    See the module; `count` is the number of constraints.
+    """
     system, jacobian, constraints = work.system, work.jacobian, work.constraints
     for i in range(6):
         for j in range(i + 1):

@@ -218,10 +218,10 @@ def nearest(triangles: FloatArray, start: FloatArray, along: FloatArray) -> floa
 
 
 MIN_ARROW_LENGTH = 0.12
-"""Length of the arrow over the size of the machine, for no force."""
+"""Length of the arrow of a force near zero, as a fraction of the machine's size."""
 
 MAX_ARROW_LENGTH = 0.40
-"""Length of the arrow over the size of the machine, for the platform's weight."""
+"""Length of the arrow of a force like the platform's weight, as a fraction of the same."""
 
 
 class PushArrow:

@@ -61,9 +61,10 @@ def check_constant_forces(platform: Platform) -> CaseResult:
     """Motion under constant actuator forces.
 
     From rest at home, each actuator keeps its holding force plus a constant offset of its own. The
-    offset is at most a tenth of the mean holding force. Where legs have stiff springs, it is a
-    tenth of the force for a hundredth of the stroke. The run takes 0.3 s, less in small machines,
-    in stiff ones and in those that topple. The platform moves in all its degrees of freedom.
+    offset is at most a tenth of the mean holding force; with stiff springs in the legs it is a
+    tenth of the force that deflects a spring by 1 % of the stroke. The run takes 0.3 s, less in
+    small machines, in stiff ones and in those that topple. The platform moves in all its degrees of
+    freedom.
     """
     forces = constant_forces(platform)
     duration = followed_duration(platform, duration_for(platform, CONSTANT_FORCE_DURATION), forces)
