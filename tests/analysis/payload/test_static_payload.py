@@ -158,6 +158,13 @@ def test_legs_too_heavy_for_their_actuators_hold_nothing(stewart):
     assert found.fails_kg == 50.0
 
 
+def test_zero_is_no_mass_that_holds():
+    """0.9 less three steps of 0.3 is 1e-16 in double precision, and no mass to hold."""
+    passes, fails = mass_steps(0.1, 0.9, 0.3)
+    assert passes is None
+    assert fails == pytest.approx(0.3)
+
+
 @given(st.floats(1.0, 1e5), st.floats(1.0, 1e3), st.floats(0.5, 1e3))
 def test_steps_enclose_the_limit(exact, start, step):
     passes, fails = mass_steps(exact, start, step)
