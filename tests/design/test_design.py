@@ -6,15 +6,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from twin.analysis.feasibility.feasibility import rest_feasibility
+from twin.analysis.feasibility.feasibility import feasibility, rest_feasibility
 from twin.analysis.platform import Platform
-from twin.design import design, front
+from twin.design import design, front, read_specification
 from twin.design.candidates import candidates, free_bounds
 from twin.design.demands import assess, needs_of
 from twin.design.design import loaded_machine
 from twin.design.specification import checked_specification, read_catalogue
-from twin.errors import ImpossibleDesignError
+from twin.errors import ImpossibleDesignError, InputError
 from twin.kernels.design import CLEARANCE, CONDITION, FORCE, LONGEST, SHORTEST, SPEED
+from twin.logs.motion import read_motion
 from twin.machine.file.read import parameters_from
 from twin.motion import SineMotion
 from twin.rotations import pose_from_angles
@@ -139,9 +140,49 @@ def test_motion_asks_for_speeds_and_forces():
     assert 6.0 * found.figures["force"] >= heaviest
 
 
+def test_a_short_pulse_of_a_long_motion_is_met(tmp_path):
+    """The ordinary judgement of the motion agrees, although the pulse is short."""
+    time = np.arange(0.0, 20.0, 0.01)
+    height = 0.005 * np.sin(0.5 * time) + 0.03 * np.exp(-(((time - 7.0) / 0.06) ** 2))
+    rows = "\n".join(f"{t:.2f},{z:.9f}" for t, z in zip(time, height, strict=True))
+    (tmp_path / "pulse.csv").write_text(f"time [s],z [m]\n{rows}\n", encoding="utf-8")
+    file = tmp_path / "design.toml"
+    file.write_text('motion = "pulse.csv"\n[payload]\nmass = 20.0\n', encoding="utf-8")
+    specification = read_specification(file)
+    found = design(specification, generations=FEW)
+    motion = read_motion(tmp_path / "pulse.csv", found.machine)
+    verdict = feasibility(loaded_machine(specification, found.machine), motion, samples=5001)
+    assert verdict.feasible, verdict.remedies
+
+
+def test_bounds_follow_from_all_that_is_demanded():
+    """Poses ask for as large a machine as ranges do."""
+    poses = [[0.5, 0, 0, 0, 0, 0], [-0.5, 0, 0, 0, 0, 0], [0, 0, 0.3, 0, 0, 0]]
+    found = design(specified({"poses": poses}), generations=FEW)
+    assert found.machine.home[2] > 0.3
+
+
+@pytest.mark.quick
+def test_numbers_at_a_bound_are_named():
+    bounds = {"height": ["0.2 m", "0.21 m"]}
+    found = design(specified(HEXAPOD, bounds=bounds), generations=FEW)
+    assert "height" in found.at_bounds
+    assert "base_radius" not in found.at_bounds
+
+
+@pytest.mark.quick
+def test_a_price_needs_a_catalogue_and_a_front_two_machines():
+    with pytest.raises(InputError, match="a price needs a catalogue"):
+        front(specified(HEXAPOD), "price")
+    with pytest.raises(InputError, match="points"):
+        front(specified(HEXAPOD), "stroke", points=1)
+    with pytest.raises(InputError, match="seed"):
+        design(specified(HEXAPOD), seed=-1)
+
+
 def test_front_trades_one_figure_for_the_other():
     machines = front(specified(HEXAPOD), "stroke", points=3, generations=FEW)
-    assert len(machines) == 3
+    assert 2 <= len(machines) <= 3
     for one, other in pairwise(machines):
         assert one.figures["stroke"] > other.figures["stroke"]
         assert one.figures["force"] <= 1.01 * other.figures["force"]

@@ -8,7 +8,7 @@ import twin
 from twin.analysis.feasibility.actuators import motor_requirement
 from twin.design.sizing import DriveTrain, effective_masses, read_drives, size
 from twin.errors import InputError
-from twin.motion import StepMotion
+from twin.motion import SineMotion, StepMotion
 
 pytestmark = pytest.mark.quick
 
@@ -42,6 +42,18 @@ def test_rotors_take_and_give_back_their_energy(stewart):
     kinetic = 0.5e-3 * (with_rotor.motor_speed**2).sum(axis=1)
     assert_within(stored, kinetic, 1e-3 * kinetic.max())
     assert kinetic[-1] < 1e-9 * kinetic.max()
+
+
+def test_losses_do_not_help_to_hold(stewart):
+    lossy, lossless = (
+        size(
+            stewart,
+            SineMotion(stewart.home, amplitude={"z": 0.0}, frequency=1.0, duration=1.0),
+            [LOSSLESS._replace(efficiency=efficiency)],
+        )[0]
+        for efficiency in (0.5, 1.0)
+    )
+    assert lossy.rms_share == pytest.approx(2.0 * lossless.rms_share)
 
 
 def test_losses_make_driving_harder_and_braking_easier(stewart):

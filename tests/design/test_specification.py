@@ -24,6 +24,10 @@ LEAST = {"ranges": {"z": "50 mm"}}
         ({"legs": "rss", "limits": {"force": "5 N"}}, "N"),
         ({"bounds": {"crank": ["1 mm", "2 mm"]}}, "bounds.crank: unknown"),
         ({"bounds": {"height": ["2 m", "1 m"]}}, "bounds.height: must go from"),
+        ({"bounds": {"height": ["-2 m", "1 m"]}}, "bounds.height: must be above zero"),
+        ({"bounds": {"base_spacing": ["1 deg", "170 deg"]}}, "from 0 to 120 deg"),
+        ({"ranges": {"z": "-5 mm"}}, "must be above zero, or two ends"),
+        ({"ranges": {}, "poses": [[0, 0, 0, 0, 0, 0]]}, "give the range"),
         ({"minimise": "price"}, "needs a catalogue"),
         ({"minimise": "weight"}, "minimise"),
         ({"name": "My hexapod"}, "name"),
@@ -90,7 +94,7 @@ def test_files_are_beside_the_specification(tmp_path):
         ),
         (
             "name,stroke,retracted [mm],force [N],speed [mm/s],price\na,1,1,1,1,1\n",
-            "units in the titles",
+            "write the unit of 'stroke'",
         ),
         (
             "name,stroke [mm],retracted [mm],force [N],speed [mm/s],price\na,-1,1,1,1,1\n",

@@ -11,8 +11,13 @@ from twin.cli.console import line, progress_bar, show
 from twin.cli.motion import given_motion, motion_specification
 from twin.cli.options import argument, option
 from twin.cli.values import PAGE_ENDING, check_files, payload_of
+from twin.errors import InputError
 
 ObjectiveName = Literal["force", "stroke", "footprint", "condition", "price"]
+
+
+FRONT_POINTS = 5
+"""Machines of a front."""
 
 
 @app.command()
@@ -49,19 +54,19 @@ def design(
     wanted = read_specification(specification)
     target = Path(f"{wanted.name}.toml") if out is None else out
     check_files(plot=(plot, PAGE_ENDING))
-    check_files(reads=(specification,), replace=replace, out=(target, ".toml"))
+    targets = [target]
+    if front is not None:
+        targets += [target.with_stem(f"{target.stem}_{n}") for n in range(2, FRONT_POINTS + 1)]
+    for path in targets:
+        check_files(reads=(specification,), replace=replace, out=(path, ".toml"))
     with progress_bar("design", None) as say:
         if front is None:
             machines = [designed(wanted, seed=seed, progress=say)]
         else:
-            machines = front_of(wanted, front, seed=seed, progress=say)
+            machines = front_of(wanted, front, points=FRONT_POINTS, seed=seed, progress=say)
     show(design_results(machines, front), plot)
-    write_text(target, machines[0].to_toml())
-    line(f"wrote {target}; check it with: twin feasible {target} --motion sine")
-    for number, machine in enumerate(machines[1:], start=2):
-        path = target.with_stem(f"{target.stem}_{number}")
-        write_text(path, machine.to_toml())
-        line(f"wrote {path}")
+    for path, machine in zip(targets, machines, strict=False):
+        line(f"wrote {write_text(path, machine.to_toml())}")
 
 
 @app.command()
@@ -98,6 +103,8 @@ def size(
     fade_time = 0.0 if fade is None else fade
     requested = motion_specification(motion, axis, amplitude, frequency, duration, fade_time)
     moved, _ = given_motion(requested, platform, column, absolute)
+    if moved is None:
+        raise InputError("motion", "drives are sized for a motion; name one that moves")
     trains = read_drives(drives, platform.coordinate_unit == "rad")
     found = sized(platform, moved, trains, payload=payload_of(payload))
     show(sizing_results(found), plot)

@@ -17,22 +17,26 @@ from twin.kernels.legs.interface import AXIS, BASE_JOINT, PLATFORM_JOINT
 from twin.machine.file.data_sheet import estimates
 from twin.machine.file.data_sheet.legs import MIRRORED_PAIRS
 
-SIZE_PER_RANGE = 20.0
-"""Upper bound of all lengths, over the longest travel that is asked for."""
+SIZE_PER_TRAVEL = 20.0
+"""Upper bound of lengths over the longest travel, or clearance of the legs, that is demanded."""
 
-SIZE_WITHOUT_RANGES = 1.0
-"""[m] The same where only rotations are asked for."""
+SIZE_PER_HEIGHT = 4.0
+"""Upper bound of lengths over the height of the payload, where this is larger."""
+
+SIZE_WITHOUT_TRAVEL = 1.0
+"""[m] The upper bound where only rotations are demanded."""
 
 SMALLEST_PER_LARGEST = 0.01
 """Lower bound of all lengths, over their upper bound."""
 
 DEGREE = np.pi / 180.0
 
-ANGLE_BOUNDS = {
+DEFAULT_ANGLES = {
     "base_spacing": (1.0 * DEGREE, 119.0 * DEGREE),
     "platform_spacing": (1.0 * DEGREE, 119.0 * DEGREE),
     "horn_angle": (-90.0 * DEGREE, 90.0 * DEGREE),
 }
+"""Bounds of angles where the specification gives none."""
 
 CENTER_ANGLES = (0.0, np.pi / 3.0)
 """[rad] Middle of the first pair, of base and platform."""
@@ -57,14 +61,17 @@ class Candidates(NamedTuple):
 
 def free_bounds(specification: Specification) -> FloatArray:
     """Return lower and upper ends `(d, 2)` of the free numbers [m, rad]."""
-    limits, spans = specification.limits, specification.ranges.spans
-    reach = SIZE_PER_RANGE * np.abs(spans[:3]).max() or SIZE_WITHOUT_RANGES
-    longest = min(reach, 0.5 * limits.footprint) if limits.footprint else reach
-    tallest = min(reach, limits.height) if limits.height else reach
+    limits, payload = specification.limits, specification.payload
+    sizes = [specification.travel, limits.clearance or 0.0]
+    reach = SIZE_PER_TRAVEL * max(sizes) or SIZE_WITHOUT_TRAVEL
+    if payload is not None:
+        reach = max(reach, SIZE_PER_HEIGHT * abs(payload.height))
+    longest = 0.5 * limits.footprint if limits.footprint else reach
+    tallest = limits.height or reach
     bounds = []
     for name in FREE_NUMBERS[specification.legs]:
         largest = longest if name.endswith("radius") else tallest if name == "height" else reach
-        default = ANGLE_BOUNDS.get(name, (SMALLEST_PER_LARGEST * largest, largest))
+        default = DEFAULT_ANGLES.get(name, (SMALLEST_PER_LARGEST * largest, largest))
         bounds.append(specification.bounds.get(name, default))
     return np.array(bounds)
 

@@ -21,10 +21,15 @@ from twin.analysis.feasibility.feasibility import rest_feasibility
 from twin.analysis.feasibility.joint_angles import directions
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.platform import Platform
-from twin.basics.arrays import BoolArray, FloatArray, one_of
+from twin.basics.arrays import BoolArray, FloatArray, one_of, whole_number
 from twin.design.candidates import candidates, free_bounds, has_layouts
 from twin.design.demands import Assessment, assess, judge
-from twin.design.specification import FREE_NUMBERS, Objective, Specification
+from twin.design.specification import (
+    FREE_NUMBERS,
+    SEARCHED_STEPS,
+    Objective,
+    Specification,
+)
 from twin.errors import (
     ImpossibleDesignError,
     InputError,
@@ -139,6 +144,19 @@ class Design:
         """Demand -> fraction of its limit that is left."""
         return {one.name: 1.0 - one.share for one in self.demands}
 
+    @property
+    def at_bounds(self) -> list[str]:
+        """Names of the free numbers within a hundredth of a bound that no limit of a demand is."""
+        bounds, limits = free_bounds(self.specification), self.specification.limits
+        limited = {"radius": limits.footprint, "height": limits.height}
+        names = []
+        for (name, value), (low, high) in zip(self.values.items(), bounds, strict=True):
+            is_limited = limited.get(name.split("_")[-1]) is not None
+            nearest = value - low if is_limited else min(value - low, high - value)
+            if nearest < 0.01 * (high - low):
+                names.append(name)
+        return names
+
     def to_toml(self) -> str:
         """Return the text of the machine's platform.toml."""
         return self.text
@@ -215,7 +233,7 @@ class Search:
             maxiter=self.generations,
             tol=CONVERGED,
             atol=0.0,
-            seed=seed,
+            seed=seed % 2**32,
             polish=False,
             init="sobol",
             updating="deferred",
@@ -300,7 +318,7 @@ def design(
 
     Args:
         specification: the demands.
-        seed: of the search; the same seed gives the same machine.
+        seed: of the search, from 0; the same seed gives the same machine.
         generations: most generations of a search.
         progress: called with what is done next.
 
@@ -308,6 +326,8 @@ def design(
         ImpossibleDesignError: no machine was found that meets all demands; it names those that are
             missed, and those without which one exists.
     """
+    whole_number(seed, "seed", 0)
+    whole_number(generations, "generations", 1)
     return _designed(specification, {}, seed, generations, progress or (lambda _: None))
 
 
@@ -339,6 +359,9 @@ def front(
     one_of(other, "other", ("force", "stroke", "footprint", "condition", "price"))
     if other == specification.minimise:
         raise InputError("other", "must be another objective than that of the specification")
+    if other == "price" and not specification.actuators:
+        raise InputError("other", "a price needs a catalogue of actuators")
+    whole_number(points, "points", 2)
     say = progress or (lambda _: None)
     first = _designed(specification, {}, seed, generations, say)
     last_specification = specification.model_copy(update={"minimise": other})
@@ -350,7 +373,16 @@ def front(
             between.append(_designed(specification, {other: float(bound)}, seed, generations, say))
         except ImpossibleDesignError:
             continue
-    return [first, *between, last]
+    return undominated([first, *between, last], specification.minimise, other)
+
+
+def undominated(machines: list[Design], first: str, other: str) -> list[Design]:
+    """Return the machines of which no other needs less of both, by what they need of the first."""
+    result: list[Design] = []
+    for machine in sorted(machines, key=lambda one: (one.figures[first], one.figures[other])):
+        if not result or machine.figures[other] < result[-1].figures[other]:
+            result.append(machine)
+    return result
 
 
 def _designed(
@@ -454,7 +486,8 @@ def _text(
         columns = (
             slice(BASE_JOINT, BASE_JOINT + 6) if not cranks else slice(0, wanted.rows.shape[2] - 2)
         )
-        if np.allclose(rows[:, columns], wanted.rows[0][:, columns], rtol=0.0, atol=1e-6):
+        size = 1e-6 * np.abs(rows[:, columns]).max()
+        if np.allclose(rows[:, columns], wanted.rows[0][:, columns], rtol=0.0, atol=size):
             return _signed(text)
     raise InputError("design", "no machine file holds the numbers that were found")
 
@@ -521,7 +554,7 @@ def _result(
         )
         for name, demand in judged.demands.items()
     ]
-    offsets = specification.tasks(CHECKED_STEPS).offsets
+    offsets = specification.tasks(SEARCHED_STEPS).offsets
     verdict = rest_feasibility(
         loaded_machine(specification, machine),
         offsets + np.array([*machine.home[:3], *np.zeros(4)]),
@@ -573,11 +606,12 @@ def _impossible(
         name for name, demand in seen.demands.items() if demand.share[0] > 1.0 + NEGLIGIBLE_EXCESS
     ]
     in_the_way = []
-    for name, demand in seen.demands.items():
-        if name == "reach" or demand.share[0] < TIGHT_SHARE:
-            continue
+    tight = [name for name, demand in seen.demands.items() if demand.share[0] >= TIGHT_SHARE]
+    for name in dict.fromkeys(map(_limit_of, tight)):
         say(f"search without a limit of {name}")
-        scale = dict(search.scale) | {name: 0.0}
+        scale = dict(search.scale) | {
+            one: 0.0 for one in seen.demands if _limit_of(one) == name and one != "reach"
+        }
         relaxed = replace(search, scale=scale)
         if relaxed.is_possible(search.specification.minimise, seed):
             in_the_way.append(name)
@@ -585,8 +619,15 @@ def _impossible(
     if in_the_way:
         text += f"Without {_list(in_the_way, 'or')} there is one: loosen one of these"
     else:
-        text += "Dropping any single limit does not help: ask for smaller ranges"
+        text += "Dropping any single limit does not help: ask for less, or widen the [bounds]"
     return ImpossibleDesignError(text, {"missed": tuple(missed), "in_the_way": tuple(in_the_way)})
+
+
+def _limit_of(demand: str) -> str:
+    """Return what a demand's limit is: both joint angles have one, and all of an actuator are."""
+    if demand.endswith("of the actuator"):
+        return "the catalogue"
+    return "joint angle" if demand.startswith("joint angle") else demand
 
 
 def _list(names: list[str], word: str = "and") -> str:

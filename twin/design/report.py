@@ -28,6 +28,10 @@ def design_results(machines: Sequence[Design], other: Objective | None = None) -
         "all demands are met, judged with the masses of its legs.",
         f"The tightest demand is {tightest.name}: {tightest.share:.1%} of its limit.",
     ]
+    if best.at_bounds:
+        findings.append(
+            f"{', '.join(best.at_bounds)} ended at a bound: wider [bounds] may give more."
+        )
     if best.actuator:
         findings.append(f"Its actuators are {best.actuator}.")
     tables = [

@@ -104,7 +104,8 @@ def size(
     for drive in drives:
         speed, acceleration = needed.rates / drive.travel, needed.accelerations / drive.travel
         load = needed.forces * drive.travel
-        driving = needed.power > 0.0
+        # A motor at rest counts as driving: losses do not help to hold.
+        driving = needed.power >= 0.0
         load = np.where(driving, load / drive.efficiency, load * drive.efficiency)
         torque = load + drive.inertia * acceleration
         rms = np.sqrt(np.trapezoid(torque**2, course.time, axis=0) / duration)
@@ -147,9 +148,11 @@ def read_drives(path: str | Path, cranks: bool = False) -> list[DriveTrain]:
     units |= {"rated torque": "N m", "peak torque": "N m", "speed": "rad/s", "inertia": "kg m2"}
     plain = (*(("ratio",) if cranks else ()), "efficiency", "price")
     drives = []
-    for number, name, values in read_rows(path, units, plain):
+    for line, name, values in read_rows(path, units, plain):
         if not 0.0 < values["efficiency"] <= 1.0:
-            raise InputError(f"line {number}", "efficiency must be above 0 and at most 1")
+            raise InputError(
+                f"{path}, line {line}", "the efficiency is a fraction above 0 and at most 1"
+            )
         travel = 1.0 / values["ratio"] if cranks else values["lead"] / (2.0 * np.pi)
         drives.append(
             DriveTrain(

@@ -31,11 +31,17 @@ AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
 Objective = Literal["force", "stroke", "footprint", "condition", "price"]
 
+SEARCHED_STEPS = 12
+"""Most steps of a range in a search."""
+
 SINGLE_FRACTIONS = (-1.0, -0.5, 0.5, 1.0)
 """Fractions of the range of an axis at which a candidate is judged."""
 
-MOTION_SAMPLES = 60
-"""Times of a motion at which a candidate is judged."""
+MOTION_SAMPLES = 40
+"""Evenly spaced times of a motion at which a candidate is judged, beside those of its extremes."""
+
+FINE_MOTION_SAMPLES = 10_001
+"""Times of a motion at which the machine is judged at the end."""
 
 FREE_NUMBERS = {
     "ups": ("base_radius", "base_spacing", "platform_radius", "platform_spacing", "height"),
@@ -46,15 +52,29 @@ FREE_NUMBERS = {
 }
 """Free numbers of a machine with each kind of legs."""
 
-ANGLES = ("base_spacing", "platform_spacing", "horn_angle")
-"""Free numbers that are angles; the others are lengths."""
+ANGLE_BOUNDS = {
+    "base_spacing": (0.0, 2.0 * np.pi / 3.0),
+    "platform_spacing": (0.0, 2.0 * np.pi / 3.0),
+    "horn_angle": (-0.5 * np.pi, 0.5 * np.pi),
+}
+"""Ends [rad] of the free numbers that are angles; the others are lengths."""
+
+ANGLES = tuple(ANGLE_BOUNDS)
+"""Free numbers that are angles."""
 
 
 def _both_ways(value: Any) -> Any:
     """Return a range as two ends; one number stands for as much to both sides."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number with a unit, or two")
     if isinstance(value, str):
-        return (f"-{value.strip()}", value)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        size = value.strip().removeprefix("+")
+        if size.startswith("-"):
+            raise ValueError(f"must be above zero, or two ends, got {value!r}")
+        return (f"-{size}", size)
+    if isinstance(value, (int, float)):
+        if value < 0.0:
+            raise ValueError(f"must be above zero, or two ends, got {value!r}")
         return (-value, value)
     return value
 
@@ -227,7 +247,13 @@ class Specification(Part):
                 raise ValueError(f"bounds.{name}: unknown; known: {', '.join(known)}")
             if not low < high:
                 raise ValueError(f"bounds.{name}: must go from a lower to a higher number")
-        if not (np.ptp(self.ranges.spans) or self.poses or self.motion):
+            least, most = ANGLE_BOUNDS.get(name, (0.0, np.inf))
+            if low < least or high > most or (low == 0.0 and name not in ANGLES):
+                allowed = "above zero"
+                if name in ANGLES:
+                    allowed = f"from {np.degrees(least):g} to {np.degrees(most):g} deg"
+                raise ValueError(f"bounds.{name}: must be {allowed}")
+        if not (np.ptp(self.ranges.spans) or np.any(self.poses) or self.motion):
             raise ValueError("ranges: give the range of at least one axis, poses or a motion")
         if not isinstance(self.motion, Motion | None):
             raise ValueError("motion: must be a motion of twin.motion, or the path of its file")
@@ -235,12 +261,30 @@ class Specification(Part):
             raise ValueError("minimise: a price needs a catalogue of actuators")
         return self
 
+    @property
+    def travel(self) -> float:
+        """Longest way along an axis from home [m] that is demanded."""
+        ways = [*np.abs(self.ranges.spans[:3]).ravel(), *np.abs(self.positions).ravel()]
+        return float(max(ways))
+
+    @property
+    def positions(self) -> FloatArray:
+        """Positions from home `(k, 3)` [m] of the poses and of the motion."""
+        points = [np.zeros((1, 3))]
+        if self.poses:
+            points.append(np.array(self.poses)[:, :3])
+        if self.motion is not None:
+            times = np.linspace(0.0, self.motion.duration, FINE_MOTION_SAMPLES)
+            points.append(self.motion.sample(times).pose[:, :3])
+        return np.concatenate(points)
+
     def tasks(self, steps: int = 0) -> Tasks:
         """Return the tasks at which candidates are judged, or others between those.
 
         Args:
-            steps: each range is divided into so many, ranges together have six times as many random
-                poses, and a motion four times as many times; 0: the tasks of the search.
+            steps: each range is divided into so many, and ranges together have six times as many
+                random poses; 0: the tasks of the search. With more than `SEARCHED_STEPS` a motion
+                has all its times, else those of its extremes and some between.
         """
         spans = self.ranges.spans
         rows = [np.zeros((1, 6))]
@@ -265,9 +309,15 @@ class Specification(Part):
             rates[number] = motions
             parts.append(Tasks(home, *rates))
         if self.motion is not None:
-            count = 4 * steps or MOTION_SAMPLES
-            sample = self.motion.sample(np.linspace(0.0, self.motion.duration, count))
-            parts.append(Tasks(*sample))
+            times = np.linspace(0.0, self.motion.duration, FINE_MOTION_SAMPLES)
+            sample = Tasks(*self.motion.sample(times))
+            if steps <= SEARCHED_STEPS:
+                rows_of_motion = np.concatenate(list(sample), axis=1)
+                even = np.linspace(0, len(times) - 1, MOTION_SAMPLES).astype(int)
+                extremes = (rows_of_motion.argmin(axis=0), rows_of_motion.argmax(axis=0))
+                chosen = np.unique(np.concatenate([even, *extremes]))
+                sample = Tasks(*(array[chosen] for array in sample))
+            parts.append(sample)
         return Tasks(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -367,7 +417,7 @@ def read_rows(
     """
     file = as_path(path)
     try:
-        with file.open(newline="", encoding="utf-8") as text:
+        with file.open(newline="", encoding="utf-8-sig") as text:
             rows = list(csv.DictReader(text))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("file", f"{file} cannot be read ({error})") from None
@@ -376,7 +426,13 @@ def read_rows(
     titles = {(title or "").split("[")[0].strip(): title or "" for title in rows[0]}
     missing = [name for name in ("name", *units, *plain) if name not in titles]
     if missing:
-        raise InputError("file", f"{file} lacks the column {missing[0]!r}")
+        found = ", ".join(filter(None, titles))
+        raise InputError(
+            "file", f"{file} lacks the column {missing[0]!r}; columns, between commas: {found}"
+        )
+    for name in units:
+        if "[" not in titles[name]:
+            raise InputError("file", f"{file}: write the unit of {name!r} in brackets behind it")
     result = []
     for line, row in enumerate(rows, start=2):
         try:
@@ -387,7 +443,7 @@ def read_rows(
             values |= {name: float(row[titles[name]]) for name in plain}
         except (ValueError, IndexError, TypeError) as error:
             raise InputError(
-                f"{file}, line {line}", f"{error}; write numbers, and units in the titles"
+                f"{file}, line {line}", f"{error}; each column needs a number"
             ) from None
         if not all(
             0.0 < value < np.inf or (name == "price" and value == 0.0)

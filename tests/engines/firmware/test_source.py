@@ -180,7 +180,7 @@ def test_angles_are_yaw_pitch_roll(stewart, tmp_path):
 def test_a_title_cannot_break_the_source(tmp_path):
     text = parameters_path("stewart").read_text(encoding="utf-8")
     file = tmp_path / "platform.toml"
-    file.write_text(text.replace('title = "', 'title = "*/ #error ', 1), encoding="utf-8")
+    file.write_text(text.replace('title = "', 'title = "*/ /* @hash@ #error ', 1), encoding="utf-8")
     compiled = Compiled(twin.load(file), tmp_path, "float")
     assert compiled.inverse_kinematics(compiled.home())[0] == 0
 

@@ -89,7 +89,7 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
         "leg_fields": CRANK_FIELDS if has_cranks else "",
         "name": platform.name,
         "NAME": platform.name.upper(),
-        "title": " ".join(platform.parameters.title.split()).replace("*/", "* /"),
+        "title": comment(platform.parameters.title),
         "version": __version__,
         "hash": platform.hash,
         "real": precision,
@@ -105,6 +105,11 @@ def _filled(file: str, platform: MachineModel, precision: str) -> str:
     for name, value in placeholders.items():
         text = text.replace(f"@{name}@", value)
     return re.sub(r"\n\n+(?=    \w+ minimum)", "\n", text)
+
+
+def comment(text: str) -> str:
+    """Return a text that may stand in a comment of C, and holds no placeholder."""
+    return re.sub(r"(?<=[*/])(?=[*/])", " ", " ".join(text.split())).replace("@", "(at)")
 
 
 def _table(platform: MachineModel, is_float: bool) -> str:
