@@ -196,6 +196,21 @@ strong,150,240,2000,50,300
 """
 
 
+def test_file_has_the_actuator_that_is_named(tmp_path):
+    """One that is strong enough for points of mass is too weak for the legs of the machine."""
+    plain = specified(HEXAPOD)
+    found = design(plain, generations=FEW)
+    searched = assess(plain, np.array([[*found.values.values()]]), plain.tasks())
+    between = 0.5 * (searched.figures["force"][0] + found.figures["force"])
+    rows = (f"weak,150,150,{between},50,1", "strong,150,150,5000,50,2")
+    file = tmp_path / "actuators.csv"
+    file.write_text("\n".join([CATALOGUE.splitlines()[0], *rows]), encoding="utf-8")
+    chosen = design(specified(HEXAPOD, actuators=read_catalogue(file)), generations=FEW)
+    force = {"weak": between, "strong": 5000.0}[chosen.actuator]
+    assert chosen.machine.parameters.legs[0].actuator.force == pytest.approx(force)
+    assert chosen.figures["force"] <= force
+
+
 def test_cheapest_actuator_that_fits_is_chosen(tmp_path):
     file = tmp_path / "actuators.csv"
     file.write_text(CATALOGUE, encoding="utf-8")

@@ -55,8 +55,6 @@ class Candidates(NamedTuple):
     """`(m,)` height of their centre above the platform joints [m]"""
     inertia: FloatArray
     """`(m, 3)` their moments about that centre [kg m2]"""
-    radius: FloatArray
-    """`(m,)` of the larger joint circle [m]"""
 
 
 def free_bounds(specification: Specification) -> FloatArray:
@@ -95,8 +93,7 @@ def candidates(specification: Specification, values: FloatArray) -> Candidates:
         rows, height = crank_rows(base, platform, values)
     rows[:, :, BASE_JOINT : BASE_JOINT + 3] = base
     rows[:, :, PLATFORM_JOINT : PLATFORM_JOINT + 3] = platform
-    radius = np.maximum(values[:, 0], values[:, 2])
-    return Candidates(rows, height, *load_of(specification, values[:, 2]), radius)
+    return Candidates(rows, height, *load_of(specification, values[:, 2]))
 
 
 def load_of(

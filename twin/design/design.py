@@ -11,7 +11,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from twin.basics.arrays import BoolArray, FloatArray, one_of, whole_number
 from twin.design.candidates import candidates, free_bounds, has_layouts
 from twin.design.demands import Assessment, assess, judge
 from twin.design.specification import (
+    ANGLES,
     FREE_NUMBERS,
     SEARCHED_STEPS,
     Objective,
@@ -356,7 +357,7 @@ def front(
         InputError: an unknown objective, or the same one.
         ImpossibleDesignError: no machine meets all demands.
     """
-    one_of(other, "other", ("force", "stroke", "footprint", "condition", "price"))
+    one_of(other, "other", get_args(Objective))
     if other == specification.minimise:
         raise InputError("other", "must be another objective than that of the specification")
     if other == "price" and not specification.actuators:
@@ -426,11 +427,11 @@ def _built(
     specification: Specification, values: FloatArray, seen: Assessment
 ) -> tuple[str, Platform, Assessment]:
     """Return text and machine of a candidate, and the demands on it with all its masses."""
-    text = _text(specification, values, seen, None)
+    text = _text(specification, values, seen, with_limits=False)
     machine = _load(text)
     needs = _needs(specification, machine)
     judged = judge(specification, values[None], machine.home[2:3], needs)
-    text = _text(specification, values, judged, seen)
+    text = _text(specification, values, judged, with_limits=True)
     return text, _load(text), judged
 
 
@@ -442,9 +443,10 @@ def _text(
     specification: Specification,
     values: FloatArray,
     judged: Assessment,
-    seen: Assessment | None,
+    *,
+    with_limits: bool,
 ) -> str:
-    """Return the platform.toml of a candidate.
+    """Return the platform.toml of a candidate, with the limits of its actuators if wanted.
 
     Raises:
         InputError: no machine has these numbers.
@@ -455,11 +457,11 @@ def _text(
     units = {"stroke": "m", "force": "N", "speed": "m/s"} | units
     low, high = judged.ranges[0]
     sizes: dict[str, float | None] = {"stroke": high - low}
-    if specification.actuators and seen is not None:
-        actuator = specification.actuators[int(seen.actuators[0])]
+    if specification.actuators and with_limits:
+        actuator = specification.actuators[int(judged.actuators[0])]
         sizes = {"stroke": actuator.stroke, "force": actuator.force, "speed": actuator.speed}
         low = min(max(actuator.retracted, high - actuator.stroke), low)
-    elif seen is not None:
+    elif with_limits:
         for name in ("force", "speed"):
             limit = getattr(specification.limits, name)
             need = judged.figures[name][0]
@@ -467,8 +469,7 @@ def _text(
                 sizes[name] = limit or float(f"{FORCE_RESERVE * need:.2g}")
     entries = {name: f"{value:.9g} {units[name]}" for name, value in sizes.items() if value}
     for name, value in numbers.items():
-        angle = name in ("base_spacing", "platform_spacing", "horn_angle")
-        entries[name] = f"{np.degrees(value):.9g} deg" if angle else f"{value:.9g} m"
+        entries[name] = f"{np.degrees(value):.9g} deg" if name in ANGLES else f"{value:.9g} m"
     if not cranks:
         entries["shortest"] = f"{low:.9g} m"
     sheet = DataSheet(legs=specification.legs, title=specification.title, **entries)
