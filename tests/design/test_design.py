@@ -6,7 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from twin.analysis.feasibility.collisions import closest_legs
+from twin.analysis.feasibility.course import leg_points
 from twin.analysis.feasibility.feasibility import feasibility, rest_feasibility
+from twin.analysis.feasibility.joint_angles import directions
 from twin.analysis.platform import Platform
 from twin.design import design, front, read_specification
 from twin.design.candidates import candidates, free_bounds
@@ -14,8 +17,21 @@ from twin.design.demands import assess, needs_of
 from twin.design.design import loaded_machine
 from twin.design.specification import checked_specification, read_catalogue
 from twin.errors import ImpossibleDesignError, InputError
-from twin.kernels.design import CLEARANCE, CONDITION, FORCE, LONGEST, SHORTEST, SPEED
+from twin.kernels.design import (
+    BASE_ANGLE,
+    CLEARANCE,
+    CONDITION,
+    FORCE,
+    LONGEST,
+    NEED_COUNT,
+    PLATFORM_ANGLE,
+    SHORTEST,
+    SPEED,
+    evaluate,
+)
 from twin.logs.motion import read_motion
+from twin.machine.file.data_sheet.sheet import DataSheet
+from twin.machine.file.data_sheet.text import data_sheet_text
 from twin.machine.file.read import parameters_from
 from twin.motion import SineMotion
 from twin.rotations import pose_from_angles
@@ -118,7 +134,45 @@ def test_candidates_need_what_their_machines_need(content):
     assert needs[CONDITION] == pytest.approx(np.max(machine.condition_number(poses)), rel=0.05)
     forces = machine.inverse_dynamics(poses, tasks.twists, tasks.accelerations)
     assert needs[FORCE] == pytest.approx(np.abs(forces).max(), rel=0.1)
-    assert needs[CLEARANCE] > 0.0
+    assert needs[CLEARANCE] == pytest.approx(closest_legs(machine, poses)[0], rel=1e-6)
+    at_home = directions(machine, leg_points(machine, machine.home[None]))
+    along = directions(machine, leg_points(machine, poses))
+    cosines = (along.platform_joint * at_home.platform_joint).sum(axis=-1)
+    assert needs[PLATFORM_ANGLE] == pytest.approx(
+        np.arccos(np.minimum(cosines, 1.0)).max(), rel=1e-6
+    )
+    if content is not SERVOS:
+        cosines = (along.base_joint * at_home.base_joint).sum(axis=-1)
+        assert needs[BASE_ANGLE] == pytest.approx(
+            np.arccos(np.minimum(cosines, 1.0)).max(), rel=1e-6
+        )
+
+
+def test_forces_of_a_moving_body_are_those_of_inverse_dynamics():
+    """On legs without masses: signs of gravity, acceleration and rotation all count."""
+    sizes = {"base_radius": "0.5 m", "platform_radius": "0.3 m", "height": "0.6 m"}
+    spacings = {"base_spacing": "20 deg", "platform_spacing": "30 deg", "shortest": "0.5 m"}
+    light = {"leg_mass": "1e-9 kg", "payload": "50 kg", "stroke": "0.3 m"}
+    sheet = DataSheet(**sizes, **spacings, **light)
+    machine = Platform(parameters_from(tomllib.loads(data_sheet_text("light", sheet)), "light"))
+    random, body = np.random.default_rng(5), machine.parameters.platform.body
+    moves = random.uniform(-0.05, 0.05, (20, 6))
+    offsets = pose_from_angles(moves[:, :3], moves[:, 3:])
+    offsets[0] = [0, 0, 0, 1, 0, 0, 0]
+    twists, accelerations = random.normal(size=(2, 20, 6))
+    load = np.array([[body.mass, body.center_of_mass_vector[2], *np.diag(body.inertia_tensor)]])
+    poses = offsets + np.array([*machine.home[:3], 0.0, 0.0, 0.0, 0.0])
+    expected = np.abs(machine.inverse_dynamics(poses, twists, accelerations)).max(axis=1)
+    for k in range(20):
+        rows, none, needs = (
+            machine.constants.legs.rows[None],
+            np.zeros(1),
+            np.empty((1, NEED_COUNT)),
+        )
+        tasks = offsets[[0, k]], twists[[k, k]], accelerations[[k, k]]
+        evaluate(rows, False, machine.home[2:3], load, none, none, np.ones(1), *tasks, 9.81, needs)
+        at_home = machine.inverse_dynamics(machine.home, twists[k], accelerations[k])
+        assert needs[0, FORCE] == pytest.approx(max(expected[k], np.abs(at_home).max()), rel=1e-6)
 
 
 def test_impossible_demands_are_named():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +27,7 @@ from twin.kernels.legs import rss
 from twin.kernels.legs.interface import BASE_JOINT, PLATFORM_JOINT
 from twin.machine.file.data_sheet import estimates
 from twin.machine.file.data_sheet.text import CRANK_WIDTH
-from twin.model.batch import usable_cores
+from twin.model.batch import chunk_bounds, on_threads, usable_cores
 
 STROKE_RESERVE = 0.01
 """Part of the travel that is left at each end of a stroke."""
@@ -99,26 +98,14 @@ def needs_of(
     heights = np.nan_to_num(machines.height, nan=-1.0)
     has_cranks = specification.legs == "rss"
     tips, cranks = leg_loads(machines, tasks, has_cranks)
-
-    def run(part: slice) -> None:
-        evaluate(
-            machines.rows[part],
-            has_cranks,
-            heights[part],
-            bodies[part],
-            tips[part],
-            cranks[part],
-            arms[part],
-            *tasks,
-            GRAVITY,
-            needs[part],
-        )
-
-    parts = min(usable_cores(), 1 + len(arms) // CANDIDATES_PER_THREAD)
-    edges = np.linspace(0, len(arms), parts + 1).astype(int)
-    with ThreadPoolExecutor() as threads:
-        mapped = threads.map if parts > 1 else map
-        list(mapped(run, map(slice, edges[:-1], edges[1:])))
+    calls = []
+    count = min(usable_cores(), 1 + len(arms) // CANDIDATES_PER_THREAD)
+    for begin, end in chunk_bounds(len(arms), count):
+        part = slice(begin, end)
+        loads = (bodies[part], tips[part], cranks[part], arms[part])
+        machine = (machines.rows[part], has_cranks, heights[part])
+        calls.append((*machine, *loads, *tasks, GRAVITY, needs[part]))
+    on_threads(evaluate, calls)
     needs[np.isnan(machines.height), LOST] = 1.0
     return needs
 
