@@ -19,18 +19,19 @@ OF_KIND = {
     "rss": "rss",
     "viscoelastic": "compliant_stewart",
     "pillar": "driving_simulator",
+    "rps": "tripod",
+    "rrs": "balancer",
 }
-"""A shipped machine for every kind of legs."""
+"""A shipped machine for every kind of legs, or one of the gallery."""
 
 assert set(OF_KIND) == set(LEG_KINDS)
-assert set(OF_KIND.values()) <= set(SHIPPED)
 
 
 def shipped_content(machine: str) -> dict[str, Any]:
     """Return the content of a machine's file."""
-    return tomllib.loads(SHIPPED[machine].read_text())
+    return tomllib.loads(parameters_path(machine).read_text())
 
 
 def machine_of_kind(kind: str) -> MachineParameters:
     """Return a shipped machine on legs of a kind."""
-    return read_parameters(SHIPPED[OF_KIND[kind]])
+    return read_parameters(parameters_path(OF_KIND[kind]))

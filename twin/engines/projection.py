@@ -2,7 +2,8 @@
 
 The tree's inverse dynamics gives a generalised force at every joint, the passive ones included.
 The loops tie all velocities of the tree to the independent ones, v = G w: the platform's twist, or
-the rates of the joints that carry it, and the rates of the legs' internal joints. By virtual work
+the rates of the joints that carry it, and the rates of the legs' internal joints; of a platform
+whose legs allow fewer twists, a basis of these. By virtual work
 G^T (torques - forces of the actuators) = 0. The rows of the platform determine the actuators'
 forces, of the smallest norm where there are more of them than degrees of freedom; the rows of the
 deflection joints must hold by themselves. The result equals the inverse dynamics only if the
@@ -15,6 +16,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import null_space
 
 from twin.basics.arrays import FloatArray, as_vector, one_pose
 from twin.engines.mechanism import Mechanism, joint_motion, make_mechanism
@@ -86,16 +88,23 @@ def project(tree: OpenTree, machine: Mechanism) -> Projection:
     singular = np.linalg.svd(tree.closure[:, dependent_indices], compute_uv=False)
     if len(singular) < len(dependent_indices) or not singular[-1] > RANK_TOLERANCE * singular[0]:
         raise SingularPoseError("the loop closure is singular in this pose; move away")
-    velocities = np.zeros((len(tree.torques), len(free_indices)))
-    velocities[free_indices] = np.eye(len(free_indices))
-    velocities[dependent_indices] = -np.linalg.lstsq(
+    following = -np.linalg.lstsq(
         tree.closure[:, dependent_indices], tree.closure[:, free_indices], rcond=None
     )[0]
+    opening = tree.closure[:, free_indices] + tree.closure[:, dependent_indices] @ following
+    basis = np.eye(len(free_indices))
+    if np.abs(opening).max(initial=0.0) > RANK_TOLERANCE * singular[0]:
+        basis = null_space(opening, rcond=RANK_TOLERANCE)
+    velocities = np.zeros((len(tree.torques), basis.shape[1]))
+    velocities[free_indices] = basis
+    velocities[dependent_indices] = following @ basis
     driven_indices = joint_offset + machine.indices(
         tuple(actuator.joint for actuator in machine.actuators)
     )
     return Projection(
-        velocities.T @ tree.torques, velocities[driven_indices].T, len(carrier_indices)
+        velocities.T @ tree.torques,
+        velocities[driven_indices].T,
+        basis.shape[1] - len(machine.deflection),
     )
 
 

@@ -30,7 +30,6 @@ from twin.kernels.legs.dispatch import (
     smallest_scale,
 )
 from twin.kernels.legs.interface import Legs
-from twin.kernels.legs.pillar import CONSTRAINT_COUNT
 from twin.kernels.linear_algebra import (
     Vector,
     add,
@@ -47,8 +46,8 @@ from twin.kernels.linear_algebra import (
 )
 from twin.kernels.platform_state import Acceleration, PlatformState, platform_state, resting_state
 
-CONSTRAINT_ROWS = CONSTRAINT_COUNT
-"""Constraints of the one kind of leg that has any."""
+CONSTRAINT_ROWS = 3
+"""Constraints of the kinds of legs that have any: a fixed foot, or three planes."""
 
 MOTION_TOLERANCE = 1e-9
 """Allowed constraint error [m, rad; per s; per s2] of a motion, relative to its size above one."""

@@ -1,6 +1,7 @@
 """Parameters, geometry and constants of one machine, with its constraints and singular poses.
 
-Only machines on pillars have constraints: their fixed foot leaves heave, roll and pitch.
+Pillars with their fixed foot, and legs in planes, constrain the platform: they leave height, roll
+and pitch.
 """
 
 from __future__ import annotations
@@ -228,21 +229,24 @@ def check_constraints(
     twists: FloatArray | None = None,
     accelerations: FloatArray | None = None,
 ) -> None:
-    """Raise InputError for poses, twists, accelerations `(batch, .)` that a fixed foot forbids."""
+    """Raise InputError for poses, twists, accelerations `(batch, .)` that the legs do not allow."""
     motion = np.zeros((len(poses), 6)) if twists is None else twists
     constraint_values = constraint_rows(legs, poses, motion)
     # Columns of a constraint: its row C (0 to 5), drift (6), and error of the pose (7).
-    _check("pose", constraint_values[:, :, 7], np.ones(len(poses)))
+    entry = _first_off(constraint_values[:, :, 7], np.ones(len(poses)))
+    if entry >= 0:
+        at_rest = np.zeros((1, 6))
+        nearest = constrained(legs, poses[entry][None], at_rest, at_rest)[0][0]
+        raise _not_allowed("pose", entry, f" The nearest is {nearest.round(9).tolist()}.")
     if twists is not None:
-        _check(
-            "twist", np.einsum("kij,kj->ki", constraint_values[:, :, :6], twists), _sizes(twists)
-        )
+        off = np.einsum("kij,kj->ki", constraint_values[:, :, :6], twists)
+        if (entry := _first_off(off, _sizes(twists))) >= 0:
+            raise _not_allowed("twist", entry)
     if accelerations is not None:
-        acceleration_error = (
-            np.einsum("kij,kj->ki", constraint_values[:, :, :6], accelerations)
-            + constraint_values[:, :, 6]
-        )
-        _check("acceleration", acceleration_error, _sizes(accelerations))
+        off = np.einsum("kij,kj->ki", constraint_values[:, :, :6], accelerations)
+        entry = _first_off(off + constraint_values[:, :, 6], _sizes(accelerations))
+        if entry >= 0:
+            raise _not_allowed("acceleration", entry)
 
 
 def constrained(
@@ -251,7 +255,7 @@ def constrained(
     """Return the motion that meets all constraints with the same height and normal of the platform.
 
     Args:
-        legs: constants of pillars.
+        legs: constants of legs that constrain the platform.
         poses: `(batch, 7)`.
         twists: `(batch, 6)`.
         accelerations: `(batch, 6)`.
@@ -265,17 +269,20 @@ def _sizes(values: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(1.0, np.abs(values).max(axis=1, initial=0.0)))
 
 
-def _check(field: str, off: FloatArray, sizes: FloatArray) -> None:
-    """Raise InputError if motions `(m, c)` leave the constraints by more than rounding."""
-    errors = np.abs(off).max(axis=1, initial=0.0)
-    violating = np.flatnonzero(~(errors <= MOTION_TOLERANCE * sizes))
-    if violating.size:
-        raise InputError(
-            field,
-            f"entry {violating[0]} moves the fixed foot or turns it about the vertical (by "
-            f"{errors[violating[0]]:.3g}): the machine has three dof, heave, roll and pitch. "
-            "platform.constrain(pose, twist, acceleration) returns what fits",
-        )
+def _first_off(off: FloatArray, sizes: FloatArray) -> int:
+    """Return the first of motions `(m, c)` off the constraints by more than rounding, or -1."""
+    is_off = ~(np.abs(off).max(axis=1, initial=0.0) <= MOTION_TOLERANCE * sizes)
+    return int(np.argmax(is_off)) if is_off.any() else -1
+
+
+def _not_allowed(field: str, entry: int, nearest: str = "") -> InputError:
+    """Return the error of a pose or motion that the legs of a machine do not allow."""
+    return InputError(
+        field,
+        f"entry {entry} is none that the legs allow: the machine has three degrees of freedom, "
+        f"height, roll and pitch, and the rest follows from these.{nearest} "
+        "platform.constrain(pose, twist, acceleration) returns what fits",
+    )
 
 
 def characteristic_length(platform_joints: FloatArray) -> float:
@@ -323,7 +330,7 @@ class LegCoordinates(NamedTuple):
     The joints of each kind of leg, in order: UPS and strut: first and second universal angle,
     extension; RSS: crank, first and second angle of the elbow; viscoelastic: first, second, spring,
     actuator; pillar: place of the foot along x and y, extension (fixed foot: roll, pitch,
-    extension).
+    extension); RPS: hinge, extension; RRS: crank, elbow.
     """
 
     values: FloatArray

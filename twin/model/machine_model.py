@@ -200,9 +200,9 @@ class MachineModel(MachineBase):
     def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> PlatformMotion:
         """Return the nearest motion that the machine can have; the same where all are possible.
 
-        On pillars, the height and the direction of the platform's normal stay, with their rates and
-        accelerations (so roll and pitch do), and the rest follows from the fixed foot. Default at
-        rest.
+        On pillars and on legs in planes, the height and the direction of the platform's normal
+        stay, with their rates and accelerations (so roll and pitch do), and the rest follows from
+        the fixed foot or the planes. Default at rest.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion.

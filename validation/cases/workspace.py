@@ -271,8 +271,9 @@ def check_workspace(platform: Platform) -> CaseResult:
     chart = Chart.about(platform, dof_axes(platform)[:3])
     found = region(chart, RAY_LEVELS)
     ranges = motion_ranges(platform)
+    straight = platform.leg.is_straight and platform.dof == 6
     measures = [
-        *(shell_measures(platform, found) if platform.leg.is_straight else ()),
+        *(shell_measures(platform, found) if straight else ()),
         *(plate_measures(platform, found, ranges) if platform.leg.has_foot else ()),
         *_symmetry(platform),
         *_differences(platform, found),

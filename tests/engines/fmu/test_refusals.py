@@ -38,8 +38,8 @@ WRONG_STARTS = {
         ({"pose.x": 1.0}, "pose.x is an output"),
     ],
     "driving_simulator": [
-        ({"start.pose.x": 0.01}, "move the fixed foot or turn it"),
-        ({"start.twist.wz": 0.01}, "move the fixed foot or turn it"),
+        ({"start.pose.x": 0.01}, "the legs do not allow them"),
+        ({"start.twist.wz": 0.01}, "the legs do not allow them"),
     ],
     "rss": [({"start.pose.z": 9.0}, "a leg cannot reach it")],
 }

@@ -178,6 +178,7 @@ def _meetings(platform: MachineModel, course: Course) -> BoolArray:
     for fraction in np.linspace(0.0, 1.0, steps + 1):
         poses_between = (1.0 - fraction) * start_poses + fraction * end_poses
         poses_between[:, 3:] /= np.linalg.norm(poses_between[:, 3:], axis=1, keepdims=True)
+        poses_between = platform.constrain(poses_between).pose
         is_reached = np.asarray(reached(platform, poses_between).all(axis=1))
         points = leg_points(platform, np.where(is_reached[:, None], poses_between, end_poses))
         corners = np.stack([points.base, points.middle, points.tip], axis=2)

@@ -383,7 +383,7 @@ def shell_centers(platform: MachineModel, pose: FloatArray) -> FloatArray:
     """
     from scipy.spatial.transform import Rotation
 
-    if not as_model(platform).leg.is_straight:
+    if not as_model(platform).leg.is_straight or platform.dof < 6:
         raise InputError("platform", f"{platform.name} has no straight legs with two free ends")
     matrix = Rotation.from_quat(pose[[4, 5, 6, 3]]).as_matrix()
     return np.asarray(platform.base_joints - platform.platform_joints @ matrix.T)

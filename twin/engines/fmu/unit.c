@@ -133,7 +133,7 @@ static Outcome place(Unit *unit) {
   const double off = measure(unit);
   if (isnan(off)) return fail(unit, "start.pose: a leg cannot reach it; start closer to home");
   if (!(off <= OFF_CONSTRAINTS * size))
-    return fail(unit, "start.pose, start.twist: they move the fixed foot or turn it about the vertical (by %.3g); "
+    return fail(unit, "start.pose, start.twist: the legs do not allow them (off by %.3g); "
                       "platform.constrain of the Python package gives what fits", off);
   unit->now.placed = true;
   return OK;

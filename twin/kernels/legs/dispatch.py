@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import by_kind
-from twin.kernels.legs import pillar, rss, strut, ups, viscoelastic
+from twin.kernels.legs import pillar, rps, rrs, rss, strut, ups, viscoelastic
 from twin.kernels.legs.interface import LegResponse, Legs
 from twin.kernels.linear_algebra import Matrix, Vector
 from twin.kernels.platform_state import Acceleration, PlatformState
@@ -26,6 +26,8 @@ LEG_MODULES: dict[type, tuple[ModuleType, ModuleType]] = {
     rss.RssLegs: (rss, rss),
     viscoelastic.ViscoelasticLegs: (viscoelastic, ups),
     pillar.PillarLegs: (pillar, pillar),
+    rps.RpsLegs: (rps, ups),
+    rrs.RrsLegs: (rrs, rss),
 }
 """Type of the constants -> modules of the kind; a name in the first hides that in the second."""
 

@@ -190,15 +190,19 @@ def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vect
 
 
 @device
-def fill_joints(
+def fill_crank(
     legs: FloatArray,
     home: FloatArray,
     i: int,
     state: PlatformState,
     acceleration: Acceleration,
     out: FloatArray,
-) -> bool:
-    """Fill `out` (3, 3) with (crank, first and second angle of the elbow)."""
+) -> tuple[Crank, Vector, Vector]:
+    """Fill the first row of `out` (joints, 3) with the crank's angle; return how the rod moves.
+
+    That is where crank and rod are, and velocity and acceleration of the rod's tip relative to the
+    elbow.
+    """
     at = crank(legs, i, state.position, state.matrix)
     crank_length = legs[i, CRANK_LENGTH]
     arm_rate = cross(state.omega, at.arm)
@@ -212,24 +216,42 @@ def fill_joints(
     elbow_acceleration = scale(
         crank_length, subtract(scale(second_rate, at.turning), scale(rate * rate, at.direction))
     )
+    out[0, 0] = crank_angle(legs, i, at.vector) - home[i, HOME_COORDINATE]
+    out[0, 1] = rate
+    out[0, 2] = second_rate
+    return (
+        at,
+        subtract(tip_velocity, elbow_velocity),
+        subtract(tip_acceleration, elbow_acceleration),
+    )
+
+
+@device
+def fill_joints(
+    legs: FloatArray,
+    home: FloatArray,
+    i: int,
+    state: PlatformState,
+    acceleration: Acceleration,
+    out: FloatArray,
+) -> bool:
+    """Fill `out` (3, 3) with (crank, first and second angle of the elbow)."""
+    at, rod_velocity, rod_acceleration = fill_crank(legs, home, i, state, acceleration, out)
     _, _, regular = universal_joint(
         home,
         i,
         row(legs, i, AXIS),
         at.rod,
         legs[i, ROD_LENGTH],
-        subtract(tip_velocity, elbow_velocity),
-        subtract(tip_acceleration, elbow_acceleration),
+        rod_velocity,
+        rod_acceleration,
         out[1:],
     )
-    out[0, 0] = crank_angle(legs, i, at.vector) - home[i, HOME_COORDINATE]
-    out[0, 1] = rate
-    out[0, 2] = second_rate
     # The elbow's first axis is the crank's, about which the crank has turned already.
     out[1, 0] = nearest(out[1, 0] - out[0, 0], 0.0)
-    out[1, 1] -= rate
-    out[1, 2] -= second_rate
-    return regular and abs(at.gain) > SMALLEST_GAIN * crank_length
+    out[1, 1] -= out[0, 1]
+    out[1, 2] -= out[0, 2]
+    return regular and abs(at.gain) > SMALLEST_GAIN * legs[i, CRANK_LENGTH]
 
 
 class RssLegs(NamedTuple):

@@ -2,6 +2,8 @@
 
 from twin.machine.legs.leg import LegKind
 from twin.machine.legs.pillar import PILLAR_KIND
+from twin.machine.legs.rps import RPS_KIND
+from twin.machine.legs.rrs import RRS_KIND
 from twin.machine.legs.rss import RSS_KIND
 from twin.machine.legs.strut import STRUT_KIND
 from twin.machine.legs.ups import UPS_KIND
@@ -13,5 +15,7 @@ LEG_KINDS: dict[str, LegKind] = {
     "rss": RSS_KIND,
     "viscoelastic": VISCOELASTIC_KIND,
     "pillar": PILLAR_KIND,
+    "rps": RPS_KIND,
+    "rrs": RRS_KIND,
 }
 """Value of `kind` in a platform.toml, and name of the folder -> the kind."""

@@ -1,0 +1,58 @@
+"""RPS legs, a hinge, a prismatic actuator and a ball joint: UPS legs that stay in a plane."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.jit import device
+from twin.kernels.legs import planes, ups
+from twin.kernels.legs.interface import AXIS, HOME_COORDINATE
+from twin.kernels.legs.ups import leg_line
+from twin.kernels.linear_algebra import add, cross, row
+from twin.kernels.platform_state import Acceleration, PlatformState
+
+JOINT_COUNT = 2
+
+LEG_SIZE = ups.LEG_SIZE
+
+CONSTRAINT_COUNT = planes.CONSTRAINT_COUNT
+
+fill_constraints = planes.fill_constraints
+
+project_onto_constraints = planes.project_onto_constraints
+
+
+class RpsLegs(NamedTuple):
+    """Constants of legs with hinge, prismatic actuator and spherical joint."""
+
+    rows: FloatArray
+    """`(n, LEG_SIZE)` constants of each leg"""
+
+
+@device
+def fill_joints(
+    legs: FloatArray,
+    home: FloatArray,
+    i: int,
+    state: PlatformState,
+    acceleration: Acceleration,
+    out: FloatArray,
+) -> bool:
+    """Fill `out` (2, 3) with (angle of the hinge, extension)."""
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, arm)
+    tip_acceleration = add(
+        add(acceleration.linear, cross(acceleration.angular, arm)), cross(state.omega, arm_rate)
+    )
+    home_direction = (home[i, 2], home[i, 5], home[i, 8])
+    out[0, 0], out[0, 1], out[0, 2], out[1, 1], out[1, 2] = planes.hinge_motion(
+        row(legs, i, AXIS),
+        home_direction,
+        along,
+        length,
+        add(state.velocity, arm_rate),
+        tip_acceleration,
+    )
+    out[1, 0] = length - home[i, HOME_COORDINATE]
+    return length > 0.0

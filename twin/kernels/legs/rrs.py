@@ -1,0 +1,56 @@
+"""RRS legs, a crank, a rod on a second hinge and a ball joint: RSS legs that stay in a plane."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.jit import device
+from twin.kernels.legs import planes, rss
+from twin.kernels.legs.interface import AXIS
+from twin.kernels.legs.rss import CRANK_LENGTH, ROD_LENGTH, SMALLEST_GAIN, nearest
+from twin.kernels.linear_algebra import row
+from twin.kernels.platform_state import Acceleration, PlatformState
+
+JOINT_COUNT = 2
+
+LEG_SIZE = rss.LEG_SIZE
+
+CONSTRAINT_COUNT = planes.CONSTRAINT_COUNT
+
+fill_constraints = planes.fill_constraints
+
+project_onto_constraints = planes.project_onto_constraints
+
+
+class RrsLegs(NamedTuple):
+    """Constants of legs with crank, hinged elbow and slender rod."""
+
+    rows: FloatArray
+    """`(n, LEG_SIZE)` constants of each leg"""
+
+
+@device
+def fill_joints(
+    legs: FloatArray,
+    home: FloatArray,
+    i: int,
+    state: PlatformState,
+    acceleration: Acceleration,
+    out: FloatArray,
+) -> bool:
+    """Fill `out` (2, 3) with (crank, angle of the elbow)."""
+    at, velocity, rod_acceleration = rss.fill_crank(legs, home, i, state, acceleration, out)
+    angle, rate, second_rate, _, _ = planes.hinge_motion(
+        row(legs, i, AXIS),
+        (home[i, 2], home[i, 5], home[i, 8]),
+        at.rod,
+        legs[i, ROD_LENGTH],
+        velocity,
+        rod_acceleration,
+    )
+    # The elbow turns about the crank's direction, which has turned already.
+    out[1, 0] = nearest(angle - out[0, 0], 0.0)
+    out[1, 1] = rate - out[0, 1]
+    out[1, 2] = second_rate - out[0, 2]
+    return abs(at.gain) > SMALLEST_GAIN * legs[i, CRANK_LENGTH]
