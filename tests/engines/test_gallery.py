@@ -21,6 +21,7 @@ def test_engines_agree(subtests):
             size = float(np.abs(platform.parameters.home_leg_vectors).max())
             timestep = 1e-3 if size > 0.4 else 2.5e-4
             twist = np.array([0.05, 0.03, 0.04, 0.1, 0.1, 0.1]) * size
+            twist = platform.constrain(platform.home, twist).twist
             holding = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
             for options in ({}, {"forces": holding, "twist": twist}):
                 runs = {

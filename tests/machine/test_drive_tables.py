@@ -220,7 +220,7 @@ def test_a_table_without_source_is_refused(subtests):
     for kind in OF_KIND:
         with subtests.test(f"{kind}"):
             file = shipped_content(OF_KIND[kind])
-            file["leg"]["drive"] = {"kind": "gear" if kind == "rss" else "direct"}
+            file["leg"]["drive"] = {"kind": "gear" if kind in ("rss", "rrs") else "direct"}
             place, message = refusal(file)
             assert place.endswith("source")
             assert message

@@ -21,8 +21,8 @@ STEP = 2.5e-4
 def test_the_gallery_is_beside_the_shipped_machines():
     assert len(GALLERY) >= 10
     assert not set(GALLERY) & set(machine_names())
-    assert {twin.load(name).kind for name in GALLERY} >= {"ups", "rss", "strut"}
-    assert {twin.load(name).n_actuators for name in GALLERY} == {6, 8}
+    assert {twin.load(name).kind for name in GALLERY} >= {"ups", "rss", "strut", "rps", "rrs"}
+    assert {twin.load(name).n_actuators for name in GALLERY} == {3, 6, 8}
 
 
 def test_an_unknown_name_suggests_machines_of_both():

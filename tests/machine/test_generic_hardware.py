@@ -96,7 +96,7 @@ def test_the_cascade_moves_a_machine_with_generic_drives(name):
 
 
 def test_track_says_that_drives_are_generic():
-    name = gallery_names()[0]
+    name = "cubic_isolator"
     short = ("track", name, "--configuration", "hardware", "--duration", "0.05")
     shown = console(*short)
     assert shown.exit_code == 0, shown.output

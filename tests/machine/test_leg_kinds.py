@@ -11,6 +11,8 @@ from scipy.spatial.transform import Rotation
 from shipped import OF_KIND, machine_of_kind, shipped_content
 from tolerance import assert_within
 
+from twin.analysis.platform import Platform
+from twin.errors import ParameterError
 from twin.machine.file.read import parameters_from
 from twin.machine.legs import LEG_KINDS
 from twin.machine.legs.leg import LegGeometry
@@ -30,6 +32,8 @@ LIMITS = {
     "rss": {"minimum": -1.0, "maximum": 1.0},
     "viscoelastic": {"minimum": 0.8644, "maximum": 2.0},
     "pillar": {"minimum": 0.1, "maximum": 1.0},
+    "rps": {"minimum": 0.1, "maximum": 1.0},
+    "rrs": {"minimum": -1.0, "maximum": 2.0},
 }
 
 
@@ -52,6 +56,9 @@ def inclined(kind):
         tips, normal = position + corners, turn.as_matrix()[:, 2]
         feet = tips - tips[:, 2:] / normal[2] * normal
         content["base"]["joints"]["coordinates"] = feet.tolist()
+    if kind == "rrs":  # the planes are given, so home follows from its height, roll and pitch
+        held = Platform(machine_of_kind(kind)).constrain([*position, *quaternion]).pose
+        content["home"] |= {"position": held[:3].tolist(), "orientation": held[3:].tolist()}
     return parameters_from(content, "platform.toml")
 
 
@@ -73,6 +80,8 @@ def moved(parameters, twist, time):
 @pytest.mark.parametrize("twist", TWISTS, ids=range(len(TWISTS)))
 def test_rows_are_the_derivatives_of_the_coordinates(kind, twist, derivative):
     parameters = inclined(kind)
+    length = np.linalg.norm(parameters.home_leg_vectors, axis=1).mean()
+    twist = twist * np.repeat([length, 1.0], 3)
 
     def coordinates(time):
         pairs = zip(parameters.legs, moved(parameters, twist, time), strict=True)
@@ -100,6 +109,34 @@ def test_a_fixed_foot_holds_what_its_rows_say(derivative):
             return np.array([*foot[:2], (turn @ parameters.home_rotation)[0, 1]])
 
         assert_within(parameters.home_constraints @ twist, derivative(held, 2e-3), 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["rps", "rrs"])
+def test_planes_hold_what_their_rows_say(kind, derivative):
+    parameters = inclined(kind)
+    for twist in TWISTS:
+
+        def distances(time, twist=twist):
+            """Distances of the tips from the planes through the base joints."""
+            places = moved(parameters, twist, time)
+            return np.array([axis @ place.vector for axis, place in zip(axes, places, strict=True)])
+
+        axes = parameters.first_axes
+        assert_within(distances(0.0), 0.0, 1e-12)
+        assert_within(parameters.home_constraints @ twist, derivative(distances, 2e-3), 1e-9)
+
+
+def test_legs_in_planes_are_three_and_at_home_in_their_planes():
+    content = shipped_content(OF_KIND["rps"])
+    content["leg"]["first_axis"] = [0.1, 1.0, 0.0]
+    with pytest.raises(ParameterError, match=r"first_axis.*0\.0039\d+ m beside it"):
+        parameters_from(content, "platform.toml")
+    content = shipped_content(OF_KIND["rrs"])
+    for table in ("base", "platform"):
+        content[table]["joints"]["angles"] = ["0 deg", "90 deg", "180 deg", "270 deg"]
+    content["leg"]["axis_angles"] = ["-90 deg", "0 deg", "90 deg", "180 deg"]
+    with pytest.raises(ParameterError, match="three legs of kind 'rrs'.*4 are given"):
+        parameters_from(content, "platform.toml")
 
 
 def test_pillars_leave_heave_roll_and_pitch():

@@ -125,7 +125,7 @@ def test_every_leg_answers_the_same_questions(name):
         assert actuator.stroke == actuator.maximum - actuator.minimum > 0
         assert actuator.effort is None or actuator.effort > 0
         assert actuator.speed is None or actuator.speed > 0
-        rotary = leg.kind == "rss"
+        rotary = leg.has_crank
         assert actuator.coordinate_unit == ("rad" if rotary else "m")
         assert actuator.effort_unit == ("N m" if rotary else "N")
 

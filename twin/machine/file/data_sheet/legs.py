@@ -21,6 +21,9 @@ CORNER_SIGNS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
 to the left.
 """
 
+THIRD_TURNS = np.radians([0.0, 120.0, 240.0])
+"""Angles [rad] from x of three joints on a circle."""
+
 MIRRORED_PAIRS = ((1, 3, 5), (2, 4, 6))
 """Numbers of the legs (from 1) whose cranks point one way round, and of their mirror images."""
 
@@ -49,7 +52,7 @@ actuator.
 
 def joint_tables(sheet: DataSheet) -> Iterator[str]:
     """Yield the tables of base, platform and their joints."""
-    yield from _pairs(sheet) if sheet.has_pairs else _pillar_joints(sheet)
+    yield from _pairs(sheet) if sheet.has_pairs else _single_joints(sheet)
 
 
 def outer_radius(sheet: DataSheet) -> float:
@@ -60,25 +63,23 @@ def outer_radius(sheet: DataSheet) -> float:
     return sheet.si("platform_radius") or 0.0
 
 
-def _corners(sheet: DataSheet) -> FloatArray:
-    """Return the corners `(3 or 4, 2)` [m] that pillars stand below."""
+def _single_points(sheet: DataSheet, side: str) -> FloatArray:
+    """Return the joints `(3 or 4, 2)` [m] of single legs; feet are straight below their corners."""
     length, width = sheet.si("length"), sheet.si("width")
     if length is not None and width is not None:
         return 0.5 * CORNER_SIGNS * [length, width]
-    angles = np.radians([0.0, 120.0, 240.0])
-    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    return np.asarray((sheet.si("platform_radius") or 0.0) * circle)
+    circle = np.stack([np.cos(THIRD_TURNS), np.sin(THIRD_TURNS)], axis=1)
+    radius = sheet.si(f"{side}_radius") if sheet.takes("base_radius") else None
+    return np.asarray((radius or sheet.si("platform_radius") or 0.0) * circle)
 
 
-def _pillar_joints(sheet: DataSheet) -> Iterator[str]:
-    """Yield the tables of base and platform with the joints of pillars."""
-    rows = "".join(f"    [{x:.9g}, {y:.9g}, 0.0],\n" for x, y in _corners(sheet))
+def _single_joints(sheet: DataSheet) -> Iterator[str]:
+    """Yield the tables of base and platform with the joints of three or four single legs."""
     for side in ("base", "platform"):
-        source = (
-            f"{SHEET_SOURCE}; adopted: feet straight below the corners"
-            if side == "base"
-            else SHEET_SOURCE
-        )
+        rows = "".join(f"    [{x:.9g}, {y:.9g}, 0.0],\n" for x, y in _single_points(sheet, side))
+        source = SHEET_SOURCE
+        if side == "base" and not sheet.takes("base_radius"):
+            source += "; adopted: feet straight below the corners"
         yield f'[{side}]\nsource = "{SHEET_SOURCE}"'
         if side == "platform":
             size = estimates.PLATE_THICKNESS_RATIO * outer_radius(sheet)
@@ -114,6 +115,8 @@ def leg_texts(sheet: DataSheet) -> list[str]:
     """Return candidates for the tables of the legs: one text, or one per layout of cranks."""
     if not sheet.has_cranks:
         return ["\n".join(LEG_WRITERS[sheet.legs](sheet))]
+    if sheet.legs == "rrs":
+        return ["\n".join(_cranks(sheet, (), branch)) for branch in ("inward", "outward")]
     reversed_legs = ((), tuple(range(1, 7))) if sheet.horns == "same" else MIRRORED_PAIRS
     choices = product(reversed_legs, ("inward", "outward"))
     return ["\n".join(_cranks(sheet, *choice)) for choice in choices]
@@ -165,11 +168,38 @@ def _length_at_home(sheet: DataSheet) -> float:
     """Return the length [m] of the legs where the platform joints are at the height given."""
     height = sheet.si("height") or 0.0
     if not sheet.has_pairs:
-        return height
+        return math.hypot(height, _widening(sheet))
     joint_circles = [_pair_points(sheet, "base", 0.0), _pair_points(sheet, "platform", np.pi / 3)]
     shift = nearest_shift(joint_circles[0], joint_circles[1], COINCIDENCE_DISTANCE) or 0
     x, y, _ = np.roll(joint_circles[1], shift, axis=0)[0] - joint_circles[0][0]
     return float(np.linalg.norm([x, y, height]))
+
+
+def _widening(sheet: DataSheet) -> float:
+    """Return the distance [m] from a platform joint outward to the end of what it stands on.
+
+    That is its base joint, or the end of its crank, level and outward; zero of pillars.
+    """
+    if not sheet.takes("base_radius"):
+        return 0.0
+    radii = sheet.si("base_radius") or 0.0, sheet.si("platform_radius") or 0.0
+    return radii[0] + (sheet.si("crank") or 0.0) - radii[1]
+
+
+def middle_height(sheet: DataSheet) -> float:
+    """Return the height [m] of single legs in the middle of their strokes.
+
+    Raises:
+        InputError: the legs are too short to meet the platform.
+    """
+    length = sheet.si("rod") if sheet.has_cranks else 0.5 * sum(lengths(sheet)[:2])
+    if not (length or 0.0) > abs(_widening(sheet)):
+        raise InputError(
+            "rod" if sheet.has_cranks else "shortest",
+            f"legs of {length:.4g} m cannot join a base and a platform whose joints are "
+            f"{abs(_widening(sheet)):.4g} m apart seen from above",
+        )
+    return math.sqrt((length or 0.0) ** 2 - _widening(sheet) ** 2)
 
 
 def _pair_points(sheet: DataSheet, side: str, angle: float) -> FloatArray:
@@ -204,7 +234,7 @@ def _universal(sheet: DataSheet, source: str = SHEET_SOURCE) -> str:
 [leg]
 source = "{source}"
 kind = "{sheet.legs}"
-first_axis = "horizontal"  # of the universal joint below, perpendicular to each leg at home
+first_axis = "horizontal"  # of the joint below, perpendicular to each leg at home
 """
 
 
@@ -288,7 +318,7 @@ def _cranks(sheet: DataSheet, mirrored: tuple[int, ...], branch: str) -> Iterato
     yield f"""\
 [leg]
 source = "{SHEET_SOURCE}; adopted: the directions of the cranks"
-kind = "rss"
+kind = "{sheet.legs}"
 {_crank_axes(sheet, mirrored)}
 zero = "horizontal"  # cranks are level at angle 0, and a growing angle lifts them
 branch = "{branch}"
@@ -325,6 +355,9 @@ def _crank_axes(sheet: DataSheet, mirrored: tuple[int, ...]) -> str:
     t, a crank is at the angle of its base joint plus 90 deg - t, its axis 90 deg before that, and
     of mirrored legs at the angle of the joint less 90 deg - t.
     """
+    if not sheet.has_pairs:
+        degrees = ", ".join(f'"{angle:.9g} deg"' for angle in np.degrees(THIRD_TURNS) - 90.0)
+        return f"axis_angles = [{degrees}]  # level cranks point outward"
     horn_angle = sheet.turn()
     if horn_angle == 0.0:
         return (
@@ -343,5 +376,6 @@ LEG_WRITERS: dict[str, Callable[[DataSheet], Iterator[str]]] = {
     "strut": _actuators,
     "viscoelastic": _springs,
     "pillar": _pillars,
+    "rps": _actuators,
 }
 """Functions that write the table of straight legs, by kind."""

@@ -17,6 +17,8 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
     "strut": SPRING_LEG_FIELDS,
     "viscoelastic": SPRING_LEG_FIELDS,
     "pillar": ("length", "width", "platform_radius", "stroke", "shortest"),
+    "rps": ("base_radius", "platform_radius", "stroke", "shortest"),
+    "rrs": ("base_radius", "platform_radius", "stroke", "crank", "rod", "drive", "backlash"),
 }
 """Fields of each kind of legs."""
 
@@ -97,12 +99,12 @@ class DataSheet:
     @property
     def has_cranks(self) -> bool:
         """Whether motors turn cranks."""
-        return self.legs == "rss"
+        return self.takes("crank")
 
     @property
     def has_pairs(self) -> bool:
         """Whether the joints are three pairs on a circle, below and above."""
-        return self.legs != "pillar"
+        return self.takes("base_spacing")
 
     def takes(self, name: str) -> bool:
         """Return whether the kind of the legs has a field."""

@@ -15,7 +15,7 @@ from twin.basics.files import write_text
 from twin.errors import InputError, ParameterError
 from twin.machine.file.data_sheet import estimates
 from twin.machine.file.data_sheet.estimates import SHEET_SOURCE, body_table, quoted
-from twin.machine.file.data_sheet.legs import joint_tables, leg_texts, lengths, outer_radius
+from twin.machine.file.data_sheet.legs import joint_tables, leg_texts, middle_height, outer_radius
 from twin.machine.file.data_sheet.sheet import SHEET_KINDS, DataSheet
 from twin.machine.file.read import check_new, parameters_from
 from twin.machine.legs.leg import COINCIDENCE_DISTANCE
@@ -168,6 +168,5 @@ def _home(sheet: DataSheet) -> Iterator[str]:
         at = "mid_range" if sheet.has_cranks else "mid_stroke"
         yield f'[home]\nsource = "Adopted: middle of the stroke"\nat = "{at}"\n'
     else:
-        shortest, longest, _ = lengths(sheet)
-        middle = f"{0.5 * (shortest + longest):.9g}"
+        middle = f"{middle_height(sheet):.9g}"
         yield f'[home]\nsource = "Adopted: middle of the stroke"\nposition = [0.0, 0.0, {middle}]\n'
