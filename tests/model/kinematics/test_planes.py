@@ -1,0 +1,127 @@
+"""Legs in planes: what follows from height, roll and pitch, against closed forms."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from tolerance import assert_within
+
+import twin
+from twin.errors import InputError
+
+pytestmark = pytest.mark.quick
+
+RANDOM = np.random.default_rng(5)
+TILTS = RANDOM.uniform(-0.2, 0.2, (20, 2))
+HEIGHTS = RANDOM.uniform(-0.01, 0.01, 20)
+MACHINES = ("tripod", "balancer")
+
+
+def tilted(platform):
+    """Return poses `(20, 7)` at heights about home, tilted and without any care for x, y and yaw."""
+    turns = Rotation.from_euler("XY", TILTS).as_quat()[:, [3, 0, 1, 2]]
+    heights = platform.home[2] + HEIGHTS
+    return np.column_stack([np.zeros((20, 2)), heights, turns])
+
+
+def closed_form(platform, poses):
+    """Return the poses of three legs whose hinges lie along the circle of their joints.
+
+    With the joints at 0, 120 and 240 deg on a radius r, the planes y = 0 and y = +- sqrt(3) x give
+    R_yx = R_xy, so the platform tilts about a horizontal axis, x = r (R_xx - R_yy) / 2 and
+    y = -r R_yx. Joints that begin at another angle turn the frame.
+    """
+    first = platform.platform_joints[0]
+    radius, start = np.hypot(*first[:2]), Rotation.from_euler("z", np.arctan2(first[1], first[0]))
+    normals = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).apply([0.0, 0.0, 1.0])
+    axes = np.cross([0.0, 0.0, 1.0], start.inv().apply(normals))
+    angles = np.arccos(normals[:, 2])[:, None]
+    turns = Rotation.from_rotvec(angles * axes / np.linalg.norm(axes, axis=1, keepdims=True))
+    matrix = turns.as_matrix()
+    x, y = 0.5 * radius * (matrix[:, 0, 0] - matrix[:, 1, 1]), -radius * matrix[:, 1, 0]
+    places = start.apply(np.column_stack([x, y, poses[:, 2]]))
+    return places, (start * turns * start.inv()).as_matrix()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_parasitic_motion_is_that_of_the_closed_form(name):
+    platform = twin.load(name)
+    poses = platform.constrain(tilted(platform)).pose
+    places, turns = closed_form(platform, poses)
+    assert np.abs(places[:, :2]).max() > 1e-3
+    assert_within(poses[:, :3], places, 1e-14)
+    assert_within(Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix(), turns, 1e-13)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_rates_and_accelerations_are_those_of_the_constrained_poses(name, derivative):
+    """Along a smooth course of height, roll and pitch."""
+    platform = twin.load(name)
+
+    def pose(time):
+        turn = Rotation.from_euler(
+            "XY", [0.2 * np.sin(3.0 * time + 0.4), 0.15 * np.cos(2.0 * time)]
+        )
+        height = platform.home[2] + 0.005 * np.sin(4.0 * time)
+        quaternion = turn.as_quat()[[3, 0, 1, 2]]
+        return platform.constrain([0.0, 0.0, height, *quaternion]).pose
+
+    def twist(time):
+        turn = Rotation.from_quat(pose(time)[[4, 5, 6, 3]])
+
+        def spun(step):
+            later = Rotation.from_quat(pose(time + step)[[4, 5, 6, 3]])
+            return (later * turn.inv()).as_rotvec()
+
+        linear = derivative(lambda step: pose(time + step)[:3], 5e-3)
+        return np.concatenate([linear, derivative(spun, 5e-3)])
+
+    rates, changes = twist(0.0), derivative(twist, 5e-3)
+    held = platform.constrain(
+        pose(0.0), rates + [1.0, 2.0, 0, 0, 0, 0], changes + [1.0, 2.0, 0, 0, 0, 0]
+    )
+    assert_within(held.twist, rates, 1e-9)
+    assert_within(held.acceleration, changes, 1e-7)
+    coordinates = derivative(lambda time: platform.inverse_kinematics(pose(time)), 5e-3)
+    assert_within(platform.jacobian(pose(0.0)) @ rates, coordinates, 1e-9)
+
+
+def test_crank_angles_are_those_of_the_published_sketch():
+    """Legs B and C of Ball-Balancer-V2; its formula for leg A is up to 27 urad off theirs."""
+    platform = twin.load("balancer")
+    poses = platform.constrain(tilted(platform)).pose
+    normals = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).apply([0.0, 0.0, 1.0])
+    base, joint, crank, rod = 2.0 * 25.4e-3, 3.125 * 25.4e-3, 1.75 * 25.4e-3, 93.2e-3
+    found = platform.inverse_kinematics(poses)
+    for side, leg in ((-1.0, 1), (1.0, 2)):
+        n_x, n_y, n_z = -normals[:, 0], -normals[:, 1], normals[:, 2]
+        bend = (n_x**2 - side * np.sqrt(3.0) * n_x * n_y) / (n_z + 1.0)
+        inward = base - joint * (1.0 - bend)
+        rise = poses[:, 2] + 0.5 * joint * (side * np.sqrt(3.0) * n_x - n_y)
+        reach = np.hypot(inward, rise)
+        angle = np.arccos(inward / reach)
+        angle += np.arccos((reach**2 + crank**2 - rod**2) / (2.0 * reach * crank))
+        assert_within(found[:, leg], np.pi - angle, 1e-12)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_pose_off_the_planes_is_refused_with_the_nearest(name):
+    platform = twin.load(name)
+    pose = tilted(platform)[0]
+    with pytest.raises(InputError, match=r"height, roll and pitch.*The nearest is \[") as caught:
+        platform.inverse_kinematics(pose)
+    nearest = json.loads(caught.value.message.split("nearest is ")[1].split("]")[0] + "]")
+    assert_within(nearest, platform.constrain(pose).pose, 1e-9)
+    assert_within(
+        platform.constrain(platform.constrain(pose).pose).pose, platform.constrain(pose).pose, 1e-15
+    )
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_forward_kinematics_finds_the_pose(name):
+    platform = twin.load(name)
+    poses = platform.constrain(tilted(platform)).pose
+    found = platform.forward_kinematics(platform.inverse_kinematics(poses))
+    assert_within(found[:, :3], poses[:, :3], 1e-13)
+    assert_within(np.abs((found[:, 3:] * poses[:, 3:]).sum(axis=1)), 1.0, 1e-13)
