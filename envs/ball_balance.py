@@ -44,7 +44,7 @@ SMALLEST_NEED = 1e-6
 """Fraction of the Jacobian's largest entry below which a column counts as zero: the machine cannot
 move along that axis."""
 
-SIX_AXIS_LAW = {"frequency": 2.7, "damping": 0.8, "share": 0.06}
+BALANCE_LAW = {"frequency": 2.7, "damping": 0.8, "share": 0.06}
 
 PILLAR_LAW = {"frequency": 0.7, "damping": 1.0, "share": 0.05}
 """Default numbers: found by trial on `stewart`, and on `driving_simulator`, whose plate turns about
@@ -303,8 +303,7 @@ class BalanceLaw(LinearLaw):
 
         Args:
             task: task of an environment, `env.unwrapped.task`.
-            frequency: of the response [rad/s]; default 2.7, of platforms without all six degrees of
-                freedom 0.7.
+            frequency: of the response [rad/s]; default 2.7, of platforms on pillars 0.7.
             damping: ratio of the response; default 0.8, or 1.
             share: share of the way to the wanted slope in a period; default 0.06, or 0.05.
 
@@ -315,7 +314,7 @@ class BalanceLaw(LinearLaw):
             raise InputError("task", f"must be of BallBalance, not {type(task).__name__}")
         if task.settings.action != "tilt":
             raise InputError("task", "the law commands tilts; make it with action='tilt'")
-        default_numbers = SIX_AXIS_LAW if task.platform.dof == 6 else PILLAR_LAW
+        default_numbers = PILLAR_LAW if task.platform.leg.has_foot else BALANCE_LAW
         arguments = {"frequency": frequency, "damping": damping, "share": share}
         numbers = {
             name: positive(default_numbers[name] if value is None else value, name)

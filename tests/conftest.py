@@ -95,9 +95,11 @@ class States(NamedTuple):
     deflection: NDArray[np.float64]
 
 
-@pytest.fixture(scope="session", params=[*MACHINES, GENERAL])
+@pytest.fixture(
+    scope="session", params=[*MACHINES, GENERAL, pytest.param("tripod", marks=pytest.mark.slow)]
+)
 def platform(request):
-    """Every machine of the catalogue, and one without any symmetry."""
+    """Every machine of the catalogue, one without any symmetry, and one on legs in planes."""
     if request.param == GENERAL:
         return Platform(parameters_from(read_description(GENERAL), "platform.toml"))
     return twin.load(request.param)

@@ -24,6 +24,7 @@ KINDS = {
     "srspm": ("ups", 6, 6, 0, "m"),
     "rss": ("rss", 6, 6, 0, "rad"),
     "micro_hexapod": ("strut", 6, 6, 0, "m"),
+    "tripod": ("rps", 3, 3, 0, "m"),
 }
 """Kind of leg, actuators, dof, deflections of springs, unit of the actuators."""
 

@@ -81,9 +81,9 @@ def platform(request):
     return machine(request.param)
 
 
-@pytest.fixture(params=[*twin.machine_names(), *GENERAL])
+@pytest.fixture(params=[*twin.machine_names(), *GENERAL, "tripod", "balancer"])
 def any_platform(request):
-    """Return every machine in turn, and one without symmetry of every kind."""
+    """Return every machine in turn, one without symmetry of every kind, and two on legs in planes."""
     return machine(request.param)
 
 

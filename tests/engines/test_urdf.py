@@ -74,6 +74,8 @@ JOINTS = {
     "rss": {"continuous": 15, "prismatic": 3, "revolute": 6, "fixed": 12},
     "viscoelastic": {"continuous": 15, "prismatic": 15, "fixed": 18},
     "pillar": {"continuous": 2, "prismatic": 10, "fixed": 10},
+    "rps": {"continuous": 6, "prismatic": 6, "fixed": 6},
+    "rrs": {"continuous": 6, "prismatic": 3, "revolute": 3, "fixed": 6},
 }
 """Of machines on a kind of leg: the mounts of loops' points and of bodies fixed to others too."""
 
@@ -138,7 +140,7 @@ def test_bullet_reads_the_same_bodies_without_a_word(platform, capfd):
     wanted = expected_bodies(platform.parameters)
     found = {}
     capfd.readouterr()
-    texts = [(robot_urdf, True), (legs_text, True), (platform_text, platform.dof < 6)]
+    texts = [(robot_urdf, True), (legs_text, True), (platform_text, platform.kind == "pillar")]
     for text_of, fixed in texts:
         client = Client()
         body = load(text_of(platform), client, fixed=fixed)
@@ -180,13 +182,13 @@ def test_pinocchio_closes_the_loops(any_platform, random_motion):
         turn = pinocchio.Quaternion(*pose[3:]).toRotationMatrix()
 
         def place_of(point, q=data, turn=turn, pose=pose):
-            if point.body == "platform" and platform.dof == 6:
+            if point.body == "platform" and platform.kind != "pillar":
                 return pose[:3] + turn @ point.position
             return q.oMf[model.getFrameId(point.name)].translation
 
         for first, second in machine.loop_points():
             assert_within(place_of(first), place_of(second), 1e-13)
-        if pose is platform.home or platform.dof < 6:
+        if pose is platform.home or platform.kind == "pillar":
             frame = data.oMf[model.getFrameId("platform")]
             assert_within(frame.translation, pose[:3], 1e-13)
             assert_within(frame.rotation, turn, 1e-13)

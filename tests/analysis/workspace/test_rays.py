@@ -74,7 +74,7 @@ def test_segments_are_ordered_and_inside(platform):
 
 
 def test_rays_meet_shells(platform):
-    if not platform.leg.is_straight:
+    if not platform.leg.is_straight or platform.dof < 6:
         with pytest.raises(InputError, match="straight legs"):
             shell_exits(platform, platform.home, np.eye(3))
         return
@@ -87,7 +87,7 @@ def test_rays_meet_shells(platform):
 
 
 def test_volume_is_that_of_the_shells(platform):
-    if not platform.leg.is_straight:
+    if not platform.leg.is_straight or platform.dof < 6:
         return
     found = region(own_chart(platform), (8, 16))
     low, high = bounding_box(platform, platform.home)
@@ -106,7 +106,7 @@ def test_volume_is_that_of_the_shells(platform):
 def test_third_turn(platform):
     symmetric = third_turn(platform)
     assert symmetric == (platform.name not in ("general", "driving_simulator"))
-    if symmetric:
+    if symmetric and platform.dof == 6:
         radii = search(Chart.about(platform, ("x", "y", "z")), sphere(6)[0]).exits.reshape(6, 12)
         assert_within(radii, np.roll(radii, 4, axis=1), 1e-10)
 

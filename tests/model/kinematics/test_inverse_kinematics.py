@@ -10,7 +10,7 @@ import twin
 
 pytestmark = pytest.mark.quick
 
-STRAIGHT = ("ups", "strut", "viscoelastic")
+STRAIGHT = ("ups", "strut", "viscoelastic", "rps")
 
 TRIPLE = [name for name in twin.machine_names() if twin.load(name).n_actuators == 6]
 """Machines that repeat themselves every 120 degrees: legs move on by one pair."""
@@ -84,7 +84,7 @@ def test_batch_equals_single_bit_for_bit(platform, states):
 
 
 def test_shapes(platform):
-    n, joints = platform.n_actuators, 4 if platform.kind == "viscoelastic" else 3
+    n, joints = platform.n_actuators, {"viscoelastic": 4, "rps": 2}.get(platform.kind, 3)
     for shape in ((), (1,), (3,), (2, 3), (0,), (4, 0)):
         poses = np.broadcast_to(platform.home, (*shape, 7))
         assert platform.inverse_kinematics(poses).shape == (*shape, n)

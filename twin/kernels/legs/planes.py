@@ -20,7 +20,7 @@ new three degree-of-freedom spatial parallel manipulator, J. Mech. Design 122 (2
 
 from __future__ import annotations
 
-from math import atan2, inf
+from math import acos, atan2, inf, pi, sqrt
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
@@ -91,11 +91,47 @@ def dependent_motion(legs: FloatArray, matrix: Matrix, distances: Vector) -> Vec
 
 
 @device
+def turn_about_normal(legs: FloatArray, position: Vector, matrix: Matrix) -> float:
+    """Return the turn [rad] about the normal after which x and y can bring all tips into planes.
+
+    The combination of the three planes that x and y do not change, sum l_i u_i . (x, y) = 0, is
+    A cos(turn) + B sin(turn) = C. Of the two solutions the smaller turn is taken; where there is
+    none, the turn that comes closest.
+    """
+    normal = (matrix[2], matrix[5], matrix[8])
+    first, second, third = row(legs, 0, AXIS), row(legs, 1, AXIS), row(legs, 2, AXIS)
+    weights = cross((first[0], second[0], third[0]), (first[1], second[1], third[1]))
+    cosine_term, sine_term, right_side = 0.0, 0.0, 0.0
+    for i in range(CONSTRAINT_COUNT):
+        axis = scale(weights[i], row(legs, i, AXIS))
+        arm = rotate(matrix, row(legs, i, PLATFORM_JOINT))
+        lifted = scale(dot(normal, arm), normal)
+        cosine_term += dot(axis, subtract(arm, lifted))
+        sine_term += dot(axis, cross(normal, arm))
+        right_side += dot(axis, subtract(row(legs, i, BASE_JOINT), add(position, lifted)))
+    amplitude = sqrt(cosine_term * cosine_term + sine_term * sine_term)
+    middle, half = atan2(sine_term, cosine_term), 0.0
+    if amplitude > 0.0:
+        half = acos(max(-1.0, min(1.0, right_side / amplitude)))
+    one, other = remainder(middle + half), remainder(middle - half)
+    return one if abs(one) < abs(other) else other
+
+
+@device
+def remainder(angle: float) -> float:
+    """Return the angle [rad] less whole turns, from -pi to pi."""
+    return angle - 2.0 * pi * round(angle / (2.0 * pi))
+
+
+@device
 def close_planes(legs: FloatArray, y: FloatArray) -> None:
     """Move the pose in `y` along x, y and about its normal until all tips are in their planes.
 
-    Newton's method, until rounding ends the descent.
+    The turn in closed form first, then Newton's method until rounding ends the descent.
     """
+    matrix, position = rotation(y[3], y[4], y[5], y[6]), (y[0], y[1], y[2])
+    turn = scale(turn_about_normal(legs, position, matrix), (matrix[2], matrix[5], matrix[8]))
+    y[3], y[4], y[5], y[6] = turned(y[3], y[4], y[5], y[6], turn[0], turn[1], turn[2])
     last_distance = inf
     for _ in range(MAX_ITERATIONS):
         matrix, position = rotation(y[3], y[4], y[5], y[6]), (y[0], y[1], y[2])
@@ -140,9 +176,7 @@ def project_onto_constraints(legs: FloatArray, y: FloatArray) -> None:
 
 
 @device
-def tip_speed(
-    legs: FloatArray, i: int, matrix: Matrix, velocity: Vector, omega: Vector
-) -> float:
+def tip_speed(legs: FloatArray, i: int, matrix: Matrix, velocity: Vector, omega: Vector) -> float:
     """Return the speed [m/s] at which the tip of leg i leaves its plane."""
     arm = rotate(matrix, row(legs, i, PLATFORM_JOINT))
     return dot(row(legs, i, AXIS), add(velocity, cross(omega, arm)))
