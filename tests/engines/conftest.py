@@ -83,7 +83,7 @@ def platform(request):
 
 @pytest.fixture(params=[*twin.machine_names(), *GENERAL, "tripod", "balancer"])
 def any_platform(request):
-    """Return every machine in turn, one without symmetry of every kind, and two on legs in planes."""
+    """Return every machine in turn, one of every kind without symmetry, two on legs in planes."""
     return machine(request.param)
 
 

@@ -12,12 +12,10 @@ from twin.basics.arrays import (
     as_instance,
     one_of,
     positive,
-    quaternion_product,
     whole_number,
 )
 from twin.calibration.calibration import PoseErrors, expected_errors
 from twin.calibration.measured import (
-    CONJUGATE_SIGNS,
     DEFAULT_NOISE,
     FRAME_CHOICES,
     POSE_COMPONENTS,
@@ -37,8 +35,7 @@ from twin.model.machine_model import MachineModel
 from twin.motion.cueing.workspace_use import write_motion
 from twin.motion.motion import axis_names, minimum_jerk
 from twin.motion.recording import RecordedMotion
-from twin.motion.specification import convention_of
-from twin.rotations import angles_from_quaternion
+from twin.motion.specification import axes_from_home, convention_of
 
 CANDIDATE_COUNT = 600
 """Number of random candidate poses from which a plan chooses."""
@@ -196,12 +193,7 @@ def write_visits(found: Plan, machine: MachineModel, path: str | Path) -> Path:
         InputError: the place cannot be written to.
     """
     convention = convention_of(machine)
-    home_conjugate = quaternion_product(
-        found.poses[:, 3:], machine.home[None, 3:] * CONJUGATE_SIGNS
-    )
-    visit_axes = np.hstack(
-        [found.poses[:, :3] - machine.home[:3], angles_from_quaternion(home_conjugate, convention)]
-    )
+    visit_axes = axes_from_home(machine, found.poses)
     phase = np.arange(0.0, MOVE_TIME + REST_TIME, SAMPLE_PERIOD) / MOVE_TIME
     path_fractions = np.concatenate([minimum_jerk(phase)[0], minimum_jerk(1.0 - phase)[0]])
     samples = (visit_axes[:, None] * path_fractions[:, None]).reshape(-1, visit_axes.shape[1])

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import quaternion_product
 from twin.basics.files import as_path
 from twin.basics.text_table import COMMENT_MARK, TextTable
 from twin.errors import InputError, listed
@@ -20,9 +19,8 @@ from twin.machine.quantity import TITLE_PATTERN
 from twin.model.forward_kinematics import poses_along
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import RecordedMotion, axis_names, read_recording
-from twin.motion.specification import convention_of
+from twin.motion.specification import axes_from_home, convention_of
 from twin.motion.table import known_columns
-from twin.rotations import angles_from_quaternion
 
 TEXT_FILES = (".csv", ".txt")
 """Endings of files that may be a table of axes."""
@@ -107,14 +105,12 @@ def motion_of_log(log: Log, machine: MachineModel) -> RecordedMotion:
 
 def motion_of_poses(machine: MachineModel, time: Any, poses: Any) -> RecordedMotion:
     """Return the motion through poses `(k, 7)` of a machine at times `(k,)` [s]."""
-    convention, home = convention_of(machine), machine.home
-    no_motion = np.zeros((len(poses), 6))
-    pose = machine.constrain(poses, no_motion, no_motion).pose if machine.dof < 6 else poses
-    relative_rotation = quaternion_product(pose[:, 3:], home[3:] * [1.0, -1.0, -1.0, -1.0])
-    angles = np.unwrap(angles_from_quaternion(relative_rotation, convention), axis=0)
-    values = np.hstack([pose[:, :3] - home[:3], angles])
+    convention = convention_of(machine)
+    pose = machine.constrain(poses).pose if machine.dof < 6 else poses
+    values = axes_from_home(machine, pose)
+    values[:, 3:] = np.unwrap(values[:, 3:], axis=0)
     columns = dict(zip(axis_names(convention), values.T, strict=True))
-    return RecordedMotion(home, time, columns, convention=convention)
+    return RecordedMotion(machine.home, time, columns, convention=convention)
 
 
 def _has_axes(file: Path, convention: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import as_text, positive
+from twin.basics.arrays import FloatArray, as_text, positive, quaternion_product, rotated
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import (
@@ -20,6 +20,7 @@ from twin.motion import (
 )
 from twin.motion.motion import POSITION_AXES
 from twin.motion.recording import FITTED_LIMIT_USE, fitted_motion
+from twin.rotations import angles_from_quaternion
 
 MOTION_NAMES = ("still", "sine", "step", "lift", "chirp", "tank")
 """Motions that need no file."""
@@ -115,6 +116,25 @@ class MotionSpecification(NamedTuple):
 def convention_of(platform: MachineModel) -> str:
     """Return the angle convention that suits a machine's degrees of freedom."""
     return "roll_pitch" if platform.dof < 6 else "yaw_pitch_roll"
+
+
+def axes_from_home(platform: MachineModel, poses: FloatArray) -> FloatArray:
+    """Return displacements `(m, k)` [m, rad] from home to poses `(m, 7)`, along a machine's axes.
+
+    They are x, y, z and the angles of `convention_of`. Of machines with three degrees of freedom,
+    roll and pitch are those that turn the normal at home to that of a pose; the small turn about
+    the normal follows from them.
+    """
+    home = platform.home
+    if platform.dof == 6:
+        turns = quaternion_product(poses[:, 3:], home[3:] * [1.0, -1.0, -1.0, -1.0])
+        return np.hstack([poses[:, :3] - home[:3], angles_from_quaternion(turns)])
+    up = np.array([[0.0, 0.0, 1.0]])
+    normals, (x, y, z) = rotated(poses[:, 3:], up), rotated(home[None, 3:], up)[0]
+    pitch = np.arctan2(z, x) - np.arccos(np.clip(normals[:, 0] / np.hypot(x, z), -1.0, 1.0))
+    pitched = z * np.cos(pitch) - x * np.sin(pitch)
+    roll = np.arctan2(normals[:, 2], normals[:, 1]) - np.arctan2(pitched, y)
+    return np.column_stack([poses[:, :3] - home[:3], roll, pitch])
 
 
 def default_amplitude(platform: MachineModel, axis: str) -> float:

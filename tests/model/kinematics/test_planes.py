@@ -1,6 +1,7 @@
 """Legs in planes: what follows from height, roll and pitch, against closed forms."""
 
 import json
+import tomllib
 
 import numpy as np
 import pytest
@@ -8,7 +9,11 @@ from scipy.spatial.transform import Rotation
 from tolerance import assert_within
 
 import twin
+from twin.analysis.platform import Platform
 from twin.errors import InputError
+from twin.machine.file.read import parameters_from
+from twin.machine.machine import parameters_path
+from twin.motion.specification import axes_from_home
 
 pytestmark = pytest.mark.quick
 
@@ -16,10 +21,11 @@ RANDOM = np.random.default_rng(5)
 TILTS = RANDOM.uniform(-0.2, 0.2, (20, 2))
 HEIGHTS = RANDOM.uniform(-0.01, 0.01, 20)
 MACHINES = ("tripod", "balancer")
+SIDEWAYS = np.array([1.0, 2.0, 0.0, 0.0, 0.0, 0.0])
 
 
 def tilted(platform):
-    """Return poses `(20, 7)` at heights about home, tilted and without any care for x, y and yaw."""
+    """Return poses `(20, 7)` at heights about home, tilted, whatever x, y and yaw."""
     turns = Rotation.from_euler("XY", TILTS).as_quat()[:, [3, 0, 1, 2]]
     heights = platform.home[2] + HEIGHTS
     return np.column_stack([np.zeros((20, 2)), heights, turns])
@@ -78,9 +84,7 @@ def test_rates_and_accelerations_are_those_of_the_constrained_poses(name, deriva
         return np.concatenate([linear, derivative(spun, 5e-3)])
 
     rates, changes = twist(0.0), derivative(twist, 5e-3)
-    held = platform.constrain(
-        pose(0.0), rates + [1.0, 2.0, 0, 0, 0, 0], changes + [1.0, 2.0, 0, 0, 0, 0]
-    )
+    held = platform.constrain(pose(0.0), rates + SIDEWAYS, changes + SIDEWAYS)
     assert_within(held.twist, rates, 1e-9)
     assert_within(held.acceleration, changes, 1e-7)
     coordinates = derivative(lambda time: platform.inverse_kinematics(pose(time)), 5e-3)
@@ -125,3 +129,21 @@ def test_forward_kinematics_finds_the_pose(name):
     found = platform.forward_kinematics(platform.inverse_kinematics(poses))
     assert_within(found[:, :3], poses[:, :3], 1e-13)
     assert_within(np.abs((found[:, 3:] * poses[:, 3:]).sum(axis=1)), 1.0, 1e-13)
+
+
+@pytest.mark.parametrize("name", [*MACHINES, "driving_simulator"])
+def test_axes_of_poses_lead_back_to_them(name):
+    """Roll and pitch from a home that is tilted, without the turn that follows from them."""
+    content = tomllib.loads(parameters_path(name).read_text())
+    platform = twin.load(name)
+    if name == "balancer":
+        home = platform.constrain(tilted(platform)[3]).pose
+        content["home"] |= {"position": home[:3].tolist(), "orientation": home[3:].tolist()}
+        platform = Platform(parameters_from(content, "platform.toml"))
+    wanted = RANDOM.uniform(-0.02, 0.02, (10, 3))
+    turns = Rotation.from_euler("XY", wanted[:, 1:]) * Rotation.from_quat(
+        platform.home[[4, 5, 6, 3]]
+    )
+    start = platform.home[:3] + [0.0, 0.0, 1.0] * wanted[:, :1]
+    poses = platform.constrain(np.hstack([start, turns.as_quat()[:, [3, 0, 1, 2]]])).pose
+    assert_within(axes_from_home(platform, poses)[:, 2:], wanted, 1e-14)
