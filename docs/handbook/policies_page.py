@@ -14,8 +14,14 @@ from twin.training.evaluation import Evaluation, Mean, as_markdown
 
 RECORDS = Path(policies.__path__[0])
 
-TASKS = ("tracking", "isolation", "ball", "cueing")
-"""Shipped policies, by the ends of their names."""
+POLICIES = {
+    "Tracking": "stewart_tracking",
+    "Isolation": "stewart_isolation",
+    "Ball": "stewart_ball",
+    "Ball on three legs": "balancer_ball",
+    "Cueing": "stewart_cueing",
+}
+"""Titles of the shipped policies, and their names."""
 
 HEAD = """# Trained policies
 
@@ -29,7 +35,7 @@ COLUMNS = ("condition", "zero", "baseline", "policy", "policy less baseline")
 
 def policies_page() -> str:
     """Return the page: an evaluation of each shipped policy, then the table of robustness."""
-    evaluations = [f"## {name.title()}\n\n{_evaluation(name)}" for name in TASKS]
+    evaluations = [f"## {title}\n\n{_evaluation(name)}" for title, name in POLICIES.items()]
     content = json.loads((RECORDS / "robustness.json").read_text(encoding="utf-8"))
     robust = f"## Robustness\n\n{table(COLUMNS, _rows(content['rows']))}\n{content['note']}\n"
     return "\n".join([HEAD, *evaluations, robust])
@@ -37,7 +43,7 @@ def policies_page() -> str:
 
 def _evaluation(name: str) -> str:
     """Return the results of one policy as `twin evaluate --markdown` writes them."""
-    record = json.loads((RECORDS / f"stewart_{name}.json").read_text(encoding="utf-8"))
+    record = json.loads((RECORDS / f"{name}.json").read_text(encoding="utf-8"))
     results = {
         (row["policy"], row["engine"]): {
             title: np.array(metric["episodes"], dtype=float)

@@ -20,6 +20,7 @@ FOLDER = picture_folder()
 
 SCRIPTS: dict[Path, list[str]] = {
     HERE / "machines.py": [str(FOLDER)],
+    HERE / "legs.py": [str(FOLDER)],
     HERE / "moving.py": [str(FOLDER)],
     HERE / "environments.py": [str(FOLDER)],
     HERE / "predictive_control.py": [str(FOLDER)],

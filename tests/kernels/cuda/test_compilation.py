@@ -8,7 +8,10 @@ from twin.envs.episodes import Episodes
 from twin.envs.pose_tracking.task import PoseTracking
 from twin.kernels.legs.dispatch import LEG_MODULES
 
-MACHINES = ("stewart", "compliant_stewart", "micro_hexapod", "rss", "driving_simulator")
+MACHINES = (
+    *("stewart", "compliant_stewart", "micro_hexapod", "rss", "driving_simulator"),
+    *("tripod", "balancer"),
+)
 """One of each kind of legs."""
 
 MOST_REGISTERS = 255
