@@ -62,6 +62,28 @@ PILLARS = DataSheet(
 )
 
 
+TRIPOD = DataSheet(
+    legs="rps",
+    base_radius="140 mm",
+    platform_radius="100 mm",
+    stroke="100 mm",
+    shortest="168 mm",
+    payload="2 kg",
+)
+
+BALANCER = DataSheet(
+    legs="rrs",
+    base_radius="2 in",
+    platform_radius="3.125 in",
+    crank="1.75 in",
+    rod="3.67 in",
+    stroke="90 deg",
+    speed="460 deg/s",
+    force="25 kgf cm",
+    drive="servo",
+)
+
+
 def made(sheet):
     return parameters_from(tomllib.loads(data_sheet_text("mine", sheet)), "mine.toml")
 
@@ -152,6 +174,18 @@ def test_pillars_stand_below_the_corners_or_on_a_circle():
     assert_allclose(radii, [0.5] * 3, rtol=1e-9)
 
 
+def test_three_legs_stand_in_the_middle_of_their_strokes():
+    """Straight legs at their mean length; cranks level and outward, which the rods stand on."""
+    tripod, balancer = made(TRIPOD), made(BALANCER)
+    assert_within(tripod.home_coordinates, 0.218, 1e-9)  # nine digits are written
+    assert tripod.home.position[2] == pytest.approx(np.sqrt(0.218**2 - 0.04**2))
+    assert_within(balancer.home_coordinates, 0.0, 1e-8)
+    inward = 25.4e-3 * (2.0 + 1.75 - 3.125)
+    assert balancer.home.position[2] == pytest.approx(np.sqrt((25.4e-3 * 3.67) ** 2 - inward**2))
+    for sheet in (TRIPOD, BALANCER):
+        assert feasibility(Platform(made(sheet))).feasible
+
+
 @pytest.mark.parametrize("kind", ["strut", "viscoelastic"])
 def test_springs_have_their_stiffness_and_a_damping(kind):
     """Left out, the damping is 0.05 of the critical of a sixth of what is moved."""
@@ -238,6 +272,8 @@ REFUSED = {
     "no spring": (replace(ACTUATORS, legs="strut"), "stiffness", "missing"),
     "width": (replace(PILLARS, width=None), "width", "missing"),
     "circle": (replace(PILLARS, platform_radius="1 m"), "platform_radius", "three pillars"),
+    "short rods": (replace(BALANCER, rod="1 cm"), "rod", "cannot join"),
+    "horns of three": (replace(BALANCER, horns="same"), "horns", "have none"),
     "moments": (replace(ACTUATORS, inertia="1 kg m2"), "inertia", "must be three"),
     "no body": (replace(ACTUATORS, inertia="1 kg m2,1 kg m2,3 kg m2"), "inertia", "no body"),
 }
