@@ -236,7 +236,7 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
         self._seeds = [-1] * num_envs
         self._over = np.zeros(num_envs, dtype=bool)
         self._started = np.zeros(num_envs, dtype=bool)
-        self._everywhere = np.ones(num_envs, dtype=bool)
+        self._all_machines = np.ones(num_envs, dtype=bool)
         self._frames: Frames | None = None
 
     @property  # type: ignore[misc]
@@ -318,14 +318,14 @@ class PlatformVectorEnv(SubEnvironmentAccess, VectorEnv[Any, Any, Any]):
             self._add_randomised(infos, indices)
             is_over = np.zeros_like(is_over)
         self._over = is_over
-        infos |= self._infos(self._everywhere)
+        infos |= self._infos(self._all_machines)
         return task.observation.copy(), reward, terminated, truncated, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a picture `(height, width, 3)` of each machine.
+        """Return a picture `(height, width, 3)` of each machine; None without a `render_mode`.
 
         Raises:
-            MissingDependencyError: no OpenGL library draws on this machine.
+            MissingDependencyError: no OpenGL library draws on this computer.
             StateError: some machines have no episode.
         """
         self._check_open()

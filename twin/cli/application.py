@@ -31,9 +31,9 @@ class Group(TyperGroup):
     """Commands whose TwinErrors and wrong options end in one line instead of a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a TwinError, a wrong option and a fault of a file end with exit code 2.
+        """Run the command; a TwinError, a wrong option or a fault of a file ends with exit code 2.
 
-        That is a full disk, or a file that is named but cannot be used.
+        A fault of a file is a full disk, or an OSError that names its file; other OSErrors pass.
         """
         try:
             return super().invoke(ctx)

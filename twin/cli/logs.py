@@ -114,7 +114,7 @@ def imu(
     )
     platform = load(machine, configuration)
     machine_sensor = platform.parameters.imu
-    sensor = machine_sensor or InertialSensor(source="none: at the reference point")
+    sensor = machine_sensor or InertialSensor(source="assumed: the machine's file has no [imu]")
     reference = read_recording(motion, platform.home)
     readings = (
         read_thesis_log(log, force_unit=force_unit, rate_unit=rate_unit)

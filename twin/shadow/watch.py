@@ -37,11 +37,13 @@ OVERLOAD_FRACTION = 0.9
 overload, and forces are not told apart.
 """
 
-FORCE_NOTE = "force from outside"
+EXTERNAL_FORCE_NOTE = "force from outside"
+"""Note of an overload that pushes the platform."""
+
+EFFORT_NOTE = "effort beyond the continuous rating"
+"""Note of an overload that a motor's effort shows."""
 
 MOTOR_NOTE = "fraction of its force that is missing"
-
-OVERLOAD_NOTE = "effort beyond the continuous rating"
 
 COMMON_FRACTION = 0.5
 """Engineering choice: median of the legs' rises of friction over the largest one, from which all
@@ -63,20 +65,29 @@ LEAD_CONFIRMATION = 0.4
 
 
 def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothesis]:
-    """Return the causes of unexplained forces; see `force_columns` for their numbers."""
+    """Return the causes of unexplained forces, each with its columns in `force_columns`."""
     machine, n = model.machine, model.machine.n_actuators
     unit, legs = machine.force_unit, range(n)
     friction, payload = thresholds.friction, thresholds.payload
-    mass_columns = tuple(range(3 * n + 1, 3 * n + 5))
-    wrench_columns = tuple(range(3 * n + 5, 3 * n + 11))
-    push = thresholds.force * np.sqrt(n)
+    first_mass, first_wrench = 3 * n + 1, 3 * n + 5
+    mass_columns = tuple(range(first_mass, first_wrench))
+    wrench_columns = tuple(range(first_wrench, first_wrench + 6))
+    # The norm of the forces of n legs that are each at the threshold of one leg.
+    wrench_threshold = thresholds.force * np.sqrt(n)
     return [
         *(Hypothesis(("friction", k + 1), (k,), friction, unit, one_sided=True) for k in legs),
         Hypothesis(("friction", None), (3 * n,), friction, unit, one_sided=True),
         *(Hypothesis(("motor", k + 1), (n + k,), thresholds.motor, "1") for k in legs),
         Hypothesis(("payload", None), mass_columns[:1], payload, "kg"),
         Hypothesis(("payload", None), mass_columns, payload, "kg"),
-        Hypothesis(("overload", None), wrench_columns, push, "N", is_vector=True, note=FORCE_NOTE),
+        Hypothesis(
+            ("overload", None),
+            wrench_columns,
+            wrench_threshold,
+            "N",
+            is_vector=True,
+            note=EXTERNAL_FORCE_NOTE,
+        ),
         *(
             Hypothesis(("unexplained", k + 1), (2 * n + k,), thresholds.force, unit, note="force")
             for k in legs
@@ -87,8 +98,8 @@ def force_hypotheses(model: ShadowModel, thresholds: Thresholds) -> list[Hypothe
 def force_columns(block: Block, regressors: FloatArray, length: float) -> FloatArray:
     """Return F `(n, 3 n + 11)` of unexplained forces for a block.
 
-    Its columns are friction, efforts and steady forces, leg by leg; friction of all legs; a mass
-    and its moments; and a wrench from outside. Moments are over the machine's `length` [m].
+    Its columns are friction, efforts and steady forces, n each; friction of all legs, one; a mass
+    and its moments, four; and a wrench from outside, six. Moments are divided by `length` [m].
     """
     friction = regressors[:, FRICTION]
     masses, wrenches = block.mass_forces.copy(), -block.wrench_forces
@@ -127,7 +138,7 @@ def described_force(alarm: Alarm, machine: MachineModel) -> Alarm:
         return alarm._replace(size=alarm.size / (1.0 + alarm.size), note=MOTOR_NOTE)
     if alarm.kind == "payload" and abs(alarm.size) > body.mass:
         force = abs(alarm.size) * gravity
-        return alarm._replace(kind="overload", size=force, unit="N", note=FORCE_NOTE)
+        return alarm._replace(kind="overload", size=force, unit="N", note=EXTERNAL_FORCE_NOTE)
     return alarm
 
 
@@ -215,7 +226,7 @@ class MachineWatch:
         parameters, unit, legs = machine.parameters.legs, machine.force_unit, range(1, n + 1)
         rating = np.array([leg.actuator.continuous_effort or np.inf for leg in parameters])
         rating = rating if machine.limits else np.inf * rating
-        self._efforts = LevelWatch("overload", legs, rating, unit, OVERLOAD_NOTE)
+        self._efforts = LevelWatch("overload", legs, rating, unit, EFFORT_NOTE)
         friction = np.full(n + 1, thresholds.friction)
         self._wear = LevelWatch("friction", [*legs, None], friction, unit)
         self._keep, self._squared_efforts = exp(-block_time / FORGETTING_TIME), np.zeros(n)

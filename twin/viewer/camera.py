@@ -479,7 +479,9 @@ class Camera(NotCopied):
         self.image(platform.home)  # the first picture of a context is rounded differently
 
     def step_back(self, scenes: Iterable[Scene]) -> None:
-        """Move the camera back until the whole machine is visible in all `scenes`, without ghosts.
+        """Move the camera back until the whole machine is visible in every one of `scenes`.
+
+        The ghost, the platform drawn again at the setpoint, may lie outside.
 
         Raises:
             InputError: as `image`.

@@ -21,7 +21,7 @@ from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
 from twin.simulation.simulate import Trajectory, simulate
 from twin.validation.case import CaseResult, Entry, Measure, validation_case
-from twin.validation.measures.comparison import ENGINE_BARS, missing
+from twin.validation.measures.comparison import ENGINE_LIMITS, missing
 from twin.validation.measures.sampling import (
     MOTION_SAMPLES,
     followed_motion,
@@ -260,22 +260,24 @@ def _agreement(platform: Platform) -> Iterator[Entry]:
         return
     motion_size = float(position_error(reference.pose, reference.pose[:1]).max())
     speed_limited = _within_speed(ideal) < _within_stroke(ideal)
-    for bar in ENGINE_BARS:
+    for limit in ENGINE_LIMITS:
         # What slow actuators move is small beside the gap that an engine leaves in its loops.
         reference_size = (
-            max(motion_size, bar.tolerance / AGREEMENT_TOLERANCE) if speed_limited else motion_size
+            max(motion_size, limit.tolerance / AGREEMENT_TOLERANCE)
+            if speed_limited
+            else motion_size
         )
         try:
-            trajectory = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME, bar.engine)
+            trajectory = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME, limit.engine)
         except MissingDependencyError as error:
-            yield missing(bar.label, error)
+            yield missing(limit.label, error)
             continue
         distance = position_error(trajectory.pose, reference.pose)
         distance = distance + platform_radius(ideal) * rotation_error(
             trajectory.pose, reference.pose
         )
         yield Measure(
-            f"{bar.label}: platform in closed loop off the reference, per size of the motion",
+            f"{limit.label}: platform in closed loop off the reference, per size of the motion",
             float(distance.max()) / reference_size,
             AGREEMENT_TOLERANCE,
             "one controller must behave alike on all engines; they are integrated differently",

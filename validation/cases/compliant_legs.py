@@ -49,7 +49,7 @@ LENGTH_ROUNDINGS = 3000.0
 """Rounding errors of a length in the solution of 36 equations, or 48 with eight legs; measured: 25
 to 1300."""
 
-TOLERANCE_REASON = "bar; two derivations of the same equations, rounding leaves 1e-13"
+TOLERANCE_REASON = "two derivations of the same equations; rounding leaves 1e-13"
 
 PAPER_LEGS = 6
 """Number of legs of the paper's machine."""

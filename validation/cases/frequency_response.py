@@ -47,7 +47,7 @@ COMPARED_ENGINES = ("analytic", "mujoco")
 ENGINE_NAMES = {"analytic": "the reference", "mujoco": ENGINE_LABELS["mujoco"]}
 """Names of the engines in the report."""
 
-MUJOCO_BAR = 3e-3
+MUJOCO_LIMIT = 3e-3
 """Tolerance of the response in MuJoCo, relative to the largest response."""
 
 SHIFT_REASON = "the engine's constraints of finite stiffness shift its resonances"
@@ -146,10 +146,12 @@ def swept(platform: Platform) -> tuple[list[Entry], Plot]:
         }
         for engine, result in measured.items():
             error = largest(result.measured - result.linear) / largest(result.linear)
-            is_exact = engine == "analytic" or sweep.accurate >= MUJOCO_BAR
-            bar, reason = (sweep.accurate, sweep.reason) if is_exact else (MUJOCO_BAR, SHIFT_REASON)
+            is_exact = engine == "analytic" or sweep.accurate >= MUJOCO_LIMIT
+            tolerance, reason = (
+                (sweep.accurate, sweep.reason) if is_exact else (MUJOCO_LIMIT, SHIFT_REASON)
+            )
             name = f"compliance along {axis}, {ENGINE_NAMES[engine]}, against the linear model"
-            measures.append(Measure(name, error, bar, reason))
+            measures.append(Measure(name, error, tolerance, reason))
         panels.append(_panel(axis, measured))
     holding_text = ", springs holding the actuators." if sweep.settings.holding[0] else "."
     caption = "Linear: from the linearised machine. At rest, without a controller" + holding_text
@@ -184,7 +186,7 @@ def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
     measure = Measure(
         f"transmissibility along {axis}, MuJoCo, against the linear model",
         largest(result.measured - result.linear) / max_transmissibility,
-        MUJOCO_BAR,
+        MUJOCO_LIMIT,
         f"per largest, {max_transmissibility:.3g}; {SHIFT_REASON}",
     )
     plot = Plot(

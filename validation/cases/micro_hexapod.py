@@ -80,7 +80,7 @@ SAMPLE_COUNT = 500
 """Number of samples that a simulation records."""
 
 
-POSE_REASON = "bar of 1e-10; the paper prints 1.6e-10 m and 6.2e-10 in an entry of R"
+POSE_REASON = "the paper prints 1.6e-10 m and 6.2e-10 in an entry of R"
 
 GRAVITY_FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Multiples of standard gravity at which the sag is computed."""

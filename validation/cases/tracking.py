@@ -34,7 +34,7 @@ from twin.validation.case import (
     validation_case,
 )
 from twin.validation.cases.thesis import tank_motion
-from twin.validation.measures.comparison import ENGINE_BARS, FULL_MOTION
+from twin.validation.measures.comparison import ENGINE_LIMITS, FULL_MOTION
 from twin.validation.published.printed import STEWART_THESIS
 
 FEEDFORWARD_OPTIONS: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
@@ -72,7 +72,7 @@ LOOK_AHEAD_TIME = 0.02
 ENGINE_PERIODS = (500, 560)
 """First and last control period of the part that is run in all engines."""
 
-ENGINE_DIFFERENCE = max(bar.tolerance for bar in ENGINE_BARS) / FULL_MOTION
+ENGINE_DIFFERENCE = max(limit.tolerance for limit in ENGINE_LIMITS) / FULL_MOTION
 """Largest difference between engines, relative to the motion: their largest error in an open loop,
 1e-6 m, per 1 cm of motion; a stable control loop does not increase it."""
 

@@ -41,7 +41,7 @@ DASHED_POINTS = 60
 points."""
 
 FULL_MOTION = 1e-2
-"""[m] Motion of a platform joint; the bars are set for motions at least as large."""
+"""[m] Motion of a platform joint; the error limits hold for motions at least as large."""
 
 MIN_INERTIA_REASON = (
     "MuJoCo wants a moment of inertia of every body, which is not small in this machine"
@@ -55,8 +55,8 @@ MODEL_TOLERANCE = 1e-9
 
 
 MODEL_REASON = (
-    "bar; no solver takes part, so only rounding and the digits of the model files remain (1e-13); "
-    "a wrong mass, point or axis shows at 1e-3"
+    "no solver takes part, so only rounding and the digits of the model files remain (1e-13); a "
+    "wrong mass, point or axis shows at 1e-3"
 )
 
 WORK_REASON = (
@@ -74,36 +74,36 @@ PROJECTED_STATES = 50
 """Number of states along the motion at which the engines' models are projected."""
 
 
-class EngineBar(NamedTuple):
+class EngineLimit(NamedTuple):
     """The largest error that is allowed for an engine at its accurate fidelity."""
 
     engine: str
     label: str
     tolerance: float
-    """largest error [m] and [rad] for motions from `FULL_MOTION` on; smaller motions have to keep
-    less in proportion"""
+    """largest error [m] and [rad] for motions from `FULL_MOTION` on; for smaller motions it is
+    reduced in proportion"""
     reason: str
 
 
-ENGINE_BARS = (
-    EngineBar(
+ENGINE_LIMITS = (
+    EngineLimit(
         "mujoco",
         "MuJoCo",
         1e-6,
-        "bar for Runge-Kutta 4 at the compared step (1 ms, less in stiff machines); the loops are "
-        "held by stiff springs (time constant two steps), which leaves up to 1e-7, while soft "
-        "loops leave 1e-3",
+        "limit for Runge-Kutta 4 at the step of comparisons (1 ms, less in stiff machines); the "
+        "loops are held by stiff springs (time constant two steps), which leaves up to 1e-7, while "
+        "soft loops leave 1e-3",
     ),
-    EngineBar(
+    EngineLimit(
         "bullet",
         "Bullet",
         1e-7,
-        "bar for the trajectory extrapolated from the compared step (1 ms, less in stiff "
+        "limit for the trajectory extrapolated from the step of comparisons (1 ms, less in stiff "
         "machines), its half and its quarter, which leaves 1e-9 on smooth forces; a plain "
         "step of 1 ms leaves 1e-3",
     ),
 )
-ENGINE_LABELS = {bar.engine: bar.label for bar in ENGINE_BARS}
+ENGINE_LABELS = {limit.engine: limit.label for limit in ENGINE_LIMITS}
 
 
 def error_name(label: str, what: str) -> re.Pattern[str]:
@@ -128,7 +128,7 @@ def trajectory_comparison(
 
     Args:
         platform: the machine.
-        duration: [s], a multiple of its compared step.
+        duration: [s], a multiple of `compared_step`.
         title: title of the plots.
         forces: as in `simulate`.
         start: `pose`, `twist` and `deflection` as in `simulate`.
@@ -143,14 +143,16 @@ def trajectory_comparison(
     fraction = motion_fraction(platform, reference)
     measures: list[Entry] = []
     plots = []
-    for bar in ENGINE_BARS:
+    for limit in ENGINE_LIMITS:
         try:
-            trajectory = simulate(platform, duration, engine=bar.engine, **options)
+            trajectory = simulate(platform, duration, engine=limit.engine, **options)
         except MissingDependencyError as error:
-            measures.append(missing(bar.label, error))
+            measures.append(missing(limit.label, error))
             continue
-        measures.extend(trajectory_measures(bar, trajectory, reference, fraction))
-        plots.append(trajectory_plot(f"{title}: {bar.label} and reference", trajectory, reference))
+        measures.extend(trajectory_measures(limit, trajectory, reference, fraction))
+        plots.append(
+            trajectory_plot(f"{title}: {limit.label} and reference", trajectory, reference)
+        )
     return measures, plots
 
 
@@ -166,20 +168,20 @@ def motion_fraction(platform: Platform, reference: Trajectory) -> float:
 
 
 def trajectory_measures(
-    bar: EngineBar, trajectory: Trajectory, reference: Trajectory, share: float = 1.0
+    limit: EngineLimit, trajectory: Trajectory, reference: Trajectory, fraction: float = 1.0
 ) -> Iterator[Entry]:
-    """Return the largest errors in position and rotation, judged by a fraction of the bar."""
+    """Return the largest errors in position and rotation, judged by a fraction of the limit."""
     small_motion_note = (
-        f"; a joint of the platform moves {1e3 * share * FULL_MOTION:.2g} mm at most, turning "
-        f"included, and so the bar is that much smaller than for {1e3 * FULL_MOTION:g} mm"
+        f"; a joint of the platform moves {1e3 * fraction * FULL_MOTION:.2g} mm at most, turning "
+        f"included, and so the limit is that much smaller than for {1e3 * FULL_MOTION:g} mm"
     )
-    reason = bar.reason + (small_motion_note if share < 1.0 else "")
+    reason = limit.reason + (small_motion_note if fraction < 1.0 else "")
     for quantity, unit, error in (
         ("position", "m", position_error(trajectory.pose, reference.pose)),
         ("rotation", "rad", rotation_error(trajectory.pose, reference.pose)),
     ):
-        name = f"{bar.label}: largest {quantity} error in {reference.time[-1]:.3g} s"
-        yield Measure(name, error.max(), share * bar.tolerance, reason, unit=unit)
+        name = f"{limit.label}: largest {quantity} error in {reference.time[-1]:.3g} s"
+        yield Measure(name, error.max(), fraction * limit.tolerance, reason, unit=unit)
 
 
 def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -> Plot:
@@ -322,11 +324,12 @@ class DrivenMotion(NamedTuple):
 
 
 def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -> DrivenMotion:
-    """Return actuator coordinates, rates and forces of a machine along a motion, by the reference.
+    """Return coordinates, rates and forces of the actuators along a motion, by the analytic model.
 
     Args:
         platform: the machine.
-        motion: where it goes; what it cannot follow is left out (see `Platform.constrain`).
+        motion: reference motion, which `Platform.constrain` adapts to a machine of fewer than six
+            degrees of freedom.
         time: `(k,)` [s], default in steps of `COMPARED_TIMESTEP` over the whole motion.
     """
     if time is None:
@@ -353,8 +356,8 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     if not count:
         return np.empty((len(time), 0))
 
-    def slope(at: float, inside: FloatArray) -> FloatArray:
-        state = platform.constrain(*motion(at))
+    def slope(time_now: float, inside: FloatArray) -> FloatArray:
+        state = platform.constrain(*motion(time_now))
         forces = platform.inverse_dynamics(*state, deflection=inside)
         acceleration = platform.forward_dynamics(state.pose, state.twist, forces, deflection=inside)
         return np.concatenate([inside[count:], acceleration[6:]])

@@ -323,10 +323,10 @@ class ActuatorTask:
         unit, needed = self.platform.coordinate_unit, self.needed
         power = actuator_limit(self.platform, "power")
         force = (self._noun, self.platform.force_unit)
-        recommendation = "force at rest" if self.course.places else "force"
+        recommendation = "force at rest" if self.course.pose_names else "force"
         yield from self._limited(*force, needed.forces, recommendation, self._peak)
         yield from self._lasting_force()
-        if self.course.places:
+        if self.course.pose_names:
             return  # nothing moves
         speed = ("speed", f"{unit}/s", needed.rates, "speed")
         yield from self._limited(*speed, self._fastest)
@@ -337,7 +337,7 @@ class ActuatorTask:
     def missing(self) -> list[str]:
         """Return the limits that the file does not give, as fields of its tables."""
         fields = {self._noun: self._peak[0]}
-        if not self.course.places:
+        if not self.course.pose_names:
             fields["speed"] = self._fastest
             fields |= {n: actuator_limit(self.platform, n) for n in ("acceleration", "power")}
         missing = []
@@ -381,7 +381,7 @@ class ActuatorTask:
     def _lasting_force(self) -> Iterator[Quantity]:
         """Yield the root mean square over a motion; at rest, the force of every pose."""
         course, forces, limits = self.course, self._smallest, self._lasting
-        resting = bool(course.places)
+        resting = bool(course.pose_names)
         if resting and np.array_equal(limits, self._peak[0]):
             return  # the same margin as that of the force
         continuous_forces = np.abs(forces)

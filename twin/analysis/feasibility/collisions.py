@@ -167,7 +167,7 @@ def _meetings(platform: MachineModel, course: Course) -> BoolArray:
     poses = course.motion.pose
     start_poses = np.vstack([poses[:1], poses[:-1]])
     steps = 1
-    if course.places:
+    if course.pose_names:
         start_poses, steps = np.broadcast_to(platform.home, poses.shape), PATH_STEPS
     sign = np.sign(np.einsum("ki,ki->k", start_poses[:, 3:], poses[:, 3:]))[:, None]
     end_poses = np.hstack([poses[:, :3], np.where(sign < 0.0, -1.0, 1.0) * poses[:, 3:]])

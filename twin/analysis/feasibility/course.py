@@ -131,29 +131,29 @@ class Course(NamedTuple):
     """Samples of a task, one row per time or pose at rest."""
 
     time: FloatArray
-    """`(k,)` [s], zero at rest"""
+    """`(k,)` [s]; all zero for poses at rest"""
     motion: PlatformMotion
     """the motion in arrays of k rows"""
-    places: tuple[str, ...]
+    pose_names: tuple[str, ...]
     """names of the poses at rest; empty for a motion"""
 
-    def place(self, row: int) -> str:
-        """Return the time or the name of the pose of a row."""
-        return self.places[row] if self.places else f"{self.time[row]:.4g} s"
+    def row_label(self, row: int) -> str:
+        """Return the name of the pose of a row, or its time where the course is a motion."""
+        return self.pose_names[row] if self.pose_names else f"{self.time[row]:.4g} s"
 
     def rows(self, chosen: Any) -> Course:
         """Return the rows selected by a mask or a slice."""
         indices = np.arange(len(self.time))[chosen]
-        places = tuple(self.places[i] for i in indices) if self.places else ()
+        pose_names = tuple(self.pose_names[i] for i in indices) if self.pose_names else ()
         motion = PlatformMotion(*(array[indices] for array in self.motion))
-        return Course(self.time[indices], motion, places)
+        return Course(self.time[indices], motion, pose_names)
 
 
-def rest_course(platform: MachineModel, poses: FloatArray, places: tuple[str, ...]) -> Course:
-    """Return poses `(k, 7)` at rest, each for itself."""
+def rest_course(platform: MachineModel, poses: FloatArray, pose_names: tuple[str, ...]) -> Course:
+    """Return the course of poses `(k, 7)`, at rest in each."""
     count = len(poses)
     motion = platform.constrain(poses, np.zeros((count, 6)), np.zeros((count, 6)))
-    return Course(np.zeros(count), motion, places)
+    return Course(np.zeros(count), motion, pose_names)
 
 
 def motion_course(platform: MachineModel, motion: Any, samples: Any = DEFAULT_SAMPLES) -> Course:
@@ -323,7 +323,7 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
     )
     row, column = divmod(int((fractions >= tie_threshold).argmax()), fractions.shape[1])
     fraction = float(fractions[row, column])
-    resting = bool(course.places)
+    resting = bool(course.pose_names)
     timed = not (resting or quantity.whole)
     return Margin(
         quantity.name,
@@ -334,7 +334,7 @@ def margin_of(quantity: Quantity, course: Course) -> Margin:
         quantity.at_least,
         quantity.legs[column],
         float(course.time[row]) if timed else None,
-        "whole motion" if quantity.whole and not resting else course.place(row),
+        "whole motion" if quantity.whole and not resting else course.row_label(row),
         course.motion.pose[row].copy(),
         "" if fraction <= 1.0 + LIMIT_TOLERANCE else _recommended(quantity, course, row, column),
     )
@@ -352,7 +352,7 @@ def _recommended(quantity: Quantity, course: Course, row: int, column: int) -> s
         legs=legs_text(quantity.legs[column]).capitalize(),
         required=amount(required, quantity.unit),
         limit=amount(limit, quantity.unit),
-        place=course.place(row),
+        place=course.row_label(row),
         excess=factor(excess),
         root=factor(np.sqrt(excess)),
     )

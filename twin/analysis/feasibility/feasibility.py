@@ -137,7 +137,7 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
         {quantity.name: quantity.share.max(axis=1) for quantity in quantities},
         {quantity.name: _worst_legs(quantity) for quantity in quantities},
         required,
-        course.places,
+        course.pose_names,
         (platform.force_unit, f"{platform.coordinate_unit}/s"),
     )
 
@@ -150,9 +150,9 @@ def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
     row = int(np.argmin(mask)) if count else 0
     leg_numbers = tuple(int(i) + 1 for i in np.flatnonzero(~legs[row]))
     text = (
-        f"{legs_text(leg_numbers).capitalize()} cannot reach the pose ({course.place(row)}), nor "
-        f"{count} of {len(mask)} poses in all. Move less, move the middle of the motion, or take "
-        "longer legs."
+        f"{legs_text(leg_numbers).capitalize()} cannot reach the pose ({course.row_label(row)}), "
+        f"nor {count} of {len(mask)} poses in all. Move less, move the middle of the motion, or "
+        "take longer legs."
     )
     margin = Margin(
         "reach",
@@ -162,8 +162,8 @@ def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
         np.inf if count else 0.0,
         False,
         leg_numbers,
-        None if course.places or not count else float(course.time[row]),
-        course.place(row) if count else "all poses",
+        None if course.pose_names or not count else float(course.time[row]),
+        course.row_label(row) if count else "all poses",
         course.motion.pose[row].copy(),
         text if count else "",
     )
@@ -189,14 +189,16 @@ def _before_singular(
             row = 0
             found = _singular(course, row)._replace(quantity="springs in series", remedy=str(error))
         margin = margin or found
-        course = course.rows(np.arange(len(course.time)) != row if course.places else slice(row))
+        course = course.rows(
+            np.arange(len(course.time)) != row if course.pose_names else slice(row)
+        )
     return course, None, margin
 
 
 def _singular(course: Course, row: int) -> Margin:
     """Return the margin of a row whose pose is singular."""
-    place = course.place(row)
-    after = "" if course.places else ", and what comes after it is not judged"
+    place = course.row_label(row)
+    after = "" if course.pose_names else ", and what comes after it is not judged"
     return Margin(
         "singular pose",
         "poses",
@@ -205,7 +207,7 @@ def _singular(course: Course, row: int) -> Margin:
         np.inf,
         False,
         (),
-        None if course.places else float(course.time[row]),
+        None if course.pose_names else float(course.time[row]),
         place,
         course.motion.pose[row].copy(),
         f"The pose ({place}) is singular: no forces of the legs hold the machine there{after}. "
@@ -235,7 +237,7 @@ def _geometry(
 def _notes(platform: MachineModel, course: Course, loads: ActuatorTask) -> list[str]:
     """Return the assumptions behind the figures."""
     notes = []
-    if platform.n_deflections and not course.places:
+    if platform.n_deflections and not course.pose_names:
         notes.append(
             "springs in series follow without oscillating: forces are quasi-static, those of the "
             "springs' equilibrium along the motion; simulate it for their oscillation"

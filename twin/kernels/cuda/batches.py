@@ -584,13 +584,12 @@ def steps_kernel(sizes: Sizes) -> Any:
 
 
 class Period(NamedTuple):
-    """A control period, in steps of the engine."""
+    """A control period: number and size of the engine's steps, and the mode of its command."""
 
-    ratio: int
-    """steps of the engine"""
+    engine_steps: int
     mode: int
     """mode of the commands, `VELOCITY_MODE` or `FORCE_MODE`"""
-    step: float
+    timestep: float
     """step of the engine [s]"""
 
 
@@ -614,32 +613,35 @@ class Thread(NamedTuple):
     work: Work
 
 
-def _viewed(views: Function) -> Function:
+def _row_view(view_function: Function) -> Function:
     """Return the function that views a row and computes its addresses anew at each call."""
 
-    def of(row: Row) -> Any:
-        return views(row.floats, row.numbers, opaque_copy(row.number), row.rows)
+    def view_row(row: Row) -> Any:
+        return view_function(row.floats, row.numbers, opaque_copy(row.number), row.rows)
 
-    return on_card(of)
+    return on_card(view_row)
 
 
-def period_function(sizes: Sizes, period: Period, see: Function, drives: Function) -> Function:
+def period_function(
+    sizes: Sizes, period: Period, view_machines: Function, view_drives: Function
+) -> Function:
     """Return the function that advances one machine by a control period.
 
-    It does what `advance_rows` does for a row, without shaking of the base or wrenches.
+    It does what `batched.analytic.advance_rows` does for a row, except that the base is not shaken
+    and no wrench acts.
 
     Args:
-        sizes: of the machine.
-        period: in steps of the engine.
-        see: views the `Machines` of a row.
-        drives: views the `DriveArrays` of a row, without the last, a feedforward of zero.
+        sizes: numbers of legs and states of the machine.
+        period: steps of the engine and mode of the commands.
+        view_machines: views the `Machines` of a row.
+        view_drives: views all `DriveArrays` of a row but the last, the feedforward, which is zero.
     """
-    translate, (ratio, mode, step) = translation(sizes.kind), period
+    translate, (engine_steps, mode, step) = translation(sizes.kind), period
     n, size, internal_size = sizes.legs, sizes.state, sizes.deflection
     entries, load_start = memory_size(sizes), 6 * sizes.state
     advance, start_command, drive = step_function(sizes), translate(issue), translate(drive_one)
     measure, keep_state, read_sensors = translate(actuated), translate(store), translate(read_one)
-    machines_of, drives_of = _viewed(see), _viewed(drives)
+    machines_of, drives_of = _row_view(view_machines), _row_view(view_drives)
 
     def gather(machines: Machines, memory: FloatArray) -> None:
         for j in range(entries):
@@ -663,7 +665,7 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
             start_command(drive_arrays[6][0], drive_arrays[7][0], command[0], no_feedforward),
             0,
         )
-        while is_valid and substep < ratio:
+        while is_valid and substep < engine_steps:
             arrays = DriveArrays(*(drives_of(row) + (no_feedforward,)))  # noqa: RUF005 (numba)
             machines = Machines(*machines_of(row))
             coordinates, rates, forces = (
@@ -671,7 +673,7 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
                 machines.rates[0],
                 machines.forces[0],
             )
-            drive(arrays, 0, ratio, mode, step, coordinates, rates, forces)
+            drive(arrays, 0, engine_steps, mode, step, coordinates, rates, forces)
             for j in range(n):
                 memory[load_start + j] = forces[j]
             for j in range(6):
@@ -686,6 +688,6 @@ def period_function(sizes: Sizes, period: Period, see: Function, drives: Functio
             machine_rows.failed[0] = True
         keep_state(machine_rows, 0, y, previous_twist, step)
         arrays = DriveArrays(*(drives_of(row) + (no_feedforward,)))  # noqa: RUF005 (numba)
-        read_sensors(arrays, machine_rows, 0, ratio * step)
+        read_sensors(arrays, machine_rows, 0, engine_steps * step)
 
     return on_card(move)

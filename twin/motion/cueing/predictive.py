@@ -428,17 +428,22 @@ def plan_from(start: FloatArray, jerks: FloatArray, period: float) -> Plan:
 
 
 def expanded_axes(states: FloatArray, columns: IndexArray) -> AxisSample:
-    """Return six axes of states `(m, d, 3)` of some of them; the others stay at zero."""
+    """Return samples of all six axes; d of them have states `(m, d, 3)`, the others are zero.
+
+    Args:
+        states: value, rate and acceleration.
+        columns: `(d,)` indices of the axes that have states.
+    """
     axes = np.zeros((3, len(states), 6))
     axes[:, :, columns] = states.transpose(2, 0, 1)
     return AxisSample(*axes)
 
 
 class LimitCheck:
-    """Whether a plan keeps the exact limits of the actuators, also between the instants looked at.
+    """Checks whether a plan keeps the exact limits of the actuators, also between its samples.
 
-    Between two of them a smooth curve leaves the chord by an eighth of its second difference; the
-    largest of those is added to every value, so that the check errs on the safe side.
+    Between two samples a smooth curve leaves the chord by an eighth of its second difference; the
+    largest such deviation is added to every value, so that the check errs on the safe side.
     """
 
     def __init__(

@@ -443,9 +443,10 @@ class MachineSession:
         return reference
 
     def _note(self) -> None:
-        """Add a row to the history."""
+        """Add a row to the history; the loop gap [m] is how far the mechanism's loops are open."""
         self._noted = self.time
-        run, comparison_run = self._run, None if self._comparison is None else self._comparison.run
+        run = self._run
+        comparison_run = None if self._comparison is None else self._comparison.run
         values = self._charts.values(run.state, run.reference_pose, run.applied[-1])
         values["loop_gap"] = np.array(
             [run.loop_gap, np.nan if comparison_run is None else comparison_run.loop_gap]

@@ -91,7 +91,7 @@ POSE_TOLERANCES = {
 SETTLING_TIME = 0.3
 """[s] Time after which the initial transient has decayed to exp(-9)."""
 
-FORCE_BARS = {
+FORCE_LIMITS = {
     "mujoco": (5e-2, "of 1.3 kN; what the loops take back of the feet's springs"),
     "bullet": (1e-2, "of 1.3 kN; what the loops take back of forces held over 5 ms"),
 }
@@ -317,17 +317,19 @@ def _motion(
 ) -> Iterator[Entry]:
     engine_coordinates, expected = coordinates_of(course.pose), inputs.sample(course.time).value
     exact = driven_motion(plate, inputs, course.time).value.coordinates
-    bar, reason = POSE_TOLERANCES[course.engine]
+    tolerance, reason = POSE_TOLERANCES[course.engine]
     length_error = largest(course.lengths[:, list(DRIVEN_INDICES)] - expected)
-    yield Measure(f"{title}: driven lengths off the inputs", length_error, bar, reason, unit="m")
+    yield Measure(
+        f"{title}: driven lengths off the inputs", length_error, tolerance, reason, unit="m"
+    )
     name = f"{title}: heave, roll, pitch off the exact closed forms"
-    yield Measure(name, largest(engine_coordinates - exact), bar, reason, unit="m, rad")
+    yield Measure(name, largest(engine_coordinates - exact), tolerance, reason, unit="m, rad")
     settled = course.time > SETTLING_TIME
     errors = course.forces - exact_forces(plate, inputs, course.time + 0.5 * course.timestep)
     yield Measure(
         f"{title}: forces that hold the lengths off the exact ones, from {SETTLING_TIME:g} s",
         largest(errors[settled][:-1]),
-        *FORCE_BARS[course.engine],
+        *FORCE_LIMITS[course.engine],
         unit="N",
     )
     small_angle_error = engine_coordinates - small_angles(plate, inputs, course.time)

@@ -155,7 +155,7 @@ def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterat
 ACTUATION_STATE_COUNT = 200
 """Number of random states at which the equations are compared."""
 
-TOLERANCE_REASON = "bar; two derivations of the same equations, rounding leaves 1e-13"
+TOLERANCE_REASON = "two derivations of the same equations; rounding leaves 1e-13"
 
 EXCESS_FORCE = 100.0
 """[N] Excess of the force of one actuator."""
@@ -303,7 +303,7 @@ def _engines(
     midpoints = np.asarray((np.arange(steps) + 0.5) * ENGINE_TIMESTEP, dtype=np.float64)
     forces = exact_forces(plate, inputs, midpoints)
     initial = states_along(plate, inputs, np.zeros(1))
-    for engine, (bar, reason) in POSE_TOLERANCES.items():
+    for engine, (tolerance, reason) in POSE_TOLERANCES.items():
         label = ENGINE_LABELS.get(engine, "reference")
         try:
             trajectory = simulate(
@@ -322,7 +322,7 @@ def _engines(
         expected = driven_motion(plate, inputs, trajectory.time).value.coordinates
         pose_error = largest(coordinates_of(trajectory.pose) - expected)
         measure_name = f"{name}, {label}: under forces alone, off the motion they belong to"
-        yield Measure(measure_name, pose_error, bar, reason, unit="m, rad")
+        yield Measure(measure_name, pose_error, tolerance, reason, unit="m, rad")
 
 
 def _models(name: str, found: dict[float, Released]) -> Iterator[Entry]:

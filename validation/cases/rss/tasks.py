@@ -333,17 +333,19 @@ def heave(platform: Platform, law: str) -> RestToRestMotion:
     )
 
 
-def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> Iterator[Measure]:
+def _profile(platform: Platform, requirements: Mapping[str, MotorRequirement]) -> Iterator[Measure]:
     yield Measure(
         "lowest torque of all laws",
-        min(task.lowest_force for task in required.values()),
+        min(requirement.lowest_force for requirement in requirements.values()),
         0.0,
         "the paper: the motor always supplies positive torque",
         unit="N m",
         at_least=True,
     )
-    variation = max(float(np.ptp(task.forces, axis=1).max()) for task in required.values())
-    scale = abs(required[MAIN_LAW].peak_force.value)
+    variation = max(
+        float(np.ptp(requirement.forces, axis=1).max()) for requirement in requirements.values()
+    )
+    scale = abs(requirements[MAIN_LAW].peak_force.value)
     yield Measure("torques of the six legs apart", variation / scale, 1e-12, ROUNDING_REASON)
     end_coordinates = platform.inverse_kinematics(
         [[0.0, 0.0, z, 1.0, 0.0, 0.0, 0.0] for z in (START_HEIGHT, END_HEIGHT)]
@@ -357,8 +359,8 @@ def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> It
     )
 
 
-def _payloads(loaded: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
-    no_payload, with_50_kg, with_200_kg = (task.forces for task in loaded)
+def _payloads(requirements: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
+    no_payload, with_50_kg, with_200_kg = (requirement.forces for requirement in requirements)
     nonlinearity = (
         np.abs(with_200_kg - no_payload - 4.0 * (with_50_kg - no_payload)).max()
         / np.abs(with_200_kg).max()
@@ -367,14 +369,15 @@ def _payloads(loaded: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
     yield Measure(name, nonlinearity, 1e-12, "rounding; dynamics are linear in the masses")
 
 
-def _laws_plot(required: Mapping[str, MotorRequirement]) -> Plot:
+def _laws_plot(requirements: Mapping[str, MotorRequirement]) -> Plot:
     panels = []
     for label, name in (("torque of a motor [N m]", "forces"), ("power [W]", "power")):
         curves = [
-            Curve(law, task.time, getattr(task, name)[:, 0]) for law, task in required.items()
+            Curve(law, requirement.time, getattr(requirement, name)[:, 0])
+            for law, requirement in requirements.items()
         ]
         if name == "forces":
-            peaks = [task.peak_force for task in required.values()]
+            peaks = [requirement.peak_force for requirement in requirements.values()]
             times, values = (
                 np.array([getattr(peak, key) for peak in peaks]) for key in ("time", "value")
             )
@@ -386,10 +389,10 @@ def _laws_plot(required: Mapping[str, MotorRequirement]) -> Plot:
 def _statements(
     platform: Platform,
     tasks: Mapping[str, RestToRestMotion],
-    required: Mapping[str, MotorRequirement],
+    requirements: Mapping[str, MotorRequirement],
 ) -> tuple[Statement, ...]:
     durations = ", ".join(f"{law} {task.duration:.3f} s" for law, task in tasks.items())
-    lowest = min(task.lowest_force for task in required.values())
+    lowest = min(requirement.lowest_force for requirement in requirements.values())
     seconds, count = run_time(platform, tasks[MAIN_LAW])
     time_text = f"{1e3 * seconds:.2g} ms for {count} times along the task"
     return (
