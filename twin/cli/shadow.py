@@ -202,7 +202,7 @@ def _finish(session: ShadowSession, alarms: AlarmTable) -> None:
     if session.judge_short():
         alarms.add(session.alarms[alarms_shown:])
         for alarm in session.alarms[alarms_shown:]:
-            paragraph(f"{alarm}; look at {alarm.look_at}")
+            paragraph(f"{alarm}; look at {alarm.parts_to_check}")
     alarms.add([])
     for text in [*counts(session), *refusals(session)]:
         paragraph(text)
@@ -264,7 +264,7 @@ def _run(
     from rich.live import Live
 
     console, alarms_shown, next_refresh, notices = Console(), 0, 0.0, Notices()
-    session.take(first)
+    session.process(first)
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while not (session.source.ended or requested()):
             session.receive(POLL_INTERVAL)
@@ -274,7 +274,7 @@ def _run(
                 new_alarms, alarms_shown = session.alarms[alarms_shown:], len(session.alarms)
                 table.add(new_alarms)
                 for alarm in new_alarms if not console.is_terminal else ():
-                    paragraph(f"{alarm}; look at {alarm.look_at}")
+                    paragraph(f"{alarm}; look at {alarm.parts_to_check}")
             if console.is_terminal and clock.monotonic() >= next_refresh:
                 live.update(live_table(session), refresh=True)
                 next_refresh = clock.monotonic() + REFRESH_INTERVAL

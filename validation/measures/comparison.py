@@ -106,9 +106,9 @@ ENGINE_LIMITS = (
 ENGINE_LABELS = {limit.engine: limit.label for limit in ENGINE_LIMITS}
 
 
-def error_name(label: str, what: str) -> re.Pattern[str]:
+def error_name(label: str, quantity: str) -> re.Pattern[str]:
     """Return the pattern of the names of an engine's largest errors; its group is the duration."""
-    return re.compile(rf"{label}: largest {what} error in (\S+) s")
+    return re.compile(rf"{label}: largest {quantity} error in (\S+) s")
 
 
 def missing(label: str, error: MissingDependencyError) -> Quantity:
@@ -198,8 +198,8 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
         ("rotation vector [rad]", ("rx", "ry", "rz"), slice(3, 6)),
     ):
         curves = [
-            Curve(f"{name} {source}", time[shown], values[shown], style)
-            for source, motion, style, shown in sources
+            Curve(f"{name} {source}", time[rows], values[rows], style)
+            for source, motion, style, rows in sources
             for name, values in zip(
                 names, displacement(motion.pose, start_pose).T[columns], strict=True
             )
@@ -220,8 +220,8 @@ def _added_inertia(platform: Platform, states: RandomStates, forces: FloatArray)
     """Return the largest fraction of the forces that MuJoCo's minimum moment of inertia can cause.
 
     Bodies without a moment of inertia, such as point masses, get `LEAST_MOMENT`. A leg's end moves
-    with the platform, so that the leg turns at its acceleration over its length, and the moment
-    asks for a force over that length once more.
+    with the platform: the leg's angular acceleration is that of its end divided by its length, and
+    the force at the end is the moment divided by the length.
     """
     length = float(platform.home_reaches.min())
     joint_acceleration = np.linalg.norm(states.acceleration[:, :3], axis=1)
@@ -323,7 +323,9 @@ class DrivenMotion(NamedTuple):
     """`(k, n)` [N, N m]"""
 
 
-def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -> DrivenMotion:
+def drive_through(
+    platform: Platform, motion: Motion, time: FloatArray | None = None
+) -> DrivenMotion:
     """Return coordinates, rates and forces of the actuators along a motion, by the analytic model.
 
     Args:
@@ -356,11 +358,13 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     if not count:
         return np.empty((len(time), 0))
 
-    def slope(time_now: float, inside: FloatArray) -> FloatArray:
+    def slope(time_now: float, spring_state: FloatArray) -> FloatArray:
         state = platform.constrain(*motion(time_now))
-        forces = platform.inverse_dynamics(*state, deflection=inside)
-        acceleration = platform.forward_dynamics(state.pose, state.twist, forces, deflection=inside)
-        return np.concatenate([inside[count:], acceleration[6:]])
+        forces = platform.inverse_dynamics(*state, deflection=spring_state)
+        acceleration = platform.forward_dynamics(
+            state.pose, state.twist, forces, deflection=spring_state
+        )
+        return np.concatenate([spring_state[count:], acceleration[6:]])
 
     initial = static_deflection(platform, *platform.constrain(*motion(0.0)))
     time_span = (0.0, float(time[-1]))
@@ -387,7 +391,7 @@ def work_measure(platform: Platform, course: DrivenMotion, tolerance: float) -> 
     energy = np.sum(energies, axis=0)
     gain = energy - energy[0]
     exchanged = max(np.abs(work).max(), np.abs(gain).max())
-    name = "work of the forces less gain of energy and losses at any time, per largest of them"
+    name = "work of the forces less gain of energy and losses at any time, per largest of the three"
     imbalance = float(np.abs(work - losses - gain).max() / exchanged)
     return Measure(name, imbalance, tolerance, WORK_REASON)
 
@@ -435,18 +439,18 @@ def engines_along(
     begin: float = 0.0,
     caption: str = "",
 ) -> tuple[list[Entry], list[Plot]]:
-    """Return both engines against the reference along a motion, the legs' plot first.
+    """Return the comparison of both engines with the reference along a motion, legs' plot first.
 
-    The engines' models are projected at states along the whole motion, then driven by the held
-    forces of a part of it.
+    The engines' models are projected at states along the whole motion. In a part of the motion they
+    are also driven by the forces of `course`, held over each step.
 
     Args:
         platform: the machine.
         motion: the reference motion.
         course: actuators and forces along it.
         title: title of the legs' plot.
-        longest: [s] that the engines are driven at most.
-        begin: [s] where that part begins.
+        longest: [s] longest duration of that part.
+        begin: [s] time in the motion at which the part begins.
         caption: caption of the legs' plot.
     """
     projected, curves = projection_along(platform, course)
@@ -471,12 +475,14 @@ def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Ent
 def follow(
     platform: Platform, motion: Motion, begin: float, longest: float, title: str
 ) -> tuple[list[Entry], list[Plot]]:
-    """Return engines against reference, both driven by the forces of a part of the motion.
+    """Return the comparison of engines and reference, driven by the forces of a part of a motion.
 
-    It begins at `begin` [s] and lasts `longest` [s], less in a small or stiff machine.
+    The part begins at `begin` [s] and lasts `longest` [s], less in a small or stiff machine.
     """
     duration, step = duration_for(platform, longest), compared_step(platform)
-    excerpt = driven(platform, motion, begin + np.arange(round(duration / step) + 1.0) * step)
+    excerpt = drive_through(
+        platform, motion, begin + np.arange(round(duration / step) + 1.0) * step
+    )
     return trajectory_comparison(
         platform,
         duration,
@@ -493,14 +499,14 @@ def legs_plot(
 ) -> Plot:
     """Return actuator coordinates, forces, and the projection errors below."""
     travel = course.coordinates - platform.minimum_coordinates
-    shown = slice(None, None, 1 + len(course.time) // MAX_CURVE_POINTS)
+    drawn_rows = slice(None, None, 1 + len(course.time) // MAX_CURVE_POINTS)
     force_label = f"{force_name(platform)} [{platform.force_unit}]"
     panels = (
         Panel(
             f"{coordinate_name(platform)} from its minimum [{platform.coordinate_unit}]",
-            *leg_curves(course.time[shown], travel[shown]),
+            *leg_curves(course.time[drawn_rows], travel[drawn_rows]),
         ),
-        Panel(force_label, *leg_curves(course.time[shown], course.forces[shown])),
+        Panel(force_label, *leg_curves(course.time[drawn_rows], course.forces[drawn_rows])),
         Panel("projection error / largest force", *projection, log_y=True),
     )
     return Plot(title, "time [s]", *panels, caption=caption)

@@ -77,7 +77,7 @@ class EnergyBalance(NamedTuple):
     drift: FloatArray
     """`(k,)` change of the total energy plus the dissipated energy, relative to the largest kinetic
     energy"""
-    lost: FloatArray
+    dissipated: FloatArray
     """`(k,)` [J] dissipated by dampers and friction"""
     total: FloatArray
     """`(k,)` [J] kinetic and potential energy"""

@@ -81,7 +81,7 @@ def counts(session: ShadowSession) -> list[str]:
     shadow = session.shadow
     median, near_maximum = (1e6 * value for value in session.durations(50.0, 99.9))
     learning_lines = []
-    if session.shortened:
+    if session.is_shortened:
         learning_lines = [
             f"the stream ended while the twin learned: its first {shadow.learning:.3g} s of motion "
             "count as healthy and the rest was judged; slow faults that were there from the "
@@ -175,4 +175,13 @@ class AlarmTable:
 def _alarm_row(alarm: Alarm) -> tuple[object, ...]:
     leg = "" if alarm.leg is None else alarm.leg
     size, time_raised = f"{alarm.size:.6g}", datetime.now(UTC).isoformat(timespec="seconds")
-    return (alarm.time, alarm.kind, leg, size, alarm.unit, alarm.note, alarm.look_at, time_raised)
+    return (
+        alarm.time,
+        alarm.kind,
+        leg,
+        size,
+        alarm.unit,
+        alarm.note,
+        alarm.parts_to_check,
+        time_raised,
+    )

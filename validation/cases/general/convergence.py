@@ -353,7 +353,7 @@ def _measures(outcome: Outcome, defaults: Outcome) -> Iterator[Measure]:
         )
     if outcome is not defaults and not outcome.name.endswith(UNJUDGED_SETTING):
         yield Measure(
-            f"{outcome.name}: position error, times smaller than with defaults",
+            f"{outcome.name}: position error with defaults, per position error",
             defaults.error.max() / outcome.error.max(),
             MIN_GAIN,
             "less would not be worth settings of our own",
