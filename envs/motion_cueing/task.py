@@ -198,7 +198,7 @@ def perception_models(period: float) -> FloatArray:
             *start_gain,
             *end_gain,
             *perceiver.output,
-            perceiver.through,
+            perceiver.feedthrough,
         ]
     return models
 

@@ -27,7 +27,7 @@ from twin.kernels.kinematics import inverse_kinematics_batch
 from twin.model.integrate import static_deflection
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
-from twin.motion.recording import followed
+from twin.motion.recording import constrained_motion
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import COMMAND_MODES, Command, Measurement
 
@@ -114,7 +114,7 @@ def sample_reference(
     n_rows = int(np.ceil(total_time / sample_time - 1e-9)) + 1
     time = np.asarray(np.arange(n_rows) * sample_time, dtype=np.float64)
     motion_time = np.minimum(time, motion.duration)
-    pose, twist, acceleration = followed(platform, motion, motion_time)
+    pose, twist, acceleration = constrained_motion(platform, motion, motion_time)
     after_end = time > motion.duration * (1.0 + 1e-12)
     after_end[-1] = True  # it holds for ever
     twist, acceleration = (

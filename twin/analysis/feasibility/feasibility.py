@@ -69,11 +69,11 @@ class Feasibility(NamedTuple):
     worst_legs: dict[str, tuple[str, ...]]
     """quantity -> text that names the worst leg at each time, such as "leg 2" """
     required: tuple[LegRequirement, ...] = ()
-    """what each actuator has to give, whether or not it has a limit"""
+    """requirement on each actuator, whether or not it has a limit"""
     places: tuple[str, ...] = ()
-    """name of each pose at rest; none of a motion"""
+    """name of each pose at rest; empty for a motion"""
     units: tuple[str, str] = ("N", "m/s")
-    """of forces and speeds"""
+    """units of forces and speeds"""
 
     @property
     def feasible(self) -> bool:
@@ -117,10 +117,10 @@ def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = Non
     required: tuple[LegRequirement, ...] = ()
     margins = [reach]
     if len(course.time):
-        course, needed, singular = _before_singular(platform, course, wrench)
+        course, requirement, singular = _before_singular(platform, course, wrench)
         margins += [] if singular is None else [singular]
-        if needed is not None:
-            loads = ActuatorTask(platform, course, needed)
+        if requirement is not None:
+            loads = ActuatorTask(platform, course, requirement)
             required = loads.needed.legs
             quantities = [*loads.quantities(), *_geometry(platform, course, task, missing)]
             quantities += singularity_quantities(platform, course)
@@ -173,22 +173,25 @@ def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
 def _before_singular(
     platform: MachineModel, course: Course, wrench: Any
 ) -> tuple[Course, MotorRequirement | None, Margin | None]:
-    """Return the rows that are judged, what they require, and the margin of the first other one.
+    """Return the rows that are judged, their requirement, and the margin of the first other row.
 
-    A motion is judged up to a singular pose; of poses at rest only these are left out.
+    A motion is judged up to its first singular pose; of poses at rest only singular ones are left
+    out. The requirement is None where no row is left, the margin None where all rows are judged.
     """
     margin = None
     while len(course.time):
         try:
-            needed = requirement_along(platform, course.time, course.motion, wrench)
-            return course, needed, margin
+            requirement = requirement_along(platform, course.time, course.motion, wrench)
+            return course, requirement, margin
         except SingularPoseError as error:
             row = int(error.data["index"])
-            found = _singular(course, row)
+            this_margin = _singular(course, row)
         except StateError as error:
             row = 0
-            found = _singular(course, row)._replace(quantity="springs in series", remedy=str(error))
-        margin = margin or found
+            this_margin = _singular(course, row)._replace(
+                quantity="springs in series", remedy=str(error)
+            )
+        margin = margin or this_margin
         course = course.rows(
             np.arange(len(course.time)) != row if course.pose_names else slice(row)
         )
@@ -197,8 +200,8 @@ def _before_singular(
 
 def _singular(course: Course, row: int) -> Margin:
     """Return the margin of a row whose pose is singular."""
-    place = course.row_label(row)
-    after = "" if course.pose_names else ", and what comes after it is not judged"
+    label = course.row_label(row)
+    restriction = "" if course.pose_names else ", and what comes after it is not judged"
     return Margin(
         "singular pose",
         "poses",
@@ -208,10 +211,10 @@ def _singular(course: Course, row: int) -> Margin:
         False,
         (),
         None if course.pose_names else float(course.time[row]),
-        place,
+        label,
         course.motion.pose[row].copy(),
-        f"The pose ({place}) is singular: no forces of the legs hold the machine there{after}. "
-        "Stay closer to home, or place the joints differently.",
+        f"The pose ({label}) is singular: no forces of the legs hold the machine "
+        f"there{restriction}. Stay closer to home, or place the joints differently.",
     )
 
 

@@ -66,7 +66,7 @@ ROTATION_VECTOR = "rotation_vector"
 """Convention whose three numbers are an axis times an angle of up to half a turn."""
 
 ANGLE_TOLERANCE = 1e-9
-"""[rad] Excess of an angle over the largest one that counts as rounding."""
+"""[rad] Excess over the largest angle that counts as rounding."""
 
 
 class Chart(NamedTuple):
