@@ -278,10 +278,10 @@ def make_senses(size: int, length: int) -> Senses:
         platform_states=np.zeros((size, 6, 2)),
         vehicle=np.zeros(sense_shape),
         platform=np.zeros(sense_shape),
-        left=np.zeros(sense_shape),
-        right=np.zeros(sense_shape),
-        before=np.zeros((size, 7)),
-        turning=np.zeros(sense_shape),
+        begin=np.zeros(sense_shape),
+        end=np.zeros(sense_shape),
+        last_head=np.zeros((size, 7)),
+        last_twist=np.zeros(sense_shape),
         sums=np.zeros((size, 2)),
     )
 
@@ -437,7 +437,7 @@ class MotionCueing(Task):
             "perceived_vehicle": self.senses.vehicle,
             "perceived_platform": self.senses.platform,
             "perceived_error": self._signals.error,
-            "felt": self.senses.right,
+            "felt": self.senses.end,
             "axes": self._signals.axes,
             "command": self.commands,
             "score": self._signals.score,

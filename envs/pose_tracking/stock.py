@@ -73,7 +73,7 @@ def tables_of(task: PoseTracking, rows: Rows, copy: Any) -> Tables:
     body, legs = task.platform.constants[:2]
     scales, results, reference = task.groups[1], task.groups[3], task.groups[4]
     shared = np.concatenate([*scales, task.acting.law.scale, results[1], results[3]])
-    floats, numbers = rows.packed()
+    floats, numbers = rows.pack()
     arrays = (body, legs.rows, shared, floats, numbers, task.observation, *reference)
     return Tables(*(copy(np.ascontiguousarray(array).reshape(-1)) for array in arrays))
 
@@ -214,7 +214,7 @@ class PoseTrackingCardEnv(VectorEnv[Any, Any, Any]):
             self._draw(as_seed(seed))
         assert self._card_parts is not None
         kernel, tables, states = self._card_parts
-        states.over.copy_to_device(np.ones(self.num_envs, dtype=bool))
+        states.needs_reset.copy_to_device(np.ones(self.num_envs, dtype=bool))
         states.motion.copy_to_device((np.arange(self.num_envs) - 1) % self.stock_size)
         no_actions = np.zeros(self.num_envs * width(self.task.actions))
         self._launch(kernel, tables, states, self._model.copied(no_actions))

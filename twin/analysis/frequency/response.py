@@ -257,8 +257,8 @@ MAX_EFFORT_FRACTION = 0.5
 """Largest fraction of an actuator's effort that the velocity loop gives (engineering choice)."""
 
 MAX_ACCELERATION_RATIO = 2.0
-"""Largest acceleration relative to the actuator's limit (engineering choice); the limit acts only in
-the highest octave.
+"""Largest acceleration relative to the actuator's limit (engineering choice); the limit acts in the
+highest octave only.
 """
 
 FRICTION_RATIO = 10.0
