@@ -220,15 +220,15 @@ class RandomSearch:
         self.mean, self.scale = observations.mean(axis=0), observations.std(axis=0) + VARIANCE_FLOOR
 
     def _episodes(
-        self, candidates: FloatArray, seen: list[FloatArray] | None = None
+        self, candidates: FloatArray, observations: list[FloatArray] | None = None
     ) -> list[Episode]:
         """Return one episode for each environment; all candidates `(c, p)` get the same seeds."""
         layers = list(self.candidate_layers(candidates))
         seeds = self.random.integers(1 << 31, size=self.settings.episodes).tolist()
 
         def act(observation: FloatArray, running: BoolArray) -> FloatArray:
-            if seen is not None:
-                seen.append(observation[running][:: self.settings.episodes].astype(float))
+            if observations is not None:
+                observations.append(observation[running][:: self.settings.episodes].astype(float))
             return self.candidate_actions(layers, observation)
 
         outcome = run_episodes(self.env, act, seeds * len(candidates), self.shown)

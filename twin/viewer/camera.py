@@ -446,7 +446,7 @@ class Camera(NotCopied):
 
         Raises:
             InputError: an argument that cannot be used.
-            MissingDependencyError: no OpenGL library draws on this machine.
+            MissingDependencyError: no OpenGL library draws on this computer.
         """
         self.width = whole_number(width, "width", 1, MAX_PIXELS)
         self.height = whole_number(height, "height", 1, MAX_PIXELS)

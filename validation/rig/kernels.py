@@ -360,20 +360,12 @@ def kick(
         state.wrench[:3] += force
         state.wrench[3:] += np.cross(arm, force)
         if world.swinging_mass > 0.0:
-            swing_acceleration = (
-                add_swing(world, state, matrix, h) + body[BODY_GRAVITY : BODY_GRAVITY + 3]
-            )
-            state.swing[3:] = old_swing + h * swing_acceleration
-        mean_state = platform_state(state.pose, state.twist)
+            acceleration = add_swing(world, state, matrix, h)
+            acceleration += body[BODY_GRAVITY : BODY_GRAVITY + 3]
+            state.swing[3:] = old_swing + h * acceleration
+        middle = platform_state(state.pose, state.twist)
         forward_dynamics(
-            body,
-            legs,
-            mean_state,
-            np.zeros(0),
-            state.leg_force,
-            state.wrench,
-            state.acceleration,
-            work,
+            body, legs, middle, np.zeros(0), state.leg_force, state.wrench, state.acceleration, work
         )
         for k in range(6):
             mean_twist[k] = old_twist[k] + 0.5 * h * state.acceleration[k]

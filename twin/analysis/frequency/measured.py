@@ -148,9 +148,7 @@ def measure_response(
     make = partial(_excitation, method, low, max_frequency, length=length, frequencies=frequencies)
     given_speed = None if speed is None else SuitableSpeed(positive(speed, "speed"), "")
     peak = given_speed or suitable_speed(platform, path, low, max_frequency)
-    excitation, reference, path_position = _excitation_of(
-        platform, path, peak.value, speed is None, make
-    )
+    excitation, reference, path_position = _excite(platform, path, peak.value, speed is None, make)
     driver = controller(platform, reference)
     simulation = simulate(
         platform,
@@ -195,7 +193,7 @@ def _check_finished(run: Trajectory) -> None:
         )
 
 
-def _excitation_of(
+def _excite(
     platform: MachineModel,
     path: Path,
     peak: float,

@@ -505,7 +505,7 @@ def allowance(machine: Command, j: int, start: float, direction: float) -> float
 
 @device
 def speed_fraction(machine: Command, coordinates: FloatArray, target: FloatArray) -> float:
-    """Return the largest fraction of its speed that an actuator needs to leave `target`."""
+    """Return the largest fraction of its speed that an actuator needs from `target` on."""
     largest_fraction = 0.0
     for j in range(coordinates.shape[0]):
         largest_fraction = max(
