@@ -20,7 +20,7 @@ from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
 CORRECTION_LAG_FACTOR = 10.0
-"""Engineering choice: time constant of the encoder correction over the lag of the drives."""
+"""Engineering choice: time constant of the encoder correction relative to the lag of the drives."""
 
 INTERNAL_FORCE_DROOP = 0.01
 """Engineering choice: yielding speed of a leg per internal force, times the gain of its velocity

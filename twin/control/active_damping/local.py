@@ -31,12 +31,13 @@ SAMPLES_PER_PERIOD = 20
 """Control periods in a period of the fastest mode."""
 
 LEAK_FRACTION = 0.05
-"""Leak of strut force feedback over the slowest mode [rad/s]: a phase error of 3 deg there."""
+"""Leak of strut force feedback relative to the slowest mode [rad/s]: a phase error of 3 deg there.
+"""
 
 SERIES_LEAK_FRACTION = 0.4
-"""Leak over the slowest mode [rad/s] for actuators in series with springs. A larger leak damps slow
-modes less; with a smaller one the legs are too soft to carry the platform above its joints, and
-return slowly."""
+"""Leak relative to the slowest mode [rad/s] for actuators in series with springs. A larger leak
+damps slow modes less; with a smaller one the legs are too soft to carry the platform above its
+joints, and return slowly."""
 
 SERIES_GAIN_FRACTION = 0.25
 """k_p of velocity feedback, as a fraction of the stiffness of the spring in series."""
