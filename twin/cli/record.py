@@ -66,22 +66,16 @@ def record(
     datasets = {policy: dataset}
     if levels:
         datasets, overrides = _levels(environment, policy, dataset, overrides)
-    common_arguments: dict[str, Any] = {
-        "episodes": episodes,
-        "seed": seed,
-        "description": description,
-    }
+    common: dict[str, Any] = {"episodes": episodes, "seed": seed, "description": description}
     rows = []
     for actor, name in datasets.items():
         _say_changes(environment, actor, overrides)
-        recorded_dataset = record_dataset(
-            environment, actor, dataset=name, options=overrides, **common_arguments
-        )
-        rows.append(_row(actor, recorded_dataset))
-        line(f"wrote {name} to {recorded_dataset.storage.data_path.parent}")
+        recording = record_dataset(environment, actor, dataset=name, options=overrides, **common)
+        rows.append(_row(actor, recording))
+        line(f"wrote {name} to {recording.storage.data_path.parent}")
         if log is not None:
             log_file = log.with_stem(f"{log.stem}_{actor}") if levels else log
-            line(f"wrote {write_log(episode_log(recorded_dataset), log_file)}")
+            line(f"wrote {write_log(episode_log(recording), log_file)}")
     titles = ("level" if levels else "policy", "actor")
     table((*titles, *TABLE_COLUMNS), rows)
 

@@ -165,10 +165,10 @@ class TrainingProgress:
         """Describe the training.
 
         Args:
-            title: title of the bar.
+            title: title of the progress bar.
             steps: steps of the whole training.
             begin: steps done before this run.
-            shown: False shows nothing.
+            shown: False shows nothing; True or None show a bar on a terminal, lines elsewhere.
         """
         self._title, self._steps, self._begin = title, steps, begin
         self._is_shown = shown

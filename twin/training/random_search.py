@@ -85,7 +85,7 @@ class RandomSearch:
     """Augmented random search on a native vector environment.
 
     Attributes:
-        shown: metrics for which the environment has signals.
+        shown: metrics for which the environment has signals, which the progress shows.
         steps: number of steps so far, of all environments together.
 
     Reference:
@@ -136,7 +136,7 @@ class RandomSearch:
 
         Args:
             steps: number of steps of all environments together.
-            curve: gets a row for every iteration.
+            curve: learning curve, which gets a row for every iteration.
             show: called with the steps done and the mean return; returns False to end the search.
         """
         settings, start_time = self.settings, clock.monotonic()

@@ -24,7 +24,11 @@ from twin.training.algorithms import (
     make_normaliser,
     with_tensorboard,
 )
-from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
+from twin.training.checkpoints import (
+    checkpoint_folders,
+    remove_leftovers,
+    restore_random_generators,
+)
 from twin.training.environments import (
     ENVIRONMENT_METRICS,
     VectorAdapter,
@@ -228,7 +232,7 @@ def _run(
     adapter.seed(_episode_seed(settings.seed, steps_done))
     curve = LearningCurve(adapter.metrics, callbacks)
     if last_checkpoint is not None:
-        restore_generators(last_checkpoint)
+        restore_random_generators(last_checkpoint)
         curve.load(folder / CURVE_FILE, steps_done)
     title = f"{settings.algorithm} in {settings.environment}"
     with TrainingProgress(settings.algorithm, settings.steps, steps_done, progress) as progress_bar:

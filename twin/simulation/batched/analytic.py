@@ -80,7 +80,7 @@ class AnalyticBatchedPlant(BatchedPlant):
             **{
                 name: value[rows]
                 for name, value in self._drive_arrays._asdict().items()
-                if name != "none"
+                if name != "zeros"
             }
         )
         if self.rolling_ball is None:

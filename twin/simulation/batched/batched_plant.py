@@ -111,12 +111,12 @@ def loop_gains(platform: MachineModel, timestep: float) -> FloatArray:
     return gains
 
 
-def same_drives(one: MachineModel, second: MachineModel) -> bool:
+def same_drives(one: MachineModel, other: MachineModel) -> bool:
     """Return whether two machines share their legs, with drives and encoders, and their limits."""
     same_limits = (
-        one.minimum_coordinates is second.minimum_coordinates and one.limits == second.limits
+        one.minimum_coordinates is other.minimum_coordinates and one.limits == other.limits
     )
-    return same_limits and not changed_legs(one.parameters, second.parameters)
+    return same_limits and not changed_legs(one.parameters, other.parameters)
 
 
 def varied_plant(old_plant: Plant, platform: MachineModel, timestep: float, limits: bool) -> Plant:
@@ -362,7 +362,7 @@ class BatchedPlant(ABC):
             if platforms is not None and platforms[row_number] is not self.platforms[index]:
                 self._adopt(index, as_model(platforms[row_number]))
             machine = self.platforms[index]
-            poses = (
+            row_pose = (
                 machine.home if pose is None else as_pose(_entry(pose, "pose", row_number, m, 7))
             )
             platform_twist = (
@@ -371,14 +371,14 @@ class BatchedPlant(ABC):
             if deflection is not None:
                 spring_deflection = _entry(deflection, "deflection", row_number, m, 2 * k)
             else:
-                spring_deflection = resting_deflection(machine, None if pose is None else poses)
+                spring_deflection = resting_deflection(machine, None if pose is None else row_pose)
             ball_start = None if ball is None else ball[row_number]
             # Copies, since kernels are compiled anew for arrays that cannot be written to.
             with for_many_machines(machine is not self.platform):
                 self._put(
                     index,
                     machine,
-                    (poses.copy(), platform_twist.copy(), spring_deflection),
+                    (row_pose.copy(), platform_twist.copy(), spring_deflection),
                     ball_start,
                 )
         self._are_all_placed = bool(self._is_placed.all())

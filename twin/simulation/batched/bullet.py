@@ -82,7 +82,7 @@ class BulletRow(BulletEngine):
         return tuple(self._reading[part] for part in self._parts[:5])
 
     def _begin(self, steps: int) -> State:
-        self._steps, self._is_started = steps, True
+        self._steps, self._ready = steps, True
         return self._read()
 
 
